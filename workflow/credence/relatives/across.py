@@ -75,9 +75,8 @@ def relatives_in(
 ) -> Pairs:
     """Return for each protein its closest relative in the training set, ties by id.
 
-    Candidates come from the finder at looser thresholds; whether they are
-    relatives is decided by exact alignment. `first` is a row of `proteins`,
-    `second` one of `training`; a protein without a relative is in no pair.
+    Candidates come from the finder at looser thresholds and are aligned exactly; `first` is a row
+    of `proteins`, `second` one of `training`.
     """
     if proteins.n_proteins == 0 or training.n_proteins == 0:
         return no_pairs()
@@ -105,9 +104,8 @@ def relatives_by_label(
 ) -> Pairs:
     """Return for each new protein one relative under each label where it has any.
 
-    `first` is a row of `new`, `second` one of `old`: of the relatives under a
-    label the one that the finder ranks first, of equal ones the first by id.
-    Likeness is exact.
+    It is the one that the finder ranks first, ties by id; `first` is a row of `new`, `second` one
+    of `old`. Likeness is exact.
     """
     if new.n_proteins == 0 or old.n_proteins == 0:
         return no_pairs()
@@ -133,10 +131,7 @@ def relatives_by_label(
 
 
 def _first_relatives(tries: Pairs, slot: Integers, both: _Both) -> tuple[Integers, Pairs]:
-    """Return the place of the first relative in each slot, and its exact likeness.
-
-    Each round aligns twice as many of a slot's candidates as the one before.
-    """
+    """Return the place of the first relative in each slot, and its exact likeness."""
     turn = n_equal_before(slot)
     is_open = np.ones(len(slot), dtype=np.bool_)
     chosen: list[Integers] = []

@@ -57,9 +57,6 @@ def alignment_of_long(first: str, second: str) -> tuple[float, float, float]:
     Rows are kept now and then, and those between are computed again along the path, so that
     memory grows with the length to the power 1.5. Of equal scores an alignment begins anew
     before it goes on, diagonally before down, down before along, and stops as soon as it can.
-
-    >>> alignment_of_long("MKWVTFISLL", "WVTFI")
-    (1.0, 1.0, 0.5)
     """
     longer, shorter = (first, second) if len(first) >= len(second) else (second, first)
     rows, columns = _codes(longer), _codes(shorter)
@@ -289,9 +286,7 @@ class Library:
     def _reaching(self, row: int, others: Integers, coverage: float) -> Integers:
         """Return those of some rows whose alignment with `row` may cover so much.
 
-        Alignments are those of the lower row as query, and of equally good ones
-        the roles may choose another; so where `row` is the target nothing is
-        passed over.
+        Where `row` is the target nothing is passed over: as query others are equally good.
         """
         before, after = others[others < row], others[others > row]
         if not len(after):

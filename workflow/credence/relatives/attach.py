@@ -115,9 +115,7 @@ class _Relatives:
     def _still_bridging(self, gone: Booleans) -> Booleans:
         """Return those of the rows cut that even now connect two frozen groups.
 
-        One cut may make another needless. Rows are tried in order, and each stays
-        only if it touches one group at most, so that all that are left out touch
-        two: attached again later, they are left out again.
+        One cut may make another needless: rows stay, in order, that touch one group at most.
         """
         gone = gone.copy()
         for row in np.flatnonzero(gone).tolist():
@@ -127,10 +125,9 @@ class _Relatives:
         return gone
 
     def _smallest_cut(self, rows: Integers, source: str, target: str) -> list[int]:
-        """Return the fewest of some rows without which two groups are apart: a maximum flow.
+        """Return the fewest of some rows without which two groups are apart.
 
-        Each row is two nodes with an arc of capacity 1 between them, so that the
-        least cut goes through rows, not through pairs.
+        A maximum flow where each row is two nodes with an arc of 1: the cut goes through rows.
         """
         n_rows, many = len(rows), len(rows) + 1
         place = np.full(len(self.touched), -1)

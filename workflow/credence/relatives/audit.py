@@ -176,10 +176,7 @@ def likely_to_cross(
 
 
 def most_alike(texts: Strings, home: Integers) -> tuple[Integers, Integers]:
-    """Return pairs of two homes, the lower row first, by the share of their words in common.
-
-    It is the share of the words of the shorter, so that a fragment stands before all else.
-    """
+    """Return pairs of two homes, lower row first, by the part of the shorter's words shared."""
     n_texts, share = len(texts), min(1.0, MOST_WORDS / max(sum(map(len, texts)), 1))
     proteins, words = [np.empty((0), dtype=np.int64)], [np.empty(0, dtype=np.int64)]
     for start in range(0, n_texts, TEXTS_AT_ONCE):
@@ -276,9 +273,6 @@ def most_crossing(n_found: int, n_sampled: int, n_all: int, level: float = LEVEL
 
     The greatest number under which so few would be found with a probability above
     1 − `level`, by the hypergeometric law; 0 surprises where all were examined.
-
-    >>> most_crossing(0, 1_000, 20_000), most_crossing(0, 9_014, 20_000)
-    (58, 4)
     """
     found = np.arange(n_found + 1)
     low, high = n_found, n_all - n_sampled + n_found

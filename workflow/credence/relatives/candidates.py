@@ -194,19 +194,13 @@ class Candidates:
         return score_needed(1, lengths, self.thresholds.most_searched)
 
     def _alike(self, first: Integers, second: Integers) -> Alike:
-        """Return the pairs that chance does not explain and that may be edges, scored.
-
-        Pairs are sorted by `first`.
-        """
+        """Return those of pairs sorted by `first` that may be edges, not by chance, scored."""
         score = self.library.scores(first, second)
         beats = self._beats(first, second, score, self.thresholds)
         return Alike(first[beats], second[beats], score[beats])
 
     def _joining(self, edges: list[Pairs], alike: Alike, rounds: Iterable[int]) -> Pairs:
-        """Return the edges among those that are alike, but for what others connect.
-
-        What is alike and cannot be relatives is not aligned.
-        """
+        """Return edges among those alike, but for what others connect or what cannot be."""
         may = self._beats(*alike, self.thresholds.tighter())
         first, second = alike.first[may], alike.second[may]
         worth = alike.score[may] / self._shorter(first, second)

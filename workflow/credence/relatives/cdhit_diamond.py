@@ -41,12 +41,7 @@ CLSTR_REMEDY = "Give the .clstr file as cd-hit wrote it."
 def parse_clstr(
     lines: Iterable[str], where: str, whole_header: bool = False
 ) -> tuple[Strings, Strings]:
-    r"""Return ids and the representative of each.
-
-    >>> lines = [">Cluster 0", "0\t9aa, >a x... *", "1\t8aa, >b... at 1:8:1:8/87.50%"]
-    >>> [column.tolist() for column in parse_clstr(lines, "x.clstr")]
-    [['a', 'b'], ['a', 'a']]
-    """
+    """Return ids and the representative of each."""
     problems: list[Problem] = []
     ids: list[str] = []
     cluster: list[int] = []
@@ -140,9 +135,8 @@ def phanns_groups(
 ) -> tuple[Strings, Integers]:
     """Return the cluster of each protein and its group, 0 … n_groups − 1: PhANNs' recipe.
 
-    Each class is clustered by itself, and its clusters go to the groups in turn, so that a
-    relative under another label is never seen, and the clusters' sizes unbalance the groups:
-    for reproduction (Cantu et al. 2020, doi 10.1371/journal.pcbi.1007845).
+    Each class is clustered by itself, and its clusters go to the groups in turn: a relative under
+    another label is never seen (Cantu et al. 2020, doi 10.1371/journal.pcbi.1007845).
     """
     cluster = np.empty(proteins.n_proteins, dtype=object)
     group = np.zeros(proteins.n_proteins, dtype=np.int64)

@@ -41,29 +41,17 @@ class ClusteringEngine(Protocol):
 
     def cluster(self, proteins: Proteins) -> Clustering:
         """Return the clusters; they depend on the proteins, not on their order."""
-        ...
 
 
 def components(n_nodes: int, first: Integers, second: Integers) -> Integers:
-    """Return the number of the component that each node is in.
-
-    >>> components(4, np.array([0, 2]), np.array([3, 2])).tolist()
-    [0, 1, 2, 0]
-    """
+    """Return the number of the component that each node is in."""
     links = sparse.coo_array((np.ones(len(first), dtype=np.int8), (first, second)), (n_nodes,) * 2)
     _, labels = csgraph.connected_components(links, directed=False)
     return np.asarray(labels, dtype=np.int64)
 
 
 def representatives(component: Integers, ids: Strings, length: Integers) -> Integers:
-    """Return for each protein the row of the longest of its component.
-
-    Of equally long ones the first by id stands for the others.
-
-    >>> ids = np.array(["b", "a", "c"], dtype=object)
-    >>> representatives(np.array([0, 0, 1]), ids, np.array([5, 5, 9])).tolist()
-    [1, 1, 2]
-    """
+    """Return for each protein the row of the longest of its component, ties by id."""
     order = np.lexsort((ids.astype(str), -length, component))
     _, starts, codes = np.unique(component[order], return_index=True, return_inverse=True)
     rows = np.empty(len(ids), dtype=np.int64)
@@ -81,11 +69,9 @@ class Finder(Protocol):
 
     def among(self, texts: Strings, thresholds: Thresholds) -> Pairs:
         """Return pairs at the thresholds, enough of them to connect relatives."""
-        ...
 
     def between(self, queries: Strings, targets: Strings, thresholds: Thresholds) -> Pairs:
         """Return pairs of a query (first) and a target (second) at the thresholds."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,10 +83,7 @@ class Graph:
     pairs: Pairs  # Rows of distinct sequences
 
     def clustering(self, component: Integers | None = None, threads: int = 1) -> Clustering:
-        """Return the clusters, each named after its longest protein.
-
-        Identity and coverage to that protein are exact.
-        """
+        """Return the clusters, named after the longest protein; likeness to that is exact."""
         texts, code = self.distinct.texts, self.distinct.code
         if component is None:
             component = components(len(texts), self.pairs.first, self.pairs.second)
@@ -126,10 +109,7 @@ def draw_graph(
 
 
 def relatives_of_short(found: Distinct, thresholds: Thresholds, threads: int) -> Pairs:
-    """Return pairs of short proteins by exact alignment: search engines lose them.
-
-    The shortest come first, as many as `MOST_CELLS_OF_SHORT` allow.
-    """
+    """Return pairs of short proteins by exact alignment, the shortest first: engines lose them."""
     whole = contained(found.texts, most_expected=thresholds.most_expected)
     whole = whole.take(whole.at(thresholds))
     cells = np.cumsum(found.lengths[::-1]) * float(found.lengths.sum())

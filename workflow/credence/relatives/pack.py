@@ -158,22 +158,11 @@ def pack(
     reasons: Strings | None = None,
     by_cluster: bool = False,
 ) -> Packing:
-    """Return the group and the role of each protein.
+    """Return the group and the role of each protein, whatever the order of rows.
 
-    Groups hold whole clusters, with every class's share near its share overall,
-    counted in proteins. They depend on ids, clusters and classes, not on the
-    order of rows. A protein that shares its cluster with a training protein is
-    set aside, and the reason names that relative; where `reasons` say who is
-    set aside, that counts instead.
-
-    >>> names = np.array(["a", "b", "c", "d"], dtype=object)
-    >>> cluster = np.array(["a", "a", "c", "d"], dtype=object)
-    >>> packing = pack(names, cluster, np.array([0, 0, 0, 1]), 2)
-    >>> packing.group.tolist()
-    ['1', '1', '2', '2']
-    >>> learnt = np.array([True, False, False, False])
-    >>> pack(names, cluster, np.array([0, 0, 0, 1]), 2, is_training=learnt).reason[1]
-    "relative of training protein 'a'"
+    Groups hold whole clusters, with every class's share near its share overall. A protein that
+    shares its cluster with a training protein is set aside, and the reason names that relative;
+    where `reasons` say who is set aside, that counts instead.
     """
     learnt = np.zeros(len(ids), dtype=np.bool_) if is_training is None else is_training
     reason = related_to_training(ids, cluster, learnt) if reasons is None else reasons
@@ -200,13 +189,7 @@ def packed(
 
 
 def kind_of(reason: str) -> str:
-    """Return a reason without what is one protein's own: names, group, identity.
-
-    >>> kind_of("relative of training protein 'x' (identity 0.72)")
-    'relative of training protein'
-    >>> kind_of("relative of protein 'x' of group 3 (identity 0.41)")
-    'relative of protein'
-    """
+    """Return a reason without what is one protein's own: names, group, identity."""
     return OF_ONE_PROTEIN.sub("", reason)
 
 
@@ -236,11 +219,7 @@ def _bins(cluster: Strings, class_: NDArray[Any], n_groups: int, by_cluster: boo
 
 
 def deviations(group: Integers, class_: Integers, n_groups: int) -> Floats:
-    """Return the deviation of each class, 0 (even) to 1.
-
-    >>> deviations(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1]), 2).round(3).tolist()
-    [0.167, 0.5]
-    """
+    """Return the deviation of each class, 0 (even) to 1."""
     counts = tally(class_, group, int(class_.max(initial=-1)) + 1, n_groups)
     shares = counts / counts.sum(axis=1, keepdims=True)
     return np.asarray(np.abs(shares - 1.0 / n_groups).sum(axis=1) / 2.0)
@@ -249,12 +228,7 @@ def deviations(group: Integers, class_: Integers, n_groups: int) -> Floats:
 def lower_bounds(cluster: Integers, class_: Integers, n_groups: int) -> Floats:
     """Return the deviation of each class below which no dealing of clusters gets.
 
-    The greatest of three: what clusters larger than a group's share force, what
-    fewer clusters than groups force, and what whole proteins force.
-
-    >>> cluster = np.array([0, 0, 0, 1])
-    >>> lower_bounds(cluster, np.zeros(4, dtype=int), 2).tolist()
-    [0.25]
+    The greatest of what too large clusters, too few clusters and whole proteins force.
     """
     bounds = []
     for one in range(int(class_.max(initial=-1)) + 1):

@@ -64,9 +64,7 @@ class Thresholds:
     def most_searched(self) -> float:
         """Alignments as good by chance up to which a pair is looked at by search engines.
 
-        Where the definition does not ask for it (`most_expected` None), what a
-        prefilter proposes by chance is left out all the same: it would take most of
-        the time, and the audit finds those few of it that are relatives.
+        Also where `most_expected` is None: what is alike by chance would take most of the time.
         """
         return MOST_SEARCHED if self.most_expected is None else self.most_expected
 
@@ -87,11 +85,7 @@ class Thresholds:
         )
 
     def least_score(self, shorter: ArrayLike) -> Floats:
-        """Return the score below which no pair at the thresholds was ever met.
-
-        >>> Thresholds(identity=0.4, coverage=0.8).least_score([100, 200]).round(1).tolist()
-        [72.0, 144.0]
-        """
+        """Return the score below which no pair at the thresholds was ever met."""
         per_column = max(SCORE_OF_IDENTITY * self.identity + SCORE_OF_NONE, 0.0)
         return per_column * self.coverage * np.asarray(shorter, dtype=np.float64)
 
@@ -159,12 +153,7 @@ def members(home: Integers, n_homes: int) -> tuple[Integers, Integers]:
 
 
 def ranges(start: Integers, stop: Integers) -> tuple[Integers, Integers]:
-    """Return all places of several ranges, each with the number of its range.
-
-    >>> number, place = ranges(np.array([5, 0]), np.array([7, 1]))
-    >>> number.tolist(), place.tolist()
-    ([0, 0, 1], [5, 6, 0])
-    """
+    """Return all places of several ranges, each with the number of its range."""
     count = stop - start
     number = np.repeat(np.arange(len(count)), count)
     within = np.arange(len(number)) - np.repeat(np.cumsum(count) - count, count)
@@ -172,11 +161,7 @@ def ranges(start: Integers, stop: Integers) -> tuple[Integers, Integers]:
 
 
 def n_equal_before(keys: Integers) -> Integers:
-    """Return how many equal keys stand before each.
-
-    >>> n_equal_before(np.array([3, 1, 3, 3])).tolist()
-    [0, 0, 1, 2]
-    """
+    """Return how many equal keys stand before each."""
     _, codes, counts = np.unique(keys, return_inverse=True, return_counts=True)
     order = np.argsort(codes, kind="stable")
     place = np.empty(len(keys), dtype=np.int64)
@@ -185,11 +170,7 @@ def n_equal_before(keys: Integers) -> Integers:
 
 
 def score_needed(length: int, lengths: ArrayLike, most_expected: float = MOST_EXPECTED) -> Floats:
-    """Return the least score that chance does not explain.
-
-    >>> score_needed(300, [300, 1200]).round(1).tolist()
-    [82.5, 87.7]
-    """
+    """Return the least score that chance does not explain."""
     n_places = float(length) * np.asarray(lengths, dtype=np.float64)
     return np.asarray(np.log(KAPPA * n_places / most_expected) / LAMBDA)
 
@@ -242,23 +223,14 @@ class Distinct:
 
 
 def canonical(sequence: str) -> str:
-    """Return a sequence in the twenty letters that alignments know, and X.
-
-    >>> canonical("MUBZ?")
-    'MCDEX'
-    """
+    """Return a sequence in the twenty letters that alignments know, and X."""
     text = sequence.translate(STANDS_FOR)
     others = set(text) - KNOWN
     return text.translate({ord(letter): "X" for letter in others}) if others else text
 
 
 def distinct(sequences: Strings) -> Distinct:
-    """Return each sequence once, in an order that only content decides.
-
-    >>> found = distinct(np.array(["MK", "MKV", "MK"], dtype=object))
-    >>> found.texts.tolist(), found.code.tolist()
-    (['MKV', 'MK'], [1, 0, 1])
-    """
+    """Return each sequence once, in an order that only content decides."""
     plain = [canonical(sequence) for sequence in sequences]
     order = sorted(set(plain), key=lambda text: (-len(text), text))
     row_of = {text: row for row, text in enumerate(order)}

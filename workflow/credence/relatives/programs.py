@@ -40,10 +40,7 @@ SHELL, ILLEGAL = 128, "Illegal instruction"
 
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """Yield an empty folder that is gone afterwards; a full disk is named as such.
-
-    It is locked as long as this process lives: :func:`clear_scratch`.
-    """
+    """Yield an empty folder, gone afterwards and locked meanwhile; a full disk is named."""
     above = folder = Path(tempfile.gettempdir())
     clear_scratch()
     with contextlib.ExitStack() as stack:
@@ -169,15 +166,8 @@ def write_texts(path: Path, texts: Strings, rows: Integers) -> None:
 def largest_evalue(targets: Strings, thresholds: Thresholds) -> float:
     """Return the E-value up to which a search may hold relatives.
 
-    Notes
-    -----
-    An E-value counts alignments with random targets of all residues together, the
-    thresholds those with the one target: n residues of N make it N/n times as great,
-    most for the shortest target.
-
-    >>> targets = np.array(["M" * 900, "M" * 100], dtype=object)
-    >>> largest_evalue(targets, Thresholds(most_expected=0.01))
-    0.1
+    An E-value counts alignments with random targets of all residues together, the thresholds
+    those with the one target: n residues of N make it N/n times as great.
     """
     lengths = [len(text) for text in targets]
     return max(MOST_EVALUE, thresholds.most_searched * sum(lengths) / min(lengths))
@@ -186,8 +176,7 @@ def largest_evalue(targets: Strings, thresholds: Thresholds) -> float:
 def read_hits(path: Path, percent: bool = False) -> Pairs:
     """Return hits of a table: query, target, identity, both stretches, both lengths.
 
-    Of several hits of one pair the one that covers most counts. They come
-    sorted by query and target, whatever the order in which threads wrote them.
+    Of one pair the hit that covers most; sorted by query and target.
     """
     if not path.is_file() or path.stat().st_size == 0:
         return no_pairs()
@@ -206,12 +195,8 @@ def read_hits(path: Path, percent: bool = False) -> Pairs:
 
 
 def candidates_of(paths: Iterable[Path], lengths: Integers) -> tuple[Integers, Integers, Integers]:
-    """Return pairs and the score of their best diagonal, from tables of candidates.
+    """Return pairs and the score of their best diagonal, each once, the lower row first, sorted.
 
-    Each pair comes once, the lower row first; they are sorted.
-
-    Notes
-    -----
     Pairs with less than :func:`diagonal_needed` are left out: they are alike by chance.
     """
     parts = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
@@ -232,11 +217,7 @@ def candidates_of(paths: Iterable[Path], lengths: Integers) -> tuple[Integers, I
 
 
 def diagonal_needed(shorter: Integers) -> Floats:
-    """Return the least score on one diagonal that is worth an alignment (decision 0508).
-
-    >>> diagonal_needed(np.array([60, 120, 160, 900])).tolist()
-    [30.0, 36.0, 42.0, 45.0]
-    """
+    """Return the least score on one diagonal that is worth an alignment (decision 0508)."""
     needed = DIAGONAL_OF_NONE + DIAGONAL_PER_RESIDUE * shorter
     return np.asarray(np.clip(needed, LEAST_DIAGONAL, MOST_DIAGONAL))
 

@@ -58,11 +58,7 @@ MOST_EXACT = 400  # proteins in one tangle; beyond that a greedy cover is taken
 
 
 def fewest(first: Integers, second: Integers, n_rows: int, stays: Booleans) -> Integers:
-    """Return the fewest rows that touch every pair: a minimum vertex cover.
-
-    >>> fewest(np.array([0, 1]), np.array([1, 2]), 3, np.zeros(3, dtype=bool)).tolist()
-    [1]
-    """
+    """Return the fewest rows that touch every pair: a minimum vertex cover."""
     forced, is_left = _forced(first, second, stays)
     first, second = first[is_left], second[is_left]
     gone = [forced]
@@ -77,11 +73,7 @@ def fewest(first: Integers, second: Integers, n_rows: int, stays: Booleans) -> I
 def least(first: Integers, second: Integers, n_rows: int, stays: Booleans) -> int:
     """Return a number of rows below which some pair remains: a bound on :func:`fewest`.
 
-    Half of the greatest matching of the graph's two-sided double, rounded up: what a
-    cover costs that may take halves of rows.
-
-    >>> least(np.array([0, 1, 2]), np.array([1, 2, 0]), 3, np.zeros(3, dtype=bool))
-    2
+    Half of the greatest matching of the graph's two-sided double, rounded up: a cover of halves.
     """
     forced, is_left = _forced(first, second, stays)
     one, other = first[is_left], second[is_left]
@@ -289,11 +281,7 @@ class _State:
         return np.asarray(np.where(is_apart, group, "+" + self.cluster), dtype=object)
 
     def offending(self, found: Audit) -> Pairs:
-        """Return relatives that are not to stay as they are.
-
-        Those in two groups; where clusters are joined, those in two clusters, since
-        folds are made of clusters and not of groups.
-        """
+        """Return relatives in two groups; where clusters are joined, those in two clusters."""
         if self.settings.strict != "join":
             return found.pairs
         return judged(self.watch.compared, self._homes(), self.settings.thresholds).pairs
@@ -322,10 +310,7 @@ class _State:
             self.n_least += needed - n_forced
 
     def _joinable(self, pairs: Pairs) -> Pairs:
-        """Return pairs whose clusters can be one without making it larger than a group.
-
-        Those come first that spare most proteins: the clusters that most pairs connect.
-        """
+        """Return pairs whose clusters can be one within a group, the most connected first."""
         settings, learnt = self.settings, self.learnt
         names, codes = np.unique(self.cluster.astype(str), return_inverse=True)
         used = self.is_used
@@ -413,10 +398,7 @@ def split_by_recipe(
     is_training: Booleans,
     reasons: Strings | None = None,
 ) -> Split:
-    """Return the split that a recipe makes, and what its audit finds.
-
-    Nothing is joined or set aside for what crosses.
-    """
+    """Return the split that a recipe makes and what its audit finds; it sets nothing aside."""
     reason = np.full(proteins.n_proteins, "", dtype=object) if reasons is None else reasons
     rows = np.flatnonzero(~is_training & (reason == ""))
     every = proteins.ids.copy()
