@@ -135,6 +135,7 @@ def test_config_yaml_holds_every_setting_with_its_default() -> None:
         ("calibration_set", "format"),
         ("calibration_set", "proteins"),
         ("training", "proteins"),
+        ("split", "audit"),
         ("use_sets",),
         ("troves",),
         ("calibration", "compare"),
