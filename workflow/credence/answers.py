@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -235,8 +235,6 @@ class FittedCalibration(Shown):
 
     def _curves(self) -> tuple[Predictions, Any]:
         """Return made-up predictions of each class and their confidences."""
-        from dataclasses import replace
-
         from credence.calibrators.protocol import components_asked
         from credence.tables.stage_files import made_up
 

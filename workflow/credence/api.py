@@ -54,6 +54,7 @@ from credence.tables.stage_files import (
     CalibrationFile,
     read_calibration,
     require_match,
+    require_same,
     write_calibration,
 )
 
@@ -460,7 +461,6 @@ def annotate(
     """
     from credence.stages.annotate import Annotation, sameness_of
     from credence.stages.lists import with_lists
-    from credence.tables.stage_files import require_same
 
     file, found = calibration.file, None if shift is None else shift.file
     with _as_in_python():

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from credence.app.options import file_options, match_option, table_options
-from credence.problems import InputError
+from credence.problems import InputError, Problem, gathering, raise_any
 
 if TYPE_CHECKING:
     from credence.app.configuration import Configuration
     from credence.predictions import Predictions
-    from credence.problems import Problem
 
 CHECKED = Path(".snakemake", "credence.checked.txt")  # Digests of what passed the last check
 CONFIGURATION_ENDINGS = (".yaml", ".yml")
@@ -106,7 +105,6 @@ def require_right_of_snakemake(settings: Configuration) -> None:
 def check_files(settings: Configuration) -> list[str]:
     """Return what the files of a configuration hold, or raise all that is wrong with them."""
     from credence.app.meaning import class_problems
-    from credence.problems import gathering, raise_any
     from credence.stages.check import Overlap, count_checked, description, read_checked, summarise
     from credence.stages.reading import as_calibrated, read_sequences, table_spec
     from credence.stages.troves import read_trove
@@ -152,7 +150,6 @@ def check_files(settings: Configuration) -> list[str]:
 
 def _further_problems(settings: Configuration, known: Predictions | None) -> list[Problem]:
     """Return what is wrong with the files that are read beside the tables."""
-    from credence.problems import gathering
     from credence.stages.reading import read_proteins
     from credence.tables.contract import read_clusters, read_evidence
     from credence.tables.labels import read_labels

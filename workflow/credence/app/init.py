@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from credence.app.options import file_options
+from credence.problems import InputError, nearest, refuse
 
 HEAD = """\
 # Written by credence init after a look at the tables; every setting can be changed.
@@ -60,7 +61,6 @@ def command(name: str, scores: str, use: tuple[str, ...], out: str | None, **giv
     from credence.app import configuration
     from credence.app.check import check_files
     from credence.app.editing import inline, section_text
-    from credence.problems import refuse
     from credence.stages.settings import SECTIONS, load_schema
     from credence.tables.writing import write_text
 
@@ -105,7 +105,6 @@ def _listed(names: str | Sequence[str]) -> str:
 
 def _columns(text: str | None) -> dict[str, Any]:
     """Return the columns that --columns names, by role."""
-    from credence.problems import nearest, refuse
     from credence.tables.formats import ROLES
 
     found: dict[str, Any] = {}
@@ -126,7 +125,6 @@ def _found(
     table: str, stated: dict[str, Any], is_labelled: bool, option: str = "--format"
 ) -> dict[str, Any]:
     """Return how a table is read: as stated, as a known tool writes it, or by its cells."""
-    from credence.problems import InputError
     from credence.tables.formats import BY_NAME, CREDENCE, NETWORKS_NPZ, unknown_format
     from credence.tables.guess import guess_columns
     from credence.tables.propose import scale_of_rows, the_format
@@ -165,8 +163,6 @@ def _use_sets(name: str, tables: Sequence[str], format_: str | None, spec: dict[
 
 def _as_labelled(table: str, format_: str | None, spec: dict[str, Any]) -> dict[str, Any]:
     """Return how a use-set is read: like the labelled table, where it has its columns."""
-    from credence.problems import InputError
-
     columns = {
         role: name for role, name in spec.get("columns", {}).items() if role != "true_class"
     }

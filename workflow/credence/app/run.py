@@ -259,8 +259,6 @@ def snakemake_command(
 
 def _stream(words: Sequence[str], verbose: bool) -> tuple[int, StepPrinter]:
     """Run a command, show its steps, and keep rule and log of failed jobs."""
-    from credence.problems import refuse
-
     steps = StepPrinter(verbose)
     with one_run() as lock:
         with interruptible():

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from credence.app.options import config_option
-
-if TYPE_CHECKING:
-    from credence.problems import Problem
+from credence.problems import Problem, gathering, nearest, raise_any, refuse
 
 TOPS = ("results", "reports")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -57,7 +55,6 @@ def add(name: str, config: str, **given: Any) -> None:
     from credence.app import configuration
     from credence.app.editing import with_trove
     from credence.predictions import UNKNOWN_CLASS
-    from credence.problems import gathering, raise_any
     from credence.stages.reading import read_set, table_spec
     from credence.stages.troves import read_trove
     from credence.tables.digests import sha256_of
@@ -157,7 +154,6 @@ def remove(name: str, rederive: bool, config: str) -> None:
     """
     from credence.app import configuration
     from credence.app.editing import without_trove
-    from credence.problems import nearest, refuse
 
     settings = configuration.load(config)
     names = [trove.name for trove in settings.troves]

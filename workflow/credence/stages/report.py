@@ -47,7 +47,7 @@ from credence.report.journal.writing_figures import (
 )
 from credence.report.plots import Heat
 from credence.report.sections.publish import OF_USE_SETS
-from credence.report.wording import slug
+from credence.report.wording import of, slug
 from credence.settings import settings_from
 from credence.stages.check import read_summary
 from credence.stages.lists import PLAIN
@@ -469,8 +469,7 @@ def draw_figures(
     table = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     write_table(Path(out) / FIGURE_INDEX, table, spreadsheet_safe=True)
     n_made = sum(body is not None for _, body in bodies)
-    what = "figure" if n_made == 1 else "figures"
-    click.echo(f"Wrote {n_made} {what} to {out}", err=True)
+    click.echo(f"Wrote {of(n_made, 'figure')} to {out}", err=True)
 
 
 def _keys(figure: JournalFigure) -> tuple[str, ...]:
