@@ -115,9 +115,9 @@ def test_all_checks_good_is_good(small: Findings) -> None:
         # That nothing was noticed is no evidence where nothing could be.
         ("same_classifier", {"sameness": replace(SAME, power=0.5)}, OPEN),
         ("same_classifier", {"sameness": None}, OPEN),
-        ("evidence", {"evident": (40, 30)}, CARE),
+        ("evidence", {"evident": (39, 30)}, CARE),
         ("evidence", {"evident": (30, 9)}, BAD),
-        ("mix", {"in_range": (40, 30)}, CARE),
+        ("mix", {"in_range": (39, 30)}, CARE),
         ("mix", {"is_other_kind": True}, BAD),
     ],
 )
@@ -145,7 +145,7 @@ def slow_gap(ends: tuple[tuple[float, float], ...]) -> str:
             off += n
     if off > 20:
         return BAD
-    return GOOD if held >= 80 and not off else CARE
+    return GOOD if held >= 70 and not off else CARE
 
 
 ENDS = ((-0.05, 0.05), (-0.2, 0.01), (0.01, 0.2), (0.051, 0.2), (-0.2, -0.051), (-0.3, 0.3))
@@ -160,10 +160,10 @@ def test_held_out_gaps_are_those_of_loops(
 
 def test_reasons_stand_in_the_order_of_the_predictions_they_concern(small: Findings) -> None:
     verdict = verdict_of(
-        case(small, gaps=((-0.02, 0.03), (-0.06, 0.04)), evident=(20, 30), in_range=(40, 30))
+        case(small, gaps=((-0.02, 0.03), (-0.06, 0.04)), evident=(20, 30), in_range=(39, 30))
     )
     shown = [(check.name, check.n_affected) for check in verdict.checks if check.state == CARE]
-    assert shown == [("evidence", 50), ("gap", 40), ("mix", 30)]
+    assert shown == [("evidence", 50), ("gap", 40), ("mix", 31)]
 
 
 def test_a_page_without_a_sample_is_never_good(small: Findings) -> None:

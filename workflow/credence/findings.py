@@ -1104,7 +1104,7 @@ class VerdictSettings:
         0.8, "chance to notice another classifier that a test needs", above=0, below=1
     )
     held: float = setting(
-        0.8, "part of the predictions for which confidences, evidence, mix have to hold",
+        0.7, "part of the predictions for which confidences, evidence, mix have to hold",
         above=0, high=1,
     )  # fmt: skip
     off_at_most: float = setting(
