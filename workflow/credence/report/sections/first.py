@@ -32,8 +32,10 @@ def section(findings: Findings) -> page.Section:
     strips = _strips(lookup)
     has_sure = any(strip.sure is not None for strip in strips)
     advice = {
-        GOOD: "Of predictions with a confidence of 80 %, about 80 of 100 are right, if your proteins "
-        "are no harder than those of known class: scores cannot show that.",
+        GOOD: (
+            "Of predictions with a confidence of 80 %, about 80 of 100 are right, if your "
+            "proteins are no harder than those of known class: scores cannot show that."
+        ),
         CARE: (
             "Rely on scores from a filled mark ▼ on. Elsewhere, read the range before the number."
             if has_sure
