@@ -204,3 +204,18 @@ def test_there_is_no_serious_finding_of_accessibility(
         if entry["impact"] in ("serious", "critical")
     ]
     assert serious == []
+
+
+def test_a_curve_is_saved_as_it_stands_at_the_mix_chosen(page: Any, tmp_path: Path) -> None:
+    panel = page.locator(".what-if-panel").first
+    before = panel.locator(".what-if-now").get_attribute("d")
+    slider(page, 0).fill("0.9")
+    now = panel.locator(".what-if-now").get_attribute("d")
+    assert now != before
+    with page.expect_download() as download:
+        panel.get_by_role("button", name="SVG").click()
+    path = tmp_path / str(download.value.suggested_filename)
+    download.value.save_as(path)
+    text = path.read_text(encoding="utf-8")
+    assert "-what-if-" in path.name
+    assert now in text and " class=" not in text and "var(" not in text

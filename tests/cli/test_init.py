@@ -111,8 +111,7 @@ WORDS = st.sampled_from(["id", "Protein_ID", "ACC", "query", "locus tag"])
 LABELS = st.sampled_from(["true_class", "Label", "Annotation", "what it is"])
 
 
-@settings(max_examples=25, deadline=None)
-@given(
+SHAPES = given(
     names=NAMES,
     id_=WORDS,
     label=LABELS,
@@ -121,7 +120,9 @@ LABELS = st.sampled_from(["true_class", "Label", "Annotation", "what it is"])
     ending=st.sampled_from([("csv", ","), ("tsv", "\t")]),
     at=st.integers(0, 3),
 )
-def test_whatever_columns_are_called_what_init_writes_passes_check(
+
+
+def passes_the_check(
     names: list[str], id_: str, label: str, scale: float, further: bool, ending: Any, at: int
 ) -> None:
     taken = {"length", "verdict", id_.casefold(), label.casefold()}
@@ -135,14 +136,21 @@ def test_whatever_columns_are_called_what_init_writes_passes_check(
     for path in Path().iterdir():
         path.unlink() if path.is_file() else shutil.rmtree(path)
     table[columns].to_csv(f"t.{ending[0]}", sep=ending[1], index=False)
-    assert run_command_line(["init", "lab", "--scores", f"t.{ending[0]}"]) == 0
-    assert run_command_line(["check", "lab.yaml"]) == 0
+    assert run_command_line(["init", "lab", "--scores", f"t.{ending[0]}"]) == 0  # with its check
     spec = load("lab.yaml").calibration_set.spec
     if spec["format"] == "credence":  # its own names, and nothing else beside the scores
         assert (id_, label, further) == ("id", "true_class", False)
     else:
         assert spec["columns"] == {"id": id_, "true_class": label, "classes": names}
     assert spec["scale"] == scale
+
+
+test_whatever_columns_are_called_what_init_writes_passes_check = settings(
+    max_examples=5, deadline=None
+)(SHAPES(passes_the_check))
+test_many_tables_more = pytest.mark.long(
+    settings(max_examples=100, deadline=None)(SHAPES(passes_the_check))
+)
 
 
 def test_columns_and_scale_that_are_stated_stand() -> None:

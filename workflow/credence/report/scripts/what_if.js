@@ -106,7 +106,8 @@
     svg.append(before, now);
     const words = credence.element("p", { class: "what-if-words" });
     const box = credence.element("div", { class: "what-if-panel" },
-      credence.element("h4", {}, data.classes[one]), svg, words);
+      credence.element("h4", {}, data.classes[one]), svg, words,
+      credence.figures.saving(`what-if-${one + 1}`, `${data.classes[one]} at the mix chosen`, () => svg));
     return { box, before, now, words, pathOf, median };
   };
 

@@ -164,9 +164,9 @@ def _of_use_set(findings: Findings, use_set: UseSet) -> list[page.Answer]:
 
 
 def _columns(lookup: Lookup) -> tuple[str, ...]:
-    yours = ("yours at 90 %",) if lookup.findings.use_sets else ()
+    yours = ("yours at 90\u00a0%",) if lookup.findings.use_sets else ()
     known = "families known" if lookup.knows_relatives else "proteins known"
-    return ("90 % from", *yours, known)
+    return ("90\u00a0% from", *yours, known)
 
 
 def _ticks(lookup: Lookup) -> tuple[tuple[float, str], ...]:
