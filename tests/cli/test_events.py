@@ -352,6 +352,7 @@ def test_distances_that_are_not_given_are_asked_for(
     assert not Path("none.tsv").exists()
 
 
+@pytest.mark.long
 def test_events_agree_with_a_method_that_asks_where_proteins_lie(
     near: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -41,6 +41,7 @@ def study(*words: str, fasta: str = "p.fasta", out: str = "out") -> int:
     return run_command_line(["study", "novelty", *given, *quick, *words])
 
 
+@pytest.mark.long
 def test_page_and_tables_are_written_whatever_the_order_of_proteins(
     folder: Path, proteins: StudyProteins
 ) -> None:
