@@ -43,7 +43,7 @@ def _program() -> list[str]:
 
 
 def has_own_ways() -> bool:
-    """Return whether Snakemake is told more here than its command says."""
+    """Return whether Snakemake gets more here than its command says."""
     return OWN_PROFILE.exists() or any(name.startswith("SNAKEMAKE_") for name in os.environ)
 
 
