@@ -338,14 +338,18 @@ def test_inputs_are_not_overwritten_nor_taken_twice(
     assert {path: path.read_bytes() for path in before} == before
 
 
+def wide_table(path: str) -> list[str]:
+    """Write a labelled table of two classes; return the options that read it."""
+    rows = [f"p{row},{'AB'[row % 2]},{0.5 + row / 100},{0.5 - row / 100}\n" for row in range(9)]
+    Path(path).write_text("id,truth,A,B\n" + "".join(rows))
+    return ["--format", "wide", "--spec", '{"scale": 1, "columns": {"true_class": "truth"}}']
+
+
 def test_columns_taken_as_classes_are_named_by_check_and_fit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    rows = [f"p{row},{'AB'[row % 2]},{0.5 + row / 100},{0.5 - row / 100}\n" for row in range(9)]
-    Path("a.csv").write_text("id,truth,A,B\n" + "".join(rows))
-    spec = '{"scale": 1, "columns": {"true_class": "truth"}}'
-    words = ["a.csv", "--format", "wide", "--spec", spec]
+    words = ["a.csv", *wide_table("a.csv")]
     assert run_command_line(["check", *words]) == 0
     assert capsys.readouterr().out.startswith("9 proteins, 2 classes (A; B), scale 1, 9 labelled")
     assert run_command_line(["fit", *words, "--method", "class_only", "--out", "c.json"]) == 0
@@ -357,11 +361,8 @@ def test_a_table_is_annotated_with_the_columns_of_the_labelled_one_that_it_lacks
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    rows = [f"p{row},{'AB'[row % 2]},{0.5 + row / 100},{0.5 - row / 100}\n" for row in range(9)]
-    Path("a.csv").write_text("id,truth,A,B\n" + "".join(rows))
+    how = wide_table("a.csv")
     Path("b.csv").write_text("id,A,B\nq1,0.6,0.4\n")
-    spec = '{"scale": 1, "columns": {"true_class": "truth"}}'
-    how = ["--format", "wide", "--spec", spec]
     assert (
         run_command_line(["fit", "a.csv", *how, "--method", "class_only", "--out", "c.json"]) == 0
     )
