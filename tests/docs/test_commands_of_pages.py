@@ -39,7 +39,6 @@ ONLY_READ = {
     "docs/cluster.md": "begins where a run has ended, and goes on on a cluster: make test-slurm",
     "docs/large-tables.md": "begins with folders of tables; tests/cli/test_shards types the like",
     "docs/novelty.md": "begins with files that other pages make; tests/cli types the like",
-    "docs/novelty-study.md": "takes minutes",
 }
 # Beginnings of commands that no test types, and why.
 NOT_TYPED = {
@@ -53,7 +52,6 @@ NOT_TYPED = {
     "apptainer": "is not here; tests/test_environments.py reads the recipe",
     "python verification/": "simulates for minutes; see docs/verification.md",
     "python -m benchmarks": "measures for minutes",
-    "credence study novelty": "trains networks for minutes; tests/study types it on a small set",
     "credence demo": "a run of full size; the lab of these tests is a small one",
     "credence check-page": "ends as the verdict of a page asks: tests/cli types it",
     "credence run --profile slurm": "needs SLURM: make test-slurm",

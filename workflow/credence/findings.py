@@ -309,58 +309,6 @@ class SetsFinding:
 
 
 @dataclass(frozen=True)
-class InputFinding:
-    """What one method says of one kind of input."""
-
-    kind: str  # ``held out``, or a kind of noise
-    n: int  # Inputs
-    mean: float  # Mean confidence
-    quantiles: Numbers  # 5 %, 25 %, 50 %, 75 % and 95 % of the confidences
-    trust_rank: float  # Spearman's rank correlation with the trust score
-    ks: float  # Kolmogorov–Smirnov distance to MACEst's confidences of the same inputs
-
-
-@dataclass(frozen=True)
-class StudyMethod:
-    """One method."""
-
-    name: str  # Of the registry, or MACEst with the space it looks in
-    is_macest: bool  # Whether it is MACEst
-    nll: float  # On held-out families, with the interval over families
-    nll_lower: float
-    nll_upper: float
-    ece: float  # Calibration error there, ten bins of equal count
-    inputs: tuple[InputFinding, ...]  # Held-out proteins first, then each kind of noise
-    at_mutations: Numbers  # Mean confidence at each share of residues mutated
-
-
-@dataclass(frozen=True)
-class StudySet:
-    """One set on which all methods were tried."""
-
-    name: str  # What it is, in a word and in a sentence
-    about: str
-    n_classes: int  # Classes that the classifier knows
-    n_training: int  # Samples
-    n_calibration: int
-    n_held_out: int
-    n_clusters: int  # Clusters among those held out
-    accuracy: float  # Of the classifier, on those held out
-    methods: tuple[StudyMethod, ...]  # All methods
-    mutations: Numbers = ()  # Shares of residues mutated; empty for sets that are no proteins
-    accuracy_at_mutations: Numbers = ()  # Share that still name the class before mutation
-    is_simulated: bool = False  # Whether its samples are made, and say nothing about nature
-
-
-@dataclass(frozen=True)
-class NoveltyStudy:
-    """The whole study."""
-
-    level: float  # Coverage of the intervals
-    sets: tuple[StudySet, ...]  # Proteins first, then the open sets
-
-
-@dataclass(frozen=True)
 class DriftTest:
     """One test of the old calibration on the trove."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -637,7 +637,6 @@ def figures() -> None:
     """
 
 
-NOVELTY = ("uncalibrated", "class_only", "platt", "isotonic", "sts", "tswa", "matrix", "kernel")
 TWO_SETS = ("class_only", "histogram", "kernel", "cumulative_optimal", "isotonic")
 
 
@@ -646,30 +645,29 @@ def study() -> None:
     """Answer a question of method on a labelled table."""
 
 
-def methods_option(default: tuple[str, ...]) -> Callable[[Any], Any]:
-    """Return the option of the methods that a study looks at."""
-    text = "A method, as in credence fit; once for each."
-    return click.option(
-        "--method", "methods", multiple=True, default=default, show_default=True, help=text
-    )
-
-
-def count_option(name: str, least: int, default: int, text: str) -> Callable[[Any], Any]:
-    """Return an option that is a whole number."""
-    kind = click.IntRange(least)
-    return click.option(name, type=kind, default=default, show_default=True, help=text)
-
-
 @stage_command(
     "study.study_two_sets",
     "study two-sets demo/calibration.csv --format phanns-labelled "
     "--method kernel --method isotonic --draws 20 --out two_sets.tsv",
 )
 @labelled_options
-@methods_option(TWO_SETS)
+@click.option(
+    "--method",
+    "methods",
+    multiple=True,
+    default=TWO_SETS,
+    show_default=True,
+    help="A method, as in credence fit; once for each.",
+)
 @settings_options("two_sets")
 @click.option("--scale", type=click.FloatRange(0.0, min_open=True), help="What a row sums to.")
-@count_option("--draws", 1, 50, "How often the set is halved anew.")
+@click.option(
+    "--draws",
+    type=click.IntRange(1),
+    default=50,
+    show_default=True,
+    help="How often the set is halved anew.",
+)
 @out_option("The table: medians by method, class and metric.")
 def two_sets() -> None:
     """Fit on one half, measure on both: how much in-sample numbers flatter.
@@ -681,39 +679,6 @@ def two_sets() -> None:
 
 
 study.add_command(two_sets)
-
-
-@stage_command(
-    "study.study_novelty",
-    "study novelty --proteins demo/proteins.fasta --labels labels.tsv "
-    "--clusters clusters.tsv --out reports/novelty",
-)
-@file_options(
-    proteins="FASTA file of labelled proteins; else they are simulated.",
-    labels="Table of their true classes: id and true_class.",
-    clusters="Table of their clusters: id and cluster.",
-    left_out="Class that classifier and methods do not learn: noise.",
-)
-@methods_option(NOVELTY)
-@count_option("--families", 200, 2600, "Families that are simulated.")
-@count_option("--seed", 0, 1, "Of those.")
-@click.option(
-    "--open-sets/--no-open-sets",
-    default=True,
-    show_default=True,
-    help="Also on sets that scikit-learn ships or makes.",
-)
-@out_option("Folder of the page, its tables and its findings.")
-def study_novelty() -> None:
-    """Ask confidences about noise: random, shuffled, reversed, unknown, mutated.
-
-    A small classifier is trained on a third of the families, methods learn on
-    another, and both are judged on the last, and on noise made of it. MACEst
-    and the trust score look at neighbours in a space of compositions.
-    """
-
-
-study.add_command(study_novelty, "novelty")
 
 
 @click.command(epilog="Example: credence methods --json")
