@@ -18,6 +18,7 @@ import numpy as np
 
 from credence.confidence import SURE, Note
 from credence.predictions import Predictions, Strings
+from credence.report.wording import as_sentence, loss, rounded
 from credence.stages.fit import sets_notices
 from credence.stages.reading import RELATIVES_UNKNOWN
 from credence.stages.settings import SetsSettings, SplitSettings
@@ -266,7 +267,7 @@ class FittedCalibration(Shown):
         for class_, name in enumerate(file.class_names):
             at = np.flatnonzero(predictions.predicted_class == class_)
             shown = np.interp(places, score[at], found.value[at])
-            rows.append([name, *(_number(value, 2) for value in shown)])
+            rows.append([name, *(rounded(value, 2) for value in shown)])
         names = ["class", *(f"{place:g}" for place in places)]
         return View(heading, sentences, names, rows)
 
@@ -354,9 +355,9 @@ class AnnotatedTable(Shown):
         for name in self.class_names:
             own = value[predicted == name]
             known = own[~np.isnan(own)]
-            mean = _number(known.mean() if len(known) else np.nan, 2)
+            mean = rounded(known.mean() if len(known) else np.nan, 2)
             n_sure = str((own >= SURE).sum())
-            expected = _number(right[name].right if name in right else np.nan, 0)
+            expected = rounded(right[name].right if name in right else np.nan, 0)
             rows.append([name, str(len(own)), expected, mean, n_sure])
         names = ["class", "predicted", "expected right", "mean confidence", f"at least {SURE:g}"]
         return View(heading, sentences, names, rows)
@@ -398,7 +399,6 @@ class EvaluatedMethods(Shown):
 
     def _view(self) -> View:
         from credence.metrics.all_metrics import BY_NAME
-        from credence.report.wording import loss
 
         found = self.results
         heading = (
@@ -509,7 +509,7 @@ class UseComposition(Shown):
         rows = []
         for one in found.classes:
             values = (one.calibration_share, one.share, one.lower, one.upper, one.weight)
-            rows.append([one.class_name, *(_number(value, 3) for value in values)])
+            rows.append([one.class_name, *(rounded(value, 3) for value in values)])
         names = ["class", "in calibration", "here", "lower", "upper", "times as frequent"]
         return View(heading, [*found.remarks, *found.sentences], names, rows)
 
@@ -529,11 +529,7 @@ class UseComposition(Shown):
 
 
 def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
-
-
-def _number(value: float, n_decimals: int) -> str:
-    return "–" if np.isnan(value) else f"{value:.{n_decimals}f}"
+    return f"{as_sentence(text)}."
 
 
 def _right_in_words(found: ProteinList) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from credence.app.options import default_option
 from credence.findings import Verdict
 from credence.problems import refuse
 from credence.records import from_record, read_json
@@ -13,12 +14,8 @@ from credence.records import from_record, read_json
 
 @click.command(epilog="Example: credence check-page reports/demo/report.json --require care")
 @click.argument("record")
-@click.option(
-    "--require",
-    type=click.Choice(["good", "care"]),
-    default="good",
-    show_default=True,
-    help="The verdict that is good enough.",
+@default_option(
+    "--require", "good", "The verdict that is good enough.", type=click.Choice(["good", "care"])
 )
 def command(record: str, require: str) -> int:
     """Say the verdict of a page, from the RECORD beside it, report.json.

@@ -12,6 +12,7 @@ import click
 from credence.app.options import (
     Finite,
     also_option,
+    default_option,
     file_options,
     group_options,
     labelled_options,
@@ -149,11 +150,8 @@ def fit() -> None:
     calibration="What credence fit wrote.",
     release="In its place: name or folder of a release of the run.",
 )
-@click.option(
-    "--config",
-    default="config.yaml",
-    show_default=True,
-    help="The configuration of that run; read with the name of a release only.",
+@default_option(
+    "--config", "config.yaml", "The configuration of that run; read with a release's name only."
 )
 @table_options
 @file_options(
@@ -262,12 +260,11 @@ def gather() -> None:
 
 @stage_command("lookup.export_lookup", "export-lookup c.json --step 0.01 --out lookup.parquet")
 @click.argument("calibration")
-@click.option(
+@default_option(
     "--step",
+    0.01,
+    "From one score to the next, on the scale of the scores.",
     type=Finite(0.0, min_open=True),
-    default=0.01,
-    show_default=True,
-    help="From one score to the next, on the scale of the scores.",
 )
 @out_option("The lookup, a .parquet file; the statements lie beside it, in .sql.")
 def export_lookup() -> None:
@@ -332,13 +329,7 @@ def list_predictions() -> None:
 @click.argument("confidences")
 @required_options(calibration="What they were annotated with.")
 @file_options(shift="The same: what credence shift wrote.")
-@click.option(
-    "--number",
-    type=click.IntRange(1),
-    default=50,
-    show_default=True,
-    help="How many can be verified.",
-)
+@default_option("--number", 50, "How many can be verified.", type=click.IntRange(1))
 @file_options(clusters="Table of clusters of these proteins: then one of each is chosen.")
 @spreadsheet_option
 @out_option("The table to fill in: .tsv, .tsv.gz, .tsv.zst or .parquet.")
@@ -358,12 +349,11 @@ def plan() -> None:
 @labelled_options
 @labels_option
 @file_options(families="Also write the families with two labels or more, as a table.")
-@click.option(
+@default_option(
     "--error",
+    0.5,
+    "Share of right labels that the list may hold; 1 for all that more speaks against.",
     type=Finite(0.0, 1.0, min_open=True),
-    default=0.5,
-    show_default=True,
-    help="Share of right labels that the list may hold; 1 for all that more speaks against.",
 )
 @spreadsheet_option
 @out_option("The list: .tsv, .tsv.gz, .tsv.zst or .parquet.")
@@ -540,13 +530,12 @@ def crossfit() -> None:
 )
 @click.option("--check", "summary", help="What credence check wrote of this table.")
 @repeated_options(attached="attach.json of a trove in it; each once.")
-@click.option(
+@default_option(
     "--resample",
-    type=click.Choice(["cluster", "row"]),
-    default="cluster",
-    show_default=True,
-    help="What intervals of metrics draw; row takes relatives for independent, to show how "
+    "cluster",
+    "What intervals of metrics draw; row takes relatives for independent, to show how "
     "wrong that is.",
+    type=click.Choice(["cluster", "row"]),
 )
 @settings_options("evaluate")
 @click.option("--metrics", help="Also write the metrics as a table.")
@@ -616,18 +605,12 @@ def report() -> None:
 @click.option("--findings", "found_in", required=True, help="findings.json of a run.")
 @out_option("Folder of the figures; made where it is missing.")
 @click.option("--only", help="Numbers or names of figures, with commas: 09,17. All unless given.")
-@click.option(
-    "--formats",
-    default="pdf,svg,png",
-    show_default=True,
-    help="What is made of each, with commas.",
-)
-@click.option(
+@default_option("--formats", "pdf,svg,png", "What is made of each, with commas.")
+@default_option(
     "--columns",
+    "both",
+    "Columns of a journal that it fills: one (85 mm), two (174 mm).",
     type=click.Choice(["one", "two", "both"]),
-    default="both",
-    show_default=True,
-    help="Columns of a journal that it fills: one (85 mm), two (174 mm).",
 )
 def figures() -> None:
     """Draw the figures that a run's findings allow, each with its numbers as TSV.
@@ -661,13 +644,7 @@ def study() -> None:
 )
 @settings_options("two_sets")
 @click.option("--scale", type=click.FloatRange(0.0, min_open=True), help="What a row sums to.")
-@click.option(
-    "--draws",
-    type=click.IntRange(1),
-    default=50,
-    show_default=True,
-    help="How often the set is halved anew.",
-)
+@default_option("--draws", 50, "How often the set is halved anew.", type=click.IntRange(1))
 @out_option("The table: medians by method, class and metric.")
 def two_sets() -> None:
     """Fit on one half, measure on both: how much in-sample numbers flatter.

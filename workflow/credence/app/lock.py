@@ -17,6 +17,7 @@ from typing import TextIO
 
 import click
 
+from credence.app.options import default_option
 from credence.problems import InputError, refuse
 from credence.records import parse_json
 
@@ -219,9 +220,7 @@ def who_holds() -> str | None:
 
 
 @click.command(epilog="Example: credence unlock")
-@click.option(
-    "--directory", default=".", show_default=True, help="Folder in which the run was started."
-)
+@default_option("--directory", ".", "Folder in which the run was started.")
 @click.option("--dead", "dead_host", help="Machine whose run is dead, as you have made sure.")
 def command(directory: str, dead_host: str | None) -> None:
     """Free a folder from a run that was killed in it.

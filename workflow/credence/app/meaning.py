@@ -25,24 +25,12 @@ COMPOSITION, NONE = "composition", "none"
 STATED = "stated"
 DEMO_FOLDER = "demo"
 # What the command `simulate` writes into it; a test keeps the two lists equal.
-DEMO_FILES = tuple(
-    f"{DEMO_FOLDER}/{name}"
-    for name in (
-        "README.txt",
-        "calibration.csv",
-        "proteins.fasta",
-        "calibration_networks.npz",
-        "training.fasta",
-        "use.csv",
-        "use.fasta",
-        "trove_htj.csv",
-        "trove_htj.fasta",
-        "trove_mixed.csv",
-        "trove_mixed.fasta",
-        "truth/families.tsv",
-        "truth/planted.tsv",
-    )
+NAMES = (
+    "README.txt calibration.csv proteins.fasta calibration_networks.npz training.fasta use.csv "
+    "use.fasta trove_htj.csv trove_htj.fasta trove_mixed.csv trove_mixed.fasta "
+    "truth/families.tsv truth/planted.tsv"
 )
+DEMO_FILES = tuple(f"{DEMO_FOLDER}/{name}" for name in NAMES.split())
 
 
 def meaning_problems(document: Document, data: Data) -> list[Problem]:

@@ -256,13 +256,6 @@ tables_as_given = click.argument("tables", nargs=-1, required=True, metavar="TAB
 tables_argument = click.argument(
     "tables", nargs=-1, required=True, metavar="TABLE...", callback=_expanded
 )
-match_option = click.option(
-    "--match",
-    type=click.Choice(["full", "first_word"]),
-    default="first_word",
-    show_default=True,
-    help="How ids meet FASTA headers.",
-)
 group_options = file_options(
     groups="Table of groups and roles; only `calibration` is used.",
     clusters="Table of clusters; else those of --groups.",
@@ -270,28 +263,35 @@ group_options = file_options(
 labelled_options = together(tables_argument, table_options, group_options)
 labels_option = file_options(labels="Table of true classes: id and true_class.")
 threads_option = click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
-config_option = click.option(
-    "--config", default="config.yaml", show_default=True, help="The configuration."
-)
 spreadsheet_option = click.option(
     "--spreadsheet-safe",
     is_flag=True,
     help="Put a quote before cells that a spreadsheet would take for a formula.",
 )
-
-
 six_decimals_option = click.option(
     "--six-decimals",
     is_flag=True,
     help="Numbers of text tables have six decimals; Parquet has all.",
 )
-
-
 also_option = file_options(
     also="A second file for the same rows, in another format: conf.parquet, say."
 )
 
 
+def default_option(name: str, default: Any, text: str, **facts: Any) -> Callable[[Any], Any]:
+    """Return an option whose help says its default."""
+    return click.option(name, default=default, show_default=True, help=text, **facts)
+
+
 def out_option(text: str) -> Callable[[Command], Command]:
     """Return the option ``--out`` with its help."""
     return required_options(out=text)
+
+
+match_option = default_option(
+    "--match",
+    "first_word",
+    "How ids meet FASTA headers.",
+    type=click.Choice(["full", "first_word"]),
+)
+config_option = default_option("--config", "config.yaml", "The configuration.")

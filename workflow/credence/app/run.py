@@ -21,7 +21,7 @@ import click
 from credence.app import BUG, FIXABLE, FIXABLE_LINE
 from credence.app.ending import PARENT, SHELL, end_group, interruptible, me
 from credence.app.lock import HELD, one_run
-from credence.app.options import config_option
+from credence.app.options import config_option, default_option
 from credence.problems import nearest, refuse
 
 LOCAL = "local"
@@ -102,21 +102,12 @@ LOG_LINES_SHOWN = 60  # a traceback and what led to it; the whole is in the file
     type=click.IntRange(1),
     help="Cores of this machine; 2 unless stated. On a cluster: the most that one job may have.",
 )
-@click.option(
-    "--profile",
-    default=LOCAL,
-    show_default=True,
-    help="Where jobs go: local, slurm, or the folder of a profile of yours.",
+@default_option(
+    "--profile", LOCAL, "Where jobs go: local, slurm, or the folder of a profile of yours."
 )
-@click.option(
-    "--directory",
-    default=".",
-    show_default=True,
-    help="Folder in which paths start and results are written.",
-)
+@default_option("--directory", ".", "Folder in which paths start and results are written.")
 @click.option(
     "--report",
-    "report",
     is_flag=True,
     help="Also write Snakemake's own report: steps, times, software, and the results.",
 )
@@ -147,13 +138,8 @@ def command(
     context_settings={"ignore_unknown_options": True},
     epilog="Example: credence demo --directory mydemo",
 )
-@click.option(
-    "--directory",
-    default=".",
-    show_default=True,
-    help="Folder to work in; made if it is not there.",
-)
-@click.option("--cores", default=2, show_default=True, type=click.IntRange(1), help="Cores.")
+@default_option("--directory", ".", "Folder to work in; made if it is not there.")
+@default_option("--cores", 2, "Cores.", type=click.IntRange(1))
 @click.argument("snakemake", nargs=-1, type=click.UNPROCESSED)
 def demo(directory: str, cores: int, snakemake: tuple[str, ...]) -> int:
     """Run the whole pipeline on a simulated world, and make its page.

@@ -51,8 +51,10 @@ def number(
     is_number: bool = True,
 ) -> Column:
     """Return a column of numbers, of a record's fields (with spaces between) or by a function."""
-    make = cell if callable(cell) else _teller(cell.split(), show)
-    return title, is_number, make
+    if callable(cell):
+        return title, is_number, cell
+    fields = cell.split()
+    return title, is_number, lambda record: show(*(getattr(record, field) for field in fields))
 
 
 def word(title: str, cell: str | Callable[[Any], str], show: Callable[..., str] = shown) -> Column:
@@ -67,10 +69,6 @@ def numbers(titles: Iterable[str], cell: Callable[[Any, int], str]) -> list[Colu
         return lambda record: cell(record, at)
 
     return [number(title, of_place(at)) for at, title in enumerate(titles)]
-
-
-def _teller(fields: list[str], show: Callable[..., str]) -> Callable[[Any], str]:
-    return lambda record: show(*(getattr(record, field) for field in fields))
 
 
 @dataclass(frozen=True)

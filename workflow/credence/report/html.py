@@ -147,17 +147,11 @@ def _on_reliability(plot: ReliabilityPlot) -> Iterator[Point]:
     for name, bins in zip(plot.names, plot.bins, strict=True):
         begin = f"{name}, " if len(plot.names) > 1 else ""
         for k in np.flatnonzero(bins.n):
-            stated, n = (
-                with_interval(bins.share[k], bins.lower[k], bins.upper[k]),
-                bins.n_clusters[k],
-            )
+            mean, right, n = bins.mean[k], bins.share[k], bins.n_clusters[k]
             families = f" in {of(n, 'family', 'families')}" if n < bins.n[k] else ""
-            yield (
-                bins.mean[k],
-                bins.share[k],
-                f"{begin}confidence {share(bins.mean[k])}: right {stated}, "
-                f"{of(bins.n[k], 'protein')}{families}.",
-            )
+            stated = with_interval(right, bins.lower[k], bins.upper[k])
+            text = f"{begin}confidence {share(mean)}: right {stated}, {of(bins.n[k], 'protein')}"
+            yield mean, right, f"{text}{families}."
 
 
 def _on_comparison(plot: ComparisonPlot) -> Iterator[Point]:
@@ -227,11 +221,8 @@ def render(findings: Findings) -> str:
 def render_sections(provenance: Provenance, sections: tuple[Section, ...], schema: str) -> str:
     """Return a page of sections; the same sections give the same text."""
     pages = environment()
-    body, rules = gather_styles(
-        pages.get_template("body.html").render(
-            provenance=provenance, sections=sections, schema=schema
-        )
-    )
+    facts = {"provenance": provenance, "sections": sections, "schema": schema}
+    body, rules = gather_styles(pages.get_template("body.html").render(facts))
     styles = (pages.get_template(name).render() for name in STYLESHEETS)
     stylesheet = Markup("".join(styles)) + rules + "\n"
     return pages.get_template("page.html").render(
@@ -268,6 +259,4 @@ def environment() -> jinja2.Environment:
 
 
 def _shown(value: Any) -> Any:
-    if isinstance(value, Markup) or not isinstance(value, str):
-        return value
-    return printable(value)
+    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value

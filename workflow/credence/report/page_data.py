@@ -105,11 +105,8 @@ def render_index(records: Mapping[str, Mapping[str, Any]]) -> str:
 def _row(folder: str, record: Mapping[str, Any]) -> dict[str, Any]:
     summary = record.get("summary") if record.get("schema") == SCHEMA else None
     known = summary if isinstance(summary, Mapping) else {}
-
-    def number(name: str) -> str:
-        value = known.get(name)
-        return count(value) if isinstance(value, int) else NOTHING
-
+    values = (known.get(name) for name in ("n_samples", "n_classes", "n_warnings"))
+    numbers = (count(value) if isinstance(value, int) else NOTHING for value in values)
     simulated = " (simulated)" if record.get("is_simulated") is True else ""
     return {
         "link": f"{quote(folder, safe='')}/index.html",
@@ -117,9 +114,7 @@ def _row(folder: str, record: Mapping[str, Any]) -> dict[str, Any]:
         "cells": (
             f"{record.get('title', NOTHING)}{simulated}",
             str(known.get("chosen", NOTHING)),
-            number("n_samples"),
-            number("n_classes"),
-            number("n_warnings"),
+            *numbers,
             str(record.get("credence_version", NOTHING)),
         ),
     }

@@ -15,7 +15,7 @@ from credence.findings import Check, Findings, ShiftFinding, UseSet, Verdict, Ve
 from credence.report.sections.lookup import Lookup
 from credence.report.wording import as_sentence, count, noticed_if_off, of, rounded
 
-GOOD, CARE, BAD, OPEN = STATES = ("good", "care", "not to be used", "not checked")
+GOOD, CARE, BAD, OPEN = ("good", "care", "not to be used", "not checked")
 ORDER = (BAD, CARE, OPEN, GOOD)
 ALONE = "class_only"  # the method that takes no score into account
 NEARLY_ALL = 0.9

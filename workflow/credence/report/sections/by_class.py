@@ -111,8 +111,8 @@ def sentence(lookup: Lookup, entry: ClassCount) -> str:
     begin = f"In {lookup.corrected.name}, a" if lookup.corrected else "A"
     return (
         f"{begin} prediction of {entry.class_name} with score "
-        f"{score(point.score, findings.results.scale)} is right with probability {point.stated}, "
-        f"from {lookup.evidence(entry)}."
+        f"{score(point.score, findings.results.scale)} is right with probability "
+        f"{with_interval(*point[1:4])}, from {lookup.evidence(entry)}."
     )
 
 
@@ -135,7 +135,7 @@ def advice(lookup: Lookup, entry: ClassCount) -> str:
     if point is not None and not math.isnan(point.lower):
         parts.append(
             f"Near score {score(point.score, results.scale)} the evidence is that of about "
-            f"{of(point.near, 'independent protein')}."
+            f"{of(round(point.support), 'independent protein')}."
         )
         if point.upper - point.lower > WIDE:
             parts.append(what_would_help(lookup, point))

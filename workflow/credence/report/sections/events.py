@@ -92,17 +92,14 @@ def predicted_words(events: EventsFinding) -> str | None:
 
 
 def _change(row: Difference) -> str:
-    value, lower, upper = (rounded(v, DIGITS, "+") for v in (row.value, row.lower, row.upper))
     if math.isnan(row.lower):
-        return f"differs by {value}, with no interval"
-    return f"differs by {value} ({lower} to {upper}, n = {count(row.n)})"
+        return f"differs by {signed(row)}, with no interval"
+    return f"differs by {signed(row)[:-1]}, n = {count(row.n)})"
 
 
 def _verdict(row: Difference, less: str, more: str, neither: str) -> str:
-    """Return which side a paired difference is on, no more than its interval says."""
-    if row.upper < 0:
-        return less
-    return more if row.lower > 0 else neither
+    """Return which of two a paired difference shows, no more than its interval says."""
+    return less if row.upper < 0 else more if row.lower > 0 else neither
 
 
 def evidence_words(events: EventsFinding) -> str:
@@ -118,13 +115,10 @@ def evidence_words(events: EventsFinding) -> str:
         text = f"For {event.name}: {_listed(helps)}."
         row = next((part.nll for part in event.ablations if part.group == "ensemble"), None)
         if row is not None:
-            verdict = _verdict(
-                row,
-                "the ensemble's single members harm",
-                "its single members help",
-                "this set cannot tell whether the ensemble's single members help",
-            )
-            text += f" Without the ensemble's single members NLL {_change(row)}: {verdict}."
+            single = "the ensemble's single members"
+            unknown = f"this set cannot tell whether {single} help"
+            verdict = _verdict(row, f"{single} harm", "its single members help", unknown)
+            text += f" Without {single} NLL {_change(row)}: {verdict}."
         message.append(text)
     return (
         f"Which evidence counts: what forecasts on {units(*events.events)} held out get worse "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from statistics import NormalDist
 from typing import Any
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from credence.findings import Check, ClassCount, CurveFinding, Findings, UseSet
 from credence.report import blocks as page
-from credence.report.sections.lists import expected_right, whole_of
+from credence.report.sections.lists import expected_right, percent, whole_of
 from credence.report.sections.lookup import Lookup, class_anchors
 from credence.report.verdict import BAD, CARE, GOOD, OPEN, names_of, verdict_of
 from credence.report.wording import NOTHING, count, least_score, of, score, slug
@@ -57,6 +57,8 @@ def section(findings: Findings) -> page.Section:
             found.append(page.Reason(state, f"{about}: {headline}" if about else headline, text))
         return tuple(found)
 
+    yours = ("yours at 90\u00a0%",) if findings.use_sets else ()
+    known = "families known" if lookup.knows_relatives else "proteins known"
     reasons = shown(BAD, CARE)
     block = page.FirstScreen(
         _about(lookup),
@@ -68,7 +70,7 @@ def section(findings: Findings) -> page.Section:
         (*reasons[MOST_REASONS:], *shown(GOOD), *shown(OPEN)),
         _answers(lookup),
         _ticks(lookup),
-        _columns(lookup),
+        ("90\u00a0% from", *yours, known),
         strips,
         _basis(lookup),
         page.Widget("curves", "lookup", "Look up a class and a score", curve_data(lookup)),
@@ -78,13 +80,11 @@ def section(findings: Findings) -> page.Section:
 
 def _about(lookup: Lookup) -> str:
     results = lookup.findings.results
-    families = (
-        f", in {of(results.n_clusters, 'family', 'families')}" if lookup.knows_relatives else ""
-    )
-    return (
-        f"How often predictions of a classifier are right, learnt from "
-        f"{of(results.n_samples, 'protein')} of known class{families}."
-    )
+    text = "How often predictions of a classifier are right, learnt from "
+    text += f"{of(results.n_samples, 'protein')} of known class"
+    if lookup.knows_relatives:
+        text += f", in {of(results.n_clusters, 'family', 'families')}"
+    return f"{text}."
 
 
 def _truth(findings: Findings) -> str:
@@ -150,23 +150,11 @@ def _of_use_set(findings: Findings, use_set: UseSet) -> list[page.Answer]:
     surely = sum(entry.n_surely[PLACE] for entry in use_set.classes)
     found.append(page.Answer(count(sure), "", f"of {name} predictions are 90 % sure or more"))
     found.append(page.Answer(count(surely), "", "even at the low end of their range"))
-    lists = [one for one in findings.lists if one.name == use_set.name]
-    for one in (one for entry in lists for one in entry.lists if one.class_name is None):
-        if not one.is_certain:
-            allowed = f"{100 * one.error:.3g} %"
-            found.append(
-                page.Answer(
-                    count(one.n), "", f"to use, if {allowed} of them may be wrong", "lists"
-                )
-            )
-            break
+    lists = (one for own in findings.lists if own.name == use_set.name for one in own.lists)
+    for one in islice((one for one in lists if one.class_name is None and not one.is_certain), 1):
+        words = f"to use, if {percent(one.error)} of them may be wrong"
+        found.append(page.Answer(count(one.n), "", words, "lists"))
     return found
-
-
-def _columns(lookup: Lookup) -> tuple[str, ...]:
-    yours = ("yours at 90\u00a0%",) if lookup.findings.use_sets else ()
-    known = "families known" if lookup.knows_relatives else "proteins known"
-    return ("90\u00a0% from", *yours, known)
 
 
 def _ticks(lookup: Lookup) -> tuple[tuple[float, str], ...]:
@@ -229,11 +217,11 @@ def _strip(lookup: Lookup, entry: ClassCount, anchor: str, cells: tuple[str, ...
     estimate, sure = (
         None if one is None else max(one, entry.score_min) for one in marks(lookup, curve, entry)
     )
-    end = "never"
+    end, words = "never", f"{name}: no score reaches 90 %"
     if estimate is not None:
         scale = lookup.findings.results.scale
         end = "any" if estimate <= entry.score_min else least_score(estimate, scale)
-    words = f"{name}: " + ("no score reaches 90 %" if estimate is None else f"90 % from {end}")
+        words = f"{name}: 90 % from {end}"
 
     def place(value: float | None) -> float | None:
         return None if value is None else round(100.0 * (value - low) / (high - low), 2)
@@ -329,7 +317,7 @@ def curve_data(lookup: Lookup) -> dict[str, Any]:
         "scale": results.scale,
         "level": f"{100 * results.level:g}",
         "quantile": NormalDist().inv_cdf((1 + results.level) / 2),
-        "start": lookup.typical_score(),
+        "start": float(f"{0.7 * results.scale:.6g}"),
         "end": max(bounds, default=results.scale),
         "axis": lookup.axis,
         "ofNew": " of new families" if lookup.knows_relatives else "",

@@ -47,7 +47,7 @@ def _range(n: int, lower: float, upper: float) -> str:
 
 def percent(value: float) -> str:
     """Return a share in percent."""
-    return f"{100.0 * value:.3g} %"
+    return NOTHING if math.isnan(value) else f"{100.0 * value:.3g} %"
 
 
 def _count(number: int) -> str:
@@ -142,14 +142,9 @@ def _table(lists: UseLists, together: Sequence[ProteinList]) -> page.TableBlock:
         page.number("least confidence", "confidence", three_decimals),
         page.number("predictions", "n"),
         page.number("of these right", expected_right),
-        page.number(
-            "relatives all alike",
-            lambda one: (
-                f"{_round(one.alike_lower)}–{_round(one.alike_upper)}" if one.n else NOTHING
-            ),
-        ),
-        page.number("wrong", "estimate", _percent),
-        page.number("at most", "bound", _percent),
+        page.number("relatives all alike", "n alike_lower alike_upper", _range),
+        page.number("wrong", "estimate", percent),
+        page.number("at most", "bound", percent),
         explained={
             "kept to": f"With certainty: the bound, at {percent(lists.certainty)}, keeps to it",
             "of these right": f"With a {percent(lists.level)} interval for this very list",
@@ -158,10 +153,6 @@ def _table(lists: UseLists, together: Sequence[ProteinList]) -> page.TableBlock:
             "at most": f"With {percent(lists.certainty)} certainty, for all lists together",
         },
     )
-
-
-def _percent(value: float) -> str:
-    return NOTHING if math.isnan(value) else percent(value)
 
 
 def _by_class(lists: UseLists, findings: Findings) -> page.TableBlock:

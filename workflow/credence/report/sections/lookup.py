@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
 from operator import attrgetter
 from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,32 +26,21 @@ from credence.findings import (
 )
 from credence.report import blocks as page
 from credence.report.plots import ConfidencePlot, ReliabilityPlot
-from credence.report.wording import NOTHING, loss, of, slug, with_interval
+from credence.report.wording import NOTHING, loss, of, slug
 
 SHOWN_DIGITS = 2  # of a number that is only about right
 ALONE = " Nothing says here which proteins are relatives: each counts as a family of its own."
 NICE_SHARES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # scores shown, in scales
 
 
-@dataclass(frozen=True)
-class Point:
-    """A curve at one score."""
+class Point(NamedTuple):
+    """A curve at one score, as in :class:`credence.findings.CurveFinding`."""
 
-    score: float  # As in :class:`credence.findings.CurveFinding`
+    score: float
     value: float
     lower: float
     upper: float
     support: float
-
-    @property
-    def stated(self) -> str:
-        """The value with its interval."""
-        return with_interval(self.value, self.lower, self.upper)
-
-    @property
-    def near(self) -> int:
-        """How many independent proteins there are near, where that is known."""
-        return round(self.support)
 
 
 def _by(entries: Iterable[Any], *names: str) -> dict[Any, Any]:
@@ -113,8 +101,7 @@ class Lookup:
     @property
     def chosen(self) -> MethodFinding | None:
         """The method whose confidences are given out."""
-        methods = self.findings.methods
-        return next((method for method in methods if method.name == self.findings.chosen), None)
+        return _by(self.findings.methods, "name").get(self.findings.chosen)
 
     @property
     def others(self) -> list[str]:
@@ -141,22 +128,15 @@ class Lookup:
             return own
         for curve in self.corrected.curves:
             if curve.class_name == class_name:
-                return replace(
-                    own,
-                    score=curve.score,
-                    value=curve.after,
-                    lower=curve.after_lower,
-                    upper=curve.after_upper,
-                    support=tuple(np.interp(curve.score, own.score, own.support).tolist()),
-                    note=(),
-                )
+                support = tuple(np.interp(curve.score, own.score, own.support).tolist())
+                after = (curve.score, curve.after, curve.after_lower, curve.after_upper)
+                return CurveFinding(own.method, class_name, own.is_function, *after, support, ())
         return own
 
     @property
     def stack(self) -> StackFinding | None:
         """What the chosen method rests on, where it is a mean of others."""
-        stacks = self.findings.stacks
-        return next((one for one in stacks if one.method == self.findings.chosen), None)
+        return _by(self.findings.stacks, "method").get(self.findings.chosen)
 
     @property
     def of_score_alone(self) -> str:
@@ -197,9 +177,9 @@ class Lookup:
         """What is counted, drawn and left out: families, or proteins where none are known."""
         return "families" if self.knows_relatives else "proteins"
 
-    def family_column(self, cell: Callable[[Any], str] | str = "n_clusters") -> list[page.Column]:
+    def family_column(self) -> list[page.Column]:
         """Return a column of how many families there are; none where none are known."""
-        return [page.number("families", cell)] if self.knows_relatives else []
+        return [page.number("families", "n_clusters")] if self.knows_relatives else []
 
     def evidence(self, entry: ClassCount) -> str:
         """Return how many proteins and families a class's numbers rest on."""
@@ -255,11 +235,6 @@ class Lookup:
         """Return round scores of which tables give the confidence."""
         return tuple(round(share * self.findings.results.scale, 10) for share in NICE_SHARES)
 
-    def typical_score(self) -> float:
-        """Return the round score that most classes have seen, the highest below the end."""
-        asked = 0.7 * self.findings.results.scale
-        return float(f"{asked:.6g}")
-
     def example_score(self, entry: ClassCount) -> float:
         """Return the round score that is nearest to the class's median, if seen."""
         seen = [
@@ -273,26 +248,14 @@ class Lookup:
         """Return a curve at a score, linear between its points; None without one."""
         if curve is None or not curve.is_function or math.isnan(score):
             return None
-
-        def read(values: tuple[float, ...]) -> float:
-            return float(np.interp(score, curve.score, values))
-
-        return Point(
-            score, read(curve.value), read(curve.lower), read(curve.upper), read(curve.support)
-        )
+        parts = (curve.value, curve.lower, curve.upper, curve.support)
+        return Point(score, *(float(np.interp(score, curve.score, part)) for part in parts))
 
 
 def reliability_plot(names: tuple[str, ...], found: tuple[Reliability, ...]) -> ReliabilityPlot:
     """Return diagrams laid over each other, with band and curve of the first."""
-    first = found[0]
-    return ReliabilityPlot(
-        names,
-        tuple(entry.bins for entry in found),
-        first.band_lower,
-        first.band_upper,
-        first.curve,
-        first.counts,
-    )
+    one, bins = found[0], tuple(entry.bins for entry in found)
+    return ReliabilityPlot(names, bins, one.band_lower, one.band_upper, one.curve, one.counts)
 
 
 def class_anchors(findings: Findings) -> dict[str, str]:

@@ -10,7 +10,7 @@ from credence.findings import Difference, Findings, MethodFinding
 from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot
 from credence.report.sections.lookup import Lookup, reliability_plot
-from credence.report.wording import NOTHING, count, loss, of, three_decimals
+from credence.report.wording import NOTHING, count, loss, of, three_decimals, two_decimals
 
 OVER_ALL = "all classes"
 SHOWN = 0.005  # a weight below is 0.00
@@ -186,7 +186,7 @@ def stacks(findings: Findings) -> page.Section | None:
                 entry.members,
                 page.word("member", "method"),
                 page.number("held-out NLL", "held_out_nll", three_decimals),
-                page.number("weight", "weight", _two_decimals),
+                page.number("weight", "weight", two_decimals),
             ),
         ]
         seen = [(name, weight) for name, weight in entry.score_only.items() if weight >= SHOWN]
@@ -205,7 +205,3 @@ def stacks(findings: Findings) -> page.Section | None:
             reasons = "; ".join(f"{skipped.method}: {skipped.reason}" for skipped in entry.skipped)
             blocks.append(page.Paragraph(f"Not tried: {reasons}."))
     return page.Section("stacks", "What auto rests on", tuple(blocks)) if blocks else None
-
-
-def _two_decimals(value: float) -> str:
-    return NOTHING if math.isnan(value) else f"{value:.2f}"

@@ -18,6 +18,11 @@ def section(findings: Findings) -> page.Section:
     intervals = f"{100 * results.level:g} %, pointwise"
     n_training = 0 if findings.split is None else findings.split.n_training
     training = f"{of(n_training, 'protein')}; their relatives are set aside"
+    release = []
+    if findings.releases is not None and findings.releases.releases:
+        *before, last = findings.releases.releases
+        stated = f"{last.name}, the last of {count(len(before) + 1)}" if before else last.name
+        release = [("Release", stated + (f"; SHA-256 {last.digest}" if last.digest else ""))]
     facts = (
         ("Run", provenance.run),
         ("Method", findings.chosen),
@@ -25,21 +30,11 @@ def section(findings: Findings) -> page.Section:
         ("Intervals", intervals if lookup.has_intervals else "none"),
         ("Held-out numbers", f"{results.n_folds} folds of {whole}{draws}"),
         ("Training set", training if n_training else "not compared"),
-        *_release(findings),
+        *release,
         ("Version", ", ".join(versions)),
     )
     blocks = (page.Definitions(facts), *_details(findings))
     return page.Section("settings", "Settings and inputs", blocks)
-
-
-def _release(findings: Findings) -> tuple[tuple[str, str], ...]:
-    if findings.releases is None or not findings.releases.releases:
-        return ()
-    last = findings.releases.releases[-1]
-    n = len(findings.releases.releases)
-    stated = last.name if n == 1 else f"{last.name}, the last of {count(n)}"
-    digest = f"; SHA-256 {last.digest}" if last.digest else ""
-    return (("Release", stated + digest),)
 
 
 def _details(findings: Findings) -> tuple[page.TableBlock, ...]:

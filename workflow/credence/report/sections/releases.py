@@ -222,21 +222,18 @@ def _alone(release: ReleaseState) -> str:
 
 
 def _timeline(releases: tuple[ReleaseState, ...]) -> page.TableBlock:
-    def in_trove(of_kind: Callable[[Outcome], bool]) -> Callable[[ReleaseState], str]:
-        def counted(entry: ReleaseState) -> str:
-            n = sum(part.n for part in entry.outcomes if of_kind(part))
-            return count(n) if entry.outcomes else NOTHING
-
-        return counted
+    def in_trove(entry: ReleaseState, *kinds: bool) -> str:
+        n = sum(part.n for part in entry.outcomes if (part.outcome == "added") in kinds)
+        return count(n) if entry.outcomes else NOTHING
 
     return page.table(
         "All releases of the calibration set.",
         releases,
         page.word("release", "name"),
         page.word("date", "date"),
-        page.number("proteins in trove", in_trove(lambda part: True)),
-        page.number("added", in_trove(lambda part: part.outcome == "added")),
-        page.number("not added", in_trove(lambda part: part.outcome != "added")),
+        page.number("proteins in trove", lambda entry: in_trove(entry, True, False)),
+        page.number("added", lambda entry: in_trove(entry, True)),
+        page.number("not added", lambda entry: in_trove(entry, False)),
         page.number("calibrate", "n_calibration"),
         page.number("families", "n_clusters"),
         page.number(

@@ -10,8 +10,6 @@ from credence.report.plots import ComparisonPlot
 from credence.report.sections.lookup import Lookup
 from credence.report.wording import NOTHING, count, of, share, two_decimals, with_interval
 
-NAN = math.nan
-
 
 def section(findings: Findings) -> page.Section | None:
     """Return what prediction sets promise and what they kept, class by class."""
@@ -92,7 +90,7 @@ def _kept(sets: SetsFinding, lookup: Lookup) -> str:
 def _figure(sets: SetsFinding, lookup: Lookup) -> page.Figure:
     known = [entry for entry in sets.classes if entry.n > 0]
     worst = min(known, key=lambda entry: entry.coverage, default=sets.all_classes)
-    nothing = (NAN,) * len(known)
+    nothing = (math.nan,) * len(known)
     return page.Figure(
         "sets-coverage",
         f"Share of held-out proteins whose set holds their class, beside the promised "

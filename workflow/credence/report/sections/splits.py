@@ -43,17 +43,13 @@ def _lead(found: SplitFinding) -> str:
             f"Of all {count(found.n_population)} proteins in groups, "
             f"{count(n_crossing)} have a relative in another group."
         )
+    met = f", and so have {count(found.n_met)} others that were met" if found.n_met else ""
     return (
         f"Of {count(found.n_sampled)} of the {count(found.n_population)} proteins in groups, "
         f"taken at random and compared with all of other groups, {count(n_crossing)} have a "
-        f"relative there{_met(found)}; with 95 % confidence at most {100.0 * found.bound:.2f} % "
+        f"relative there{met}; with 95 % confidence at most {100.0 * found.bound:.2f} % "
         "of all do."
     )
-
-
-def _met(found: SplitFinding) -> str:
-    """Return how many more are known to cross than those examined."""
-    return f", and so have {count(found.n_met)} others that were met" if found.n_met else ""
 
 
 def relatives_in_words(found: SplitFinding) -> str:
