@@ -788,6 +788,58 @@ class EventsFinding:
 
 
 @dataclass(frozen=True)
+class Measured:
+    """A mean over proteins, with its interval over families; NaN where there is none."""
+
+    value: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class ToolFinding:
+    """What one tool of several adds, on families held out."""
+
+    name: str  # The tool
+    n_answered: int  # Calibration proteins that it answered
+    nll: Measured  # Of the true class, by this tool alone
+    accuracy: Measured  # The same: share of proteins whose most probable class is the true one
+    # NLL by all others less that by all; above 0 where the tool helps.
+    adds: Measured
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """Proteins held out for which two tools name different classes."""
+
+    first: str  # The tools
+    second: str
+    n: int  # Such proteins, and their families
+    n_clusters: int
+    first_right: Measured  # Share of them for which the first is right, the second, all combined
+    second_right: Measured
+    combined_right: Measured
+
+
+@dataclass(frozen=True)
+class ToolsFinding:
+    """Several tools combined, judged on families held out."""
+
+    n: int  # Calibration proteins and their families
+    n_clusters: int
+    level: float  # Coverage of the intervals
+    nll: Measured  # Of the true class, by all combined
+    accuracy: Measured
+    tools: tuple[ToolFinding, ...]
+    pairs: tuple[Disagreement, ...]
+    best: str  # The tool that has the least NLL alone
+    above_best: float  # The combined NLL less that tool's, with the paired standard error
+    error: float
+    alone: str  # That tool, where all combined are worse by more than that error; else empty
+    unreached: tuple[str, ...]  # Classes that no tool names
+
+
+@dataclass(frozen=True)
 class InputFile:
     """One file that the run read."""
 
@@ -1113,4 +1165,5 @@ class Findings:
     thresholds: Thresholds | None = None  # From where on predictions can be used
     lists: tuple[UseLists, ...] = ()  # Of each use-set
     limits: VerdictSettings = field(default_factory=VerdictSettings)  # Of the verdict
+    tools: ToolsFinding | None = None  # Where several tools are combined
     schema: str = field(default=SCHEMA, init=False)

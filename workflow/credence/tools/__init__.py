@@ -1,0 +1,1 @@
+"""Several tools that answer for the same proteins, combined into one answer."""

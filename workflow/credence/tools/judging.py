@@ -1,0 +1,158 @@
+"""What each of several tools adds, and whether all of them beat the best one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+
+from credence.evaluation.ratios import Ratio, estimate, mean_of
+from credence.findings import Disagreement, Measured, ToolFinding, ToolsFinding
+from credence.predictions import Booleans, Floats, Integers, Labelled
+from credence.tools.combining import Answers, Combination, Fitted, fit_combination, in_table_order
+from credence.tools.signals import Vocabulary, said
+
+LEAST_LOG = float(np.log(1e-15))  # a true class is never less probable
+
+
+def paired_error(difference: Floats, labelled: Labelled) -> float:
+    """Return the standard error of a weighted mean difference, families taken together."""
+    weight = labelled.weight / labelled.weight.sum()
+    _, code = np.unique(labelled.cluster.astype(str), return_inverse=True)
+    sums = np.bincount(code, weights=weight * (difference - weight @ difference))
+    return float(np.sqrt((sums**2).sum() * len(sums) / max(len(sums) - 1, 1)))
+
+
+class Judged:
+    """Proteins and what all tools, and some of them, state of each held out."""
+
+    def __init__(self, labelled: Labelled, level: float, n_draws: int) -> None:
+        self.labelled, self._level, self._n_draws = labelled, level, n_draws
+        names = labelled.predictions.class_names
+        self.true = np.argsort(np.argsort(np.array(names, dtype=object)))[labelled.true_class]
+
+    def loss(self, log_p: Floats) -> Floats:
+        """Return the negative log-likelihood of each true class."""
+        loss: Floats = -np.maximum(log_p[np.arange(len(log_p)), self.true], LEAST_LOG)
+        return loss
+
+    def is_right(self, log_p: Floats) -> Floats:
+        """Return 1 where the most probable class is the true one."""
+        return np.equal(log_p.argmax(axis=1), self.true).astype(np.float64)
+
+    def ratio(self, values: Floats, rows: Booleans | None = None, *, share: bool = False) -> Ratio:
+        """Return the mean of values as what :meth:`measured` takes."""
+        chosen = np.ones(len(values), dtype=np.bool_) if rows is None else rows
+        return mean_of(values, self.labelled.weight, chosen, is_share=share)
+
+    def measured(self, *ratios: Ratio) -> list[Measured]:
+        """Return means with their intervals, drawn together."""
+        found = estimate(self.labelled.cluster, ratios, self._level, self._n_draws)
+        ends = zip(found.value, found.lower, found.upper, strict=True)
+        return [Measured(*map(float, one)) for one in ends]
+
+
+def judge_tools(
+    fitted: Fitted,
+    labelled: Labelled,
+    answers: Mapping[str, Answers],
+    level: float = 0.95,
+    n_draws: int = 200,
+) -> ToolsFinding:
+    """Return what each tool adds, on families held out."""
+    judged, names = Judged(labelled, level, n_draws), fitted.combination.names
+    every = fitted.each()
+    alone = {name: fitted.each([name]) for name in names}
+    loss, mean = judged.loss(every), labelled.weight / labelled.weight.sum()
+    best = min(names, key=lambda name: mean @ judged.loss(alone[name]))
+    above = loss - judged.loss(alone[best])
+    error = paired_error(above, labelled)
+    is_best = len(names) > 1 and float(mean @ above) > error
+    if is_best:
+        every = fitted.each(alone=best)
+    tools = []
+    for name in names:
+        others = [other for other in names if other != name]
+        without = judged.loss(fitted.each(others)) if others else loss
+        values = judged.measured(
+            judged.ratio(judged.loss(alone[name])),
+            judged.ratio(judged.is_right(alone[name]), share=True),
+            judged.ratio(without - loss),
+        )
+        tools.append(ToolFinding(name, int(answers[name].is_there.sum()), *values))
+    named = {place for tool in fitted.combination.tools for place in tool.classes.values()}
+    nll, accuracy = judged.measured(
+        judged.ratio(judged.loss(every)), judged.ratio(judged.is_right(every), share=True)
+    )
+    return ToolsFinding(
+        n=labelled.n_samples,
+        n_clusters=len(np.unique(labelled.cluster.astype(str))),
+        level=level,
+        nll=nll,
+        accuracy=accuracy,
+        tools=tuple(tools),
+        pairs=_disagreements(fitted.combination, judged, answers, every),
+        best=best,
+        above_best=float(mean @ above),
+        error=error,
+        alone=best if is_best else "",
+        unreached=tuple(name for name in fitted.combination.class_names if name not in named),
+    )
+
+
+def classes_said(combination: Combination, answers: Mapping[str, Answers]) -> dict[str, Integers]:
+    """Return the run's class, sorted by name, that each tool names; -1 for none of them."""
+    found = {}
+    for tool in combination.tools:
+        if tool.name in answers:
+            own = answers[tool.name]
+            found[tool.name] = np.full(len(own.row), -1, dtype=np.int64)
+            vocabulary = Vocabulary.of(combination.sorted_names, tool.classes)
+            if own.is_there.any():
+                found[tool.name][own.is_there] = said(vocabulary, own.given)
+    return found
+
+
+def _disagreements(
+    combination: Combination, judged: Judged, answers: Mapping[str, Answers], every: Floats
+) -> tuple[Disagreement, ...]:
+    named, found = classes_said(combination, answers), []
+    right = judged.is_right(every)
+    for first, second in combinations(combination.names, 2):
+        one, other = named[first], named[second]
+        rows = (one >= 0) & (other >= 0) & (one != other)
+        if rows.any():
+            shares = judged.measured(
+                *(
+                    judged.ratio(values, rows, share=True)
+                    for values in (one == judged.true, other == judged.true, right)
+                )
+            )
+            clusters = judged.labelled.cluster[rows].astype(str)
+            n, n_clusters = int(rows.sum()), len(np.unique(clusters))
+            found.append(Disagreement(first, second, n, n_clusters, *shares))
+    return tuple(found)
+
+
+def combine(
+    labelled: Labelled,
+    answers: Mapping[str, Answers],
+    classes: Mapping[str, Mapping[str, str]],
+    specs: Mapping[str, Mapping[str, str]] | None = None,
+    level: float = 0.95,
+    n_draws: int = 200,
+) -> tuple[Combination, Floats, dict[str, Floats]]:
+    """Return tools combined, and held out what all of them state and what each does.
+
+    Both are log p by class; the first in the run's order, the second sorted by name.
+    """
+    fitted = fit_combination(labelled, answers, classes, specs)
+    finding = judge_tools(fitted, labelled, answers, level, n_draws)
+    whole = replace(fitted.combination, alone=finding.alone, finding=finding)
+    held_out = fitted.each(alone=finding.alone)
+    if np.isnan(held_out).any():  # all is one family
+        held_out = whole.combined(whole.stated(answers))
+    names = labelled.predictions.class_names
+    return whole, in_table_order(held_out, names), dict(fitted.stated)
