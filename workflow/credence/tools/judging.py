@@ -40,7 +40,7 @@ class Judged:
 
     def is_right(self, log_p: Floats) -> Floats:
         """Return 1 where the most probable class is the true one."""
-        return np.equal(log_p.argmax(axis=1), self.true).astype(np.float64)
+        return np.where(log_p.argmax(axis=1) == self.true, 1.0, 0.0)
 
     def ratio(self, values: Floats, rows: Booleans | None = None, *, share: bool = False) -> Ratio:
         """Return the mean of values as what :meth:`measured` takes."""

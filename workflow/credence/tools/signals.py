@@ -92,9 +92,8 @@ def signals(vocabulary: Vocabulary, predictions: Predictions) -> Features:
             columns[-1] = predictions.scores[:, order] / predictions.scale
         own = np.hstack(columns)
         share = vocabulary.spread(np.where(is_named, top[:, None], (1 - top[:, None]) / n_others))
-    logs = np.log(np.maximum(share, UNKNOWN_RESOLUTION_FLOOR))
-    rounded: Floats = np.round(own, DECIMALS)
-    return Features(np.round(logs, DECIMALS)[:, :, None], rounded)
+    logs: Floats = np.log(np.maximum(share, UNKNOWN_RESOLUTION_FLOOR))
+    return Features(np.round(logs, DECIMALS)[:, :, None], np.round(own, DECIMALS))
 
 
 def facts_of(predictions: Predictions) -> dict[str, Any]:
