@@ -229,7 +229,7 @@ def thresholds_of(names: tuple[str, ...]) -> Thresholds:
     for name in (None, *names):
         nothing = name == names[-1]
         sure = (NAN, NAN, NAN, 0, 12) if nothing else (8.75, 0.5, 0.55, 30, 0)
-        rows.append(Threshold(name, "score", 0.9, 7.5, 0.8, 0.85, 40, 0.92, 0.85, 0.96, *sure))
+        rows.append(Threshold(name, "score", 0.9, 50, 7.5, 0.8, 0.85, 40, 0.92, 0.85, 0.96, *sure))
     curve = ErrorCurve(
         names[0], (0.2, 0.6, 0.9), (1.0, 0.6, 0.3), (0.4, 0.2, 0.1), (0.6, 0.4, 0.3)
     )

@@ -183,6 +183,21 @@ def test_thresholds_are_what_a_loop_over_scores_finds(inside: Path, calibration:
         assert ((~right[kept]).sum() + 1) / (kept.sum() + 1) <= 1 - row.precision + 1e-9
 
 
+def test_a_class_that_is_never_predicted_has_rows_without_a_threshold(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = pd.read_csv("demo/calibration.csv", index_col=0)
+    other = (table["Other"] + table["Portal"]).round(2)
+    table.assign(Portal=0.0, Other=other).rename_axis("").to_csv("never.csv")
+    words = ["thresholds", "never.csv", "--format", "phanns-labelled", "--draws", "0"]
+    capsys.readouterr()
+    assert run_command_line([*words, "--precision", "0.9", "--out", "t.tsv"]) == 0
+    assert "t.tsv: no threshold for what is never predicted: Portal." in capsys.readouterr().err
+    row = pd.read_csv("t.tsv", sep="\t").set_index("class").loc["Portal"]
+    assert row["note"] == "never predicted in calibration, so none can be kept"
+    assert (row["predictions"], row["families_missing"]) == (0, 49)
+
+
 def test_corrected_confidences_are_asked_for_where_they_are_and_refused_where_not(
     confidences: pd.DataFrame, capsys: pytest.CaptureFixture[str]
 ) -> None:

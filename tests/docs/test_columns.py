@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 from credence.confidence import NOTE_TEXTS, USES
+from credence.findings import Thresholds
+from credence.stages.lists import threshold_columns
 from credence.tables.contract import CONFIDENCE_NAMES, FURTHER_COLUMNS, PREFIXES, UNSCORED
 from page_commands import ROOT
 
@@ -29,6 +31,15 @@ def test_each_word_and_each_note_is_described_once() -> None:
     assert sorted(cell.strip("`") for cell in first_cells("word")) == sorted(USES)
     named = [text for cell in first_cells("note") for text in cell.split("; ")]
     assert sorted(named) == sorted([*NOTE_TEXTS.values(), UNSCORED])
+
+
+def test_each_column_of_thresholds_is_described_once_and_in_its_order() -> None:
+    named = [
+        name
+        for cell in first_cells("column of thresholds")
+        for name in re.findall("`(.*?)`", cell)
+    ]
+    assert named == [*threshold_columns(Thresholds(0.95, 0.95, (), ()))]
 
 
 def test_two_notes_can_be_told_apart() -> None:

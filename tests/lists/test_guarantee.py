@@ -5,6 +5,7 @@ import math
 
 import hypothesis.strategies as st
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from scipy import stats
@@ -17,6 +18,10 @@ from credence.lists.guarantee import (
     guaranteed,
     least_families,
 )
+from credence.lists.held_out import held_out_of
+from credence.lists.thresholds import Wanted, find_thresholds
+from credence.predictions import Predictions, label
+from credence.stages.lists import NEVER, threshold_columns
 
 # Of each row: score in tenths (so that there are ties), wrong, family.
 rows_strategy = st.lists(
@@ -198,6 +203,31 @@ def test_as_many_more_right_families_as_stated_give_a_threshold(seed: int) -> No
             np.append(order, np.zeros(more)),
         )
         assert not math.isnan(guaranteed(with_more, error, 0.95).threshold)
+
+
+def test_a_class_that_is_never_predicted_has_a_row_for_each_precision() -> None:
+    """It was left out, so that nobody saw that none of it can be kept."""
+    ids = np.array([f"p{number}" for number in range(60)], dtype=object)
+    predicted = np.arange(60) % 2
+    true = np.where(np.arange(60) % 20 == 0, 2, predicted)  # the third class is never predicted
+    names, score = ("Portal", "Collar", "Shaft"), np.linspace(0.2, 1.0, 60)
+    labelled = label(Predictions(ids, names, 1.0, 0.01, predicted, score), true)
+    held_out = held_out_of(labelled, np.where(predicted == 0, score, np.nan))
+    found = find_thresholds(labelled, held_out, Wanted((0.5, 0.9), 0.95, 0.95, 20))
+    table = pd.DataFrame(threshold_columns(found))
+    assert len(table) == 2 * 4 * 2  # score and confidence, all and three classes, two precisions
+    never = table[table["predictions"] == 0]
+    assert sorted(zip(never["class"], never["on"], strict=True)) == sorted(
+        [("Shaft", "score"), ("Shaft", "confidence"), ("Collar", "confidence")] * 2
+    )
+    wanted = {0.5: 8, 0.9: 49}  # families without a wrong one (METHODS section 10)
+    for row in never.to_dict("records"):
+        assert row["families_missing"] == wanted[row["precision"]]
+        assert (row["n_families"], row["guaranteed_families"]) == (0, 0)
+        assert row["note"] == NEVER[row["on"]]
+        for name in ("threshold", "kept", "kept_true", "right", "guaranteed_threshold"):
+            assert math.isnan(row[name])
+    assert (table["note"] != "").sum() == len(never)
 
 
 def test_thresholds_go_down_to_nothing_each_once() -> None:

@@ -188,6 +188,17 @@ def test_one_family_that_is_missing_is_not_several(small: Findings) -> None:
     assert "1 more families" not in text
 
 
+def test_a_class_that_is_never_predicted_has_a_row_of_thresholds_that_says_so(
+    small: Findings,
+) -> None:
+    assert small.thresholds is not None
+    nothing = {"n": 0, "threshold": math.nan, "sure": math.nan, "n_more": 49}
+    rows = tuple(replace(row, **nothing) for row in small.thresholds.rows)
+    text = str(lists.section(replace(small, thresholds=replace(small.thresholds, rows=rows))))
+    assert text.count("never predicted") == len(rows)
+    assert text.count("49 more families") == len(rows)
+
+
 def test_a_run_without_use_sets_has_no_section_of_them(small: Findings) -> None:
     without = replace(small, use_sets=(), lists=(), thresholds=None)
     names = [section.name for section in sections_of(without)]

@@ -984,6 +984,7 @@ class Threshold:
     class_name: str | None  # None: of all classes together
     on: str  # What the threshold is of: `score`, or `confidence` of proteins held out
     precision: float  # The share right that is wanted
+    n: int  # Predictions of the class in calibration; with 0 there is no threshold
     # By the estimate; NaN where no threshold has it.
     threshold: float
     kept: float  # Share of the predictions that it lets through

@@ -95,15 +95,14 @@ def by_confidence(held_out: HeldOut) -> Ranked:
 def thresholds_of(
     ranked: Sequence[Ranked], class_names: Sequence[str], wanted: Wanted
 ) -> tuple[Threshold, ...]:
-    """Return the thresholds of all classes together, and of each class that is predicted."""
+    """Return the thresholds of all classes together, and of each class, predicted or not."""
     found: list[Threshold] = []
     for one in ranked:
         found += _of_class(one, None, float(one.weight.sum()), wanted)
         for class_, name in enumerate(class_names):
-            rows = np.flatnonzero(one.predicted == class_)
-            if len(rows):
-                members = float(one.weight[one.true == class_].sum())
-                found += _of_class(one.take(rows), name, members, wanted)
+            members = float(one.weight[one.true == class_].sum())
+            own = one.take(np.flatnonzero(one.predicted == class_))
+            found += _of_class(own, name, members, wanted)
     return tuple(found)
 
 
@@ -128,6 +127,7 @@ def _of_class(ranked: Ranked, name: str | None, members: float, wanted: Wanted) 
                 class_name=name,
                 on=ranked.on,
                 precision=precision,
+                n=len(ranked.value),
                 threshold=ends[row],
                 kept=kept,
                 kept_true=kept_true,

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from credence.findings import ProteinList, Threshold, Thresholds, UseLists
 from credence.lists.errors import ListErrors, errors_of
 from credence.lists.held_out import STEPS, HeldOut, step_of
-from credence.lists.thresholds import Wanted, find_thresholds
+from credence.lists.thresholds import ON_CONFIDENCE, ON_SCORE, Wanted, find_thresholds
 from credence.lists.use_lists import list_of, use_lists
 from credence.predictions import Floats, Integers
 from credence.problems import refuse
@@ -445,6 +445,12 @@ def threshold_tables(
         f"families at {found.certainty:.0%} certainty.",
         err=True,
     )
+    never = {
+        row.class_name: None for row in found.rows if not row.n and row.on == found.rows[0].on
+    }
+    if never:
+        names = ", ".join(map(str, never))
+        click.echo(f"{out}: no threshold for what is never predicted: {names}.", err=True)
     if len(np.unique(labelled.cluster)) == labelled.n_samples:
         click.echo(f"{out}: {RELATIVES_UNKNOWN}, and guarantees may not hold.", err=True)
 
@@ -456,11 +462,18 @@ def wanted_of(settings: Settings) -> Wanted:
 
 
 COLUMN_NAMES = {
+    "n": "predictions",
     "sure": "guaranteed_threshold",
     "sure_kept": "guaranteed_kept",
     "sure_kept_true": "guaranteed_kept_true",
     "sure_families": "guaranteed_families",
     "n_more": "families_missing",
+}
+
+# Why a class has no threshold at all, by what thresholds are of.
+NEVER = {
+    ON_SCORE: "never predicted in calibration, so none can be kept",
+    ON_CONFIDENCE: "no held-out confidence in calibration, so none can be kept",
 }
 
 
@@ -469,4 +482,6 @@ def threshold_columns(found: Thresholds) -> dict[str, list[object]]:
     names = [entry.name for entry in fields(Threshold)]
     columns = {name: [getattr(row, name) for row in found.rows] for name in names}
     classes = ["all" if name is None else name for name in columns.pop("class_name")]
-    return {"class": classes, **{COLUMN_NAMES.get(key, key): v for key, v in columns.items()}}
+    notes = [NEVER[row.on] if row.n == 0 else "" for row in found.rows]
+    named = {COLUMN_NAMES.get(key, key): values for key, values in columns.items()}
+    return {"class": classes, **named, "note": notes}

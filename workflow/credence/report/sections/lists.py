@@ -286,8 +286,10 @@ def _of_classes(found: Thresholds, findings: Findings) -> list[page.Block]:
 
     def cell(name: str | None, place: int) -> str:
         row = by_name.get((name, wanted[place // 2]))
-        if row is None or place % 2 == 0:
-            return NOTHING if row is None else _end(row.threshold, row.kept, scale)
+        if row is None or (row.n == 0 and place % 2 == 0):
+            return NOTHING if row is None else "never predicted"
+        if place % 2 == 0:
+            return _end(row.threshold, row.kept, scale)
         missing = of(row.n_more, f"more {each}", f"more {lookup.families}")
         return missing if math.isnan(row.sure) else _end(row.sure, row.sure_kept, scale)
 
