@@ -33,7 +33,7 @@ def example_of(name: str) -> str:
 NOT_HERE = {"run", "demo", "check-page", "completion", "compare", "gather"}
 IN_ORDER = [
     *("simulate", "check", "cluster", "split", "fit", "annotate", "evaluate", "report"),
-    *("attach", "release", "init", "trove"),
+    *("attach", "release", "init", "trove", "train", "predict"),
 ]
 
 
@@ -43,6 +43,7 @@ SHORTER = {
     "cluster": ("--engine", "exact"),
     "attach": ("--engine", "exact"),
     "figures": ("--only", "09"),
+    "train": ("--engine", "exact", "--number-of-groups", "3", "--epochs", "1"),
     "shift": ("--method", "histogram", "--draws", "20"),
 }
 

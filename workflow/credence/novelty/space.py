@@ -123,6 +123,23 @@ class WordFeatures:
                 table[ord(residue)] = letter
         return table
 
+    def counts(
+        self, raw: NDArray[np.uint8], protein: Integers, n_proteins: int
+    ) -> sparse.csr_array:
+        """Return how often each word stands in each protein of :func:`one_array`."""
+        letters = self.letters()[raw]
+        n_starts = max(0, len(raw) - self.length + 1)
+        code = np.zeros(n_starts, dtype=np.int64)
+        is_word = np.ones(n_starts, dtype=np.bool_)
+        for place in range(self.length):
+            here = slice(place, place + n_starts)
+            code = code * len(self.groups) + letters[here]
+            is_word &= (letters[here] != NO_LETTER) & (protein[here] == protein[:n_starts])
+        words = protein[:n_starts][is_word] * self.n_words + code[is_word]
+        place, count = np.unique(words, return_counts=True)
+        cells = np.divmod(place, self.n_words)
+        return sparse.csr_array((count, cells), shape=(n_proteins, self.n_words))
+
 
 KINDS = (
     WordFeatures(SIDE_CHAINS, 4),
@@ -144,34 +161,26 @@ def composition(sequences: Strings) -> tuple[sparse.csr_array, Booleans]:
     return sparse.csr_array(sparse.vstack(features, format="csr")), np.concatenate(is_placed)
 
 
-def _composition(sequences: Strings) -> tuple[sparse.csr_array, Booleans]:
+def one_array(sequences: Strings) -> tuple[NDArray[np.uint8], Integers]:
+    """Return the letters of proteins one after the other, and the protein of each letter."""
     raw = np.frombuffer("".join(sequences).encode("ascii", "replace"), dtype=np.uint8)
     lengths = np.fromiter(map(len, sequences), dtype=np.int64, count=len(sequences))
-    protein = np.repeat(np.arange(len(sequences)), lengths)
+    return raw, np.repeat(np.arange(len(sequences)), lengths)
+
+
+def _composition(sequences: Strings) -> tuple[sparse.csr_array, Booleans]:
+    raw, protein = one_array(sequences)
     is_residue = KINDS[1].letters()[raw] != NO_LETTER
     n_residues = np.bincount(protein[is_residue], minlength=len(sequences))
-    words = [_root_shares(kind, raw, protein, len(sequences)) for kind in KINDS]
+    words = [_root_shares(kind.counts(raw, protein, len(sequences))) for kind in KINDS]
     numbers = sparse.csr_array(np.nan_to_num(chemistry(sequences)).astype(np.float32))
     return sparse.hstack([*words, numbers], format="csr"), n_residues >= LEAST_RESIDUES
 
 
-def _root_shares(
-    kind: WordFeatures, raw: NDArray[np.uint8], protein: Integers, n_proteins: int
-) -> sparse.csr_array:
-    letters = kind.letters()[raw]
-    n_starts = max(0, len(raw) - kind.length + 1)
-    code = np.zeros(n_starts, dtype=np.int64)
-    is_word = np.ones(n_starts, dtype=np.bool_)
-    for place in range(kind.length):
-        here = slice(place, place + n_starts)
-        code = code * len(kind.groups) + letters[here]
-        is_word &= (letters[here] != NO_LETTER) & (protein[here] == protein[:n_starts])
-    words = protein[:n_starts][is_word] * kind.n_words + code[is_word]
-    place, count = np.unique(words, return_counts=True)
-    row, column = np.divmod(place, kind.n_words)
-    total = np.bincount(row, weights=count, minlength=n_proteins)
-    share = np.sqrt(count / total[row]).astype(np.float32)
-    return sparse.csr_array((share, (row, column)), shape=(n_proteins, kind.n_words))
+def _root_shares(counts: sparse.csr_array) -> sparse.csr_array:
+    total = np.repeat(np.asarray(counts.sum(axis=1)), np.diff(counts.indptr))
+    counts.data = np.sqrt(counts.data / total).astype(np.float32)
+    return counts
 
 
 MOST_FITTED = 20_000  # proteins that the axes are learnt from; more turn them by little

@@ -20,7 +20,7 @@ from credence.tables.contract import Clusters, Groups, read_clusters, read_group
 from credence.tables.fasta import Fasta, Match, read_fasta
 from credence.tables.formats import BY_NAME, TableSpec
 from credence.tables.joining import concatenate, match_rows, require_different
-from credence.tables.labels import attach_labels, labels_from_headers, read_labels
+from credence.tables.labels import Labels, attach_labels, labels_from_headers, read_labels
 from credence.tables.npz import read_vectors
 from credence.tables.samples import Samples, read_samples
 from credence.tables.stage_files import NOVELTY, CalibrationFile
@@ -275,6 +275,12 @@ def with_labels(
     may_lack: bool = False,
 ) -> Samples:
     """Return samples with the true classes of a second table or of FASTA headers."""
+    found = labels_as_stated(labels, proteins, match)
+    return attach_labels(samples, found, spec, table, may_lack=may_lack)
+
+
+def labels_as_stated(labels: Mapping[str, Any], proteins: str | None, match: str) -> Labels:
+    """Return the labels of a table or of FASTA headers, as a configuration states them."""
     raise_any(set_problems("--labels", {"labels": labels}, ["labels"]))
     if labels.get("pattern") is not None:
         if proteins is None:
@@ -282,18 +288,16 @@ def with_labels(
                 "--labels", "a pattern is for FASTA headers.", "Give the file with --proteins."
             )
         fasta = read_proteins(proteins, match)
-        found = labels_from_headers(
+        return labels_from_headers(
             proteins, fasta.ids, fasta.headers, fasta.lines, labels["pattern"]
         )
-    elif not isinstance(labels.get("table"), str):
+    if not isinstance(labels.get("table"), str):
         raise refuse("--labels", "there is no table.", 'Write it like {"table": "labels.tsv"}.')
-    else:
-        found = read_labels(
-            Path(labels["table"]),
-            labels.get("id_column", "id"),
-            labels.get("label_column", "true_class"),
-        )
-    return attach_labels(samples, found, spec, table, may_lack=may_lack)
+    return read_labels(
+        Path(labels["table"]),
+        labels.get("id_column", "id"),
+        labels.get("label_column", "true_class"),
+    )
 
 
 class Features:

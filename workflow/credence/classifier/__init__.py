@@ -1,0 +1,1 @@
+"""Networks that score proteins of known classes, and of unknown ones."""

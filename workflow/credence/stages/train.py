@@ -1,0 +1,440 @@
+"""The stages `train` and `predict`: labelled proteins to networks, proteins to scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from scipy import stats
+
+from credence.classifier.features import FeatureSet, Singles, feature_set, unknown_residues
+from credence.classifier.networks import (
+    BOTH,
+    EVERY_GROUP,
+    TEST_GROUP,
+    VECTORS,
+    About,
+    Classifier,
+    Recipe,
+    left_out_by,
+    published_of,
+    train_networks,
+)
+from credence.findings import ClassifierFinding
+from credence.draws import encode_clusters
+from credence.predictions import Floats, Integers, Strings, from_scores
+from credence.problems import Problem, gathering, raise_any, refuse
+from credence.progress import Progress
+from credence.proteins import Proteins
+from credence.relatives.all_engines import build_engine
+from credence.relatives.pack import NO_GROUP, SET_ASIDE, TEST
+from credence.stages.reading import (
+    json_settings,
+    labels_as_stated,
+    read_proteins,
+    require_labels,
+    require_other,
+    rows_of,
+)
+from credence.stages.settings import Settings
+from credence.stages.split import groups_of, split_messages, split_proteins, thresholds_of
+from credence.tables.classifier_file import read_classifier, write_classifier, write_scores
+from credence.tables.contract import Groups, read_clusters, read_groups, write_contract
+from credence.tables.digests import sha256_of
+from credence.tables.fasta import Fasta
+from credence.tables.formats import TableSpec
+from credence.tables.labels import attach_labels
+from credence.tables.npz import read_vectors
+from credence.tables.samples import Samples
+from credence.tables.writing import write_record, write_text
+
+APART = -2  # the group of proteins that are set aside
+ROWS_AT_ONCE = 4_096
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Proteins of known class."""
+
+    proteins: Proteins
+    where: Strings  # File of each protein
+    lines: Integers  # and its line there
+    class_names: tuple[str, ...]
+    true_class: Integers
+
+
+def read_all(paths: Sequence[str], match: str) -> tuple[Proteins, Strings, Integers]:
+    """Return the proteins of FASTA files, the file and the line of each; no id stands twice."""
+    read: list[Fasta] = []
+    problems: list[Problem] = []
+    for path in paths:
+        with gathering(problems):
+            read.append(read_proteins(path, match))
+    raise_any(problems)
+    ids = np.concatenate([fasta.ids for fasta in read])
+    where = np.repeat(np.array(paths, dtype=object), [fasta.n_proteins for fasta in read])
+    lines = np.concatenate([fasta.lines for fasta in read])
+    first: dict[str, int] = {}
+    for row, id_ in enumerate(ids):
+        before = first.setdefault(id_, row)
+        if before != row:
+            what = f"the id {id_!r} stands in {where[before]}, line {lines[before]}, too."
+            remedy = "Give one of them another id, or remove it."
+            problems.append(Problem(where[row], what, remedy, int(lines[row])))
+    raise_any(problems)
+    return Proteins(ids, np.concatenate([one.sequences for one in read])), where, lines
+
+
+def read_given(
+    paths: Sequence[str], match: str, labels: str | None, synonyms: Mapping[str, str]
+) -> Given:
+    """Return proteins and their classes; without labels each file is a class, named after it."""
+    proteins, where, lines = read_all(paths, match)
+    if labels is None:
+        stems = {path: Path(path).name.split(".")[0] for path in paths}
+        text = np.array([stems[path] for path in where], dtype=object)
+        class_names, true_class = np.unique(text.astype(str), return_inverse=True)
+        names = tuple(map(str, class_names))
+        given = Given(proteins, where, lines, names, true_class.astype(np.int64))
+    else:
+        given = _labelled(proteins, where, lines, match, labels, synonyms)
+    if len(given.class_names) < 2:
+        what = f"all proteins are of one class, {given.class_names[0]!r}."
+        remedy = "Give proteins of two classes or more: labels, or a FASTA file for each class."
+        raise refuse(labels if labels is not None else paths[0], what, remedy)
+    return given
+
+
+def _labelled(
+    proteins: Proteins,
+    where: Strings,
+    lines: Integers,
+    match: str,
+    labels: str,
+    synonyms: Mapping[str, str],
+) -> Given:
+    stated: Mapping[str, Any] = {"table": labels}
+    if labels.startswith("{"):
+        stated = json_settings(labels, "--labels")
+    fasta = str(where[0])
+    if stated.get("pattern") is not None and len(set(where)) > 1:
+        raise refuse("--labels", "a pattern is for one FASTA file.", "Give a table of labels.")
+    found = labels_as_stated(stated, fasta, match)
+    texts = {text.strip() for text in found.texts} - {""}
+    names = tuple(sorted({synonyms.get(text, text) for text in texts})) or ("",)
+    nothing = from_scores(proteins.ids, names, np.zeros((len(lines), len(names))), 1.0, 1.0)
+    spec = TableSpec(format="wide", synonyms=synonyms)
+    samples = attach_labels(Samples(nothing, None, lines), found, spec, fasta)
+    require_labels(samples, fasta)
+    assert samples.true_class is not None
+    return Given(proteins, where, lines, names, samples.true_class)
+
+
+@dataclass(frozen=True, eq=False)
+class Described:
+    """What networks see of proteins, and from where."""
+
+    name: str  # Of the set of features, or `VECTORS`
+    values: Singles
+
+
+def describe(
+    proteins: Proteins,
+    where: Strings,
+    lines: Integers,
+    name: str,
+    vectors: str | None,
+    *,
+    is_training: bool,
+) -> Described:
+    """Return the features of proteins; refuse proteins without a vector, or too short to learn."""
+    if vectors is not None:
+        return Described(VECTORS, _vectors_of(proteins, where, lines, vectors))
+    chosen = feature_set(name, "--features")
+    _note_residues(proteins, chosen, where, lines, is_training)
+    return Described(name, chosen.of(proteins.sequences))
+
+
+def _vectors_of(proteins: Proteins, where: Strings, lines: Integers, path: str) -> Singles:
+    vectors = read_vectors(Path(path))
+    known = vectors.row_of
+    raise_any(
+        [
+            Problem(
+                str(where[row]),
+                f"{id_!r} has no vector in {path}.",
+                "Add its vector there, or remove the protein.",
+                int(lines[row]),
+            )
+            for row, id_ in enumerate(proteins.ids)
+            if id_ not in known
+        ]
+    )
+    return vectors.of(proteins.ids).astype(np.float32)
+
+
+def _note_residues(
+    proteins: Proteins, chosen: FeatureSet, where: Strings, lines: Integers, is_training: bool
+) -> None:
+    """Say how many proteins have unknown residues; refuse to learn from what has no word."""
+    longest = chosen.longest_word
+    n_unknown = unknown_residues(proteins.sequences)
+    is_short = proteins.lengths - n_unknown < longest
+    if is_training:
+        raise_any(
+            [
+                Problem(
+                    str(where[row]),
+                    f"{proteins.ids[row]!r} has {proteins.lengths[row] - n_unknown[row]} known "
+                    f"residues, and words of {longest} are counted.",
+                    "Remove it, or choose features of shorter words.",
+                    int(lines[row]),
+                )
+                for row in np.flatnonzero(is_short)
+            ]
+        )
+    if is_short.any():
+        click.echo(
+            f"{where[0]}: {is_short.sum()} proteins have fewer than {longest} known residues; "
+            "their scores rest on their properties alone.",
+            err=True,
+        )
+    if n_unknown.any():
+        click.echo(
+            f"{where[0]}: {(n_unknown > 0).sum()} proteins have letters that are none of the "
+            f"twenty residues, {n_unknown.sum()} in all; words with them count for none.",
+            err=True,
+        )
+
+
+def train_classifier(
+    fasta: Sequence[str],
+    out: str,
+    settings: Settings,
+    labels: str | None,
+    match: str,
+    spec_json: str,
+    vectors: str | None,
+    clusters: str | None,
+    groups: str | None,
+    scores: str | None,
+    proteins: str | None,
+    training: str | None,
+    groups_out: str | None,
+    summary: str | None,
+    threads: int,
+) -> None:
+    """Write a classifier, and the scores of proteins that its networks did not see."""
+    inputs = [*fasta, vectors, clusters, groups]
+    if labels is not None and not labels.startswith("{"):
+        inputs.append(labels)
+    require_other((out, scores, proteins, training, groups_out, summary), inputs)
+    chosen = settings.classifier
+    if vectors is None:
+        feature_set(chosen.features, "--features")
+    synonyms = json_settings(spec_json, "--spec").get("synonyms") or {}
+    given = read_given(fasta, match, labels, synonyms)
+    described = describe(
+        given.proteins, given.where, given.lines, chosen.features, vectors, is_training=True
+    )
+    table = grouped(given, settings, clusters, groups, threads)
+    numbers = numbers_of(table)
+    n_groups = int(numbers.max()) + 1
+    left_out = left_out_by(n_groups, chosen.calibrate)
+    require_every_class(given, numbers, n_groups, chosen.calibrate, fasta[0])
+    recipe = Recipe(chosen.width, chosen.penalty, chosen.rate, chosen.epochs, chosen.patience)
+    with Progress("Training", "networks", len(left_out)) as progress:
+        networks = train_networks(
+            described.values, given.true_class, table.cluster, numbers, len(given.class_names),
+            left_out, recipe, threads, progress.add,
+        )  # fmt: skip
+    about = About(
+        class_names=given.class_names,
+        features=described.name,
+        n_features=described.values.shape[1],
+        scores=chosen.calibrate,
+        n_groups=n_groups,
+        left_out=tuple(left_out),
+        published=tuple(published_of(left_out)),
+        inputs={Path(path).name: sha256_of(Path(path)) for path in filter(None, inputs)},
+    )
+    model = Classifier(about, tuple(networks))
+    write_classifier(Path(out), model)
+    rows = np.flatnonzero(numbers == -1 if chosen.calibrate == TEST_GROUP else numbers > APART)
+    found = model.held_out(described.values[rows], numbers[rows])
+    ids, truth = given.proteins.ids[rows], given.true_class[rows]
+    if scores is not None:
+        write_scores(Path(scores), ids, given.class_names, found, truth)
+    for path, kept in (
+        (proteins, rows),
+        (training, np.flatnonzero(numbers >= 0) if chosen.calibrate == TEST_GROUP else rows[:0]),
+    ):
+        if path is not None:
+            write_text(Path(path), _fasta_text(given.proteins.take(kept)))
+    if groups_out is not None:
+        write_contract(Path(groups_out), table)
+    finding = _finding(model, given, described, table, numbers, rows, found)
+    if summary is not None:
+        write_record(Path(summary), finding)
+    click.echo(
+        f"Wrote {out}: {len(networks)} networks, {finding.n_published} for new proteins; "
+        f"{len(rows)} proteins held out are right in {100.0 * finding.accuracy:.1f} %.",
+        err=True,
+    )
+
+
+def _fasta_text(proteins: Proteins) -> str:
+    pairs = zip(proteins.ids, proteins.sequences, strict=True)
+    return "".join(f">{id_}\n{sequence}\n" for id_, sequence in pairs)
+
+
+def grouped(
+    given: Given, settings: Settings, clusters: str | None, groups: str | None, threads: int
+) -> Groups:
+    """Return the group of each protein: of a table, or of whole clusters packed here."""
+    ids, where = given.proteins.ids, str(given.where[0])
+    if groups is not None:
+        read = read_groups(Path(groups))
+        rows = rows_of(ids, where, read.ids, groups)
+        columns = (read.cluster, read.group, read.role, read.reason)
+        found = Groups(ids, *(column[rows] for column in columns))
+        wants_test = settings.classifier.calibrate != EVERY_GROUP
+        if wants_test and not (found.role == TEST).any():
+            what = "no protein has the role test."
+            raise refuse(groups, what, "Give it to one group, or choose --calibrate every_group.")
+        return found
+    if clusters is not None:
+        known = read_clusters(Path(clusters))
+        cluster = known.cluster[rows_of(ids, where, known.ids, clusters)]
+    else:
+        engine = build_engine(settings.clustering.engine, thresholds_of(settings), threads, None)
+        cluster = engine.cluster(given.proteins).cluster
+    has_test = settings.classifier.calibrate != EVERY_GROUP
+    n_groups = settings.classifier.groups + has_test
+    split = replace(settings.split, groups=n_groups, test_group=has_test, recipe="balanced")
+    nobody = np.zeros(len(ids), dtype=np.bool_)
+    found_split, finding = split_proteins(
+        given.proteins, cluster, given.true_class, given.class_names,
+        replace(settings, split=split), nobody, "aligned", threads=threads,
+    )  # fmt: skip
+    for line in split_messages(finding, split):
+        click.echo(line, err=True)
+    return groups_of(ids, nobody, found_split)
+
+
+def numbers_of(table: Groups) -> Integers:
+    """Return the number of each protein's group: -1 of the test group, `APART` set aside."""
+    is_apart = (table.role == SET_ASIDE) | (table.group == NO_GROUP)
+    is_test = table.role == TEST
+    _, numbers = np.unique(table.group[~is_apart & ~is_test].astype(str), return_inverse=True)
+    found = np.full(len(table.ids), APART, dtype=np.int64)
+    found[is_test & ~is_apart] = -1
+    found[~is_apart & ~is_test] = numbers
+    return found
+
+
+def require_every_class(
+    given: Given, numbers: Integers, n_groups: int, scores: str, where: str
+) -> None:
+    """Refuse classes that some network would not see."""
+    n_without = len(left_out_by(n_groups, scores)[0]) if n_groups > 1 else 0
+    if n_groups <= n_without + (scores != TEST_GROUP) or not n_without:
+        what = f"there are {n_groups} groups of whole clusters to learn from."
+        raise refuse(where, what, "Give proteins of more families.")
+    problems = []
+    for code, name in enumerate(given.class_names):
+        own = given.true_class == code
+        held = set(numbers[own & (numbers >= 0)].tolist())
+        if len(held) > n_without:
+            continue
+        what = (
+            f"class {name!r} ({own.sum()} proteins) stands in {len(held)} of {n_groups} groups of "
+            f"whole clusters, and networks leave out {n_without}: one would not see it."
+        )
+        remedy = (
+            f"Give proteins of {n_without + 1 - len(held)} more families of it, or leave it out."
+        )
+        line = int(given.lines[np.flatnonzero(own)[0]])
+        problems.append(Problem(where, what, remedy, line))
+    raise_any(problems)
+
+
+def _finding(
+    model: Classifier,
+    given: Given,
+    described: Described,
+    table: Groups,
+    numbers: Integers,
+    rows: Integers,
+    scores: Floats,
+) -> ClassifierFinding:
+    """Return what the page says of the classifier."""
+    about = model.about
+    right = scores.argmax(axis=1) == given.true_class[rows]
+    surer: tuple[float, float, float] | None = None
+    if about.scores == BOTH:
+        test = np.flatnonzero(numbers == -1)
+        values = described.values[test]
+        new = model.of_new(values).max(axis=1)
+        turns = [model.without(group, values).max(axis=1) for group in range(about.n_groups)]
+        surer = paired(new - np.mean(turns, axis=0), table.cluster[test])
+    return ClassifierFinding(
+        features=about.features,
+        n_features=about.n_features,
+        scores=about.scores,
+        n_groups=about.n_groups,
+        n_networks=len(model.networks),
+        n_published=len(about.published),
+        n_learnt=int((numbers >= 0).sum()),
+        n_calibrating=len(rows),
+        n_apart=int((numbers == APART).sum()),
+        n_families=len(set(table.cluster[rows])),
+        accuracy=float(right.mean()),
+        n_test=int((numbers == -1).sum()),
+        surer=surer,
+    )
+
+
+def paired(difference: Floats, cluster: Strings) -> tuple[float, float, float]:
+    """Return the mean of differences with its interval at 95 %, families as units."""
+    codes, _ = encode_clusters(cluster)
+    mean = float(difference.mean())
+    of_family = np.bincount(codes, weights=difference - mean)
+    n = len(of_family)
+    half = float("nan")
+    if n > 1:
+        error = np.sqrt((of_family**2).sum() * n / (n - 1)) / len(difference)
+        half = float(error * stats.t.ppf(0.975, n - 1))
+    return mean, mean - half, mean + half
+
+
+def predict_scores(
+    fasta: Sequence[str], out: str, classifier: str, vectors: str | None, match: str
+) -> None:
+    """Write the scores of proteins by a trained classifier."""
+    require_other((out,), [*fasta, classifier, vectors])
+    model = read_classifier(Path(classifier))
+    about = model.about
+    if (about.features == VECTORS) != (vectors is not None):
+        what = "it was trained on vectors." if vectors is None else "it was trained on sequences."
+        raise refuse(classifier, what, f"{'Give' if vectors is None else 'Leave out'} --vectors.")
+    proteins, where, lines = read_all(fasta, match)
+    with Progress("Scoring", "proteins", proteins.n_proteins) as progress:
+        described = describe(proteins, where, lines, about.features, vectors, is_training=False)
+        values = described.values
+        if values.shape[1] != about.n_features:
+            what = (
+                f"its vectors have {values.shape[1]} numbers, the classifier {about.n_features}."
+            )
+            raise refuse(vectors or classifier, what, "Give vectors of the same kind.")
+        scores = np.empty((proteins.n_proteins, len(about.class_names)))
+        for start in range(0, proteins.n_proteins, ROWS_AT_ONCE):
+            rows = slice(start, start + ROWS_AT_ONCE)
+            scores[rows] = model.of_new(values[rows])
+            progress.add(len(values[rows]))
+    write_scores(Path(out), proteins.ids, about.class_names, scores)
+    click.echo(f"Wrote {out}: {proteins.n_proteins} proteins.", err=True)
