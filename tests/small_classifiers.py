@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from credence.study.worlds import ProteinWorldSettings, StudyProteins, simulate_proteins
+from verification.novelty_study import ProteinWorldSettings, StudyProteins, simulate_proteins
 
 WORLD = ProteinWorldSettings(n_classes=3, n_families=60, ambiguous=0.0, composition=10.0)
 # What makes training short: few groups, narrow features, no search for relatives.

@@ -35,7 +35,7 @@ def few_proteins(n_classes=3, n=240, seed=1):
 def trained():
     features, class_, cluster, group = few_proteins()
     left_out = left_out_by(5, "every_group")
-    networks = train_networks(features, class_, cluster, group, 3, left_out, RECIPE)
+    networks = train_networks(features, class_, cluster, group, left_out, RECIPE)
     names = ("a", "b", "c")
     published = tuple(published_of(left_out))
     about = About(names, "p", 6, "every_group", 5, tuple(left_out), published, {})
@@ -62,7 +62,7 @@ def test_a_held_out_score_does_not_depend_on_the_protein_or_its_group(trained):
     changed = features.copy()
     changed[group == 2] += 100.0
     networks = train_networks(
-        changed, class_, cluster, group, 3, list(trained.about.left_out), RECIPE
+        changed, class_, cluster, group, list(trained.about.left_out), RECIPE
     )
     again = Classifier(trained.about, tuple(networks))
     asked = features[:8]
@@ -80,7 +80,7 @@ def test_held_out_scores_are_sums_on_the_scale_of_ten(trained):
 
 
 def test_a_group_that_nobody_saw_has_the_published_scores(trained):
-    features, _, _, group = few_proteins()
+    features, _, _, _ = few_proteins()
     scores = trained.held_out(features[:6], np.full(6, -1))
     np.testing.assert_array_equal(scores, trained.of_new(features[:6]))
 
@@ -88,7 +88,7 @@ def test_a_group_that_nobody_saw_has_the_published_scores(trained):
 def test_networks_are_the_same_bytes_with_several_threads(trained):
     features, class_, cluster, group = few_proteins()
     networks = train_networks(
-        features, class_, cluster, group, 3, trained.about.left_out, RECIPE, threads=3
+        features, class_, cluster, group, trained.about.left_out, RECIPE, threads=3
     )
     for one, other in zip(networks, trained.networks, strict=True):
         for first, second in zip(one.weights, other.weights, strict=True):
@@ -146,5 +146,5 @@ def test_balanced_weights_let_each_class_count_alike():
 def test_a_constant_feature_is_no_division_by_zero(trained):
     features, class_, cluster, group = few_proteins()
     features[:, 1] = 7.0
-    networks = train_networks(features, class_, cluster, group, 3, [(0, 1)], RECIPE)
+    networks = train_networks(features, class_, cluster, group, [(0, 1)], RECIPE)
     assert np.isfinite(summed(networks, features)).all()

@@ -29,11 +29,12 @@ def example_of(name: str) -> str:
     return text.removeprefix("Example: ")
 
 
-# These start Snakemake, need what it made or parts, or write into the home folder.
-NOT_HERE = {"run", "demo", "check-page", "completion", "compare", "gather"}
+# These start Snakemake, need what it made or parts, write into the home folder, or need more
+# families of each class than there are here.
+NOT_HERE = {"run", "demo", "check-page", "completion", "compare", "gather", "train", "predict"}
 IN_ORDER = [
     *("simulate", "check", "cluster", "split", "fit", "annotate", "evaluate", "report"),
-    *("attach", "release", "init", "trove", "train", "predict"),
+    *("attach", "release", "init", "trove"),
 ]
 
 
@@ -43,7 +44,6 @@ SHORTER = {
     "cluster": ("--engine", "exact"),
     "attach": ("--engine", "exact"),
     "figures": ("--only", "09"),
-    "train": ("--engine", "exact", "--number-of-groups", "3", "--epochs", "1"),
     "shift": ("--method", "histogram", "--draws", "20"),
 }
 

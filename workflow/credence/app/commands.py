@@ -33,7 +33,6 @@ from credence.app.options import (
 )
 from credence.problems import refuse
 
-
 fasta_argument = click.argument("fasta", nargs=-1, required=True, metavar="FASTA...")
 
 

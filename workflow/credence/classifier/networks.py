@@ -47,7 +47,7 @@ class Network:
 
     def scaled(self, features: Singles) -> Singles:
         """Return features as the first layer sees them."""
-        return np.clip((features - self.mean) * self.scale, -FARTHEST, FARTHEST)
+        return np.asarray(np.clip((features - self.mean) * self.scale, -FARTHEST, FARTHEST))
 
     def probabilities(self, features: Singles) -> Floats:
         """Return the softmax of proteins."""
@@ -171,7 +171,6 @@ def train_networks(
     class_: Integers,
     cluster: Strings,
     group: Integers,
-    n_classes: int,
     left_out: Iterable[tuple[int, ...]],
     recipe: Recipe,
     threads: int = 1,
@@ -181,6 +180,7 @@ def train_networks(
 
     A network is one job, whose bytes do not depend on how many work at a time.
     """
+    n_classes = int(class_.max()) + 1
 
     def train(without: tuple[int, ...]) -> Network:
         rows = np.flatnonzero((group >= 0) & ~np.isin(group, without))

@@ -24,8 +24,8 @@ from credence.classifier.networks import (
     published_of,
     train_networks,
 )
-from credence.findings import ClassifierFinding
 from credence.draws import encode_clusters
+from credence.findings import ClassifierFinding
 from credence.predictions import Floats, Integers, Strings, from_scores
 from credence.problems import Problem, gathering, raise_any, refuse
 from credence.progress import Progress
@@ -249,8 +249,8 @@ def train_classifier(
     recipe = Recipe(chosen.width, chosen.penalty, chosen.rate, chosen.epochs, chosen.patience)
     with Progress("Training", "networks", len(left_out)) as progress:
         networks = train_networks(
-            described.values, given.true_class, table.cluster, numbers, len(given.class_names),
-            left_out, recipe, threads, progress.add,
+            described.values, given.true_class, table.cluster, numbers, left_out, recipe,
+            threads, progress.add,
         )  # fmt: skip
     about = About(
         class_names=given.class_names,
@@ -342,7 +342,7 @@ def require_every_class(
 ) -> None:
     """Refuse classes that some network would not see."""
     n_without = len(left_out_by(n_groups, scores)[0]) if n_groups > 1 else 0
-    if n_groups <= n_without + (scores != TEST_GROUP) or not n_without:
+    if n_groups <= n_without or not n_without:
         what = f"there are {n_groups} groups of whole clusters to learn from."
         raise refuse(where, what, "Give proteins of more families.")
     problems = []

@@ -38,7 +38,7 @@ def write_classifier(path: Path, model: Classifier) -> None:
         arrays[f"weights_{layer}"] = np.stack([network.weights[layer] for network in networks])
         arrays[f"biases_{layer}"] = np.stack([network.biases[layer] for network in networks])
     with open_output(path) as handle:
-        np.savez(handle, **arrays)  # type: ignore[arg-type]
+        np.savez(handle, **arrays)
 
 
 def read_classifier(path: Path) -> Classifier:
