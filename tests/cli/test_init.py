@@ -214,7 +214,8 @@ def test_what_cannot_be_found_is_refused_with_what_to_write(
 ) -> None:
     name_them = (
         "Name them: --columns id=…,true_class=… (for a column per class, classes=A;B;C; for the "
-        "best class alone, predicted_class=…,score=…)."
+        "best class alone, predicted_class=…,score=…; for a row per protein and class, "
+        "term=…,score=…)."
     )
     Path("t.csv").write_text("id,word\np1,a\np2,a\np3,b\np4,b\n")
     assert refusal("--scores", "t.csv", capsys=capsys) == (
@@ -230,7 +231,7 @@ def test_what_cannot_be_found_is_refused_with_what_to_write(
     )
     assert refusal("--scores", "t.csv", "--columns", "truth=word", capsys=capsys) == (
         "--columns: 'truth' is no role of a column. Known are: id, true_class, predicted_class, "
-        "score, network, classes."
+        "score, network, classes, term."
     )
     assert refusal("--scores", "t.csv", "--columns", "word", capsys=capsys) == (
         "--columns: 'word' does not say which column has which role. "

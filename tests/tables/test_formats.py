@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from credence.tables import joining
-from credence.tables.formats import BY_NAME, CATEGORIES, CLASSES, FORMATS
+from credence.tables.formats import BROAD, BY_NAME, CATEGORIES, CLASSES, FORMATS
 from credence.tables.propose import propose_formats
 from credence.tables.samples import Samples, TableSpec, read_samples, stream_samples
 
@@ -163,6 +163,99 @@ EXPECTED = {
         scale=10.0,
         is_distribution=False,
         unscored=["c_1"],
+    ),
+    "phynteny_transformer.tsv": Expected(
+        TableSpec("phynteny"),
+        ["c_2", "c_3"],
+        ("lysis", "tail"),
+        ["lysis", "tail"],
+        [8.127, 3.3105],
+        [3, 4],
+        scale=10.0,
+        is_distribution=False,
+        unscored=["c_1"],
+    ),
+    "phold_1.tsv": Expected(
+        TableSpec("phold"),
+        ["p_CDS_0002", "p_CDS_0003", "p_CDS_0004"],
+        CATEGORIES,
+        ["unknown function", "other", "lysis"],
+        [1.0, 0.575, 0.852],
+        [3, 4, 5],
+        resolution=0.001,
+        unscored=["p_CDS_0001"],
+    ),
+    "vpf_plm.csv": Expected(
+        TableSpec("vpf-plm"),
+        ["Q1.1 DNA ligase [phage one]", "Q2.1 hypothetical protein"],
+        (
+            "DNA, RNA and nucleotide metabolism",
+            "connector",
+            "head and packaging",
+            "integration and excision",
+            "lysis",
+            "moron, auxiliary metabolic gene and host takeover",
+            "other",
+            "tail",
+            "transcription regulation",
+            "unknown",
+        ),
+        ["DNA, RNA and nucleotide metabolism", "unknown"],
+        [0.9301, 0.7],
+        [2, 3],
+        resolution=1e-6,
+    ),
+    "empathi.csv": Expected(
+        TableSpec("empathi"),
+        ["g_1", "g_2", "g_3"],
+        BROAD,
+        ["pvp", "lysis", "RNA-associated"],
+        [0.9931, 0.9804, 0.2101],
+        [2, 3, 4],
+        is_distribution=False,
+    ),
+    "genomad.tsv": Expected(
+        TableSpec("genomad"),
+        ["contig_1", "contig_2|provirus_10_9000"],
+        ("chromosome", "plasmid", "virus"),
+        ["virus", "chromosome"],
+        [0.9567, 0.501],
+        [2, 3],
+    ),
+    "clean.csv": Expected(
+        TableSpec("clean"),
+        ["Q1", "Q2", "Q3"],
+        ("EC:4.2.1.25", "EC:5.1.3.3"),
+        ["EC:4.2.1.25", "EC:5.1.3.3", "EC:4.2.1.25"],
+        [1 / 5.0171, 1 / 3.25, 0.1],
+        [1, 2, 3],
+        is_distribution=False,
+    ),
+    "clean_gmm.csv": Expected(
+        TableSpec("clean-gmm"),
+        ["Q1", "Q2", "Q3"],
+        ("EC:4.2.1.25", "EC:5.1.3.3"),
+        ["EC:4.2.1.25", "EC:5.1.3.3", "EC:4.2.1.25"],
+        [0.9711, 0.999, 0.0213],
+        [1, 2, 3],
+        is_distribution=False,
+    ),
+    "long.tsv": Expected(
+        TableSpec(
+            "long",
+            scale=1.0,
+            columns={"id": "id", "term": "term", "score": "score", "true_class": "truth"},
+            sum_to_scale=False,
+        ),
+        ["Q1", "Q2", "Q3"],
+        ("kinase", "ligase", "protease"),
+        ["kinase", "protease", "ligase"],
+        [0.8, 0.6, 0.7],
+        [2, 4, 6],
+        ["kinase", "ligase", ""],
+        resolution=0.01,
+        is_distribution=False,
+        proposed=False,
     ),
     "wide.csv": Expected(
         TableSpec(

@@ -83,7 +83,7 @@ def rows_in(path: Path, spec: TableSpec) -> list[list[str]]:
     text = io.StringIO("\n".join(lines), newline="")
     quoting = csv.QUOTE_MINIMAL if format_.quoted else csv.QUOTE_NONE
     reader = csv.reader(text, delimiter=delimiter_of(path, format_), quoting=quoting)
-    return [row for row in reader if row][1:]
+    return [row for row in reader if row][not format_.names :]
 
 
 @pytest.mark.parametrize("name", SPECS)

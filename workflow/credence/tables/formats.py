@@ -11,7 +11,7 @@ from typing import Any
 
 from credence.problems import Problem, ProblemList, nearest
 
-ROLES = ("id", "true_class", "predicted_class", "score", "network", "classes")
+ROLES = ("id", "true_class", "predicted_class", "score", "network", "classes", "term")
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,7 @@ class Columns:
     predicted_class: str | None = None
     score: str | None = None
     network: str | None = None
+    term: str | None = None  # Class that a row scores, where a protein has a row for each
     genome: str | None = None  # Genome, contig or sample that a protein is of; the user names it
     classes: tuple[str, ...] | None = None  # Columns of the classes; None: every column left over
     # Only columns that end so are classes; the suffix is no part of the name.
@@ -62,6 +63,13 @@ class Format:
     slack: float = 0.0  # How far, as a share of the scale, scores may exceed it
     header_start: str = ""  # How the header begins where it looks like a comment
     quoted: bool = True  # Whether cells may stand in quotation marks
+    id_start: str = ""  # What stands before the name of every protein, and is no part of it
+    # Of a file without a header: names of the columns, a row's cells for them, how verdicts look.
+    names: tuple[str, ...] = ()
+    cells: Callable[[list[str]], list[str]] = list
+    verdict_like: str = ""
+    is_distance: bool = False  # Lower is better: read as 1 / (1 + distance)
+    is_long: bool = False  # Whether a protein has a row for each class
     # Class names that tell this format from another of the same columns.
     known_classes: tuple[str, ...] = ()
 
@@ -123,6 +131,42 @@ CREDENCE = Format(
 )
 
 
+EC = "EC:"
+
+
+def spell_ec(text: str) -> str:
+    """Return an EC number without the letters before it."""
+    return text.strip().removeprefix(EC)
+
+
+def nearest_ec(row: list[str]) -> list[str]:
+    """Return the name of a protein, the first of its EC numbers, and what stands after it."""
+    return [row[0], *(row[1].rpartition("/")[::2] if len(row) > 1 else ("", ""))]
+
+
+CLEAN = Format(
+    name="clean",
+    summary="CLEAN's <name>_maxsep.csv: id, EC number/distance, …; the nearest number counts",
+    columns=Columns(id="id", predicted_class="nearest", score="distance"),
+    vector=False,
+    sum_to_scale=False,
+    spell=spell_ec,
+    blanks=frozenset({""}),
+    names=("id", "nearest", "distance"),
+    cells=nearest_ec,
+    verdict_like=EC,
+    is_distance=True,
+)
+
+
+CLEAN_GMM = replace(
+    CLEAN,
+    name="clean-gmm",
+    summary="the same with CLEAN's own confidence after the EC number, not a distance",
+    is_distance=False,
+)
+
+
 DEEPLOCPRO = Format(
     name="deeplocpro",
     summary="DeepLocPro CSV: unnamed index, ACC, Localization, six classes",
@@ -140,6 +184,31 @@ DEEPVP = Format(
     summary="DeePVP CSV: Header, ten columns <class>_score, Possible_class",
     columns=Columns(id="Header", predicted_class="Possible_class", class_suffix="_score"),
     spell=spell_deepvp,
+)
+
+
+# Of Empathi's classes those that every protein has a score for; the others are of the proteins
+# of one of these alone.
+BROAD = (
+    *("pvp", "DNA-associated", "transcriptional_regulator", "packaging_assembly"),
+    *("adsorption-related", "cell_wall_depolymerase", "RNA-associated", "nucleotide_metabolism"),
+    *("ejection", "phosphorylation", "transferase", "reductase", "crispr", "anti-restriction"),
+    *("sir2", "toxin", "super_infection", "lysis"),
+)
+EMPATHI = Format(
+    name="empathi",
+    summary="Empathi's predictions_<name>.csv: the 18 classes that every protein has a score for",
+    columns=Columns(id="", classes=BROAD),
+    sum_to_scale=False,
+)
+
+
+GENOMAD = Format(
+    name="genomad",
+    summary="geNomad's <name>_aggregated_classification.tsv: seq_name, three <class>_score",
+    columns=Columns(id="seq_name", class_suffix="_score"),
+    delimiter="\t",
+    known_classes=("chromosome", "plasmid", "virus"),
 )
 
 
@@ -313,6 +382,34 @@ SIGNALP6 = Format(
 )
 
 
+VPF_UNKNOWN = "unknown"
+
+
+def spell_vpf(text: str) -> str:
+    """Return a category as VPF-PLM has it, to which unknown function is unknown."""
+    return spell_phrogs(VPF_UNKNOWN if text.strip().casefold() == UNKNOWN else text)
+
+
+VPF_PLM = Format(
+    name="vpf-plm",
+    summary="VPF-PLM's <name>_functional_probabilities.csv: no first name, ten PHROGs categories",
+    columns=Columns(id=""),
+    spell=spell_vpf,
+    id_start=">",
+    known_classes=(*CATEGORIES[:-1], VPF_UNKNOWN),
+)
+
+
+LONG = Format(
+    name="long",
+    summary="any table with a row per protein and class (id, term, score); what is absent is 0",
+    columns=Columns(id="id", term="term", score="score", ignored=("",)),
+    scale=None,
+    configurable=True,
+    is_long=True,
+)
+
+
 TOP_SCORE = Format(
     name="top-score",
     summary="any table with the best class and its score; columns and scale are named by you",
@@ -344,10 +441,16 @@ FORMATS: tuple[Format, ...] = (
     PHOLD,
     PHAVIP,
     PHYNTENY,
+    VPF_PLM,
+    EMPATHI,
+    GENOMAD,
+    CLEAN,
+    CLEAN_GMM,
     NETWORKS_NPZ,
     CREDENCE,
     WIDE,
     TOP_SCORE,
+    LONG,
 )
 
 BY_NAME: dict[str, Format] = {entry.name: entry for entry in FORMATS}
@@ -416,7 +519,7 @@ def _columns(spec: TableSpec, format_: Format, where: str) -> Columns:
     if spec.columns and not format_.configurable:
         problems.add(
             f"the format {format_.name!r} knows its columns; none can be named.",
-            "Leave `columns` out, or use the format 'wide' or 'top-score'.",
+            "Leave `columns` out, or use the format 'wide', 'top-score' or 'long'.",
         )
     stated: dict[str, Any] = {}
     for role, name in spec.columns.items():

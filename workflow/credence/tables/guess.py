@@ -12,8 +12,8 @@ import numpy as np
 
 from credence.predictions import Floats
 from credence.problems import InputError, ProblemList, refuse
-from credence.tables.formats import TOP_SCORE, WIDE
-from credence.tables.source import TableSource, open_table
+from credence.tables.formats import LONG, TOP_SCORE, WIDE, NameLookup, TableSpec, format_of
+from credence.tables.source import LongTable, TableSource, open_table
 
 ROWS_LOOKED_AT = 5_000
 FIRST = 50
@@ -33,13 +33,14 @@ VERDICTS = (
 SCORES = (
     *("score", "probability", "prob", "confidence", "top score", "max probability", "posterior"),
 )
+TERMS = ("term", "class", "label", "go term", "category", "prediction", "predicted class")
 NETWORKS = ("network", "model", "member")
 SCALES = (1.0, 10.0, 100.0, 1000.0)
 AS_MANY = 0.95  # of the rows: a few may be wrong, which the check then finds
 AS_EQUAL = 0.02  # sums of rows; the check goes by the decimals that are there
 NAME_THEM = (
     "Name them: --columns id=…,true_class=… (for a column per class, classes=A;B;C; for the best "
-    "class alone, predicted_class=…,score=…)."
+    "class alone, predicted_class=…,score=…; for a row per protein and class, term=…,score=…)."
 )
 
 
@@ -96,6 +97,8 @@ class _Guess:
 
     def answer(self) -> dict[str, Any]:
         self._find_id()
+        if "term" in self.columns:
+            return self._long()
         classes = self.columns.get("classes")
         if classes is None and not {"predicted_class", "score"} & self.columns.keys():
             classes = self._classes()
@@ -121,13 +124,56 @@ class _Guess:
         once = [name for name, texts in self.texts.items() if len(set(texts)) == len(texts)]
         words = [name for name in once if name in self._left(are_numbers=False)]
         found = self._named(once, IDS) or next(iter(words), None)
-        if found is None:  # rows of several networks
+        if found is None:  # rows of several networks, or a row for each class
             found = self._named(list(self.texts), IDS)
             network = self._named(list(self.texts), NETWORKS)
-            if found is None or network is None:
-                raise refuse(str(self.path), "no column names each protein once.", NAME_THEM)
-            self.columns["network"] = network
+            if network is None or found is None:
+                found = found or next(iter(self._left(are_numbers=False)), None)
+                self._find_term(found)
+            else:
+                self.columns["network"] = network
         self.columns["id"] = found
+
+    def _find_term(self, id_: str | None) -> None:
+        """Note the columns of class and score where a protein has a row for each class."""
+        score = self.columns.get("score") or self._named(self._left(are_numbers=True), SCORES)
+        score = score or next(iter(self._left(are_numbers=True)), None)
+        words = [name for name in self._left(are_numbers=False) if name != id_]
+        n_rows = len(next(iter(self.texts.values())))
+        once = [
+            name
+            for name in words
+            if id_ and len(set(zip(self.texts[id_], self.texts[name], strict=True))) == n_rows
+        ]
+        term = self.columns.get("term") or self._named(once, TERMS) or next(iter(once), None)
+        if term is None or score is None:
+            raise refuse(str(self.path), "no column names each protein once.", NAME_THEM)
+        self.columns |= {"term": term, "score": score}
+
+    def _long(self) -> dict[str, Any]:
+        """Return how a table is read in which a protein has a row for each class."""
+        if "score" not in self.columns:
+            self._find_term(self.columns["id"])
+        id_, terms = self.columns["id"], set(self.texts[self.columns["term"]])
+        labels = [
+            name
+            for name in self._left(are_numbers=False)
+            if set(self.texts[name]) <= terms | {""}
+            and len(set(zip(self.texts[id_], self.texts[name], strict=True)))
+            == len(set(self.texts[id_]))
+        ]
+        if self.is_labelled and "true_class" not in self.columns and labels:
+            self.columns["true_class"] = self._named(labels, TRUTHS) or labels[0]
+        spec = TableSpec(LONG.name, columns={k: v for k, v in self.columns.items() if v})
+        columns, problems = format_of(spec, str(self.path)).columns, ProblemList(str(self.path))
+        wide = LongTable(self.table, columns, NameLookup(()))
+        chunk = next(wide.chunks(ROWS_LOOKED_AT, problems))
+        n_before = len(wide.header) - len(terms)
+        numbers = chunk.numbers(range(n_before, len(wide.header)))
+        found = scale_of(np.nan_to_num(numbers), wide)
+        return {**found, "scale": self.scale or found["scale"], "format": LONG.name} | {
+            "columns": self.columns
+        }
 
     def _sets(self, numeric: list[str]) -> Iterator[list[str]]:
         """Yield what may be the columns of classes: neighbours, the most first; those alike."""

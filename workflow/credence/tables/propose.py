@@ -104,6 +104,14 @@ def _argument(rows: TableRows, layout: ColumnLayout, format_: Format) -> str | N
     if numbers.size and np.isfinite(numbers).mean() < LEAST_SHARE:
         return None
     columns = format_.columns
+    if format_.names:  # of a file without a header the cells have to speak
+        verdicts = rows.predicted or []
+        n_like = sum(text.startswith(format_.verdict_like) for text in verdicts)
+        is_far = (numbers < 1 / 2 if format_.is_distance else numbers > 1).any()  # farther than 1
+        if n_like < LEAST_SHARE * rows.n_rows or format_.is_distance != is_far:
+            return None
+        what = "distances" if format_.is_distance else "numbers up to 1"
+        return f"no header, and {what} after {format_.verdict_like!r}"
     named = (columns.id, columns.true_class, columns.predicted_class, columns.score)
     words = [f"a column {name!r}" for name in named if name and name in layout.header]
     if columns.id == "":

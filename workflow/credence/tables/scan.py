@@ -39,6 +39,7 @@ from credence.tables.source import (
     DELIMITER_NAMES,
     ArrayTable,
     Chunk,
+    LongTable,
     MemoryTable,
     ParquetTable,
     ScoreStep,
@@ -80,6 +81,9 @@ def lay_out(
     taken = {place for place in found.values() if place is not None}
     has_vector = format_.vector and found["score"] is None
     candidates: list[int] = []
+    if found["score"] is not None and found["predicted_class"] is None and not problems.problems:
+        what = f"the column {columns.score!r} is there, and none says of which class it is."
+        problems.add(what, "Give the predicted class too, or a column for each class.", line)
     if has_vector:
         candidates = _class_columns(header, line, columns, taken, problems)
         # The contract table of a tool that gives a class and nothing more.
@@ -232,9 +236,12 @@ def read_rows(
     if layout.id is None:
         ids = [f"row_{row}" for row in range(first_row, first_row + len(lines))]
     else:
-        ids = chunk.texts(layout.id)
+        ids = [name.removeprefix(format_.id_start) for name in chunk.texts(layout.id)]
     columns = layout.classes or (() if layout.score is None else (layout.score,))
     numbers = chunk.numbers(columns) if columns else np.empty((len(lines), 0))
+
+    if format_.is_distance:
+        numbers = np.where(numbers < 0, numbers, 1 / (1 + np.abs(numbers)))
 
     def texts(column: int | None) -> list[str] | None:
         return None if column is None else chunk.texts(column)
@@ -845,6 +852,11 @@ class Scan:
             if self.format.arrays and isinstance(path, Path)
             else open_table(path, self.format)
         )
+        if self.format.is_long:
+            known = NameLookup(spec.class_names or (), self.format.spell, spec.synonyms)
+            self.table = LongTable(self.table, self.format.columns, known)
+            columns = replace(self.format.columns, term=None, score=None)
+            self.format = replace(self.format, columns=columns)
         self.metadata = (
             read_metadata(self.table.metadata)
             if isinstance(self.table, ParquetTable)

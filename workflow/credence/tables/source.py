@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -22,10 +22,11 @@ import pyarrow.parquet as pq
 
 from credence.predictions import Floats, Integers
 from credence.problems import ProblemList, nearest, refuse
-from credence.tables.formats import Format
+from credence.tables.formats import Columns, Format, NameLookup
 from credence.tables.npz import Member, NpzFile
 from credence.tables.text import RowReader, check_bytes, check_rows, plain_suffix, require_file
 
+T = TypeVar("T")
 ROWS_LOOKED_AT = 64  # of a Parquet table, before all of it is read
 PARQUET_ENDINGS = (".parquet", ".pq")
 PARQUET_BLOCK_BYTES = 1 << 20
@@ -214,8 +215,8 @@ class TextTable:
         self._parsed = Numbers()
         for rows, lines in self._rows().batches(1):
             if rows:
-                self.header_line: int | None = int(lines[0])
-                self.header = tuple(rows[0])
+                self.header_line: int | None = None if format_.names else int(lines[0])
+                self.header = format_.names or tuple(rows[0])
                 start = "".join(rows[0]).lstrip()[:1]
                 for sign, what in ((">", "a FASTA file"), ("{", "a JSON file")):
                     if start == sign:
@@ -234,6 +235,8 @@ class TextTable:
         for rows, lines in self._rows().batches(n_rows):
             if len(lines) and lines[0] == self.header_line:
                 rows, lines = rows[1:], lines[1:]
+            if self.format.names:
+                rows = [self.format.cells(row) for row in rows]
             if set(map(len, rows)) - {width}:
                 for line, row in zip(lines.tolist(), rows, strict=True):
                     if len(row) != width:
@@ -383,6 +386,72 @@ class ParquetTable(GridTable):
                 if batch.num_rows:
                     yield ArrowChunk(self, batch, first_row)
                     first_row += batch.num_rows
+
+
+ROWS_OF_LONG = 1 << 16
+
+
+class LongTable:
+    """A table with a row for each protein and class, shown as one with a row for each protein."""
+
+    header_line: int | None = None
+
+    def __init__(self, table: TableSource, columns: Columns, known: NameLookup) -> None:
+        self.where, self._parsed = table.where, Numbers()
+        problems = ProblemList(table.where)
+        places = {name: place for place, name in enumerate(table.header)}
+        truth = columns.true_class if columns.true_class in places else None
+        roles = {"id": columns.id, "term": columns.term, "score": columns.score}
+        if "true_class" not in columns.optional and truth is None and columns.true_class:
+            roles["true_class"] = columns.true_class
+        for role, name in roles.items():
+            if name not in places:
+                what = f"the column {name!r} is missing ({role.replace('_', ' ')})."
+                problems.add(what, nearest(str(name), table.header), table.header_line)
+        problems.raise_any()
+        wanted = [places[str(name)] for name in (*list(roles.values())[:3], truth) if name]
+        # Of each protein its first line, its true class, and the score of each class.
+        self._rows: dict[str, tuple[int, str, dict[str, str]]] = {}
+        terms: set[str] = set()
+        for chunk in table.chunks(ROWS_OF_LONG, problems):
+            cells = zip(*(chunk.texts(place) for place in wanted), strict=True)
+            for line, (name, term, score, *label) in zip(chunk.lines.tolist(), cells, strict=True):
+                row = self._rows.setdefault(name, (line, label[0] if label else "", {}))
+                if term in row[2]:
+                    what = f"protein {name!r} has a score for {term!r} already."
+                    problems.add(what, "Keep one of the rows.", line, columns.term)
+                if label and label[0] != row[1]:
+                    what = f"protein {name!r} has the true class {row[1]!r} in line {row[0]}."
+                    problems.add(what, "Give all its rows the same one.", line, truth)
+                row[2][term] = score
+                terms.add(term)
+        problems.raise_any()
+        there = {known[term] for term in terms}
+        absent = [name for place, name in enumerate(known.class_names) if place not in there]
+        self._terms = sorted(terms) + absent
+        self._has_truth = truth is not None
+        self.header = (str(columns.id), *([truth] if truth else []), *self._terms)
+
+    def chunks(self, n_rows: int, problems: ProblemList) -> Iterator[Chunk]:
+        """Yield chunks of at most `n_rows` proteins; a class that has no row scores 0."""
+        for some in batched(self._rows.items(), n_rows):
+            rows = []
+            for name, (_, label, scores) in some:
+                own = [label] if self._has_truth else []
+                rows.append([name, *own, *(scores.get(term, "0") for term in self._terms)])
+            lines = np.array([row[0] for _, row in some], dtype=np.int64)
+            yield TextChunk(rows, lines, self._parsed)
+
+    def step(self, scale: float) -> ScoreStep:
+        """Return the step of the decimals seen so far."""
+        return self._parsed.step(scale)
+
+
+def batched(values: Iterable[T], n: int) -> Iterator[list[T]]:
+    """Yield so many at a time."""
+    left = iter(values)
+    while some := list(islice(left, n)):
+        yield some
 
 
 def delimiter_of(path: Path, format_: Format) -> str:
