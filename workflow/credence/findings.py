@@ -978,6 +978,19 @@ class SplitFinding:
 
 
 @dataclass(frozen=True)
+class RetrainingFinding:
+    """Whether networks that learn from new proteins too are worth it."""
+
+    n: int  # Proteins that both were judged on, and the new ones among them
+    n_new: int
+    before: float  # Share right without learning from the new ones
+    # What learning from them changes, with its interval: the share right, and the loss (NLL) of
+    # calibrated confidences.
+    right: tuple[float, float, float]
+    nll: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
 class ClassifierFinding:
     """The classifier that a run trained, and whose scores calibrate."""
 
@@ -996,6 +1009,7 @@ class ClassifierFinding:
     # How much surer the published networks are of the test group than those that score in turn:
     # mean difference of top scores, and its interval.
     surer: tuple[float, float, float] | None = None
+    worth: RetrainingFinding | None = None
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@
 
 rule cluster:
     input:
-        proteins=given(settings.calibration_set.proteins),
-        training=given(settings.training_proteins),
+        proteins=given(settings.clustered),
+        training=given(settings.trained_elsewhere),
     output:
         **(
             {"relatives": f"{RESULTS}/relatives.tsv"}
-            if settings.training_proteins
+            if settings.trained_elsewhere
             else {}
         ),
         clusters=f"{RESULTS}/clusters.tsv",
@@ -29,13 +29,13 @@ rule cluster:
     params:
         relatives=(
             configuration.option("--relatives", f"{RESULTS}/relatives.tsv")
-            if settings.training_proteins
+            if settings.trained_elsewhere
             else []
         ),
-        training=configuration.option("--training", settings.training_proteins),
+        training=configuration.option("--training", settings.trained_elsewhere),
         match=settings.calibration_set.match,
         settings=settings.stage_json("cluster"),
-        sources=digests(settings.calibration_set.proteins, settings.training_proteins),
+        sources=digests(settings.clustered, settings.trained_elsewhere),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"

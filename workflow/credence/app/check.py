@@ -68,7 +68,6 @@ def is_there(settings: Configuration) -> bool:
 
 def require_right(settings: Configuration) -> None:
     """Refuse what `credence check` refuses; what passed is read again when anything changed."""
-    from credence.app.meaning import files_of
     from credence.tables.digests import KnownDigests, package_digest
     from credence.tables.shards import expanded
     from credence.tables.writing import write_text
@@ -76,9 +75,8 @@ def require_right(settings: Configuration) -> None:
     if not is_there(settings):
         return
     known = KnownDigests.remembered()
-    named = [name for _, name in files_of(settings.values)]
-    names = {settings.novelty_vectors, *named} - {None, ""}
-    digests = [f"{name} {known.digest(name)}\n" for name in sorted(expanded(map(str, names)))]
+    names = sorted(expanded(settings.files))
+    digests = [f"{name} {known.digest(name)}\n" for name in names]
     asked = json.dumps(settings.document.data, sort_keys=True, default=str)
     state = "".join([f"{package_digest()}\n{asked}\n", *digests])
     with suppress(OSError, ValueError):
@@ -111,6 +109,8 @@ def check_files(settings: Configuration) -> list[str]:
     from credence.tables.joining import census_of
     from credence.tables.stage_files import KnownProteins, known_proteins
 
+    if settings.training is not None:
+        return check_training(settings)
     problems: list[Problem] = []
     lines = []
     known: Predictions | None = None
@@ -145,6 +145,35 @@ def check_files(settings: Configuration) -> list[str]:
                 read_trove(trove, known)
     problems += _further_problems(settings, known)
     raise_any(list(dict.fromkeys(problems)))  # a file that is read twice has each once
+    return lines
+
+
+def check_training(settings: Configuration) -> list[str]:
+    """Return what there is to train on, or raise what is wrong with it."""
+    from credence.app.meaning import class_problems
+    from credence.classifier.features import feature_set
+    from credence.stages.reading import read_proteins
+    from credence.stages.train import read_given
+
+    asked = settings.training
+    assert asked is not None
+    problems: list[Problem] = []
+    with gathering(problems):
+        feature_set(settings.settings.classifier.features, settings.document.where)
+    lines = []
+    with gathering(problems):
+        given = read_given([asked.proteins], asked.match, asked.labels_json, asked.synonyms)
+        problems += class_problems(settings.document, given.class_names)
+        names = "; ".join(given.class_names)
+        lines.append(
+            f"to train on: {len(given.lines)} proteins, {len(given.class_names)} classes ({names})"
+        )
+    for name, one in asked.sets.items():
+        with gathering(problems):
+            lines.append(
+                f"{name}: {read_proteins(one.fasta, one.match).n_proteins} proteins to score"
+            )
+    raise_any(list(dict.fromkeys(problems)))
     return lines
 
 

@@ -73,8 +73,15 @@ def train() -> None:
 )
 @fasta_argument
 @required_options(classifier="What credence train wrote.")
-@file_options(vectors="Vectors of the proteins, for a classifier that was trained on vectors.")
+@file_options(
+    vectors="Vectors of the proteins, for a classifier that was trained on vectors.",
+    learnt="FASTA file that it learnt from, for proteins that are to calibrate: their "
+    "relatives there are found, and networks asked that did not see these.",
+    groups="With --learnt: what credence train wrote with --groups-out.",
+)
 @match_option
+@settings_options("predict")
+@threads_option
 @out_option("The scores: .csv in PhANNs' columns, .tsv or .parquet as credence's own table.")
 def predict() -> None:
     """Score the proteins of FASTA files by a classifier that credence train wrote."""
@@ -632,6 +639,7 @@ def evaluate() -> None:
 @click.option("--settings", "run_json", default="{}", help="What to say of the run, as JSON.")
 @click.option("--findings", "complete", help="Also write the findings, use-sets included.")
 @click.option("--split", help="What credence split wrote with --summary.")
+@click.option("--classifier", help="What credence train wrote with --summary.")
 @click.option("--metrics", help="Table of metrics, to put beside the page.")
 @click.option("--calibration", help="Calibration file, to put beside the page.")
 @click.option("--archive", help="Also write a zip file of all this, ready to deposit.")

@@ -15,9 +15,11 @@ from credence.app.meaning import (
     DEMO_FILES,
     NONE,
     STATED,
+    files_of,
     meaning_problems,
     needs_places,
 )
+from credence.app.training import Training, with_scores
 from credence.problems import InputError, Problem, nearest, raise_any, refuse
 from credence.stages.settings import (
     SECTIONS,
@@ -141,6 +143,31 @@ class Configuration:
     training_proteins: str | None  # FASTA file of what the classifier was trained on
     cluster_table: str | None  # A table of clusters that the user made
     evidence: str | None  # The table of what events need beside scores
+    training: Training | None = None  # What networks learn from, where they give the scores
+
+    @property
+    def made(self) -> tuple[str, ...]:
+        """Files that it names and that rules make."""
+        demo = DEMO_FILES if self.has_demo else ()
+        return (*demo, *(self.training.made if self.training else ()))
+
+    @property
+    def files(self) -> list[str]:
+        """Files of the user's that it names, and patterns of such."""
+        named = {name for _, name in files_of(self.values)} | {self.novelty_vectors}
+        named |= set(self.training.files if self.training else ())
+        own = {one.fasta for one in self.training.sets.values()} if self.training else set()
+        return sorted({name for name in named | own if name} - set(self.made))
+
+    @property
+    def clustered(self) -> str | None:
+        """The FASTA file whose proteins are clustered."""
+        return self.training.proteins if self.training else self.calibration_set.proteins
+
+    @property
+    def trained_elsewhere(self) -> str | None:
+        """FASTA file of a training set that is no part of that one."""
+        return None if self.training else self.training_proteins
 
     def stage_json(self, stage: str, **own: Mapping[str, Any]) -> str:
         """Return what a stage uses as one line of JSON; `own` holds values for one job."""
@@ -288,18 +315,21 @@ def loads(text: str, where: str = "config.yaml") -> Configuration:
 def check(document: Document) -> Configuration:
     """Return the typed configuration of a document."""
     schema = load_schema()
+    document, training, missing = with_scores(document)
     data = with_defaults(well_typed(document.data, schema, schema), schema, schema)
     problems: list[Problem] = []
     for found in (
         document.problems,
         schema_problems(document, schema),
-        meaning_problems(document, data),
+        missing,
+        meaning_problems(document, data, training.made if training else ()),
     ):
         # A setting that is wrong in one way would be refused again in another.
         known = {problem.column for problem in problems}
         problems += [problem for problem in found if problem.column not in known]
     raise_any(sorted(problems, key=lambda problem: problem.line or 0))
-    return _typed(document, with_defaults(document.data, schema, schema))
+    typed = _typed(document, with_defaults(document.data, schema, schema))
+    return replace(typed, training=training)
 
 
 def _typed(document: Document, values: Mapping[str, Any]) -> Configuration:

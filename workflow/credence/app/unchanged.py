@@ -66,14 +66,10 @@ def run_that_ended(config: str) -> str | None:
 def read_by(config: str, settings: Configuration) -> dict[str, Any]:
     """Return what a run is about to read, as it is now."""
     from credence.app.configuration import environment_file
-    from credence.app.meaning import DEMO_FILES, files_of
 
-    names = {name for _, name in files_of(settings.values)} | {settings.novelty_vectors}
-    words = sorted(name for name in names if name)
+    words = settings.files
     many = {word: list(expanded([word])) for word in words if names_many(word)}
-    made = DEMO_FILES if settings.has_demo else ()
-    files = [name for name in expanded(words) if name not in made]
-    read = _stamps([config, str(environment_file()), *files])
+    read = _stamps([config, str(environment_file()), *expanded(words)])
     return {"program": _program(), "run": settings.run, "many": many, "read": read}
 
 

@@ -20,6 +20,7 @@ from credence.confidence import NOTE_TEXTS, OF_PROTEINS, USES, Note, sentences_o
 from credence.evaluation.use_sets import UseColumns, counts_of, use_set_of
 from credence.findings import (
     OTHER_CLASSIFIER,
+    ClassifierFinding,
     Findings,
     InputFile,
     Notice,
@@ -99,6 +100,7 @@ def report_findings(
     run_json: str = "{}",
     complete: str | None = None,
     split: str | None = None,
+    classifier: str | None = None,
     metrics: str | None = None,
     calibration: str | None = None,
     archive: str | None = None,
@@ -107,7 +109,7 @@ def report_findings(
 ) -> Findings:
     """Write the page of findings and its data beside it; return all that it shows."""
     tables = [path for _, *paths in use_sets for path in paths]
-    own = [found_in, *tables, *shift, *changes, *lists, split, events, *further]
+    own = [found_in, *tables, *shift, *changes, *lists, split, classifier, events, *further]
     require_other((out, archive, index, complete), [*own, *{path for _, path in (*read, *truth)}])
     for path in filter(None, (metrics, calibration)):
         refuse_pipe(Path(path))
@@ -146,6 +148,11 @@ def report_findings(
             found.split
             if split is None
             else read_record(SplitFinding, Path(split), "Split again: credence split.")
+        ),
+        classifier=(
+            found.classifier
+            if classifier is None
+            else read_record(ClassifierFinding, Path(classifier), "Train again: credence train.")
         ),
         releases=_releases(changes) if changes else found.releases,
         events=found.events if events is None else _finding(EVENTS, events, found),

@@ -125,7 +125,7 @@ class ClassifierSettings:
         option="--number-of-groups",
     )
     width: int = setting(256, "of a network's first layer, at most", low=1, high=100_000)
-    penalty: float = setting(1.0, "of squared weights, against learning by heart", low=0)
+    penalty: float = setting(5.0, "of squared weights, against learning by heart", low=0)
     rate: float = setting(0.001, "of learning", above=0, below=1)
     epochs: int = setting(
         60, "times that a network sees its proteins, at most", low=1, high=10_000
@@ -428,6 +428,7 @@ USES: dict[str, dict[str, tuple[str, ...]]] = {
         "split": _names(SplitSettings, "groups", "test_group", "recipe"),
         "classifier": _names(ClassifierSettings, "vectors"),
     },
+    "predict": {"clustering": _RELATED, "split": ("both_sides",)},
     "attach": {"clustering": _RELATED, "split": ("both_sides",)},
     "fit": {"calibration": ("method", *_FITTED), "sets": ("level", "kind")},
     "crossfit": {"calibration": _COUNTED, "evaluation": ("folds",)},

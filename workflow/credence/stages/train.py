@@ -33,6 +33,7 @@ from credence.proteins import Proteins
 from credence.relatives.all_engines import build_engine
 from credence.relatives.pack import NO_GROUP, SET_ASIDE, TEST
 from credence.stages.reading import (
+    TRAINING_PREFIX,
     json_settings,
     labels_as_stated,
     read_proteins,
@@ -41,7 +42,14 @@ from credence.stages.reading import (
     rows_of,
 )
 from credence.stages.settings import Settings
-from credence.stages.split import groups_of, split_messages, split_proteins, thresholds_of
+from credence.stages.split import (
+    groups_of,
+    read_training,
+    split_messages,
+    split_proteins,
+    thresholds_of,
+    training_relatives,
+)
 from credence.tables.classifier_file import read_classifier, write_classifier, write_scores
 from credence.tables.contract import Groups, read_clusters, read_groups, write_contract
 from credence.tables.digests import sha256_of
@@ -413,28 +421,60 @@ def paired(difference: Floats, cluster: Strings) -> tuple[float, float, float]:
 
 
 def predict_scores(
-    fasta: Sequence[str], out: str, classifier: str, vectors: str | None, match: str
+    fasta: Sequence[str],
+    out: str,
+    settings: Settings,
+    classifier: str,
+    vectors: str | None,
+    learnt: str | None,
+    groups: str | None,
+    match: str,
+    threads: int,
 ) -> None:
-    """Write the scores of proteins by a trained classifier."""
-    require_other((out,), [*fasta, classifier, vectors])
+    """Write the scores of proteins by a trained classifier.
+
+    Relatives of what it learnt from are scored as those are, by networks that saw neither.
+    """
+    require_other((out,), [*fasta, classifier, vectors, learnt, groups])
+    if (learnt is None) != (groups is None):
+        what = "--learnt and --groups say together what each network saw."
+        raise refuse("--learnt", what, "Give both, or none.")
     model = read_classifier(Path(classifier))
     about = model.about
     if (about.features == VECTORS) != (vectors is not None):
         what = "it was trained on vectors." if vectors is None else "it was trained on sequences."
         raise refuse(classifier, what, f"{'Give' if vectors is None else 'Leave out'} --vectors.")
     proteins, where, lines = read_all(fasta, match)
+    group = np.full(proteins.n_proteins, -1, dtype=np.int64)
+    if learnt is not None and groups is not None:
+        group = groups_of_relatives(proteins, learnt, groups, settings, match, threads)
+    scores = np.empty((proteins.n_proteins, len(about.class_names)))
+    values = describe(proteins, where, lines, about.features, vectors, is_training=False).values
+    if values.shape[1] != about.n_features:
+        what = f"its vectors have {values.shape[1]} numbers, the classifier {about.n_features}."
+        raise refuse(vectors or classifier, what, "Give vectors of the same kind.")
     with Progress("Scoring", "proteins", proteins.n_proteins) as progress:
-        described = describe(proteins, where, lines, about.features, vectors, is_training=False)
-        values = described.values
-        if values.shape[1] != about.n_features:
-            what = (
-                f"its vectors have {values.shape[1]} numbers, the classifier {about.n_features}."
-            )
-            raise refuse(vectors or classifier, what, "Give vectors of the same kind.")
-        scores = np.empty((proteins.n_proteins, len(about.class_names)))
         for start in range(0, proteins.n_proteins, ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
-            scores[rows] = model.of_new(values[rows])
+            scores[rows] = model.held_out(values[rows], group[rows])
             progress.add(len(values[rows]))
     write_scores(Path(out), proteins.ids, about.class_names, scores)
-    click.echo(f"Wrote {out}: {proteins.n_proteins} proteins.", err=True)
+    n_related = int((group >= 0).sum())
+    related = f", {n_related} of them relatives of what it learnt from" if learnt else ""
+    click.echo(f"Wrote {out}: {proteins.n_proteins} proteins{related}.", err=True)
+
+
+def groups_of_relatives(
+    proteins: Proteins, learnt: str, groups: str, settings: Settings, match: str, threads: int
+) -> Integers:
+    """Return the group of each protein's closest relative among those learnt from; else -1."""
+    table = read_groups(Path(groups))
+    number = dict(zip(table.ids, numbers_of(table), strict=True))
+    known = read_training(learnt, match, proteins)
+    engine = build_engine(settings.clustering.engine, thresholds_of(settings), threads, None)
+    found = training_relatives(proteins, known, engine, settings, threads)
+    group = {
+        id_: max(-1, number.get(other.removeprefix(TRAINING_PREFIX), -1))
+        for id_, other in zip(found.ids, found.relative, strict=True)
+    }
+    return np.array([group.get(id_, -1) for id_ in proteins.ids], dtype=np.int64)

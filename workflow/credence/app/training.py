@@ -1,0 +1,167 @@
+"""A configuration whose calibration set has no scores: networks that give them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from credence.app.meaning import path_problem
+from credence.problems import Problem
+from credence.tables.document import Document, SettingPath
+
+GIVE_SCORES = "Give its scores, or its FASTA file for the networks to score."
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Proteins that the networks score."""
+
+    fasta: str
+    match: str
+    scores: str  # The table that is made of them
+    is_known: bool  # Whether they calibrate, so that no network may have seen a relative
+
+
+@dataclass(frozen=True)
+class Training:
+    """What networks learn from, and what they score."""
+
+    folder: str  # Of what is made
+    proteins: str  # FASTA file
+    labels: Mapping[str, Any]  # Where the true classes are
+    match: str
+    synonyms: Mapping[str, str]
+    vectors: str | None
+    has_test: bool  # Whether a test group alone calibrates
+    sets: Mapping[str, Scored] = field(default_factory=dict)  # By name of the use-set or trove
+
+    @property
+    def scores(self) -> str:
+        """The scores that calibrate."""
+        return f"{self.folder}/scores.parquet"
+
+    @property
+    def calibrating(self) -> str:
+        """The proteins of those."""
+        return f"{self.folder}/proteins.fasta"
+
+    @property
+    def learnt(self) -> str:
+        """The proteins that calibrate nothing, where a test group does."""
+        return f"{self.folder}/training.fasta"
+
+    @property
+    def found(self) -> str:
+        """What the page says of the classifier."""
+        return f"{self.folder}/found.json"
+
+    @property
+    def made(self) -> tuple[str, ...]:
+        """All files that stand in the configuration's place of the user's."""
+        test = (self.learnt,) if self.has_test else ()
+        return (self.scores, self.calibrating, *test, *(one.scores for one in self.sets.values()))
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """All files of the user's that are read to train."""
+        named = (self.proteins, self.labels.get("table"), self.vectors)
+        return tuple(str(name) for name in named if name)
+
+    @property
+    def spec_json(self) -> str:
+        """Spellings of labels, for a command."""
+        return json.dumps({"synonyms": dict(self.synonyms)}, ensure_ascii=False)
+
+    @property
+    def labels_json(self) -> str:
+        """Where labels are, for a command."""
+        return json.dumps(dict(self.labels), ensure_ascii=False)
+
+
+def with_scores(document: Document) -> tuple[Document, Training | None, list[Problem]]:
+    """Return a configuration as if a tool had given the scores that networks will.
+
+    Without `classifier`, or where the calibration set has scores, it is left as it is.
+    """
+    data = document.data
+    base, asked = data.get("calibration_set"), data.get("classifier", {}) or {}
+    run = data.get("run")
+    is_mapping = isinstance(base, dict) and isinstance(asked, dict) and isinstance(run, str)
+    if "classifier" not in data or not is_mapping or base.get("scores") is not None:
+        return document, None, []
+    assert isinstance(base, dict)
+    labels = base.get("labels") if isinstance(base.get("labels"), dict) else {}
+    sets: dict[str, Scored] = {}
+    training = Training(
+        folder=f"results/{run}/classifier",
+        proteins=str(base.get("proteins") or ""),
+        labels={key: value for key, value in (labels or {}).items() if value is not None},
+        match=str(base.get("match") or "first_word"),
+        synonyms=base["synonyms"] if isinstance(base.get("synonyms"), dict) else {},
+        vectors=asked.get("vectors"),
+        has_test=asked.get("calibrate") == "test_group",
+        sets=sets,
+    )
+    problems = [document.problem(*found) for found in _wrong(data, base, training)]
+    changed = dict(data)
+    changed["calibration_set"] = {
+        **{key: base[key] for key in base if key in ("match", "synonyms")},
+        "scores": training.scores,
+        "format": "credence",
+        "proteins": training.calibrating,
+    }
+    for section, fasta in (("use_sets", "proteins"), ("troves", "fasta")):
+        if not isinstance(data.get(section), list):
+            continue
+        changed[section] = [
+            dict(entry) if isinstance(entry, dict) else entry for entry in data[section]
+        ]
+        for at, entry in enumerate(changed[section]):
+            if not isinstance(entry, dict) or entry.get("scores") is not None:
+                continue
+            name, known = str(entry.get("name")), section == "troves"
+            if not entry.get(fasta):
+                what = "it has neither scores nor a FASTA file."
+                problems.append(document.problem((section, at), what, GIVE_SCORES))
+            path = f"{training.folder}/{'trove' if known else 'use'}-{name}.csv"
+            match = str(
+                entry.get("match") or training.match
+                if known
+                else entry.get("match") or "first_word"
+            )
+            sets[f"{'trove' if known else 'use'}-{name}"] = Scored(
+                str(entry.get(fasta)), match, path, known
+            )
+            entry |= {"scores": path, "format": "phanns"}
+    if training.has_test:
+        changed["training"] = {"proteins": training.learnt}
+    return replace(document, data=changed), training, problems
+
+
+def _wrong(
+    data: Mapping[str, Any], base: Mapping[str, Any], training: Training
+) -> Iterator[tuple[SettingPath, str, str]]:
+    """Yield what networks cannot be trained without, and what they leave no place for."""
+    above = "calibration_set"
+    if not training.proteins:
+        what = "networks learn from sequences, and there are none."
+        yield (above, "proteins"), what, "Give a FASTA file, or scores instead."
+    if not training.labels:
+        what = "networks learn from known classes, and there are none."
+        yield (above, "labels"), what, "Give labels: a table of id and label, or a pattern."
+    if isinstance(data.get("training"), dict) and data["training"].get("proteins") is not None:
+        what = "the classifier is trained here, on proteins of the calibration set."
+        yield ("training", "proteins"), what, "Leave it out."
+    for path in training.files:
+        where = ("classifier", "vectors") if path == training.vectors else (above,)
+        if (wrong := path_problem(path)) is not None:
+            yield where, *wrong
+        elif not Path(path).is_file():
+            yield (
+                where,
+                f"there is no file {path!r}.",
+                "Fix the path; it starts where you run the command.",
+            )
