@@ -101,6 +101,26 @@ def test_predict_scores_new_proteins_and_mentions_what_no_word_holds(
     np.testing.assert_allclose(found.scores.sum(axis=1), 10.0, atol=1e-5)
 
 
+def test_relatives_of_what_was_learnt_from_are_scored_by_networks_that_did_not_see_it(
+    inside: Path, capsys: Stated
+) -> None:
+    records = Path("proteins.fasta").read_text().split(">")[1:9]
+    Path("known.fasta").write_text("".join(f">{one}" for one in records) + ">new\n" + "WC" * 60)
+    words = ["predict", "known.fasta", "--classifier", "model.npz", "--out", "known.csv"]
+    learnt = ["--learnt", "proteins.fasta", "--groups", "groups.tsv", "--engine", "exact"]
+    assert run_command_line([*words, *learnt]) == 0
+    assert "9 proteins, 8 of them relatives of what it learnt from." in capsys.readouterr().err
+    held_out = Path("scores.csv").read_text().splitlines()
+    assert Path("known.csv").read_text().splitlines()[:9] == held_out[:9]
+    assert run_command_line([*words[:-1], "plain.csv"]) == 0
+    plain = Path("plain.csv").read_text().splitlines()
+    assert plain[9] == Path("known.csv").read_text().splitlines()[9]
+    assert not set(plain[1:9]) & set(held_out)
+    assert refused(capsys, *words, "--learnt", "proteins.fasta") == (
+        "--learnt: --learnt and --groups say together what each network saw. Give both, or none.\n"
+    )
+
+
 def test_with_a_test_group_its_proteins_alone_calibrate(inside: Path) -> None:
     words = ["--calibrate", "test_group", "--out", "t.npz", "--scores", "t.csv"]
     words += ["--proteins", "t.fasta", "--training", "seen.fasta"]

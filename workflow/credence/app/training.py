@@ -10,6 +10,8 @@ from typing import Any
 
 from credence.app.meaning import path_problem
 from credence.problems import Problem
+from credence.settings import setting_rules
+from credence.stages.settings import ClassifierSettings
 from credence.tables.document import Document, SettingPath
 
 GIVE_SCORES = "Give its scores, or its FASTA file for the networks to score."
@@ -89,10 +91,22 @@ def with_scores(document: Document) -> tuple[Document, Training | None, list[Pro
     data = document.data
     base, asked = data.get("calibration_set"), data.get("classifier", {}) or {}
     run = data.get("run")
-    is_mapping = isinstance(base, dict) and isinstance(asked, dict) and isinstance(run, str)
-    if "classifier" not in data or not is_mapping or base.get("scores") is not None:
+    if not isinstance(base, dict) or not isinstance(asked, dict) or not isinstance(run, str):
         return document, None, []
-    assert isinstance(base, dict)
+    if base.get("scores") is not None:
+        rules = setting_rules(ClassifierSettings)
+        moved = [
+            name for name, value in asked.items() if name in rules and value != rules[name][0]
+        ]
+        what = "the calibration set has scores, so that nothing is trained."
+        remedy = "Remove scores of the calibration set, or this setting."
+        return (
+            document,
+            None,
+            [document.problem(("classifier", one), what, remedy) for one in moved],
+        )
+    if "classifier" not in data:
+        return document, None, []
     labels = base.get("labels") if isinstance(base.get("labels"), dict) else {}
     sets: dict[str, Scored] = {}
     training = Training(
@@ -106,9 +120,9 @@ def with_scores(document: Document) -> tuple[Document, Training | None, list[Pro
         sets=sets,
     )
     problems = [document.problem(*found) for found in _wrong(data, base, training)]
-    changed = dict(data)
+    changed: dict[str, Any] = dict(data)
     changed["calibration_set"] = {
-        **{key: base[key] for key in base if key in ("match", "synonyms")},
+        **{key: value for key, value in base.items() if key != "labels"},
         "scores": training.scores,
         "format": "credence",
         "proteins": training.calibrating,
@@ -155,13 +169,16 @@ def _wrong(
     if isinstance(data.get("training"), dict) and data["training"].get("proteins") is not None:
         what = "the classifier is trained here, on proteins of the calibration set."
         yield ("training", "proteins"), what, "Leave it out."
-    for path in training.files:
-        where = ("classifier", "vectors") if path == training.vectors else (above,)
+    named: list[tuple[SettingPath, Any]] = [
+        ((above, "proteins"), training.proteins),
+        ((above, "labels", "table"), training.labels.get("table")),
+        (("classifier", "vectors"), training.vectors),
+    ]
+    for where, path in named:
+        if not isinstance(path, str) or not path:
+            continue  # the schema says so, or it is not there
         if (wrong := path_problem(path)) is not None:
             yield where, *wrong
         elif not Path(path).is_file():
-            yield (
-                where,
-                f"there is no file {path!r}.",
-                "Fix the path; it starts where you run the command.",
-            )
+            remedy = "Fix the path; it starts where you run the command."
+            yield where, f"there is no file {path!r}.", remedy

@@ -43,11 +43,11 @@ def _whose(found: ClassifierFinding) -> str:
             f"saw it. Each network left another one of {found.n_groups} groups out. A score, of "
             f"these proteins as of new ones, is {sums}.{apart}"
         )
+    in_turn = f"Each of {found.n_groups} groups of whole clusters calibrates in turn"
     return (
-        f"Each of {found.n_groups} groups of whole clusters calibrates in turn: its score is {sums}"
-        ", each of which left this group and another one out. New proteins are scored by as many "
-        "networks, which together saw all groups: published scores are slightly surer than those "
-        f"that calibrated.{apart}"
+        f"{in_turn}: a score is {sums}; each of these left out this group and another one. New "
+        "proteins are scored by as many networks, which together saw all groups: published scores "
+        f"are slightly surer than those that calibrated.{apart}"
     )
 
 
@@ -62,8 +62,8 @@ def _surer(found: ClassifierFinding) -> list[str]:
     mean, lower, upper = (rounded(one, DIGITS, "+") for one in found.surer)
     return [
         f"On the {of(found.n_test, 'protein')} of the group that no network saw, the best "
-        f"published score differs from the one in turn by {mean} ({lower} to {upper}) of 10 in the "
-        "mean."
+        f"published score differs from the one in turn by {mean} ({lower} to {upper}) of 10 on "
+        "average."
     ]
 
 

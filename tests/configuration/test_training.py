@@ -1,0 +1,84 @@
+"""A configuration without scores: what networks learn from, and what stands in the place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from credence.app import configuration
+from credence.app.check import check_files
+from credence.problems import InputError
+from small_classifiers import write_proteins
+
+TEXT = """run: lab
+calibration_set:
+  proteins: proteins.fasta
+  labels: {table: labels.tsv}
+  match: full
+classifier: {features: di_sc_p}
+use_sets: [{name: new, proteins: new.fasta}, {name: theirs, scores: theirs.csv, format: phanns}]
+troves: [{name: more, fasta: more.fasta, labels: more.tsv}]
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write_proteins(tmp_path)
+    for name in ("new.fasta", "theirs.csv", "more.fasta", "more.tsv"):
+        (tmp_path / name).write_text(">a\nMKV\n")
+    return tmp_path
+
+
+def test_made_scores_stand_where_those_of_a_tool_would() -> None:
+    settings = configuration.loads(TEXT)
+    training, made = settings.training, "results/lab/classifier"
+    assert training is not None and settings.clustered == "proteins.fasta"
+    assert settings.calibration_set.scores == (f"{made}/scores.parquet",)
+    assert settings.calibration_set.spec["format"] == "credence"
+    assert settings.calibration_set.proteins == f"{made}/proteins.fasta"
+    assert settings.calibration_set.labels is None and settings.calibration_set.match == "full"
+    new, theirs = settings.use_sets
+    assert (new.scores, new.spec["format"]) == ((f"{made}/use-new.csv",), "phanns")
+    assert new.proteins == "new.fasta" and theirs.scores == ("theirs.csv",)
+    assert settings.troves[0].scores == (f"{made}/trove-more.csv",)
+    assert training.sets["trove-more"].is_known and not training.sets["use-new"].is_known
+    assert set(settings.made).isdisjoint(settings.files)
+    files = ["labels.tsv", "more.fasta", "more.tsv", "new.fasta", "proteins.fasta", "theirs.csv"]
+    assert settings.files == files
+
+
+def test_a_test_group_makes_a_training_set_whose_relatives_are_known() -> None:
+    text = TEXT.replace("{features: di_sc_p}", "{calibrate: test_group}")
+    settings = configuration.loads(text)
+    assert settings.training_proteins == "results/lab/classifier/training.fasta"
+    assert settings.trained_elsewhere is None
+    assert settings.training_proteins in settings.made
+
+
+def test_scores_are_taken_where_they_are_given() -> None:
+    text = TEXT.replace("  labels:", "  scores: theirs.csv\n  format: phanns\n  labels:")
+    with pytest.raises(InputError) as caught:
+        configuration.loads(text)
+    assert "so that nothing is trained" in str(caught.value)
+    base = text[: text.index("use_sets")].replace("{features: di_sc_p}", "{groups: 11}")
+    settings = configuration.loads(base)
+    assert settings.training is None
+
+
+def test_check_reads_what_there_is_to_train_on() -> None:
+    lines = check_files(configuration.loads(TEXT))
+    assert lines[0].endswith(" proteins, 3 classes (class 1; class 2; class 3)")
+    assert lines[1:] == ["use-new: 1 proteins to score", "trove-more: 1 proteins to score"]
+
+
+def test_check_names_every_file_that_cannot_be_trained_on() -> None:
+    Path("labels.tsv").write_text("id\ttrue_class\nstranger\tclass 1\n")
+    Path("new.fasta").write_text(">a\nMK*V\n")
+    with pytest.raises(InputError) as caught:
+        check_files(configuration.loads(TEXT.replace("di_sc_p", "penta")))
+    text = "\n".join(map(str, caught.value.problems))
+    assert "config.yaml: 'penta' is no set of features." in text
+    assert "labels.tsv, line 2: protein 'stranger' is not in proteins.fasta." in text
+    assert "new.fasta, line 2: " in text
