@@ -38,8 +38,8 @@ def test_in_turn_published_scores_are_surer_and_nothing_measured_it(small: Findi
     lead, whose, surer = words(small, FOUND)
     assert lead == (
         "55 networks were trained here on 2,409 numbers of each protein (tetra_sc_p). Of the "
-        "1,200 proteins that calibrate (400 clusters of relatives), 0.87 are predicted right by networks "
-        "that saw neither them nor a relative."
+        "1,200 proteins that calibrate (400 clusters of relatives), 0.87 are predicted right by "
+        "networks that saw neither them nor a relative."
     )
     assert "a score is the sum of 10 networks, on a scale of 10; each of these left out" in whose
     assert "slightly surer than those that calibrated. 3 proteins were set aside" in whose
