@@ -235,7 +235,6 @@ class FittedCalibration(Shown):
         return self.file.class_names
 
     def _curves(self) -> tuple[Predictions, Any]:
-        """Return made-up predictions of each class and their confidences."""
         from credence.calibrators.protocol import components_asked
         from credence.tables.stage_files import made_up
 
@@ -555,5 +554,4 @@ def _draw_bars(
 
 
 def _add_legend(axes: Any) -> None:
-    """Put a legend above, where it hides nothing."""
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=5, borderaxespad=0.2)

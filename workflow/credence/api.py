@@ -237,7 +237,6 @@ on, its intervals are too narrow.
 
 
 def _is_files(table: Any) -> bool:
-    """Return whether a table is one path or several."""
     paths = table if isinstance(table, list | tuple) else [table]
     return all(isinstance(one, str | Path) for one in paths)
 
@@ -352,7 +351,6 @@ def _text(value: Any) -> str:
 
 
 def _with_relatives(table: ScoreTable, groups: Any, clusters: Any) -> ScoreTable:
-    """Return a table with its groups and clusters read, where they are given."""
     if isinstance(groups, ProteinGroups):
         table = replace(table, groups=groups.groups)
     elif _is_table(groups):
@@ -615,7 +613,6 @@ def split(
 
 
 def _proteins(table: ScoreTable, proteins: Any, match: str) -> Proteins:
-    """Return the proteins of a table, with their sequences where they are given."""
     from credence.tables.fasta import Match, match_ids
 
     ids = table.ids
@@ -746,7 +743,6 @@ def _table(table: Any, known: Any = None) -> ScoreTable:
 def _calibration_set(
     table: ScoreTable, groups: Any, clusters: Any, settings: Settings
 ) -> CalibrationSet:
-    """Return the proteins of a table that fit and judge."""
     table = _with_relatives(table, groups, clusters)
     weights = settings.calibration.weights
     return choose_calibration(table.samples, table.where, table.groups, table.clusters, weights)
@@ -768,7 +764,6 @@ def _fitted(
 
 
 def _require_method(text: str) -> None:
-    """Refuse a method that needs more than a score table."""
     if (needs := parse_method(text, "--method").needs) is Need.PLACE:
         remedy = "Give a method that needs less; the command credence fit fits this one."
         raise refuse("--method", f"{text!r} needs the {needs.value}.", remedy)

@@ -203,7 +203,6 @@ def _read(
 def _read_plain(
     kind: Any, record: Any, path: str, kinds: Mapping[Any, Any], stored: Stored
 ) -> Any:
-    """Return what is no container: an object, a number, a text."""
     if get_origin(kind) is Literal:
         _require(record in get_args(kind), record, path)
     elif hasattr(kind, "from_record"):

@@ -178,7 +178,6 @@ def check_training(settings: Configuration) -> list[str]:
 
 
 def _further_problems(settings: Configuration, known: Predictions | None) -> list[Problem]:
-    """Return what is wrong with the files that are read beside the tables."""
     from credence.stages.reading import read_proteins
     from credence.tables.contract import read_clusters, read_evidence
     from credence.tables.labels import read_labels

@@ -263,11 +263,8 @@ def load(path: Path | str, overrides: Mapping[str, Any] | None = None) -> Config
 def named_calibration(calibration: str | None, release: str | None, config: str) -> str:
     """Return the calibration file that a user names, or that of a release."""
     if (calibration is None) == (release is None):
-        raise refuse(
-            "--calibration",
-            "a calibration is named by its file or by its release.",
-            "Give --calibration or --release, one of the two.",
-        )
+        what = "a calibration is named by its file or by its release."
+        raise refuse("--calibration", what, "Give --calibration or --release, one of the two.")
     if calibration is not None:
         return calibration
     assert release is not None
@@ -339,14 +336,13 @@ def _typed(document: Document, values: Mapping[str, Any]) -> Configuration:
     chosen = parse_method(calibration["method"], document.where).text
     compared = [parse_method(text, document.where).text for text in calibration["compare"]]
     methods = tuple(dict.fromkeys([*compared, chosen]))
-    calibration_set = _table_set("calibration_set", values["calibration_set"])
+    base = values["calibration_set"]
     use_sets = tuple(
         replace(
             _table_set(entry["name"], entry), shift=shift_settings(values, entry["shift"] or {})
         )
         for entry in values["use_sets"]
     )
-    troves = tuple(trove_of(entry, values["calibration_set"]) for entry in values["troves"])
     settings = Settings().with_values({name: values[name] for name in SECTIONS})
     settings = settings.with_values({"calibration": {"method": chosen}})
     return Configuration(
@@ -354,11 +350,11 @@ def _typed(document: Document, values: Mapping[str, Any]) -> Configuration:
         run=values["run"],
         values=values,
         settings=settings,
-        calibration_set=calibration_set,
+        calibration_set=_table_set("calibration_set", base),
         use_sets=use_sets,
         methods=methods,
         method=chosen,
-        troves=troves,
+        troves=tuple(trove_of(entry, base) for entry in values["troves"]),
         training_proteins=values["training"]["proteins"],
         cluster_table=settings.clustering.table,
         evidence=settings.events.evidence,
@@ -370,11 +366,7 @@ def _table_set(name: str, values: Mapping[str, Any]) -> TableSet:
     return TableSet(
         name=name,
         scores=expanded((scores,) if isinstance(scores, str) else scores),
-        spec={
-            key: values[key]
-            for key in TABLE_KEYS
-            if key != "genome" or values.get(key) is not None
-        },
+        spec={key: values[key] for key in TABLE_KEYS if key != "genome" or values.get(key)},
         labels=values.get("labels"),
         proteins=values.get("proteins"),
         match=values.get("match", "first_word"),
@@ -393,9 +385,8 @@ def for_workflow(
 
     try:
         if len(files) > 1:
-            raise refuse(
-                str(files[1]), "this is a second configuration.", "Give one --configfile."
-            )
+            what = "this is a second configuration."
+            raise refuse(str(files[1]), what, "Give one --configfile.")
         if not files and dict(given) != dict(overrides):
             return from_mapping(given, "configuration of the module")
         path, here = Path(files[0]) if files else Path(CONFIGURATION_FILE), Path.cwd()
@@ -429,11 +420,8 @@ def option(name: str, value: Any) -> list[str]:
 
 def options(name: str, values: Iterable[Any]) -> list[str]:
     """Return an option once for each value; a tuple gives several words."""
-    words = []
-    for value in values:
-        parts = value if isinstance(value, tuple) else (value,)
-        words += [name, *(str(part) for part in parts)]
-    return words
+    parts = (value if isinstance(value, tuple) else (value,) for value in values)
+    return [word for part in parts for word in (name, *map(str, part))]
 
 
 MB = 1e6
@@ -509,13 +497,8 @@ def shares(entry: TableSet, n_jobs: int | None) -> tuple[RowShare, ...]:
     sizes = [_size(path) for path in entry.scores]
     if n_jobs is None:
         n_jobs = 1 if _has_networks(entry) else max(1, round(sum(sizes) / PART_MB))
-    if n_jobs == 1:
-        return (RowShare(entry.scores),)
-    if len(entry.scores) == 1:
-        return tuple(
-            RowShare(entry.scores, f"{number}/{n_jobs}") for number in range(1, n_jobs + 1)
-        )
-    held = _in_turns(entry.scores, sizes, n_jobs)
+    is_one = len(entry.scores) == 1
+    held = [entry.scores] * n_jobs if is_one else _in_turns(entry.scores, sizes, n_jobs)
     if len(held) == 1:
         return (RowShare(entry.scores),)
     return tuple(

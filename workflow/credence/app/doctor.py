@@ -70,7 +70,6 @@ def command(config: str | None, as_json: bool) -> int:
 
 
 def _engine_of(config: str | None) -> tuple[str | None, list[Found]]:
-    """Return the engine that a configuration asks for, and what was found of it."""
     from credence.app import configuration
     from credence.stages.settings import load_schema
 
@@ -129,7 +128,6 @@ def lock_file() -> Path:
 
 
 def _requirements() -> tuple[str, list[str]]:
-    """Return what the package asks of Python, and of other packages."""
     try:
         known = metadata.metadata("credence")
     except metadata.PackageNotFoundError:
@@ -200,7 +198,6 @@ def look_at_lock(lock: Path, version_of: Callable[[str], str] = metadata.version
 
 
 def _pins(text: str) -> Iterator[tuple[str, str]]:
-    """Yield name and version of what a lock has for this machine."""
     from packaging.requirements import Requirement
 
     for line in PINNED.findall(text):

@@ -123,7 +123,6 @@ def _nodes(text: str, where: str) -> tuple[Any, Any, Any]:
 
 
 def _last_line(node: Any) -> int:
-    """Return the line, from 0, on which the content of a node ends."""
     if node.id == "scalar" or node.flow_style:
         mark = node.end_mark
         is_next = mark.column == 0 and mark.line > node.start_mark.line
@@ -138,7 +137,6 @@ def _last_line(node: Any) -> int:
 
 
 def _block(entry: Mapping[str, Any], indent: int) -> list[str]:
-    """Return the lines of an item."""
     rows = []
     for name, value in entry.items():
         if isinstance(value, Mapping) and name == "sha256":

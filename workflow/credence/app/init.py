@@ -104,7 +104,6 @@ def _listed(names: str | Sequence[str]) -> str:
 
 
 def _columns(text: str | None) -> dict[str, Any]:
-    """Return the columns that --columns names, by role."""
     from credence.tables.formats import ROLES
 
     found: dict[str, Any] = {}

@@ -52,28 +52,24 @@ class Holder:
         return kill if self.is_here else f"ssh {shlex.quote(self.host)} {kill}"
 
 
+@dataclass(frozen=True)
 class Lock:
     """The lock of this folder while it is held."""
 
-    def __init__(self, handle: TextIO) -> None:
-        self._handle = handle
-        self.descriptor = handle.fileno()
+    handle: TextIO
 
     def hold(self, pid: int) -> None:
         """Say who is at work."""
         since = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
         holder = Holder(pid, socket.gethostname(), _user(), since)
-        self._write(json.dumps(asdict(holder)) + "\n")
+        self.clear(json.dumps(asdict(holder)) + "\n")
 
-    def clear(self) -> None:
+    def clear(self, text: str = "") -> None:
         """Say that nobody is: Snakemake has ended by itself."""
-        self._write("")
-
-    def _write(self, text: str) -> None:
-        self._handle.seek(0)
-        self._handle.truncate()
-        self._handle.write(text)
-        self._handle.flush()
+        self.handle.seek(0)
+        self.handle.truncate()
+        self.handle.write(text)
+        self.handle.flush()
 
 
 def _user() -> str:
@@ -137,11 +133,9 @@ def one_run() -> Iterator[Lock]:
         holder = _last_holder(handle)
         locks = _snakemakes_locks()
         if locks and holder is None:
-            raise refuse(
-                str(Path.cwd()),
-                "Snakemake works in this folder, or was killed in it.",
-                f"Wait until it has ended; if none runs: {UNLOCK}",
-            )
+            what = "Snakemake works in this folder, or was killed in it."
+            remedy = f"Wait until it has ended; if none runs: {UNLOCK}"
+            raise refuse(str(Path.cwd()), what, remedy)
         for path in locks:
             path.unlink()
         lock = Lock(handle)
@@ -170,18 +164,15 @@ def unlock(dead_host: str | None) -> str:
 
 
 def _refuse_live_snakemake() -> None:
-    """Refuse to unlock where a Snakemake without a lock of ours works in this folder."""
     here = Path.cwd()
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             words = (process / "cmdline").read_bytes().split(b"\0")
             is_snakemake = any(Path(os.fsdecode(word)).name == "snakemake" for word in words)
             if is_snakemake and (process / "cwd").readlink() == here:
-                raise refuse(
-                    str(here),
-                    f"Snakemake works in this folder: process {process.name}.",
-                    f"Wait until it has ended, or stop it: kill {process.name}",
-                )
+                what = f"Snakemake works in this folder: process {process.name}."
+                remedy = f"Wait until it has ended, or stop it: kill {process.name}"
+                raise refuse(str(here), what, remedy)
 
 
 _mine: list[Lock] = []  # of a Snakemake that was started by itself; held until it ends

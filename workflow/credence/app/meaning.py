@@ -209,10 +209,8 @@ def path_problem(text: str) -> tuple[str, str] | None:
     if text.startswith("-"):
         return f"{text!r} begins with a dash, as an option does.", f"Write './{text}'."
     if "{" in text or "}" in text:
-        return (
-            f"{text!r} has a brace, and Snakemake takes what braces hold for a wildcard.",
-            "Rename it without { and }.",
-        )
+        what = f"{text!r} has a brace, and Snakemake takes what braces hold for a wildcard."
+        return what, "Rename it without { and }."
     return None
 
 
@@ -230,11 +228,8 @@ def files_of(data: Data) -> Iterator[tuple[SettingPath, str]]:
                 yield (*path, key), entry[key]
         if isinstance(labels, dict) and labels["table"] is not None:
             yield (*path, "labels", "table"), labels["table"]
-    for section, key in (
-        ("training", "proteins"),
-        ("clustering", "table"),
-        ("events", "evidence"),
-    ):
+    files = {"training": "proteins", "clustering": "table", "events": "evidence"}
+    for section, key in files.items():
         if data[section][key] is not None:
             yield (section, key), data[section][key]
 
@@ -244,19 +239,15 @@ def _has_sequences(data: Data) -> bool:
 
 
 def _sequence_problems(document: Document, data: Data) -> Iterator[Wrong]:
-    """Yield what asks for the sequences of a calibration set that has none."""
     if "calibration_set" not in data or _has_sequences(data):
         return
     if data["training"]["proteins"] is not None:
         what = "relatives of the training proteins cannot be found without sequences."
         yield ("training", "proteins"), what, "Give proteins of the calibration set too."
     if data["split"]["recipe"] == "phanns":
+        what = "PhANNs' recipe clusters sequences, and there are none."
         remedy = "Give proteins of the calibration set, or write recipe: balanced."
-        yield (
-            ("split", "recipe"),
-            "PhANNs' recipe clusters sequences, and there are none.",
-            remedy,
-        )
+        yield ("split", "recipe"), what, remedy
 
 
 def _shift_problems(document: Document, data: Data) -> Iterator[Wrong]:
@@ -284,11 +275,9 @@ def _composition_problems(path: SettingPath, block: Data, above: Data) -> Iterat
     if shares is None or not all(0 <= share <= 1 for share in values):
         return  # the schema says which
     if abs(sum(values) - 1.0) > SUM_TOLERANCE:
-        remedy = (
-            f"Give shares that sum to 1; up to {SUM_TOLERANCE:g} off, they are divided by "
-            "their sum."
-        )
-        yield where, f"the shares sum to {sum(values):.4g}.", remedy
+        remedy = f"up to {SUM_TOLERANCE:g} off, they are divided by their sum."
+        what = f"the shares sum to {sum(values):.4g}."
+        yield where, what, f"Give shares that sum to 1; {remedy}"
 
 
 def _event_problems(document: Document, data: Data) -> Iterator[Wrong]:

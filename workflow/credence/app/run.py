@@ -43,11 +43,8 @@ def profile_folder(name: str) -> Path:
         return Path(name).resolve()
     if Path(name).is_dir():
         raise refuse(name, f"there is no {FILE} in this folder.", "Name the folder of a profile.")
-    raise refuse(
-        "--profile",
-        f"{name!r} is neither a profile of the workflow nor a folder.",
-        nearest(name, known),
-    )
+    what = f"{name!r} is neither a profile of the workflow nor a folder."
+    raise refuse("--profile", what, nearest(name, known))
 
 
 def require_scheduler(profile: Path) -> None:
@@ -58,23 +55,19 @@ def require_scheduler(profile: Path) -> None:
     if read_document(file, str(file)).data.get("executor") != "slurm":
         return
     if find_spec(PLUGIN) is None:
-        raise refuse(
-            str(file),
-            "it hands jobs to SLURM, and Snakemake's plugin for that is not installed here.",
-            "Run credence from an environment that has it: docs/cluster.md.",
+        what = "Snakemake's plugin for that is not installed here."
+        remedy = "Run credence from an environment that has it: docs/cluster.md."
+    elif shutil.which("sbatch") is None:
+        what = "there is no sbatch on this machine."
+        remedy = "Run it where jobs are handed in, on a login node, or with --profile local."
+    elif not _controller_answers():
+        what = "SLURM's controller does not answer (scontrol ping)."
+        remedy = (
+            "Wait, or ask those who run the cluster; what was made is kept, and a run goes on."
         )
-    if shutil.which("sbatch") is None:
-        raise refuse(
-            str(file),
-            "it hands jobs to SLURM, and there is no sbatch on this machine.",
-            "Run it where jobs are handed in, on a login node, or with --profile local.",
-        )
-    if not _controller_answers():
-        raise refuse(
-            str(file),
-            "it hands jobs to SLURM, and SLURM's controller does not answer (scontrol ping).",
-            "Wait, or ask those who run the cluster; what was made is kept, and a run goes on.",
-        )
+    else:
+        return
+    raise refuse(str(file), f"it hands jobs to SLURM, and {what}", remedy)
 
 
 def _controller_answers() -> bool:
@@ -158,11 +151,8 @@ def demo(directory: str, cores: int, snakemake: tuple[str, ...]) -> int:
         write_text(path, configuration.demo_text())
         click.echo(f"Wrote {path}.", err=True)
     elif "demo" not in read_document(path).data:
-        raise refuse(
-            str(path),
-            "this is not the configuration of a demo.",
-            "Choose another folder with --directory.",
-        )
+        what = "this is not the configuration of a demo."
+        raise refuse(str(path), what, "Choose another folder with --directory.")
     return run_workflow(configuration.CONFIGURATION_FILE, cores, folder, snakemake)
 
 
@@ -254,7 +244,7 @@ def _stream(words: Sequence[str], verbose: bool) -> tuple[int, StepPrinter]:
                 stderr=subprocess.PIPE,
                 text=True,
                 errors="replace",
-                pass_fds=[lock.descriptor],
+                pass_fds=[lock.handle.fileno()],
                 process_group=0,
                 env=os.environ | {PARENT: me(), HELD: "held"},
             )
@@ -272,11 +262,9 @@ def _stream(words: Sequence[str], verbose: bool) -> tuple[int, StepPrinter]:
             if code is not None and code >= 0:  # else it was killed, and its own locks are left
                 lock.clear()
     if code is not None and code < 0:
-        raise refuse(
-            "Snakemake",
-            f"it was ended by {signal.Signals(-code).name}.",
-            "If memory ran out, give fewer --cores; nothing that was finished is made anew.",
-        )
+        what = f"it was ended by {signal.Signals(-code).name}."
+        remedy = "If memory ran out, give fewer --cores; nothing that was finished is made anew."
+        raise refuse("Snakemake", what, remedy)
     steps.clear()
     return code, steps
 
@@ -305,15 +293,14 @@ def _explain(steps: StepPrinter, n_killed: int = 0) -> int:
         codes.append(FIXABLE if is_fixable else BUG)
     if not codes:  # Snakemake itself failed
         causes = likely_causes(steps.lines)
-        if not causes:
-            steps.show_lines()
+        if not causes and not steps.verbose:
+            click.echo("".join(steps.lines), err=True, nl=False)
         codes.append(FIXABLE if _show_causes(causes) else BUG)
     # A bug in one rule is a bug, whatever else there is to fix.
     return FIXABLE if all(code == FIXABLE for code in codes) else BUG
 
 
 def _show_causes(causes: Sequence[str]) -> bool:
-    """Show the likeliest causes, and return whether there are any."""
     if causes:
         click.echo("\n".join(["Likely cause:", *causes, FIXABLE_LINE]), err=True)
     return bool(causes)
@@ -359,7 +346,7 @@ class StepPrinter:
         self.failures: dict[tuple[str, str], Scheduled | None] = {}
         self.ends: dict[str, str] = {}  # Log of a rule → signal that ended it, or SLURM's word
         self._failed: dict[str, tuple[str, str]] = {}
-        self._verbose = verbose
+        self.verbose = verbose
         self._is_terminal = sys.stderr.isatty()
         self._begun: dict[str, tuple[str, float]] = {}
         self._rule = self._job = self._ended = self._stated = ""
@@ -367,7 +354,7 @@ class StepPrinter:
     def see(self, line: str) -> None:
         """Take one line of Snakemake's."""
         self.lines.append(line)
-        if self._verbose or line.startswith(NOTHING):
+        if self.verbose or line.startswith(NOTHING):
             click.echo(line, err=True, nl=False)
         if (match := JOB_BEGINS.match(line)) or (match := FAILED_RULE.match(line)):
             self._rule, self._stated = match["rule"], ""
@@ -409,7 +396,7 @@ class StepPrinter:
 
     def _end(self, done: int, total: int) -> None:
         name, start = self._begun.pop(self._ended, ("", 0.0))
-        if self._verbose or not name or name in GATHERS:
+        if self.verbose or not name or name in GATHERS:
             return
         self.clear()
         # The rule that gathers everything is a step to Snakemake and to nobody else.
@@ -420,16 +407,11 @@ class StepPrinter:
     def _show_running(self) -> None:
         """Show what is being done, on a terminal, where the line can be cleared again."""
         names = [name for name, _ in self._begun.values() if name not in GATHERS]
-        if self._is_terminal and not self._verbose and names:
+        if self._is_terminal and not self.verbose and names:
             self.clear()
             click.echo(f"… {', '.join(names)}", nl=False, err=True)
 
     def clear(self) -> None:
         """Take the line of what is being done off a terminal."""
-        if self._is_terminal and not self._verbose:
+        if self._is_terminal and not self.verbose:
             click.echo("\r\x1b[2K", nl=False, err=True)
-
-    def show_lines(self) -> None:
-        """Show all of Snakemake's lines, where no rule's log says why it failed."""
-        if not self._verbose:
-            click.echo("".join(self.lines), err=True, nl=False)

@@ -62,7 +62,6 @@ def _open(
 
 
 def _one(height: float, legend: float = LEGEND, top: float = TOP) -> list[tuple[float, float]]:
-    """Return where the only axes of a figure lie."""
     return [(BOTTOM, height - BOTTOM - top - legend)]
 
 
@@ -128,7 +127,6 @@ def _draw_lines(plot: plots.LinesPlot) -> Figure:
 
 
 def _columns_of(names: list[str]) -> int:
-    """Return how many names fit side by side."""
     longest = max(len(name) for name in names) + 6
     wide = style.WIDTH_IN - RIGHT - LEFT / 2
     return max(1, min(len(names), int(wide / (longest * INCHES_PER_CHARACTER))))
@@ -244,7 +242,6 @@ END = 0.98  # of the width: right end of its column
 
 
 def _draw_nearest(plot: plots.NearestPlot) -> Figure:
-    """Return a row of bars per group, all on one scale of counts."""
     n_rows = len(plot.names)
     height = BOTTOM + NEAREST_TOP + NEAREST_ROW * max(n_rows, 1)
     left, wide = NEAREST_LEFT, style.WIDTH_IN - NEAREST_LEFT - NEAREST_RIGHT
@@ -285,7 +282,6 @@ ABOVE = BOTTOM + TOP + TWO_LINES  # of a figure's height, beside its axes
 
 
 def _draw_map(plot: plots.MapPlot) -> Figure:
-    """Return proteins along two axes: those known, the others, and the flagged."""
     figure, (axes,) = _open(ABOVE + MAP, [(BOTTOM, MAP)])
     looks = ((KNOWN, "o", 9.0, 0.55), (NEW, "s", 8.0, 0.75), (FLAGGED, "^", 22.0, 1.0))
     for name, x, y, (colour, marker, size, alpha) in zip(
@@ -306,7 +302,6 @@ def _draw_map(plot: plots.MapPlot) -> Figure:
 
 
 def _draw_distances(plot: plots.DistancePlot) -> Figure:
-    """Return two histograms of distance on one scale of shares."""
     figure, (axes,) = _open(ABOVE + DISTANCES, [(BOTTOM, DISTANCES)])
     for name, counts, colour, is_filled in zip(
         plot.names, plot.counts, (KNOWN, NEW), (True, False), strict=True

@@ -128,7 +128,6 @@ def _thinned(
 
 
 def _on_curve(plot: ConfidencePlot) -> Iterator[Point]:
-    """Yield the first curve's confidence, interval and evidence at each score seen."""
     curve, shares = plot.curves[0], plot.histogram.shares
     for k in _thinned(curve.score, plot.score_min, plot.score_max):
         at, value = curve.score[k], curve.value[k]

@@ -91,7 +91,6 @@ def paint_counts(axes: Any, plot: ConfidencePlot) -> None:
 
 
 def _corner(axes: Any, text: str, is_above: bool = True) -> None:
-    """Write beside counts what they are."""
     axes.text(
         0.01, 0.93 if is_above else 0.07, text, transform=axes.transAxes,
         verticalalignment="top" if is_above else "bottom",
@@ -130,7 +129,6 @@ def paint_reliability(axes: Any, plot: ReliabilityPlot) -> None:
 
 
 def _draw_chance(axes: Any, plot: ReliabilityPlot) -> None:
-    """Draw where points would lie by chance, and the kernel curve."""
     if plot.band_lower:
         edges = np.array(plot.bins[0].edges)
         lower, upper = np.array(plot.band_lower), np.array(plot.band_upper)
@@ -200,7 +198,6 @@ def paint_change(axes: Any, plot: ChangePlot) -> None:
             label="new, at old shares of the classes",
         )
     axes.set_ylim(0, 1.02)
-    axes.set_ylabel("confidence")
 
 
 def paint_change_counts(parts: list[Any], plot: ChangePlot) -> None:

@@ -143,12 +143,7 @@ def substitution_rows() -> Floats:
     return np.asarray(np.cumsum(odds / odds.sum(axis=1, keepdims=True), axis=1))
 
 
-@dataclass(frozen=True, eq=False)
-class Descent:
-    """One member of a family while it grows."""
-
-    residues: Residues  # Codes into the alphabet
-    identity: float  # Expected identity to the ancestor
+Descent = tuple[Residues, float]  # A member's residues, and its expected identity to the ancestor
 
 
 def evolve(families: Families, rng: np.random.Generator) -> Strings:
@@ -161,13 +156,13 @@ def evolve(families: Families, rng: np.random.Generator) -> Strings:
             if position == 0:
                 length = MEDIAN_LENGTH[class_] * np.exp(rng.normal(0.0, SPREAD_LENGTH))
                 length = int(np.clip(length, LEAST_LENGTH, GREATEST_LENGTH))
-                member = Descent(_random_residues(length, rng), 1.0)
+                member = _random_residues(length, rng), 1.0
             elif families.is_duplicate[row]:
                 member = members[-1]
             else:
                 member = _descendant(members, rng)
             members.append(member)
-            sequences[row] = written(member.residues)
+            sequences[row] = written(member[0])
             row += 1
     return sequences
 
@@ -220,15 +215,15 @@ def _random_residues(length: int, rng: np.random.Generator) -> Residues:
 
 def _descendant(members: list[Descent], rng: np.random.Generator) -> Descent:
     from_ancestor = rng.random() < SHARE_FROM_ANCESTOR
-    parent = members[0] if from_ancestor else members[int(rng.integers(len(members)))]
+    parent, of_parent = members[0] if from_ancestor else members[int(rng.integers(len(members)))]
     near = rng.random() < SHARE_NEAR_COPIES
-    identity = max(rng.uniform(*(NEAR_COPY if near else DESCENDANT)), FARTHEST / parent.identity)
-    child = mutated(parent.residues, min(identity, 1.0), rng)
+    identity = max(rng.uniform(*(NEAR_COPY if near else DESCENDANT)), FARTHEST / of_parent)
+    child = mutated(parent, min(identity, 1.0), rng)
     if rng.random() < SHARE_FRAGMENTS:
         length = max(LEAST_LENGTH, int(len(child) * rng.uniform(*FRAGMENT)))
         start = int(rng.integers(max(1, len(child) - length + 1)))
         child = child[start : start + length]
-    return Descent(child, parent.identity * min(identity, 1.0))
+    return child, of_parent * min(identity, 1.0)
 
 
 _LETTERS = np.frombuffer(ALPHABET.encode("ascii"), dtype=np.uint8)

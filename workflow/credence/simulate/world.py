@@ -243,7 +243,6 @@ def _mixed_trove(
     planted: tuple[Planted, ...],
     rng: np.random.Generator,
 ) -> list[_Row]:
-    """Return the second trove: new families of all classes, then one defect after another."""
     n, ids, family = settings.n_defects, calibration.ids, calibration.family
     classes, sequences = calibration.true_class.tolist(), calibration.sequences
     tied_to_training = {entry.id for entry in planted}

@@ -123,7 +123,6 @@ def _grid(
 def _confidence_grid(
     findings: Findings, methods: tuple[str, ...], caption: str
 ) -> PanelGrid | None:
-    """Return confidence over the score in every class, of some methods."""
     plots = _confidence_plots(findings, methods)
     text = caption + (
         " Bars: share right in bins of the score. Below each panel: right (up) and wrong (down) "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -205,7 +206,6 @@ def draw_grid(grid: PanelGrid, panels: tuple[ClassPanel, ...], width: int) -> Fi
 
 
 def _legend_of(grid: PanelGrid) -> list[str]:
-    """Return the texts of the legend that a grid will have."""
     axes = Figure().add_axes((0, 0, 1, 1))
     names: dict[str, None] = {}
     seen: set[tuple[str, ...]] = set()
@@ -214,7 +214,7 @@ def _legend_of(grid: PanelGrid) -> list[str]:
             continue
         seen.add(_series_of(panel))
         axes.clear()
-        _paint_main(axes, panel)
+        PAINTERS[type(panel.plot)](axes, panel.plot)
         names |= dict.fromkeys(axes.get_legend_handles_labels()[1])
     return [_entry(name) for name in names]
 
@@ -267,17 +267,12 @@ def _title(
     )  # fmt: skip
 
 
-def _paint_main(axes: Any, panel: ClassPanel) -> None:
-    plot = panel.plot
-    if isinstance(plot, ConfidencePlot):
-        paint_confidence(axes, plot)
-    elif isinstance(plot, ReliabilityPlot):
-        paint_reliability(axes, plot)
-    elif isinstance(plot, LinesPlot):
-        paint_lines(axes, plot)
-    elif isinstance(plot, ChangePlot):
-        paint_change(axes, plot)
-        axes.set_ylabel("")
+PAINTERS: dict[type, Callable[[Any, Any], None]] = {
+    ConfidencePlot: paint_confidence,
+    ReliabilityPlot: paint_reliability,
+    LinesPlot: paint_lines,
+    ChangePlot: paint_change,
+}
 
 
 def _paint(parts: list[Any], panel: ClassPanel, end: float, layout: Layout) -> None:
@@ -285,7 +280,7 @@ def _paint(parts: list[Any], panel: ClassPanel, end: float, layout: Layout) -> N
     if isinstance(plot, RankPlot):
         _paint_ranks(axes, plot, layout.names)
         return
-    _paint_main(axes, panel)
+    PAINTERS[type(panel.plot)](axes, panel.plot)
     if isinstance(plot, LinesPlot):
         axes.set_ylim(-0.02 * end, 1.02 * end)
     if isinstance(plot, ChangePlot):
@@ -337,7 +332,6 @@ def _paint_ranks(axes: Any, plot: RankPlot, names: tuple[str, ...]) -> None:
 
 
 def _finish(parts: list[Any], layout: Layout, is_first: bool, is_lowest: bool) -> None:
-    """Leave tick labels where no other panel has the same."""
     parts[0].tick_params(labelleft=is_first)
     n_ticks = 3 if layout.is_rank else 5
     parts[0].xaxis.set_major_locator(MaxNLocator(n_ticks, steps=STEPS))

@@ -210,7 +210,6 @@ def _reliability_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[p
 
 
 def _overlay(lookup: Lookup, entry: ClassCount, name: str) -> tuple[page.Block, ...]:
-    """Return the curves of all methods in one figure, their numbers, and their tests."""
 
     def test_of(method: str) -> str:
         found = lookup.tests.get((method, entry.class_name, TEST))

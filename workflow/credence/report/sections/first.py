@@ -88,7 +88,6 @@ def _about(lookup: Lookup) -> str:
 
 
 def _truth(findings: Findings) -> str:
-    """Return what is right beside what was promised, where the true classes are known."""
     parts = []
     for use_set in findings.use_sets:
         right = {one.class_name: one.n_right for one in use_set.classes if one.n_right is not None}
@@ -191,7 +190,6 @@ def _strips(lookup: Lookup) -> tuple[page.Strip, ...]:
 
 
 def _strip(lookup: Lookup, entry: ClassCount, anchor: str, cells: tuple[str, ...]) -> page.Strip:
-    """Return the picture of a class, in percent of its width."""
     name, curve = entry.class_name, lookup.shown(entry.class_name)
     if entry.n_predicted == 0:
         words = f"{name}: never predicted in calibration"
@@ -285,7 +283,6 @@ def _known(value: float) -> float | None:
 
 
 def _basis(lookup: Lookup) -> str:
-    """Return what the picture rests on."""
     if lookup.corrected is not None:
         text = (
             f"Corrected for the mix of classes of {lookup.corrected.name}. ▽: confidence of 90 % "

@@ -96,7 +96,6 @@ def section(findings: Findings) -> page.Section | None:
 
 
 def _gaps_in_words(gaps: Gaps, lookup: Lookup) -> str:
-    """Return of which classes confidences hold on average, which are off, and what is open."""
     zone = lookup.findings.limits.off
     held: list[str] = []
     off: list[str] = []

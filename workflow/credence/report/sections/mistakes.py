@@ -58,7 +58,6 @@ def section(findings: Findings) -> page.Section | None:
 
 
 def _most_often(findings: Findings) -> str:
-    """Return which mistakes are the most frequent."""
     names, results = findings.results.class_names, findings.results
     pairs = [
         (n, results.given_predicted[true][predicted], names[predicted], names[true])

@@ -302,7 +302,6 @@ PARAGRAPHS: tuple[tuple[Callable[[Lookup, Citations], str], ...], ...] = (
 
 
 def _written(findings: Findings) -> tuple[tuple[str, ...], list[str]]:
-    """Return the methods text and what it cites."""
     lookup, cite = Lookup(findings), Citations()
     written = [[words(lookup, cite) for words in paragraph] for paragraph in PARAGRAPHS]
     texts = (" ".join(filter(None, paragraph)) for paragraph in written)

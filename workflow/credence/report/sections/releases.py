@@ -175,7 +175,6 @@ def metrics_of(step: ReleaseStep) -> list[page.Block]:
 
 
 def _points(value: float, lower: float = math.nan, upper: float = math.nan) -> str:
-    """Return a difference of confidences in percentage points, with its interval."""
     return loss(100 * value, 100 * lower, 100 * upper, 1, "+")
 
 
@@ -309,7 +308,6 @@ def _pair(pair: tuple[int, ...]) -> str:
 
 
 def _arrows(step: ReleaseStep, changed: list[tuple[str, Change]], name: str) -> page.Figure:
-    """Return an arrow from before to now for each class, the greatest change first."""
     ordered = sorted(changed, key=lambda pair: -abs(pair[1].total))
     changes = [change for _, change in ordered]
     before, fixed, after = (

@@ -207,7 +207,6 @@ def fit(found: ShiftFinding) -> str:
 
 
 def _number(value: float, lower: float = math.nan, upper: float = math.nan) -> str:
-    """Return an expected number with its interval."""
     if math.isnan(value):
         return NOTHING
     decimals = 1 if value < FEW else 0

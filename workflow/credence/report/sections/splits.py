@@ -91,7 +91,6 @@ def _meaning(found: SplitFinding) -> str:
 
 
 def _balance(found: SplitFinding) -> str:
-    """Return how even the groups are, and how even they could be."""
     text = f"Groups hold {found.size_low:.2f} to {found.size_high:.2f} of the mean group"
     if found.clusters != "none":
         largest = f"The largest cluster holds {100.0 * found.largest_share:.1f} % of the proteins"
@@ -110,7 +109,6 @@ def _balance(found: SplitFinding) -> str:
 
 
 def _parted(found: SplitFinding) -> list[str]:
-    """Return why proteins were set aside for what the audit found, and why not fewer."""
     if not found.n_apart:
         return []
     share = 100.0 * found.n_apart / (found.n_apart + sum(group.n for group in found.groups))
@@ -129,7 +127,6 @@ def _parted(found: SplitFinding) -> list[str]:
 
 
 def _large(found: SplitFinding) -> list[str]:
-    """Return what was done about clusters larger than a group."""
     texts = []
     if found.n_cut:
         texts.append(
