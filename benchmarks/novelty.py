@@ -13,14 +13,14 @@ from dataclasses import replace
 
 import numpy as np
 from scipy import stats
+from verification.novelty_study import trust_scores
 
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.crossfit import folds_by_class, out_of_fold
 from credence.calibrators.protocol import FitOptions
-from credence.novelty import macest, space, trust_score
+from credence.novelty import macest, space
 from credence.novelty.macest import MacestSettings
 from credence.novelty.reference import build
-from credence.novelty.trust_score import TrustSettings
 from credence.predictions import Floats, Labelled, Strings, label
 from credence.simulate import WorldSettings, make_world
 
@@ -88,10 +88,7 @@ def chain(labelled: Labelled, sequences: Strings) -> str:
     step("MACEst fitted")
     fitted.probabilities(points)
     step("MACEst asked of as many")
-    scored = trust_score.fit(
-        points, labelled.true_class, len(labelled.predictions.class_names), TrustSettings()
-    )
-    scored.score(points, labelled.predictions.predicted_class)
+    trust_scores(points, labelled.true_class, points, labelled.predictions.predicted_class)
     step("trust score fitted and asked")
     steps.append(("all", sum(row[1] for row in steps), sum(row[2] for row in steps)))
     return "\n".join(

@@ -59,13 +59,8 @@ from credence.tables.stage_files import (
 )
 
 # How a row of a table in memory is written in Python, where rows count from 0.
-PLACES = {
-    "scores": "scores[{}]",
-    "table": "table.iloc[{}]",
-    "labels": "labels[{}]",
-    "clusters": "clusters[{}]",
-    "groups": "groups[{}]",
-}
+PLACES = {name: f"{name}[{{}}]" for name in ("scores", "labels", "clusters", "groups")}
+PLACES["table"] = "table.iloc[{}]"
 OTHER_ROLES = tuple(role for role in ROLES if role not in ("id", "classes"))
 Returned = TypeVar("Returned")
 

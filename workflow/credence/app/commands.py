@@ -14,6 +14,7 @@ from credence.app.options import (
     also_option,
     default_option,
     file_options,
+    flag_options,
     group_options,
     labelled_options,
     labels_option,
@@ -121,10 +122,9 @@ def cluster() -> None:
     relatives="Table of training relatives, from credence cluster.",
     proteins="FASTA file of the table's proteins, for the audit.",
 )
-@click.option(
-    "--own-clusters",
-    is_flag=True,
-    help="CLUSTERS is a table of your own, not what credence cluster wrote: the page says so.",
+@flag_options(
+    own_clusters="CLUSTERS is a table of your own, not what credence cluster wrote: the page "
+    "says so."
 )
 @match_option
 @settings_options("split")
@@ -223,9 +223,7 @@ def fit() -> None:
     metavar="K/N",
     help="Only one part of N, for several machines: rows, which credence gather joins, or TABLEs.",
 )
-@click.option(
-    "--ids-across", is_flag=True, help="With a folder as --out: no id may be in two TABLEs."
-)
+@flag_options(ids_across="With a folder as --out: no id may be in two TABLEs.")
 @click.option(
     "--ending",
     type=click.Choice([".tsv", ".tsv.gz", ".tsv.zst", ".parquet"]),
@@ -360,9 +358,9 @@ def thresholds() -> None:
     required=True,
     help="Share of wrong ones that the list may hold.",
 )
-@click.option("--by-class", is_flag=True, help="A list for each class, each by itself.")
-@click.option(
-    "--certain", is_flag=True, help="Keep to the share with certainty, not by the estimate."
+@flag_options(
+    by_class="A list for each class, each by itself.",
+    certain="Keep to the share with certainty, not by the estimate.",
 )
 @file_options(clusters="Table of clusters of the listed proteins, for the interval.")
 @settings_options("list")

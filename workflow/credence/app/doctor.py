@@ -139,17 +139,14 @@ def look_at_python(version: tuple[int, int, int], asked: str, needed: list[str])
     """Return whether Python is recent enough."""
     text = ".".join(map(str, version))
     if not needed:
-        return Found(
-            "Python", "fix", f"{text}; the package is not installed, only found on the path",
-            f"{sys.executable} -m pip install --no-deps --no-build-isolation --editable "
-            f"{root() or '/path/to/credence'}",
-        )  # fmt: skip
+        what = f"{text}; the package is not installed, only found on the path"
+        words = "-m pip install --no-deps --no-build-isolation --editable"
+        remedy = f"{sys.executable} {words} {root() or '/path/to/credence'}"
+        return Found("Python", "fix", what, remedy)
     least = re.search(r">=\s*([\d.]+)", asked)
     if least is not None and version < tuple(map(int, least[1].split("."))):
-        return Found(
-            "Python", "fix", f"{text}, and {least[1]} is the oldest that will do",
-            "make demo PYTHON=/path/to/a/newer/python3",
-        )  # fmt: skip
+        what = f"{text}, and {least[1]} is the oldest that will do"
+        return Found("Python", "fix", what, "make demo PYTHON=/path/to/a/newer/python3")
     return Found("Python", "ok", f"{text} ({sys.executable})")
 
 
@@ -280,10 +277,8 @@ def look_at_text(files: str, preferred: str) -> Found:
     names = {re.sub(r"[-_]", "", encoding).lower() for encoding in (files, preferred)}
     if names == {"utf8"}:
         return Found("text", "ok", "UTF-8")
-    return Found(
-        "text", "note", f"names of files are {files}, texts {preferred}, not UTF-8",
-        "export LC_ALL=C.UTF-8",
-    )  # fmt: skip
+    what = f"names of files are {files}, texts {preferred}, not UTF-8"
+    return Found("text", "note", what, "export LC_ALL=C.UTF-8")
 
 
 SECONDS = 2.0  # for a program to print its version
@@ -376,13 +371,11 @@ def look_at_font() -> Found:
     files = [Path(folder) / "mpl-data" / "fonts" / "ttf" / FONT for folder in folders]
     if any(file.is_file() for file in files):
         return Found("font of figures", "ok", "DejaVu Sans, with matplotlib")
-    system = list(Path("/usr/share/fonts").rglob(FONT))
-    if system:
-        return Found("font of figures", "ok", f"DejaVu Sans ({system[0]})")
-    return Found(
-        "font of figures", "note", "DejaVu Sans is not there: letters of figures change place",
-        f"{sys.executable} -m pip install --force-reinstall --no-deps matplotlib",
-    )  # fmt: skip
+    for system in Path("/usr/share/fonts").rglob(FONT):
+        return Found("font of figures", "ok", f"DejaVu Sans ({system})")
+    what = "DejaVu Sans is not there: letters of figures change place"
+    remedy = f"{sys.executable} -m pip install --force-reinstall --no-deps matplotlib"
+    return Found("font of figures", "note", what, remedy)
 
 
 def look_at_slurm() -> Found:
@@ -392,17 +385,13 @@ def look_at_slurm() -> Found:
     has_plugin, sbatch = find_spec(PLUGIN) is not None, shutil.which("sbatch")
     if has_plugin and sbatch:
         return Found("SLURM", "ok", f"plugin installed; {sbatch}")
-    if not has_plugin and not sbatch:
-        return Found("SLURM", "note", "not here; only --profile slurm needs it")
+    what, remedy = "not here; only --profile slurm needs it", ""
     if has_plugin:
-        return Found(
-            "SLURM", "note", "the plugin is installed, and there is no sbatch here",
-            "log in where jobs are handed in, or credence run --profile local",
-        )  # fmt: skip
-    above = root()
-    return Found(
-        "SLURM", "note", f"{sbatch} is here, Snakemake's plugin is not",
-        f"{sys.executable} -m pip install snakemake-executor-plugin-slurm"
-        if above is None
-        else f"cd {above} && VENV=.venv-slurm envs/set_up.sh envs/slurm.lock.txt",
-    )  # fmt: skip
+        what = "the plugin is installed, and there is no sbatch here"
+        remedy = "log in where jobs are handed in, or credence run --profile local"
+    elif sbatch:
+        what = f"{sbatch} is here, Snakemake's plugin is not"
+        remedy = f"{sys.executable} -m pip install snakemake-executor-plugin-slurm"
+        if (above := root()) is not None:
+            remedy = f"cd {above} && VENV=.venv-slurm envs/set_up.sh envs/slurm.lock.txt"
+    return Found("SLURM", "note", what, remedy)

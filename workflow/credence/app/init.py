@@ -68,12 +68,8 @@ def command(name: str, scores: str, use: tuple[str, ...], out: str | None, **giv
     if path.exists():
         raise refuse(str(path), "this file is there already.", "Remove it, or choose --out.")
     schema, labels = load_schema(), given["labels"]
-    stated = {
-        "format": given["format"],
-        "columns": _columns(given["columns"]),
-        "scale": given["scale"],
-    }
-    stated = {key: value for key, value in stated.items() if value}
+    given["columns"] = _columns(given["columns"])
+    stated = {key: given[key] for key in ("format", "columns", "scale") if given[key]}
     spec = _found(scores, stated, is_labelled=labels is None)
     roles = [*spec.get("columns", {}).items()]
     taken = [f"{role.replace('_', ' ')}: {_listed(name)}" for role, name in roles]
@@ -162,13 +158,12 @@ def _use_sets(name: str, tables: Sequence[str], format_: str | None, spec: dict[
 
 def _as_labelled(table: str, format_: str | None, spec: dict[str, Any]) -> dict[str, Any]:
     """Return how a use-set is read: like the labelled table, where it has its columns."""
-    columns = {
-        role: name for role, name in spec.get("columns", {}).items() if role != "true_class"
-    }
-    like = {key: spec[key] for key in ("scale",) if key in spec} | {"columns": columns}
+    columns = dict(spec.get("columns", {}))
+    columns.pop("true_class", None)
     if format_ is None and columns:
+        like = {key: spec[key] for key in ("scale", "format") if key in spec}
         with suppress(InputError):
-            found = _found(table, {**like, "format": spec["format"]}, False)
+            found = _found(table, like | {"columns": columns}, False)
             return found | {key: spec[key] for key in ("sum_to_scale",) if key in spec}
     stated = {} if format_ is None else {"format": format_}
     return _found(table, stated, False, "--use-format")

@@ -233,6 +233,7 @@ def _options_with(**facts: Any) -> Callable[..., Callable[[Command], Command]]:
 file_options = _options_with()
 required_options = _options_with(required=True)
 repeated_options = _options_with(multiple=True)
+flag_options = _options_with(is_flag=True)
 table_options = together(
     click.option("--format", "format_", help="Format of the table; see: credence check TABLE."),
     click.option(
@@ -263,15 +264,11 @@ group_options = file_options(
 labelled_options = together(tables_argument, table_options, group_options)
 labels_option = file_options(labels="Table of true classes: id and true_class.")
 threads_option = click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
-spreadsheet_option = click.option(
-    "--spreadsheet-safe",
-    is_flag=True,
-    help="Put a quote before cells that a spreadsheet would take for a formula.",
+spreadsheet_option = flag_options(
+    spreadsheet_safe="Put a quote before cells that a spreadsheet would take for a formula."
 )
-six_decimals_option = click.option(
-    "--six-decimals",
-    is_flag=True,
-    help="Numbers of text tables have six decimals; Parquet has all.",
+six_decimals_option = flag_options(
+    six_decimals="Numbers of text tables have six decimals; Parquet has all."
 )
 also_option = file_options(
     also="A second file for the same rows, in another format: conf.parquet, say."

@@ -21,7 +21,7 @@ import click
 from credence.app import BUG, FIXABLE, FIXABLE_LINE
 from credence.app.ending import PARENT, SHELL, end_group, interruptible, me
 from credence.app.lock import HELD, one_run
-from credence.app.options import config_option, default_option
+from credence.app.options import config_option, default_option, flag_options
 from credence.problems import nearest, refuse
 
 LOCAL = "local"
@@ -99,12 +99,10 @@ LOG_LINES_SHOWN = 60  # a traceback and what led to it; the whole is in the file
     "--profile", LOCAL, "Where jobs go: local, slurm, or the folder of a profile of yours."
 )
 @default_option("--directory", ".", "Folder in which paths start and results are written.")
-@click.option(
-    "--report",
-    is_flag=True,
-    help="Also write Snakemake's own report: steps, times, software, and the results.",
+@flag_options(
+    report="Also write Snakemake's own report: steps, times, software, and the results.",
+    verbose="Pass on all that Snakemake writes.",
 )
-@click.option("--verbose", is_flag=True, help="Pass on all that Snakemake writes.")
 @click.argument("snakemake", nargs=-1, type=click.UNPROCESSED)
 def command(
     config: str,

@@ -9,16 +9,14 @@ from typing import Any
 
 import click
 
-from credence.app.options import config_option
+from credence.app.options import config_option, flag_options
 from credence.problems import Problem, gathering, nearest, raise_any, refuse
 
 TOPS = ("results", "reports")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # Setting of a trove → what gives it on the command line; written in this order.
-OPTIONS = {"name": "NAME"} | {
-    setting: f"--{setting}"
-    for setting in ("date", "scores", "fasta", "labels", "clusters", "format")
-}
+GIVEN = ("date", "scores", "fasta", "labels", "clusters", "format")
+OPTIONS = {"name": "NAME"} | {setting: f"--{setting}" for setting in GIVEN}
 
 
 @click.group(
@@ -140,11 +138,7 @@ def list_(config: str) -> None:
 
 @command.command(epilog="Example: credence trove remove autumn")
 @click.argument("name")
-@click.option(
-    "--rederive",
-    is_flag=True,
-    help="Also one that others follow: their releases are derived anew.",
-)
+@flag_options(rederive="Also one that others follow: their releases are derived anew.")
 @config_option
 def remove(name: str, rederive: bool, config: str) -> None:
     """Take trove NAME out of the list; its files stay.

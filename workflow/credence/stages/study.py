@@ -40,11 +40,9 @@ def study_two_sets(
     raise_any(problems)
     labelled = in_order_of_ids(given.calibrating(samples, settings.calibration.weights).labelled)
     if len(set(labelled.cluster.tolist())) < LEAST_CLUSTERS:
-        raise refuse(
-            given.clusters or given.groups or table,
-            "all proteins are of one cluster, and no cluster is divided.",
-            "Give proteins of at least two.",
-        )
+        what = "all proteins are of one cluster, and no cluster is divided."
+        where = given.clusters or given.groups or table
+        raise refuse(where, what, "Give proteins of at least two.")
     options = FitOptions(settings.calibration.min_positives, n_draws=0)
     calibrators = {text: entry.build(options) for text, entry in specifications.items()}
     found = []

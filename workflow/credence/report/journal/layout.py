@@ -141,7 +141,11 @@ class Layout:
             self.gap = RANK_GAP
         wide = self.width - self.left - RIGHT - self.gap * (self.n_columns - 1)
         self.panel = wide / max(self.n_columns, 1 if n == 1 else 2)
-        self.below = _heights_below(first, self.panel, grid.has_counts)
+        self.below: tuple[float, ...] = ()
+        if isinstance(first, ChangePlot):
+            self.below = (max(self.panel * COUNTS * 0.6, LEAST_CHANGE),) * 2
+        elif grid.has_counts:
+            self.below = (max(self.panel * COUNTS, LEAST_COUNTS),)
         self.main = self.panel * SHAPE
         if isinstance(first, RankPlot):
             self.main = RANK_ROW * (len(first.methods) + 0.6)
@@ -156,21 +160,12 @@ class Layout:
         below = sum(self.below) + BELOW * len(self.below)
         return self.title + self.main + below + self.between
 
-    def rows_per_part(self, legend: float) -> int:
-        """Return how many rows fit on a page."""
-        return max(1, int((TALLEST_MM - TOP - legend - BOTTOM) / self.row))
-
-
-def _heights_below(plot: Any, panel: float, has_counts: bool) -> tuple[float, ...]:
-    if isinstance(plot, ChangePlot):
-        return (max(panel * COUNTS * 0.6, LEAST_CHANGE),) * 2
-    return (max(panel * COUNTS, LEAST_COUNTS),) if has_counts else ()
-
 
 def parts_of_grid(grid: PanelGrid, width: int) -> tuple[tuple[ClassPanel, ...], ...]:
     """Return the panels of each part, so that none is taller than a page."""
     layout = Layout(grid, width)
-    n = layout.rows_per_part(_legend_height(_legend_of(grid), width)) * layout.n_columns
+    room = TALLEST_MM - TOP - _legend_height(_legend_of(grid), width) - BOTTOM
+    n = max(1, int(room / layout.row)) * layout.n_columns
     return tuple(grid.panels[at : at + n] for at in range(0, len(grid.panels), n))
 
 
@@ -260,10 +255,9 @@ def _axes(figure: Figure, layout: Layout, left: float, top: float, height: float
 def _title(
     figure: Figure, title: str, layout: Layout, left: float, top: float, height: float
 ) -> None:
-    lines = wrapped(title, SMALL, layout.panel)
     figure.text(
-        left / layout.width, (top + 1.2) / height, "\n".join(lines), fontsize=SMALL,
-        ha="left", va="baseline", linespacing=LINE - 0.1,
+        left / layout.width, (top + 1.2) / height, "\n".join(wrapped(title, SMALL, layout.panel)),
+        fontsize=SMALL, ha="left", va="baseline", linespacing=LINE - 0.1,
     )  # fmt: skip
 
 
@@ -424,11 +418,14 @@ def draw_heat(heat: Heat, width: int) -> Figure:
     if cell >= NUMBERS:
         written = np.array(heat.counts, dtype=np.float64) if heat.counts else values
         is_count = heat.is_count or bool(heat.counts)
-        size = min(points, _size_of_numbers(written, is_count, cell))
-        for (row, column), value in np.ndenumerate(values):
+        texts = {at: _cell(float(value), is_count) for at, value in np.ndenumerate(written)}
+        wide = width_mm(max(texts.values(), key=len), TINY)
+        size = min(points, TINY * min(1.2, 0.85 * cell / max(wide, 1)))
+        for (row, column), text in texts.items():
+            is_dark = values[row, column] > 0 and float(norm(values[row, column])) > DARK
             axes.text(
-                column + 0.5, row + 0.5, _cell(float(written[row, column]), is_count), ha="center",
-                va="center", fontsize=size, color=PAPER if _is_dark(norm, value) else LETTERS,
+                column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=size,
+                color=PAPER if is_dark else LETTERS,
             )  # fmt: skip
     axes.set_ylim(n, 0)
     axes.set_xlim(0, n)
@@ -463,12 +460,3 @@ def _cell(value: float, is_count: bool) -> str:
     if is_count:
         return f"{value:.0f}" if value else ""
     return "" if value < MOST_SHOWN else f"{value:.2f}".removeprefix("0")
-
-
-def _size_of_numbers(values: np.ndarray, is_count: bool, cell: float) -> float:
-    longest = max((_cell(value, is_count) for value in values.flat), key=len)
-    return TINY * min(1.2, 0.85 * cell / max(width_mm(longest, TINY), 1))
-
-
-def _is_dark(norm: Normalize, value: float) -> bool:
-    return not math.isnan(value) and value > 0 and float(norm(value)) > DARK
