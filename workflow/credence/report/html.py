@@ -35,33 +35,19 @@ from credence.report.wording import count, loss, of, printable, score, share, wi
 
 # Files of scripts/, in the order in which they stand on the page: the first before
 # anything is drawn, the next holds what the others share.
-SCRIPTS: tuple[str, ...] = (
-    "begin.js",
-    "page.js",
-    "tables.js",
-    "figures.js",
-    "explorer.js",
-    "lookup.js",
-    "what_if.js",
-)
+SCRIPTS = ("begin", "page", "tables", "figures", "explorer", "lookup", "what_if")
 
 TAG = re.compile(r"<[A-Za-z][^<>]*>")
 STYLE_ATTRIBUTE = re.compile(r' style="([^"]*)"')
 # What closes a script or begins a comment, and line breaks that only JavaScript knows.
-UNSAFE_IN_SCRIPTS = {
-    "<": "\\u003c",
-    ">": "\\u003e",
-    "&": "\\u0026",
-    "\u2028": "\\u2028",
-    "\u2029": "\\u2029",
-}
+UNSAFE_IN_SCRIPTS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 
 @cache
 def scripts() -> tuple[Markup, ...]:
     """Return the texts of the scripts, in order."""
     folder = resources.files("credence.report") / "scripts"
-    texts = tuple((folder / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    texts = tuple((folder / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
     for name, text in zip(SCRIPTS, texts, strict=True):
         assert not re.search(r"</script|<!--|<script", text, re.IGNORECASE), name
     return tuple(Markup(text) for text in texts)
@@ -84,9 +70,7 @@ def _source(text: str) -> str:
 def data_text(value: Any) -> Markup:
     """Return data as JSON that can stand inside a script element; NaN is null."""
     text = json.dumps(to_record(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for character, escaped in UNSAFE_IN_SCRIPTS.items():
-        text = text.replace(character, escaped)
-    return Markup(text)
+    return Markup(text.translate(UNSAFE_IN_SCRIPTS))
 
 
 def gather_styles(body: str) -> tuple[Markup, Markup]:
@@ -94,15 +78,11 @@ def gather_styles(body: str) -> tuple[Markup, Markup]:
     classes: dict[str, str] = {}
 
     def as_class(match: re.Match[str]) -> str:
-        declarations = match[1].strip()
-        if not declarations:
-            return ""
-        return f' class="{classes.setdefault(declarations, f"d{len(classes)}")}"'
+        name = f"d{len(classes)}"
+        text = match[1].strip()
+        return f' class="{classes.setdefault(text, name)}"' if text else ""
 
-    def in_tag(match: re.Match[str]) -> str:
-        return STYLE_ATTRIBUTE.sub(as_class, match[0])
-
-    changed = TAG.sub(in_tag, body)
+    changed = TAG.sub(lambda tag: STYLE_ATTRIBUTE.sub(as_class, tag[0]), body)
     rules = "\n".join(f".{name} {{ {text} }}" for text, name in classes.items())
     return Markup(changed), Markup(rules)
 

@@ -7,11 +7,19 @@ enough. What was not checked forbids the verdict `good`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from scipy.special import betaincinv
 
-from credence.findings import Check, Findings, ShiftFinding, UseSet, Verdict, VerdictSettings
+from credence.findings import (
+    Check,
+    Findings,
+    MetricValue,
+    ShiftFinding,
+    UseSet,
+    Verdict,
+    VerdictSettings,
+)
 from credence.report.sections.lookup import Lookup
 from credence.report.wording import as_sentence, count, noticed_if_off, of, rounded
 
@@ -67,6 +75,16 @@ def predictions_of(findings: Findings) -> dict[str, int]:
     return found or {entry.class_name: entry.n_predicted for entry in findings.results.classes}
 
 
+def by_gap(gaps: Mapping[str, MetricValue | None], most: float) -> tuple[list[str], ...]:
+    """Return the classes whose gap is surely no greater, surely greater, and neither."""
+    found: tuple[list[str], ...] = ([], [], [])
+    for name, gap in gaps.items():
+        is_held = gap is not None and max(abs(gap.lower), abs(gap.upper)) <= most
+        is_off = gap is not None and (gap.lower > most or gap.upper < -most)
+        found[0 if is_held else 1 if is_off else 2].append(name)
+    return found
+
+
 def _gap(lookup: Lookup, limits: VerdictSettings) -> Check:
     findings = lookup.findings
     n_of = {name: n for name, n in predictions_of(findings).items() if n}
@@ -75,14 +93,7 @@ def _gap(lookup: Lookup, limits: VerdictSettings) -> Check:
         name: lookup.metrics.get((findings.chosen, name, "held_out", "gap"))
         for name in (*n_of, None)
     }
-    held, off = [], []
-    for name in n_of:
-        gap = gaps[name]
-        if gap is not None and max(abs(gap.lower), abs(gap.upper)) <= limits.off:
-            held.append(name)
-        elif gap is not None and (gap.lower > limits.off or gap.upper < -limits.off):
-            off.append(name)
-    unsure = [name for name in n_of if name not in (*held, *off)]
+    held, off, unsure = by_gap({name: gaps[name] for name in n_of}, limits.off)
     n_held, n_off, n_unsure = (sum(n_of[name] for name in own) for own in (held, off, unsure))
     part = n_held / total if total else math.nan
     if n_off > limits.off_at_most * total:
@@ -219,11 +230,9 @@ def _evidence(use_set: UseSet, limits: VerdictSettings) -> Check:
     ]
     text = "Their range is wider than 40 percentage points, or calibration saw no such score."
     if none or few:
-        parts = ([f"all {names_of(none)}"] if none else []) + (
-            [f"nearly all {names_of(few)}"] if few else []
-        )
-        stated = ", ".join(parts)
-        text += f" {stated[0].upper()}{stated[1:]}."
+        named = {"all": none, "nearly all": few}
+        stated = ", ".join(f"{how} {names_of(own)}" for how, own in named.items() if own)
+        text += f" {as_sentence(stated)}."
     headline = f"{of(n_lacking, 'prediction')} {'lacks' if n_lacking == 1 else 'lack'} evidence"
     if state == GOOD:
         headline = f"{100.0 * part:.0f} % of the predictions have evidence"

@@ -6,27 +6,24 @@ import math
 from collections.abc import Iterable
 from operator import attrgetter
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from credence.findings import (
-    CalibrationTest,
     ClassCount,
     CurveFinding,
     Findings,
-    FittedParameter,
     MethodFinding,
-    MetricValue,
-    NoiseFloor,
     Reliability,
-    ScoreHistogram,
     ShiftFinding,
     StackFinding,
 )
 from credence.report import blocks as page
 from credence.report.plots import ConfidencePlot, ReliabilityPlot
 from credence.report.wording import NOTHING, loss, of, slug
+
+One = TypeVar("One")
 
 SHOWN_DIGITS = 2  # of a number that is only about right
 ALONE = " Nothing says here which proteins are relatives: each counts as a family of its own."
@@ -43,7 +40,7 @@ class Point(NamedTuple):
     support: float
 
 
-def _by(entries: Iterable[Any], *names: str) -> dict[Any, Any]:
+def _by(entries: Iterable[One], *names: str) -> dict[Any, One]:
     """Return records by some of their fields."""
     key = attrgetter(*names)
     return {key(entry): entry for entry in entries}
@@ -69,24 +66,14 @@ class Lookup:
         results = findings.results
         self.findings = findings
         key = ("method", "class_name")
-        self.metrics: dict[tuple[str, str | None, str, str], MetricValue] = _by(
-            results.metrics, *key, "sample", "metric"
-        )
-        self.curves: dict[tuple[str, str], CurveFinding] = _by(results.curves, *key)
-        self.histograms: dict[str, ScoreHistogram] = _by(results.histograms, "class_name")
-        self.reliability: dict[tuple[str, str | None, str], Reliability] = _by(
-            results.reliability, *key, "sample"
-        )
-        self.tests: dict[tuple[str, str | None, str], CalibrationTest] = _by(
-            results.tests, *key, "test"
-        )
-        self.parameters: dict[tuple[str, str, str], FittedParameter] = _by(
-            results.parameters, *key, "name"
-        )
+        self.metrics = _by(results.metrics, *key, "sample", "metric")
+        self.curves = _by(results.curves, *key)
+        self.histograms = _by(results.histograms, "class_name")
+        self.reliability = _by(results.reliability, *key, "sample")
+        self.tests = _by(results.tests, *key, "test")
+        self.parameters = _by(results.parameters, *key, "name")
         held_out = (one for one in results.floors if one.sample == "held_out")
-        self.floors: dict[tuple[str, str | None, str, bool], NoiseFloor] = _by(
-            held_out, *key, "metric", "relatives_alike"
-        )
+        self.floors = _by(held_out, *key, "metric", "relatives_alike")
         # Least scores by method and class, then by the confidence asked for.
         self.needed: dict[tuple[str, str], dict[float, float]] = {}
         for entry in results.scores_needed:

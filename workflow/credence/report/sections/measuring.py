@@ -10,7 +10,7 @@ from credence.findings import CalibrationTest, Findings, MetricValue, Notice
 from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot
 from credence.report.sections.lookup import Lookup
-from credence.report.verdict import names_of, points
+from credence.report.verdict import by_gap, names_of, points
 from credence.report.wording import (
     KEPT,
     NOTHING,
@@ -65,15 +65,11 @@ def section(findings: Findings) -> page.Section | None:
             page.FigureRow((_gaps_figure(gaps, lookup),)),
         ]
     if findings.results.tests:
+        often = " Were there relatives, it would reject too often."
         note = page.Paragraph(
             "No test shows that confidences are right. One that finds nothing counts only where "
             "its power is high: the chance to see, at 5 %, confidences five percentage points off "
-            "throughout."
-            + (
-                ""
-                if lookup.knows_relatives
-                else " Were there relatives, it would reject too often."
-            )
+            f"throughout.{'' if lookup.knows_relatives else often}"
         )
         blocks.append(
             page.Folded("Tests, with their power", (note, _tests(lookup)), is_expert=True)
@@ -97,22 +93,9 @@ def section(findings: Findings) -> page.Section | None:
 
 def _gaps_in_words(gaps: Gaps, lookup: Lookup) -> str:
     zone = lookup.findings.limits.off
-    held: list[str] = []
-    off: list[str] = []
-    unsure: list[str] = []
-    for name, gap in gaps:
-        is_held = max(abs(gap.lower), abs(gap.upper)) <= zone
-        is_off = gap.lower > zone or gap.upper < -zone
-        (held if is_held else off if is_off else unsure).append(name)
-    parts = [
-        f"{what} {names_of(names)}"
-        for names, what in (
-            (held, f"within {points(zone)}:"),
-            (off, "off by more:"),
-            (unsure, f"too few {lookup.families} to tell:"),
-        )
-        if names
-    ]
+    found = by_gap(dict(gaps), zone)
+    words = (f"within {points(zone)}:", "off by more:", f"too few {lookup.families} to tell:")
+    parts = [f"{what} {names_of(own)}" for what, own in zip(words, found, strict=True) if own]
     return (
         "Do mean confidence and share right agree for proteins of each class, on "
         f"{lookup.families} held out? {as_sentence('; '.join(parts))}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from operator import attrgetter
 
 from credence.findings import (
     Change,
@@ -174,8 +175,13 @@ def metrics_of(step: ReleaseStep) -> list[page.Block]:
     return [page.Folded("Is the new release better on the old proteins?", (metrics,))]
 
 
-def _points(value: float, lower: float = math.nan, upper: float = math.nan) -> str:
-    return loss(100 * value, 100 * lower, 100 * upper, 1, "+")
+def _points(ends: tuple[float, float, float]) -> str:
+    value, lower, upper = (100 * end for end in ends)
+    return loss(value, lower, upper, 1, "+")
+
+
+EVIDENCE = "evidence evidence_lower evidence_upper"
+COMPOSITION = "composition composition_lower composition_upper"
 
 
 TITLE = "What changed since last time?"
@@ -276,24 +282,19 @@ def step_blocks(step: ReleaseStep) -> tuple[page.Block, ...]:
 
 
 def _changes(step: ReleaseStep, touched: list[ClassChange]) -> page.TableBlock:
-    def of_change(text: Callable[[Change], str]) -> Callable[[ClassChange], str]:
-        return lambda entry: NOTHING if entry.change is None else text(entry.change)
+    def of_change(show: Callable[..., str], fields: str) -> Callable[[ClassChange], str]:
+        part = attrgetter(*fields.split())
+        return lambda entry: NOTHING if entry.change is None else show(part(entry.change))
 
     return page.table(
         f"Classes that {step.newer.name} touched: confidence of {step.method} before and now. "
         f"Differences in percentage points, with {100 * step.level:g} % intervals over families.",
         touched,
         page.word("predicted class", "class_name"),
-        page.number("before", of_change(lambda change: share(change.before))),
-        page.number("now", of_change(lambda change: share(change.after))),
-        page.number(
-            "new evidence",
-            of_change(lambda c: _points(c.evidence, c.evidence_lower, c.evidence_upper)),
-        ),
-        page.number(
-            "re-weighting",
-            of_change(lambda c: _points(c.composition, c.composition_lower, c.composition_upper)),
-        ),
+        page.number("before", of_change(share, "before")),
+        page.number("now", of_change(share, "after")),
+        page.number("new evidence", of_change(_points, EVIDENCE)),
+        page.number("re-weighting", of_change(_points, COMPOSITION)),
         page.number("score", lambda entry: score(entry.score, step.scale)),
         page.number("predictions", "n_predicted", _pair),
         page.number("right", "n_correct", _pair),

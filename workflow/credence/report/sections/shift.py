@@ -144,21 +144,19 @@ def lead(found: ShiftFinding) -> str:
             f"For {found.name} no composition was asked for: its corrected confidences are the "
             "same as the others."
         )
-    if found.estimator == "stated":
-        text = f"For {found.name} you stated the composition; it is taken as known."
-        differing = _differing(found, is_known=True)
-    else:
+    is_known = found.estimator == "stated"
+    text = f"For {found.name} you stated the composition; it is taken as known."
+    if not is_known:
         text = f"From the scores of {of(found.n_use, 'protein')} in {found.name}"
-        differing = _differing(found, is_known=False)
         if found.part_applied == 0.0:
             return f"{text}, its classes are not known to be mixed otherwise than in calibration."
         text += ", its classes are mixed otherwise than in calibration."
     stated = "; ".join(
         f"{entry.class_name} makes up {with_interval(entry.share, *_bounds(found, entry))} of it, "
         f"{share(entry.calibration_share)} of the calibration set"
-        for entry in differing[:MOST_NAMED]
+        for entry in _differing(found, is_known)[:MOST_NAMED]
     )
-    if not stated and found.estimator != "stated":
+    if not stated and not is_known:
         stated = "Which of them is more or less common is not known"
     return f"{text} {stated}." if stated else text
 
@@ -172,19 +170,15 @@ def _bounds(found: ShiftFinding, entry: ShiftClass) -> tuple[float, float]:
 
 def _differing(found: ShiftFinding, is_known: bool) -> list[ShiftClass]:
     """Return the classes that are surely more or less common, the greatest change first."""
-    differing = [
-        entry
-        for entry in found.classes
-        if not math.isnan(entry.weight)
-        and entry.share != entry.calibration_share
+
+    def is_sure(entry: ShiftClass) -> bool:
         # Without intervals nothing is sure: NaN is neither above nor below.
-        and (
-            is_known
-            or entry.lower > entry.calibration_share
-            or entry.upper < entry.calibration_share
-        )
-    ]
-    return sorted(differing, key=lambda entry: -abs(entry.share - entry.calibration_share))
+        before = entry.calibration_share
+        return is_known or entry.lower > before or entry.upper < before
+
+    known = [one for one in found.classes if not math.isnan(one.weight) and is_sure(one)]
+    differing = [one for one in known if one.share != one.calibration_share]
+    return sorted(differing, key=lambda one: -abs(one.share - one.calibration_share))
 
 
 def fit(found: ShiftFinding) -> str:
@@ -209,11 +203,8 @@ def fit(found: ShiftFinding) -> str:
 def _number(value: float, lower: float = math.nan, upper: float = math.nan) -> str:
     if math.isnan(value):
         return NOTHING
-    decimals = 1 if value < FEW else 0
-    text = f"{value:,.{decimals}f}"
-    if math.isnan(lower) or math.isnan(upper):
-        return text
-    return f"{text} ({lower:,.{decimals}f}–{upper:,.{decimals}f})"
+    text, low, high = (f"{n:,.{1 if value < FEW else 0}f}" for n in (value, lower, upper))
+    return text if math.isnan(lower + upper) else f"{text} ({low}–{high})"
 
 
 def _figure(found: ShiftFinding, name: str) -> page.Figure:
