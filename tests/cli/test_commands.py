@@ -43,7 +43,7 @@ IN_ORDER = [
 SHORTER = {
     "cluster": ("--engine", "exact"),
     "attach": ("--engine", "exact"),
-    "figures": ("--only", "09"),
+    "figures": ("--only", "09", "--formats", "svg", "--columns", "one"),
     "shift": ("--method", "histogram", "--draws", "20"),
 }
 

@@ -107,7 +107,16 @@ def test_the_lock_is_the_one_that_came_with_the_package(
     assert '"envs/credence.lock.txt" = "credence/_workflow/envs/credence.lock.txt"' in text
 
 
-@pytest.mark.parametrize("package", ["numpy", "ruamel.yaml", "packaging", "Bio.Align"])
+LONG = pytest.mark.long  # what numpy shows
+
+
+@pytest.mark.parametrize(
+    "package",
+    [
+        *("numpy", "packaging"),
+        *(pytest.param(name, marks=LONG) for name in ("ruamel.yaml", "Bio.Align")),
+    ],
+)
 def test_the_doctor_says_what_it_cannot_do_without(package: str, tmp_path: Path) -> None:
     # In a process of its own: a package that was imported is there.
     program = (

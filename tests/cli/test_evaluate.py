@@ -65,7 +65,7 @@ def test_sets_with_nothing_wrong_nothing_right_or_one_protein_are_judged(
 
 def test_two_runs_on_one_core_and_on_two_write_the_same_bytes(folder: Path) -> None:
     words = ["evaluate", "some.csv", "--calibration", "some.json", "--clusters", "clusters.tsv"]
-    words += ["--draws", "60", "--folds", "5"]
+    words += ["--draws", "20", "--folds", "3"]
     for cores in ("1", "2"):
         done = subprocess.run(
             [

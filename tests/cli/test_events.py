@@ -292,6 +292,7 @@ def test_distance_is_offered_where_novelty_is_and_missing_by_name_elsewhere(near
     assert annotate("--events", "other.json", "--out", "x.tsv") == 0
 
 
+@pytest.mark.long
 def test_events_learnt_with_distances_have_the_same_bytes_again(near: Path) -> None:
     assert events(*LEARNT) == 0
     assert Path("other.json").read_bytes() == Path("near.json").read_bytes()

@@ -118,7 +118,12 @@ def test_reading_a_whole_table_is_seen_by_this_measure() -> None:
     assert grown > TABLE_BYTES
 
 
-@pytest.mark.parametrize("ending", ["tsv", "tsv.gz", "parquet"])
+LONG = pytest.mark.long
+
+
+@pytest.mark.parametrize(
+    "ending", [pytest.param("tsv", marks=LONG), pytest.param("tsv.gz", marks=LONG), "parquet"]
+)
 def test_annotating_holds_a_chunk(ending: str) -> None:
     def annotate(size: int) -> None:
         done(*ANNOTATE, f"{size}.parquet", "--out", f"out-{size}.{ending}")
@@ -184,7 +189,7 @@ def test_estimating_the_composition_of_an_ensemble_holds_a_chunk() -> None:
     assert bytes_a_row(estimate) < MOST_BYTES
 
 
-@pytest.mark.parametrize("ending", ["tsv", "parquet"])
+@pytest.mark.parametrize("ending", ["tsv", pytest.param("parquet", marks=LONG)])
 def test_summing_up_for_the_page_holds_a_piece(ending: str, small: Findings) -> None:
     from dataclasses import replace
 

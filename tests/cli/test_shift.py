@@ -257,7 +257,7 @@ def test_a_class_absent_from_calibration_is_said_and_not_corrected_for(
 
 
 def test_without_draws_there_are_no_intervals(inside: Path) -> None:
-    assert shift("--method", "auto", "--draws", "0", "--record", "shift.json") == 0
+    assert shift("--draws", "0", "--record", "shift.json") == 0
     assert all(row["lower"] == row["upper"] == "" for row in rows_of(inside / "composition.tsv"))
 
 
