@@ -124,12 +124,10 @@ def advice(lookup: Lookup, entry: ClassCount) -> str:
         f"{count(entry.n_predicted)} are right: "
         f"{with_interval(entry.share, entry.lower, entry.upper)}."
     ]
-    surest = lookup.surest(entry)
-    if surest is not None and lookup.corrected is None:
-        level, least = surest
+    if lookup.corrected is None and (surest := lookup.surest(entry)) is not None:
         parts.append(
-            f"From score {least_score(least, results.scale)} on, the confidence is at least "
-            f"{share(level)}, even at the lower end of its interval."
+            f"From score {least_score(surest[1], results.scale)} on, the confidence is at least "
+            f"{share(surest[0])}, even at the lower end of its interval."
         )
     point = lookup.at(lookup.shown(entry.class_name), lookup.example_score(entry))
     if point is not None and not math.isnan(point.lower):

@@ -116,15 +116,9 @@ def _answers(lookup: Lookup) -> tuple[page.Answer, ...]:
     findings = lookup.findings
     found = [answer for use_set in findings.use_sets for answer in _of_use_set(findings, use_set)]
     if not found:
-        results = findings.results
-        found = [
-            page.Answer(
-                f"{100 * results.n_correct / results.n_samples:.0f} %",
-                "",
-                f"of {of(results.n_samples, 'prediction')} of known class are right, whatever "
-                "their score",
-            )
-        ]
+        n, n_right = findings.results.n_samples, findings.results.n_correct
+        words = f"of {of(n, 'prediction')} of known class are right, whatever their score"
+        found = [page.Answer(f"{100 * n_right / n:.0f} %", "", words)]
     return tuple(found)
 
 
@@ -137,14 +131,9 @@ def _of_use_set(findings: Findings, use_set: UseSet) -> list[page.Answer]:
         low, middle, high = (
             100 * value / whole.n for value in (whole.right_lower, whole.right, whole.right_upper)
         )
-        found.append(
-            page.Answer(
-                f"{middle:.0f} %",
-                f"({low:.0f} to {high:.0f})",
-                f"of {name} {of(known, 'prediction')} should be right: about "
-                f"{count(round(whole.right))}",
-            )
-        )
+        words = f"of {name} {of(known, 'prediction')} should be right: about "
+        words += count(round(whole.right))
+        found.append(page.Answer(f"{middle:.0f} %", f"({low:.0f} to {high:.0f})", words))
     sure = sum(entry.n_at_least[PLACE] for entry in use_set.classes)
     surely = sum(entry.n_surely[PLACE] for entry in use_set.classes)
     found.append(page.Answer(count(sure), "", f"of {name} predictions are 90 % sure or more"))

@@ -51,20 +51,16 @@ def _verdict(lookup: Lookup) -> str:
         for entry in findings.results.differences
         if _is_headline(entry) and entry.reference == findings.chosen
     }
+    words = f"{best} has the least held-out NLL over {OVER_ALL}"
     if best == findings.chosen:
-        equal = [name for name, entry in differences.items() if not entry.lower > 0]
-        words = (
-            f"Of {of(len(known), 'method')}, {findings.chosen} has the least held-out NLL over "
-            f"{OVER_ALL}."
-        )
+        words = f"Of {of(len(known), 'method')}, {words}."
         if len(differences) < len(known) - 1:
             return words
-        rest = "Every other method is worse by more than chance."
-        if equal:
-            rest = f"Not distinguishable from it with these data: {', '.join(equal)}."
-        return f"{words} {rest}"
+        equal = ", ".join(name for name, entry in differences.items() if not entry.lower > 0)
+        alike = f"Not distinguishable from it with these data: {equal}."
+        return f"{words} {alike if equal else 'Every other method is worse by more than chance.'}"
     distance = differences.get(best)
-    words = f"{best} has the least held-out NLL over {OVER_ALL}; this run uses {findings.chosen}"
+    words = f"{words}; this run uses {findings.chosen}"
     if distance is None or math.isnan(distance.upper):
         return f"{words}."
     less = loss(-distance.value, -distance.upper, -distance.lower)

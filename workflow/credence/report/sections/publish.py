@@ -89,15 +89,12 @@ def _intervals(lookup: Lookup, _: Citations) -> str:
     if not lookup.has_intervals:
         return "Its confidences have no intervals."
     counted = "clusters of relatives, not proteins" if lookup.knows_relatives else "proteins"
-    halves = (
-        " They rest on fits to halves of the calibration set, and on how far confidences lay from "
-        "what came true."
-    )
-    return (
+    text = (
         "Its intervals are pointwise, with a nominal coverage of "
         f"{100 * lookup.findings.results.level:g} %, and count {counted}."
-        f"{halves if lookup.stack else ''}"
     )
+    halves = "They rest on fits to halves of the calibration set, and on how far confidences lay"
+    return f"{text} {halves} from what came true." if lookup.stack else text
 
 
 def _relatives(lookup: Lookup, cite: Citations) -> str:
@@ -172,15 +169,14 @@ def _troves(lookup: Lookup, _: Citations) -> str:
 
 def _held_out(lookup: Lookup, cite: Citations) -> str:
     results = lookup.findings.results
-    unit, whole = "protein", "proteins"
-    if lookup.knows_relatives:
-        unit, whole = "cluster", "whole clusters"
+    is_known = lookup.knows_relatives
+    unit, whole = ("cluster", "whole clusters") if is_known else ("protein", "proteins")
     text = (
         "Held-out negative log-likelihood, Brier score and calibration errors come from "
         f"{results.n_folds}-fold cross-fitting over {whole}, stratified by predicted class."
     )
     if results.n_draws:
-        alike = " and for how alike relatives are" if lookup.knows_relatives else ""
+        alike = " and for how alike relatives are" if is_known else ""
         text += (
             f" Their intervals are quantiles of {count(results.n_draws)} draws of a Bayesian "
             f"bootstrap over {unit}s, widened for how few {unit}s there are{alike}."
@@ -244,8 +240,9 @@ def _shift(lookup: Lookup, cite: Citations) -> str:
             by_estimator.setdefault((found.estimator, found.reference), []).append(found.name)
     texts = []
     for (estimator, reference), names in by_estimator.items():
-        source = f"estimated from its scores by {estimator}{cite(reference)}"
-        source = "stated" if estimator == "stated" else source
+        source = "stated"
+        if estimator != source:
+            source = f"estimated from its scores by {estimator}{cite(reference)}"
         texts.append(f"How common each class is in {', '.join(names)} was {source}.")
     if texts:
         texts.append(
@@ -401,9 +398,8 @@ def archive_files(findings: Findings) -> tuple[tuple[str, str], ...]:
     }
     further = [("events.json", "what forecasts the events")] if findings.events else []
     if findings.thresholds is not None:
-        further.append(
-            ("thresholds.tsv", "from which score on predictions of a class can be used")
-        )
+        what = "from which score on predictions of a class can be used"
+        further.append(("thresholds.tsv", what))
     if findings.provenance.run:
         what = "every release: its calibration, the group of every protein, its record"
         further.append(("releases/", what))
@@ -421,6 +417,7 @@ def archive_files(findings: Findings) -> tuple[tuple[str, str], ...]:
 
 def section(findings: Findings) -> page.Section:
     """Return the methods text of this run, references, checklist and archive."""
+    text = methods_text(findings)
     dome = page.table(
         "DOME: data, optimization, model, evaluation",
         checklist(findings),
@@ -428,22 +425,19 @@ def section(findings: Findings) -> page.Section:
         page.word("asked", itemgetter(1)),
         page.word("this run", itemgetter(2)),
     )
-    parts: tuple[tuple[str, str, page.Block], ...] = (
-        (
-            "A methods text to paste",
-            "methods-text",
-            page.Passage("methods-text", methods_text(findings)),
-        ),
-        ("References", "references", page.Passage("references", references(findings))),
-        ("DOME: the recommendations for machine learning in biology, filled in", "dome", dome),
-        ("What archive.zip holds", "archive", page.Definitions(archive_files(findings))),
-    )
+    recommendations = "DOME: the recommendations for machine learning in biology, filled in"
+    parts: dict[str, tuple[str, page.Block]] = {
+        "methods-text": ("A methods text to paste", page.Passage("methods-text", text)),
+        "references": ("References", page.Passage("references", references(findings))),
+        "dome": (recommendations, dome),
+        "archive": ("What archive.zip holds", page.Definitions(archive_files(findings))),
+    }
     blocks = (
         page.Paragraph(
             "Texts and a checklist to take over; what only you know is marked. Beside this page "
             "lies archive.zip, the same bytes for the same inputs. Put your names into its "
             "CITATION.cff and deposit it where it gets a DOI (Zenodo, for example)."
         ),
-        *(page.Folded(title, (block,), anchor) for title, anchor, block in parts),
+        *(page.Folded(title, (block,), anchor) for anchor, (title, block) in parts.items()),
     )
     return page.Section("publish", "For your publication", blocks)

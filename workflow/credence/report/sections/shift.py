@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from credence.findings import Findings, Notice, ShiftClass, ShiftFinding, WhatIf
@@ -209,14 +211,13 @@ def _number(value: float, lower: float = math.nan, upper: float = math.nan) -> s
 
 def _figure(found: ShiftFinding, name: str) -> page.Figure:
     bounds = [_bounds(found, entry) for entry in found.classes]
-    nothing = (math.nan,) * len(bounds)
+    low, high = (tuple(ends[at] for ends in bounds) for at in (0, 1))
+    nothing = (math.nan,) * len(low)
     parts = [
         f"{entry.class_name} {share(entry.share)} for {share(entry.calibration_share)}"
         for entry in found.classes
     ]
-    level = (
-        "" if all(math.isnan(low) for low, _ in bounds) else f", {100 * found.level:g} % interval"
-    )
+    level = "" if all(map(math.isnan, low)) else f", {100 * found.level:g} % interval"
     return page.Figure(
         f"shift-{name}",
         f"{found.name}: share of each class, in the calibration set and here{level}.",
@@ -229,18 +230,16 @@ def _figure(found: ShiftFinding, name: str) -> page.Figure:
                 tuple(entry.calibration_share for entry in found.classes),
                 tuple(entry.share for entry in found.classes),
             ),
-            (nothing, tuple(low for low, _ in bounds)),
-            (nothing, tuple(high for _, high in bounds)),
+            (nothing, low),
+            (nothing, high),
         ),
     )
 
 
 def _table(findings: Findings, found: ShiftFinding) -> page.TableBlock:
     scale = findings.results.scale
-    there = page.number(
-        "confidence there",
-        lambda entry: _change(share(entry.confidence_before), share(entry.confidence_after)),
-    )
+    before_after = "confidence_before confidence_after"
+    there = page.number("confidence there", before_after, partial(_change, show=share))
     return page.table(
         f"{found.name}: how common each class is, and what that changes (before → corrected, "
         f"{found.method}).",
@@ -253,12 +252,7 @@ def _table(findings: Findings, found: ShiftFinding) -> page.TableBlock:
         page.number("corrected for", "applied", share),
         page.number("median score", lambda entry: score(entry.score_median, scale)),
         *page.known(found.classes, there),
-        page.number(
-            "proteins behind it",
-            lambda entry: _change(
-                f"{entry.effective_before:,.0f}", f"{entry.effective_after:,.0f}"
-            ),
-        ),
+        page.number("proteins behind it", "effective_before effective_after", _change),
         page.number("missed", "elsewhere elsewhere_lower elsewhere_upper", _number),
         explained={
             "corrected for": "The share that confidences are corrected for",
@@ -269,8 +263,8 @@ def _table(findings: Findings, found: ShiftFinding) -> page.TableBlock:
     )
 
 
-def _change(before: str, after: str) -> str:
-    return before if before == after else f"{before} → {after}"
+def _change(before: float, after: float, show: Callable[[float], str] = "{:,.0f}".format) -> str:
+    return show(before) if show(before) == show(after) else f"{show(before)} → {show(after)}"
 
 
 def _details(found: ShiftFinding) -> tuple[tuple[str, str], ...]:

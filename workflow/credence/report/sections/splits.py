@@ -118,12 +118,10 @@ def _parted(found: SplitFinding) -> list[str]:
         "together they were joined instead, at no protein's cost; here they would be larger "
         "than a group, and make it uneven. "
     )
+    least = f"At least {count(found.n_least)} have to go from these groups, by a bound on all"
     if found.n_least >= found.n_apart:
         return [text + "No fewer would do: each other choice leaves relatives in two groups."]
-    return [
-        text + f"At least {count(found.n_least)} have to go from these groups, by a bound on "
-        "all choices."
-    ]
+    return [f"{text}{least} choices."]
 
 
 def _large(found: SplitFinding) -> list[str]:
@@ -142,13 +140,14 @@ def _large(found: SplitFinding) -> list[str]:
             text += "It was not cut: that takes an audit, and no more than some minutes."
         else:
             why = (
-                f"the cheapest cut would set {count(one.price)} aside to part off "
-                f"{count(one.parted)}; a cut may take a tenth of what it parts off, and all cuts "
-                f"together {100.0 * found.cut_limit:g} % of the proteins"
-                if one.parted
-                else "nearly all of them are relatives of each other, and no cut would leave two "
-                "parts"
+                "nearly all of them are relatives of each other, and no cut would leave two parts"
             )
+            if one.parted:
+                why = (
+                    f"the cheapest cut would set {count(one.price)} aside to part off "
+                    f"{count(one.parted)}; a cut may take a tenth of what it parts off, and all "
+                    f"cuts together {100.0 * found.cut_limit:g} % of the proteins"
+                )
             why += f", by {count(one.n_tried)} of its sequences" if one.n_tried else ""
             text += (
                 f"It was left whole: {why}. The group that holds it is larger than the others, "

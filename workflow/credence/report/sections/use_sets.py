@@ -30,17 +30,12 @@ def section(findings: Findings) -> page.Section | None:
 def _blocks(findings: Findings, use_set: UseSet, name: str) -> list[page.Block]:
     known = use_set.n - use_set.n_unknown
     lead = f"{use_set.name} holds {of(use_set.n, 'protein')}."
-    whole = whole_of(findings, use_set.name)
-    if whole is not None:
-        lead += (
-            f" Of the {count(known)} with a confidence, about {expected_right(whole)} are "
-            "expected to be right."
-        )
+    if (whole := whole_of(findings, use_set.name)) is not None:
+        right = f"about {expected_right(whole)} are expected to be right"
+        lead += f" Of the {count(known)} with a confidence, {right}."
     if use_set.n_unknown:
-        lead += (
-            f" {of(use_set.n_unknown, 'protein')} can be given no confidence; the note of each "
-            "says why."
-        )
+        why = "can be given no confidence; the note of each says why"
+        lead += f" {of(use_set.n_unknown, 'protein')} {why}."
     blocks: list[page.Block] = [
         page.Heading(use_set.name, f"use-set-{name}"),
         page.Paragraph(lead, is_lead=True),
