@@ -10,6 +10,7 @@
 # make test-mutants    small faults put into the code: which do the tests of make test find; hours
 # make example    the tracked page in reports/example, anew
 # make lint    format, lint, layers of imports, types, docstrings, workflow
+# make docs    the documentation site, built strictly: build/site/index.html
 # make bench   speed and error beside other libraries
 # make clean   remove what can be rebuilt (not .venv, not reports/README.md)
 #
@@ -33,7 +34,7 @@ QUICK := $(wildcard tests/test_*.py) tests/calibrators/test_contract.py tests/ca
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help demo example quick test test-long test-all test-browser test-slurm test-faults test-fuzz test-mutants lint bench clean
+.PHONY: help demo example quick test test-long test-all test-browser test-slurm test-faults test-fuzz test-mutants lint docs bench clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -97,6 +98,14 @@ lint: .venv/.developer.stamp
 	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/rules
 	$(BIN)/snakemake --lint
+
+.venv-docs/.stamp: envs/docs.lock.txt envs/set_up.sh pyproject.toml
+	@VENV=.venv-docs envs/set_up.sh envs/docs.lock.txt
+	@touch $@
+
+docs: .venv/.developer.stamp .venv-docs/.stamp
+	@$(BIN)/python docs/reference.py build/docs
+	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict --quiet
 
 # Peers that need PyTorch are installed where that is possible, and listed as absent elsewhere.
 .venv-bench/.stamp: envs/bench.lock.txt envs/bench_torch.txt envs/set_up.sh pyproject.toml

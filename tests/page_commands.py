@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ("README.md", "CONTRIBUTING.md", "benchmarks/README.md", "reports/README.md")
+PAGES = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "config/README.md",
+    "benchmarks/README.md",
+    "reports/README.md",
+)
 FENCE = re.compile(r"^\s*```(\w*)")
 SHELL = ("", "sh", "bash", "console")
 INDENTED = re.compile(r"^ {4,}\S")

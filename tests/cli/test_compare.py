@@ -232,7 +232,8 @@ def test_no_method_in_common_is_named(copies: Path, capsys: Stated) -> None:
 
 def test_outputs_are_asked_for_and_do_not_overwrite(copies: Path, capsys: Stated) -> None:
     assert refused(capsys, "old", "new") == (
-        "credence compare: nothing is to be written. Give --out, --classes, --page or --record.\n"
+        "credence compare: nothing is to be written. "
+        "Give --out, --classes, --page, --record or --json.\n"
     )
     assert refused(capsys, "old", "new", "--page", "x", "--record", "x") == (
         "x: two outputs are to be written here. Give each a name of its own.\n"

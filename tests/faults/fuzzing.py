@@ -505,7 +505,14 @@ class Readers:
         second = self._put("new.json", json.dumps(body).encode())
         compare_releases(
             *(str(first), str(second), None, None, "{}", None),
-            *(str(self.folder / "classes.tsv"), str(self.folder / "p.html"), None, False, None),
+            *(
+                str(self.folder / "classes.tsv"),
+                str(self.folder / "p.html"),
+                None,
+                False,
+                False,
+                None,
+            ),
         )
 
     def _labels(self, rng: np.random.Generator) -> None:

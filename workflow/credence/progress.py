@@ -10,6 +10,7 @@ from typing import Any, Self
 import click
 
 SECONDS_BETWEEN_LINES = 5.0
+SECONDS_BEFORE_FIRST = 2.0  # what is done by then needs no line
 
 
 class Progress:
@@ -21,7 +22,8 @@ class Progress:
         self.total: int | None = None
         self._at_first = total
         self.done = 0
-        self._last = time.monotonic()
+        self._began = time.monotonic()
+        self._last = self._began - SECONDS_BETWEEN_LINES + SECONDS_BEFORE_FIRST
         self._bar: Any = None
 
     def __enter__(self) -> Self:
@@ -54,7 +56,19 @@ class Progress:
 
     def _line(self) -> str:
         of = "" if self.total is None else f" of {self.total}"
-        return f"{self.name}: {self.done}{of} {self.unit}"
+        return f"{self.name}: {self.done}{of} {self.unit}{self._left()}"
+
+    def _left(self) -> str:
+        """Return how long the rest takes if it goes on as it went; nothing if that is unknown."""
+        seconds = time.monotonic() - self._began
+        if not self.total or not self.done or seconds < SECONDS_BEFORE_FIRST:
+            return ""
+        left = round(seconds * max(self.total - self.done, 0) / self.done)
+        return (
+            f", about {left // 60} min {left % 60} s left"
+            if left > 60
+            else f", about {left} s left"
+        )
 
     def __exit__(
         self,

@@ -34,7 +34,7 @@ rule annotate:
     resources:
         mem_mb=configuration.memory(700, 0.3),
         runtime=configuration.minutes(10, 0.02),
-        python=sys.executable,
+        python=PYTHON,
     params:
         spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,
         sources=lambda wildcards: digests(
@@ -84,7 +84,7 @@ rule annotate_part:
     resources:
         mem_mb=configuration.memory(1000, 0.05),
         runtime=configuration.minutes(60, 0.005),
-        python=sys.executable,
+        python=PYTHON,
     params:
         spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,
         part=lambda wildcards: configuration.option("--part", share(wildcards).part),
@@ -127,7 +127,7 @@ rule gather:
     resources:
         mem_mb=configuration.memory(500),
         runtime=configuration.minutes(10, 0.02),
-        python=sys.executable,
+        python=PYTHON,
     params:
         lists=lambda wildcards: list_options(wildcards.use_set),
         settings=settings.stage_json("gather"),

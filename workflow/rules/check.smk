@@ -20,7 +20,7 @@ rule check:
     resources:
         mem_mb=configuration.memory(500, 20),
         runtime=configuration.minutes(10, 0.5),
-        python=sys.executable,
+        python=PYTHON,
     params:
         spec=settings.calibration_set.spec_json,
         labels=settings.calibration_set.labels_json,
@@ -55,7 +55,7 @@ rule check_use_set:
     resources:
         mem_mb=configuration.memory(700, 0.3),
         runtime=configuration.minutes(10, 0.02),
-        python=sys.executable,
+        python=PYTHON,
     params:
         spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,
         sources=lambda wildcards: digests(USE_SETS[wildcards.use_set].scores),

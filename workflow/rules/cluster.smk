@@ -25,7 +25,7 @@ rule cluster:
     resources:
         mem_mb=configuration.memory(2000, 20),
         runtime=configuration.minutes(30, 1),
-        python=sys.executable,
+        python=PYTHON,
     params:
         relatives=(
             configuration.option("--relatives", f"{RESULTS}/relatives.tsv")

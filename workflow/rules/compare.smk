@@ -24,7 +24,7 @@ rule compare:
     resources:
         mem_mb=configuration.memory(500, 20),
         runtime=configuration.minutes(10, 0.5),
-        python=sys.executable,
+        python=PYTHON,
     params:
         older=lambda wildcards: before(wildcards.release)[-1],
         newer=lambda wildcards, output: os.path.dirname(output.record),

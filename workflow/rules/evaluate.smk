@@ -20,7 +20,7 @@ rule crossfit:
     resources:
         mem_mb=configuration.memory(500, 50),
         runtime=configuration.minutes(30, 20),
-        python=sys.executable,
+        python=PYTHON,
     params:
         settings=settings.stage_json("crossfit"),
         source=SOURCE,
@@ -57,7 +57,7 @@ rule evaluate:
     resources:
         mem_mb=configuration.memory(1000, 100),
         runtime=configuration.minutes(30, 20),
-        python=sys.executable,
+        python=PYTHON,
     params:
         calibrations=lambda wildcards, input: configuration.options(
             "--calibration", input.calibrations

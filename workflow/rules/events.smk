@@ -22,7 +22,7 @@ rule events:
     resources:
         mem_mb=configuration.memory(500, 50),
         runtime=configuration.minutes(15, 10),
-        python=sys.executable,
+        python=PYTHON,
     params:
         settings=settings.stage_json("events"),
         evidence=configuration.option("--evidence", settings.evidence),

@@ -22,7 +22,7 @@ rule fit:
     resources:
         mem_mb=configuration.memory(500, 50),
         runtime=configuration.minutes(15, 10),
-        python=sys.executable,
+        python=PYTHON,
     params:
         settings=lambda wildcards: settings.stage_json(
             "fit", calibration={"method": METHODS[wildcards.method]}

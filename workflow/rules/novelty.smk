@@ -24,7 +24,7 @@ rule novelty:
     resources:
         mem_mb=configuration.memory(1500, 100),
         runtime=configuration.minutes(15, 5),
-        python=sys.executable,
+        python=PYTHON,
     params:
         proteins=configuration.options(
             "--proteins", [*named([novelty_proteins]), *novelty_added]

@@ -36,7 +36,7 @@ rule release:
     resources:
         mem_mb=configuration.memory(500, 10),
         runtime=configuration.minutes(10, 0.2),
-        python=sys.executable,
+        python=PYTHON,
     params:
         name=lambda wildcards: wildcards.release.split("-", 1)[1],
         number=lambda wildcards: RELEASES.index(wildcards.release),

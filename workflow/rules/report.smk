@@ -70,7 +70,7 @@ rule report:
     resources:
         mem_mb=configuration.memory(1500, 0.3),
         runtime=configuration.minutes(15, 0.05),
-        python=sys.executable,
+        python=PYTHON,
     params:
         use_sets=lambda wildcards, input: configuration.options(
             "--use-set", zip(USE_SETS, input.confidences, input.summaries)

@@ -31,7 +31,7 @@ rule shift:
     resources:
         mem_mb=configuration.memory(1000, 0.3),
         runtime=configuration.minutes(15, 0.03),
-        python=sys.executable,
+        python=PYTHON,
     params:
         spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,
         sources=lambda wildcards: digests(USE_SETS[wildcards.use_set].scores),

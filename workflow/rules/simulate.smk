@@ -15,7 +15,7 @@ rule simulate:
     resources:
         mem_mb=configuration.memory(1000),
         runtime=configuration.minutes(30),
-        python=sys.executable,
+        python=PYTHON,
     params:
         folder=lambda wildcards, output: os.path.dirname(output[0]),
         settings=settings.demo_json,

@@ -38,7 +38,7 @@ rule split:
     resources:
         mem_mb=configuration.memory(1000, 20),
         runtime=configuration.minutes(30, 2),
-        python=sys.executable,
+        python=PYTHON,
     params:
         relatives=configuration.option("--relatives", RELATIVES),
         proteins=configuration.option("--proteins", PROTEINS),

@@ -29,7 +29,7 @@ rule train:
     resources:
         mem_mb=configuration.memory(2000, 300),
         runtime=configuration.minutes(60, 60),
-        python=sys.executable,
+        python=PYTHON,
     params:
         labels=TRAINING.labels_json,
         match=TRAINING.match,
@@ -75,7 +75,7 @@ rule predict:
     resources:
         mem_mb=configuration.memory(1000, 100),
         runtime=configuration.minutes(15, 1),
-        python=sys.executable,
+        python=PYTHON,
     params:
         match=lambda wildcards: TRAINING.sets[wildcards.scored].match,
         vectors=configuration.option("--vectors", TRAINING.vectors),

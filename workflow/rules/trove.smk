@@ -32,7 +32,7 @@ rule attach:
     resources:
         mem_mb=configuration.memory(2000, 20),
         runtime=configuration.minutes(30, 2),
-        python=sys.executable,
+        python=PYTHON,
     params:
         name=lambda wildcards: TROVES[wildcards.release].name,
         words=lambda wildcards: TROVES[wildcards.release].words,

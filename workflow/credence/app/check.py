@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from credence.app.options import file_options, match_option, table_options
+from credence.app import FIXABLE
+from credence.app.options import file_options, json_option, match_option, table_options
 from credence.problems import InputError, Problem, gathering, raise_any
+from credence.records import json_text
 
 if TYPE_CHECKING:
     from credence.app.configuration import Configuration
@@ -33,30 +35,41 @@ CONFIGURATION_ENDINGS = (".yaml", ".yml")
     samples="Also write the checked table, in one form for all.",
     out="Also write what was found, as JSON.",
 )
-def command(targets: tuple[str, ...], **given: Any) -> None:
+@json_option
+def command(targets: tuple[str, ...], **given: Any) -> int:
     """Say everything that is wrong with a configuration, or with tables.
 
     Of a configuration, all that it names is read: tables, labels, proteins.
     Of a table whose format is not stated, the formats that fit are proposed.
     """
-    if len(targets) == 1 and targets[0].endswith(CONFIGURATION_ENDINGS):
-        check_configuration(targets[0])
-        return
-    from credence.stages.check import check_tables
-    from credence.tables.shards import expanded
+    try:
+        if len(targets) == 1 and targets[0].endswith(CONFIGURATION_ENDINGS):
+            check_configuration(targets[0], given["as_json"])
+        else:
+            from credence.stages.check import check_tables
+            from credence.tables.shards import expanded
 
-    check_tables(expanded(targets), **given)
+            check_tables(expanded(targets), **given)
+    except InputError as error:
+        if not given["as_json"]:
+            raise
+        click.echo(json_text({"problems": error.problems}), nl=False)
+        return FIXABLE
+    return 0
 
 
-def check_configuration(path: str) -> None:
+def check_configuration(path: str, as_json: bool = False) -> None:
     """Check a configuration and every file it names; print all that is wrong at once."""
     from credence.app import configuration
 
     settings = configuration.load(path)
-    if not is_there(settings):
+    lines = check_files(settings) if is_there(settings) else []
+    if as_json:
+        click.echo(json_text({"problems": [], "found": lines}), nl=False)
+    elif not is_there(settings):
         click.echo(f"{path}: no problems; its inputs will be simulated.")
-        return
-    click.echo("\n".join([*check_files(settings), f"{path}: no problems."]))
+    else:
+        click.echo("\n".join([*lines, f"{path}: no problems."]))
 
 
 def is_there(settings: Configuration) -> bool:

@@ -16,6 +16,7 @@ from credence.app.options import (
     file_options,
     flag_options,
     group_options,
+    json_option,
     labelled_options,
     labels_option,
     match_option,
@@ -364,6 +365,7 @@ def thresholds() -> None:
 )
 @file_options(clusters="Table of clusters of the listed proteins, for the interval.")
 @settings_options("list")
+@json_option
 @spreadsheet_option
 @out_option("The list: .tsv, .tsv.gz, .tsv.zst or .parquet.")
 def list_predictions() -> None:
@@ -531,6 +533,7 @@ def release() -> None:
     page="Also make a page of them, one HTML file.",
     record="Also write all that was found, as JSON.",
 )
+@json_option
 @spreadsheet_option
 @file_options(out="Confidences before and after by protein: .tsv, .tsv.gz, .tsv.zst or .parquet.")
 def compare() -> None:
@@ -711,7 +714,7 @@ study.add_command(two_sets)
 
 
 @click.command(epilog="Example: credence methods --json")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def methods(as_json: bool) -> None:
     """List the calibration methods, from simple to complex.
 

@@ -410,7 +410,7 @@ def demo_text() -> str:
 
 def environment_file() -> Path:
     """Return the conda environment that the package is pinned in."""
-    return _packed("envs", "credence.yaml")
+    return workflow_folder() / "envs" / "credence.yaml"
 
 
 def option(name: str, value: Any) -> list[str]:

@@ -291,4 +291,5 @@ match_option = default_option(
     "How ids meet FASTA headers.",
     type=click.Choice(["full", "first_word"]),
 )
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 config_option = default_option("--config", "config.yaml", "The configuration.")

@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
-from credence.app.options import config_option, flag_options
+from credence.app.options import config_option, flag_options, json_option
 from credence.problems import Problem, gathering, nearest, raise_any, refuse
+from credence.records import json_text
 
 TOPS = ("results", "reports")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -113,13 +114,14 @@ def _write(config: str, text: str) -> None:
 
 @command.command("list", epilog="Example: credence trove list")
 @config_option
-def list_(config: str) -> None:
+@json_option
+def list_(config: str, as_json: bool) -> None:
     """List the troves in the order in which they join, and what became of them."""
     from credence.app import configuration
     from credence.releases.files import read_attach_summary
     from credence.stages.troves import digest_problems
 
-    settings = configuration.load(config)
+    settings, found = configuration.load(config), []
     for release, trove in zip(settings.releases[1:], settings.troves, strict=True):
         changed = [problem.where for problem in digest_problems(trove.sha256)]
         path = Path("results", settings.run, "releases", release, "attach.json")
@@ -130,9 +132,15 @@ def list_(config: str) -> None:
         else:
             counts: Mapping[str, int] = read_attach_summary(path).counts
             state = ", ".join(f"{n} {name}" for name, n in counts.items() if n) or "no proteins"
-        files = ", ".join(trove.files)
-        click.echo("\t".join([release, trove.date or "no date", files, state]))
-    if not settings.troves:
+        names = ("release", "date", "files", "state")
+        entry = (release, trove.date, list(trove.files), state)
+        found.append(dict(zip(names, entry, strict=True)))
+        if not as_json:
+            files = ", ".join(trove.files)
+            click.echo("\t".join([release, trove.date or "no date", files, state]))
+    if as_json:
+        click.echo(json_text(found), nl=False)
+    elif not settings.troves:
         click.echo("There are no troves. Add one: credence trove add NAME --scores …", err=True)
 
 

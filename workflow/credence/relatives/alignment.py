@@ -30,6 +30,7 @@ from Bio.Align import substitution_matrices
 from numpy.typing import NDArray
 
 from credence.predictions import Booleans, Floats, Integers, Strings
+from credence.progress import Progress
 from credence.relatives.pairs import Pairs, Thresholds, contained, joined, score_needed
 
 MATRIX = "BLOSUM62"
@@ -209,30 +210,36 @@ class Library:
         place = np.full(n_texts, n_texts)
         place[rows] = np.arange(len(rows))
         chosen, n_done = list[tuple[int, int]](), 0
-        while n_done < len(rows) and cells >= 0.0:
-            part = rows[n_done : n_done + AT_ONCE].tolist()
-            others = [
-                np.flatnonzero((home != home[row]) & (home >= 0) & (place > place[row]))
-                for row in part
-            ]
-            # Half of the cells, so that the alignments that scores ask for have some.
-            if undecided is not None:
-                others, left = undecided(part, others, 0.5 * cells)
-                cells -= 0.5 * cells - left if cells < math.inf else 0.0
-            sizes = [int(self.lengths[some].sum()) for some in others]
-            price = np.cumsum(self.lengths[part[: len(sizes)]] * np.array(sizes, np.float64))
-            n_scored = int(np.searchsorted(price, 0.5 * cells, side="right"))
-            if n_scored == 0:
-                break
-            cells -= float(price[n_scored - 1])
-            jobs = list(zip(part[:n_scored], others[:n_scored], strict=True))
-            worth = self._map(partial(self._worth, thresholds), jobs)
-            for row, near in zip(part[:n_scored], worth, strict=True):
-                cells -= CELLS_OF_ALIGNMENT * float(self.lengths[row] * self.lengths[near].sum())
-                if cells < 0.0:
+        allowed = cells
+        with Progress("exact alignment", "%", 100) as progress:
+            while n_done < len(rows) and cells >= 0.0:
+                part = rows[n_done : n_done + AT_ONCE].tolist()
+                others = [
+                    np.flatnonzero((home != home[row]) & (home >= 0) & (place > place[row]))
+                    for row in part
+                ]
+                # Half of the cells, so that the alignments that scores ask for have some.
+                if undecided is not None:
+                    others, left = undecided(part, others, 0.5 * cells)
+                    cells -= 0.5 * cells - left if cells < math.inf else 0.0
+                sizes = [int(self.lengths[some].sum()) for some in others]
+                price = np.cumsum(self.lengths[part[: len(sizes)]] * np.array(sizes, np.float64))
+                n_scored = int(np.searchsorted(price, 0.5 * cells, side="right"))
+                if n_scored == 0:
                     break
-                chosen += [(min(row, other), max(row, other)) for other in near.tolist()]
-                n_done += 1
+                cells -= float(price[n_scored - 1])
+                jobs = list(zip(part[:n_scored], others[:n_scored], strict=True))
+                worth = self._map(partial(self._worth, thresholds), jobs)
+                for row, near in zip(part[:n_scored], worth, strict=True):
+                    cells -= CELLS_OF_ALIGNMENT * float(
+                        self.lengths[row] * self.lengths[near].sum()
+                    )
+                    if cells < 0.0:
+                        break
+                    chosen += [(min(row, other), max(row, other)) for other in near.tolist()]
+                    n_done += 1
+                spent = 0.0 if allowed == math.inf else 1.0 - max(cells, 0.0) / allowed
+                progress.add(int(100 * max(spent, n_done / len(rows))) - progress.done)
         aligned, done = self.align(chosen), rows[:n_done]
         whole = contained(self.texts, None if queries is None else done, thresholds.most_expected)
         one, other = home[whole.first], home[whole.second]
@@ -309,7 +316,11 @@ class Library:
             (first, [second for _, second in part])
             for first, part in groupby(wanted, key=lambda pair: pair[0])
         ]
-        measured = [row for part in self._map(self._align, groups) for row in part]
+        measured = []
+        with Progress("alignments", "proteins", len(groups)) as progress:
+            for part in self._map(self._align, groups):
+                measured += part
+                progress.add()
         rows = np.array(wanted, dtype=np.int64).reshape(-1, 2)
         shares = np.array(measured, dtype=np.float64).reshape(-1, 3)
         return Pairs(*rows.T, *np.ascontiguousarray(shares.T))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import math
 import os
 import re
 import shutil
@@ -26,6 +27,7 @@ import pandas as pd
 
 from credence.predictions import Floats, Integers, Strings
 from credence.problems import InputError, refuse
+from credence.progress import Progress
 from credence.relatives.pairs import Pairs, Thresholds, no_pairs
 
 PREFIX = "credence-scratch-"
@@ -93,7 +95,7 @@ def run_program(command: Sequence[str], folder: Path, timeout: float | None, rem
         reason = os.strerror(error.errno or 0)
         raise refuse(name, f"the program does not start: {reason}.", remedy) from None
     try:
-        code = process.wait(timeout)
+        code = _wait(process, timeout, name)
     except subprocess.TimeoutExpired:
         _end(process)
         raise refuse(
@@ -108,6 +110,20 @@ def run_program(command: Sequence[str], folder: Path, timeout: float | None, rem
     if code != 0:
         raise _failure(name, code, text, folder, remedy)
     return text
+
+
+def _wait(process: subprocess.Popen[bytes], timeout: float | None, name: str) -> int:
+    """Return the code that a program ends with; meanwhile count its seconds."""
+    left = math.inf if timeout is None else timeout
+    with Progress(name, "seconds so far") as progress:
+        while True:
+            try:
+                return process.wait(min(1.0, left))
+            except subprocess.TimeoutExpired:
+                left -= 1.0
+                if left <= 0.0:
+                    raise
+                progress.add()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -16,7 +16,7 @@ from credence.confidence import counted, sentences_of
 from credence.findings import InputFile
 from credence.predictions import Integers, Strings
 from credence.problems import InputError, Problem, gathering, raise_any
-from credence.records import read_record
+from credence.records import json_text, read_record
 from credence.stages.reading import (
     as_calibrated,
     json_settings,
@@ -49,6 +49,7 @@ def check_tables(
     samples: str | None,
     out: str | None,
     calibration: str | None,
+    as_json: bool,
 ) -> None:
     """Return what tables hold, and print or write it; raise all that is wrong with them."""
     if samples is None and out is None and format_ is None and spec_json == "{}":
@@ -74,8 +75,9 @@ def check_tables(
     summary = replace(summarise(census, inputs), read_as=repr(spec))
     if out is not None:
         write_record(Path(out), summary)
-    else:
-        click.echo(description(summary))
+    if out is None or as_json:
+        found = json_text({"problems": [], "set": summary}) if as_json else description(summary)
+        click.echo(found, nl=not as_json)
     for notice in (*census.notices(), *same.sentences()):
         click.echo(f"{tables[0]}: {notice}.", err=True)
 

@@ -23,6 +23,7 @@ from credence.lists.thresholds import ON_CONFIDENCE, ON_SCORE, Wanted, find_thre
 from credence.lists.use_lists import list_of, use_lists
 from credence.predictions import Floats, Integers
 from credence.problems import refuse
+from credence.records import json_text
 from credence.stages.reading import RELATIVES_UNKNOWN, LabelledTables, require_other
 from credence.stages.settings import Settings, list_names
 from credence.tables.contract import (
@@ -204,6 +205,7 @@ def list_confidences(
     by_class: bool,
     certain: bool,
     clusters: str | None,
+    as_json: bool,
     spreadsheet_safe: bool,
 ) -> None:
     """Write the longest list of predictions with at most so many wrong ones."""
@@ -231,6 +233,9 @@ def list_confidences(
         relatives = float((size * (size - 1.0)).sum() / size.sum()) if len(size) else None
         found.append(list_of(name, one, error, level, is_certain=certain, relatives=relatives))
     n_listed = sum(one.n for one in found)
+    if as_json:
+        click.echo(json_text(found), nl=False)
+        return
     click.echo(f"Wrote {out}: {n_listed:,} of {int(counts.sum()):,} proteins.", err=True)
     for own, its_errors in zip(found, errors, strict=True):
         if its_errors.n_listed[0]:

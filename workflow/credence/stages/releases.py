@@ -17,7 +17,7 @@ from credence.calibrators.protocol import FitOptions
 from credence.findings import Outcome, Provenance, ReleaseState, ReleaseStep, SetAside
 from credence.predictions import Labelled, Predictions, label
 from credence.problems import Problem, gathering, nearest, raise_any, refuse
-from credence.records import from_record, to_record
+from credence.records import from_record, json_text, to_record
 from credence.relatives.pack import CALIBRATION, SET_ASIDE, TEST
 from credence.releases.attaching import ADDED, OUTCOMES
 from credence.releases.compare import Comparison, ReleaseData, compare
@@ -142,12 +142,13 @@ def compare_releases(
     classes: str | None,
     page: str | None,
     record: str | None,
+    as_json: bool,
     spreadsheet_safe: bool,
     out: str | None,
 ) -> None:
     """Write what changed from one release to another: tables, a page, a record."""
     written = [path for path in (out, classes, page, record) if path is not None]
-    _require_outputs(written)
+    _require_outputs(written, ["stdout"] * as_json)
     require_other(written, [older, newer, table])
     for table_path in filter(None, (out, classes)):
         check_table_ending(Path(table_path))
@@ -196,16 +197,15 @@ def compare_releases(
         names = f"{step.older.name} → {step.newer.name}"
         provenance = Provenance(run=names, title="What changed", credence_version=__version__)
         write_text(Path(page), render_sections(provenance, sections_of_step(step), step.schema))
-    for sentence in step.sentences:
-        click.echo(sentence, err=True)
-    click.echo(f"Wrote {', '.join(written)}.", err=True)
+    lines = (*step.sentences, f"Wrote {', '.join(written)}.")
+    click.echo(json_text(step) if as_json else "\n".join(lines), nl=not as_json, err=not as_json)
 
 
-def _require_outputs(written: list[str]) -> None:
-    if not written:
+def _require_outputs(written: list[str], printed: list[str]) -> None:
+    if not (written or printed):
         raise refuse(
             "credence compare", "nothing is to be written.",
-            "Give --out, --classes, --page or --record.",
+            "Give --out, --classes, --page, --record or --json.",
         )  # fmt: skip
     raise_any(
         [

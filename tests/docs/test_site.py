@@ -1,0 +1,91 @@
+"""The documentation site: every page has its place, links hold, the reference is of the code."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from ruamel.yaml import YAML
+
+from credence.app import COMMANDS
+from credence.calibrators.all_methods import METHODS
+from credence.stages.settings import SECTIONS
+from page_commands import ROOT
+
+sys.path.insert(0, str(ROOT / "docs"))
+import reference
+
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of pages that mkdocs makes the site of."""
+    folder = tmp_path_factory.mktemp("site") / "docs"
+    reference.write_site(folder)
+    return folder
+
+
+def names_in(nav: Any) -> list[str]:
+    if isinstance(nav, str):
+        return [nav]
+    below = nav.values() if isinstance(nav, dict) else nav
+    return [name for entry in below for name in names_in(entry)]
+
+
+def without_code(text: str) -> str:
+    return re.sub(r"^```.*?^```|`[^`\n]*`", "", text, flags=re.M | re.S)
+
+
+def test_every_page_has_one_place_in_the_site(site: Path) -> None:
+    stated = YAML(typ="safe").load((ROOT / "mkdocs.yml").read_text("utf-8"))
+    named = names_in(stated["nav"])
+    assert sorted(named) == sorted(path.name for path in site.glob("*.md"))
+    assert stated["strict"] is True
+
+
+def test_links_between_pages_lead_somewhere(site: Path) -> None:
+    n_links = 0
+    for page in site.rglob("*.md"):
+        for link in LINK.findall(without_code(page.read_text("utf-8"))):
+            if "://" in link or link.startswith(("#", "mailto:")):
+                continue
+            n_links += 1
+            assert (page.parent / link.partition("#")[0]).exists(), f"{page.name}: {link}"
+    assert n_links > 40
+
+
+def test_the_reference_names_every_command_method_and_setting(site: Path) -> None:
+    commands = (site / "reference-commands.md").read_text("utf-8")
+    assert all(f"## `{name}`" in commands for name in [*COMMANDS, "trove add", "trove list"])
+    methods = (site / "reference-methods.md").read_text("utf-8")
+    assert all(f"## `{method.name}`" in methods for method in METHODS)
+    settings = (site / "reference-configuration.md").read_text("utf-8")
+    assert all(f"## `{name}`" in settings for name in SECTIONS)
+    assert "| `calibration.method` | " in settings
+    assert "| `use_sets[].scores` | " in settings
+    assert "## `credence.fit`" in (site / "reference-python.md").read_text("utf-8")
+
+
+def test_what_builds_the_site_is_locked_with_digests() -> None:
+    text = (ROOT / "envs" / "docs.lock.txt").read_text("utf-8")
+    asked = (ROOT / "envs" / "docs.in").read_text("utf-8").splitlines()
+    for line in filter(lambda line: line and not line.startswith("#"), asked):
+        name = Requirement(line).name
+        version = re.search(rf"^{name}==(\S+)", text, re.M)
+        assert version is not None
+        assert Requirement(line).specifier.contains(version[1])
+    blocks = re.split(r"^(?=[a-z0-9])", text, flags=re.M)[1:]
+    assert all("--hash=sha256:" in block for block in blocks)
+
+
+def test_the_environment_of_conda_has_the_versions_of_the_lock() -> None:
+    lock = (ROOT / "envs" / "credence.lock.txt").read_text("utf-8")
+    stated = YAML(typ="safe").load((ROOT / "workflow/envs/credence.yaml").read_text("utf-8"))
+    *_, pip = stated["dependencies"]
+    pins = re.findall(r"^([A-Za-z0-9._-]+==[^\\\n]*)", lock, re.M)
+    assert pip["pip"] == [pin.strip() for pin in pins]
