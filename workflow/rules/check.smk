@@ -8,7 +8,7 @@ rule check:
         labels=given(settings.calibration_set.label_table),
         proteins=given(settings.calibration_set.proteins),
     output:
-        samples=f"{RESULTS}/releases/{BASE}/samples.parquet",
+        samples=f"{RESULTS}/releases/{BASE}/{MAIN}",
         summary=f"{RESULTS}/check.json",
     log:
         f"{RESULTS}/logs/check.log",

@@ -44,6 +44,19 @@ COMPARED = [
 NEAR = NOVELTY if len(COMPARED) == len(USE_SETS) else []
 
 
+# What each of several tools said of the proteins of a use-set.
+SAID = [f"{RESULTS}/use_sets/{{use_set}}/said.parquet"] if settings.tools else []
+
+
+def tool_tables(use_set):
+    """Return the tables of further tools of a use-set, as pairs of name and table."""
+    return [
+        (name, path)
+        for name, paths in GIVEN_SETS[use_set].tools.items()
+        for path in paths
+    ]
+
+
 def features_of(use_set):
     """Return the files that tell the proteins of a use-set."""
     vectors = settings.novelty_vectors if use_set in COMPARED else None
@@ -116,6 +129,15 @@ def further_files():
             (f"use-set {name}: proteins", entry.proteins)
             for name, entry in USE_SETS.items()
             if name not in DIVIDED
+        ),
+        *((f"tool {tool.name}", path) for tool in settings.tools for path in tool.scores),
+        *(
+            (f"use-set {name}: tool {tool}", path)
+            for name in (GIVEN_SETS if settings.tools else ())
+            for tool, path in [
+                *(("main", path) for path in GIVEN_SETS[name].scores),
+                *tool_tables(name),
+            ]
         ),
         *(
             (f"use-set {name}: true classes", entry.truth)

@@ -6,6 +6,7 @@ rule fit:
     input:
         samples=f"{RELEASE}/samples.parquet",
         groups=f"{RELEASE}/groups.tsv",
+        tools=TOOLS,
         known=lambda wildcards: places_for(METHODS[wildcards.method]),
         proteins=given(SEQUENCES),
         added=lambda wildcards: added_until(wildcards.release),
@@ -31,12 +32,13 @@ rule fit:
         proteins=lambda wildcards, input: configuration.options(
             "--proteins", [*input.proteins, *input.added]
         ),
+        tools=lambda wildcards, input: configuration.options("--tools", input.tools),
         match=settings.calibration_set.match,
         sources=digests(SEQUENCES),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " fit {input.samples:q} --format credence"
-        " --groups {input.groups:q} --settings {params.settings:q} {params.known:q}"
+        " --groups {input.groups:q} --settings {params.settings:q} {params.known:q} {params.tools:q}"
         " {params.proteins:q} --match {params.match:q}"
         " --out {output:q} 2> {log:q}"

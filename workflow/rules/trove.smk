@@ -6,7 +6,7 @@ rule attach:
     input:
         trove=lambda wildcards: given(TROVES[wildcards.release].files),
         scores=lambda wildcards: given(TROVES[wildcards.release].scores),
-        samples=lambda wildcards: f"{before(wildcards.release)[-1]}/samples.parquet",
+        samples=lambda wildcards: f"{before(wildcards.release)[-1]}/{MAIN}",
         groups=lambda wildcards: f"{before(wildcards.release)[-1]}/groups.tsv",
         proteins=given(SEQUENCES),
         added=lambda wildcards: added(wildcards.release),
@@ -14,7 +14,7 @@ rule attach:
         training=given(settings.training_proteins),
     output:
         **({"added": f"{RELEASE}/added.fasta"} if SEQUENCES else {}),
-        samples=f"{RELEASE}/samples.parquet",
+        samples=f"{RELEASE}/{MAIN}",
         groups=f"{RELEASE}/groups.tsv",
         table=f"{RELEASE}/attach.tsv",
         summary=f"{RELEASE}/attach.json",
@@ -47,6 +47,7 @@ rule attach:
         training=configuration.option("--training", settings.training_proteins),
         settings=settings.stage_json("attach"),
         folder=lambda wildcards, output: os.path.dirname(output.summary),
+        main=MAIN,
         sources=lambda wildcards: digests(
             TROVES[wildcards.release].files,
             SEQUENCES,
@@ -60,4 +61,4 @@ rule attach:
         " {params.words:q} --samples {input.samples:q} --samples-format credence"
         " --groups {input.groups:q} {params.proteins:q} --proteins-match {params.match:q} {params.added:q}"
         " {params.training:q} {params.clusters:q} --settings {params.settings:q}"
-        " --threads {threads:q} --out {params.folder:q} 2> {log:q}"
+        " --threads {threads:q} --samples-as {params.main:q} --out {params.folder:q} 2> {log:q}"

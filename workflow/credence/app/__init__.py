@@ -25,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "cluster": "Find which proteins are relatives.",
     "split": "Put whole clusters into groups, each with a role.",
     "attach": "Let the proteins of a trove join a set.",
+    "combine": "Combine the answers of several tools into one table.",
     "fit": "Learn confidences from labelled predictions.",
     "annotate": "Give every prediction of a table its confidence.",
     "gather": "Join the parts of a table that were annotated apart.",

@@ -18,6 +18,7 @@ from credence.records import json_text
 if TYPE_CHECKING:
     from credence.app.configuration import Configuration
     from credence.predictions import Predictions
+    from credence.stages.tools import ReadTool
 
 CHECKED = Path(".snakemake", "credence.checked.txt")  # Digests of what passed the last check
 CONFIGURATION_ENDINGS = (".yaml", ".yml")
@@ -118,6 +119,7 @@ def check_files(settings: Configuration) -> list[str]:
     from credence.app.meaning import class_problems
     from credence.stages.check import Overlap, count_checked, description, read_checked, summarise
     from credence.stages.reading import as_calibrated, read_sequences, table_spec
+    from credence.stages.tools import read_tools
     from credence.stages.troves import read_trove
     from credence.tables.joining import census_of
     from credence.tables.stage_files import KnownProteins, known_proteins
@@ -128,6 +130,7 @@ def check_files(settings: Configuration) -> list[str]:
     lines = []
     known: Predictions | None = None
     calibrating: KnownProteins | None = None
+    tools: dict[str, ReadTool] = {}
     for entry in (settings.calibration_set, *settings.use_sets):
         spec = table_spec(entry.scores, None, entry.spec)
         if known is not None:  # a use-set has to have the classes of the calibration set
@@ -152,6 +155,12 @@ def check_files(settings: Configuration) -> list[str]:
                 files = () if entry.proteins is None else (entry.proteins,)
                 calibrating = known_proteins(known.ids, read_sequences(files, entry.match))
                 problems += class_problems(settings.document, known.class_names)
+                with gathering(problems):
+                    tools = read_tools(settings.tools, samples)
+                    lines += [f"{one.description()}." for one in tools.values()]
+        for name in entry.tools.keys() & tools.keys():
+            with gathering(problems):
+                tools[name].again(entry.tools[name])
     if known is not None:
         for trove in settings.troves:
             with gathering(problems):

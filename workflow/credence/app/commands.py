@@ -165,6 +165,7 @@ def split() -> None:
 @file_options(trove_clusters="The same of the trove.")
 @settings_options("attach")
 @threads_option
+@click.option("--samples-as", default="samples.parquet", help="Name of the table in the folder.")
 @out_option("Folder of the release.")
 def attach() -> None:
     """Attach the proteins of TABLE to a set: each joins a cluster or founds one.
@@ -187,12 +188,39 @@ def attach() -> None:
 )
 @match_option
 @click.option("--scale", type=click.FloatRange(0.0, min_open=True), help="What a row sums to.")
+@file_options(tools="What credence combine wrote with --record, of a table that it wrote.")
 @settings_options("fit")
 @out_option("The calibration, a JSON file.")
 def fit() -> None:
     """Learn confidences from labelled predictions.
 
     The proteins must be ones that the classifier never saw in training.
+    """
+
+
+@stage_command(
+    "tools.combine_tables",
+    "combine demo/calibration.csv --format phanns-labelled --clusters clusters.tsv "
+    """--tools '[{"name": "networks", "scores": ["demo/calibration_networks.npz"], """
+    """"spec": {"format": "networks-npz"}, "classes": {}}]' --out combined.parquet""",
+)
+@labelled_options
+@labels_option
+@click.option(
+    "--tools", "tools_json", default="[]", help="The further tools, as JSON: see docs/tools.md."
+)
+@file_options(calibration="In place of --tools, of unlabelled TABLE: what credence fit wrote.")
+@repeated_options(tool="With it: table of a further tool, as name=table; one may be left out.")
+@file_options(
+    said="With it: also write what each tool said, and how sure it was.",
+    record="Also write how they are combined, for credence fit --tools.",
+)
+@settings_options("combine")
+@out_option("One table of the answers of all tools, .parquet.")
+def combine() -> None:
+    """Combine the answers of several tools for the same proteins into one score table.
+
+    TABLE is that of the first tool, which has the labels and the run's classes.
     """
 
 
@@ -217,7 +245,11 @@ def fit() -> None:
     vectors="For --novelty, in place of --proteins: their vectors, npz or Parquet.",
 )
 @match_option
-@file_options(novelty_record="Also write what was found of novelty, as JSON.")
+@repeated_options(tool="Table of a further tool, as name=table, with a calibration of several.")
+@file_options(
+    said="What credence combine wrote with --said, of a table that it wrote.",
+    novelty_record="Also write what was found of novelty, as JSON.",
+)
 @click.option("--name", default="use", help="What to call TABLE there.")
 @click.option(
     "--part",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from credence.stages.settings import (
     TABLE_KEYS,
     Settings,
     ShiftSettings,
+    ToolSet,
     Trove,
     list_names,
     load_schema,
@@ -107,8 +108,16 @@ class TableSet:
     proteins: str | None = None  # FASTA file
     match: str = "first_word"  # How ids meet FASTA headers
     truth: str | None = None  # A table of true classes that no method sees
+    tools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # Tables of further tools
     # How its composition is found; None for the calibration set.
     shift: ShiftSettings | None = None
+
+    def combined(self, folder: str) -> TableSet:
+        """Return the same set as the one table of all tools that a run makes in a folder."""
+        spec = {"format": "credence"}
+        if self.spec.get("genome") is not None:
+            spec["genome"] = "genome"
+        return replace(self, scores=(f"{folder}/{self.name}/combined.parquet",), spec=spec)
 
     @property
     def spec_json(self) -> str:
@@ -136,6 +145,7 @@ class Configuration:
     settings: Settings  # Those of all stages, the chosen method in canonical spelling
     calibration_set: TableSet  # The labelled proteins
     use_sets: tuple[TableSet, ...]  # The tables that are to be given confidences
+    tools: tuple[ToolSet, ...]  # Further ones that scored the same proteins
     # Methods compared, in canonical spelling; the chosen one is among them.
     methods: tuple[str, ...]
     method: str  # The chosen one
@@ -210,6 +220,11 @@ class Configuration:
     def list_names(self) -> list[str]:
         """File names of the lists of each use-set."""
         return list_names(self.settings.lists.error)
+
+    @property
+    def tools_json(self) -> str:
+        """The further tools, as one line of JSON for a command."""
+        return json.dumps([asdict(tool) for tool in self.tools], ensure_ascii=False)
 
     @property
     def has_events(self) -> bool:
@@ -352,6 +367,7 @@ def _typed(document: Document, values: Mapping[str, Any]) -> Configuration:
         settings=settings,
         calibration_set=_table_set("calibration_set", base),
         use_sets=use_sets,
+        tools=tuple(map(_tool_set, values["tools"])),
         methods=methods,
         method=chosen,
         troves=tuple(trove_of(entry, base) for entry in values["troves"]),
@@ -362,16 +378,25 @@ def _typed(document: Document, values: Mapping[str, Any]) -> Configuration:
 
 
 def _table_set(name: str, values: Mapping[str, Any]) -> TableSet:
-    scores = values["scores"]
     return TableSet(
         name=name,
-        scores=expanded((scores,) if isinstance(scores, str) else scores),
+        scores=_tables(values["scores"]),
         spec={key: values[key] for key in TABLE_KEYS if key != "genome" or values.get(key)},
         labels=values.get("labels"),
         proteins=values.get("proteins"),
         match=values.get("match", "first_word"),
         truth=values.get("truth"),
+        tools={name: _tables(paths) for name, paths in values.get("tools", {}).items()},
     )
+
+
+def _tables(scores: str | Sequence[str]) -> tuple[str, ...]:
+    return expanded((scores,) if isinstance(scores, str) else scores)
+
+
+def _tool_set(values: Mapping[str, Any]) -> ToolSet:
+    spec = {key: values[key] for key in TABLE_KEYS if key in values}
+    return ToolSet(values["name"], _tables(values["scores"]), spec, values["classes"])
 
 
 CONFIGURATION_FILE = "config.yaml"

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from credence.problems import InputError, Problem, nearest, raise_any, refuse
+from credence.stages.settings import MAIN_TOOL
 from credence.tables.document import Document, SettingPath
 from credence.tables.shards import expanded, names_many
 from credence.tables.writing import device_of
@@ -46,6 +47,7 @@ def meaning_problems(document: Document, data: Data, made: Collection[str] = ())
         _shift_problems,
         _event_problems,
         _trove_problems,
+        _tool_problems,
         _novelty_problems,
     )
     return [document.problem(*found) for check in checks for found in check(document, data)]
@@ -106,7 +108,7 @@ def _sets(data: Data) -> Iterator[tuple[SettingPath, Data, str]]:
     """Yield each set: where it stands, what it says, and the setting of its FASTA file."""
     if "calibration_set" in data:
         yield ("calibration_set",), data["calibration_set"], "proteins"
-    for name, fasta in (("use_sets", "proteins"), ("troves", "fasta")):
+    for name, fasta in (("use_sets", "proteins"), ("troves", "fasta"), ("tools", "proteins")):
         for position, entry in _listed(data[name]):
             yield (name, position), entry, fasta
 
@@ -181,7 +183,7 @@ def _file_problems(document: Document, data: Data, made: Collection[str]) -> Ite
             continue
         if (wrong := path_problem(text)) is not None:
             yield path, *wrong
-        elif "scores" in path and names_many(text):
+        elif {"scores", "tools"} & set(path) and names_many(text):
             for problem in _refused(_tables_of_a_job, text):
                 yield path, f"{text!r}: {problem.what}", problem.remedy
         elif Path(text).is_dir():
@@ -217,12 +219,11 @@ def path_problem(text: str) -> tuple[str, str] | None:
 def files_of(data: Data) -> Iterator[tuple[SettingPath, str]]:
     """Yield every file that a configuration names, with the setting that names it."""
     for path, entry, fasta in _sets(data):
-        scores, labels = entry.get("scores", []), entry.get("labels")
-        if isinstance(scores, str):
-            yield (*path, "scores"), scores
-        else:
-            for position, text in _listed(scores):
-                yield (*path, "scores", position), text
+        labels = entry.get("labels")
+        yield from _paths((*path, "scores"), entry.get("scores", []))
+        if path[0] == "use_sets":
+            for name, tables in entry["tools"].items():
+                yield from _paths((*path, "tools", name), tables)
         for key in (fasta, "clusters", "labels", "truth"):
             if isinstance(entry.get(key), str):
                 yield (*path, key), entry[key]
@@ -232,6 +233,33 @@ def files_of(data: Data) -> Iterator[tuple[SettingPath, str]]:
     for section, key in files.items():
         if data[section][key] is not None:
             yield (section, key), data[section][key]
+
+
+def _paths(path: SettingPath, tables: Any) -> Iterator[tuple[SettingPath, str]]:
+    if isinstance(tables, str):
+        yield path, tables
+    else:
+        for position, text in _listed(tables or []):
+            yield (*path, position), text
+
+
+def _tool_problems(document: Document, data: Data) -> Iterator[Wrong]:
+    """Yield names of tools that are taken, or that a use-set gives and nobody knows."""
+    taken: set[str] = {MAIN_TOOL}
+    for position, entry in _listed(data["tools"]):
+        name, path = entry.get("name"), ("tools", position, "name")
+        if name == MAIN_TOOL:
+            what = f"{name!r} is what the tool of the calibration set is called."
+            yield path, what, "Give this one another name."
+        elif name in taken:
+            yield path, f"{name!r} names an earlier tool.", "Give each its own name."
+        taken |= {name} if isinstance(name, str) else set()
+    known = sorted(taken - {MAIN_TOOL})
+    for position, entry in _listed(data["use_sets"]):
+        for name in entry["tools"] if isinstance(entry.get("tools"), dict) else ():
+            if name not in known:
+                remedy = nearest(name, known) if known else "Describe it under tools."
+                yield ("use_sets", position, "tools", name), f"there is no tool {name!r}.", remedy
 
 
 def _has_sequences(data: Data) -> bool:

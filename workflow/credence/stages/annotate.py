@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -36,6 +37,7 @@ from credence.stages.reading import (
     stated_spec,
 )
 from credence.stages.settings import Settings
+from credence.stages.tools import Said, combine_use_set, read_said, tables_of
 from credence.tables.contract import (
     CONFIDENCE_NAMES,
     NOVELTY_NAMES,
@@ -94,11 +96,16 @@ class Given:
     name: str
     spreadsheet_safe: bool
     six_decimals: bool
+    tool: Sequence[str] = ()  # Tables of further tools, as name=table
+    said: str | None = None  # What each tool said, where the table is of several
+    shown: Sequence[str] = ()  # What a user calls the tables, where that is not their paths
 
     @property
     def files(self) -> dict[str, str | None]:
         """Every file but the tables, by its option."""
-        names = ("calibration", "shift", "events", "evidence", "novelty", "proteins", "vectors")
+        names = (
+            "calibration", "shift", "events", "evidence", "novelty", "proteins", "vectors", "said",
+        )  # fmt: skip
         return {f"--{name}": getattr(self, name) for name in names}
 
     @cached_property
@@ -121,7 +128,8 @@ class Given:
             self.novelty, self.proteins, self.vectors, self.match, self.name
         )
         events, known = _events(self.events, self.evidence, self.novelty)
-        return Annotation(file, shift, newcomers, events, known, sequences)
+        said = None if self.said is None else read_said(Path(self.said))
+        return Annotation(file, shift, newcomers, events, known, sequences, said=said)
 
     @cached_property
     def spec(self) -> TableSpec:
@@ -134,7 +142,14 @@ class Given:
     ) -> Iterator[tuple[dict[str, Any], int]]:
         """Yield the rows of proteins, and how many of them are without scores."""
         file = annotation.file
+        silent = (
+            np.empty(0, dtype=object) if annotation.said is None else annotation.said.unanswered
+        )
         for where, samples in pieces:
+            if len(silent):  # behind the first piece
+                lines = samples.lines[-1] + 1 + np.arange(len(silent))
+                ids = np.array(silent, dtype=object)
+                samples, silent = replace(samples, unscored_ids=ids, unscored_lines=lines), []
             if annotation.newcomers is not None:
                 newcomers = annotation.newcomers
                 places = newcomers.features.places(
@@ -148,7 +163,31 @@ class Given:
             yield annotation.columns(samples, self.calibration), len(samples.unscored_ids)
 
 
-def annotate_tables(
+def annotate_tables(out: str, **options: Any) -> None:
+    """Write the confidence of every prediction of tables, those of several tools combined."""
+    with TemporaryDirectory() as folder:
+        _annotate(out, **_combined(options, Path(folder)))
+
+
+def _combined(options: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Return options with one table in the place of those of several tools."""
+    tool, said = options.get("tool", ()), options.get("said")
+    file = read_calibration(Path(options["calibration"]))
+    if said is not None or (file.tools is None and not tool):
+        return options
+    further = tables_of(file, tool, options["calibration"])
+    if options["part"] is not None:
+        what = "several tools are combined over whole tables."
+        raise refuse("--part", what, "Leave it out, or combine first with credence combine.")
+    names = folder / "combined.parquet", folder / "said.parquet"
+    tables = options["tables"]
+    chosen = tables, options["format_"], options["spec_json"]
+    combine_use_set(*chosen, further, file, names[0], str(names[1]))
+    own = {"tables": [str(names[0])], "format_": "credence", "spec_json": "{}"}
+    return options | own | {"said": str(names[1]), "shown": tables}
+
+
+def _annotate(
     out: str,
     novelty_record: str | None,
     part: str | None,
@@ -159,7 +198,7 @@ def annotate_tables(
     lists_record: str | None,
     **options: Any,
 ) -> None:
-    """Write the confidence of every prediction of tables, which are read piece by piece."""
+    """Write the confidences of tables, which are read piece by piece."""
     given = Given(**options)
     tables, name, safe = given.tables, given.name, given.spreadsheet_safe
     require_other(
@@ -206,7 +245,7 @@ def annotate_tables(
     click.echo(
         f"Wrote {out}: {n_samples} proteins, {n_unknown} without a confidence{message}.", err=True
     )
-    _echo_warnings(tables, given.calibration, annotation.file, sameness)
+    _echo_warnings(given.shown or tables, given.calibration, annotation.file, sameness)
     echo_sentences(annotation, n_samples, out, given)
 
 
@@ -265,6 +304,7 @@ class Annotation:
     sequences: Mapping[str, str] = field(default_factory=dict)  # Of those proteins, by their ids
     noted: Counter[str] = field(default_factory=Counter)  # Of all rows so far: see `counted`
     is_changed: bool = False  # Whether the set's scores are unlike calibration's
+    said: Said | None = None  # What each of several tools said
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -276,6 +316,7 @@ class Annotation:
             *(NOVELTY_NAMES if self.newcomers else ()),
             *(UNCORRECTED_NAMES if is_shifted else ()),
             *event_names(None if self.events is None else self.events.model, is_shifted),
+            *(() if self.said is None else self.said.columns),
         )
 
     def columns(self, samples: Samples, where: str) -> dict[str, Any]:
@@ -309,6 +350,8 @@ class Annotation:
             if self.events.novelty:  # else learnt without distances
                 distance = columns.get("calibration_distance")
         columns |= event_columns(model, predictions, plain.value, self.evidence, distance, mix)
+        if self.said is not None:
+            columns |= self.said.of(predictions.ids)
         columns = {name: columns[name] for name in self.names}
         return with_unscored(columns, samples, method)
 

@@ -140,6 +140,7 @@ def judge_calibrations(
         what_if=what_if_of(labelled, parse_method(chosen, "--chosen"), calibration, quick),
         sets=judge_sets(labelled, sets.options, folds, level, draws) if sets else None,
         thresholds=find_thresholds(labelled, files[chosen].held_out, wanted_of(settings)),
+        tools=combined.finding if (combined := files[chosen].tools) is not None else None,
     )
 
 

@@ -27,6 +27,7 @@ from credence.stages.reading import (
     require_other,
 )
 from credence.stages.settings import CalibrationSettings, SetsSettings, Settings
+from credence.stages.tools import read_combination
 from credence.tables.digests import sha256_of
 from credence.tables.stage_files import (
     CalibrationFile,
@@ -44,11 +45,16 @@ GIVE_CLUSTERS = (
 
 
 def fit_tables(
-    given: LabelledTables, out: str, settings: Settings, proteins: Sequence[str], match: str
+    given: LabelledTables,
+    out: str,
+    settings: Settings,
+    proteins: Sequence[str],
+    match: str,
+    tools: str | None,
 ) -> None:
     """Fit one method to labelled tables and write the calibration."""
     files = [*given.files, *proteins]
-    require_other((out,), files)
+    require_other((out,), [*files, tools])
     parse_method(settings.calibration.method, "--method")  # refused before anything is read
     samples = given.samples()
     chosen = given.calibrating(samples, settings.calibration.weights)
@@ -58,6 +64,7 @@ def fit_tables(
         fit_calibration(chosen, settings, table, read_sequences(proteins, match)),
         inputs={name: sha256_of(Path(path)) for name, path in _names(files)},
         release=set_digest(Path(table), Path(str(given.groups))) if is_release else None,
+        tools=None if tools is None else read_combination(tools),
     )
     write_calibration(Path(out), file)
     for notice in (*sets_notices(file, settings.sets), *samples.notices()):

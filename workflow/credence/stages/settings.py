@@ -371,6 +371,19 @@ TABLE_KEYS: dict[str, Any] = {
 }
 
 
+MAIN_TOOL = "main"  # what the tool of the calibration set is called beside others
+
+
+@dataclass(frozen=True)
+class ToolSet:
+    """A further tool that scored the same proteins."""
+
+    name: str
+    scores: tuple[str, ...]  # Its score tables
+    spec: Mapping[str, Any]  # How they are read
+    classes: Mapping[str, str | None]  # Its class → the run's, null for none of them
+
+
 @dataclass(frozen=True)
 class Trove:
     """One trove, with all that it takes over from the calibration set."""
@@ -430,6 +443,7 @@ USES: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "predict": {"clustering": _RELATED, "split": ("both_sides",)},
     "attach": {"clustering": _RELATED, "split": ("both_sides",)},
+    "combine": {"calibration": ("weights", "level", "draws")},
     "fit": {"calibration": ("method", *_FITTED), "sets": ("level", "kind")},
     "crossfit": {"calibration": _COUNTED, "evaluation": ("folds",)},
     "evaluate": {

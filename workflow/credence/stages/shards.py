@@ -46,6 +46,7 @@ def annotate_shards(
         raise refuse("--ids-across", "it is for all tables together.", remedy)
     every = shards_of(tables, Path(out), ending)
     given = Given(tables=[shard.source for shard in every], **options)
+    _require_one_tool(given)
     require_other((), [*given.tables, *given.files.values()])
     number, n_parts = (1, 1) if part is None else part_named(part)
     shards = every[number - 1 :: n_parts]
@@ -83,6 +84,12 @@ def annotate_shards(
     if ids_across and not problems:
         problems += shared_ids(given.tables, lambda table: _lines_and_ids(table, given.spec))
     raise_any(_in_turn(problems))
+
+
+def _require_one_tool(given: Given) -> None:
+    if given.tool or given.annotation.file.tools is not None:
+        what = "the calibration is of several tools, which are combined one table at a time."
+        raise refuse("--out", what, "Let it end in .tsv or .parquet.")
 
 
 def _in_turn(problems: Sequence[Problem]) -> list[Problem]:

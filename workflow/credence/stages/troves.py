@@ -108,6 +108,7 @@ def attach_tables(
     clusters: Sequence[str],
     trove_clusters: str | None,
     threads: int,
+    samples_as: str,
 ) -> None:
     """Attach a trove to a set whose proteins stay as they are, and write the release's tables."""
     base = read_set((samples_file,), table_spec((samples_file,), samples_format, {}))
@@ -152,7 +153,8 @@ def attach_tables(
             finder = FINDERS[engine](threads, None)
         search = SequenceSearch(finder, thresholds_of(settings), threads)
     found = attach_trove(known, learnt, new, search, base.predictions.class_names)
-    summary = _write(Path(out), entry, base, groups, trove, found, (samples_file, groups_file))
+    pairs = (samples_file, samples_as), (groups_file, "groups.tsv")
+    summary = _write(Path(out), entry, base, groups, trove, found, pairs)
     counts = ", ".join(f"{n} {outcome}" for outcome, n in summary.counts.items() if n)
     click.echo(f"Wrote {out}: {counts or 'no proteins'}.", err=True)
     if summary.n_rescored:
@@ -202,13 +204,13 @@ def _write(
     groups: Groups,
     trove: tuple[Samples, NewSet, tuple[InputFile, ...]],
     found: Attachment,
-    sources: tuple[str, str],
+    pairs: Sequence[tuple[str, str]],
 ) -> AttachSummary:
     """Write the release's tables, and what became of the trove; the counts last."""
     (scored, new, inputs), class_names = trove, base.predictions.class_names
     by_id = np.argsort(new.ids.astype(str), kind="stable")
     added = by_id[found.is_added[by_id]]
-    targets = folder / "samples.parquet", folder / "groups.tsv"
+    sources, targets = zip(*((source, folder / target) for source, target in pairs), strict=True)
     if len(added) == 0 and Path(sources[0]).suffix == targets[0].suffix:
         # Nothing is added: those of the set before, byte for byte.
         for source, target in zip(sources, targets, strict=True):

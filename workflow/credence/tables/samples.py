@@ -438,6 +438,8 @@ def write_samples(path: Path, samples: Samples) -> None:
         columns["predicted_class"] = names[predictions.predicted_class]
         if predictions.top_score is not None:
             columns["score"] = predictions.top_score
+    if samples.genome is not None and len(samples.genome) == len(columns["id"]):
+        columns["genome"] = samples.genome
     metadata = Metadata(predictions.scale, resolution, predictions.is_distribution, pooling)
     write_table(path, columns, metadata={KEY: json.dumps(asdict(metadata))})
 

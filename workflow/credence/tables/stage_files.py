@@ -51,6 +51,7 @@ from credence.records import (
 )
 from credence.sets.conformal import PredictionSets, read_sets
 from credence.tables.writing import write_json, write_table
+from credence.tools.combining import Combination
 
 Hashes = Annotated[NDArray[np.uint64], Stored(packed="uint64")]
 N_STEPS = 12  # top scores tried for each class, from even to certain
@@ -122,7 +123,7 @@ SCHEMA = f"{SCHEMA_NAME}/{SCHEMA_VERSION}"
 REFIT = "Fit the calibration again with credence fit."
 
 COUNTS_IN_WORDS = ("weights", "relatives")
-NOT_ALWAYS = ("sets", "known", "sketch", "held_out")  # keys that a file may do without
+NOT_ALWAYS = ("sets", "known", "sketch", "held_out", "tools")  # keys that a file may do without
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,6 +178,8 @@ class CalibrationFile:
     sketch: Annotated[Sketch | None, Stored(is_left_out=True)] = None
     # What lists rest on: confidences of these proteins by fits without their clusters.
     held_out: Annotated[HeldOut | None, Stored(is_left_out=True)] = None
+    # Where its scores are of several tools: how those are combined.
+    tools: Annotated[Combination | None, Stored(is_left_out=True)] = None
 
     @property
     def needs(self) -> Need:

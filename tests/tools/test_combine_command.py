@@ -1,0 +1,205 @@
+"""The command `combine`, and `annotate` with the tables of several tools."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from credence.app import run_command_line
+from tool_worlds import CLASSES, answers_of, truths
+
+N, N_USE = 300, 60
+
+
+def table(ids, predictions, true=None) -> pd.DataFrame:
+    scores = dict(zip(predictions.class_names, predictions.scores.T.round(6), strict=True))
+    labels = {} if true is None else {"true_class": np.array(CLASSES, dtype=object)[true]}
+    return pd.DataFrame({"id": ids, **labels, **scores})
+
+
+def write_tables(folder: Path) -> None:
+    """Write labelled and unlabelled tables of two tools, and clusters."""
+    for name, n, seed in (("set", N, 1), ("use", N_USE, 2)):
+        ids, true, cluster = truths(n, seed)
+        ids = np.array([f"{name}{one}" for one in ids], dtype=object)
+        first, second = (
+            answers_of(ids, true, strength, 10 * seed + number).predictions
+            for number, strength in enumerate((2.0, 2.0))
+        )
+        table(ids, first, true if name == "set" else None).to_csv(
+            folder / f"{name}.tsv", sep="\t", index=False
+        )
+        best = pd.DataFrame(
+            {
+                "protein": ids,
+                "said": np.array(["gate", "tube", "neck", "other"])[second.predicted_class],
+                "sure": second.top_score.round(6),
+            }
+        )
+        best[n // 10 :].to_csv(folder / f"{name}_second.csv", index=False)
+        pd.DataFrame({"id": ids, "cluster": cluster}).to_csv(
+            folder / f"{name}_clusters.tsv", sep="\t", index=False
+        )
+
+
+SECOND = {
+    "name": "second",
+    "scores": ["set_second.csv"],
+    "spec": {
+        "format": "top-score",
+        "scale": 1,
+        "columns": {"id": "protein", "predicted_class": "said", "score": "sure"},
+    },
+    "classes": {"gate": "Portal", "tube": "Tail", "neck": "Collar", "other": "Other"},
+}
+MAIN = '{"format": "wide", "scale": 1, "columns": {"id": "id", "true_class": "true_class"}}'
+USE = '{"format": "wide", "scale": 1, "columns": {"id": "id"}}'
+
+
+def run(*words: str) -> None:
+    assert run_command_line(list(words)) == 0
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a calibration of two tools."""
+    folder = tmp_path_factory.mktemp("tools")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        write_tables(folder)
+        run(
+            "combine", "set.tsv", "--spec", MAIN, "--clusters", "set_clusters.tsv",
+            "--tools", json.dumps([SECOND]), "--record", "tools.json", "--out", "both.parquet",
+        )  # fmt: skip
+        run(
+            "fit", "both.parquet", "--format", "credence", "--clusters", "set_clusters.tsv",
+            "--tools", "tools.json", "--method", "beta", "--out", "c.json",
+        )  # fmt: skip
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def inside(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+
+
+def annotated(*words: str) -> pd.DataFrame:
+    run("annotate", "use.tsv", "--spec", USE, "--calibration", "c.json", "--out", "o.tsv", *words)
+    return pd.read_csv("o.tsv", sep="\t", keep_default_na=False).set_index("id")
+
+
+def test_annotate_takes_the_tables_of_all_tools(capsys: pytest.CaptureFixture[str]) -> None:
+    both = annotated("--tool", "second=use_second.csv")
+    assert "use_second.csv: 6 of 60 proteins are not in it." in capsys.readouterr().err
+    assert list(both.columns[-5:]) == [
+        "tools_agree", "tool_main", "tool_main_confidence", "tool_second",
+        "tool_second_confidence",
+    ]  # fmt: skip
+    main = pd.read_csv("use.tsv", sep="\t").set_index("id")
+    assert (both["tool_main"] == main.idxmax(axis=1)).all()
+    given = pd.read_csv("use_second.csv").set_index("protein")
+    mapped = given["said"].map(SECOND["classes"])
+    assert (both.loc[mapped.index, "tool_second"] == mapped).all()
+    without = both.drop(mapped.index)
+    assert set(without["tool_second"]) == set(without["tool_second_confidence"]) == {""}
+    assert set(without["tools_agree"]) <= {"1 of 1", "0 of 1"}
+    agree = both.loc[mapped.index]
+    is_same = (agree["tool_main"] == agree["tool_second"]) & (
+        agree["tool_main"] == agree["predicted_class"]
+    )
+    assert (is_same == (agree["tools_agree"] == "2 of 2")).all()
+    assert both["confidence"].astype(float).between(0, 1).all()
+    assert (both["q_value"] != "").all()
+
+
+def test_a_tool_may_be_missing_altogether() -> None:
+    one, both = annotated(), annotated("--tool", "second=use_second.csv")
+    assert len(one) == N_USE
+    assert set(one["tool_second"]) == {""}
+    assert set(one["tools_agree"]) <= {"1 of 1", "0 of 1"}
+    assert one["confidence"].astype(float).mean() < both["confidence"].astype(float).mean()
+
+
+def test_the_combined_table_is_annotated_alike() -> None:
+    both = annotated("--tool", "second=use_second.csv")
+    run(
+        "combine", "use.tsv", "--spec", USE, "--calibration", "c.json", "--tool",
+        "second=use_second.csv", "--said", "said.parquet", "--out", "use.parquet",
+    )  # fmt: skip
+    run(
+        "annotate", "use.parquet", "--format", "credence", "--calibration", "c.json",
+        "--said", "said.parquet", "--out", "p.tsv",
+    )  # fmt: skip
+    again = pd.read_csv("p.tsv", sep="\t", keep_default_na=False).set_index("id")
+    pd.testing.assert_frame_equal(again, both)
+
+
+def test_both_tools_are_better_than_each() -> None:
+    run(
+        "evaluate", "both.parquet", "--format", "credence", "--clusters", "set_clusters.tsv",
+        "--calibration", "c.json", "--out", "found.json", "--draws", "0", "--folds", "2",
+    )  # fmt: skip
+    found = json.loads(Path("found.json").read_text())["tools"]
+    assert found["above_best"] < 0
+    assert [tool["name"] for tool in found["tools"]] == ["main", "second"]
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert run_command_line(list(words)) == 2
+    return capsys.readouterr().err
+
+
+def combined_with(**changes: object) -> tuple[str, ...]:
+    tools = json.dumps([{**SECOND, **changes}])
+    return "combine", "set.tsv", "--spec", MAIN, "--tools", tools, "--out", "x.parquet"
+
+
+def test_classes_that_nobody_knows_are_refused_together(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    classes = {"gate": "Portl", "tube": "Tail", "neck": None}
+    assert refused(capsys, *combined_with(classes=classes)) == (
+        "set_second.csv, column 'classes.gate': 'Portl', to which the tool 'second' maps 'gate', "
+        "is no class. Did you mean 'Portal'?\n"
+        "set_second.csv: nothing says which class 'other' of the tool 'second' is. Write "
+        'classes: {"other": one of Portal, Tail, Collar, Other, or null}.\n'
+        "Fix this and run the command again.\n"
+    )
+
+
+def test_a_tool_of_other_proteins_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert refused(capsys, *combined_with(scores=["use_second.csv"])) == (
+        "use_second.csv: none of its 54 proteins is in the calibration set, where ids are like "
+        "'setp0' and here like 'usep6'. Give the scores of the same proteins, or leave the tool "
+        "'second' out.\nFix this and run the command again.\n"
+    )
+
+
+def test_a_tool_whose_classes_are_all_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    classes = dict.fromkeys(SECOND["classes"])
+    assert "no class of the tool 'second' is mapped to one of the run" in refused(
+        capsys, *combined_with(classes=classes)
+    )
+
+
+def test_a_tool_that_the_calibration_does_not_know_is_refused(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = "annotate", "use.tsv", "--spec", USE, "--calibration", "c.json", "--out", "o.tsv"
+    text = refused(capsys, *words, "--tool", "secnd=use_second.csv", "--tool", "second")
+    assert text == (
+        "--tool: 'secnd' is no tool of c.json. Did you mean 'second'?\n"
+        "--tool: 'second' names no table. Write name=table.\n"
+        "Fix this and run the command again.\n"
+    )
+
+
+def test_a_part_of_several_tools_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    words = "annotate", "use.tsv", "--spec", USE, "--calibration", "c.json", "--out", "o.tsv"
+    assert "several tools are combined over whole tables" in refused(
+        capsys, *words, "--part", "1/2"
+    )

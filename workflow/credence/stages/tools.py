@@ -1,0 +1,370 @@
+"""The stage `combine`: the answers of several tools as one score table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+
+from credence.evaluation.notices import plural
+from credence.predictions import Floats, Integers, Predictions, Strings, from_scores
+from credence.problems import Problem, gathering, nearest, raise_any, refuse
+from credence.records import from_record, parse_json, read_record
+from credence.stages.reading import (
+    LabelledTables,
+    as_calibrated,
+    read_set,
+    require_other,
+    stated_spec,
+    table_spec,
+)
+from credence.stages.settings import MAIN_TOOL, Settings, ToolSet
+from credence.tables.formats import TableSpec
+from credence.tables.samples import Samples, write_samples
+from credence.tables.shards import expanded
+from credence.tables.stage_files import CalibrationFile, read_calibration
+from credence.tables.writing import write_record, write_table
+from credence.tools.combining import Answers, Combination, Tool, in_table_order
+from credence.tools.judging import classes_said, combine
+from credence.tools.signals import facts_of
+
+AGAIN = "Combine again: credence combine."
+AGREE = "tools_agree"
+
+
+def combine_tables(
+    given: LabelledTables,
+    out: str,
+    settings: Settings,
+    tools_json: str,
+    calibration: str | None,
+    tool: Sequence[str],
+    said: str | None,
+    record: str | None,
+) -> None:
+    """Write one table of what several tools answered."""
+    require_other((out, said, record), [*given.files, calibration])
+    if calibration is None:
+        combine_labelled(given, Path(out), settings, tools_json, record)
+        return
+    file = read_calibration(Path(calibration))
+    chosen = given.tables, given.format_, given.spec_json
+    combine_use_set(*chosen, tables_of(file, tool, calibration), file, Path(out), said)
+
+
+@dataclass(frozen=True, eq=False)
+class ReadTool:
+    """What one tool answered of labelled proteins."""
+
+    entry: ToolSet
+    predictions: Predictions
+    classes: Mapping[str, str]  # Its classes, each with the run's; "" for none of them
+
+    def again(self, tables: Sequence[str]) -> Samples:
+        """Return what it answers of other proteins."""
+        facts = facts_of(self.predictions)
+        spec = table_spec(tables, None, self.entry.spec)
+        return read_again(self.entry.name, self.classes, facts, tables, spec)
+
+    def description(self) -> str:
+        """Return what there is of it, in one line."""
+        n = plural(self.predictions.n_samples, "protein")
+        pairs = (f"{own} is {run or 'none'}" for own, run in self.classes.items() if own != run)
+        return "; ".join([f"tool {self.entry.name}: {n}", *pairs])
+
+
+def read_tools(tools: Sequence[ToolSet], main: Samples) -> dict[str, ReadTool]:
+    """Return what each tool answered, or all that is wrong with their tables."""
+    found: dict[str, ReadTool] = {}
+    problems: list[Problem] = []
+    known = main.predictions.ids
+    for entry in tools:
+        with gathering(problems):
+            spec = table_spec(entry.scores, None, entry.spec)
+            own = read_set(entry.scores, spec).predictions
+            classes, wrong = mapped(entry, own, main.predictions.class_names)
+            problems += wrong
+            found[entry.name] = ReadTool(entry, with_classes(own, classes), classes)
+            if not set(known) & set(own.ids):
+                what = (
+                    f"none of its {plural(own.n_samples, 'protein')} is in the calibration set, "
+                    f"where ids are like {known[0]!r} and here like {own.ids[0]!r}."
+                )
+                remedy = (
+                    f"Give the scores of the same proteins, or leave the tool {entry.name!r} out."
+                )
+                raise refuse(entry.scores[0], what, remedy)
+    raise_any(problems)
+    return found
+
+
+def mapped(
+    entry: ToolSet, own: Predictions, run: tuple[str, ...]
+) -> tuple[dict[str, str], list[Problem]]:
+    """Return the run's class of each class of a tool, "" for none of them, and what is wrong."""
+    where, problems = entry.scores[0], []
+    classes = {name: name for name in own.class_names if name in run}
+    for name, target in entry.classes.items():
+        column = f"classes.{name}"
+        if own.scores is not None and name not in own.class_names:
+            what = f"the tool {entry.name!r} has no class {name!r}."
+            problems.append(Problem(where, what, nearest(name, own.class_names), column=column))
+        if target is not None and target not in run:
+            what = f"{target!r}, to which the tool {entry.name!r} maps {name!r}, is no class."
+            problems.append(Problem(where, what, nearest(target, run), column=column))
+        classes[name] = target or ""
+    problems += [
+        Problem(
+            where,
+            f"nothing says which class {name!r} of the tool {entry.name!r} is.",
+            f"Write classes: {{{json.dumps(name, ensure_ascii=False)}: one of {', '.join(run)}, "
+            "or null}.",
+        )
+        for name in own.class_names
+        if name not in classes
+    ]
+    if not problems and not any(classes.values()):
+        what = f"no class of the tool {entry.name!r} is mapped to one of the run."
+        problems.append(Problem(where, what, "Map one with classes, or leave the tool out."))
+    return classes, problems
+
+
+def with_classes(own: Predictions, classes: Iterable[str]) -> Predictions:
+    """Return predictions that may be of further classes, where only the best one is named."""
+    more = [name for name in classes if name not in own.class_names]
+    return replace(own, class_names=(*own.class_names, *more)) if more else own
+
+
+def answers_for(ids: Strings, own: Predictions) -> Answers:
+    """Return the answers of a tool for the proteins at hand."""
+    return Answers(own, pd.Index(own.ids).get_indexer(ids).astype(np.int64))
+
+
+def combine_labelled(
+    given: LabelledTables, out: Path, settings: Settings, tools_json: str, record: str | None
+) -> None:
+    """Write the table of labelled proteins, each stated by fits that did not see its family."""
+    tools = tools_of_json(tools_json)
+    main = given.samples()
+    chosen = given.calibrating(main, settings.calibration.weights).labelled
+    found = read_tools(tools, main)
+    own = main.predictions
+    every = {name: answers_for(own.ids, one.predictions) for name, one in found.items()}
+    every[MAIN_TOOL] = answers_for(own.ids, own)
+    classes = {name: one.classes for name, one in found.items()}
+    classes[MAIN_TOOL] = {name: name for name in own.class_names}
+    rows = pd.Index(own.ids).get_indexer(chosen.predictions.ids)
+    whole, held_out, _ = combine(
+        chosen,
+        {name: one.take(rows) for name, one in every.items()},
+        classes,
+        {entry.name: entry.spec for entry in tools},
+        settings.calibration.level,
+        settings.calibration.draws,
+    )
+    log_p = in_table_order(whole.combined(whole.stated(every)), own.class_names)
+    log_p[rows] = held_out
+    write_samples(out, replace(main, predictions=as_scores(own.ids, own.class_names, log_p)))
+    if record is not None:
+        write_record(Path(record), whole)
+    for entry in tools:
+        _echo_lacking(every[entry.name], entry.scores[0])
+    finding = whole.finding
+    assert finding is not None
+    if finding.alone:
+        what = f"combined, they are worse than {finding.alone!r} alone, which is followed"
+        click.echo(f"{out}: {what} wherever it answers.", err=True)
+    click.echo(f"Wrote {out}: {own.n_samples} proteins, {len(every)} tools.", err=True)
+
+
+def _echo_lacking(answers: Answers, where: str) -> None:
+    """Print how many proteins one table lacks, and how many are in it alone."""
+    n_there, n = int(answers.is_there.sum()), len(answers.row)
+    if n_there < n:
+        click.echo(f"{where}: {n - n_there} of {n} proteins are not in it.", err=True)
+    if n_there < answers.predictions.n_samples:
+        what = (
+            f"{answers.predictions.n_samples - n_there} of its proteins are not in the first table"
+        )
+        click.echo(f"{where}: {what}; they are left out.", err=True)
+
+
+def as_scores(ids: Strings, class_names: tuple[str, ...], log_p: Floats) -> Predictions:
+    """Return predictions whose scores are probabilities, classes in the run's order."""
+    return from_scores(ids, class_names, np.exp(log_p), 1.0, 0.0)
+
+
+def tools_of_json(text: str) -> tuple[ToolSet, ...]:
+    """Return the tools that an option lists as JSON."""
+    values = parse_json(text)
+    return tuple(from_record(ToolSet, entry, "--tools") for entry in values)
+
+
+@dataclass(frozen=True)
+class ToolTables:
+    """The table of a tool beside that of the first one."""
+
+    tool: Tool
+    tables: tuple[str, ...]
+
+
+def tables_of(file: CalibrationFile, named: Sequence[str], where: str) -> list[ToolTables]:
+    """Return the tables of tools given as name=table, or refuse what a calibration lacks."""
+    problems: list[Problem] = []
+    if file.tools is None:
+        what = "this calibration is of one tool."
+        raise refuse(
+            where, what, "Give one that was fitted to several tools, or leave --tool out."
+        )
+    known = {tool.name: tool for tool in file.tools.tools if tool.name != MAIN_TOOL}
+    found: dict[str, list[str]] = {}
+    for text in named:
+        name, equals, path = text.partition("=")
+        if not equals or not path:
+            problems.append(Problem("--tool", f"{text!r} names no table.", "Write name=table."))
+        elif name not in known:
+            what = f"{name!r} is no tool of {where}."
+            problems.append(Problem("--tool", what, nearest(name, list(known))))
+        else:
+            found.setdefault(name, []).append(path)
+    raise_any(problems)
+    return [ToolTables(known[name], expanded(paths)) for name, paths in found.items()]
+
+
+def read_again(
+    name: str,
+    classes: Mapping[str, str],
+    facts: Mapping[str, Any],
+    tables: Sequence[str],
+    spec: TableSpec,
+) -> Samples:
+    """Return later answers of a tool, its classes and its scale as they were."""
+    found = read_set(tables, as_calibrated(spec, tuple(classes), facts["scale"]))
+    if facts_of(found.predictions) != facts:
+        what = f"it does not give the scores that the tool {name!r} gave in calibration."
+        raise refuse(tables[0], what, "Give a table of the same columns.")
+    return found
+
+
+def combine_use_set(
+    tables: Sequence[str],
+    format_: str | None,
+    spec_json: str,
+    further: Sequence[ToolTables],
+    file: CalibrationFile,
+    out: Path,
+    said: str | None,
+) -> None:
+    """Write the table of proteins of unknown class, and what each tool said of them."""
+    whole = file.tools
+    assert whole is not None
+    own = {tool.name: tool for tool in whole.tools}
+    problems: list[Problem] = []
+    found: dict[str, Predictions] = {}
+    main: Samples | None = None
+    with gathering(problems):
+        spec = stated_spec(tables, format_, spec_json)
+        tool = own[MAIN_TOOL]
+        main = read_again(MAIN_TOOL, tool.classes, tool.facts, tables, spec)
+        found[MAIN_TOOL] = main.predictions
+    for one in further:
+        tool = one.tool
+        with gathering(problems):
+            spec = table_spec(one.tables, None, tool.spec)
+            again = read_again(tool.name, tool.classes, tool.facts, one.tables, spec)
+            found[tool.name] = again.predictions
+    raise_any(problems)
+    assert main is not None
+    order = np.argsort(np.concatenate([main.lines, main.unscored_lines]), kind="stable")
+    ids = np.concatenate([main.predictions.ids, main.unscored_ids])[order]
+    answers = {name: answers_for(ids, one) for name, one in found.items()}
+    stated = whole.stated(answers)
+    is_there = np.any([one.is_there for one in answers.values()], axis=0)
+    log_p = in_table_order(whole.combined(stated), whole.class_names)
+    predictions = as_scores(ids, whole.class_names, log_p)
+    genome = None
+    if main.genome is not None:
+        genome = np.concatenate([main.genome, main.unscored_ids])[order][is_there]
+    lines = 1 + np.arange(int(is_there.sum()))
+    write_samples(out, Samples(predictions.take(is_there), None, lines, genome=genome))
+    if said is not None:
+        write_table(Path(said), said_columns(whole, answers, stated, predictions))
+    for one in further:
+        _echo_lacking(answers[one.tool.name], one.tables[0])
+    n_silent = int((~is_there).sum())
+    silent = f", {n_silent} more without any answer" if n_silent else ""
+    click.echo(f"Wrote {out}: {len(lines)} proteins{silent}.", err=True)
+
+
+def said_names(whole: Combination) -> tuple[str, ...]:
+    """Return the columns that say what each tool said and how sure it was."""
+    of_tools = ((f"tool_{name}", f"tool_{name}_confidence") for name in whole.names)
+    return (AGREE, *(name for pair in of_tools for name in pair))
+
+
+def said_columns(
+    whole: Combination,
+    answers: Mapping[str, Answers],
+    stated: Mapping[str, Floats],
+    predictions: Predictions,
+) -> dict[str, Any]:
+    """Return those columns, by protein: the class of the run that each tool names."""
+    names = np.array([*whole.sorted_names, ""], dtype=object)
+    named = classes_said(whole, answers)
+    nothing: Integers = np.full(predictions.n_samples, -1, dtype=np.int64)
+    combined = np.array(whole.class_names, dtype=object)[predictions.predicted_class]
+    columns: dict[str, Any] = {"id": predictions.ids}
+    of_tools: dict[str, Any] = {}
+    n_there = np.zeros(predictions.n_samples, dtype=np.int64)
+    n_agree = np.zeros(predictions.n_samples, dtype=np.int64)
+    for name in whole.names:
+        place = named.get(name, nothing)
+        sure = np.full(predictions.n_samples, np.nan)
+        rows = np.flatnonzero(place >= 0)
+        if len(rows):
+            sure[rows] = np.exp(stated[name][rows, place[rows]])
+        of_tools |= {f"tool_{name}": names[place], f"tool_{name}_confidence": sure}
+        n_there += answers[name].is_there if name in answers else 0
+        n_agree += names[place] == combined
+    texts = [
+        f"{agree} of {there}" if there else ""
+        for agree, there in zip(n_agree.tolist(), n_there.tolist(), strict=True)
+    ]
+    return columns | {AGREE: np.array(texts, dtype=object)} | of_tools
+
+
+@dataclass(frozen=True, eq=False)
+class Said:
+    """What each tool said of proteins, by their ids."""
+
+    row_of: Any  # Index of ids
+    columns: Mapping[str, Any]
+
+    def of(self, ids: Strings) -> dict[str, Any]:
+        """Return the columns of some proteins, all of which are there."""
+        rows = self.row_of.get_indexer(ids)
+        return {name: values[rows] for name, values in self.columns.items()}
+
+    @property
+    def unanswered(self) -> Strings:
+        """Proteins of which no tool said anything."""
+        return np.asarray(self.row_of[self.columns[AGREE] == ""], dtype=object)
+
+
+def read_said(path: Path) -> Said:
+    """Return what :func:`combine_use_set` wrote."""
+    table = pq.read_table(path).to_pandas()
+    columns = {name: table[name].to_numpy() for name in table.columns if name != "id"}
+    return Said(pd.Index(table["id"]), columns)
+
+
+def read_combination(path: str) -> Combination:
+    """Return tools combined, as `credence combine --record` wrote them."""
+    return read_record(Combination, Path(path), AGAIN)

@@ -1,0 +1,74 @@
+# In: the samples of the first tool, the groups that say which of them calibrate, and the
+# tables of further tools.
+# Out: samples.parquet, the answers of all of them as one table, held out for what calibrates;
+# tools.json, how they are combined; and the same of each use-set, with what each tool said.
+
+
+rule combine:
+    input:
+        samples=f"{RELEASE}/{MAIN}",
+        groups=f"{RELEASE}/groups.tsv",
+        tables=given([tool.scores for tool in settings.tools]),
+    output:
+        samples=f"{RELEASE}/samples.parquet",
+        record=f"{RELEASE}/tools.json",
+    log:
+        f"{RESULTS}/logs/combine-{{release}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/combine-{{release}}.tsv"
+    priority: 6
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=configuration.memory(700, 30),
+        runtime=configuration.minutes(15, 10),
+        python=sys.executable,
+    params:
+        tools=settings.tools_json,
+        settings=settings.stage_json("combine"),
+        sources=digests(*(tool.scores for tool in settings.tools)),
+        source=SOURCE,
+    shell:
+        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
+        " combine {input.samples:q} --format credence --groups {input.groups:q}"
+        " --tools {params.tools:q} --settings {params.settings:q}"
+        " --record {output.record:q} --out {output.samples:q} 2> {log:q}"
+
+
+rule combine_use_set:
+    input:
+        scores=lambda wildcards: given(GIVEN_SETS[wildcards.use_set].scores),
+        tables=lambda wildcards: given(
+            [path for _, path in tool_tables(wildcards.use_set)]
+        ),
+        calibration=CALIBRATION,
+    output:
+        table=f"{RESULTS}/use_sets/{{use_set}}/combined.parquet",
+        said=SAID,
+    log:
+        f"{RESULTS}/logs/combine-{{use_set}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/combine-{{use_set}}.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=configuration.memory(1000, 20),
+        runtime=configuration.minutes(15, 0.5),
+        python=sys.executable,
+    params:
+        spec=lambda wildcards: GIVEN_SETS[wildcards.use_set].spec_json,
+        tools=lambda wildcards: configuration.options(
+            "--tool",
+            [f"{name}={path}" for name, path in tool_tables(wildcards.use_set)],
+        ),
+        sources=lambda wildcards: digests(
+            GIVEN_SETS[wildcards.use_set].scores,
+            [path for _, path in tool_tables(wildcards.use_set)],
+        ),
+        source=SOURCE,
+    shell:
+        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
+        " combine {input.scores:q} --spec {params.spec:q} --calibration {input.calibration:q}"
+        " {params.tools:q} --said {output.said:q} --out {output.table:q} 2> {log:q}"
