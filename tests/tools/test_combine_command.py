@@ -96,8 +96,8 @@ def test_annotate_takes_the_tables_of_all_tools(capsys: pytest.CaptureFixture[st
     both = annotated("--tool", "second=use_second.csv")
     assert "use_second.csv: 6 of 60 proteins are not in it." in capsys.readouterr().err
     assert list(both.columns[-5:]) == [
-        "tools_agree", "tool_main", "tool_main_confidence", "tool_second",
-        "tool_second_confidence",
+        "tools_agree", "tool_main", "confidence_main", "tool_second",
+        "confidence_second",
     ]  # fmt: skip
     main = pd.read_csv("use.tsv", sep="\t").set_index("id")
     assert (both["tool_main"] == main.idxmax(axis=1)).all()
@@ -105,7 +105,7 @@ def test_annotate_takes_the_tables_of_all_tools(capsys: pytest.CaptureFixture[st
     mapped = given["said"].map(SECOND["classes"])
     assert (both.loc[mapped.index, "tool_second"] == mapped).all()
     without = both.drop(mapped.index)
-    assert set(without["tool_second"]) == set(without["tool_second_confidence"]) == {""}
+    assert set(without["tool_second"]) == set(without["confidence_second"]) == {""}
     assert set(without["tools_agree"]) <= {"1 of 1", "0 of 1"}
     agree = both.loc[mapped.index]
     is_same = (agree["tool_main"] == agree["tool_second"]) & (

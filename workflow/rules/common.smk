@@ -130,7 +130,11 @@ def further_files():
             for name, entry in USE_SETS.items()
             if name not in DIVIDED
         ),
-        *((f"tool {tool.name}", path) for tool in settings.tools for path in tool.scores),
+        *(
+            (f"tool {tool.name}", path)
+            for tool in settings.tools
+            for path in tool.scores
+        ),
         *(
             (f"use-set {name}: tool {tool}", path)
             for name in (GIVEN_SETS if settings.tools else ())

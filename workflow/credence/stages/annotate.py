@@ -148,8 +148,8 @@ class Given:
         for where, samples in pieces:
             if len(silent):  # behind the first piece
                 lines = samples.lines[-1] + 1 + np.arange(len(silent))
-                ids = np.array(silent, dtype=object)
-                samples, silent = replace(samples, unscored_ids=ids, unscored_lines=lines), []
+                samples = replace(samples, unscored_ids=silent, unscored_lines=lines)
+                silent = silent[:0]
             if annotation.newcomers is not None:
                 newcomers = annotation.newcomers
                 places = newcomers.features.places(

@@ -30,6 +30,7 @@ from credence.tables.contract import (
     NOT_QUICKLY,
     Q_VALUE,
     TEXT_NAMES,
+    TOOL,
     UNCORRECTED_NAMES,
     class_codes,
     is_corrected,
@@ -395,7 +396,8 @@ def write_again(
             names, pieces = file.schema_arrow.names, file.iter_batches()
         else:
             names = _cells(source, stack, {}).schema.names
-            is_number = [in_six_decimals and name not in TEXT_NAMES for name in names]
+            is_text = [name in TEXT_NAMES or name.startswith(TOOL) for name in names]
+            is_number = [in_six_decimals and not is_one for is_one in is_text]
             kinds = [pa.float64() if is_one else pa.string() for is_one in is_number]
             pieces = _cells(source, stack, dict(zip(names, kinds, strict=True)))
         own = names if by_step is None else [*with_q_value(dict.fromkeys(names), None)]

@@ -26,6 +26,7 @@ from credence.stages.reading import (
     table_spec,
 )
 from credence.stages.settings import MAIN_TOOL, Settings, ToolSet
+from credence.tables.contract import AGREE, SURE, TOOL
 from credence.tables.formats import TableSpec
 from credence.tables.samples import Samples, write_samples
 from credence.tables.shards import expanded
@@ -36,7 +37,6 @@ from credence.tools.judging import classes_said, combine
 from credence.tools.signals import facts_of
 
 AGAIN = "Combine again: credence combine."
-AGREE = "tools_agree"
 
 
 def combine_tables(
@@ -303,12 +303,6 @@ def combine_use_set(
     click.echo(f"Wrote {out}: {len(lines)} proteins{silent}.", err=True)
 
 
-def said_names(whole: Combination) -> tuple[str, ...]:
-    """Return the columns that say what each tool said and how sure it was."""
-    of_tools = ((f"tool_{name}", f"tool_{name}_confidence") for name in whole.names)
-    return (AGREE, *(name for pair in of_tools for name in pair))
-
-
 def said_columns(
     whole: Combination,
     answers: Mapping[str, Answers],
@@ -330,7 +324,7 @@ def said_columns(
         rows = np.flatnonzero(place >= 0)
         if len(rows):
             sure[rows] = np.exp(stated[name][rows, place[rows]])
-        of_tools |= {f"tool_{name}": names[place], f"tool_{name}_confidence": sure}
+        of_tools |= {f"{TOOL}{name}": names[place], f"{SURE}{name}": sure}
         n_there += answers[name].is_there if name in answers else 0
         n_agree += names[place] == combined
     texts = [

@@ -476,11 +476,14 @@ CONFIDENCE_NAMES = tuple(entry.name for entry in columns_of(Confidences))
 # Where `confidence` is corrected for a use-set's mix of classes, and only there.
 UNCORRECTED_NAMES = ("uncorrected_confidence", "uncorrected_lower", "uncorrected_upper")
 Q_VALUE = "q_value"  # the least estimated share of wrong ones of a list that holds the protein
+# Of several tools: how many name the class, the class that each names and how sure each is.
+AGREE, TOOL, SURE = "tools_agree", "tool_", "confidence_"
 # What a table of confidences may hold beside.
 FURTHER_COLUMNS = (
     *(replace(SHARE, name=name, is_optional=True) for name in (*UNCORRECTED_NAMES, Q_VALUE)),
     *SET_COLUMNS,
     *NOVELTY_COLUMNS,
+    Column(AGREE, may_be_empty=True, is_optional=True),
 )
 
 
@@ -611,8 +614,9 @@ def read_confidences(path: Path) -> Confidences:
 
 def _read_confidences(path: Path) -> ReadTable:
     _header(path)
-    events = tuple(replace(SHARE, name=prefix) for prefix in PREFIXES)
-    read = read_columns(path, (*columns_of(Confidences), *FURTHER_COLUMNS), events)
+    shares = tuple(replace(SHARE, name=prefix) for prefix in (*PREFIXES, SURE))
+    further = (*shares, Column(TOOL, may_be_empty=True))
+    read = read_columns(path, (*columns_of(Confidences), *FURTHER_COLUMNS), further)
     _check_interval(read, "confidence")
     _check_interval(read, *UNCORRECTED_NAMES)
     return read
