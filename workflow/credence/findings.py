@@ -806,6 +806,7 @@ class ToolFinding:
     accuracy: Measured  # The same: share of proteins whose most probable class is the true one
     # NLL by all others less that by all; above 0 where the tool helps.
     adds: Measured
+    unnamed: tuple[str, ...]  # Classes of the run that it cannot name
 
 
 @dataclass(frozen=True)
@@ -836,7 +837,6 @@ class ToolsFinding:
     above_best: float  # The combined NLL less that tool's, with the paired standard error
     error: float
     alone: str  # That tool, where all combined are worse by more than that error; else empty
-    unreached: tuple[str, ...]  # Classes that no tool names
 
 
 @dataclass(frozen=True)

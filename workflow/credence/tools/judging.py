@@ -66,6 +66,7 @@ def judge_tools(
     every = fitted.each()
     alone = {name: fitted.each([name]) for name in names}
     loss, mean = judged.loss(every), labelled.weight / labelled.weight.sum()
+    classes = {tool.name: tool.classes for tool in fitted.combination.tools}
     best = min(names, key=lambda name: mean @ judged.loss(alone[name]))
     above = loss - judged.loss(alone[best])
     error = paired_error(above, labelled)
@@ -76,13 +77,14 @@ def judge_tools(
     for name in names:
         others = [other for other in names if other != name]
         without = judged.loss(fitted.each(others)) if others else loss
-        values = judged.measured(
+        nll, accuracy, adds = judged.measured(
             judged.ratio(judged.loss(alone[name])),
             judged.ratio(judged.is_right(alone[name]), share=True),
             judged.ratio(without - loss),
         )
-        tools.append(ToolFinding(name, int(answers[name].is_there.sum()), *values))
-    named = {place for tool in fitted.combination.tools for place in tool.classes.values()}
+        n_answered, named = int(answers[name].is_there.sum()), set(classes[name].values())
+        unnamed = tuple(one for one in fitted.combination.class_names if one not in named)
+        tools.append(ToolFinding(name, n_answered, nll, accuracy, adds, unnamed))
     nll, accuracy = judged.measured(
         judged.ratio(judged.loss(every)), judged.ratio(judged.is_right(every), share=True)
     )
@@ -98,7 +100,6 @@ def judge_tools(
         above_best=float(mean @ above),
         error=error,
         alone=best if is_best else "",
-        unreached=tuple(name for name in fitted.combination.class_names if name not in named),
     )
 
 

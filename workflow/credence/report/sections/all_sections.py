@@ -22,6 +22,7 @@ from credence.report.sections import (
     sets,
     shift,
     splits,
+    tools,
     use_sets,
 )
 
@@ -32,6 +33,7 @@ SECTIONS: tuple[Callable[[Findings], page.Section | None], ...] = (
     measuring.section,
     methods.section,
     mistakes.section,
+    tools.section,
     sets.section,
     events.section,
     use_sets.section,
