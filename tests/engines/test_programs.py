@@ -491,7 +491,11 @@ def test_shorter_proteins_are_searched_more_sensitively() -> None:
     assert found == sensitivity
 
 
-def test_every_query_is_searched_once_and_never_less_sensitively_than_its_length_asks() -> None:
+def test_every_query_is_searched_once_and_never_less_sensitively_than_its_length_asks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(mmseqs, "LONGEST", np.inf)
+    monkeypatch.setattr(mmseqs, "INDEX", np.inf)
     # Two of 500 residues, one of 200, one of 90; the last is what they are searched in.
     for n_targets, expected in (
         # A search of its own takes 2.5 seconds to begin; so few pairs take no time.
@@ -500,7 +504,8 @@ def test_every_query_is_searched_once_and_never_less_sensitively_than_its_length
     ):
         library = SimpleNamespace(lengths=np.array([500, 500, 200, 90, n_targets]))
         found = mmseqs._searches(mmseqs.REACHES, library, np.arange(4), np.array([4]))
-        assert [(one, value, rows.tolist()) for one, value, rows in found] == expected
+        found = mmseqs._searches(mmseqs.REACHES, library, np.arange(4), np.array([4]), longer=True)
+        assert [(one.shortest, one.sensitivity, one.queries.tolist()) for one in found] == expected
 
 
 def test_the_second_search_is_at_no_length_less_sensitive_than_the_first() -> None:
@@ -531,7 +536,7 @@ def low_complexity(n_each: int) -> list[str]:
 
 def test_what_a_prefilter_hides_as_of_low_complexity_is_known(tmp_path: Path) -> None:
     texts = objects([*low_complexity(1), random_text(np.random.default_rng(6), 300)])
-    hidden = mmseqs.Mmseqs.found(tmp_path, 1, 60.0).hidden(texts)
+    hidden = mmseqs.Mmseqs.found(tmp_path, 1, 60.0).hidden(tmp_path / "every", texts)
     lengths = np.array([len(text) for text in texts])
     assert (hidden[:3] > 0.4 * lengths[:3]).all()
     assert hidden[3] < 10

@@ -31,20 +31,27 @@ def every_pair(n_texts: int) -> tuple[np.ndarray, np.ndarray]:
     return np.triu_indices(n_texts, 1)
 
 
+def piece(
+    first: np.ndarray, second: np.ndarray, promise: np.ndarray | float = 0.0
+) -> list[candidates.Piece]:
+    """Return what reads one piece of candidates."""
+    promises = np.broadcast_to(promise, first.shape)
+    return [lambda: (first, second, promises)]
+
+
 def pairs_of(n_texts: int) -> candidates.Search:
     """Return a search that proposes every pair of what is searched again."""
 
-    def again(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def again(rows: np.ndarray) -> list[candidates.Piece]:
         first, second = every_pair(n_texts)
         kept = np.isin(first, rows) | np.isin(second, rows)
-        return first[kept], second[kept]
+        return piece(first[kept], second[kept])
 
     return again
 
 
-def nothing_more(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    nothing = np.empty(0, dtype=np.int64)
-    return nothing, nothing
+def nothing_more(rows: np.ndarray) -> list[candidates.Piece]:
+    return []
 
 
 def partition(n_texts: int, pairs: Pairs) -> list[int]:
@@ -67,7 +74,7 @@ def test_candidates_connect_what_alignments_of_all_pairs_connect(
     by_chance = np.random.default_rng(2).uniform(0.0, 140.0, len(first))
     promised = np.full(len(first), promises[promise]) if promise in promises else by_chance
     found = Candidates(Library(texts, threads), LOOSER).connect(
-        no_pairs(), first, second, promised, pairs_of(len(texts))
+        no_pairs(), piece(first, second, promised), pairs_of(len(texts))
     )
     expected = partition(len(texts), exact(texts))
     assert partition(len(texts), found) == expected
@@ -108,7 +115,7 @@ def test_fewer_pairs_are_aligned_than_there_are_relatives() -> None:
     texts = world(n_families=30)
     first, second = every_pair(len(texts))
     found = Candidates(Library(texts), LOOSER).connect(
-        no_pairs(), first, second, np.zeros(len(first)), nothing_more
+        no_pairs(), piece(first, second), nothing_more
     )
     assert found.n_pairs < exact(texts).n_pairs
     assert partition(len(texts), found) == partition(len(texts), exact(texts))
@@ -139,7 +146,7 @@ def test_members_are_compared_where_their_representatives_are_no_relatives(
     nearness = np.full(2, 0.7)
     near = Pairs(np.array([0, 1]), np.array([2, 3]), nearness, nearness, nearness)
     found = Candidates(Library(texts), LOOSER).connect(
-        near, np.array([0]), np.array([1]), np.ones(1), pairs_of(4)
+        near, piece(np.array([0]), np.array([1])), pairs_of(4)
     )
     assert partition(4, found) == [0, 0, 0, 0]
 
@@ -150,7 +157,7 @@ def test_what_stayed_small_is_searched_for_again_and_nothing_else() -> None:
     first, second = every_pair(len(texts))
     asked = []
 
-    def again(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def again(rows: np.ndarray) -> list[candidates.Piece]:
         asked.append(rows.tolist())
         return pairs_of(len(texts))(rows)
 
@@ -159,9 +166,8 @@ def test_what_stayed_small_is_searched_for_again_and_nothing_else() -> None:
     large = np.flatnonzero(np.array(expected) == sizes.argmax())
     assert sizes.max() > candidates.SMALL
     kept = np.isin(first, large) & np.isin(second, large)
-    promise = np.zeros(int(kept.sum()))
     found = Candidates(Library(texts), LOOSER).connect(
-        no_pairs(), first[kept], second[kept], promise, again
+        no_pairs(), piece(first[kept], second[kept]), again
     )
     assert partition(len(texts), found) == expected
     assert asked == [np.setdiff1d(np.arange(len(texts)), large).tolist()]
@@ -171,10 +177,7 @@ def test_no_candidates_leave_near_copies_together_and_nothing_else() -> None:
     texts = world(n_families=1, size=3)
     one = np.ones(1)
     near = Pairs(np.array([0]), np.array([2]), one, one, one)
-    nothing = np.empty(0, dtype=np.int64)
-    found = Candidates(Library(texts), LOOSER).connect(
-        near, nothing, nothing, nothing, nothing_more
-    )
+    found = Candidates(Library(texts), LOOSER).connect(near, [], nothing_more)
     assert partition(3, found) == [0, 1, 0]
 
 
@@ -190,7 +193,7 @@ def test_what_promises_much_and_is_explained_by_chance_is_no_edge() -> None:
     assert len(first) > 10
     promise = 0.9 * score_needed(36, np.full(len(first), 36))
     found = Candidates(Library(texts), LOOSER).connect(
-        no_pairs(), first, second, promise, nothing_more
+        no_pairs(), piece(first, second, promise), nothing_more
     )
     assert found.n_pairs == 0
 
@@ -200,10 +203,8 @@ def test_the_second_search_may_be_the_first_that_finds_anything() -> None:
     ancestor = codes("".join(rng.choice(LETTERS, 120)))
     texts = np.array([written(mutated(ancestor, 0.8, rng)) for _ in range(2)], dtype=object)
     texts = distinct(texts).texts
-    nothing, both = np.empty(0, dtype=np.int64), (np.array([0]), np.array([1]))
-    found = Candidates(Library(texts), LOOSER).connect(
-        no_pairs(), nothing, nothing, np.empty(0), lambda rows: both
-    )
+    both = piece(np.array([0]), np.array([1]))
+    found = Candidates(Library(texts), LOOSER).connect(no_pairs(), [], lambda rows: both)
     assert (found.first.tolist(), found.second.tolist()) == ([0], [1])
 
 
@@ -239,6 +240,6 @@ def test_a_relative_that_no_search_proposes_is_met_by_way_of_what_is_alike_to_bo
     assert library.align([(1, 2)]).at(LOOSER).all()
     assert not library.align([(0, 1), (0, 2)]).at(LOOSER).any()
     found = Candidates(library, LOOSER).connect(
-        no_pairs(), first, second, np.zeros(2), lambda rows: (first, second)
+        no_pairs(), piece(first, second), lambda rows: piece(first, second)
     )
     assert (found.first.tolist(), found.second.tolist()) == ([1], [2])

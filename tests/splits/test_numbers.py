@@ -13,7 +13,7 @@ from credence.relatives.across import relatives_by_label, relatives_in
 from credence.relatives.alignment import Library
 from credence.relatives.attach import attach
 from credence.relatives.audit import audit, by_class
-from credence.relatives.candidates import Candidates
+from credence.relatives.candidates import Candidates, Piece
 from credence.relatives.cut import cut_oversized
 from credence.relatives.graph import GraphEngine
 from credence.relatives.kmers import ExactFinder, KmerEngine, links, words_of
@@ -86,13 +86,12 @@ def test_candidates_connect_what_they_did(known: Known) -> None:
     first, second = np.triu_indices(len(library.texts), 1)
     promise = library.scores(first, second) * 0.8
 
-    def again(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def again(rows: np.ndarray) -> list[Piece]:
         kept = np.isin(first, rows)
-        return first[kept], second[kept]
+        return [lambda: (first[kept], second[kept], promise[kept])]
 
-    found = Candidates(library, RELATIVES.looser()).connect(
-        no_pairs(), first[::3], second[::3], promise[::3], again
-    )
+    pieces: list[Piece] = [lambda: (first[::3], second[::3], promise[::3])]
+    found = Candidates(library, RELATIVES.looser()).connect(no_pairs(), pieces, again)
     known.compare("candidates", listed(found))
 
 

@@ -1,10 +1,50 @@
 # In: the proteins, and those that the classifier was trained on.
 # Out: clusters.tsv, which proteins are relatives, and relatives.tsv, which of them
-# have one in training.
+# have one in training. The search of many proteins is divided into jobs: near copies
+# and masked ones first, then shares of the search, what they connect, and shares of
+# the second search.
+
+
+rule search:
+    input:
+        before=before_share,
+        proteins=given(settings.clustered),
+        training=given(settings.trained_elsewhere),
+    output:
+        f"{RESULTS}/search/{{step}}-{{share}}.txt",
+    log:
+        f"{RESULTS}/logs/search-{{step}}-{{share}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/search-{{step}}-{{share}}.tsv"
+    wildcard_constraints:
+        step="search|again",
+        share="[0-9]+",
+    conda:
+        ENVIRONMENT
+    threads: configuration.several
+    resources:
+        mem_mb=configuration.memory(2000, 20),
+        runtime=configuration.minutes(30, 1),
+        python=sys.executable,
+    params:
+        training=configuration.option("--training", settings.trained_elsewhere),
+        match=settings.calibration_set.match,
+        settings=settings.stage_json("cluster"),
+        sources=digests(settings.clustered, settings.trained_elsewhere),
+        source=SOURCE,
+        pieces=PIECES,
+        n_shares=SEARCHES,
+    shell:
+        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
+        " cluster {input.proteins:q} {params.training:q}"
+        " --match {params.match:q} --settings {params.settings:q} --threads {threads:q}"
+        " --pieces {params.pieces:q} --share {wildcards.step:q}:{wildcards.share:q}/{params.n_shares:q}"
+        " --out {output:q} 2> {log:q}"
 
 
 rule cluster:
     input:
+        shares=shares_of_search("again"),
         proteins=given(settings.clustered),
         training=given(settings.trained_elsewhere),
     output:
@@ -34,6 +74,7 @@ rule cluster:
         ),
         training=configuration.option("--training", settings.trained_elsewhere),
         match=settings.calibration_set.match,
+        pieces=configuration.option("--pieces", PIECES),
         settings=settings.stage_json("cluster"),
         sources=digests(settings.clustered, settings.trained_elsewhere),
         source=SOURCE,
@@ -41,4 +82,4 @@ rule cluster:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " cluster {input.proteins:q} {params.training:q}"
         " --match {params.match:q} --settings {params.settings:q}"
-        " {params.relatives:q} --threads {threads:q} --out {output.clusters:q} 2> {log:q}"
+        " {params.relatives:q} {params.pieces:q} --threads {threads:q} --out {output.clusters:q} 2> {log:q}"

@@ -151,6 +151,27 @@ def further_files():
     return [(role, path) for role, path in found if path]
 
 
+# Where pieces of the search are kept; only one engine has some.
+PIECES = (
+    f"{RESULTS}/search/pieces"
+    if settings.values["clustering"]["engine"] == "mmseqs"
+    else None
+)
+
+
+def shares_of_search(step):
+    """Return what the jobs of a step write, where a search is divided."""
+    pattern = f"{RESULTS}/search/{step}-{{share}}.txt"
+    return expand(pattern, share=range(1, SEARCHES + 1)) if SEARCHES > 1 else []
+
+
+def before_share(wildcards):
+    """Return what has to be there before a share: what its whole step needs."""
+    if wildcards.share != "0":
+        return [f"{RESULTS}/search/{wildcards.step}-0.txt"]
+    return shares_of_search("search") if wildcards.step == "again" else []
+
+
 # The lists of a use-set, one for each share of wrong ones.
 LISTS = [f"{REPORTS}/{{use_set}}/{name}" for name in settings.list_names]
 

@@ -100,6 +100,16 @@ def predict() -> None:
     clstr="A .clstr file of CD-HIT; then nothing is clustered.",
     relatives="Also write which proteins have a relative in training.",
 )
+@click.option(
+    "--pieces",
+    metavar="FOLDER",
+    help="Keep pieces of the search there until it is done; a command that was killed goes on.",
+)
+@click.option(
+    "--share",
+    metavar="STEP:K/N",
+    help="Make only share K of N of a step's pieces, for several machines (docs/cluster.md).",
+)
 @match_option
 @settings_options("cluster")
 @threads_option

@@ -501,6 +501,7 @@ def few(wildcards: Any, input: Iterable[str]) -> int:
 # A part of a gigabyte takes one core one to five minutes, and starting a job on
 # a cluster half a minute (docs/operations.md).
 PART_MB = 1000.0
+SEARCHED_MB = 30.0  # 100,000 proteins; ten minutes on one core or so
 # Of a smaller calibration set, ten fits of the slowest method take no longer
 # than it takes to start a job: 1 MB are 15,000 proteins of eleven classes.
 JUDGED_ALONE_MB = 1.0
@@ -529,6 +530,15 @@ def shares(entry: TableSet, n_jobs: int | None) -> tuple[RowShare, ...]:
     return tuple(
         RowShare(tables, f"{number}/{len(held)}") for number, tables in enumerate(held, start=1)
     )
+
+
+def searches(settings: Configuration) -> int:
+    """Return the number of jobs that search for relatives; only one engine divides that."""
+    if settings.values["clustering"]["engine"] != "mmseqs":
+        return 1
+    asked: int | None = settings.values["scatter"]["cluster"]
+    paths = filter(None, [settings.clustered, settings.trained_elsewhere])
+    return asked or max(1, round(sum(map(_size, paths)) / SEARCHED_MB))
 
 
 def judged_alone(settings: Configuration) -> tuple[str, ...]:

@@ -11,16 +11,17 @@ that stayed small are searched for again, by themselves; and where two represent
 of large components are alike beyond chance without being relatives, their members
 are compared (decision 0509). What is still in a small component is compared with
 what those alike to it are alike to (decision 0510).
+
+Candidates come piece by piece, and one piece is held at a time (decision 0515).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import sparse
 
 from credence.predictions import Booleans, Floats, Integers
@@ -44,7 +45,10 @@ SMALL = 5  # members of a component that are searched for again
 PROMISING, ROUNDS_OF_PROMISE = 0.6, 6
 # A promise is another program's score; by so much it is above what chance explains.
 MARGIN_OVER_CHANCE = 1.25
-Search = Callable[[Integers], tuple[Integers, Integers]]
+# Reads the candidates of a piece: rows of the lower and the higher one, sorted, each pair once,
+# and what another program promises of their score.
+Piece = Callable[[], tuple[Integers, Integers, Integers | Floats]]
+Search = Callable[[Integers], Sequence[Piece]]
 # Of each such member so many are looked at by way of others, those with most of these first.
 MOST_BEYOND, ROWS_AT_ONCE = 100, 1_000
 MOST_AT_ONCE = 2_000_000  # pairs of members compared before components are looked at again
@@ -62,6 +66,12 @@ class Alike(NamedTuple):
         return Alike(self.first[rows], self.second[rows], self.score[rows])
 
 
+def together(parts: Iterable[Alike]) -> Alike:
+    """Return several lists as one."""
+    nothing = Alike(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
+    return Alike(*(np.concatenate(column) for column in zip(nothing, *parts, strict=True)))
+
+
 @dataclass(frozen=True, eq=False)
 class Candidates:
     """Sequences, and pairs of them that may be relatives."""
@@ -69,18 +79,27 @@ class Candidates:
     library: Library  # The sequences
     thresholds: Thresholds  # From where on two are joined
 
-    def connect(
-        self, near: Pairs, first: Integers, second: Integers, promise: ArrayLike, again: Search
-    ) -> Pairs:
+    def connect(self, near: Pairs, pieces: Sequence[Piece], again: Search) -> Pairs:
         """Return pairs that connect all relatives that can be met."""
-        edges = [near, self._promising(near, first, second, np.asarray(promise))]
-        alike = self._alike(*self._apart(edges, first, second))
-        edges.append(self._joining(edges, alike, FEW))
+        return self.completed(near, *self.begun(near, pieces), pieces, again)
+
+    def begun(self, near: Pairs, pieces: Sequence[Piece]) -> tuple[Pairs, Alike]:
+        """Return near copies and what the first search connects, and who is alike."""
+        edges = [near]
+        for piece in pieces:
+            edges.append(self._promising(edges, *piece()))
+        alike = together(self._alike(*self._apart(edges, *piece()[:2])) for piece in pieces)
+        return joined([*edges, self._joining(edges, alike, FEW)]), alike
+
+    def completed(
+        self, near: Pairs, begun: Pairs, alike: Alike, pieces: Sequence[Piece], again: Search
+    ) -> Pairs:
+        """Return pairs that connect all relatives, with those that a second search connects."""
+        edges = [begun]
         component = self._component(edges)
         is_small = np.bincount(component)[component] <= SMALL
         if is_small.any():
-            more = self._more(edges, (first, second), again(np.flatnonzero(is_small)))
-            every = Alike(*(np.concatenate(bounds) for bounds in zip(alike, more, strict=True)))
+            every = together([alike, *self._more(edges, is_small, pieces, again)])
             edges.append(self._joining(edges, every, MANY))
             edges.append(self._joining(edges, self._beyond(edges, every), MANY))
         is_large = ~(is_small[alike.first] | is_small[alike.second])
@@ -120,18 +139,20 @@ class Candidates:
         return self._joining([no_pairs()], alike, WITHOUT_END)
 
     def _more(
-        self,
-        edges: list[Pairs],
-        before: tuple[Integers, Integers],
-        found: tuple[Integers, Integers],
-    ) -> Alike:
-        """Return those alike among candidates that were none before."""
-        first, second = self._apart(edges, *found)
-        width = len(self.library.texts)
-        keys, known = first * width + second, before[0] * width + before[1]
-        places = np.searchsorted(known, keys)  # both are sorted
-        is_new = np.append(known, -1)[places] != keys
-        return self._alike(first[is_new], second[is_new])
+        self, edges: list[Pairs], is_small: Booleans, pieces: Sequence[Piece], again: Search
+    ) -> Iterator[Alike]:
+        """Yield those alike among candidates that were none before."""
+        width, known = len(self.library.texts), [np.empty(0, dtype=np.int64)]
+        for piece in pieces:
+            first, second, _ = piece()
+            kept = is_small[first] | is_small[second]
+            known.append(first[kept] * width + second[kept])
+        met = np.unique(np.concatenate(known))
+        for piece in again(np.flatnonzero(is_small)):
+            first, second = self._apart(edges, *piece()[:2])
+            new = np.setdiff1d(first * width + second, met, assume_unique=True)
+            met = np.union1d(met, new)
+            yield self._alike(*np.divmod(new, width))
 
     def _shorter(self, first: Integers, second: Integers) -> Integers:
         return np.minimum(self.library.lengths[first], self.library.lengths[second])
@@ -143,13 +164,15 @@ class Candidates:
         is_apart = component[first] != component[second]
         return first[is_apart], second[is_apart]
 
-    def _promising(self, near: Pairs, first: Integers, second: Integers, promise: Floats) -> Pairs:
+    def _promising(
+        self, edges: list[Pairs], first: Integers, second: Integers, promise: Integers | Floats
+    ) -> Pairs:
         """Return edges among the best of each component, aligned without being scored."""
         shorter = self._shorter(first, second)
         needed = MARGIN_OVER_CHANCE * self._needed(first, second)
         kept = promise >= np.maximum(PROMISING * shorter, needed)
         first, second, worth = first[kept], second[kept], (promise / shorter)[kept]
-        return self._while_apart([near], first, second, worth, [1] * ROUNDS_OF_PROMISE)
+        return self._while_apart(edges, first, second, worth, [1] * ROUNDS_OF_PROMISE)
 
     def _while_apart(
         self,

@@ -17,19 +17,23 @@ from __future__ import annotations
 import importlib.util
 import re
 import shutil
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from string import ascii_lowercase
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from credence.predictions import Floats, Integers, Strings
 from credence.problems import refuse
 from credence.relatives.alignment import Library, measured
-from credence.relatives.candidates import Candidates
+from credence.relatives.candidates import Alike, Candidates, Piece
 from credence.relatives.pairs import Pairs, Thresholds, alike, joined
+from credence.relatives.pieces import Pieces
 from credence.relatives.programs import (
     candidates_of,
     diagonal_needed,
@@ -79,6 +83,16 @@ def release_of(text: str) -> int | None:
     return int(number.group(1)) if number else RELEASES.get(text[:5])
 
 
+class Search(NamedTuple):
+    """One search: a piece of the queries of its kind."""
+
+    queries: Integers  # Rows, from long to short, as those of targets
+    targets: Integers
+    sensitivity: float
+    shortest: int  # Least number of residues of a sequence that may be found
+    more: tuple[str, ...] = ()  # Further options
+
+
 @dataclass(frozen=True)
 class Mmseqs:
     """MMseqs2 at work in a folder."""
@@ -110,11 +124,15 @@ class Mmseqs:
         near = alike(bounds[:, 0], bounds[:, 1], NEAR_COVERAGE)
         return replace(near, identity=np.full(len(bounds), identity))
 
-    def hidden(self, texts: Strings) -> Integers:
-        """Return how many residues of each sequence the prefilter hides as of low complexity."""
+    def hidden(self, database: Path, texts: Strings) -> Integers:
+        """Return how many residues of each sequence the prefilter hides as of low complexity.
+
+        The database that is made for that stays: all searches take parts of it.
+        """
         write_texts(self.folder / "all.fasta", texts, np.arange(len(texts)))
-        for words in MASKING:
-            self._run(words.split())
+        self._run(["createdb", "all.fasta", str(database), "--shuffle", "0"])
+        self._run(["masksequence", str(database), "hidden"])
+        self._run(["convert2fasta", "hidden", "hidden.fasta"])
         lines = (self.folder / "hidden.fasta").read_bytes().split(b"\n")
         hidden = np.zeros(len(texts), dtype=np.int64)
         for name, text in zip(lines[:-1:2], lines[1::2], strict=True):
@@ -122,26 +140,23 @@ class Mmseqs:
         return hidden
 
     def candidates(
-        self,
-        name: str,
-        texts: Strings,
-        queries: Integers,
-        targets: Integers,
-        sensitivity: float,
-        shortest: int,
-        more: Sequence[str] = (),
-    ) -> Path:
-        """Return a table of queries and targets that share words on a diagonal."""
-        names = [f"{name}-query", f"{name}-target"]
-        for database, rows in zip(names, (queries, targets), strict=True):
-            write_texts(self.folder / f"{database}.fasta", texts, rows)
-            self._run(["createdb", f"{database}.fasta", database])
-        least = str(int(diagonal_needed(np.array(shortest))))
-        words = ["prefilter", *names, f"{name}-found", "-k", "5", "-s", str(sensitivity)]
+        self, database: Path, lengths: Integers, search: Search
+    ) -> tuple[NDArray[Any], ...]:
+        """Return queries and targets that share words on a diagonal, as few bytes as hold them."""
+        names = ["piece-query", "piece-target"]
+        for name, rows in zip(names, (search.queries, search.targets), strict=True):
+            np.savetxt(self.folder / f"{name}.rows", rows, "%d")
+            words = ["createsubdb", f"{name}.rows", str(database), name, "--subdb-mode", "1"]
+            self._run(words)
+        least = str(int(diagonal_needed(np.array(search.shortest))))
+        words = ["prefilter", *names, "piece", "-k", "5", "-s", str(search.sensitivity)]
         words += ["--max-seqs", str(MOST_HITS), "--min-ungapped-score", least]
-        self._run([*words, *more])
-        self._run(["createtsv", *names, f"{name}-found", f"{name}-found.tsv"])
-        return self.folder / f"{name}-found.tsv"
+        self._run([*words, *search.more])
+        self._run(["createtsv", *names, "piece", "piece.tsv"])
+        first, second, diagonals = candidates_of([self.folder / "piece.tsv"], lengths)
+        for path in self.folder.glob("piece*"):
+            path.unlink()
+        return first.astype(np.int32), second.astype(np.int32), diagonals.astype(np.int16)
 
     def search(self, queries: Strings, targets: Strings, evalue: float) -> Pairs:
         """Return what the program's own alignments find."""
@@ -159,12 +174,7 @@ class Mmseqs:
         run_program([self.path, *words, *options, "-v", "1"], self.folder, self.timeout, REMEDY)
 
 
-WITHOUT_THREADS, LOWER = ("createdb", "convert2fasta"), ascii_lowercase.encode()
-MASKING = (
-    "createdb all.fasta all",
-    "masksequence all hidden",
-    "convert2fasta hidden hidden.fasta",
-)
+WITHOUT_THREADS, LOWER = ("createdb", "createsubdb", "convert2fasta"), ascii_lowercase.encode()
 NEAR_COVERAGE = 0.9
 OVERHANG = 40  # residues beside an alignment, enough for a relative of their own
 MOST_HITS = 300
@@ -184,9 +194,10 @@ NEARNESSES = ((120, 0.7), (1, 0.9))
 # with others like it in full (decision 0511).
 MOST_HIDDEN, MOST_HIDDEN_SHARE = 30, 0.2
 SENSITIVITY_UNHIDDEN, UNHIDDEN = 5.0, ("--mask", "0", "--comp-bias-corr", "0")
-# Seconds that a search takes before it begins, and for 10¹² pairs of residues at 4.5,
-# measured on one core; each unit of sensitivity multiplies them.
-START, PACE, GROWTH = 2.5, 1.5, 3.5
+# Seconds that a search takes before it begins, for each 10⁶ residues of its targets before that,
+# and for 10¹² pairs of residues at 4.5, measured on one core; each unit of sensitivity multiplies
+# the last. And how many one piece should take at most.
+START, INDEX, PACE, GROWTH, LONGEST = 2.5, 0.15, 1.5, 3.5, 600.0
 # Up to so many alignment cells every pair is scored: no more time than the searches take to
 # begin. A pair takes as long as if either sequence had so many residues more.
 MOST_CELLS, PER_PAIR = 1e11, 60
@@ -200,52 +211,69 @@ class MmseqsFinder:
     threads: int = 1  # Threads of the program; they change nothing but the time
     timeout: float | None = None  # Seconds after which it is ended
     most_cells: float = MOST_CELLS  # Up to how many alignment cells every pair is scored instead
+    pieces: Pieces | None = None  # Where the search goes on; None: it begins, and keeps nothing
 
     def among(self, texts: Strings, thresholds: Thresholds) -> Pairs:
         """Return pairs at the thresholds (see :class:`credence.relatives.graph.Finder`)."""
-        library, everyone = Library(texts, self.threads), np.arange(len(texts))
+        library = Library(texts, self.threads)
         if _cells(library.lengths)[-1] <= self.most_cells:
+            if self.pieces is not None and self.pieces.step is not None:
+                self.pieces.divided(self.pieces.step, {})
             return Candidates(library, thresholds).connect_every()
         with scratch_folder() as folder:
             program = Mmseqs.found(folder, self.threads, self.timeout)
+            return self._connected(program, self.pieces or Pieces(folder), library, thresholds)
+
+    def _connected(
+        self, program: Mmseqs, pieces: Pieces, library: Library, thresholds: Thresholds
+    ) -> Pairs:
+        database, candidates = pieces.folder / "sequences", Candidates(library, thresholds)
+        everyone = np.arange(len(library.texts))
+
+        def searched(step: str, searches: Iterable[Search]) -> list[Piece]:
+            """Return what reads the candidates of each search."""
+            makers = {
+                f"{step}{number}": partial(program.candidates, database, library.lengths, search)
+                for number, search in enumerate(searches, start=1)
+            }
+            return pieces.divided(step, makers)  # type: ignore[return-value]
+
+        def again(rows: Integers) -> list[Piece]:
+            return searched("again", _searches(REACHES_AGAIN, library, rows, everyone))
+
+        def prepared() -> tuple[NDArray[Any], ...]:
+            """Return near copies, with who stands for them, and residues that are hidden."""
+            tiers = _by_length(NEARNESSES, library, everyone)
             near = joined(
                 [
-                    program.near_copies(f"from{shortest}", texts, rows, identity)
-                    for shortest, identity, rows in _by_length(NEARNESSES, library, everyone)
+                    program.near_copies(f"from{shortest}", library.texts, rows, identity)
+                    for shortest, identity, rows in tiers
                 ]
             )
-            rest = np.setdiff1d(everyone, np.setdiff1d(near.second, _with_more(library, near)))
-            low = _of_low_complexity(program.hidden(texts), library.lengths)
-            exact = low[_cells(library.lengths[low]) <= MOST_CELLS]
-            more = np.intersect1d(low, rest) if len(exact) < len(low) else low[:0]
-            tables = (
-                # Shorter targets search by themselves, and more sensitively.
-                program.candidates(
-                    f"r{shortest}", texts, rows, rest[rest <= rows.max()], sensitivity, shortest
-                )
-                for shortest, sensitivity, rows in _searches(REACHES, library, rest, rest)
-            )
-            unhidden = (
-                program.candidates("low", texts, more, more, SENSITIVITY_UNHIDDEN, 1, UNHIDDEN)
-                for _ in range(len(more) > 0)
-            )
-            found = candidates_of(chain(tables, unhidden), library.lengths)
+            more = _with_more(library, near)
+            hidden = program.hidden(database, library.texts)
+            return *_columns(near), np.setdiff1d(everyone, np.setdiff1d(near.second, more)), hidden
 
-            def again(rows: Integers) -> tuple[Integers, Integers]:
-                tables = (
-                    program.candidates(f"again{shortest}", texts, part, everyone, sensitivity, 1)
-                    for shortest, sensitivity, part in _searches(
-                        REACHES_AGAIN, library, rows, everyone
-                    )
-                )
-                return candidates_of(tables, library.lengths)[:2]
+        def begun() -> tuple[NDArray[Any], ...]:
+            edges, alike = candidates.begun(near, found)
+            return *_columns(edges), *alike
 
-            pairs = Candidates(library, thresholds).connect(near, *found, again)
-            if not len(exact):
-                return pairs
-            exact.sort()
-            part = Candidates(Library(texts[exact], self.threads), thresholds)
-            return joined([pairs, part.connect_every().renamed(exact)])
+        *columns, rest, hidden = pieces.before("search", "prepared", prepared)
+        near = Pairs(*columns)
+        low = _of_low_complexity(hidden, library.lengths)
+        exact = low[_cells(library.lengths[low]) <= MOST_CELLS]
+        more = np.intersect1d(low, rest) if len(exact) < len(low) else low[:0]
+        unhidden = Search(more, more, SENSITIVITY_UNHIDDEN, 1, UNHIDDEN)
+        # Shorter targets search by themselves, and more sensitively.
+        first = _searches(REACHES, library, rest, rest, longer=True)
+        found = searched("search", chain(first, [unhidden] if len(more) else []))
+        *columns, one, other, score = pieces.before("again", "begun", begun)
+        pairs = candidates.completed(near, Pairs(*columns), Alike(one, other, score), found, again)
+        if not len(exact):
+            return pairs
+        exact.sort()
+        part = Candidates(Library(library.texts[exact], self.threads), thresholds)
+        return joined([pairs, part.connect_every().renamed(exact)])
 
     def between(self, queries: Strings, targets: Strings, thresholds: Thresholds) -> Pairs:
         """Return pairs of a query and a target at the thresholds."""
@@ -293,22 +321,41 @@ def _by_length(
 
 
 def _searches(
-    tiers: Sequence[tuple[int, float]], library: Library, queries: Integers, targets: Integers
-) -> Iterator[tuple[int, float, Integers]]:
-    """Yield the queries that are searched at once, each at its own sensitivity or a higher one.
+    tiers: Sequence[tuple[int, float]],
+    library: Library,
+    queries: Integers,
+    targets: Integers,
+    longer: bool = False,
+) -> Iterator[Search]:
+    """Yield searches of all queries, each at its own sensitivity or a higher one.
 
-    A small tier goes with the next where that is quicker than a search of its own.
+    A small tier goes with the next where that is quicker than a search of its own, and one that
+    takes long is divided. With `longer` shorter targets are left out.
     """
     n_targets = float(library.lengths[targets].sum())
     parts = list(_by_length(tiers, library, queries))
     waiting = queries[:0]
     for place, (shortest, sensitivity, part) in enumerate(parts):
         rows = np.concatenate([waiting, part])
-        pairs = float(library.lengths[rows].sum()) * n_targets / 1e12
+        n_queries = float(library.lengths[rows].sum())
         following = parts[place + 1][1] if place + 1 < len(parts) else np.inf
         dearer = PACE * (GROWTH ** (following - 4.5) - GROWTH ** (sensitivity - 4.5))
-        if pairs * dearer < START:
+        if n_queries * n_targets / 1e12 * dearer < START:
             waiting = rows
-        else:
-            waiting = queries[:0]
-            yield shortest, sensitivity, rows
+            continue
+        waiting = queries[:0]
+        pace, start = PACE * GROWTH ** (sensitivity - 4.5), START + INDEX * n_targets / 1e6
+        n_pieces = n_queries * n_targets / 1e12 * pace / LONGEST
+        if longer:
+            # Pieces leave out up to half of the pairs of queries, and each has a start.
+            n_pieces = max(n_pieces, (n_queries**2 / 1e12 * pace / 2.0 / start) ** 0.5)
+        residues = np.cumsum(library.lengths[rows])
+        bounds = np.linspace(0.0, n_queries, max(round(n_pieces), 1) + 1)[1:-1]
+        for piece in np.split(rows, np.searchsorted(residues, bounds)):
+            if len(piece):
+                kept = targets[targets <= piece[-1]] if longer else targets
+                yield Search(piece, kept, sensitivity, shortest if longer else 1)
+
+
+def _columns(pairs: Pairs) -> tuple[NDArray[Any], ...]:
+    return tuple(getattr(pairs, entry.name) for entry in fields(pairs))

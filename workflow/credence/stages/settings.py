@@ -316,6 +316,12 @@ class ScatterSettings:
     annotate: int | None = setting(
         None, "jobs that annotate each use-set; null: one a gigabyte", low=1, high=1000
     )
+    cluster: int | None = setting(
+        None,
+        "jobs that search for relatives; null: one for each 30 MB of sequences",
+        low=1,
+        high=1000,
+    )
     evaluate: str = setting(
         "auto",
         "methods cross-fitted in jobs of their own: every, none, or auto, the slow ones on large "

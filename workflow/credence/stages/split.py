@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import re
+import shutil
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -20,8 +24,10 @@ from credence.relatives.all_engines import build_engine
 from credence.relatives.cdhit_diamond import parse_clstr, phanns_groups
 from credence.relatives.graph import ClusteringEngine, GraphEngine
 from credence.relatives.kmers import ExactFinder, GivenEngine
+from credence.relatives.mmseqs import MmseqsFinder
 from credence.relatives.pack import CALIBRATION, TEST
 from credence.relatives.pairs import Thresholds
+from credence.relatives.pieces import STEPS, Pieces, UnfinishedError
 from credence.relatives.strict import Split, SplitOptions, split, split_by_recipe
 from credence.stages.reading import (
     read_proteins,
@@ -41,11 +47,16 @@ from credence.tables.contract import (
     read_relatives,
     write_contract,
 )
+from credence.tables.digests import package_digest
 from credence.tables.fasta import match_ids
 from credence.tables.text import lines_of
-from credence.tables.writing import write_record
+from credence.tables.writing import atomic, write_record
 
 PHANNS = "phanns"
+SHARE = re.compile(
+    rf"(?P<step>{'|'.join(STEPS)}):(?P<number>[0-9]{{1,4}})/(?P<n_shares>[1-9][0-9]{{0,3}})"
+)
+LETTERS_OF_KEY = 16
 
 
 def cluster_proteins(
@@ -56,6 +67,8 @@ def cluster_proteins(
     match: str,
     clstr: str | None,
     relatives: str | None,
+    pieces: str | None,
+    share: str | None,
     threads: int,
     timeout: float | None,
 ) -> None:
@@ -74,7 +87,17 @@ def cluster_proteins(
         if clstr is not None
         else build_engine(settings.clustering.engine, thresholds, threads, timeout)
     )
-    found = engine.cluster(everything)
+    kept = _kept_in(pieces, share, engine, everything, settings)
+    if kept is not None:
+        assert isinstance(engine, GraphEngine)
+        engine = replace(engine, finder=replace(engine.finder, pieces=kept))  # type: ignore[type-var]
+    try:
+        found = engine.cluster(everything)
+    except UnfinishedError:
+        with atomic(Path(out)) as path:
+            path.write_text(f"share {share} of the search\n", encoding="utf-8")
+        click.echo(f"Wrote {out}: share {share} of the search is done.", err=True)
+        return
     if relatives is not None:
         pairs = training_relatives(ours, learnt, engine, settings, threads)
         write_contract(Path(relatives), pairs)
@@ -83,14 +106,47 @@ def cluster_proteins(
         everything.ids, found.cluster, found.representative, found.identity, found.coverage
     )
     write_contract(Path(out), table)
+    if kept is not None:
+        shutil.rmtree(kept.folder)
+        with contextlib.suppress(OSError):  # shares of another search, or other files
+            kept.folder.parent.rmdir()
     sizes = Counter(found.cluster.tolist())
     largest = max(sizes.values(), default=0)
-    share = 100.0 * largest / max(everything.n_proteins, 1)
+    percent = 100.0 * largest / max(everything.n_proteins, 1)
     click.echo(
         f"Wrote {out}: {everything.n_proteins} proteins, {len(sizes)} clusters; "
-        f"the largest has {largest} ({share:.1f} %).",
+        f"the largest has {largest} ({percent:.1f} %).",
         err=True,
     )
+
+
+def _kept_in(
+    folder: str | None,
+    share: str | None,
+    engine: ClusteringEngine,
+    proteins: Proteins,
+    settings: Settings,
+) -> Pieces | None:
+    """Return where pieces of the search are kept, in a folder of its own for each search."""
+    if folder is None:
+        if share is not None:
+            raise refuse("--share", "nobody knows where it is kept.", "Give --pieces as well.")
+        return None
+    if not isinstance(engine, GraphEngine) or not isinstance(engine.finder, MmseqsFinder):
+        raise refuse("--pieces", "only the engine mmseqs has pieces.", "Leave --pieces out.")
+    asked = SHARE.fullmatch("search:0/1" if share is None else share)
+    if asked is None or int(asked["number"]) > int(asked["n_shares"]):
+        what = f"{share!r} is no share of a step."
+        remedy = f"Write 1/8 of {' or '.join(STEPS)} as {STEPS[0]}:1/8; 0/8 comes first."
+        raise refuse("--share", what, remedy)
+    key = hashlib.sha256(package_digest().encode() + settings.to_json("cluster").encode())
+    for sequence in proteins.sequences:
+        key.update(sequence.encode() + b"\n")
+    place = Path(folder).absolute() / key.hexdigest()[:LETTERS_OF_KEY]
+    place.mkdir(parents=True, exist_ok=True)
+    if share is None:
+        return Pieces(place)
+    return Pieces(place, asked["step"], int(asked["number"]), int(asked["n_shares"]))
 
 
 def training_relatives(
