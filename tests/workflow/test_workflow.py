@@ -387,3 +387,26 @@ def test_work_divided_into_jobs_gives_the_same_bytes(
     assert [name for name in results if again.get(name) != made[name]] == []
     new = [Path(name) for name in set(again) - set(made) if ".seals" not in Path(name).parts]
     assert {path.parent.name for path in new} == {"logs", "crossfits"}
+
+
+@pytest.mark.long
+def test_a_search_divided_into_jobs_gives_the_same_clusters(tmp_path: Path) -> None:
+    copied_package(tmp_path)
+    source = tmp_path / "package" / "workflow" / "credence" / "relatives" / "mmseqs.py"
+    source.write_text(
+        source.read_text().replace("MOST_CELLS, PER_PAIR = 1e11", "MOST_CELLS, PER_PAIR = 0.0")
+    )
+    folder = tmp_path / "run"
+    folder.mkdir()
+    clusters = folder / "results" / "small" / "clusters.tsv"
+    made = []
+    for n_jobs in (1, 3):
+        searched = (SMALL_SETS + SMALL_METHODS).replace("engine: exact", "engine: mmseqs")
+        (folder / "config.yaml").write_text(searched + f"scatter: {{cluster: {n_jobs}}}\n")
+        done = run(folder, "--cores", "2", "--", str(clusters.relative_to(folder)))
+        assert done.returncode == 0, done.stderr
+        made.append((clusters.read_bytes(), (clusters.parent / "relatives.tsv").read_bytes()))
+        clusters.unlink()
+    assert made[0] == made[1]
+    shares = {path.name for path in (clusters.parent / "search").iterdir()}
+    assert shares == {f"{step}-{share}.txt" for step in ("search", "again") for share in range(4)}
