@@ -1,17 +1,10 @@
 """Exact local alignments, several at a time: no prefilter, so no pair is lost.
 
-Scores are computed for every pair; the alignment itself only where the score
-is one that chance does not explain, since the others are no relatives by
-definition (see :mod:`credence.relatives.pairs`). Where chance is not asked,
-the ends of the best alignments are computed for every pair, and the alignments
-only where these ends allow the coverage.
-
-Notes
------
-An alignment that ends at residue e of a protein of L residues, counted from 1,
-covers at most e/L of it, wherever it starts. So pairs with e/L below the
-coverage wanted of the shorter one cannot reach it, and no other pair is passed
-over. Of random pairs one fifth or so remain at a coverage of 0.8.
+Scores are computed for every pair; the alignment itself only where chance does not
+explain the score (:mod:`credence.relatives.pairs`). Where chance is not asked, the ends
+of the best alignments are computed for every pair: one that ends at residue e of a
+protein of L residues, counted from 1, covers at most e/L of it, wherever it starts, so
+only those that reach the coverage of the shorter one so far are aligned.
 """
 
 from __future__ import annotations

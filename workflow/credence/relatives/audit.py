@@ -1,15 +1,11 @@
 """Who has a relative in another group: by exact alignment, not by clusters.
 
-The audit knows nothing of how clusters were made. It has a budget in alignment
-cells. First it aligns pairs of two groups that share most words, where relatives
-are likeliest. Then it takes proteins in the order of a hash of their ids and aligns
-each with every protein apart from it (:mod:`credence.relatives.alignment`); no
-prefilter stands before that, so no relative of theirs is missed. What the budget
-allowed to finish is a random sample, and bounds what crosses among the others; the
-first part has no share in that bound. Without a budget all are examined.
-
-Comparing is apart from judging: what was aligned once can be judged again after
-clusters have been joined or proteins set aside, since both only take pairs away.
+The audit has a budget in alignment cells. First it aligns pairs of two groups that share
+most words, where relatives are likeliest. Then it takes proteins in the order of a hash of
+their ids and aligns each with every protein apart from it. Those that the budget allowed to
+finish are a random sample, and bound what crosses among the others; the first part has no
+share in that bound. Without a budget all are examined. What was aligned once is judged
+again after clusters have been joined or proteins set aside: both only take pairs away.
 """
 
 from __future__ import annotations

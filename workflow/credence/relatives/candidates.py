@@ -1,18 +1,12 @@
 """Pairs that a prefilter proposes, decided by exact alignment, as few as connect.
 
-A search engine's prefilter is quick and loses little; its own alignments take most
-of its time and are not the ones by which relatives are defined. So candidates are
-scored exactly here, and the best of each component are aligned, in the order of
-their scores, while they lead to another component.
-
-Near copies stand behind one representative while the prefilter runs, and a member
-may have a relative that its representative has not. So all members of components
-that stayed small are searched for again, by themselves; and where two representatives
-of large components are alike beyond chance without being relatives, their members
-are compared (decision 0509). What is still in a small component is compared with
-what those alike to it are alike to (decision 0510).
-
-Candidates come piece by piece, and one piece is held at a time (decision 0515).
+Candidates are scored exactly here, piece by piece (decision 0515), and the best of each
+component are aligned, in the order of their scores, while they lead to another component.
+Near copies stand behind one representative meanwhile, and a member may have a relative that
+its representative has not. So all members of components that stayed small are searched for
+again; where two representatives of large components are alike beyond chance without being
+relatives, their members are compared (decision 0509); and what is small still is compared
+with what those alike to it are alike to (decision 0510).
 """
 
 from __future__ import annotations

@@ -1,13 +1,10 @@
 """Near copies behind one sequence, so that they are audited once, and exactly.
 
-Notes
------
-A residue s in the place of r adds to a score, whatever it is aligned with, at most
-the greatest M(s, c) − M(r, c) over all residues c. So a text that differs from another
-of its length in some places scores at most their sum more than that one does: its
-slack. Near copies of one length stand behind a head, which has the commonest residue
-at each place. Two of them are no relatives where their heads' score and the two slacks
-together are below what chance explains; all others are scored themselves.
+A residue s in the place of r adds to a score, whatever it is aligned with, at most the
+greatest M(s, c) − M(r, c) over all residues c; the sum over the places where a text differs
+from another of its length is its slack. Near copies of one length stand behind a head, which
+has the commonest residue at each place. Two of them are no relatives where their heads' score
+and the two slacks together are below what chance explains; all others are scored themselves.
 """
 
 from __future__ import annotations

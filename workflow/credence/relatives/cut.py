@@ -1,31 +1,18 @@
-"""Components larger than a group, cut at their weakest bridges.
+"""Components larger than a group, cut at their weakest bridges (decisions 0504, 0514).
 
-Relatives of relatives of relatives may connect half of a set, through domains
-that many proteins carry or families without an edge. Such a component is aligned
-exactly, every pair of it; what is connected by relatives at the thresholds, not
-by the looser ones of the graph, stays together. What is too large still is
-parted where the fewest proteins hold it together: these are set aside.
+Every pair of such a component is aligned; what relatives connect at the thresholds,
+not the looser ones of the graph, stays together, and is parted where the fewest
+proteins hold it together: these are set aside. A part is a cluster of its own from
+then on, which relatives of a later trove join; those set aside touch nothing.
 
 Notes
 -----
-Where to part is proposed by trees of average linkage, over the share of pairs
-that are relatives and over their identity: each branch against all the rest. The
-price of a branch is exact: the smallest set of proteins without which no
-relatives are left between it and the rest, a minimum vertex cover of a bipartite
-graph, by König's theorem as many as the greatest matching has pairs. The branch
-with the lowest price for what it parts off is taken, and the rest is looked at
-again. In the end each protein set aside returns to its part if that leaves no
-relatives in two parts, or fewer or equal proteins set aside in its stead.
-
-What a cut costs in some of the proteins is in the mean no more than its share of
-what it costs in all. So of a large component a few are tried first; where no branch
-of theirs is cheap the component is one dense family, or near copies, and is left
-whole without aligning the millions of pairs that it has (decision 0514).
-
-A part is a cluster of its own from then on: relatives of a later trove join the
-part in which their relatives are, and touch nothing by being relatives of those
-set aside. One that has relatives in parts of two groups bridges them, as with
-any other clusters.
+Where to part is proposed by trees of average linkage, over the share of pairs that are
+relatives and over their identity: each branch against all the rest. The price of a
+branch is exact: the fewest proteins without which no relatives are left between it and
+the rest, a minimum vertex cover of a bipartite graph, by König's theorem as many as the
+greatest matching has pairs. In the end each protein set aside returns to its part if
+that leaves no relatives in two parts, or no more set aside in its stead.
 """
 
 from __future__ import annotations

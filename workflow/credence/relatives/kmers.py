@@ -1,38 +1,14 @@
-"""Relatives by shared words: fast, simple, and blind to remote relatives.
+"""Relatives by shared words: fast, simple, and blind to remote relatives (docs/splits.md).
 
-Proteins are written in an alphabet of fifteen groups of residues that replace
-each other easily [1]_ and cut into words of six. Two proteins are relatives
-when they share enough words, counted against the shorter one, so that a
-fragment joins its whole. A cluster is a connected component.
+Proteins are written in an alphabet of fifteen groups of residues (Murphy, Wallqvist &
+Levy 2000, doi 10.1093/protein/13.3.149) and cut into words of six. Two are relatives
+that share enough words, counted against the shorter one, so that a fragment joins its
+whole; a cluster is a connected component. Likeness is estimated: coverage from the first
+to the last shared word, identity as the sixth root of the share of words shared there,
+which comes out too high; NaN where a protein shares no word with its representative.
 
-Notes
------
-**What it sees.** Measured on 420 phage capsid and head-tail joining proteins
-against local alignments that cover 0.8 of the shorter: of the pairs above 0.7
-identity it links all, of those between 0.6 and 0.7 97 %, between 0.5 and 0.6
-72 %, between 0.4 and 0.5 23 %, and hardly any below. Through intermediates
-more of them end up in one cluster (90 % between 0.5 and 0.6, 67 % between 0.4
-and 0.5), but the others do not: a split made from these clusters is not proven
-to be strict, and intervals that count clusters are a little too narrow. Against
-reversed sequences, whose likeness is chance, fewer than one pair in five
-million is linked; a protein of two domains joins the relatives of both.
-
-**Estimates.** `identity` and `coverage` of the answer are estimates from words,
-not alignments: coverage is the stretch between the first and the last shared
-word over the shorter length; identity is c^(1/6), with c the share of the
-words in that stretch that are shared. Equal residues lie in runs, and the reduced
-alphabet takes some exchanges for equality, so identity comes out too high.
-Both are NaN where a protein shares no word with its representative.
-
-**With exact alignment.** :class:`ExactFinder` aligns instead: slower than a search
-engine, and the only way where no binary runs. Up to `MOST_CELLS` alignment cells
-every pair is aligned, and none can be missed. Beyond that only pairs that share
-words are: relatives below about half identity are lost then unless others connect
-them, and the audit says how many.
-
-References
-----------
-.. [1] Murphy, Wallqvist & Levy 2000, doi 10.1093/protein/13.3.149
+:class:`ExactFinder` aligns: up to `MOST_CELLS` alignment cells every pair, beyond that
+those that share words, and relatives below about half identity are lost then.
 """
 
 from __future__ import annotations

@@ -1,15 +1,10 @@
 """MMseqs2: linear-time clustering of near copies, then its prefilter over the rest.
 
-What the prefilter proposes is aligned here (:mod:`credence.relatives.candidates`).
-Short proteins hold few words, and words are what is searched by; so the shorter
-they are the more sensitively they are searched, and fewer of them stand behind a
-near copy. What found few relatives is searched once more, each protein by itself,
-and what the prefilter masks is compared in full. Small sets are not searched at
-all: every pair of them is scored.
-
-References
-----------
-Steinegger & Söding 2017, doi 10.1038/nbt.3988.
+What the prefilter proposes is aligned here (:mod:`credence.relatives.candidates`). Short
+proteins hold few words, and words are what is searched by; so the shorter they are the more
+sensitively they are searched, and fewer of them stand behind a near copy. What is masked is
+compared in full, and small sets are not searched at all: every pair of them is scored
+(Steinegger & Söding 2017, doi 10.1038/nbt.3988).
 """
 
 from __future__ import annotations
@@ -196,8 +191,8 @@ MOST_HIDDEN, MOST_HIDDEN_SHARE = 30, 0.2
 SENSITIVITY_UNHIDDEN, UNHIDDEN = 5.0, ("--mask", "0", "--comp-bias-corr", "0")
 # Seconds that a search takes before it begins, for each 10⁶ residues of its targets before that,
 # and for 10¹² pairs of residues at 4.5, measured on one core; each unit of sensitivity multiplies
-# the last. And how many one piece should take at most.
-START, INDEX, PACE, GROWTH, LONGEST = 2.5, 0.15, 1.5, 3.5, 600.0
+# the last. And how many one piece should take by that; a large one takes a quarter of it.
+START, INDEX, PACE, GROWTH, LONGEST = 2.5, 0.15, 1.5, 3.5, 2400.0
 # Up to so many alignment cells every pair is scored: no more time than the searches take to
 # begin. A pair takes as long as if either sequence had so many residues more.
 MOST_CELLS, PER_PAIR = 1e11, 60

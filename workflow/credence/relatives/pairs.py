@@ -16,11 +16,9 @@ residues, whose every match together may score less than chance needs, is also a
 relative of those that contain it whole, unless that is chance itself: 20⁻ʳ per
 place for r residues, so from six or seven residues on.
 
-Two conditions on identity and coverage alone put no floor under a score: an
-alignment that alternates matches of 4 with mismatches of −4 has identity one
-half at any length and scores 4. Hence no bound on scores can save alignments
-when chance is not asked; a bound on the ends of alignments can
-(:meth:`credence.relatives.alignment.Library.relatives`).
+Identity and coverage alone put no floor under a score (matches of 4 and mismatches of −4
+score 4 at any length), so where chance is not asked the ends of alignments are bounded
+instead (:meth:`credence.relatives.alignment.Library.relatives`).
 """
 
 from __future__ import annotations

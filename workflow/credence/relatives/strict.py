@@ -1,17 +1,10 @@
 """Splits that no relative crosses: cut, pack, audit, and join or set aside until so.
 
-Joining costs no protein as long as the joined cluster fits in a group, so that
-setting aside begins where it does not.
-
-Clusters larger than a group are cut first (:mod:`credence.relatives.cut`), and again
-where joining has made one. The audit aligns proteins of different clusters once, in
-whatever groups these are: what joining moves to other groups was compared before,
-and is judged again after each round. What a cut parts it has aligned itself; without
-a budget all is compared anew then. Relatives that are likeliest to be apart are
-joined before the random sample is taken, so that its bound is of what they leave.
-Joining parts none that were together; so the bound that the sample gave, with those
-that it found, holds until the end. Joined by an audit of everyone, no two clusters hold relatives,
-whatever their groups, so that folds of whole clusters part none either.
+Joining costs no protein as long as the joined cluster fits in a group, so setting
+aside begins where it does not. The audit aligns proteins of different clusters once;
+what joining moves is judged again, and joining parts none that were together, so the
+bound that the sample gave holds until the end. Joined by an audit of everyone, no two
+clusters hold relatives, whatever their groups, so that folds part none either.
 """
 
 from __future__ import annotations
