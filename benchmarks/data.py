@@ -17,11 +17,11 @@ BLOCK = 100  # consecutive rows of a class that stay together: neighbours are re
 ROW_NAMES = {"shaft": "tail shaft"}  # the one spelling that is not the column's own
 
 
-def real_table() -> Labelled | None:
+def real_table(path: Path = REAL_TABLE) -> Labelled | None:
     """Return PhANNs' first table with blocks as clusters; None where it is absent."""
-    if not REAL_TABLE.is_file():
+    if not path.is_file():
         return None
-    with gzip.open(REAL_TABLE, "rt", newline="") as handle:
+    with gzip.open(path, "rt", newline="") as handle:
         header, *rows = list(csv.reader(handle))
     classes = tuple(header[1:])
     code_of = {name.lower(): code for code, name in enumerate(classes)}

@@ -28,6 +28,7 @@ COMMANDS: dict[str, str] = {
     "combine": "Combine the answers of several tools into one table.",
     "fit": "Learn confidences from labelled predictions.",
     "annotate": "Give every prediction of a table its confidence.",
+    "calibrations": "List the calibrations that come with credence.",
     "gather": "Join the parts of a table that were annotated apart.",
     "export-lookup": "Write confidences by class and score, for a database.",
     "thresholds": "Find from which score on predictions are right as often as wanted.",

@@ -33,7 +33,7 @@ from credence.app.options import (
     threads_option,
     with_settings,
 )
-from credence.problems import refuse
+from credence.problems import nearest, refuse
 
 fasta_argument = click.argument("fasta", nargs=-1, required=True, metavar="FASTA...")
 
@@ -199,12 +199,18 @@ def attach() -> None:
 @match_option
 @click.option("--scale", type=click.FloatRange(0.0, min_open=True), help="What a row sums to.")
 @file_options(tools="What credence combine wrote with --record, of a table that it wrote.")
+@click.option(
+    "--design-effect",
+    type=Finite(1.0),
+    help="Of --format counts: so many proteins are taken for one family.",
+)
 @settings_options("fit")
 @out_option("The calibration, a JSON file.")
 def fit() -> None:
     """Learn confidences from labelled predictions.
 
-    The proteins must be ones that the classifier never saw in training.
+    The proteins must be ones that the classifier never saw in training. Where only counts
+    are known, --format counts takes a table of class, score_above, score_to, right, wrong.
     """
 
 
@@ -304,7 +310,10 @@ def annotate(
     from credence.app.configuration import named_calibration
     from credence.tables.shards import expanded
 
-    given |= {"calibration": named_calibration(calibration, release, config)}
+    shipped: list[str] = []
+    if calibration is None and release is None:
+        shipped = calibrations_for(expanded(tables)[0], given["format_"])
+    given |= {"calibration": named_calibration(calibration, release, config, shipped)}
     if Path(out).suffix and not Path(out).is_dir():
         from credence.stages.annotate import annotate_tables
 
@@ -327,6 +336,38 @@ def annotate(
     annotate_shards(
         tables, out, ending=ending, ids_across=ids_across, for_whole=for_whole, **given
     )
+
+
+def calibrations_for(table: str, format_: str | None) -> list[str]:
+    """Return the calibrations that come with credence for a table like this."""
+    from credence.tables.propose import propose_formats
+    from credence.tables.ready_made import that_fit
+
+    if format_ is not None:
+        return that_fit([format_])
+    return that_fit([found.format for found in propose_formats(Path(table))])
+
+
+@click.command(epilog="Example: credence calibrations phanns-web")
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def calibrations(name: str | None, as_json: bool) -> None:
+    """List the calibrations that come with credence, or print the card of one.
+
+    Each can be named where a command takes --calibration.
+    """
+    from credence.tables.ready_made import cards, lines_of
+
+    found = cards()
+    if name is not None and name not in found:
+        raise refuse("NAME", f"no calibration is called {name!r}.", nearest(name, list(found)))
+    chosen = {one: card for one, card in found.items() if name in (None, one)}
+    if as_json:
+        click.echo(json.dumps(chosen, indent=1, ensure_ascii=False))
+        return
+    for one, card in chosen.items():
+        lines = lines_of(one, card)
+        click.echo("\n".join(lines if name else [lines[0], f"    for: {card['for']}"]))
 
 
 @stage_command("annotate.gather_parts", "gather part_1.tsv part_2.tsv --out conf.tsv")

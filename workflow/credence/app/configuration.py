@@ -275,11 +275,16 @@ def load(path: Path | str, overrides: Mapping[str, Any] | None = None) -> Config
     return check(document)
 
 
-def named_calibration(calibration: str | None, release: str | None, config: str) -> str:
+def named_calibration(
+    calibration: str | None, release: str | None, config: str, shipped: Sequence[str] = ()
+) -> str:
     """Return the calibration file that a user names, or that of a release."""
     if (calibration is None) == (release is None):
+        remedy = "Give --calibration or --release, one of the two."
+        if calibration is None and shipped:
+            remedy += f" For such a table come with credence: {', '.join(shipped)}."
         what = "a calibration is named by its file or by its release."
-        raise refuse("--calibration", what, "Give --calibration or --release, one of the two.")
+        raise refuse("--calibration", what, remedy)
     if calibration is not None:
         return calibration
     assert release is not None

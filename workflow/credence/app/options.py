@@ -216,13 +216,27 @@ def _parsed(text: str, stage: str) -> dict[str, dict[str, Any]]:
     return {section: dict(entries) for section, entries in values.items()}
 
 
+def _shipped(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    """Return the file of a calibration that comes with credence and is named here."""
+    from credence.tables.ready_made import named_file
+
+    assert option.nargs
+    return value if value is None or context.resilient_parsing else named_file(value)
+
+
 def _options_with(**facts: Any) -> Callable[..., Callable[[Command], Command]]:
     """Return a function that makes one option for each keyword, whose value is its help."""
 
     def options(**texts: str) -> Callable[[Command], Command]:
         return together(
             *(
-                click.option("--" + name.replace("_", "-"), name, help=text, **facts)
+                click.option(
+                    "--" + name.replace("_", "-"),
+                    name,
+                    help=text,
+                    callback=_shipped if name == "calibration" else None,
+                    **facts,
+                )
                 for name, text in texts.items()
             )
         )

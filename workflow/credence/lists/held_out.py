@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credence.draws import encode_clusters, keys_of
-from credence.predictions import Booleans, Floats, Integers, Labelled
+from credence.predictions import UNKNOWN_CLASS, Booleans, Floats, Integers, Labelled
 from credence.records import PackedFloats, Stored
 
 PackedIntegers = Annotated[NDArray[np.int64], Stored(packed="int32")]
@@ -67,8 +67,8 @@ class HeldOut:
     """Calibration proteins, each with what a fit without its cluster stated."""
 
     step: PackedIntegers  # Of the confidence
-    predicted: PackedIntegers  # Index of the predicted class, and of the true one
-    true: PackedIntegers
+    predicted: PackedIntegers  # Index of the predicted class
+    true: PackedIntegers  # Index of the true one; `UNKNOWN_CLASS` of counts that do not say
     weight: PackedFloats
     cluster: PackedIntegers  # Index into the keys
     key: Annotated[NDArray[np.uint64], Stored(packed="uint64")]  # Of each cluster's name
@@ -104,9 +104,12 @@ class HeldOut:
         parts = (self.step, self.predicted, self.true, self.weight, self.cluster)
         if len({len(part) for part in parts}) > 1:
             raise ValueError("its columns differ in length")
-        limits = (len(STEPS), np.inf, np.inf, np.inf, len(self.key))
-        for part, limit in zip(parts, limits, strict=True):
-            if not ((part >= 0) & (part < limit)).all():
+        ranges = [
+            *((0, len(STEPS)), (0, np.inf), (UNKNOWN_CLASS, np.inf)),
+            *((0, np.inf), (0, len(self.key))),
+        ]
+        for part, (low, limit) in zip(parts, ranges, strict=True):
+            if not ((part >= low) & (part < limit)).all():
                 raise ValueError("it has a value out of range")
         if self.mix is not None and self.mix.n_classes < self.n_classes:
             raise ValueError("its draws of weights are of fewer classes")

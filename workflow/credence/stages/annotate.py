@@ -73,7 +73,7 @@ from credence.tables.writing import TableWriter, beside, write_record
 AGAIN = "Check all tables of the set again, and annotate every part anew."
 NO_SKETCH = (
     "it keeps no sketch of the scores that it saw, so nothing says whether a table is of the same "
-    "classifier. Fit it again with credence fit."
+    "classifier. What credence fit makes of labelled tables keeps one."
 )
 PART = re.compile(r"(?P<number>[0-9]{1,9})/(?P<n_parts>[0-9]{1,9})")
 

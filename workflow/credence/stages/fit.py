@@ -14,7 +14,8 @@ from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.composition.sameness import sketch_of
 from credence.lists.held_out import held_out_of
-from credence.problems import raise_any
+from credence.predictions import Labelled
+from credence.problems import Problem, raise_any, refuse
 from credence.releases.files import set_digest
 from credence.sets.conformal import SetOptions, families_needed, fit_sets
 from credence.stages.reading import (
@@ -28,6 +29,8 @@ from credence.stages.reading import (
 )
 from credence.stages.settings import CalibrationSettings, SetsSettings, Settings
 from credence.stages.tools import read_combination
+from credence.tables.counts import FORMAT as COUNTS
+from credence.tables.counts import read_counts
 from credence.tables.digests import sha256_of
 from credence.tables.stage_files import (
     CalibrationFile,
@@ -51,11 +54,19 @@ def fit_tables(
     proteins: Sequence[str],
     match: str,
     tools: str | None,
+    design_effect: float | None,
 ) -> None:
     """Fit one method to labelled tables and write the calibration."""
     files = [*given.files, *proteins]
     require_other((out,), [*files, tools])
     parse_method(settings.calibration.method, "--method")  # refused before anything is read
+    if given.format_ == COUNTS:
+        _require_counts_alone(given, proteins, tools)
+        _fit_counts(given.tables[0], out, settings, given.scale, design_effect or 1.0)
+        return
+    if design_effect is not None:
+        remedy = "Leave it out; relatives are known by --clusters or --groups."
+        raise refuse("--design-effect", f"it is for --format {COUNTS}.", remedy)
     samples = given.samples()
     chosen = given.calibrating(samples, settings.calibration.weights)
     table, *more = given.tables
@@ -71,9 +82,60 @@ def fit_tables(
         click.echo(f"{table}: {notice}.", err=True)
     if file.counts["relatives"] == RELATIVES_UNKNOWN:
         click.echo(f"{out}: {RELATIVES_UNKNOWN}. {GIVE_CLUSTERS}", err=True)
+    _echo_written(out, file)
+
+
+def _echo_written(out: str, file: CalibrationFile) -> None:
     classes = "; ".join(file.class_names)
     what = f"{file.method_spec}, from {file.counts['n']} proteins, for the classes {classes}"
     click.echo(f"Wrote {out}: {what}.", err=True)
+
+
+def _require_counts_alone(
+    given: LabelledTables, proteins: Sequence[str], tools: str | None
+) -> None:
+    """Refuse what names proteins, and a second table."""
+    further = {
+        "--clusters": given.clusters,
+        "--groups": given.groups,
+        "--labels": given.labels,
+        "--novelty": given.novelty,
+        "--proteins": proteins,
+        "--tools": tools,
+        "--spec": given.spec_json != "{}",
+    }
+    what = "counts name no proteins and no columns."
+    problems = [Problem(name, what, "Leave it out.") for name, value in further.items() if value]
+    if len(given.tables) > 1:
+        remedy = "Add up its counts and those of the first."
+        problems.append(Problem(given.tables[1], "only one table of counts can be given.", remedy))
+    raise_any(problems)
+
+
+def _fit_counts(
+    table: str, out: str, settings: Settings, scale: float | None, design_effect: float
+) -> None:
+    """Fit one method to counts of right and wrong predictions and write the calibration."""
+    labelled = read_counts(Path(table), scale, design_effect)
+    file = counts_calibration(labelled, settings, table, design_effect)
+    file = replace(file, inputs={Path(table).name: sha256_of(Path(table))})
+    write_calibration(Path(out), file)
+    click.echo(f"{out}: {file.counts['relatives']}.", err=True)
+    if scale is None:
+        what = f"the greatest possible score is taken to be {file.scale:g}, the highest here"
+        click.echo(f"{table}: {what}. Else state it: --scale.", err=True)
+    _echo_written(out, file)
+
+
+def counts_calibration(
+    labelled: Labelled, settings: Settings, where: str, design_effect: float = 1.0
+) -> CalibrationFile:
+    """Return one method fitted to predictions that have no names, the wrong ones no true class."""
+    file = fit_calibration(CalibrationSet(labelled, {}), settings, where)
+    relatives = RELATIVES_UNKNOWN
+    if design_effect > 1.0:
+        relatives = f"{design_effect:g} proteins count as one family, as was stated"
+    return replace(file, counts={**file.counts, "relatives": relatives}, known=None)
 
 
 def fit_calibration(
@@ -106,7 +168,7 @@ def fit_calibration(
         settings=settings_record(method, options),
         sets=sets,
         known=known_proteins(predictions.ids, sequences),
-        sketch=sketch_of(labelled),
+        sketch=sketch_of(labelled) if (labelled.true_class >= 0).all() else None,
         held_out=held_out_of(labelled, unseen),
     )
 

@@ -42,6 +42,7 @@ from credence.records import (
     Stored,
     digest_of,
     from_record,
+    json_text,
     keys_of,
     parse_json,
     read_json,
@@ -50,7 +51,8 @@ from credence.records import (
     to_record,
 )
 from credence.sets.conformal import PredictionSets, read_sets
-from credence.tables.writing import write_json, write_table
+from credence.tables.text import blocks_of, packing
+from credence.tables.writing import write_json, write_table, write_text
 from credence.tools.combining import Combination
 
 Hashes = Annotated[NDArray[np.uint64], Stored(packed="uint64")]
@@ -217,17 +219,26 @@ def checksum_of(body: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def write_calibration(path: Path, file: CalibrationFile) -> None:
-    """Write a calibration as one JSON file."""
+def calibration_text(file: CalibrationFile) -> str:
+    """Return a calibration as the text of a JSON file."""
     file = replace(file, scale=float(file.scale), resolution=float(file.resolution))
     body = {"schema": SCHEMA, **to_record(file)}
-    write_json(path, body | {"checksum": checksum_of(body)})
+    return json_text(body | {"checksum": checksum_of(body)})
+
+
+def write_calibration(path: Path, file: CalibrationFile) -> None:
+    """Write a calibration as one JSON file."""
+    write_text(path, calibration_text(file))
 
 
 def read_calibration(path: Path) -> CalibrationFile:
     """Return the calibration that a file holds, or refuse it by name."""
     where = str(path)
-    body = _parse(where, read_text(Path(path), "Give a file that credence fit wrote."))
+    if packing(path):
+        text = b"".join(blocks_of(path)).decode("utf-8", errors="replace")
+    else:
+        text = read_text(Path(path), "Give a file that credence fit wrote.")
+    body = _parse(where, text)
     _check_schema(where, body)
     _check_keys(where, body)
     if checksum_of(body) != body["checksum"]:

@@ -1,0 +1,182 @@
+"""Counts of right and wrong predictions as a calibration set."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from credence.app import run_command_line
+from credence.problems import InputError
+from credence.tables.counts import read_counts
+from credence.tables.stage_files import read_calibration
+
+HEADER = "class,score_above,score_to,right,wrong\n"
+SMALL = HEADER + "Portal,0,5,3,9\nPortal,5,10,20,4\nCollar,0,5,1,7\nCollar,5,10,12,2\n"
+FIT = ["fit", "counts.csv", "--format", "counts", "--out", "c.json"]
+QUICK = ["--method", "kernel", "--draws", "40"]
+
+
+@pytest.fixture
+def counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("counts.csv").write_text(SMALL)
+    return Path("counts.csv")
+
+
+def test_each_interval_has_as_many_predictions_as_it_counts(counts: Path) -> None:
+    known = read_counts(counts, None, 1.0)
+    table = pd.read_csv(counts)
+    predictions = known.predictions
+    assert predictions.top_score is not None
+    assert predictions.class_names == ("Portal", "Collar")
+    assert predictions.scale == 10.0
+    for row in table.itertuples():
+        own = predictions.predicted_class == predictions.class_names.index(str(row[1]))
+        inside = own & (predictions.top_score > row.score_above)
+        inside &= predictions.top_score < row.score_to
+        assert known.is_correct[inside].sum() == row.right
+        assert (~known.is_correct)[inside].sum() == row.wrong
+    assert len(set(known.cluster)) == known.n_samples == 58
+
+
+def test_predictions_are_spread_evenly_over_their_interval(counts: Path) -> None:
+    counts.write_text(HEADER + "Portal,2,4,4,0\n")
+    assert read_counts(counts, 10.0, 1.0).predictions.top_score == pytest.approx(
+        [2.25, 2.75, 3.25, 3.75]
+    )
+
+
+def test_a_design_effect_of_three_widens_intervals_by_its_root(
+    counts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    counts.write_text(HEADER + "Portal,0,10,240,120\nCollar,0,10,100,80\n")
+    words = ["--method", "class_only", "--draws", "400"]
+    assert run_command_line([*FIT, *words]) == 0
+    plain = read_calibration(Path("c.json"))
+    assert "every protein counts as a family of its own" in capsys.readouterr().err
+    assert run_command_line([*FIT, *words, "--design-effect", "3"]) == 0
+    wide = read_calibration(Path("c.json"))
+    printed = capsys.readouterr().err
+    assert "3 proteins count as one family, as was stated" in printed
+    assert wide.counts["n_clusters"] == 180 and wide.counts["n"] == 540
+    predictions = read_counts(counts, None, 1.0).predictions
+    one, three = (file.calibration.confidence(predictions) for file in (plain, wide))
+    assert one.value == pytest.approx(three.value)
+    ratio = (three.upper - three.lower) / (one.upper - one.lower)
+    assert ratio == pytest.approx(np.sqrt(3.0), rel=0.15)
+
+
+def test_counts_calibrate_a_table_and_its_lists(
+    counts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line([*FIT, *QUICK]) == 0
+    Path("use.csv").write_text("id,predicted_class,score\np1,Portal,9\np2,Collar,1\n")
+    words = ["annotate", "use.csv", "--format", "top-score", "--calibration", "c.json"]
+    assert run_command_line([*words, "--out", "conf.tsv"]) == 0
+    found = pd.read_csv("conf.tsv", sep="\t").set_index("id")
+    assert found.confidence["p1"] > 0.6 > 0.4 > found.confidence["p2"]
+    assert found.q_value.notna().all()
+    printed = capsys.readouterr().err
+    assert "it does not say on which proteins it was fitted" in printed
+
+
+def test_the_same_counts_give_the_same_bytes(counts: Path) -> None:
+    assert run_command_line([*FIT, *QUICK]) == 0
+    first = Path("c.json").read_bytes()
+    counts.write_text("\n".join([HEADER.strip(), *SMALL.splitlines()[1:]]) + "\n")
+    assert run_command_line([*FIT, *QUICK]) == 0
+    assert Path("c.json").read_bytes() == first
+
+
+def test_all_that_is_wrong_with_counts_is_refused_at_once(counts: Path) -> None:
+    counts.write_text(
+        HEADER + "Portal,0,5,3,9\nPortal,4,6,1,1\nCollar,5,5,1,0\nCollar,6,11,1,0\n"
+    )
+    with pytest.raises(InputError) as refused:
+        read_counts(counts, 10.0, 1.0)
+    found = [(problem.line, problem.column, problem.what) for problem in refused.value.problems]
+    assert found == [
+        (3, "score_above", "the interval overlaps with that of line 2."),
+        (4, "score_to", "the interval from 5 to 5 is none of scores up to 10."),
+        (5, "score_to", "the interval from 6 to 11 is none of scores up to 10."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("Portal,0,5,0,0\n", "it counts 0 predictions."),
+        ("Portal,0,5,-1,0\n", "-1 is out of range."),
+        ("Portal,0,5,1.5,0\n", "1.5 is out of range."),
+        (",0,5,1,0\n", "the cell is empty."),
+    ],
+)
+def test_counts_that_are_none_are_refused(counts: Path, rows: str, message: str) -> None:
+    counts.write_text(HEADER + rows)
+    with pytest.raises(InputError, match=message):
+        read_counts(counts, None, 1.0)
+
+
+def test_what_names_proteins_does_not_go_with_counts(
+    counts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--clusters", "clusters.tsv", "--labels", "labels.tsv"]
+    Path("clusters.tsv").write_text("id\tcluster\n")
+    Path("labels.tsv").write_text("id\ttrue_class\n")
+    assert run_command_line([*FIT, *words]) == 2
+    printed = capsys.readouterr().err
+    assert "--clusters: counts name no proteins" in printed
+    assert "--labels: counts name no proteins" in printed
+
+
+def test_a_method_that_needs_vectors_is_refused(
+    counts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line([*FIT, "--method", "tswa"]) == 2
+    assert "it has the top score only" in capsys.readouterr().err
+
+
+def test_a_design_effect_is_for_counts(inside: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["fit", "demo/calibration.csv", "--format", "phanns-labelled", "--out", "c.json"]
+    assert run_command_line([*words, "--design-effect", "2"]) == 2
+    assert "--design-effect: it is for --format counts." in capsys.readouterr().err
+
+
+def test_the_shipped_calibrations_are_listed_with_their_cards(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run_command_line(["calibrations", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    for name, card in found.items():
+        assert run_command_line(["calibrations", name]) == 0
+        text = capsys.readouterr().out
+        for key in ("for", "not_for", "relatives", "source", "licence", "citation"):
+            assert str(card[key]) in text
+        assert f"fitted on {card['n']:,} proteins" in text
+    assert run_command_line(["calibrations", "phans-web"]) == 2
+    assert "phanns-web" in capsys.readouterr().err
+
+
+def test_a_table_of_the_web_page_needs_one_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    classes = (
+        "Major capsid,Minor capsid,Baseplate,Major tail,Minor tail,Portal,Tail fiber,"
+        "Tail shaft,Collar,HTJ,Other"
+    )
+    Path("web.csv").write_text(
+        f",{classes},Confidence\n"
+        "gp1,9.80,0.10,0.00,0.00,0.00,0.00,0.00,0.00,0.00,0.00,0.10,98\n"
+        "gp2,1.00,4.00,1.00,1.00,1.00,0.00,0.00,0.00,0.00,0.00,2.00,7\n"
+    )
+    assert run_command_line(["annotate", "web.csv", "--out", "conf.tsv"]) == 2
+    assert "For such a table come with credence: phanns-web" in capsys.readouterr().err
+    words = ["annotate", "web.csv", "--calibration", "phanns-web", "--out", "conf.tsv"]
+    assert run_command_line(words) == 0
+    found = pd.read_csv("conf.tsv", sep="\t").set_index("id")
+    assert found.confidence["gp1"] > 0.9 and found.confidence["gp2"] < 0.2

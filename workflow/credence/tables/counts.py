@@ -1,0 +1,74 @@
+"""Counts of right and wrong predictions by class and interval of the score."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from credence.predictions import UNKNOWN_CLASS, Labelled, Predictions, label
+from credence.problems import ProblemList
+from credence.tables.contract import Column, Kind, read_columns
+
+FORMAT = "counts"
+COLUMNS = (
+    Column("class"),
+    Column("score_above", Kind.NUMBER),
+    Column("score_to", Kind.NUMBER),
+    Column("right", Kind.INTEGER, low=0),
+    Column("wrong", Kind.INTEGER, low=0),
+    Column("exact", may_be_empty=True, is_optional=True),
+)
+MOST_COUNTED = 20_000_000  # predictions: each becomes a row
+
+
+def read_counts(path: Path, scale: float | None, design_effect: float) -> Labelled:
+    """Return as many labelled predictions as a table counts, or raise all its problems.
+
+    Those of an interval are spread evenly over it. Of a wrong one the true class is not
+    known. A design effect makes each so many neighbours one family.
+    """
+    found = read_columns(path, COLUMNS)
+    values, problems = found.values, ProblemList(found.where)
+    above, to = values["score_above"], values["score_to"]
+    names = tuple(dict.fromkeys(values["class"].tolist()))
+    class_ = np.array([names.index(name) for name in values["class"]], dtype=np.int64)
+    most = float(to.max(initial=0.0)) if scale is None else scale
+    for bad in np.flatnonzero((above >= to) | (to > most) | (above < 0.0)):
+        what = f"the interval from {above[bad]:g} to {to[bad]:g} is none of scores up to {most:g}."
+        remedy = "Give a lower and a higher score, or state the greatest one: --scale."
+        problems.add(what, remedy, int(found.lines[bad]), "score_to")
+    order = np.lexsort((above, class_))
+    for before, after in pairwise(order.tolist()):
+        if class_[before] == class_[after] and above[after] < to[before]:
+            line = int(found.lines[before])
+            what = f"the interval overlaps with that of line {line}."
+            remedy = "Count each prediction once."
+            problems.add(what, remedy, int(found.lines[after]), "score_above")
+    total = int(values["right"].sum() + values["wrong"].sum())
+    if not 0 < total <= MOST_COUNTED:
+        problems.add(f"it counts {total:,} predictions.", f"Count 1 to {MOST_COUNTED:,}.")
+    problems.raise_any()
+    count = np.column_stack([values["right"], values["wrong"]])[order].ravel()
+    # The row and the outcome of each prediction, and its place among those of its cell.
+    cell = np.repeat(np.arange(len(count)), count)
+    row, is_wrong = order[cell // 2], cell % 2
+    at = np.arange(total) - np.repeat(np.cumsum(count) - count, count)
+    part = (at + 0.5) / np.repeat(count, count)
+    score = above[row] + (to - above)[row] * part
+    predicted = class_[row]
+    alike = np.lexsort((score, is_wrong, predicted))
+    family = np.empty(total, dtype=np.int64)
+    family[alike] = np.arange(total) / design_effect
+    predictions = Predictions(
+        ids=np.arange(total).astype(str).astype(object),
+        class_names=names,
+        scale=most,
+        resolution=0.0,
+        predicted_class=predicted,
+        top_score=score,
+        is_distribution=False,
+    )
+    true_class = np.where(is_wrong == 1, UNKNOWN_CLASS, predicted)
+    return label(predictions, true_class, cluster=family.astype(str).astype(object))

@@ -1,0 +1,45 @@
+"""The calibrations that come with credence, and their cards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).resolve().parents[1] / "ready_made"
+
+
+def cards() -> dict[str, dict[str, Any]]:
+    """Return the card of each calibration by its name."""
+    found: dict[str, dict[str, Any]] = json.loads((FOLDER / "cards.json").read_text("utf-8"))
+    return found
+
+
+def named_file(name: str) -> str:
+    """Return the file of a calibration that comes with credence; another name as it is."""
+    return str(FOLDER / f"{name}.json.gz") if name in cards() and not Path(name).exists() else name
+
+
+def that_fit(formats: Sequence[str]) -> list[str]:
+    """Return the names of those for tables of some formats."""
+    return [name for name, card in cards().items() if card["format"] in formats]
+
+
+def lines_of(name: str, card: dict[str, Any]) -> list[str]:
+    """Return a card as lines of text."""
+    found = [f"{name}: {card['summary']}"]
+    texts = ("for", "not_for", "relatives", "source", "licence", "citation")
+    found += [f"    {key.replace('_', ' ')}: {card[key]}" for key in texts]
+    held_out = card["held_out"]
+    found += [
+        f"    format: {card['format']}",
+        f"    method: {card['method']}, fitted on {card['n']:,} proteins",
+        f"    proteins held out: {held_out['right']:.3f} right, {held_out['stated']:.3f} stated; "
+        f"NLL {held_out['nll']:.3f}",
+        "    class: predicted, right of these, stated for these",
+    ]
+    return found + [
+        f"      {class_}: {row['predicted']:,}, {row['right']:.3f}, {row['stated']:.3f}"
+        for class_, row in held_out["classes"].items()
+    ]
