@@ -22,6 +22,7 @@ LAB_FILES = {
     "proteins.fasta": "demo/proteins.fasta",
     "training.fasta": "demo/training.fasta",
     "new.csv": "demo/use.csv",
+    "web.csv": "demo/use.csv",
     "new.fasta": "demo/use.fasta",
     "july.csv": "demo/trove_htj.csv",
     "july.fasta": "demo/trove_htj.fasta",
@@ -39,6 +40,7 @@ IN_LAB = ("docs/figures.md", "docs/lists.md", "docs/publications.md", "docs/reca
 ONLY_READ = {
     "docs/cluster.md": "begins where a run has ended, and goes on on a cluster: make test-slurm",
     "docs/large-tables.md": "begins with folders of tables; tests/cli/test_shards types the like",
+    "docs/ready-made.md": "begins with tables of others; tests/cli/test_counts types the like",
     "docs/novelty.md": "begins with files that other pages make; tests/cli types the like",
 }
 # Beginnings of commands that no test types, and why.
