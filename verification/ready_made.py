@@ -124,7 +124,7 @@ def without_names(held_out: HeldOut) -> HeldOut:
 
 PHANNS = "https://github.com/Adrian-Cantu/PhANNs"
 CITE_PHANNS = "Cantu et al. 2020, PLoS Comput Biol 16(11): e1007845, 10.1371/journal.pcbi.1007845"
-OTHERS = "Not for proteins of another kind than those it was fitted on, nor for another version."
+OTHERS = "proteins of another kind than those it was fitted on; another version of the tool"
 SOURCES: dict[str, tuple[Callable[[Path], tuple[CalibrationFile, Labelled]], dict[str, str]]] = {
     "phanns-web": (
         web,
@@ -132,7 +132,7 @@ SOURCES: dict[str, tuple[Callable[[Path], tuple[CalibrationFile, Labelled]], dic
             "summary": "PhANNs as on its web page: the table that the page gives to download",
             "format": "phanns",
             "for": "Phage structural proteins scored by PhANNs' web page or its batch program.",
-            "not_for": f"Not for PhANNs trained anew. {OTHERS}",
+            "not_for": f"PhANNs trained anew; {OTHERS}",
             "relatives": NOT_KNOWN,
             "source": f"{PHANNS}, web_server/test_set_stats.csv: precision, recall and rate of "
             "false positives at 101 thresholds, turned into counts (20 of 1,100 cells may be "
@@ -147,7 +147,7 @@ SOURCES: dict[str, tuple[Callable[[Path], tuple[CalibrationFile, Labelled]], dic
             "summary": "PhANNs' first model of 2020, from whole score vectors",
             "format": "phanns",
             "for": "Phage structural proteins scored by the model of PhANNs' first submission.",
-            "not_for": f"Not for the web page's model: take phanns-web. {OTHERS}",
+            "not_for": f"the web page's model (take phanns-web); {OTHERS}",
             "relatives": "families unknown: 100 rows in a row of a class count as one",
             "source": f"{PHANNS}, branch minus_capsid, model_training/cat_tag_old.csv",
             "licence": "MIT, as its source",
@@ -160,7 +160,7 @@ SOURCES: dict[str, tuple[Callable[[Path], tuple[CalibrationFile, Labelled]], dic
             "summary": "Phynteny's ten networks: best category and its score, 0 to 10",
             "format": "phynteny",
             "for": "Phage genes annotated by Phynteny (networks, not its later transformer).",
-            "not_for": f"Not for genes that it leaves without a category. {OTHERS}",
+            "not_for": f"genes that it leaves without a category; {OTHERS}",
             "relatives": NOT_KNOWN,
             "source": "https://github.com/susiegriggo/Phynteny: scores of right and wrong "
             "predictions that its own confidences rest on",

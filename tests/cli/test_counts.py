@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from credence.app import run_command_line
 from credence.problems import InputError
 from credence.tables.counts import read_counts
+from credence.tables.ready_made import cards, named_file
 from credence.tables.stage_files import read_calibration
 
 HEADER = "class,score_above,score_to,right,wrong\n"
@@ -93,9 +95,7 @@ def test_the_same_counts_give_the_same_bytes(counts: Path) -> None:
 
 
 def test_all_that_is_wrong_with_counts_is_refused_at_once(counts: Path) -> None:
-    counts.write_text(
-        HEADER + "Portal,0,5,3,9\nPortal,4,6,1,1\nCollar,5,5,1,0\nCollar,6,11,1,0\n"
-    )
+    counts.write_text(HEADER + "Portal,0,5,3,9\nPortal,4,6,1,1\nCollar,5,5,1,0\nCollar,6,11,1,0\n")
     with pytest.raises(InputError) as refused:
         read_counts(counts, 10.0, 1.0)
     found = [(problem.line, problem.column, problem.what) for problem in refused.value.problems]
@@ -159,6 +159,19 @@ def test_the_shipped_calibrations_are_listed_with_their_cards(
         assert f"fitted on {card['n']:,} proteins" in text
     assert run_command_line(["calibrations", "phans-web"]) == 2
     assert "phanns-web" in capsys.readouterr().err
+
+
+@pytest.mark.long
+def test_a_shipped_calibration_is_made_again_byte_for_byte() -> None:
+    from verification.ready_made import made
+
+    data = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+    if not data.is_dir():
+        pytest.skip("the data of PhANNs are not beside the project")
+    text, card = made("phanns-web", data)
+    assert gzip.decompress(Path(named_file("phanns-web")).read_bytes()) == text.encode()
+    assert card == cards()["phanns-web"]
+    assert sum(row["predicted"] for row in card["held_out"]["classes"].values()) == 46801
 
 
 def test_a_table_of_the_web_page_needs_one_command(
