@@ -12,6 +12,11 @@ observed, and the mean of 1 - confidence.
 
     PYTHONPATH=. python verification/lists.py --jobs 2 --page docs/verification-lists.md
 
+Under another mix of classes the ranges of each class are judged in the demo's world,
+mixes drawn anew, all alike likely, the mix estimated as `credence shift` does:
+
+    PYTHONPATH=. python verification/lists.py --mixes 40 --page docs/verification-lists.md
+
 The real table is read where it is (../shared/data), and left out where it is not.
 """
 
@@ -39,11 +44,16 @@ from scipy.special import expit, logit
 from credence.calibrators.crossfit import folds_by_class, out_of_fold
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import Calibrator, FitOptions
+from credence.composition.adjusted import shifted
+from credence.composition.estimate import estimate_composition
 from credence.confidence import Confidence
 from credence.lists.errors import LEAST_FAMILIES, ListErrors, errors_of
 from credence.lists.guarantee import coins_of, grid_of, guaranteed
 from credence.lists.held_out import STEPS, HeldOut, held_out_of, step_of
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions, label
+from credence.simulate import WorldSettings, draw_labelled
+from credence.stages.shift import _held_out, _summed
+from credence.tables.samples import Samples
 from report import write_section
 
 try:
@@ -67,6 +77,7 @@ DELTA = 0.05
 SHIFTS = {"like calibration": 0.0, "harder": -0.7, "easier": 0.7}
 PER_CLASS_WORLDS = 200  # so many have a range for each class as well: it takes as long as the rest
 N_HALVES = 10  # of the real table
+N_MIX_DRAWS = 100  # of an estimated mix
 
 
 @dataclass(frozen=True)
@@ -478,6 +489,57 @@ def of_ranges(table: pd.DataFrame) -> pd.DataFrame:
     ).reset_index()
 
 
+def mix_rows(number: int, method: str = "kernel") -> list[Row]:
+    """Return the ranges of the number right in each class of a use-set of another mix."""
+    warnings.simplefilter("ignore")
+    rng = np.random.default_rng([SEED, 6, number])
+    labelled = draw_labelled(WorldSettings(n_calibration=2_000, composition="sampled"), rng)
+    share = rng.dirichlet(np.ones(labelled.predictions.n_classes))
+    settings = WorldSettings(n_calibration=USE_FAMILIES, composition="sampled")
+    use = draw_labelled(settings, rng, share)
+    given = Samples(use.predictions, None, np.arange(use.n_samples))
+    estimator, sample, summed, _ = _summed(labelled, iter([("use", given)]), "auto", "use")
+    options = FitOptions(n_draws=N_MIX_DRAWS)
+    composition = estimate_composition(sample, summed, estimator, options)
+    moved = shifted(labelled, composition.fit_weight)
+    calibrator = parse_method(method, "verification").build(FitOptions(n_draws=0))
+    unseen = out_of_fold(moved, calibrator, folds_by_class(moved, 5)).value
+    held_out = _held_out(moved, unseen, composition)
+    step = step_of(calibrator.fit(moved).confidence(use.predictions).value)
+    rows: list[Row] = []
+    for class_, name in enumerate(use.predictions.class_names):
+        listed = (use.predictions.predicted_class == class_) & (step >= 0)
+        own = held_out.of_class(class_)
+        if not listed.any() or not len(own.step):
+            continue
+        errors = errors_of(own, np.bincount(step[listed], minlength=len(STEPS)), 1.0 - DELTA)
+        right, n = int(use.is_correct[listed].sum()), int(listed.sum())
+        row: Row = {"world": number, "class": name, "families": errors.above.n_families[0]}
+        for title, one in {"": errors, "before": replace(errors, right_family=1.0)}.items():
+            found = one.right(0, 0.95)
+            row["holds" + title] = found.lower - 0.5 <= right <= found.upper + 0.5
+            row["width" + title] = (found.upper - found.lower) / n
+        rows.append(row)
+    return rows
+
+
+def of_mixes(rows: list[Row]) -> list[Row]:
+    """Return how many ranges of classes hold the truth, and how wide they are."""
+    table = pd.DataFrame(rows)
+    names = ["up to 10", "up to 20", "up to 50", "more"]
+    by = pd.cut(table["families"], [0.0, 10.0, 20.0, 50.0, np.inf], labels=names)
+    answer: list[Row] = []
+    for name, part in [("all", table), *table.groupby(by, observed=True)]:
+        row: Row = {"calibration families": name, "ranges": len(part)}
+        for title, words in {"": "", "before": ", right families of mean weight"}.items():
+            row["holds" + words] = float(part["holds" + title].mean())
+            row["mean width" + words] = float(part["width" + title].mean())
+        answer.append(row)
+    error = table.groupby("world")["holds"].mean()
+    answer[0]["calibration families"] = f"all (± {error.std() / np.sqrt(len(error)):.3f})"
+    return answer
+
+
 def real_rows() -> list[Row]:
     """Return the lists of halves of the real table, made by the other half."""
     labelled = real_table()
@@ -627,15 +689,38 @@ def summary(thresholds: pd.DataFrame, lists: pd.DataFrame) -> list[Row]:
     return [row for row in answer if len(row) > 1]
 
 
+MIXES = (
+    "Share of ranges of 95 % that hold the number right of a class, its relatives in the use-set "
+    "unknown, and their mean width over its predictions; by how many families of calibration are "
+    "predicted to be of it. Beside it the same if a right family that calibration has not seen "
+    "counted as a mean one, though its class is more frequent in the use-set."
+)
+
+
+def judge_mixes(n_worlds: int, page: Path | None) -> None:
+    """Print and write how often ranges of classes hold under other mixes."""
+    rows: list[Row] = []
+    for number in range(n_worlds):
+        rows += mix_rows(number)
+        print(pd.DataFrame(of_mixes(rows)).to_string(), flush=True)
+    if page is not None:
+        title = f"Classes under another mix: {n_worlds} worlds"
+        write_section(page, title, MIXES, of_mixes(rows))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--worlds", type=int, default=400)
     parser.add_argument("--families", type=int, nargs="+", default=list(FAMILIES))
     parser.add_argument("--confidence", choices=list(CONFIDENCES), default="one line")
+    parser.add_argument("--mixes", type=int, help="only so many worlds of other mixes")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--page", type=Path)
     given = parser.parse_args()
     pd.set_option("display.width", 250, "display.max_rows", 500, "display.max_columns", 30)
+    if given.mixes is not None:
+        judge_mixes(given.mixes, given.page)
+        return
     thresholds: list[Row] = []
     lists: list[Row] = []
     for kind in range(N_KINDS):  # before the work is divided, so that all have them

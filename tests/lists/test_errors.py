@@ -308,6 +308,28 @@ def test_what_is_not_known_of_the_mix_widens_bounds_and_ranges() -> None:
     np.testing.assert_allclose(errors_of(same, n_use, 0.95).bound, sure.bound)
 
 
+def test_a_class_of_which_all_were_wrong_may_be_right_where_it_is_frequent() -> None:
+    """A right family counted as a mean one, though its class is ten times as frequent there."""
+    rows = [(300, True, family, 1.0) for family in range(20)]
+    held_out = held_out_from(rows + [(100, True, 50 + family, 10.0) for family in range(20)])
+    # The first twenty are predicted to be of class 0 and are of 1; the others the other way round.
+    mixed = replace(
+        held_out,
+        predicted=np.repeat([0, 1], 20),
+        true=np.repeat([1, 0], 20),
+        mix=MixDraws(2, np.ones(8)),
+    )
+    one, other = (
+        errors_of(whole.of_class(0), uses([300] * 90), 0.95).right(300, 0.95)
+        for whole in (replace(mixed, mix=None), mixed)
+    )
+    assert one.expected == other.expected == 0.0
+    # Twenty families, all wrong; one more that is right weighs 1, or 10, of 21 and 30.
+    assert other.upper > 90 * 10 / 30 > one.upper > 90 / 21
+    nothing = errors_of(mixed.of_class(2), uses([300]), 0.95)
+    assert np.isnan(nothing.error).all()
+
+
 def test_a_few_heavy_families_are_not_taken_for_many() -> None:
     # One family of a rare class stands for most of the set: it cannot separate steps.
     rows = [(step, False, step, 0.01) for step in range(100, 200)] + [(300, True, 500, 100.0)]

@@ -49,6 +49,7 @@ class ListErrors:
     step_error: Floats  # Share of wrong ones in each step, as its bin of steps shows
     variance: Floats  # Of the estimated error
     alike: Floats  # How alike relatives in each list are in being wrong, 0 to 1
+    right_family: float = 1.0  # What a right family that was not seen weighs, against the others
 
     def end_of(self, error: float, *, is_certain: bool = False) -> int | None:
         """Return the lowest step of the longest list with at most such an error."""
@@ -62,8 +63,8 @@ class ListErrors:
         expected = n - float(self.step_error[step:] @ n_use)
         # With a wrong family more, and with a right one: neither none nor all is certain.
         added = 1.0 / max(float(self.above.n_families[step]), 1.0)
-        least = self.step_error[step:] / (1.0 + added)
-        most = least + added / (1.0 + added)
+        least = self.step_error[step:] / (1.0 + added * self.right_family)
+        most = (self.step_error[step:] + added) / (1.0 + added)
         of_proteins = float(np.maximum(least * (1.0 - least), most * (1.0 - most)) @ n_use)
         others = float(self.above.relatives[step]) if relatives is None else relatives
         factor = float(stats.t.ppf((1.0 + level) / 2.0, max(self.above.kish[step] - 1.0, 1.0)))
@@ -138,6 +139,7 @@ def errors_of(held_out: HeldOut, n_use: Integers, certainty: float) -> ListError
         step_error[:, 0],
         ((draws - centre[:, None]) ** 2).mean(axis=1),
         _alike(held_out, step_error[:, 0], above),
+        1.0 if held_out.member is None else max(held_out.member / held_out.weight.mean(), 1.0),
     )
 
 

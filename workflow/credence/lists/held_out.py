@@ -74,6 +74,9 @@ class HeldOut:
     key: Annotated[NDArray[np.uint64], Stored(packed="uint64")]  # Of each cluster's name
     # Where the weights correct for an estimated mix of classes.
     mix: Annotated[MixDraws | None, Stored(is_left_out=True)] = None
+    # Of a class by itself, where weights correct for a mix: what a member of it weighs, whatever
+    # it was predicted to be. One that is predicted right weighs that.
+    member: Annotated[float | None, Stored(is_left_out=True)] = None
 
     @property
     def is_wrong(self) -> Booleans:
@@ -88,6 +91,7 @@ class HeldOut:
     def of_class(self, class_: int) -> HeldOut:
         """Return the proteins that were predicted to be of a class."""
         rows = np.flatnonzero(self.predicted == class_)
+        members = self.weight[self.true == class_]
         cluster, place = np.unique(self.cluster[rows], return_inverse=True)
         return HeldOut(
             self.step[rows],
@@ -97,6 +101,7 @@ class HeldOut:
             place.astype(np.int64),
             self.key[cluster],
             self.mix,
+            float(members.mean()) if self.mix and len(rows) and len(members) else None,
         )
 
     def refuse_damage(self) -> None:
