@@ -10,6 +10,7 @@ import pytest
 
 from credence.lists.labels import (
     ALIKE,
+    SAY_NOTHING,
     SHOW_NOTHING,
     class_chances,
     doubts_of,
@@ -62,7 +63,8 @@ def slow_doubt(labelled: Labelled, chance: np.ndarray, row: int) -> tuple[float,
             margins.append(math.log(to / (1 - to)) - math.log(of / (1 - of)))
         scores = sum(margins) / (1 + ALIKE * (len(alike) - 1))
         n_there = sum(labelled.true_class[one] == class_ for one in relatives)
-        doubt = scores + math.log((n_there + 1) / len(alike))
+        speak = (n_there + 1) / len(alike)
+        doubt = scores + math.log((1 - SAY_NOTHING) * speak + SAY_NOTHING)
         best = max(best, (doubt, class_))
     return best
 
@@ -96,6 +98,20 @@ def test_a_family_that_is_mislabelled_as_one_is_found_though_its_labels_agree() 
     assert set(np.argsort(-found.doubt)[:3]) == set(rows)
     assert (found.suggested[rows] == clean_world().true_class[rows]).all()
     assert (found.by_relatives[rows] > 0.0).all()
+
+
+def test_a_large_family_that_is_mislabelled_as_one_does_not_defend_its_label() -> None:
+    """Each further relative with the same wrong label spoke for that label."""
+    doubts = []
+    for size in (5, 500):
+        labelled = clean_world(size=size)
+        rows = np.arange(size)
+        labelled = relabelled(labelled, rows.tolist())
+        chance = np.full((labelled.n_samples, 3), 0.05)
+        chance[np.arange(labelled.n_samples), labelled.true_class] = 0.9
+        chance[rows] = np.roll(chance[rows], -1, axis=1)  # all scores speak for another class
+        doubts.append(doubts_of(labelled, chance).doubt[0])
+    assert doubts[1] > 0.9 * doubts[0] > 0.0
 
 
 def test_relatives_with_weak_scores_are_found_by_those_with_strong_ones() -> None:

@@ -3,7 +3,7 @@
 Nothing here changes a label. The evidence for a class c against the label y of a protein
 has two parts. Scores: the log-odds of c minus those of y, held out, their mean over the
 protein and its m - 1 relatives with the same label, times m / (1 + 0.7 (m - 1)). Labels:
-log((relatives labelled c + 1) / (relatives labelled y + 1)).
+log(0.9 r + 0.1), where r = (relatives labelled c + 1) / (relatives labelled y + 1).
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ from credence.predictions import Booleans, Floats, Integers, Labelled
 SHOW_NOTHING = 0.02
 # What relatives share of the error of their scores: many count as 1 / 0.7 proteins.
 ALIKE = 0.7
+# Chance that all of its relatives say nothing of a label, being none or mislabelled with it:
+# it bounds what they can show for the label.
+SAY_NOTHING = 0.1
 PLANTED = 0.02  # share of the labels that are made wrong, to see who is found
 LEAST_PLANTED, MOST_TABLES = 200, 10  # wrong labels planted in all, in so many tables at most
 SEED = 20261123
@@ -100,7 +103,8 @@ def doubts_of(labelled: Labelled, chance: Floats) -> Doubts:
     n_same = counts[alike] - 1
     relatives = counts.reshape(len(key), n_classes)[family]
     evidence = total / (1.0 + ALIKE * n_same)[:, None]
-    evidence += np.log((relatives + 1.0) / (n_same + 1.0)[:, None])
+    ratio = (relatives + 1.0) / (n_same + 1.0)[:, None]
+    evidence += np.log((1.0 - SAY_NOTHING) * ratio + SAY_NOTHING)
     evidence[row, label] = -np.inf
     suggested = evidence.argmax(axis=1)
     return Doubts(
