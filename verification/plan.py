@@ -204,6 +204,8 @@ def offsets(table: pd.DataFrame) -> list[Row]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--worlds", type=int, default=200)
+    parser.add_argument("--first", type=int, default=0, help="number of the first world")
+    parser.add_argument("--out", type=Path, help="a table of all worlds, written as they come")
     parser.add_argument("--families", type=int, nargs="+", default=[100, 400])
     methods = ["one line", "beta", "class_only"]
     parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=methods)
@@ -217,11 +219,15 @@ def main() -> None:
         (n_families, number, method)
         for method in given.methods
         for n_families in given.families
-        for number in range(given.worlds)
+        for number in range(given.first, given.first + given.worlds)
     ]
     with ProcessPoolExecutor(given.jobs) as pool:
-        found = pool.map(run_world, *zip(*asked, strict=True), chunksize=5)
-        table = pd.DataFrame([row for rows in found for row in rows])
+        rows: list[Row] = []
+        for of_world in pool.map(run_world, *zip(*asked, strict=True), chunksize=5):
+            rows += of_world
+            if given.out is not None:
+                pd.DataFrame(rows).to_csv(given.out, sep="\t", index=False)
+    table = pd.DataFrame(rows)
     text = (
         f"Of {NUMBER} verified: the mean before to the mean after, then how much it fell over how "
         "much it fell with random ones. `width`: of the published intervals of 95 % over the "
@@ -236,10 +242,10 @@ def main() -> None:
         "by the share of the class that is wrong; the use-set's mix is calibration's."
     )
     shown[f"Do verified proteins bias confidences? {given.worlds} worlds"] = text, offsets(table)
-    for title, (words, rows) in shown.items():
-        print(title, words, pd.DataFrame(rows).to_string(), sep="\n")
+    for title, (words, lines) in shown.items():
+        print(title, words, pd.DataFrame(lines).to_string(), sep="\n")
         if given.page is not None:
-            write_section(given.page, title, words, rows)
+            write_section(given.page, title, words, lines)
 
 
 if __name__ == "__main__":
