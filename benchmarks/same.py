@@ -135,7 +135,7 @@ def same_classifier() -> str:
 
 
 def _looked(sketch: Sketch, predictions: Predictions) -> bool:
-    look = Look(sketch)
+    look = Look(sketch, predictions.class_names)
     look.add(predictions)
     found = look.found()
     return found is not None and found.is_changed

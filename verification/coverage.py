@@ -42,7 +42,7 @@ from credence.simulate import CLASS_NAMES, WorldSettings, draw_labelled
 SEED = 20261121
 LEAST_CLUSTERS = 40
 LIMIT_ROWS = 200_000  # of the sample that stands for the population, for vector methods
-POPULATION = 1e9  # weight of the whole population, so that no prior is felt
+POPULATION = 1e6  # weight of the whole population, so that no prior is felt
 # MACEst asks where proteins lie, and these worlds have no sequences.
 INTERVALS = [method.name for method in METHODS if method.needs is not Need.PLACE]
 FIELDS = ("method", "class", "n_clusters", "limit", "truth", "below", "above", "width", "seconds")

@@ -21,7 +21,7 @@ from credence.composition.estimate import (
 )
 from credence.composition.estimators import BY_NAME
 from credence.confidence import Note
-from credence.predictions import Labelled, label
+from credence.predictions import Labelled, from_scores, label
 from credence.records import from_record, to_record
 from credence.simulate import WorldSettings, draw_labelled
 from shift_findings import adjust
@@ -58,6 +58,32 @@ def test_intervals_hold_the_estimate_and_have_a_width_at_zero(name: str) -> None
     known = composition.is_known
     assert (composition.upper[known] > composition.lower[known]).all()
     assert np.nansum(composition.weight * composition.calibration_share) == pytest.approx(1.0)
+
+
+def test_one_class_that_is_never_predicted_does_not_open_the_intervals_of_all() -> None:
+    # Two families of the last class, whose column is empty: draws without these ended in a
+    # use-set that is of this class alone, and the other shares began at 0.
+    calibration, use = sets()
+    rows = np.flatnonzero(calibration.true_class != 1)[:800]
+    rows = np.concatenate([rows, np.flatnonzero(calibration.true_class == 1)[:4]])
+    sample = calibration_sample(without_column(calibration.take(rows), 1), True)
+    seen = use_sample(without_column(use, 1).predictions, sample.model)
+    composition = estimate_composition(sample, seen, BY_NAME["em"], OPTIONS)
+    usual = found("em")
+    width, before = composition.upper - composition.lower, usual.upper - usual.lower
+    others = np.arange(11) != 1
+    assert (width[others] < 3.0 * before[others] + 0.05).all()
+    assert composition.lower[0] > 0.1
+
+
+def without_column(labelled: Labelled, class_: int) -> Labelled:
+    """Return the same of a tool that never predicts a class."""
+    scores = np.asarray(labelled.predictions.scores).copy()
+    scores[:, class_] = 0.0
+    scores = np.round(10.0 * scores / np.maximum(scores.sum(axis=1, keepdims=True), 1e-9), 2)
+    base = labelled.predictions
+    predictions = from_scores(base.ids, base.class_names, scores, base.scale, base.resolution)
+    return label(predictions, labelled.true_class, labelled.weight, labelled.cluster)
 
 
 def test_relatives_and_the_order_of_rows_do_not_matter() -> None:

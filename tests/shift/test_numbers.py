@@ -93,7 +93,7 @@ def test_a_sketch_and_a_look_are_what_they_were(known: Known) -> None:
     labelled, use = sets()
     sketch = sketch_of(labelled)
     assert sketch is not None
-    look = Look(sketch)
+    look = Look(sketch, NAMES)
     look.add(use.predictions)
     parts = [[one.edges, one.place, one.count, one.design] for one in sketch.features]
     known.compare("sketch", [parts, look.found()])

@@ -588,9 +588,10 @@ class Sameness:
     n: int  # Proteins that were looked at
     p_value: float  # Least of those tested, after Holm's correction
     effect: float  # Mean |change of confidence| if top scores were matched
-    moved: float  # Share of proteins elsewhere than expected, beyond chance
+    moved: float  # Share predicted as one of two classes whose columns are exchanged
     is_changed: bool  # Whether a warning is given
     power: float = 0.0  # Chance to notice scores that put confidences five percentage points off
+    exchanged: tuple[str, ...] = ()  # Two classes, with whose columns exchanged scores fit better
 
 
 @dataclass(frozen=True)

@@ -258,9 +258,13 @@ def soft(evidence: EstimatorInput) -> Estimate:
 
 def most_likely(evidence: EstimatorInput) -> Estimate:
     """Return the composition of most likelihood."""
-    prevalence = evidence.prevalence
-    ratio, mass, _ = _scores(evidence, prevalence)
-    share = mixture_maximum(ratio, mass, prevalence / prevalence.sum())
+    assert evidence.calibration_mass is not None and evidence.probability is not None
+    assert evidence.calibration_probability is not None and evidence.mass is not None
+    # Not the share of the class: where a draw leaves hardly any of it, probabilities do not fall
+    # as far, and the whole use-set would be of it.
+    usual = np.maximum(evidence.calibration_mass @ evidence.calibration_probability, TINIEST)
+    ratio, mass = np.maximum(evidence.probability, TINIEST) / usual, evidence.mass
+    share = mixture_maximum(ratio, mass, usual / usual.sum())
     # The likelihood's parabola at the maximum, for shares of any sign.
     gradient, curvature = mixture_slope(ratio, mass, ratio @ share)
     return near_parabola(curvature, conditioned(curvature) @ share + gradient, share)

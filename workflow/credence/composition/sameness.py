@@ -7,12 +7,14 @@ class. A use-set is counted in the same bins, piece by piece, in any order. Whet
 of the classes explains what is counted is tested by drawing (METHODS section 13).
 
 Departs from METHODS: the mix is estimated from the predicted classes, as in BBSE, and
-runner-ups are tested too (docs/decisions/0708-same-classifier.md).
+exchanged columns are looked for (docs/decisions/0708-same-classifier.md).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Annotated
 
 import numpy as np
@@ -27,7 +29,8 @@ MOST_BINS = 20
 FEWEST_IN_BIN = 25  # calibration proteins, on average
 LEAST_RUNNER_UP = 0.01  # of the scale: a smaller second score is none, whatever the decimals
 AS_ZERO = 0.0005  # of the scale: half of the last of two decimals on PhANNs' scale of 10
-TOP_SCORE, RUNNER_UP = "top score", "runner-up"
+TOP_SCORE, RUNNER_UP = "top score", "runner-up by level"
+LEVELS = (0.5, 0.9)  # of the scale: top scores that runner-ups are counted between
 MOST_CELLS = 500_000  # of a number that is looked at: with many classes it is left out
 FEWEST_SEEN = 50  # proteins that calibration predicts so, to compare others with them
 FEWEST_FAMILIES = 5  # of a true class, and the part of a predicted class that may rest on fewer
@@ -45,14 +48,15 @@ NOTICED = 0.05  # of a confidence: power is the chance to notice a classifier so
 STEEPEST, HALVINGS = 20.0, 20
 POWER_DRAWS = 100
 LEVEL = 0.05
-QUESTIONS = 3  # that share it: all scores, those of each class, all runners-up
+QUESTIONS = 3  # that share it: all scores, those of each class, exchanged columns
 LEAST_P = 1e-4  # so few draws cannot distinguish a smaller one
 LEAST_EFFECT = 0.02  # mean |change of confidence| below which no warning is given
-LEAST_MOVED = 0.1  # the same of the share of proteins with another runner-up
+MOST_PAIRS = 1_000  # of columns that may be exchanged: those that are predicted most often
+USUAL_FAMILIES = 5.0  # what proteins of a class are like before its own are seen counts so many
+PAIR_STEPS = 10  # of EM, from the mix that explains the predicted classes
 TINIEST = 1e-150  # keeps a division by nothing at nothing
 ASSUMED_DESIGN = 10.0  # where nobody says which proteins are relatives
 CAUTION = 5.0  # families: what so few show of a class counts half
-DAMPING = 0.1  # part of a class's proteins: what was not seen weighs no more than that
 USUAL_CLUSTERS = 5.0  # of a class, by which its likeness of relatives is held to that of all
 
 
@@ -135,10 +139,11 @@ def features_of(predictions: Predictions) -> dict[str, Floats]:
     others[rows, predictions.predicted_class] = -np.inf
     second = others.argmax(axis=1)
     best = others[rows, second]
-    is_none = best < LEAST_RUNNER_UP * predictions.scale
+    second[best < LEAST_RUNNER_UP * predictions.scale] = predictions.n_classes
+    level = np.searchsorted(LEVELS, top / predictions.scale)
     return {
         TOP_SCORE: top,
-        RUNNER_UP: np.where(is_none, predictions.n_classes, second).astype(np.float64),
+        RUNNER_UP: (second * (len(LEVELS) + 1) + level).astype(np.float64),
         "margin": scores[rows, predictions.predicted_class] - best,
         "row sum": scores.sum(axis=1),
         "share of zeros": (scores < AS_ZERO * predictions.scale).mean(axis=1),
@@ -149,7 +154,8 @@ def _edges(predictions: Predictions, name: str, value: Floats) -> Floats:
     """Return bins of as many calibration proteins each, halfway between two scores."""
     n_classes = predictions.n_classes
     if name == RUNNER_UP:
-        return np.tile(np.arange(n_classes) + 0.5, (n_classes, 1))
+        n_bins = (n_classes + 1) * (len(LEVELS) + 1)
+        return np.tile(np.arange(n_bins - 1) + 0.5, (n_classes, 1))
     edges = np.full((n_classes, MOST_BINS - 1), np.inf)
     half = predictions.resolution / 2.0 if name in (TOP_SCORE, "margin") else 0.0
     for class_ in range(n_classes):
@@ -198,8 +204,8 @@ def _design(labelled: Labelled, bin_: Integers, cluster: Integers, is_ordered: b
 class Look:
     """A use-set counted in the bins of a sketch, piece by piece, in any order."""
 
-    def __init__(self, sketch: Sketch) -> None:
-        self._sketch = sketch
+    def __init__(self, sketch: Sketch, class_names: Sequence[str]) -> None:
+        self._sketch, self._class_names = sketch, class_names
         self._counts = [
             np.zeros(len(part.design) * part.n_bins, dtype=np.int64) for part in sketch.features
         ]
@@ -215,51 +221,128 @@ class Look:
     def found(self) -> Sameness | None:
         """Return whether a mix of the classes explains the set; None where nothing can be said.
 
-        The level is shared by the top scores of all classes together, the runner-ups
-        of all together, and the top scores of each class (Holm among these).
+        The level is shared by the top scores of all classes together, those of each class
+        (Holm among these), and the question whether two columns are exchanged.
         """
         rng = np.random.default_rng(SEED)
-        scores = runners_up = 1.0  # Least p-values
+        scores = exchange = 1.0  # Least p-values
         effect, moved, power, n = 0.0, 0.0, 0.0, 0
+        exchanged: tuple[str, ...] = ()
         for feature, counts in zip(self._sketch.features, self._counts, strict=True):
-            if feature.name not in (TOP_SCORE, RUNNER_UP) or counts.sum() < FEWEST:
+            if counts.sum() < FEWEST:
                 continue
-            part = _Part(feature, counts)
-            if part.n_class.sum() < FEWEST:
-                continue
-            misfit, elsewhere = part.misfits(part.given, part.observed)
-            drawn, chance = part.draws(rng)
-            p_values = [_tail(misfit[at], drawn[:, at]) for at in range(len(misfit))]
-            is_seen = part.n_class >= FEWEST
-            if part.is_ordered:
-                singles = [p_values[at] for at in np.flatnonzero(is_seen)]
+            if feature.name == TOP_SCORE:
+                part = _Part(feature, counts)
+                if part.n_class.sum() < FEWEST:
+                    continue
+                misfit = part.misfits(part.given, part.observed)
+                drawn = part.draws(rng)
+                p_values = [_tail(misfit[at], drawn[:, at]) for at in range(len(misfit))]
+                singles = [p_values[at] for at in np.flatnonzero(part.n_class >= FEWEST)]
                 scores = min([p_values[-1], *(len(singles) * one for one in singles)])
                 effect = part.effect(part.observed)
                 power, n = part.power(drawn[:, -1]), round(part.n_class.sum() / part.counted_as)
-            else:
-                runners_up = p_values[-1]
-                moved = max(float(elsewhere - chance.mean()), 0.0)
-        if n == 0:
+            elif feature.name == RUNNER_UP:
+                exchange, pair, moved = exchanged_columns(feature, counts)
+                exchanged = tuple(self._class_names[class_] for class_ in pair)
+        is_exchanged = QUESTIONS * exchange <= LEVEL
+        if n == 0 and not is_exchanged:
             return None
         of_scores = QUESTIONS * scores <= LEVEL and effect > LEAST_EFFECT
-        of_runners_up = QUESTIONS * runners_up <= LEVEL and moved > LEAST_MOVED
-        p_value = min(1.0, QUESTIONS * scores, QUESTIONS * runners_up)
-        return Sameness(n, p_value, effect, moved, of_scores or of_runners_up, power)
+        return Sameness(
+            n or round(self._counts[0].sum()),
+            min(1.0, QUESTIONS * scores, QUESTIONS * exchange),
+            effect,
+            moved if is_exchanged else 0.0,
+            of_scores or is_exchanged,
+            power,
+            exchanged if is_exchanged else (),
+        )
 
 
 def warning_of(found: Sameness) -> str:
     """Return what a reader has to know of a set that is not like calibration's."""
     stated = f"p = {found.p_value:.2g}" if found.p_value >= LEAST_P else f"p < {LEAST_P:g}"
+    exchanged = (
+        f" They fit better with the columns {found.exchanged[0]!r} and {found.exchanged[1]!r} "
+        f"exchanged; {100 * found.moved:.1f} % of the proteins are predicted as one of the two."
+        if found.exchanged
+        else ""
+    )
     return (
         "its scores are unlike those in calibration: another version of the tool, or other "
         f"proteins. No mix of the classes explains them ({stated}, power {found.power:.2f}, "
         f"{found.n:,} proteins). Were "
         "top scores matched to those in calibration, confidences would change by "
-        f"{found.effect:.2f} on average; {100 * found.moved:.0f} % of the proteins have a "
-        "prediction, score or runner-up that calibration does not lead to expect. Do not rely "
+        f"{found.effect:.2f} on average.{exchanged} Do not rely "
         "on these confidences: give scores of the version that was calibrated, or calibrate "
         "with proteins like these"
     )
+
+
+def exchanged_columns(
+    sketch: FeatureSketch, counts: Integers
+) -> tuple[float, tuple[int, int], float]:
+    """Return whether two columns are exchanged: a p-value, the likeliest, the share they touch.
+
+    Counts become far likelier when the right columns are changed back, whatever the mix. The
+    mean over pairs of these likelihood ratios is at most one on average where nothing is
+    exchanged, so its inverse is a p-value. A protein counts the less the more relatives
+    it has, and the fewer families show what its class is like.
+    """
+    n_classes = len(sketch.design)
+    seen = np.zeros((n_classes, n_classes + 1, len(LEVELS) + 1, n_classes))
+    seen.flat[sketch.place] = sketch.count
+    n_true, of_bin = seen.sum(axis=(0, 1, 2)), seen.sum(axis=3)
+    families = np.maximum(n_true / sketch.design, TINIEST)
+    # What a protein is like before its class has been seen: half the time predicted right,
+    # otherwise as any; its runner-up as any predicted so; its level as any so right, or wrong.
+    predicted, second = of_bin.sum(axis=(1, 2)) + 1.0, of_bin.sum(axis=2) + 1.0
+    chance = 0.5 * np.eye(n_classes) + 0.5 * (predicted / predicted.sum())[:, None]
+    right = np.einsum("krlk->kl", seen)
+    level = np.repeat((of_bin.sum(axis=1) - right)[..., None], n_classes, axis=2)
+    np.einsum("klk->kl", level)[...] = right
+    level += USUAL_FAMILIES * (of_bin.sum(axis=(0, 1)) / of_bin.sum())[:, None]
+
+    def shares(usual: Floats, counted: Floats, axis: int) -> Floats:
+        found = counted / sketch.design + USUAL_FAMILIES * usual / usual.sum(axis, keepdims=True)
+        return np.asarray(found / found.sum(axis, keepdims=True))
+
+    given = shares(chance, seen.sum(axis=(1, 2)), 0)[:, None, None] * (n_true > 0)
+    given = given * shares(second[..., None], seen.sum(axis=2), 1)[:, :, None]
+    given = (given * shares(level[:, None], seen, 2)).reshape(n_classes, -1, n_classes)
+    observed = counts.reshape(n_classes, -1).astype(np.float64)
+    n_class = observed.sum(axis=1)
+
+    def likelihood(counted: Floats, steps: int) -> tuple[float, Floats]:
+        share = mix_of(given.sum(axis=1), counted.sum(axis=1))
+        flat, here = given.reshape(-1, n_classes), counted.ravel()
+        flat, here = flat[here > 0], here[here > 0]
+        for _ in range(steps):
+            share = share * ((here / (flat @ share)) @ flat) / here.sum()
+        return float(here @ np.log(flat @ share)), share
+
+    _, share = likelihood(observed, EM_STEPS)
+    wanted = share * observed.sum()
+    part = np.minimum(wanted / np.maximum(n_true, 1.0), MOST_GROWN)
+    counted_as = 1.0 + (sketch.design - 1.0) * part + wanted / families
+    observed /= (given @ (share * counted_as)) / np.maximum(given @ share, TINIEST)
+    order = np.argsort(-n_class, kind="stable")
+    pairs = list(combinations(order[n_true[order] > 0].tolist(), 2))[:MOST_PAIRS]
+    if not pairs:
+        return 1.0, (0, 0), 0.0
+
+    gain = np.empty(len(pairs))
+    for at, (one, other) in enumerate(pairs):
+        column = np.arange(n_classes + 1)
+        column[[one, other]] = other, one
+        back = observed.reshape(n_classes, n_classes + 1, -1)[column[:-1]][:, column]
+        gain[at] = likelihood(back.reshape(n_classes, -1), PAIR_STEPS)[0]
+    gain -= likelihood(observed, EM_STEPS)[0]
+    mean = float(special.logsumexp(gain)) - np.log(len(pairs))
+    p_value = float(np.exp(-max(mean, 0.0)))
+    best = pairs[int(gain.argmax())]
+    return p_value, best, float(n_class[list(best)].sum() / n_class.sum())
 
 
 class _Part:
@@ -280,7 +363,7 @@ class _Part:
         spread /= np.maximum(spread.sum(axis=1, keepdims=True), TINIEST**2)
         self.n_true = by_class.sum(axis=0)
         self.given = seen + spread * (by_class > 0)[:, None, :]
-        self.design, self.is_ordered = sketch.design, sketch.name != RUNNER_UP
+        self.design = sketch.design
         self.observed = counts.reshape(shape[:2]).astype(np.float64)
         self.given /= np.maximum(self.given.sum(axis=(0, 1)), TINIEST)
         self.observed[of_bin.sum(axis=1) == 0] = 0.0
@@ -297,28 +380,20 @@ class _Part:
         )
         self.n_class = self.observed.sum(axis=1) * self.is_compared
 
-    def misfits(self, given: Floats, observed: Floats) -> tuple[Floats, Floats]:
-        """Return misfits of each predicted class and of all together, and the share elsewhere."""
+    def misfits(self, given: Floats, observed: Floats) -> Floats:
+        """Return misfits of each predicted class and of all together."""
         n_class = observed.sum(axis=-1)
         share = mix_of(given.sum(axis=-2), n_class)
         wanted = (given * share[..., None, None, :]).sum(axis=-1) * self.n
-        wanted_class = wanted.sum(axis=-1)
-        apart = np.abs(observed - wanted).sum(axis=-1) @ self.is_compared
-        elsewhere = apart / 2.0 / self.n
-        expected = wanted * (n_class / np.maximum(wanted_class, TINIEST))[..., None]
-        off = (observed - expected) * self.is_compared[:, None]
-        if self.is_ordered:
-            off = off.cumsum(axis=-1)
-            within = (off**2 * expected).sum(axis=-1) / np.maximum(n_class, 1.0) ** 2
-            every = (off.sum(axis=-2) ** 2 * expected.sum(axis=-2)).sum(axis=-1) / self.n**2
-        else:
-            within = (off**2 / (expected + DAMPING * n_class[..., None] + 1.0)).sum(axis=-1)
-            every = within.sum(axis=-1)
-        return np.concatenate([within, every[..., None]], axis=-1), elsewhere
+        expected = wanted * (n_class / np.maximum(wanted.sum(axis=-1), TINIEST))[..., None]
+        off = ((observed - expected) * self.is_compared[:, None]).cumsum(axis=-1)
+        within = (off**2 * expected).sum(axis=-1) / np.maximum(n_class, 1.0) ** 2
+        every = (off.sum(axis=-2) ** 2 * expected.sum(axis=-2)).sum(axis=-1) / self.n**2
+        return np.concatenate([within, every[..., None]], axis=-1)
 
     def draws(
         self, rng: np.random.Generator, ratio: Floats | float = 1.0, n_draws: int = N_DRAWS
-    ) -> tuple[Floats, Floats]:
+    ) -> Floats:
         """Return the same of draws in which nothing but the mix has changed.
 
         With a ratio for each bin, so many times as many of the use-set's scores lie there.
@@ -339,8 +414,7 @@ class _Part:
             given = rng.standard_gamma(np.broadcast_to(shape, size))
             given /= np.maximum(given.sum(axis=(1, 2), keepdims=True), TINIEST)
             found.append(self.misfits(given, observed))
-        misfits, elsewhere = zip(*found, strict=True)
-        return np.concatenate(misfits), np.concatenate(elsewhere)
+        return np.concatenate(found)
 
     def power(self, by_chance: Floats) -> float:
         """Return the chance to notice scores moved up so far that confidences are `NOTICED` off.
@@ -367,7 +441,7 @@ class _Part:
                 (least, middle) if self.effect(moved(middle)) >= NOTICED else (middle, most)
             )
         ratio = moved(most) / np.maximum(expected, TINIEST)
-        drawn, _ = self.draws(np.random.default_rng(SEED), ratio, POWER_DRAWS)
+        drawn = self.draws(np.random.default_rng(SEED), ratio, POWER_DRAWS)
         return float(np.mean([QUESTIONS * _tail(one, by_chance) <= LEVEL for one in drawn[:, -1]]))
 
     def effect(self, observed: Floats) -> float:

@@ -284,7 +284,7 @@ def sameness_of(
         return shift.finding.sameness
     if file.sketch is None:
         return None
-    look = Look(file.sketch)
+    look = Look(file.sketch, file.class_names)
     for piece in pieces:
         if piece.class_names != file.class_names or piece.scale != file.scale:
             return None  # to be refused where it is annotated

@@ -139,7 +139,7 @@ def find_shift(
     """Return what is found of a use-set, given piece by piece, and the corrected calibration."""
     options, shift = shift_options(settings), settings.shift
     sketch = sketch_of(labelled)
-    look = None if sketch is None else Look(sketch)
+    look = None if sketch is None else Look(sketch, labelled.predictions.class_names)
     estimator, sample, use, error = _summed(labelled, _counted(parts, look), shift.method, where)
     if estimator.estimate is not None:
         composition = estimate_composition(sample, use, estimator, options)
