@@ -41,6 +41,7 @@ ONLY_READ = {
     "docs/cluster.md": "begins where a run has ended, and goes on on a cluster: make test-slurm",
     "docs/large-tables.md": "begins with folders of tables; tests/cli/test_shards types the like",
     "docs/ready-made.md": "begins with tables of others; tests/cli/test_counts types the like",
+    "docs/tools.md": "begins with tables of two tools; tests/tools types it",
     "docs/novelty.md": "begins with files that other pages make; tests/cli types the like",
 }
 # Beginnings of commands that no test types, and why.

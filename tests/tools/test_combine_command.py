@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -202,4 +203,48 @@ def test_a_part_of_several_tools_is_refused(capsys: pytest.CaptureFixture[str]) 
     words = "annotate", "use.tsv", "--spec", USE, "--calibration", "c.json", "--out", "o.tsv"
     assert "several tools are combined over whole tables" in refused(
         capsys, *words, "--part", "1/2"
+    )
+
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "tools.md"
+
+
+def test_the_configuration_and_the_command_of_the_page_work(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    names = {
+        "set.tsv": "calibration.tsv", "set_second.csv": "second.csv", "use.tsv": "new.tsv",
+        "use_second.csv": "new_second.csv", "set_clusters.tsv": "clusters.tsv",
+    }  # fmt: skip
+    for old, new in names.items():
+        Path(new).write_bytes(Path(old).read_bytes())
+    text = PAGE.read_text(encoding="utf-8")
+    Path("config.yaml").write_text(text.split("```yaml\n")[1].split("```")[0], encoding="utf-8")
+    run("check", "config.yaml")
+    assert capsys.readouterr().out.splitlines() == [
+        "calibration_set: 300 proteins, 4 classes (Portal; Tail; Collar; Other), scale 1, "
+        "300 labelled",
+        "tool second: 270 proteins; gate is Portal; tube is Tail; neck is Collar; other is none.",
+        "new: 60 proteins, 4 classes (Portal; Tail; Collar; Other), scale 1, no labels",
+        "config.yaml: no problems.",
+    ]
+    (command,) = (block for block in text.split("\n\n") if "    credence annotate" in block)
+    words = shlex.split(command.replace("\\\n", " "))
+    words[words.index("--calibration") + 1] = "c.json"
+    run(*words[1:])
+    assert len(pd.read_csv("confidences.tsv", sep="\t")) == N_USE
+
+
+def test_a_mapping_that_the_tables_contradict_is_refused_by_check(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = PAGE.read_text(encoding="utf-8").split("```yaml\n")[1].split("```")[0]
+    for new, old in {
+        "calibration.tsv": "set.tsv", "new_second.csv": "use_second.csv", "new.tsv": "use.tsv",
+        "second.csv  #": "set_second.csv  #", "clusters.tsv": "set_clusters.tsv",
+    }.items():  # fmt: skip
+        text = text.replace(new, old)
+    Path("wrong.yaml").write_text(text.replace("Portal", "Portl"), encoding="utf-8")
+    assert "'Portl', to which the tool 'second' maps 'gate', is no class. Did you mean" in refused(
+        capsys, "check", "wrong.yaml"
     )
