@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import credence
 from credence.app import run_command_line
 from tool_worlds import CLASSES, answers_of, truths
 
@@ -248,3 +249,9 @@ def test_a_mapping_that_the_tables_contradict_is_refused_by_check(
     assert "'Portl', to which the tool 'second' maps 'gate', is no class. Did you mean" in refused(
         capsys, "check", "wrong.yaml"
     )
+
+
+def test_in_python_a_table_of_the_first_tool_is_not_taken_for_that_of_all() -> None:
+    calibration = credence.load("c.json")
+    with pytest.raises(credence.InputError, match="this calibration is of several tools"):
+        credence.annotate("use.tsv", calibration)

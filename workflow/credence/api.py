@@ -457,6 +457,9 @@ def annotate(
 
     file, found = calibration.file, None if shift is None else shift.file
     with _as_in_python():
+        if file.tools is not None:
+            what = "this calibration is of several tools, whose tables it combines."
+            raise refuse("calibration", what, "Use the command: credence annotate --tool.")
         use = _table(table, file)
         require_match(file, use.predictions, use.where)
         if found is not None:
