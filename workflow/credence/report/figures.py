@@ -49,12 +49,8 @@ def _open(
     figure = Figure(figsize=(style.WIDTH_IN, height))
     axes: list[Any] = []
     for bottom, tall in parts:
-        box = (
-            left / style.WIDTH_IN,
-            bottom / height,
-            (style.WIDTH_IN - left - right) / style.WIDTH_IN,
-            tall / height,
-        )
+        wide = (style.WIDTH_IN - left - right) / style.WIDTH_IN
+        box = (left / style.WIDTH_IN, bottom / height, wide, tall / height)
         axes.append(figure.add_axes(box, sharex=axes[0] if axes else None))
     for part in axes[:-1]:
         part.tick_params(labelbottom=False)
@@ -158,23 +154,18 @@ def _draw_series(
     )
     colour = style.colour_of(number)
     height = place + plot.offset(number)
-    drawn = value <= end
+    drawn, label = value <= end, shortened(printable(plot.methods[number]))
     marker = style.marker_of(number)
     if plot.has_arrows:
         marker = "|" if 0 < number < len(plot.methods) - 1 else "o"
         colour = style.INK if marker == "|" else style.colour_of(0)
-    axes.errorbar(
-        value[drawn],
-        height[drawn],
-        xerr=np.nan_to_num(np.stack([value - lower, upper - value])[:, drawn]),
-        fmt=marker,
-        color=colour,
-        markersize=9 if marker == "|" else 4,
-        markerfacecolor=style.PAPER if plot.has_arrows and number == 0 else colour,
-        elinewidth=WIDE_LINE if plot.has_arrows else 1.0,
-        ecolor=(colour, FAINT) if plot.has_arrows else colour,
-        label=shortened(printable(plot.methods[number])),
-    )
+    look: dict[str, Any] = {"elinewidth": 1.0, "ecolor": colour, "markerfacecolor": colour}
+    if plot.has_arrows:
+        look |= {"elinewidth": WIDE_LINE, "ecolor": (colour, FAINT)}
+        look |= {"markerfacecolor": style.PAPER} if number == 0 else {}
+    reach = np.nan_to_num(np.stack([value - lower, upper - value])[:, drawn])
+    look |= {"fmt": marker, "color": colour, "markersize": 9 if marker == "|" else 4}
+    axes.errorbar(value[drawn], height[drawn], xerr=reach, label=label, **look)
     for row in np.flatnonzero(value > end):
         axes.plot(end * 0.985, height[row], marker=">", color=colour, markersize=4)
         axes.text(

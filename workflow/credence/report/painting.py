@@ -13,6 +13,7 @@ from credence.report.plots import ChangePlot, ConfidencePlot, LinesPlot, Reliabi
 from credence.report.wording import count, printable
 
 MARKER = 0.75  # of the style's size, where points are many
+FAINT: dict[str, Any] = {"color": style.MUTED, "linewidth": 0}  # of bars behind the rest
 
 
 def _whiskers(axes: Any, x: Any, bins: Bins, **how: Any) -> None:
@@ -26,30 +27,15 @@ def _whiskers(axes: Any, x: Any, bins: Bins, **how: Any) -> None:
 def paint_confidence(axes: Any, plot: ConfidencePlot) -> None:
     """Paint the shares right in bins of the score, and the curves above them."""
     is_many = len(plot.curves) > 1
-    edges = np.array(plot.histogram.shares.edges)
-    middle, width = (edges[:-1] + edges[1:]) / 2, np.diff(edges)
-    axes.bar(
-        middle,
-        np.nan_to_num(np.array(plot.histogram.shares.share)),
-        width=width * 0.94,
-        color=style.MUTED,
-        alpha=0.22,
-        linewidth=0,
-        label=None if is_many else "share right in bin",
-    )
+    shares, edges = plot.histogram.shares, np.array(plot.histogram.shares.edges)
+    middle, width = (edges[:-1] + edges[1:]) / 2, np.diff(edges) * 0.94
+    right, label = np.nan_to_num(np.array(shares.share)), "share right in bin"
+    axes.bar(middle, right, width, label=None if is_many else label, **FAINT, alpha=0.22)
     if not is_many:
-        _whiskers(
-            axes,
-            middle,
-            plot.histogram.shares,
-            fmt="none",
-            ecolor=style.MUTED,
-            elinewidth=0.8,
-            capsize=1.5,
-        )
-        axes.axhline(
-            plot.share, color=style.INK, linewidth=1.0, linestyle=(0, (4, 3)), label="class only"
-        )
+        thin = {"ecolor": style.MUTED, "elinewidth": 0.8, "capsize": 1.5}
+        _whiskers(axes, middle, shares, fmt="none", **thin)
+        dashed = {"linewidth": 1.0, "linestyle": (0, (4, 3))}
+        axes.axhline(plot.share, color=style.INK, label="class only", **dashed)
     for number in range(len(plot.curves)):
         _draw_curve(axes, plot, number, is_many)
     axes.set_ylim(0, 1.02)
@@ -110,20 +96,11 @@ def paint_reliability(axes: Any, plot: ReliabilityPlot) -> None:
     _draw_chance(axes, plot)
     shift = 0.012
     for number, (name, bins) in enumerate(zip(plot.names, plot.bins, strict=True)):
-        offset = (number - (len(plot.bins) - 1) / 2) * shift
-        colour = style.colour_of(number)
-        _whiskers(
-            axes,
-            np.array(bins.mean) + offset,
-            bins,
-            fmt=style.marker_of(number),
-            color=colour,
-            markersize=MARKER * mpl.rcParams["lines.markersize"],
-            markerfacecolor=colour if number == 0 else style.PAPER,
-            elinewidth=1.0,
-            capsize=2,
-            label=printable(name),
-        )
+        place = np.array(bins.mean) + (number - (len(plot.bins) - 1) / 2) * shift
+        colour, size = style.colour_of(number), MARKER * mpl.rcParams["lines.markersize"]
+        face = {"markersize": size, "markerfacecolor": style.PAPER if number else colour}
+        look = {"fmt": style.marker_of(number), "color": colour, "elinewidth": 1.0, "capsize": 2}
+        _whiskers(axes, place, bins, label=printable(name), **look, **face)
     axes.set_xlim(-0.02, 1.02)
     axes.set_ylim(-0.02, 1.02)
 
@@ -133,17 +110,9 @@ def _draw_chance(axes: Any, plot: ReliabilityPlot) -> None:
         edges = np.array(plot.bins[0].edges)
         lower, upper = np.array(plot.band_lower), np.array(plot.band_upper)
         known = ~np.isnan(lower)
-        axes.bar(
-            edges[:-1][known],
-            (upper - lower)[known],
-            width=np.diff(edges)[known],
-            bottom=lower[known],
-            align="edge",
-            color=style.MUTED,
-            alpha=0.18,
-            linewidth=0,
-            label="by chance",
-        )
+        start, width, tall = (part[known] for part in (edges[:-1], np.diff(edges), upper - lower))
+        look = {"align": "edge", "alpha": 0.18, "label": "by chance"}
+        axes.bar(start, tall, width, lower[known], **look, **FAINT)
     if plot.curve:
         place = (np.arange(len(plot.curve)) + 0.5) / len(plot.curve)
         colour = style.colour_of(0)
@@ -153,15 +122,9 @@ def _draw_chance(axes: Any, plot: ReliabilityPlot) -> None:
 def paint_lines(axes: Any, plot: LinesPlot) -> None:
     """Paint a line per series, with intervals where they are known."""
     for number, (name, values) in enumerate(zip(plot.names, plot.series, strict=True)):
-        axes.plot(
-            plot.x,
-            values,
-            color=style.colour_of(number),
-            linestyle=style.line_of(number),
-            marker=style.marker_of(number) if plot.has_points else None,
-            markersize=3.5,
-            label=printable(name),
-        )
+        look = {"color": style.colour_of(number), "linestyle": style.line_of(number)}
+        marker = style.marker_of(number) if plot.has_points else None
+        axes.plot(plot.x, values, marker=marker, markersize=3.5, label=printable(name), **look)
     for number, (lower, upper) in enumerate(zip(plot.lower, plot.upper, strict=True)):
         if lower:
             colour = style.colour_of(number)
@@ -189,14 +152,9 @@ def paint_change(axes: Any, plot: ChangePlot) -> None:
             axes.fill_between(score[held], low, high, color=colour, alpha=0.22, lw=0)
         axes.plot(score[held], value, color=colour, linestyle=line, label=printable(name))
     if plot.found.fixed:
-        axes.plot(
-            score[held],
-            np.array(plot.found.fixed)[held],
-            color=style.INK,
-            linestyle=":",
-            linewidth=1.2,
-            label="new, at old shares of the classes",
-        )
+        fixed = np.array(plot.found.fixed)[held]
+        look = {"color": style.INK, "linestyle": ":", "linewidth": 1.2}
+        axes.plot(score[held], fixed, label="new, at old shares of the classes", **look)
     axes.set_ylim(0, 1.02)
 
 

@@ -241,12 +241,8 @@ def _legend_height(names: list[str], width: float) -> float:
 def _axes(figure: Figure, layout: Layout, left: float, top: float, height: float) -> list[Any]:
     parts: list[Any] = []
     for tall in (layout.main, *layout.below):
-        box = (
-            left / layout.width,
-            (top - tall) / height,
-            layout.panel / layout.width,
-            tall / height,
-        )
+        wide = layout.panel / layout.width
+        box = (left / layout.width, (top - tall) / height, wide, tall / height)
         parts.append(figure.add_axes(box, sharex=parts[0] if parts else None))
         top -= tall + BELOW
     return parts
@@ -379,9 +375,8 @@ def _sizes(heat: Heat, width: int) -> tuple[float, float, float]:
 def page_width(heat: Heat) -> int:
     """Return how wide a matrix is drawn on a page, in millimetres: as wide as its numbers need."""
     label = max(width_mm(name, SMALL) for name in labels(heat.names))
-    return min(
-        max(WIDTHS_MM[0], round(LABEL + label + EDGE + WITH_NUMBER * len(heat.names))), WIDEST
-    )
+    wide = round(LABEL + label + EDGE + WITH_NUMBER * len(heat.names))
+    return min(max(WIDTHS_MM[0], wide), WIDEST)
 
 
 def fits(heat: Heat, width: int) -> bool:
@@ -401,11 +396,9 @@ def draw_heat(heat: Heat, width: int) -> Figure:
     axes = figure.add_axes((left / width, EDGE / height, side / width, side / height))
     values = np.array(heat.values, dtype=np.float64)
     shown = values[~np.isnan(values)]
-    norm = (
-        LogNorm(FAINTEST, max(float(shown.max(initial=0.0)), 2.0))
-        if heat.is_count
-        else Normalize(0, 1)
-    )
+    norm = Normalize(0, 1)
+    if heat.is_count:
+        norm = LogNorm(FAINTEST, max(float(shown.max(initial=0.0)), 2.0))
     # Empty cells are not drawn: of many classes most are, and a page would be slow.
     drawn = np.nan_to_num(values) > (FAINTEST if heat.is_count else 0.0)
     squares = np.argwhere(drawn)[:, None, ::-1] + np.array([(0, 0), (1, 0), (1, 1), (0, 1)])
