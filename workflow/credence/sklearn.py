@@ -248,14 +248,10 @@ class TopLabelCalibrator(_ConfidentClassifier):
                 )
             scores = held_out_scores(base, X, y, clusters, self.classes_, int(self.cv))
             self.estimator_ = clone(base).fit(X, y)
-        self.calibrator_ = CredenceCalibrator(
-            self.method,
-            resolution=self.resolution,
-            classes=self.classes_,
-            min_positives=self.min_positives,
-            level=self.level,
-            n_draws=self.n_draws,
-        ).fit(scores, y, groups=clusters)
+        names = ("method", "resolution", "min_positives", "level", "n_draws")
+        own = {name: getattr(self, name) for name in names}
+        calibrator = CredenceCalibrator(**own, classes=self.classes_)
+        self.calibrator_ = calibrator.fit(scores, y, groups=clusters)
         return self
 
     def _scores(self, X: Any) -> Floats:  # noqa: N803

@@ -23,6 +23,7 @@ from credence.app.options import (
     out_option,
     repeated_options,
     required_options,
+    rows_option,
     settings_options,
     six_decimals_option,
     spreadsheet_option,
@@ -688,13 +689,11 @@ def evaluate() -> None:
 
 @stage_command("report.report_findings", "report findings.json --out page/index.html")
 @click.argument("found_in", metavar="FINDINGS")
-@click.option(
+@rows_option(
     "--use-set",
+    "NAME CONFIDENCES CHECK",
+    "A use-set: its name, its confidences, and what credence check wrote of it.",
     "use_sets",
-    nargs=3,
-    multiple=True,
-    metavar="NAME CONFIDENCES CHECK",
-    help="A use-set: its name, its confidences, and what credence check wrote of it.",
 )
 @repeated_options(
     shift="What credence shift wrote of a use-set with --record; repeat it.",
@@ -705,20 +704,15 @@ def evaluate() -> None:
     novelty="What credence annotate wrote of a use-set with --novelty-record; repeat it.",
     lists="The same with --lists-record; repeat it.",
 )
-@click.option(
+@rows_option(
     "--read",
-    "read",
-    nargs=2,
-    multiple=True,
-    metavar="ROLE FILE",
-    help="A further file that the run read, and as what: training proteins, clusters; repeat it.",
+    "ROLE FILE",
+    "A further file that the run read, and as what: training proteins, clusters; repeat it.",
 )
-@click.option(
+@rows_option(
     "--truth",
-    nargs=2,
-    multiple=True,
-    metavar="NAME TABLE",
-    help="True classes of a use-set, shown beside what was promised: id, true_class; repeat it.",
+    "NAME TABLE",
+    "True classes of a use-set, shown beside what was promised: id, true_class; repeat it.",
 )
 @click.option("--settings", "run_json", default="{}", help="What to say of the run, as JSON.")
 @click.option("--findings", "complete", help="Also write the findings, use-sets included.")

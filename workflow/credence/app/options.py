@@ -294,6 +294,12 @@ def default_option(name: str, default: Any, text: str, **facts: Any) -> Callable
     return click.option(name, default=default, show_default=True, help=text, **facts)
 
 
+def rows_option(name: str, words: str, text: str, *to: str) -> Callable[[Any], Any]:
+    """Return an option that takes several words, whose names are given, any number of times."""
+    n_words = len(words.split())
+    return click.option(name, *to, nargs=n_words, multiple=True, metavar=words, help=text)
+
+
 def out_option(text: str) -> Callable[[Command], Command]:
     """Return the option ``--out`` with its help."""
     return required_options(out=text)

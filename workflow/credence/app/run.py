@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -236,16 +237,10 @@ def _stream(words: Sequence[str], verbose: bool) -> tuple[int, StepPrinter]:
     steps = StepPrinter(verbose)
     with one_run() as lock:
         with interruptible():
-            process = subprocess.Popen(
-                words,
-                stdin=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                text=True,
-                errors="replace",
-                pass_fds=[lock.handle.fileno()],
-                process_group=0,
-                env=os.environ | {PARENT: me(), HELD: "held"},
-            )
+            pipes: Any = {"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+            env = os.environ | {PARENT: me(), HELD: "held"}
+            own: Any = {"pass_fds": [lock.handle.fileno()], "process_group": 0, "env": env}
+            process = subprocess.Popen(words, text=True, errors="replace", **pipes, **own)
         assert process.stderr is not None
         lock.hold(process.pid)
         try:

@@ -200,17 +200,12 @@ def render(findings: Findings) -> str:
 def render_sections(provenance: Provenance, sections: tuple[Section, ...], schema: str) -> str:
     """Return a page of sections; the same sections give the same text."""
     pages = environment()
-    facts = {"provenance": provenance, "sections": sections, "schema": schema}
+    facts: dict[str, Any] = {"provenance": provenance, "sections": sections, "schema": schema}
     body, rules = gather_styles(pages.get_template("body.html").render(facts))
     styles = (pages.get_template(name).render() for name in STYLESHEETS)
     stylesheet = Markup("".join(styles)) + rules + "\n"
-    return pages.get_template("page.html").render(
-        provenance=provenance,
-        policy=Markup(policy(stylesheet, scripts())),
-        stylesheet=stylesheet,
-        scripts=scripts(),
-        body=body,
-    )
+    facts |= {"policy": Markup(policy(stylesheet, scripts())), "stylesheet": stylesheet}
+    return pages.get_template("page.html").render(facts, scripts=scripts(), body=body)
 
 
 @cache

@@ -247,22 +247,16 @@ def _one(events: EventsFinding, event: EventFinding, name: str) -> page.Folded:
 def _reliability(event: EventFinding, name: str) -> page.Figure:
     found = event.reliability[0]
     filled = sum(1 for n in found.bins.n if n > 0)
+    lower, upper = found.band_lower, found.band_upper
+    band = ((), ()) if all(map(math.isnan, (*lower, *upper))) else (lower, upper)
+    axes = ("probability (mean of bin)", "share that came true")
     return page.Figure(
         f"event-{name}-reliability",
         f"{event.name}: share for which it came true over the probability stated, on "
         f"{units(event)} held out, with intervals over them; below, how many have which "
         f"probability (n = {count(event.n)}). On the diagonal probabilities keep their word.",
         f"Held-out shares over the probability of {event.name}, in {of(filled, 'filled bin')}.",
-        ReliabilityPlot(
-            ("held out",),
-            (found.bins,),
-            found.band_lower if any(not math.isnan(v) for v in found.band_lower) else (),
-            found.band_upper if any(not math.isnan(v) for v in found.band_upper) else (),
-            (),
-            found.counts,
-            "probability (mean of bin)",
-            "share that came true",
-        ),
+        ReliabilityPlot(("held out",), (found.bins,), *band, (), found.counts, *axes),
     )
 
 
@@ -272,20 +266,17 @@ def _learning(event: EventFinding, name: str) -> page.Figure:
         for point in event.learning
     ]
     first, last = rows[0], rows[-1]
+    names = tuple(f"{of(n, 'protein')} learnt" for n, _ in rows)
+    value, lower, upper = (
+        (tuple(getattr(row, end) for _, row in rows),) for end in ("value", "lower", "upper")
+    )
     return page.Figure(
         f"event-{name}-learning",
         f"{event.name}: held-out NLL of forecasts that learn from part of the {units(event)}, "
         "with intervals over them. Where it still falls at the end, more proteins would help.",
         f"Held-out NLL of {event.name} from {first[1].value:.3f} with {count(first[0])} proteins "
         f"to {last[1].value:.3f} with {count(last[0])}.",
-        ComparisonPlot(
-            "held-out NLL",
-            tuple(f"{of(n, 'protein')} learnt" for n, _ in rows),
-            ("forecast",),
-            (tuple(row.value for _, row in rows),),
-            (tuple(row.lower for _, row in rows),),
-            (tuple(row.upper for _, row in rows),),
-        ),
+        ComparisonPlot("held-out NLL", names, ("forecast",), value, lower, upper),
     )
 
 

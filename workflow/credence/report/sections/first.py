@@ -60,20 +60,13 @@ def section(findings: Findings) -> page.Section:
     yours = ("yours at 90\u00a0%",) if findings.use_sets else ()
     known = "families known" if lookup.knows_relatives else "proteins known"
     reasons = shown(BAD, CARE)
+    stated = (verdict.state, TITLES[verdict.state], advice)
+    why = (reasons[:MOST_REASONS], (*reasons[MOST_REASONS:], *shown(GOOD), *shown(OPEN)))
+    about, truth, basis = _about(lookup), _truth(findings), _basis(lookup)
+    answers, ticks, columns = _answers(lookup), _ticks(lookup), ("90\u00a0% from", *yours, known)
+    curves = page.Widget("curves", "lookup", "Look up a class and a score", curve_data(lookup))
     block = page.FirstScreen(
-        _about(lookup),
-        _truth(findings),
-        verdict.state,
-        TITLES[verdict.state],
-        advice,
-        reasons[:MOST_REASONS],
-        (*reasons[MOST_REASONS:], *shown(GOOD), *shown(OPEN)),
-        _answers(lookup),
-        _ticks(lookup),
-        ("90\u00a0% from", *yours, known),
-        strips,
-        _basis(lookup),
-        page.Widget("curves", "lookup", "Look up a class and a score", curve_data(lookup)),
+        about, truth, *stated, *why, answers, ticks, columns, strips, basis, curves
     )
     return page.Section("first", "In short", (block,))
 
@@ -215,16 +208,10 @@ def _strip(lookup: Lookup, entry: ClassCount, anchor: str, cells: tuple[str, ...
 
     if any(kind for kind, *_ in thin):
         words += "; too little evidence for part of the scores"
-    return page.Strip(
-        name,
-        anchor,
-        words,
-        _runs(at, [_band(one) for one in value.tolist()]),
-        tuple((start, width) for kind, start, width in thin if kind),
-        place(estimate),
-        place(sure),
-        (end, *cells),
-    )
+    colours = _runs(at, [_band(one) for one in value.tolist()])
+    unsure = tuple((start, width) for kind, start, width in thin if kind)
+    marked = (place(estimate), place(sure))
+    return page.Strip(name, anchor, words, colours, unsure, *marked, (end, *cells))
 
 
 def _band(value: float) -> int:

@@ -105,8 +105,11 @@ def _gaps_in_words(gaps: Gaps, lookup: Lookup) -> str:
 def _gaps_figure(gaps: Gaps, lookup: Lookup) -> page.Figure:
     zone = lookup.findings.limits.off
     value, lower, upper = (
-        tuple(100.0 * getattr(gap, end) for _, gap in gaps) for end in ("value", "lower", "upper")
+        (tuple(100.0 * getattr(gap, end) for _, gap in gaps),)
+        for end in ("value", "lower", "upper")
     )
+    names, axis = (name for name, _ in gaps), "mean confidence − share right, percentage points"
+    chosen = (lookup.findings.chosen,)
     stated = "; ".join(f"{name} {rounded(100.0 * gap.value, 1, '+')}" for name, gap in gaps)
     return page.Figure(
         "gaps",
@@ -114,15 +117,7 @@ def _gaps_figure(gaps: Gaps, lookup: Lookup) -> page.Figure:
         f"{100 * lookup.findings.results.level:g} % intervals over {lookup.families}. Right of 0 "
         f"confidences are too high. Shaded: within {points(zone)}.",
         f"Percentage points by which confidences are too high (+) or too low (−): {stated}.",
-        ComparisonPlot(
-            "mean confidence − share right, percentage points",
-            tuple(name for name, _ in gaps),
-            (lookup.findings.chosen,),
-            (value,),
-            (lower,),
-            (upper,),
-            zone=100.0 * zone,
-        ),
+        ComparisonPlot(axis, tuple(names), chosen, value, lower, upper, zone=100.0 * zone),
     )
 
 

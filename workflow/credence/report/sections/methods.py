@@ -84,8 +84,8 @@ def _comparison(lookup: Lookup) -> page.Figure | None:
     def pick(field: str) -> tuple[tuple[float, ...], ...]:
         return tuple(tuple(getattr(entry, field, math.nan) for entry in row) for row in metrics)
 
-    value = pick("value")
-    if np.isnan(value).all():
+    numbers = pick("value"), pick("lower"), pick("upper")
+    if np.isnan(numbers[0]).all():
         return None
     return page.Figure(
         "methods-nll",
@@ -95,14 +95,7 @@ def _comparison(lookup: Lookup) -> page.Figure | None:
         "their lines overlap: they are judged on the same proteins.",
         "Held-out negative log-likelihood per class and method; the table gives those of all "
         "classes, metrics.tsv each.",
-        ComparisonPlot(
-            "held-out NLL per protein",
-            (OVER_ALL, *classes),
-            names,
-            value,
-            pick("lower"),
-            pick("upper"),
-        ),
+        ComparisonPlot("held-out NLL per protein", (OVER_ALL, *classes), names, *numbers),
     )
 
 

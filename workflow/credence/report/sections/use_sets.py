@@ -157,6 +157,7 @@ def _advice(found: NoveltyFinding) -> str:
 def _map(found: NoveltyFinding, name: str) -> page.Figure:
     kinds = (found.calibration, found.others, found.flagged)
     words = ("calibration", f"{found.name}", "flagged")
+    x, y = tuple(kind.x for kind in kinds), tuple(kind.y for kind in kinds)
     first, second = (*found.explained, 0.0, 0.0)[:2]
     shown = ", ".join(
         f"{count(len(kind.x))} of {count(kind.n)} {word}"
@@ -170,16 +171,12 @@ def _map(found: NoveltyFinding, name: str) -> page.Figure:
         "here). "
         f"Shown: {shown}.",
         f"Map of {found.name} and the calibration proteins: {shown}.",
-        MapPlot(
-            words,
-            tuple(kind.x for kind in kinds),
-            tuple(kind.y for kind in kinds),
-            ("first axis", "second axis"),
-        ),
+        MapPlot(words, x, y, ("first axis", "second axis")),
     )
 
 
 def _distances(found: NoveltyFinding, name: str) -> page.Figure:
+    counts = (found.calibration_counts, found.use_counts)
     return page.Figure(
         f"novelty-distances-{name}",
         "Distance to the nearest calibration protein; of calibration proteins, to the nearest "
@@ -188,12 +185,7 @@ def _distances(found: NoveltyFinding, name: str) -> page.Figure:
         f"Histograms of the distance to the nearest calibration protein: "
         f"{of(found.n_calibration, 'calibration protein')} and {of(found.n_placed, 'protein')} "
         f"of {found.name}.",
-        DistancePlot(
-            ("calibration", found.name),
-            found.edges,
-            (found.calibration_counts, found.use_counts),
-            found.flag_distance,
-        ),
+        DistancePlot(("calibration", found.name), found.edges, counts, found.flag_distance),
     )
 
 
