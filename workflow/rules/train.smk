@@ -3,6 +3,8 @@
 # proteins: what a tool's table is elsewhere. Then scores of use-sets and troves.
 
 TRAINING = settings.training
+# With troves to learn from, all that there is to learn from is clustered by the command.
+OWN_CLUSTERS = settings.cluster_table or TRAINING.retrains
 
 
 rule train:
@@ -10,7 +12,8 @@ rule train:
         proteins=given(TRAINING.proteins),
         labels=given(TRAINING.labels.get("table")),
         vectors=given(TRAINING.vectors),
-        clusters=given(CLUSTERS) if settings.cluster_table else CLUSTERS,
+        clusters=given(settings.cluster_table) if OWN_CLUSTERS else CLUSTERS,
+        troves=given([fasta for fasta, _, _ in TRAINING.troves]),
     output:
         **({"training": TRAINING.learnt} if TRAINING.has_test else {}),
         model=f"{REPORTS}/classifier.npz",
@@ -35,6 +38,10 @@ rule train:
         match=TRAINING.match,
         spec=TRAINING.spec_json,
         vectors=configuration.option("--vectors", TRAINING.vectors),
+        clusters=lambda wildcards, input: configuration.option(
+            "--clusters", input.clusters or None
+        ),
+        troves=configuration.options("--trove", TRAINING.troves),
         training=configuration.option(
             "--training", TRAINING.learnt if TRAINING.has_test else None
         ),
@@ -44,7 +51,7 @@ rule train:
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " train {input.proteins:q} --labels {params.labels:q} --match {params.match:q}"
-        " --spec {params.spec:q} {params.vectors:q} --clusters {input.clusters:q}"
+        " --spec {params.spec:q} {params.vectors:q} {params.clusters:q} {params.troves:q}"
         " --settings {params.settings:q} --threads {threads:q} --scores {output.scores:q}"
         " --proteins {output.proteins:q} {params.training:q} --groups-out {output.groups:q}"
         " --summary {output.summary:q} --out {output.model:q} 2> {log:q}"

@@ -58,6 +58,15 @@ fasta_argument = click.argument("fasta", nargs=-1, required=True, metavar="FASTA
     groups_out="Also write the groups.",
     summary="Also write what the page says of the classifier, as JSON.",
 )
+@click.option(
+    "--trove",
+    "troves",
+    nargs=3,
+    multiple=True,
+    metavar="FASTA LABELS MATCH",
+    help="New proteins to learn from as well, their labels as in --labels, and first_word or "
+    "full; whether that is worth it is judged. Repeat it.",
+)
 @match_option
 @click.option("--spec", "spec_json", default="{}", help='As JSON: {"synonyms": {…}}.')
 @settings_options("train")

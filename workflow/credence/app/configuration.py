@@ -172,12 +172,15 @@ class Configuration:
     @property
     def clustered(self) -> str | None:
         """The FASTA file whose proteins are clustered."""
-        return self.training.proteins if self.training else self.calibration_set.proteins
+        if self.training is None or self.training.retrains:
+            return self.calibration_set.proteins
+        return self.training.proteins
 
     @property
     def trained_elsewhere(self) -> str | None:
         """FASTA file of a training set that is no part of that one."""
-        return None if self.training else self.training_proteins
+        is_part = self.training is not None and not self.training.retrains
+        return None if is_part else self.training_proteins
 
     def stage_json(self, stage: str, **own: Mapping[str, Any]) -> str:
         """Return what a stage uses as one line of JSON; `own` holds values for one job."""
@@ -436,6 +439,26 @@ def _packed(*path: str) -> Path:
 def demo_text() -> str:
     """Return the configuration of the demo, as it stands at the top of a checkout."""
     return _packed(CONFIGURATION_FILE).read_text("utf-8")
+
+
+FROM_FASTA = """# Labelled proteins, a classifier trained on them, and new proteins: all simulated.
+run: demo
+title: From labelled proteins to a page
+simulated: true
+calibration_set:
+  proteins: demo/proteins.fasta
+  labels: {table: demo/labels.tsv}
+classifier: {features: tri_sc_p, groups: 6, width: 64}
+split: {audit: {cells: 3.0e+10}}
+use_sets:
+  - name: use
+    proteins: demo/use.fasta
+    truth: demo/truth/families.tsv
+calibration: {compare: [class_only, histogram, auto]}
+evaluation: {folds: 5}
+demo: {n_calibration: 2500, n_use: 700, n_training: 0, n_training_relatives: 0, n_trove: 60,
+  n_defects: 0, family_tail: 3.0, largest_family: 30, signal: 0.3}
+"""
 
 
 def environment_file() -> Path:

@@ -28,9 +28,9 @@ STATED = "stated"
 DEMO_FOLDER = "demo"
 # What the command `simulate` writes into it; a test keeps the two lists equal.
 NAMES = (
-    "README.txt calibration.csv proteins.fasta calibration_networks.npz training.fasta use.csv "
-    "use.fasta trove_htj.csv trove_htj.fasta trove_mixed.csv trove_mixed.fasta "
-    "truth/families.tsv truth/planted.tsv"
+    "README.txt calibration.csv proteins.fasta labels.tsv calibration_networks.npz "
+    "training.fasta use.csv use.fasta trove_htj.csv trove_htj.fasta "
+    "trove_mixed.csv trove_mixed.fasta truth/families.tsv truth/planted.tsv"
 )
 DEMO_FILES = tuple(f"{DEMO_FOLDER}/{name}" for name in NAMES.split())
 

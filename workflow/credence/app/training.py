@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from credence.app.meaning import path_problem
+from credence.app.meaning import DEMO_FILES, path_problem
 from credence.problems import Problem
 from credence.settings import setting_rules
 from credence.stages.settings import ClassifierSettings
 from credence.tables.document import Document, SettingPath
 
+LEARNT = "learnt from"  # in place of the scores of a trove that is not attached
 GIVE_SCORES = "Give its scores, or its FASTA file for the networks to score."
 
 
@@ -38,7 +39,9 @@ class Training:
     synonyms: Mapping[str, str]
     vectors: str | None
     has_test: bool  # Whether a test group alone calibrates
-    sets: Mapping[str, Scored] = field(default_factory=dict)  # By name of the use-set or trove
+    retrains: bool  # Whether it learns from troves as well
+    troves: list[tuple[str, str, str]]  # FASTA file, labels and match of each of those
+    sets: dict[str, Scored] = field(default_factory=dict)  # By name of the use-set or trove
 
     @property
     def scores(self) -> str:
@@ -69,7 +72,9 @@ class Training:
     @property
     def files(self) -> tuple[str, ...]:
         """All files of the user's that are read to train."""
-        named = (self.proteins, self.labels.get("table"), self.vectors)
+        named = [self.proteins, self.labels.get("table"), self.vectors]
+        for fasta, labels, _ in self.troves:
+            named += [fasta, json.loads(labels).get("table")]
         return tuple(str(name) for name in named if name)
 
     @property
@@ -108,7 +113,6 @@ def with_scores(document: Document) -> tuple[Document, Training | None, list[Pro
     if "classifier" not in data:
         return document, None, []
     labels = base.get("labels") if isinstance(base.get("labels"), dict) else {}
-    sets: dict[str, Scored] = {}
     training = Training(
         folder=f"results/{run}/classifier",
         proteins=str(base.get("proteins") or ""),
@@ -117,9 +121,11 @@ def with_scores(document: Document) -> tuple[Document, Training | None, list[Pro
         synonyms=base["synonyms"] if isinstance(base.get("synonyms"), dict) else {},
         vectors=asked.get("vectors"),
         has_test=asked.get("calibrate") == "test_group",
-        sets=sets,
+        retrains=asked.get("retrain") is True,
+        troves=[],
     )
-    problems = [document.problem(*found) for found in _wrong(data, base, training)]
+    will_be_there = DEMO_FILES if "demo" in data else ()
+    problems = [document.problem(*found) for found in _wrong(data, base, training, will_be_there)]
     changed: dict[str, Any] = dict(data)
     changed["calibration_set"] = {
         **{key: value for key, value in base.items() if key != "labels"},
@@ -128,35 +134,49 @@ def with_scores(document: Document) -> tuple[Document, Training | None, list[Pro
         "proteins": training.calibrating,
     }
     for section, fasta in (("use_sets", "proteins"), ("troves", "fasta")):
-        if not isinstance(data.get(section), list):
-            continue
-        changed[section] = [
-            dict(entry) if isinstance(entry, dict) else entry for entry in data[section]
+        if isinstance(data.get(section), list):
+            changed[section] = [_with_scores_of(entry, training, fasta) for entry in data[section]]
+            problems += [
+                document.problem(
+                    (section, at), "it has neither scores nor a FASTA file.", GIVE_SCORES
+                )
+                for at, entry in enumerate(data[section])
+                if isinstance(entry, dict) and not entry.get("scores") and not entry.get(fasta)
+            ]
+    if training.retrains:
+        changed["troves"] = [
+            entry
+            for entry in changed.get("troves") or []
+            if not isinstance(entry, dict) or entry.get("scores") != LEARNT
         ]
-        for at, entry in enumerate(changed[section]):
-            if not isinstance(entry, dict) or entry.get("scores") is not None:
-                continue
-            name, known = str(entry.get("name")), section == "troves"
-            if not entry.get(fasta):
-                what = "it has neither scores nor a FASTA file."
-                problems.append(document.problem((section, at), what, GIVE_SCORES))
-            path = f"{training.folder}/{'trove' if known else 'use'}-{name}.csv"
-            match = str(
-                entry.get("match") or training.match
-                if known
-                else entry.get("match") or "first_word"
-            )
-            sets[f"{'trove' if known else 'use'}-{name}"] = Scored(
-                str(entry.get(fasta)), match, path, known
-            )
-            entry |= {"scores": path, "format": "phanns"}
     if training.has_test:
         changed["training"] = {"proteins": training.learnt}
     return replace(document, data=changed), training, problems
 
 
+def _with_scores_of(entry: Any, training: Training, fasta: str) -> Any:
+    """Return a set whose scores networks will give, or which they learn from."""
+    if not isinstance(entry, dict) or entry.get("scores") is not None:
+        return entry
+    is_trove, name = fasta == "fasta", str(entry.get("name"))
+    match = str(entry.get("match") or (training.match if is_trove else "first_word"))
+    file = str(entry.get(fasta) or "")
+    if is_trove and training.retrains:
+        labels = entry.get("labels") or training.labels
+        stated = {"table": labels} if isinstance(labels, str) else labels
+        training.troves.append((file, json.dumps(stated, ensure_ascii=False), match))
+        return {**entry, "scores": LEARNT}
+    key = f"{'trove' if is_trove else 'use'}-{name}"
+    path = f"{training.folder}/{key}.csv"
+    training.sets[key] = Scored(file, match, path, is_trove)
+    return {**entry, "scores": path, "format": "phanns"}
+
+
 def _wrong(
-    data: Mapping[str, Any], base: Mapping[str, Any], training: Training
+    data: Mapping[str, Any],
+    base: Mapping[str, Any],
+    training: Training,
+    will_be_there: Collection[str],
 ) -> Iterator[tuple[SettingPath, str, str]]:
     """Yield what networks cannot be trained without, and what they leave no place for."""
     above = "calibration_set"
@@ -179,6 +199,6 @@ def _wrong(
             continue  # the schema says so, or it is not there
         if (wrong := path_problem(path)) is not None:
             yield where, *wrong
-        elif not Path(path).is_file():
+        elif path not in will_be_there and not Path(path).is_file():
             remedy = "Fix the path; it starts where you run the command."
             yield where, f"there is no file {path!r}.", remedy

@@ -157,7 +157,7 @@ def make_world(settings: WorldSettings) -> World:
             families = without_duplicates(families)
         scores, networks = draw_scores(families, rng[part], keep_networks=True)
         assert networks is not None
-        sequences = evolve(families, rng[part])
+        sequences = evolve(families, rng[part], settings.signal)
         prefix = "simulated" if part == "calibration" else f"simulated_{part}"
         names, rows = families.names(f"{prefix}_family"), np.arange(n_members)
         if part == "use":
@@ -204,7 +204,7 @@ def _training(
     rng: Mapping[str, np.random.Generator],
 ) -> tuple[SimulatedTraining, tuple[Planted, ...]]:
     families = draw_families(settings, settings.n_training, prevalence, rng["training"])
-    sequences = evolve(families, rng["training"])
+    sequences = evolve(families, rng["training"], settings.signal)
     family = calibration.family
     sources = one_per_family(family, settings.n_training_relatives, rng["relatives"])
     relatives = [relative(calibration.sequences[row], rng["relatives"]) for row in sources]
@@ -264,7 +264,7 @@ def _mixed_trove(
     scores, networks = draw_scores(new, rng, keep_networks=True)
     assert networks is not None
     names = new.names("simulated_mixed_family")
-    columns = evolve(new, rng), new.member_class.tolist(), names, scores, networks
+    columns = evolve(new, rng, settings.signal), new.member_class.tolist(), names, scores, networks
     rows = [_Row(*row) for row in zip(*columns, strict=True)]
     for kind, copied in (("exact_repeat", repeated), ("label_conflict", relabelled)):
         for row in copied:
@@ -300,6 +300,7 @@ README = f"""{NOTICE}
 
 calibration.csv            scores of proteins with known classes, PhANNs' labelled layout
 proteins.fasta             their sequences (ids are the first word of a header)
+labels.tsv                 their classes once more, for networks to learn from
 calibration_networks.npz   the ten networks' own scores: softmax (protein, network, class)
 training.fasta             what the simulated classifier was trained on
 use.csv, use.fasta         proteins to annotate, PhANNs' web layout, another composition
@@ -321,6 +322,7 @@ def render_files(world: World) -> dict[str, str | bytes]:
         "README.txt": README.format(seed=world.settings.seed, kinds=kinds),
         "calibration.csv": labelled_csv(calibration),
         "proteins.fasta": fasta(calibration.ids, calibration.sequences),
+        "labels.tsv": labels_tsv(calibration),
         "calibration_networks.npz": networks_npz(calibration),
         "training.fasta": fasta(world.training.ids, world.training.sequences),
         "use.csv": web_csv(world.use, calibration),
@@ -386,6 +388,13 @@ def networks_npz(simulated: SimulatedSet) -> bytes:
         id=simulated.ids.astype(str),
     )
     return buffer.getvalue()
+
+
+def labels_tsv(simulated: SimulatedSet) -> str:
+    """Return the true class of every protein."""
+    rows = zip(simulated.ids, simulated.true_class, strict=True)
+    lines = [f"{id_}\t{CLASS_NAMES[class_]}" for id_, class_ in rows]
+    return "\n".join(["id\ttrue_class", *lines]) + "\n"
 
 
 def families_tsv(world: World) -> str:

@@ -130,6 +130,9 @@ class ClassifierSettings:
     epochs: int = setting(
         60, "times that a network sees its proteins, at most", low=1, high=10_000
     )
+    retrain: bool = setting(
+        False, "true: networks learn from troves too, and the page says whether that is worth it"
+    )
     patience: int = setting(
         5, "epochs without a better loss on proteins held back, then it stops", low=1, high=10_000
     )
@@ -445,7 +448,7 @@ USES: dict[str, dict[str, tuple[str, ...]]] = {
     "train": {
         "clustering": _RELATED,
         "split": _names(SplitSettings, "groups", "test_group", "recipe"),
-        "classifier": _names(ClassifierSettings, "vectors"),
+        "classifier": _names(ClassifierSettings, "vectors", "retrain"),
     },
     "predict": {"clustering": _RELATED, "split": ("both_sides",)},
     "attach": {"clustering": _RELATED, "split": ("both_sides",)},

@@ -11,10 +11,14 @@ import click
 import numpy as np
 from scipy import stats
 
+from credence.calibrators.crossfit import NOTHING_KNOWN
+from credence.calibrators.method_spec import parse_method
+from credence.calibrators.protocol import FitOptions
 from credence.classifier.features import FeatureSet, Singles, feature_set, unknown_residues
 from credence.classifier.networks import (
     BOTH,
     EVERY_GROUP,
+    SCALE,
     TEST_GROUP,
     VECTORS,
     About,
@@ -25,11 +29,19 @@ from credence.classifier.networks import (
     train_networks,
 )
 from credence.draws import encode_clusters
-from credence.findings import ClassifierFinding
-from credence.predictions import Floats, Integers, Strings, from_scores
+from credence.findings import ClassifierFinding, RetrainingFinding
+from credence.predictions import (
+    Floats,
+    Integers,
+    Labelled,
+    Predictions,
+    Strings,
+    from_scores,
+    label,
+)
 from credence.problems import Problem, gathering, raise_any, refuse
 from credence.progress import Progress
-from credence.proteins import Proteins
+from credence.proteins import Proteins, join
 from credence.relatives.all_engines import build_engine
 from credence.relatives.pack import NO_GROUP, SET_ASIDE, TEST
 from credence.stages.reading import (
@@ -62,6 +74,9 @@ from credence.tables.writing import write_record, write_text
 
 APART = -2  # the group of proteins that are set aside
 ROWS_AT_ONCE = 4_096
+RESOLUTION = 1e-6
+# What confidences are made by to see whether retraining is worth it, and their least.
+JUDGE, LEAST_CHANCE = "beta", 1e-15
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,11 +234,62 @@ def _note_residues(
         )
 
 
+def with_troves(
+    given: Given, troves: Sequence[tuple[str, str, str]], synonyms: Mapping[str, str]
+) -> Given:
+    """Return proteins with those of troves behind them, but for sequences that are known.
+
+    A sequence that comes again, with its class or another one, says nothing new or is in doubt.
+    """
+    parts = [given]
+    problems: list[Problem] = []
+    for path, labels, match in troves:
+        with gathering(problems):
+            parts.append(_labelled(*read_all([path], match), match, labels, synonyms))
+    raise_any(problems)
+    names = tuple(sorted({name for part in parts for name in part.class_names}))
+    place = {name: code for code, name in enumerate(names)}
+    codes = [
+        np.array([place[name] for name in part.class_names])[part.true_class] for part in parts
+    ]
+    known, ids = set[str](), set[str]()
+    for number, part in enumerate(parts):
+        sequences = part.proteins.sequences.tolist()
+        is_new = np.array([number == 0 or text not in known for text in sequences], dtype=np.bool_)
+        known.update(sequences)
+        for row in np.flatnonzero(is_new):
+            if part.proteins.ids[row] in ids:
+                what = f"the id {part.proteins.ids[row]!r} is taken by another protein."
+                remedy = "Give the new one another id."
+                problems.append(Problem(part.where[row], what, remedy, int(part.lines[row])))
+        ids.update(part.proteins.ids[is_new])
+        if not is_new.all():
+            n = int((~is_new).sum())
+            click.echo(f"{part.where[0]}: {n} proteins are known already, and left out.", err=True)
+        parts[number] = Given(
+            part.proteins.take(is_new),
+            part.where[is_new],
+            part.lines[is_new],
+            names,
+            part.true_class,
+        )
+        codes[number] = codes[number][is_new]
+    raise_any(problems)
+    return Given(
+        join([part.proteins for part in parts]),
+        np.concatenate([part.where for part in parts]),
+        np.concatenate([part.lines for part in parts]),
+        names,
+        np.concatenate(codes),
+    )
+
+
 def train_classifier(
     fasta: Sequence[str],
     out: str,
     settings: Settings,
     labels: str | None,
+    troves: Sequence[tuple[str, str, str]],
     match: str,
     spec_json: str,
     vectors: str | None,
@@ -237,7 +303,7 @@ def train_classifier(
     threads: int,
 ) -> None:
     """Write a classifier, and the scores of proteins that its networks did not see."""
-    inputs = [*fasta, vectors, clusters, groups]
+    inputs = [*fasta, *(path for path, _, _ in troves), vectors, clusters, groups]
     if labels is not None and not labels.startswith("{"):
         inputs.append(labels)
     require_other((out, scores, proteins, training, groups_out, summary), inputs)
@@ -245,7 +311,9 @@ def train_classifier(
     if vectors is None:
         feature_set(chosen.features, "--features")
     synonyms = json_settings(spec_json, "--spec").get("synonyms") or {}
-    given = read_given(fasta, match, labels, synonyms)
+    first = read_given(fasta, match, labels, synonyms)
+    n_before = first.proteins.n_proteins
+    given = with_troves(first, troves, synonyms)
     described = describe(
         given.proteins, given.where, given.lines, chosen.features, vectors, is_training=True
     )
@@ -255,10 +323,22 @@ def train_classifier(
     left_out = left_out_by(n_groups, chosen.calibrate)
     require_every_class(given, numbers, n_groups, chosen.calibrate, fasta[0])
     recipe = Recipe(chosen.width, chosen.penalty, chosen.rate, chosen.epochs, chosen.patience)
-    with Progress("Training", "networks", len(left_out)) as progress:
-        networks = train_networks(
-            described.values, given.true_class, table.cluster, numbers, left_out, recipe,
-            threads, progress.add,
+    is_old = np.arange(len(numbers)) < n_before
+    before = np.where(is_old, numbers, APART)
+    is_judged = not is_old.all() and not lacking(
+        given, before, n_groups, chosen.calibrate, fasta[0]
+    )
+    if is_judged != bool(troves):
+        text = "what learning from it changes is not judged: a class has too few other proteins."
+        click.echo(f"{troves[0][0]}: {text}", err=True)
+    ways = [numbers, before] if is_judged else [numbers]
+    with Progress("Training", "networks", len(ways) * len(left_out)) as progress:
+        networks, *without = (
+            train_networks(
+                described.values, given.true_class, table.cluster, seen, left_out, recipe,
+                threads, progress.add,
+            )
+            for seen in ways
         )  # fmt: skip
     about = About(
         class_names=given.class_names,
@@ -277,15 +357,18 @@ def train_classifier(
     ids, truth = given.proteins.ids[rows], given.true_class[rows]
     if scores is not None:
         write_scores(Path(scores), ids, given.class_names, found, truth)
-    for path, kept in (
-        (proteins, rows),
-        (training, np.flatnonzero(numbers >= 0) if chosen.calibrate == TEST_GROUP else rows[:0]),
-    ):
+    kept = np.flatnonzero(numbers >= 0) if chosen.calibrate == TEST_GROUP else rows[:0]
+    for path, chosen_rows in ((proteins, rows), (training, kept)):
         if path is not None:
-            write_text(Path(path), _fasta_text(given.proteins.take(kept)))
+            write_text(Path(path), _fasta_text(given.proteins.take(chosen_rows)))
     if groups_out is not None:
         write_contract(Path(groups_out), table)
     finding = _finding(model, given, described, table, numbers, rows, found)
+    if without:
+        old = Classifier(about, tuple(without[0])).held_out(described.values[rows], numbers[rows])
+        known = label(_predictions(ids, given, found), truth, cluster=table.cluster[rows])
+        worth = worth_of(known, _predictions(ids, given, old), int((~is_old[rows]).sum()))
+        finding = replace(finding, worth=worth)
     if summary is not None:
         write_record(Path(summary), finding)
     click.echo(
@@ -293,6 +376,32 @@ def train_classifier(
         f"{len(rows)} proteins held out are right in {100.0 * finding.accuracy:.1f} %.",
         err=True,
     )
+
+
+def _predictions(ids: Strings, given: Given, scores: Floats) -> Predictions:
+    return from_scores(ids, given.class_names, scores, SCALE, RESOLUTION)
+
+
+def worth_of(new: Labelled, old: Predictions, n_new: int) -> RetrainingFinding:
+    """Return what learning from new proteins changes, families as units."""
+    before = label(old, new.true_class, cluster=new.cluster)
+    after_right, right = new.is_correct.astype(float), before.is_correct.astype(float)
+    return RetrainingFinding(
+        n=new.n_samples,
+        n_new=n_new,
+        before=float(right.mean()),
+        right=paired(after_right - right, new.cluster),
+        nll=paired(held_out_loss(new) - held_out_loss(before), new.cluster),
+    )
+
+
+def held_out_loss(labelled: Labelled) -> Floats:
+    """Return the loss of each protein's confidence, by a fit without its cluster."""
+    method = parse_method(JUDGE, "method")
+    _, value = method.fit_and_hold_out(labelled, FitOptions(n_draws=0))
+    chance = np.nan_to_num(value, nan=NOTHING_KNOWN)
+    chance = np.where(labelled.is_correct, chance, 1.0 - chance)
+    return np.asarray(-np.log(np.maximum(chance, LEAST_CHANCE)))
 
 
 def _fasta_text(proteins: Proteins) -> str:
@@ -353,6 +462,14 @@ def require_every_class(
     if n_groups <= n_without or not n_without:
         what = f"there are {n_groups} groups of whole clusters to learn from."
         raise refuse(where, what, "Give proteins of more families.")
+    raise_any(lacking(given, numbers, n_groups, scores, where))
+
+
+def lacking(
+    given: Given, numbers: Integers, n_groups: int, scores: str, where: str
+) -> list[Problem]:
+    """Return a problem for each class that some network would not see."""
+    n_without = len(left_out_by(n_groups, scores)[0])
     problems = []
     for code, name in enumerate(given.class_names):
         own = given.true_class == code
@@ -363,12 +480,11 @@ def require_every_class(
             f"class {name!r} ({own.sum()} proteins) stands in {len(held)} of {n_groups} groups of "
             f"whole clusters, and networks leave out {n_without}: one would not see it."
         )
-        remedy = (
-            f"Give proteins of {n_without + 1 - len(held)} more families of it, or leave it out."
-        )
+        more = n_without + 1 - len(held)
+        remedy = f"Give proteins of {more} more families of it, or leave it out."
         line = int(given.lines[np.flatnonzero(own)[0]])
         problems.append(Problem(where, what, remedy, line))
-    raise_any(problems)
+    return problems
 
 
 def _finding(
