@@ -283,3 +283,44 @@ def test_what_is_no_classifier_is_refused(inside: Path, capsys: Stated, what: st
             "changed": f"the array 'weights_1' is not what its record says. {again}",
         }[what]
     )
+
+
+def test_troves_are_learnt_from_and_whether_that_is_worth_it_is_judged(
+    inside: Path, capsys: Stated
+) -> None:
+    """Half of the families are a trove, which also repeats a protein and names one anew."""
+    clusters = dict(line.split("\t") for line in Path("clusters.tsv").read_text().splitlines()[1:])
+    labels = Path("labels.tsv").read_text().splitlines()
+    records = Path("proteins.fasta").read_text().split(">")[1:]
+    families = [clusters[one.split("\n")[0]] for one in records]
+    is_new = [int(name.removeprefix("family_")) % 2 == 1 for name in families]
+    repeat = "again\n" + records[0].partition("\n")[2]
+    assert not is_new[0]
+    for name, wanted, more in (("old", False, []), ("new", True, [repeat])):
+        chosen = [one for one, new in zip(records, is_new, strict=True) if new == wanted]
+        Path(f"{name}.fasta").write_text("".join(f">{one}" for one in [*chosen, *more]))
+        rows = [row for row, new in zip(labels[1:], is_new, strict=True) if new == wanted]
+        rows += ["again\tclass 2" for _ in more]
+        Path(f"{name}.tsv").write_text("\n".join([labels[0], *rows]) + "\n")
+    words = ["train", "old.fasta", "--labels", "old.tsv", *QUICK, "--summary", "w.json"]
+    words += ["--trove", "new.fasta", "new.tsv", "first_word", "--out", "w.npz"]
+    assert run_command_line([*words, "--scores", "w.csv"]) == 0
+    assert "new.fasta: 1 proteins are known already, and left out." in capsys.readouterr().err
+    worth = json.loads(Path("w.json").read_text())["worth"]
+    assert worth["n"] == len(records) and worth["n_new"] == sum(is_new)
+    ids = pd.read_csv("w.csv").iloc[:, 0].tolist()
+    assert sorted(ids) == sorted(row.split("\t")[0] for row in labels[1:])
+    right, lower, upper = worth["right"]
+    assert lower < right < upper
+    # Twice the families teach more.
+    assert worth["nll"][0] < 0.1
+
+
+def test_a_trove_may_not_take_the_id_of_another_protein(inside: Path, capsys: Stated) -> None:
+    Path("new.fasta").write_text(">protein_0\nMKVLAAGWCYYPNS\n")
+    Path("new.tsv").write_text("id\ttrue_class\nprotein_0\tclass 1\n")
+    words = [*TRAIN, "--trove", "new.fasta", "new.tsv", "first_word", "--out", "x.npz"]
+    assert refused(capsys, *words) == (
+        "new.fasta, line 1: the id 'protein_0' is taken by another protein. Give the new one "
+        "another id.\n"
+    )

@@ -82,3 +82,14 @@ def test_check_names_every_file_that_cannot_be_trained_on() -> None:
     assert "config.yaml: 'penta' is no set of features." in text
     assert "labels.tsv, line 2: protein 'stranger' is not in proteins.fasta." in text
     assert "new.fasta, line 2: " in text
+
+
+def test_troves_to_learn_from_are_no_releases_of_their_own() -> None:
+    settings = configuration.loads(TEXT.replace("{features: di_sc_p}", "{retrain: true}"))
+    training = settings.training
+    assert training is not None and settings.troves == ()
+    assert training.troves == [("more.fasta", '{"table": "more.tsv"}', "full")]
+    assert set(training.sets) == {"use-new"}
+    # All that was learnt from is clustered, after training.
+    assert settings.clustered == "results/lab/classifier/proteins.fasta"
+    assert {"more.fasta", "more.tsv"} <= set(settings.files)
