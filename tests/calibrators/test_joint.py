@@ -11,7 +11,7 @@ import pytest
 from credence.calibrators.classwise import JointCalibrator, vector_method
 from credence.calibrators.protocol import FitOptions
 from credence.confidence import Note
-from credence.predictions import Booleans, Floats, Labelled, Predictions, from_scores, label
+from credence.predictions import Floats, Labelled, Predictions, from_scores, label
 from credence.records import to_record
 
 
@@ -29,8 +29,10 @@ class Tenth:
 
 @dataclass(frozen=True)
 class TenthMethod:
-    def fit_model(self, labelled: Labelled, is_active: Booleans, options: FitOptions) -> Tenth:
-        return Tenth(labelled.n_samples, tuple(bool(one) for one in is_active))
+    def fit_model(self, labelled: Labelled, options: FitOptions) -> Tenth:
+        seen = labelled.predictions.predicted_class
+        names = range(labelled.predictions.n_classes)
+        return Tenth(labelled.n_samples, tuple(class_ in seen for class_ in names))
 
 
 def classes_of_four_kinds() -> Labelled:
@@ -106,7 +108,7 @@ def test_the_rows_reach_the_method_in_one_order_for_all_time(worlds: SimpleNames
 
     @dataclass(frozen=True)
     class Listener:
-        def fit_model(self, labelled: Labelled, is_active: Booleans, options: FitOptions) -> Tenth:
+        def fit_model(self, labelled: Labelled, options: FitOptions) -> Tenth:
             seen.append(list(labelled.predictions.ids))
             return Tenth(labelled.n_samples, ())
 

@@ -134,7 +134,7 @@ def test_a_boosted_tree_has_a_leaf_for_fifty_proteins_but_4_at_least_and_32_at_m
     worlds, n_samples: int, n_leaves: int
 ) -> None:
     world = worlds.draw(seed=1, n_samples=n_samples, n_clusters=n_samples)
-    model = Trees(trees=3).fit_model(world, np.ones(4, dtype=bool), QUICK)
+    model = Trees(trees=3).fit_model(world, QUICK)
     leaves = model.forest.leaves(features_of(world.predictions, uses_networks=False))
     assert [len(np.unique(leaf)) for leaf in leaves] == [n_leaves] * 3
 
@@ -142,10 +142,9 @@ def test_a_boosted_tree_has_a_leaf_for_fifty_proteins_but_4_at_least_and_32_at_m
 @pytest.mark.parametrize("settings", [Trees(trees=5), RandomisedTrees(trees=5)])
 def test_rows_in_another_order_grow_the_same_trees(worlds, settings) -> None:
     world = worlds.draw(seed=3)
-    active = np.ones(4, dtype=bool)
     rows = np.random.default_rng(0).permutation(world.n_samples)
-    first = settings.fit_model(world, active, QUICK)
-    second = settings.fit_model(world.take(rows), active, QUICK)
+    first = settings.fit_model(world, QUICK)
+    second = settings.fit_model(world.take(rows), QUICK)
     assert to_record(first.forest) == to_record(second.forest)
 
 

@@ -11,7 +11,7 @@ from credence.metrics.binned import (
     mean_gap,
     noise_of_shares,
     root_mean_square_gap,
-    width_family,
+    width_cells,
 )
 from credence.metrics.metric import Judged
 
@@ -21,7 +21,7 @@ RIGHT = np.array([1, 0, 1, 1, 0, 1, 0, 1, 1, 1], dtype=bool)
 
 def sums() -> np.ndarray:
     judged = Judged(SCORES, RIGHT, np.ones(10))
-    cells = width_family(3).cells(judged)
+    cells = width_cells(judged, 3, has_squares=True)
     assert cells is not None
     return cells.sums(judged.weight)
 

@@ -15,11 +15,12 @@ from credence.calibrators.intervals import share_interval
 from credence.calibrators.kernel import Kernel
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
+from credence.composition.adjusted import shifted
 from credence.draws import cluster_weights
 from credence.findings import ReleaseState, ReleaseStep
 from credence.predictions import Labelled
 from credence.records import to_record
-from credence.releases.compare import Comparison, ReleaseData, at_older_shares, compare
+from credence.releases.compare import Comparison, ReleaseData, compare
 from credence.releases.drift import class_weights
 
 CLASSES = ("Portal", "Collar", "HTJ", "Other")
@@ -114,7 +115,7 @@ def test_weights_give_the_newer_set_the_older_one_s_shares(sets: SimpleNamespace
     weight = class_weights(before, after)
     shares = [
         np.bincount(part.true_class, weights=part.weight, minlength=4) / part.weight.sum()
-        for part in (before, at_older_shares(before, after))
+        for part in (before, shifted(after, class_weights(before, after)))
     ]
     np.testing.assert_allclose(shares[0], shares[1], rtol=0, atol=1e-12)
     # By hand: w = older share / newer share.
@@ -130,7 +131,7 @@ def test_a_class_that_is_new_has_no_weight_and_a_class_that_is_gone_none(
     without = world.take(world.true_class != 2)
     assert class_weights(without, world)[2] == 0.0
     assert np.isnan(class_weights(world, without)[2])
-    assert (at_older_shares(without, world).true_class != 2).all()
+    assert (shifted(world, class_weights(without, world)).true_class != 2).all()
 
 
 @pytest.mark.parametrize("method", ["kernel", "histogram", "cumulative_optimal", "class_only"])

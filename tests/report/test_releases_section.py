@@ -28,7 +28,7 @@ from credence.findings import (
     SetAside,
 )
 from credence.records import from_record, to_record
-from credence.releases.compare import step_sentences, with_sentence
+from credence.releases.compare import change_sentence, step_sentences
 from credence.report.blocks import Figure, FigureRow, Folded, Paragraph, TableBlock
 from credence.report.html import render_sections
 from credence.report.plots import ComparisonPlot
@@ -53,7 +53,7 @@ def class_change(name: str, moved: Change | None, counts: tuple[int, int]) -> Cl
         7.0, moved, moved, (0.0, 5.0, 10.0), (1, 9), (2, 3), (1, 19), (2, 3),
         grid, flat, flat, flat, flat, flat, flat, flat,
     )  # fmt: skip
-    return with_sentence(entry, 10.0)
+    return replace(entry, sentence=change_sentence(entry, 10.0))
 
 
 def step(name: str = "htj", moved: Change | None = None) -> ReleaseStep:
@@ -151,7 +151,7 @@ def test_each_change_is_told_in_words(moved: Change, stated: str) -> None:
 def test_a_bandwidth_that_was_chosen_anew_is_told() -> None:
     entry = class_change("HTJ", change(0.62, 0.64, 0.71), (30, 50))
     parameters = (ParameterChange("bandwidth", 0.25, 0.675),)
-    stated = with_sentence(replace(entry, parameters=parameters), 10.0).sentence
+    stated = change_sentence(replace(entry, parameters=parameters), 10.0)
     assert stated.endswith(
         "The bandwidth went from 0.25 to 0.675; what that does counts as evidence."
     )

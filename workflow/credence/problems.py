@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 MOST_PROBLEMS_SHOWN = 20  # DESIGN section 5: the first 20, then a count
+ONE_ID_EACH = "Give each protein its own id, or remove one of the rows."
 
 # What a system refuses to whoever writes, wherever: what is wrong, and the remedy.
 DISK_ERRORS = {
@@ -76,10 +77,10 @@ def gathering(problems: list[Problem]) -> Iterator[None]:
         problems += error.problems
 
 
-def raise_any(problems: Sequence[Problem]) -> None:
+def raise_any(problems: Iterable[Problem]) -> None:
     """Raise problems together, where there are any."""
-    if problems:
-        raise InputError(problems)
+    if found := list(problems):
+        raise InputError(found)
 
 
 def nearest(name: str, known: Sequence[str]) -> str:

@@ -52,8 +52,7 @@ BY_NAME: dict[str, Method] = {method.name: method for method in METHODS}
 def read_calibration(record: Mapping[str, Any]) -> Calibration:
     """Return the calibration of a record that some method wrote."""
     if record["method"] == COMPOSITION:
-        kinds = {Calibration: read_calibration}
-        return from_record(ComposedCalibration, record, kinds=kinds)
+        return from_record(ComposedCalibration, record, kinds={Calibration: read_calibration})
     return BY_NAME[record["method"]].read(record)
 
 

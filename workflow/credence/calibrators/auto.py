@@ -23,8 +23,7 @@ from credence.settings import setting
 
 # Few and different in kind (METHODS section 9).
 MEMBERS = ("class_only", "kernel", "beta", "tswa", "logistic", "matrix", "trees", "random_trees")
-# Of members, where not the method's own. Many slow trees are steadier than a number that was
-# found on clusters held out, and the weights make up for too many (decision 0302).
+# Of members, where not the method's own: many slow trees are steadier (decision 0302).
 SETTINGS: Mapping[str, Mapping[str, Any]] = {"trees": {"trees": "all"}}
 CLIP = 1e-4  # METHODS section 9: no member may be surer when they are mixed
 EVEN_FAMILIES = 5.0  # by which the weights of all classes are pulled towards even ones
@@ -245,20 +244,13 @@ class AutoCalibrator:
             options = self.options if name == names[0] else quick
             if name in used:
                 members[name] = method.build(chosen, options).fit(labelled)
-        calibration = AutoCalibration(
-            labelled.predictions.class_names,
-            {name: reason for name, reason in reasons.items() if reason},
-            judged,
-            labelled.n_samples,
-            len(np.unique(labelled.cluster.astype(str))),
-            full,
-            score_only,
-            members,
-        )
+        skipped = {name: reason for name, reason in reasons.items() if reason}
+        counts = (labelled.n_samples, len(np.unique(labelled.cluster.astype(str))))
+        of = (labelled.predictions.class_names, skipped, judged, *counts)
+        calibration = AutoCalibration(*of, full, score_only, members)
         return calibration, answers_without(names, held_out, labelled, fold)
 
     def _ready(self, labelled: Labelled) -> tuple[list[Method], list[Any], list[Calibrator]]:
-        """Return the members that the data allow, their settings, and them ready to fit."""
         usable = [m for m in self.methods if not lacking(m, labelled.predictions, self.settings)]
         settings = [method.settings(**SETTINGS.get(method.name, {})) for method in usable]
         quick = replace(self.options, n_draws=0)

@@ -1,8 +1,6 @@
 """Methods lifted to all classes: one curve per predicted class, or one model of all.
 
-This wrapper alone knows that there are several classes, that some are scarce
-and that some were never predicted. A curve method sees one class's positives, a
-vector method only classes that have enough right and wrong predictions.
+Only here is it known that classes can be scarce, or were never predicted.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from credence.calibrators.protocol import (
 )
 from credence.confidence import Confidence, Note, unknown
 from credence.draws import encode_clusters, keys_of
-from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
+from credence.predictions import Floats, Integers, Labelled, Predictions
 from credence.records import Stored, from_record
 
 LEFT_OUT = Stored(is_left_out=True)
@@ -64,10 +62,7 @@ ENOUGH = 1.0 - 1e-9  # of them: sums of weights are rounded
 
 
 def low_end(sample: ClassSample, at_scores: Masses) -> LowEnd:
-    """Return the never-falling fit at the lowest score with a few families at or below it.
-
-    Where next to nothing in its block is right, it is what Jeffreys' prior leaves there.
-    """
+    """Return the never-falling fit, or Jeffreys', at the lowest score that few families reach."""
     order = np.lexsort((sample.score, sample.cluster))  # by cluster, ascending in each
     weight, code = sample.weight[order], sample.cluster[order]
     reached = np.cumsum(weight)
@@ -77,8 +72,7 @@ def low_end(sample: ClassSample, at_scores: Masses) -> LowEnd:
     added = own**2 - (own - weight) ** 2
     place = np.searchsorted(at_scores.score, sample.score[order])
     squares, total = np.cumsum(np.bincount(place, weights=added)), np.cumsum(at_scores.total)
-    is_enough = total**2 >= LOWEST_FAMILIES * ENOUGH * squares
-    lowest = int(is_enough.argmax())
+    lowest = int((total**2 >= LOWEST_FAMILIES * ENOUGH * squares).argmax())
     fitted = isotonic_regression(at_scores.right / at_scores.total, weights=at_scores.total).x
     block = at_scores.total[fitted == fitted[lowest]].sum()
     most = max(float(fitted[lowest]), JEFFREYS / (float(block) + 1.0))
@@ -90,9 +84,7 @@ class ClassCurve:
     """All that is known of one predicted class."""
 
     counts: dict[str, int | float]  # What the class's positives amount to
-    # What answers where the class is scarce: its share with Jeffreys' prior, (Σw TP + ½)/(Σw + 1).
-    # Neither this nor a curve where a class was never predicted in calibration, or where a model
-    # of all classes answers.
+    # Answers where the class is scarce: its share with Jeffreys' prior, (Σw TP + ½)/(Σw + 1).
     fallback: Annotated[ConstantCurve | None, LEFT_OUT] = None
     learnt: Annotated[Curve | None, Stored("curve", is_left_out=True)] = None
     band: Annotated[Band | None, LEFT_OUT] = None  # Its pointwise interval, if one was asked for
@@ -159,11 +151,9 @@ def confidence_by_class(classes: Mapping[str, ClassCurve], predictions: Predicti
             continue
         value, note = entry.answer(entry.curve, score)
         answer.value[rows], answer.note[rows] = value, note
-        if entry.band is not None:
-            band = entry.band
-            lower, upper = (
-                np.interp(score, band.score, part) for part in (band.lower, band.upper)
-            )
+        if (band := entry.band) is not None:
+            ends = (band.lower, band.upper)
+            lower, upper = (np.interp(score, band.score, end) for end in ends)
             opened = open_interval(lower, upper, value, answer.support[rows])
             answer.lower[rows], answer.upper[rows] = opened
     return answer
@@ -222,9 +212,7 @@ class VectorModel(Protocol):
 class VectorMethod(Protocol):
     """Settings of a method that sees the whole score vector."""
 
-    def fit_model(
-        self, labelled: Labelled, is_active: Booleans, options: FitOptions
-    ) -> VectorModel:
+    def fit_model(self, labelled: Labelled, options: FitOptions) -> VectorModel:
         """Return the model learnt from proteins predicted in active classes, in its own order."""
 
 
@@ -282,19 +270,12 @@ class JointCalibrator:
         model, predictions = None, labelled.predictions
         rows = np.flatnonzero(is_active[predictions.predicted_class])
         if len(rows):
-            # An order that is not the table's. Ids come last, so that rows alike in all else
-            # have one order for all time.
-            order = np.lexsort(
-                (
-                    keys_of(predictions.ids[rows]),
-                    labelled.weight[rows],
-                    labelled.is_correct[rows],
-                    predictions.predicted_class[rows],
-                    top_scores(predictions)[rows],
-                )
-            )
-            part = labelled.take(rows[order])
-            model = self.settings.fit_model(part, is_active, self.options)
+            # An order that is not the table's; ids come last, and never change.
+            facts = (labelled.weight, labelled.is_correct, predictions.predicted_class)
+            columns = (*facts, top_scores(predictions))
+            keys = (keys_of(predictions.ids[rows]), *(column[rows] for column in columns))
+            order = np.lexsort(keys)
+            model = self.settings.fit_model(labelled.take(rows[order]), self.options)
         return JointCalibration(self.method, classes, model)
 
 
@@ -320,25 +301,14 @@ def class_samples(labelled: Labelled) -> list[ClassSample | None]:
         # One order for all time: sums must not depend on the order of rows.
         order = np.lexsort((codes, labelled.weight[rows], labelled.is_correct[rows], score[rows]))
         rows, codes = rows[order], codes[order]
-        samples.append(
-            ClassSample(
-                score=score[rows],
-                is_correct=labelled.is_correct[rows],
-                weight=labelled.weight[rows],
-                cluster=codes,
-                cluster_key=keys,
-                scale=predictions.scale,
-                resolution=predictions.resolution,
-            )
-        )
+        of_rows = (score[rows], labelled.is_correct[rows], labelled.weight[rows], codes)
+        samples.append(ClassSample(*of_rows, keys, predictions.scale, predictions.resolution))
     return samples
 
 
 def kish(weight: Floats) -> float:
     """Return the effective number (Σw)²/Σw²; 0 for nothing."""
-    if len(weight) == 0:
-        return 0.0
-    return float(weight.sum() ** 2 / (weight**2).sum())
+    return 0.0 if len(weight) == 0 else float(weight.sum() ** 2 / (weight**2).sum())
 
 
 def scarce_fallback(masses: ClassMasses, options: FitOptions) -> ConstantCurve | None:

@@ -1,8 +1,4 @@
-"""Confidences of proteins whose whole cluster the fit did not see.
-
-They judge methods, and teach the later of two methods in a row, which calibrates
-what the one before it says.
-"""
+"""Confidences of proteins whose whole cluster the fit did not see."""
 
 from __future__ import annotations
 
@@ -51,33 +47,27 @@ def fill(
         bin_ = int(np.lexsort((filled.sum(axis=1), crowding))[0])
         filled[bin_, kinds] += brought
         chosen[family] = bin_
-    _assign(order[~is_family], kind[starts[:-1]], filled, chosen)
-    return chosen
-
-
-def _assign(singles: NDArray[np.intp], kind: Integers, filled: Floats, chosen: Integers) -> None:
-    """Give each lone protein to the bin that has fewest of its stratum."""
+    # Each lone protein goes to the bin that has fewest of its stratum.
     of_kind: dict[int, list[int]] = defaultdict(list)
-    for single in singles.tolist():
-        of_kind[int(kind[single])].append(single)
-    for stratum in sorted(of_kind):
+    for single in order[~is_family].tolist():
+        of_kind[int(kind[starts[single]])].append(single)
+    for of, singles in sorted(of_kind.items()):
         total = filled.sum(axis=1)
-        heap = [(filled[bin_, stratum], total[bin_], bin_) for bin_ in range(len(filled))]
+        heap = [(filled[bin_, of], total[bin_], bin_) for bin_ in range(n_bins)]
         heapq.heapify(heap)
-        for single in of_kind[stratum]:
+        for single in singles:
             count, full, bin_ = heap[0]
             heapq.heapreplace(heap, (count + 1.0, full + 1.0, bin_))
-            filled[bin_, stratum] += 1.0
+            filled[bin_, of] += 1.0
             chosen[single] = bin_
+    return chosen
 
 
 def fold_of(cluster: Strings, stratum: NDArray[Any], n_folds: int) -> Integers:
     """Return the fold of each protein: whole clusters, even strata, whatever the order of rows."""
     names, codes = np.unique(np.asarray(cluster, dtype=object).astype(str), return_inverse=True)
     _, strata = np.unique(stratum, return_inverse=True)
-    # Names in an order of their own settle ties, so that a table sorted by
-    # some property does not deal that property to the folds in turn; where two
-    # keys are equal the names, sorted above, decide.
+    # Hashes of names settle ties, so that no order of the table reaches the folds.
     order = np.argsort(keys_of(names.astype(object)), kind="stable")
     rank = np.empty(len(names), dtype=np.int64)
     rank[order] = np.arange(len(names))
@@ -102,16 +92,14 @@ def out_of_fold(labelled: Labelled, calibrator: Calibrator, fold: Integers) -> C
     """Return confidences of fits without each row's fold; NaN for classes that these never saw."""
     answer = unknown(labelled.n_samples, Note.UNSEEN_CLASS)
     for is_out in left_out(fold):
-        calibration = calibrator.fit(labelled.take(~is_out))
-        part = calibration.confidence(labelled.predictions.take(is_out))
+        part = calibrator.fit(labelled.take(~is_out)).confidence(labelled.predictions.take(is_out))
         for name, found in vars(part).items():
             getattr(answer, name)[is_out] = found
     return answer
 
 
 COMPOSITION = "composition"  # Method of a composition's record
-# First-stage value of a protein whose class the other folds never predict. Its
-# class is one cluster then, all of it gets this value, and it tells nothing.
+# First-stage value of a protein whose class, of one cluster then, the other folds never predict.
 NOTHING_KNOWN = 0.5
 
 
@@ -142,11 +130,7 @@ class ComposedCalibration:
 
 @dataclass(frozen=True)
 class ComposedCalibrator:
-    """A composition, cross-fitted by cluster; the interval is the second stage's.
-
-    The error of the first stage is not carried: it makes the score a poorer one, not the share
-    given the score a wrong one.
-    """
+    """A composition, cross-fitted by cluster; the interval is the second stage's alone."""
 
     text: str  # The specification
     first: Calibrator  # Gives the second stage its score; fits no intervals
@@ -155,8 +139,7 @@ class ComposedCalibrator:
 
     def fit(self, labelled: Labelled) -> ComposedCalibration:
         """Return both stages."""
-        fold = folds_by_class(labelled, self.n_folds)
-        unseen = out_of_fold(labelled, self.first, fold).value
+        unseen = out_of_fold(labelled, self.first, folds_by_class(labelled, self.n_folds)).value
         scored = replace(labelled, predictions=as_scores(labelled.predictions, unseen))
         return ComposedCalibration(self.text, self.first.fit(labelled), self.second.fit(scored))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 from scipy import special
@@ -11,9 +11,6 @@ from scipy import special
 from credence.draws import encode_clusters, uniform
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.records import Stored
-
-if TYPE_CHECKING:
-    from sklearn.tree import DecisionTreeRegressor
 
 ROWS_AT_ONCE = 8192  # so that what a tree looks at stays in the processor's cache
 LEAST_CURVATURE = 1e-6  # of the log loss, so that no step is divided by nothing
@@ -134,24 +131,31 @@ class Plot:
 
     def add(self, growth: Growth, aim: Floats, weight: Floats, rows: Integers) -> Integers:
         """Grow one more tree towards an aim, and return the leaf of each row."""
+        # Half a second that only those pay who grow trees.
         from sklearn import config_context
+        from sklearn.tree import DecisionTreeRegressor
 
-        model = new_tree(growth, len(self.parts))
+        model = DecisionTreeRegressor(
+            splitter="random" if growth.is_random else "best",
+            max_leaf_nodes=growth.n_leaves,
+            min_samples_leaf=growth.least_rows,
+            max_features=growth.part_of_features,
+            random_state=len(self.parts),
+        )
         with config_context(skip_parameter_validation=True):
             given = self.features[rows], aim[rows]
             model.fit(*given, sample_weight=weight[rows], check_input=False)
         tree = model.tree_
         order, place = children_together(tree.children_left, tree.children_right)
         is_leaf = tree.children_left[order] < 0
-        own = np.arange(len(order))
-        self.parts.append(
-            (
-                np.where(is_leaf, 0, tree.feature[order]),
-                np.where(is_leaf, np.inf, round_down(tree.threshold[order])),
-                np.where(is_leaf, own, place[tree.children_left[order]]),
-                np.zeros(len(order)),
-            )
-        )
+        # Rounded down to single precision, as features are: the same rows go left.
+        exact = tree.threshold[order]
+        limit = exact.astype(np.float32)
+        limit = np.where(limit > exact, np.nextafter(limit, np.float32(-np.inf)), limit)
+        feature = np.where(is_leaf, 0, tree.feature[order])
+        child = np.where(is_leaf, np.arange(len(order)), place[tree.children_left[order]])
+        threshold = np.where(is_leaf, np.inf, limit.astype(np.float64))
+        self.parts.append((feature, threshold, child, np.zeros(len(order))))
         return np.asarray(place[tree.apply(self.features)])
 
     def leaf_means(
@@ -182,20 +186,6 @@ class Plot:
         )
 
 
-def new_tree(growth: Growth, tree: int) -> DecisionTreeRegressor:
-    """Return scikit-learn's tree, not yet grown."""
-    # Half a second that only those pay who grow trees.
-    from sklearn.tree import DecisionTreeRegressor
-
-    return DecisionTreeRegressor(
-        splitter="random" if growth.is_random else "best",
-        max_leaf_nodes=growth.n_leaves,
-        min_samples_leaf=growth.least_rows,
-        max_features=growth.part_of_features,
-        random_state=tree,
-    )
-
-
 def children_together(left: Integers, right: Integers) -> tuple[Integers, Integers]:
     """Return an order of the nodes in which siblings follow each other, and each one's place."""
     level = np.zeros(1, dtype=np.int64)
@@ -208,13 +198,6 @@ def children_together(left: Integers, right: Integers) -> tuple[Integers, Intege
     place = np.empty(len(nodes), dtype=np.int64)
     place[nodes] = np.arange(len(nodes))
     return nodes, place
-
-
-def round_down(threshold: Floats) -> Floats:
-    """Return the thresholds in single precision, as features are: the same rows go left."""
-    single = threshold.astype(np.float32)
-    lower = np.nextafter(single, np.float32(-np.inf))
-    return np.where(single > threshold, lower, single).astype(np.float64)
 
 
 def boost(

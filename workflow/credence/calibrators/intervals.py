@@ -1,13 +1,8 @@
 """Pointwise intervals by the Bayesian bootstrap over clusters.
 
-Every draw gives each cluster an exponential weight, refits, and the interval is
-read from the quantiles of the draws. A guard at the ends of [0, 1] keeps a
-share of exactly 0 or 1 from having no width: each draw adds half a
-pseudo-cluster of right and half a one of wrong predictions (Gamma(½) weights),
-and does so at every score, in units of the clusters that the curve rests on
-there: a stretch of scores with only right predictions has a width too.
-For the class-only share with no relatives that makes the draws a sample of
-Jeffreys' posterior Beta(TP + ½, FP + ½) exactly.
+Every draw gives each cluster an exponential weight. So that a share of 0 or 1 has a width, each
+adds half a pseudo-cluster of right and half a one of wrong predictions (Gamma(½) weights) at every
+score, in units of the clusters near: without relatives, Jeffreys' posterior Beta(TP + ½, FP + ½).
 """
 
 from __future__ import annotations
@@ -36,11 +31,7 @@ def tail_levels(options: FitOptions) -> tuple[float, float]:
 def expanded_quantiles(
     draws: Floats, n_near: Floats, options: FitOptions
 ) -> tuple[Floats, Floats]:
-    """Return the ends of intervals, wider where they rest on few clusters.
-
-    The levels are those at which a normal has the quantiles of Student's t (the expanded
-    percentile interval of Hesterberg 2015, doi 10.1080/00031305.2015.1089789).
-    """
+    """Return the ends of intervals, their levels widened as by Student's t (Hesterberg 2015)."""
     tail, _ = tail_levels(options)
     freedom = np.maximum(n_near - 1.0, LEAST_FREEDOM)
     level = special.ndtr(special.stdtrit(freedom, tail) * np.sqrt((freedom + 1.0) / freedom))
@@ -73,10 +64,8 @@ def mean_cluster_mass(sample: ClassSample) -> float:
 
 def share_draws(sample: ClassSample, n_draws: int) -> Floats:
     """Return draws of the class's share of right predictions."""
-    mass = np.bincount(sample.cluster, weights=sample.weight, minlength=len(sample.cluster_key))
-    mass_correct = np.bincount(
-        sample.cluster, weights=sample.weight_correct, minlength=len(sample.cluster_key)
-    )
+    n_clusters, weights = len(sample.cluster_key), (sample.weight, sample.weight_correct)
+    mass, mass_correct = (np.bincount(sample.cluster, of, n_clusters) for of in weights)
     unit = mean_cluster_mass(sample)
     guard_right, guard_wrong = guard_draws(n_draws)
     shares = np.empty(n_draws)
@@ -113,12 +102,7 @@ def guarded(values: Floats, n_near: Floats) -> Floats:
 
 
 def opened(low: Floats, high: Floats, values: Floats, n_near: Floats) -> tuple[Floats, Floats]:
-    """Return intervals whose end is 0 or 1 where nothing speaks against it.
-
-    Where less than half a cluster near is wrong, no upper end below 1 can be
-    shown, and the other way round: Jeffreys' interval as modified by Brown, Cai
-    & DasGupta 2001, doi 10.1214/ss/1009213286.
-    """
+    """Return intervals with an end at 0 or 1 where less than half a cluster speaks against it."""
     middle = np.median(values, axis=1)
     few_right, few_wrong = (part * n_near < JEFFREYS for part in (middle, 1.0 - middle))
     return np.where(few_right, 0.0, low), np.where(few_wrong, 1.0, high)

@@ -18,8 +18,7 @@ from credence.predictions import Booleans, Floats, Integers
 
 N_TRIED, N_ROUNDS = 48, 4  # each round narrows an end 47 times: to 2e-7 of [0, 1]
 
-# A cluster's part of a block that is taken as its own, at most: one that is all of it
-# leaves nothing to be compared with.
+# A cluster's part of a block that is taken as its own, at most: all would leave nothing else.
 MOST_OWN = 0.5
 
 # Quantiles of the limit 𝔻 of Banerjee & Wellner 2001, doi 10.1214/aos/1015345959,
@@ -38,9 +37,8 @@ def dispersion(sample: ClassSample, fitted: Floats) -> float:
     """Return by how much the log-likelihood of the rows overstates what they tell.
 
     The design effect, at least 1, times what a row weighs: the variance of sums of residuals of a
-    cluster's members within a block, whose rows alone move the curve there, over what it would be,
-    were they strangers. Rows of one cluster with the same score count as one. A cluster that is a
-    large part of a block has pulled it: its residuals are divided by the part not its own.
+    cluster within a block over that of strangers. Rows of one cluster and score count as one; a
+    residual is divided by the part of its block that is not its own cluster's (decision 0212).
     """
     residual = sample.weight * (sample.is_correct - fitted)
     twin = twins_of(sample.cluster, np.zeros(len(fitted), dtype=np.int64), sample.score)

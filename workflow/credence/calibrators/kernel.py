@@ -1,11 +1,8 @@
 """Kernel confidence: a ratio of densities of right and of all predictions.
 
-Its bandwidth is the least one that leaves the curve steady. The slope of the curve
-without prior has the sign of m_TP − m_FP, the difference of the kernel-weighted mean
-scores of right and of wrong predictions around a point (METHODS section 2). The
-number N(b) of sign changes over a grid says how wavy the curve is at bandwidth b. It
-is not monotone in b, so bandwidths are tried upward, one after the other, until one
-passes.
+Its bandwidth is the least one that leaves the curve steady: the slope without prior has the sign
+of m_TP − m_FP, the difference of the kernel-weighted mean scores of right and of wrong predictions
+around a point. The number of sign changes is not monotone, so bandwidths are tried upward.
 """
 
 from __future__ import annotations
@@ -158,11 +155,7 @@ COARSE = 0.05  # of the scale: where scores have steps as wide, the least bandwi
 def saturated_bandwidth(
     sample: ClassSample, masses: Masses, bandwidth: float, allowed: int
 ) -> tuple[float | None, Note]:
-    """Return a bandwidth that the rule chose, or what stands for it where scores are saturated.
-
-    Nearly all lie at the top then, few are wrong, and the rule lets the curve follow single
-    proteins (Salamon et al., Fig. 16): `mon` is tried, then none (docs/decisions/0222).
-    """
+    """Return the rule's bandwidth, or what stands for it where scores are saturated (0222)."""
     at_top = masses.score >= TOP * sample.scale * (1.0 - NO_SIGN)
     if masses.total[at_top].sum() < NEARLY_ALL * masses.total.sum():
         return bandwidth, Note.NONE
@@ -260,7 +253,6 @@ class OwnParts:
         return loss
 
     def _smoothed(self, mass: Floats, bandwidth: float) -> Floats:
-        """Return the kernel sums at each place."""
         at_place = np.bincount(self.at, weights=mass, minlength=len(self.score))
         if self._grid is None:
             kernel = np.exp(-HALF * ((self.score[:, None] - self.score) / bandwidth) ** 2)
@@ -295,8 +287,7 @@ class OwnParts:
             return -np.inf
         order = np.argsort(self.at[others], kind="stable")
         nodes = Nodes(self.score[self.at[others]][order], rest[others][order])
-        point = self.score[self.at[entry]][None]
-        return float(local_sums(point, nodes, bandwidth)[0][0])
+        return float(local_sums(self.score[self.at[entry]][None], nodes, bandwidth)[0][0])
 
 
 def own_parts(sample: ClassSample) -> OwnParts:
@@ -404,8 +395,7 @@ def count_changes(sign: Floats) -> Integers:
 
 def draw_bandwidths(draws: Masses, scale: float, resolution: float, allowed: int) -> Floats:
     """Return the bandwidth that the rule chooses in each draw, by a coarse scan; NaN: none."""
-    n_draws = draws.right.shape[1]
-    chosen = np.full(n_draws, np.nan)
+    chosen = np.full(draws.right.shape[1], np.nan)
     first = max(resolution, SMALLEST * scale)
     n_steps = int(np.floor(np.log(GREATEST * scale / first) / np.log(BAND_STEP)))
     made_for = 0.0
@@ -573,11 +563,7 @@ class Kernel:
         return KernelRatio(right, wrong, bandwidth, self.prior_weight, masses.share)
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
-        """Return the pointwise interval, from a bootstrap over clusters.
-
-        A rule that counts sign changes chooses the bandwidth anew in every draw, and each draw's
-        own estimate of its bias is taken away: the interval is for the true confidence.
-        """
+        """Return the pointwise interval, each draw with its own bandwidth and less its bias."""
         assert isinstance(curve, KernelCurve)
         places, draws, bandwidth = self._draws(sample, curve, options.n_draws)
         clusters = cluster_masses(sample, places)
@@ -629,8 +615,7 @@ def reflected(nodes: Nodes, scale: float) -> Nodes:
 def trace(ratio: KernelRatio, masses: Masses) -> KernelCurve:
     """Return the ratio on knots, a stretch halved where the stored cubic is off in between."""
     low, high = float(masses.score[0]), float(masses.score[-1])
-    step = ratio.bandwidth / FIRST_KNOTS_PER_BANDWIDTH
-    n_steps = int(np.ceil((high - low) / step))
+    n_steps = int(np.ceil((high - low) / (ratio.bandwidth / FIRST_KNOTS_PER_BANDWIDTH)))
     knots = np.linspace(low, high, n_steps + 1) if n_steps else np.array([low])
     share, slope = ratio.evaluate(knots)
     open_ = np.arange(n_steps)

@@ -27,15 +27,13 @@ from credence.calibrators.score_logs import (
     rows_of,
     sorted_log_scores,
 )
-from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
+from credence.predictions import Floats, Integers, Labelled, Predictions
 from credence.settings import setting
 
-# Strengths tried by cross-fitting, strongest first; 1 is a standard normal prior
-# on the coefficient of a feature of unit variance.
+# Strengths tried, strongest first; 1 is a standard normal prior on a feature of unit variance.
 STRENGTHS = (1000.0, 100.0, 10.0, 1.0)
 FIXED_STRENGTH = 10.0  # where there are too few clusters to cross-fit
-# A strong ridge leaves a bias that no standard error shows: the interval is that of
-# a fit with a ridge of this strength at most, stretched to the value.
+# A strong ridge leaves a bias that no standard error shows: the interval is that of one so weak.
 INTERVAL_STRENGTH = 10.0
 ROUGH = 1e-6  # tolerance of the fits that only choose a strength
 FLAT = 1e-9  # a feature that varies less than this (logs) tells nothing
@@ -112,19 +110,13 @@ class Logistic:
         low=0.001,
     )
 
-    def fit_model(
-        self, labelled: Labelled, is_active: Booleans, options: FitOptions
-    ) -> LogisticModel:
+    def fit_model(self, labelled: Labelled, options: FitOptions) -> LogisticModel:
         """Return one regression per active class."""
         names = labelled.predictions.class_names
-        return LogisticModel(
-            options.level,
-            {
-                names[class_]: self._fit_class(rows_of(labelled, class_), options)
-                for class_ in name_order(names)
-                if is_active[class_]
-            },
-        )
+        seen = set(labelled.predictions.predicted_class.tolist())
+        active = [class_ for class_ in name_order(names) if class_ in seen]
+        fits = {names[k]: self._fit_class(rows_of(labelled, k), options) for k in active}
+        return LogisticModel(options.level, fits)
 
     def _fit_class(self, labelled: Labelled, options: FitOptions) -> ClassLogistic:
         logs = sorted_log_scores(labelled.predictions)
@@ -186,8 +178,7 @@ def cross_fitted_strength(design: Floats, labelled: Labelled) -> float:
         start = None
         seen, weight_seen = design[~is_out], weight[~is_out]
         for position, strength in enumerate(STRENGTHS):
-            fit = ridge(seen, kept, weight_seen, strength, start, ROUGH)
-            start = fit.coefficient
+            start = ridge(seen, kept, weight_seen, strength, start, ROUGH).coefficient
             losses[position] += weight[is_out] @ log_loss(design[is_out] @ start, target[is_out])
     return STRENGTHS[int(losses.argmin())] if n_judged > 1 else FIXED_STRENGTH
 

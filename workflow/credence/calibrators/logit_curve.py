@@ -1,9 +1,7 @@
 """Platt's, beta and spline calibration: log-odds linear in a few columns of the score.
 
-The three differ only in their columns. They are fitted by maximum likelihood with
-Jeffreys' prior (Firth 1993), so that a class whose scores separate right from wrong
-gets a finite slope and not an endless one; the prior is worth about half a protein
-per coefficient and fades as 1/n.
+They are fitted by maximum likelihood with Jeffreys' prior (Firth 1993; decision 0210), so that
+scores that separate right from wrong have a finite slope.
 """
 
 from __future__ import annotations
@@ -73,8 +71,7 @@ def log_likelihood(log_odds: Floats, weight: Floats, weight_correct: Floats) -> 
 def firth(columns: Floats, weight: Floats, weight_correct: Floats) -> Floats:
     """Return the coefficients of greatest likelihood with Jeffreys' prior; 0 for repeated columns.
 
-    Solves X'(w(t - p) + h(½ - p)) = 0, h the leverages (Firth 1993,
-    doi 10.1093/biomet/80.1.27), by Fisher scoring with halved steps.
+    Solves X'(w(t - p) + h(½ - p)) = 0, h the leverages, by Fisher scoring with halved steps.
     """
     kept, centre, spread = standard(columns, weight)
     design = (columns[:, kept] - centre) / spread
@@ -174,14 +171,10 @@ class LogitMethod(ABC):
         right = special.expit(columns @ curve.coefficients)
         spread = right * (1.0 - right)
         weight = sample.weight / sample.weight.sum()
-        terms = Terms(
-            sparse.csr_array(design),
-            weight * (right - sample.is_correct),
-            weight * np.sqrt(spread),
-            weight * spread,
-            sample.cluster,
-            twins_of(sample.cluster, np.zeros(len(weight), dtype=np.int64), sample.score),
-        )
+        first, implied = weight * (right - sample.is_correct), weight * np.sqrt(spread)
+        run = np.zeros(len(weight), dtype=np.int64)
+        groups = (sample.cluster, twins_of(sample.cluster, run, sample.score))
+        terms = Terms(sparse.csr_array(design), first, implied, weight * spread, *groups)
         information = (design.T * (weight * spread)) @ design
         matrices = covariances(terms, information, information)
         if matrices is None:

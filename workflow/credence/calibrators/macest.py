@@ -11,7 +11,7 @@ from credence.calibrators.protocol import FitOptions, Need
 from credence.calibrators.score_logs import name_order, predicted_rank, sorted_log_scores
 from credence.confidence import Note
 from credence.novelty import macest
-from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
+from credence.predictions import Floats, Integers, Labelled, Predictions
 from credence.settings import setting
 
 
@@ -57,8 +57,7 @@ class MacestModel:
 
     def probabilities(self, predictions: Predictions) -> Floats:
         """Return the probability of every class, in the table's order."""
-        shape = (predictions.n_samples, predictions.n_classes)
-        answer = np.full(shape, np.nan)
+        answer = np.full((predictions.n_samples, predictions.n_classes), np.nan)
         if self.fitted is not None:
             inside = self.fitted.probabilities(self.points(predictions))
             answer[:, name_order(predictions.class_names)] = inside
@@ -66,7 +65,7 @@ class MacestModel:
 
 
 @dataclass(frozen=True)
-class Macest:
+class Macest(macest.MacestSettings):
     """Settings of MACEst as a calibration method.
 
     A point is a protein's place in the space of proteins beside the logs of its scores, each part
@@ -74,16 +73,9 @@ class Macest:
     proteins the confidence tends to 1 over the number of classes. No intervals: decision 1004.
     """
 
-    neighbours: int = setting(20, "Greatest number of neighbours of each class.", low=1, high=100)
-    graph: float = setting(
-        0.5, "Part of the proteins that serve as neighbours.", low=0.1, high=0.9
-    )
-    least: int = setting(3, "Least number of a class's proteins there.", low=1, high=1000)
     scores: float = setting(1.0, "Weight of the scores beside the place.", low=0.0, high=100.0)
 
-    def fit_model(
-        self, labelled: Labelled, is_active: Booleans, options: FitOptions
-    ) -> MacestModel:
+    def fit_model(self, labelled: Labelled, options: FitOptions) -> MacestModel:
         """Return MACEst learnt from the proteins that have a place."""
         assert labelled.predictions.places is not None
         has_place = np.asarray(np.isfinite(labelled.predictions.places).all(axis=1))
@@ -95,15 +87,9 @@ class Macest:
         rank = np.argsort(name_order(predictions.class_names))
         place_scale = _to_unit(predictions.places)
         score_scale = self.scores * _to_unit(sorted_log_scores(predictions))
-        fitted = macest.fit(
-            MacestModel(None, place_scale, score_scale).points(predictions),
-            rank[known.true_class],
-            predicted_rank(predictions),
-            predictions.n_classes,
-            known.cluster,
-            macest.MacestSettings(self.neighbours, self.graph, self.least),
-            known.weight,
-        )
+        points = MacestModel(None, place_scale, score_scale).points(predictions)
+        classes = (rank[known.true_class], predicted_rank(predictions), predictions.n_classes)
+        fitted = macest.fit(points, *classes, known.cluster, self, known.weight)
         return MacestModel(fitted, place_scale, score_scale)
 
 

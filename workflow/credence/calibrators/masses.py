@@ -1,25 +1,13 @@
 """What the methods that are sums over proteins learn from: how much weight lies where.
 
-The point curve of such a method, its bandwidth and its cutoff are functions of
-the masses alone. Support counts families, not proteins: it is a sum over clusters.
-
-Weights are summed as integers, so that no order changes a bit. A weight is held as a
-whole number of units of 2⁻⁵², in two integers of 64 bits each. Rounding a weight to
-units moves it by at most 2⁻⁵³ = 1.1e-16, which is no more than storing a weight of 1
-as a float does; after that, sums are exact. The high part counts in units of 2⁻²⁶, so
-that a sum may reach 2³⁷ = 1.4e11: 10⁸ rows of a mean weight of up to a thousand.
-
-Distinct scores are kept as they are while they are few; where they are many, each
-narrow bin is replaced by the two points of a Gauss quadrature, which keeps the bin's
-mass, mean, variance and third moment (Golub & Welsch 1969,
-doi 10.1090/S0025-5718-69-99647-1). A bin of one or two distinct scores is its
-own quadrature, so isolated proteins stay exactly where they are.
+Weights are summed as whole numbers of 2⁻⁵², so that no order changes a bit (decision 0610). Many
+distinct scores are replaced, bin by bin, by the two points of a Gauss quadrature, which keep mass,
+mean, variance and third moment (Golub & Welsch 1969, doi 10.1090/S0025-5718-69-99647-1).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -221,7 +209,10 @@ def class_masses(sample: ClassSample) -> ClassMasses:
 def _support(sample: ClassSample, units: FixedPoint) -> Support:
     """Return knots of Kish's number of proteins near a score, relatives added up before."""
     scale, weight, cluster = sample.scale, sample.weight, sample.cluster
-    n_bins, window = SUPPORT_BINS + 1, support_window()
+    n_bins = SUPPORT_BINS + 1
+    knots, middles = np.linspace(0.0, 1.0, N_SUPPORT_KNOTS), np.arange(n_bins) / SUPPORT_BINS
+    # How near each bin is to each knot, a Gaussian with 1 at the knot itself.
+    window = np.exp(-0.5 * ((knots[:, None] - middles) / SUPPORT_WINDOW) ** 2)
     bin_ = np.clip(np.rint(sample.score / (scale / SUPPORT_BINS)), 0, SUPPORT_BINS)
     bin_ = bin_.astype(np.int64)
     is_family = np.bincount(cluster) > 1
@@ -249,17 +240,6 @@ def _support(sample: ClassSample, units: FixedPoint) -> Support:
     number = np.where(held, mass**2 / np.where(held, squares, 1.0), 0.0)
     # A lone cluster far away is not one protein near: at most what is near of each.
     return Support(np.linspace(0.0, scale, N_SUPPORT_KNOTS), np.minimum(number, presence))
-
-
-@cache
-def support_window() -> Floats:
-    """Return how near each bin is to each knot, a Gaussian with 1 at the knot itself."""
-    knots = np.linspace(0.0, 1.0, N_SUPPORT_KNOTS)
-    centres = np.arange(SUPPORT_BINS + 1) / SUPPORT_BINS
-    square = ((knots[:, None] - centres) / SUPPORT_WINDOW) ** 2
-    window = np.asarray(np.exp(-0.5 * square))
-    window.flags.writeable = False
-    return window
 
 
 MOST_PLACES = 2_000  # more distinct scores than this share places
@@ -317,8 +297,7 @@ class ClusterMasses:
 def cluster_masses(sample: ClassSample, places: Places) -> ClusterMasses:
     """Return the masses of clusters at places."""
     n_places = len(places.score)
-    size = np.bincount(sample.cluster)
-    is_lone = size[sample.cluster] == 1
+    is_lone = np.bincount(sample.cluster)[sample.cluster] == 1
     total, lone = (
         np.bincount(places.of_row, weights=weight, minlength=n_places).astype(np.float64)
         for weight in (sample.weight, np.where(is_lone, sample.weight**2, 0.0))
@@ -333,10 +312,7 @@ def cluster_masses(sample: ClassSample, places: Places) -> ClusterMasses:
 
 
 def draw_masses(sample: ClassSample, places: Places, n_draws: int) -> Masses:
-    """Return the masses at places under the Bayesian bootstrap over clusters.
-
-    More than `MOST_UNITS` clusters are drawn in bundles, by their keys: independent too.
-    """
+    """Return the masses at places under the bootstrap; many clusters are drawn in bundles."""
     unit, keys = sample.cluster, sample.cluster_key
     if len(keys) > MOST_UNITS:
         keys, bundle = np.unique(keys % np.uint64(MOST_UNITS), return_inverse=True)

@@ -25,7 +25,7 @@ from credence.calibrators.score_logs import (
     sorted_log_scores,
 )
 from credence.draws import effective_clusters
-from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
+from credence.predictions import Floats, Integers, Labelled, Predictions
 from credence.settings import setting
 
 CHUNK = 4096  # rows at a time where a row needs a number per parameter
@@ -91,8 +91,7 @@ class MatrixModel:
 
     class_names: tuple[str, ...]  # Sorted
     matrix: Floats  # The intercepts in the last column
-    # Of the matrix, row by row, as the clusters show it and as the model implies it; None without
-    # intervals.
+    # As the clusters show it and as the model implies it, row by row; None without intervals.
     covariance: Floats | None
     level: float  # Coverage of the intervals
     n_clusters: Floats  # Effective number of clusters of each predicted class
@@ -146,9 +145,7 @@ class Matrix:
     off_diagonal: float = setting(100.0, "Ridge on the off-diagonal entries.", low=0.001)
     intercept: float = setting(1.0, "Ridge on the intercepts.", low=0.001)
 
-    def fit_model(
-        self, labelled: Labelled, is_active: Booleans, options: FitOptions
-    ) -> MatrixModel:
+    def fit_model(self, labelled: Labelled, options: FitOptions) -> MatrixModel:
         """Return the map learnt from proteins of the active classes."""
         logs = sorted_log_scores(labelled.predictions)
         names = labelled.predictions.class_names
@@ -160,9 +157,7 @@ class Matrix:
         )
         matrix, inverse = minimise(problem)
         _, cluster = np.unique(labelled.cluster[order].astype(str), return_inverse=True)
-        covariance = None
-        if options.n_draws > 0:
-            covariance = spread(problem, matrix, inverse, cluster)
+        covariance = spread(problem, matrix, inverse, cluster) if options.n_draws > 0 else None
         chosen = predicted_rank(labelled.predictions)[order]
         return MatrixModel(
             tuple(names[class_] for class_ in order_of_names),
@@ -236,8 +231,7 @@ def with_ones(logs: Floats) -> Floats:
 def log_probabilities(design: Floats, matrix: Floats) -> Floats:
     """Return log softmax of the rows mapped by the matrix."""
     # Row by row: a product of matrices depends on how many rows a piece has.
-    linear = np.einsum("ij,kj->ik", design, matrix)
-    return np.asarray(special.log_softmax(linear, axis=1))
+    return np.asarray(special.log_softmax(np.einsum("ij,kj->ik", design, matrix), axis=1))
 
 
 def minimise(problem: ScalingProblem) -> tuple[Floats, Floats]:

@@ -1,9 +1,4 @@
-"""Method specifications as users write them: ``kernel(bandwidth=mon4)``.
-
-A specification is the name of a method, with settings in brackets where they
-differ from the defaults; two or more joined by ``->`` are a composition, the
-first stage first.
-"""
+"""Method specifications as users write them: ``kernel(bandwidth=mon4)``, ``trees -> beta``."""
 
 from __future__ import annotations
 
@@ -105,7 +100,6 @@ def parse_method(text: str, where: str, line: int | None = None) -> Specificatio
 
 
 def _parse_stage(text: str, is_later: bool, where: str, line: int | None) -> Stage:
-    """Return the method and settings that one stage of a specification names."""
     match = STAGE.fullmatch(text)
     if match is None:
         remedy = "Write a name, with settings in brackets: kernel(bandwidth=mon4)."

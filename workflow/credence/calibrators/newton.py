@@ -1,14 +1,9 @@
 """Newton's method, and the cluster-robust uncertainty of what it finds, to the log-odds.
 
-A method with parameters θ and log-odds u(θ) gets Var θ = H⁻¹ M H⁻¹, with H the
-curvature of its loss and M the sum over clusters of the outer products of their
-scores: right whatever the relatives share and whether or not the method's form
-is true (Liang & Zeger 1986, doi 10.1093/biomet/73.1.13). The scores are those
-that a cluster has in a fit without it: see :func:`shifts`.
-
-Residuals that a separable or overfitted class leaves at zero would make that
-variance vanish. So the variance that the fitted probabilities themselves imply
-is kept beside it, and the larger of the two holds, direction by direction.
+Var θ = H⁻¹ M H⁻¹, H the curvature of the loss and M the sum over clusters of the outer products
+of their scores, each in a fit without the cluster (Liang & Zeger 1986, doi 10.1093/biomet/73.1.13;
+decision 0306). A separable class leaves no residuals: the variance that the fitted probabilities
+imply is kept beside it, and the larger one holds, direction by direction.
 """
 
 from __future__ import annotations
@@ -25,11 +20,9 @@ from credence.predictions import Floats, Integers
 
 MOST_STEPS = 100
 MOST_HALVINGS = 40
-# Newton's decrement, as a part of the weight, at which the last step is taken: it
-# squares the distance to the minimum, which leaves rounding error.
+# Newton's decrement, as a part of the weight, at which the last step, which squares it, is taken.
 DECREMENT_TOLERANCE = 1e-13
-# A cluster left out takes this much of its curvature with it, so that something
-# is left where one cluster is all there is: its interval is then as good as [0, 1].
+# A cluster left out takes this much of its curvature: something is left where it is all there is.
 MOST_LEFT_OUT = 0.999
 
 
@@ -109,12 +102,7 @@ def jackknifed(shift: Floats, n_clusters: int) -> Floats:
 def cluster_covariance(
     design: Floats, residual: Floats, curvature: Floats, cluster: Integers, fit: LogisticFit
 ) -> Floats:
-    """Return the leave-one-cluster-out jackknife's covariance, one Newton step each.
-
-    Σ_g (H − H_g)⁻¹ s_g s_gᵀ (H − H_g)⁻¹ · (G − 1)/G, s_g and H_g the gradient
-    and curvature of cluster g: the CR3 estimator of MacKinnon, Nielsen & Webb
-    (2023), which does not take few clusters for many as the plain sandwich does.
-    """
+    """Return the leave-one-cluster-out jackknife's covariance, one Newton step each (0306)."""
     n_clusters = int(cluster.max()) + 1
     n_features = design.shape[1]
     score = np.zeros((n_clusters, n_features))
@@ -145,9 +133,7 @@ def log_odds_interval(
     return special.expit(linear - reach), special.expit(linear + reach)
 
 
-# A cluster that bears more of the parameters than this is left out by a solve of its
-# own; what the others take with them is a series, whose terms fall at least so fast.
-# Leverages sum to at most the number of parameters, so few clusters are heavy.
+# A cluster that bears more of the parameters is left out by a solve of its own, others in series.
 LEAST_LEVERAGE = 0.5
 SERIES_ERROR = 1e-4  # of a shift, at most, where a series is cut
 
@@ -186,8 +172,7 @@ class Terms:
     implied: Floats  # Standard deviation of `first` under the fitted probabilities
     expected: Floats  # Second derivative of each row's loss under them
     cluster: Integers  # Code of each row's cluster
-    # Code of the rows of one cluster that share class and score: they are one observation to the
-    # implied variance.
+    # Code of the rows of one cluster, class and score: one observation to the implied variance.
     twin: Integers
 
 
@@ -268,12 +253,10 @@ def moves(terms: Terms, inverse_expected: Floats) -> Floats:
 
 
 def variance_clusters(cluster: Integers, weight: Floats, effect: float) -> float:
-    """Return the number of alike clusters that would show a variance as well.
+    """Return the number of alike clusters that would show a variance as well (Satterthwaite).
 
-    A cluster of mass m adds about m + ρ m (m − 1) to the variance of a sum, ρ the
-    correlation of relatives that the design effect implies. A few great families
-    can make most of it: Satterthwaite's degrees of freedom are those of
-    (Σ v)²/Σ v² alike ones (Bell & McCaffrey 2002).
+    A cluster of mass m adds about m + ρ m (m − 1) to the variance of a sum, ρ the correlation of
+    relatives that the design effect implies (Bell & McCaffrey 2002).
     """
     mass = np.bincount(cluster, weights=weight) * (len(weight) / weight.sum())
     most = float((mass**2).sum() / mass.sum()) - 1.0  # design effect - 1 at ρ = 1
@@ -284,5 +267,4 @@ def variance_clusters(cluster: Integers, weight: Floats, effect: float) -> float
 
 def critical_value(n_clusters: float, n_parameters: int, options: FitOptions) -> float:
     """Return the quantile of Student's t that an interval reaches out to."""
-    freedom = max(n_clusters - n_parameters, 1.0)
-    return float(special.stdtrit(freedom, (1.0 + options.level) / 2.0))
+    return float(special.stdtrit(max(n_clusters - n_parameters, 1.0), (1.0 + options.level) / 2.0))

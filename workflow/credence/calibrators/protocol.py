@@ -1,9 +1,7 @@
 """What a calibration method is, and what the registry knows of one.
 
-A method is a frozen dataclass of settings. Fitting gives a frozen calibration,
-which answers with confidences and turns into a plain record and back. A method
-that sees one predicted class at a time is a *curve method*:
-:mod:`credence.calibrators.classwise` lifts it to all classes.
+Settings are a frozen dataclass; fitting gives a frozen calibration. A *curve method* sees one
+predicted class at a time: :mod:`credence.calibrators.classwise` lifts it to all.
 """
 
 from __future__ import annotations
@@ -50,8 +48,7 @@ class Law(StrEnum):
 class FitOptions:
     """What all methods share when they are fitted."""
 
-    # Below this effective number of predictions of a class (Kish), its confidence is the class's
-    # share with Jeffreys' prior.
+    # Below this effective number of predictions (Kish) a class has its share, by Jeffreys' prior.
     min_positives: float = 10.0
     level: float = 0.95  # Coverage of the pointwise intervals
     n_draws: int = 200  # Number of bootstrap draws over clusters; 0 fits no intervals
@@ -65,8 +62,7 @@ class ClassSample:
     is_correct: Booleans  # Whether each prediction is right
     weight: Floats  # Positive weights
     cluster: Integers  # Code of each protein's cluster, an index into `cluster_key`
-    # A key per cluster that depends on its name alone, so that random draws depend neither on the
-    # order of rows nor on the other clusters.
+    # A key per cluster, of its name alone, so that draws depend on no order and no other cluster.
     cluster_key: NDArray[np.uint64]
     scale: float  # See :class:`credence.predictions.Predictions`
     resolution: float
@@ -154,16 +150,13 @@ class Method:
     laws: frozenset[Law] = frozenset()
     # Laws that hold for other settings than the default, and such settings.
     conditional_laws: Mapping[Law, Any] = field(default_factory=dict)
-    # Whether the fit is a ratio of sums over proteins, so that it can be updated and re-weighted
-    # exactly.
+    # Whether the fit is a ratio of sums over proteins, which can be re-weighted exactly.
     additive: bool = False
     # Whether its confidences have intervals; not where nothing is fitted.
     gives_interval: bool = True
-    # Whether anything is learnt; else every class has the classifier's own score, scarce ones and
-    # unseen ones too.
+    # Whether anything is learnt; else every class, unseen ones too, has the classifier's score.
     is_learnt: bool = True
-    # Whether its calibration has a `probabilities` method that gives a probability for every
-    # class.
+    # Whether its calibration has a method `probabilities`, of a probability for every class.
     gives_vector: bool = False
     # How far a stored confidence may be from the formula; its laws hold to that.
     stored_within: float = 0.0

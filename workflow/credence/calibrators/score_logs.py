@@ -1,8 +1,7 @@
 """Logarithms of scores and of their shares of the scale, and what else methods see of a vector.
 
-Where a fit sees the vector, classes are taken in the order of their names and numbers
-are rounded to nine decimals, so that neither the order of a table's columns nor the
-last bits of a division by the scale reach it: a tree's threshold could turn on them.
+Classes are taken by name and numbers rounded to nine decimals, so that neither the order of a
+table's columns nor rounding can turn a tree's threshold.
 """
 
 from __future__ import annotations
@@ -70,17 +69,11 @@ class ScoreRows:
 
     def take(self, rows: slice | NDArray[np.intp]) -> ScoreRows:
         """Return the rows chosen, in the order of this set, weights rescaled."""
-        run = self.run[rows]
-        weight = self.weight[rows]
-        return ScoreRows(
-            self.top[rows],
-            np.ascontiguousarray(self.rest[:, rows]),
-            self.true[rows],
-            self.is_correct[rows],
-            weight / weight.sum(),
-            np.flatnonzero(np.diff(run, prepend=-1)),
-            self.origin[rows],
-        )
+        columns = (self.top, self.true, self.is_correct, self.weight)
+        top, true, is_correct, weight = (column[rows] for column in columns)
+        rest, starts = self.rest[:, rows], np.flatnonzero(np.diff(self.run[rows], prepend=-1))
+        lasting = (np.ascontiguousarray(rest), true, is_correct, weight / weight.sum())
+        return ScoreRows(top, *lasting, starts, self.origin[rows])
 
 
 def log_scores(scores: Floats, resolution: float) -> Floats:
@@ -114,17 +107,9 @@ def gather(labelled: Labelled) -> ScoreRows:
         logs = log_scores(predictions.scores[rows], predictions.resolution)
         top[block], rest[:, block], best = split_top(logs, predictions.predicted_class[rows])
         true[block] = logs[np.arange(len(rows)), labelled.true_class[rows]] - best
-    classes = predictions.predicted_class[order]
-    weight = labelled.weight[order]
-    return ScoreRows(
-        top,
-        rest,
-        true,
-        labelled.is_correct[order].astype(np.float64),
-        weight / weight.sum(),
-        np.flatnonzero(np.diff(classes, prepend=-1)),
-        order,
-    )
+    weight, is_correct = labelled.weight[order], labelled.is_correct[order].astype(np.float64)
+    starts = np.flatnonzero(np.diff(predictions.predicted_class[order], prepend=-1))
+    return ScoreRows(top, rest, true, is_correct, weight / weight.sum(), starts, order)
 
 
 def blocks_of(predictions: Predictions) -> Iterator[tuple[slice, Floats]]:
@@ -157,8 +142,7 @@ def rest_moments(
 
 
 DECIMALS = 9  # far below any score's resolution, far above rounding error
-# Half the relative step of single precision, in which classifiers compute: the
-# floor of scores whose resolution is not known.
+# Half the relative step of single precision: the floor of scores of unknown resolution.
 UNKNOWN_RESOLUTION_FLOOR = 2.0**-24
 
 
@@ -173,11 +157,7 @@ def predicted_rank(predictions: Predictions) -> Integers:
 
 
 def sorted_log_scores(predictions: Predictions) -> Floats:
-    """Return log y, classes sorted by name, floored at half the resolution.
-
-    y is the row divided by its sum, floored at resolution / (2 · row sum)
-    (METHODS section 2); where the resolution is not known, at 2⁻²⁴.
-    """
+    """Return the logs of rows over their sums, by class name, floored at half a step or 2⁻²⁴."""
     assert predictions.scores is not None
     scores = predictions.scores[:, name_order(predictions.class_names)]
     total = scores.sum(axis=1, keepdims=True)
@@ -189,11 +169,7 @@ def sorted_log_scores(predictions: Predictions) -> Floats:
 
 
 def tree_features(predictions: Predictions, *, uses_networks: bool) -> Floats:
-    """Return what a tree may split on, one column each.
-
-    The logs of all scores, the predicted class's log score and its margin, the row's entropy, and
-    the spread and the vote of the networks (NaN where a table gives none).
-    """
+    """Return logs, the predicted class's and its margin, entropy; the networks' spread, vote."""
     logs = sorted_log_scores(predictions)
     rows = np.arange(len(logs))
     chosen = predicted_rank(predictions)
@@ -201,11 +177,15 @@ def tree_features(predictions: Predictions, *, uses_networks: bool) -> Floats:
     others = logs.copy()
     others[rows, chosen] = -np.inf
     margin = top - others.max(axis=1)
-    share = np.exp(logs)
-    entropy = -(share * logs).sum(axis=1)
+    entropy = -(np.exp(logs) * logs).sum(axis=1)
     columns = [logs, top[:, None], margin[:, None], entropy[:, None]]
-    if uses_networks:
-        columns.append(_ensemble_columns(predictions))
+    networks = predictions.network_scores
+    if uses_networks and networks is None:
+        columns.append(np.full((len(logs), 2), np.nan))
+    elif uses_networks and networks is not None:
+        own = networks[rows, :, predictions.predicted_class]
+        votes = networks.argmax(axis=2) == predictions.predicted_class[:, None]
+        columns.append(np.column_stack([own.std(axis=1), votes.mean(axis=1)]))
     return np.round(np.hstack(columns), DECIMALS)
 
 
@@ -220,13 +200,3 @@ def rows_of(labelled: Labelled, class_: int) -> Labelled:
     """Return the proteins predicted to be in one class."""
     is_here: Booleans = np.equal(labelled.predictions.predicted_class, class_)
     return labelled.take(is_here)
-
-
-def _ensemble_columns(predictions: Predictions) -> Floats:
-    networks = predictions.network_scores
-    if networks is None:
-        return np.full((predictions.n_samples, 2), np.nan)
-    rows = np.arange(predictions.n_samples)
-    chosen = networks[rows, :, predictions.predicted_class]
-    votes = networks.argmax(axis=2) == predictions.predicted_class[:, None]
-    return np.column_stack([chosen.std(axis=1), votes.mean(axis=1)])

@@ -50,12 +50,7 @@ class ScoreShare:
 
 @dataclass(frozen=True)
 class Uncalibrated:
-    """Settings of the uncalibrated confidence: there are none.
-
-    S/M, the entry of the score vector, in every class, those that calibration never saw too
-    (docs/decisions/0003-scarce-classes-alike-for-all-methods.md). Nothing is fitted, so it has no
-    interval (docs/decisions/0211-no-interval-for-raw-scores.md).
-    """
+    """Settings of the uncalibrated confidence S/M: none; no interval (0003, 0211)."""
 
 
 @dataclass(frozen=True)
@@ -87,10 +82,7 @@ UNCALIBRATED = curve_method(
 
 @dataclass(frozen=True)
 class ClassOnly:
-    """Settings of the class-only confidence: there are none.
-
-    Conf1(k) = Σw TP_k / Σw positives, Eq. (1) of Salamon et al.
-    """
+    """Settings of the class-only confidence Σw TP / Σw positives: there are none."""
 
     def fit_curve(self, sample: ClassSample) -> ConstantCurve:
         """Return the weighted share of right predictions."""
@@ -196,8 +188,7 @@ def equal_weight_edges(score: Floats, weight: Floats, n_bins: int) -> Floats:
     """Return upper edges but the last of bins of nearly equal weight; one score, one bin."""
     reached = np.cumsum(weight)
     wanted = reached[-1] * np.arange(1, n_bins) / n_bins
-    position = np.searchsorted(reached, wanted * (1.0 - EDGE_TOLERANCE), side="left")
-    edges = np.unique(position)
+    edges = np.unique(np.searchsorted(reached, wanted * (1.0 - EDGE_TOLERANCE), side="left"))
     return np.asarray(score[edges[edges < len(score) - 1]])
 
 

@@ -1,10 +1,8 @@
 """How far a pooled answer may be from the truth: what refits show, and what they cannot.
 
-A model of all classes at once has no form whose error could be written down. So it
-is refitted on halves of the clusters: how far the halves' answers, for proteins that
-they have not seen, are from the cross-fitted ones is its standard error. What all
-refits get wrong alike shows in the gap between what was stated and what came true,
-beyond its own noise: the misfit.
+A model of all classes is refitted on halves of the clusters: how far the halves' answers for
+unseen proteins are from the cross-fitted ones is its standard error. What all refits get wrong
+alike is the misfit: the gap between what was stated and what came true, beyond its own noise.
 """
 
 from __future__ import annotations
@@ -21,8 +19,7 @@ from credence.draws import encode_clusters, uniform
 from credence.predictions import Booleans, Floats, Integers, Labelled
 
 N_PAIRS = 4  # of complementary halves
-# The variance of the gap between a half's answer and that of four fifths, for a mean of
-# N: 2/N + 5/(4N) − 2/N, in units of the variance of the answer from all.
+# Variance of a half's answer minus that of four fifths, of a mean of N: 2/N + 5/(4N) − 2/N.
 GAP_OVER_VARIANCE = 1.25
 LEAST_FAMILIES = 15.0  # in a step of the answer
 MOST_STEPS = 12
@@ -65,8 +62,7 @@ class Spread:
             guarded = (p * families + JEFFREYS) / (families + 2.0 * JEFFREYS)
             width = factor * np.hypot(error, one.misfit)
             width *= np.sqrt(guarded * (1.0 - guarded))
-            lower[rows] = np.clip(p - width, 0.0, 1.0)
-            upper[rows] = np.clip(p + width, 0.0, 1.0)
+            lower[rows], upper[rows] = (np.clip(end, 0.0, 1.0) for end in (p - width, p + width))
         return lower, upper
 
 

@@ -1,9 +1,7 @@
 """The temperature family: STS, CSTS, TSwA and CSTSwA ([S23] sections 9 to 11).
 
-ŷ = softmax((log y + A_k [predicted class]) / T), y the row divided by its sum and
-floored at half the table's step. The confidence is ŷ at the *stored* predicted
-class. T is one for all or one per predicted class; the award A is none or one
-per predicted class.
+ŷ = softmax((log y + A_k [predicted class]) / T) at the *stored* predicted class, y the row divided
+by its sum and floored at half a step; T and the award A are one for all or one per class.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ from credence.calibrators.score_logs import (
     split_top,
 )
 from credence.draws import effective_clusters, encode_clusters
-from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
+from credence.predictions import Floats, Integers, Labelled, Predictions
 from credence.settings import setting
 
 LOG_T_LOW, LOG_T_HIGH = float(np.log(0.05)), float(np.log(20.0))  # METHODS section 2
@@ -251,9 +249,7 @@ def refine(objective: Objective, start: Profile, low: float, high: float) -> Pro
     at(float(find_minima(slope, *limits)[0]))
     floor = min(profile.loss for profile in seen)
     # The last point has the flattest slope; the loss itself is blunt near its minimum.
-    if seen[-1].loss <= floor + FLAT * (1.0 + abs(floor)):
-        return seen[-1]
-    return least(seen)
+    return seen[-1] if seen[-1].loss <= floor + FLAT * (1.0 + abs(floor)) else least(seen)
 
 
 def thinned(objective: Objective) -> Objective:
@@ -279,8 +275,7 @@ N_ENTRIES = 3  # variance of log T, covariance, variance of the award
 class Spread:
     """Variances of log T and of the award, per predicted class."""
 
-    # Variance of log T, covariance, variance of the award; first robust, then implied by the
-    # fitted probabilities. NaN where the data say nothing: the interval is all of [0, 1].
+    # Of log T, both, the award; robust, then implied. NaN: the interval is all of [0, 1].
     variance: Floats
     critical: Floats  # Standard errors that the interval reaches out to
 
@@ -325,8 +320,7 @@ def spread_of(
         if not is_by_class:
             n_all = effective_clusters(cluster, rows.weight)
             if not has_awards and matrices is not None:
-                # One temperature serves every class, those too scarce to learn from as well.
-                # The great families of all classes together bear it.
+                # One temperature serves every class; the great families of all bear it.
                 robust, implied = matrices[:, 0, 0]
                 effect = float(robust / implied) if implied > 0 else np.inf
                 n_all = min(n_all, variance_clusters(cluster, rows.weight, effect))
@@ -429,8 +423,7 @@ MEASURE_HELP = "The loss to minimise: negative log-likelihood or Brier's squared
 class TemperatureModel:
     """A temperature and an award for every predicted class."""
 
-    # T_k and A_k. A class that was too scarce to learn has the shared temperature and no award;
-    # they serve the vector alone.
+    # T_k and A_k; a class too scarce to learn has the shared temperature, no award, for vectors.
     temperature: Floats
     award: Floats
     resolution: float  # Step of the calibration table; a coarser table is floored by its own
@@ -474,9 +467,7 @@ class TemperatureMethod:
     loss: str = "top_label"
     measure: str
 
-    def fit_model(
-        self, labelled: Labelled, is_active: Booleans, options: FitOptions
-    ) -> TemperatureModel:
+    def fit_model(self, labelled: Labelled, options: FitOptions) -> TemperatureModel:
         """Return the temperatures and awards of least loss."""
         rows, n_classes = gather(labelled), labelled.predictions.n_classes
         objective = Objective(rows, self.measure, False, self.loss == "vector")
@@ -502,7 +493,6 @@ class TemperatureMethod:
         return TemperatureModel(temperature, award, labelled.predictions.resolution, spread)
 
     def _fit_run(self, rows: ScoreRows, starts: list[float]) -> tuple[Objective, Profile]:
-        """Return the fit of one class alone."""
         if self.has_awards:
             plain = minimise(Objective(rows, self.measure, False), starts[:1])
             starts = [*starts, plain.log_temperature]

@@ -20,7 +20,7 @@ from credence.calibrators.score_logs import (
     tree_features,
 )
 from credence.calibrators.spread import Spread, answers_of_halves, spread_of
-from credence.predictions import Booleans, Floats, Labelled, Predictions
+from credence.predictions import Floats, Labelled, Predictions
 from credence.settings import setting
 
 N_RUNNERS_UP = 3  # best other scores, whichever classes they are of
@@ -63,8 +63,7 @@ class TreesModel:
 
     def values(self, predictions: Predictions) -> Floats:
         """Return the confidence of each prediction."""
-        features = features_of(predictions, uses_networks=self.uses_networks)
-        total = self.forest.total(features)
+        total = self.forest.total(features_of(predictions, uses_networks=self.uses_networks))
         return special.expit(total) if self.is_log_odds else np.clip(total, 0.0, 1.0)
 
 
@@ -133,10 +132,9 @@ class Trees:
         if self.trees == "all":
             return Trees(BOOSTING.n_trees)
         fold = folds_by_class(labelled, N_FOLDS)
-        judging = range(N_JUDGING if labelled.n_samples < MANY_ROWS else 1)
         losses = np.zeros(BOOSTING.n_trees + 1)
         n_judged = 0
-        for held_out in judging:
+        for held_out in range(N_JUDGING if labelled.n_samples < MANY_ROWS else 1):
             is_out = np.equal(fold, held_out)
             if not is_out.any() or is_out.all():
                 continue
@@ -148,13 +146,9 @@ class Trees:
             loss = (unseen.weight[:, None] * each).sum(axis=0)
             losses += np.pad(loss, (0, len(losses) - len(loss)), mode="edge")
             n_judged += unseen.n_samples
-        if n_judged == 0:
-            return Trees(FIXED_TREES)
-        return Trees(max(int(losses.argmin()), 1))
+        return Trees(FIXED_TREES) if n_judged == 0 else Trees(max(int(losses.argmin()), 1))
 
-    def fit_model(
-        self, labelled: Labelled, is_active: Booleans, options: FitOptions
-    ) -> TreesModel:
+    def fit_model(self, labelled: Labelled, options: FitOptions) -> TreesModel:
         """Return one ensemble for all active classes."""
         n_trees = int(self.tuned(labelled).trees)
         return with_spread(lambda seen: self._grown(seen, n_trees), labelled, options)
@@ -176,9 +170,7 @@ class RandomisedTrees:
 
     trees: float = setting(100.0, "Number of trees.", low=1, high=1000)
 
-    def fit_model(
-        self, labelled: Labelled, is_active: Booleans, options: FitOptions
-    ) -> TreesModel:
+    def fit_model(self, labelled: Labelled, options: FitOptions) -> TreesModel:
         """Return one ensemble for all active classes."""
         return with_spread(self._grown, labelled, options)
 

@@ -1,8 +1,7 @@
 """Confidences corrected for a composition, by refitting with weights w[true class].
 
-For the additive methods that is exact: Conf_k(S) = w_k f_kk(S)/Σ_j w_j f_kj(S), f
-the densities of predicted class k by true class j. The interval is that of the
-refitted method, widened by what is not known of w.
+For the additive methods that is exact: Conf_k(S) = w_k f_kk(S)/Σ_j w_j f_kj(S), f the densities
+of predicted class k by true class j. The interval is widened by what is not known of w.
 """
 
 from __future__ import annotations
@@ -28,8 +27,7 @@ class AdjustedCalibration:
 
     calibration: Calibration  # Refitted with weights w[true class]
     scale: float  # Of the scores
-    # How far, in log odds, the composition may move the confidence of a predicted class at a
-    # score; at the middle of each bin.
+    # How far, in log odds, the composition may move a class's confidence, by score bin.
     down: Floats
     up: Floats
 

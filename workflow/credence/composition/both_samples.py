@@ -1,23 +1,17 @@
 """Both sets that are compared: the labelled one, and the use-set summed up piece by piece.
 
-In a draw a row of the use-set gets an exponential weight, n like rows their sum, a
-Gamma(n) weight; a genome gives its exponential weight to all its rows. What is drawn
-is keyed by what is in a row, or by the genome's name, so that order is nothing.
-
-A small use-set keeps every row of probabilities. A larger one is put on a grid of
-square roots of probabilities, as fine as `MOST_STRATA` allows, and of the rows at one
-place a part is kept, drawn by their names: the more there are, the smaller the part.
-The kept rows stand for the others; no mean of unlike rows is taken, whose likelihood
-would be none of theirs. The probabilities are to be those of classes that are all
-as frequent: on any other scale a rare class is coarse where a set full of it would
-need to be fine. Places stand in the order of keys made of what is there: neither
-the order of the rows nor that of the classes is seen.
+In a draw a row of the use-set gets an exponential weight, n like rows their sum, a Gamma(n)
+weight; a genome gives its weight to all its rows. Draws are keyed by what is in a row, or by the
+genome's name, and places stand in the order of their keys, so that order is nothing. Of a large
+use-set some rows stand for the others (decision 0706).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,17 +72,11 @@ def cells_of(
     n_rows, n_classes = probability.shape
     keys = np.arange(n_classes, dtype=np.uint64) if class_key is None else class_key
     bits = np.ascontiguousarray((probability if origin is None else origin) + 0.0).view(np.uint64)
-    every = Cells(
-        0,
-        keys,
-        keys_of_rows(bits, keys),
-        np.zeros(probability.shape, dtype=np.uint8),
-        np.ones(n_rows, dtype=np.int64),
-        probability,
-        np.arange(n_rows),
-        uniform(name, 0, "kept rows"),
-        None if genome is None else genomes_at(np.arange(n_rows), n_rows, genome),
-    )
+    rows = np.arange(n_rows, dtype=np.int64)
+    places = (np.zeros(probability.shape, dtype=np.uint8), np.ones(n_rows, dtype=np.int64))
+    kept = (probability, rows, uniform(name, 0, "kept rows"))
+    genomes = None if genome is None else genomes_at(rows, n_rows, genome)
+    every = Cells(0, keys, keys_of_rows(bits, keys), *places, *kept, genomes)
     return _within(_gathered(every), most_rows)
 
 
@@ -98,18 +86,12 @@ def merged(first: Cells, second: Cells, most_rows: int = MOST_ROWS) -> Cells:
     if max(steps) > 0:
         coarsest = min(number for number in steps if number > 0)
         first, second = (_coarsened(cells, coarsest) for cells in (first, second))
-    joined = Cells(
-        first.n_steps,
-        first.class_key,
-        np.concatenate([first.key, second.key]),
-        np.concatenate([first.place, second.place]),
-        np.concatenate([first.n_rows, second.n_rows]),
-        np.concatenate([first.row, second.row]),
-        np.concatenate([first.at, second.at + len(first.key)]),
-        np.concatenate([first.level, second.level]),
-        stacked(first.genomes, second.genomes),
-    )
-    return _within(_gathered(joined), most_rows)
+    names = ("key", "place", "n_rows", "row", "at", "level")
+    second = replace(second, at=second.at + len(first.key))
+    pairs = {name: [getattr(first, name), getattr(second, name)] for name in names}
+    joined: dict[str, Any] = {name: np.concatenate(pair) for name, pair in pairs.items()}
+    every = replace(first, **joined, genomes=of_both(first.genomes, second.genomes, sparse.vstack))
+    return _within(_gathered(every), most_rows)
 
 
 def _within(cells: Cells, most_rows: int) -> Cells:
@@ -136,7 +118,6 @@ def _coarsened(cells: Cells, n_steps: int) -> Cells:
 
 
 def _gathered(cells: Cells) -> Cells:
-    """Return the cells with like places as one, in the order of their keys."""
     key, first, code = np.unique(cells.key, return_index=True, return_inverse=True)
     n_places = len(first)
     n_rows = np.bincount(code, weights=cells.n_rows, minlength=n_places).astype(np.int64)
@@ -147,24 +128,13 @@ def _gathered(cells: Cells) -> Cells:
         genomes = Genomes(genomes.key, sparse.csr_array(gather @ genomes.counts))
     at = code[cells.at].astype(np.int64)
     order = np.lexsort((cells.level, at))
-    return Cells(
-        cells.n_steps,
-        cells.class_key,
-        key,
-        cells.place[first],
-        n_rows,
-        cells.row[order],
-        at[order],
-        cells.level[order],
-        genomes,
-    )
+    rows = (cells.row[order], at[order], cells.level[order])
+    places = (cells.class_key, key, cells.place[first], n_rows)
+    return Cells(cells.n_steps, *places, *rows, genomes)
 
 
 def _thinned(cells: Cells) -> Cells:
-    """Return the cells with a part of the rows of each place, the first one always.
-
-    A row that is dropped from a piece of a table would be dropped from the whole.
-    """
+    """Return the cells with a part of the rows of each place: fewer of a place that has more."""
     n_rows = cells.n_rows.astype(np.float64)
     part = np.maximum(FEWEST_KEPT, KEPT_OF_ROOT * np.sqrt(n_rows)) / n_rows
     is_first = np.append(True, np.diff(cells.at) > 0)
@@ -188,21 +158,14 @@ def genomes_at(place: Integers, n_places: int, genome: Keys) -> Genomes:
     return Genomes(key, sparse.csr_array((ones, (place, code)), shape=(n_places, len(key))))
 
 
-def stacked(first: Genomes | None, second: Genomes | None) -> Genomes | None:
-    """Return the places of both, one below the other; None without genomes."""
+def of_both(
+    first: Genomes | None, second: Genomes | None, join: Callable[[list[Any]], Any]
+) -> Genomes | None:
+    """Return the counts of both: added (sum) or one below the other (vstack); None without."""
     if first is None or second is None:
         return None
     key = np.union1d(first.key, second.key)
-    parts = [_among(part, key) for part in (first, second)]
-    return Genomes(key, sparse.csr_array(sparse.vstack(parts)))
-
-
-def added(first: Genomes | None, second: Genomes | None) -> Genomes | None:
-    """Return the counts of both at the same places; None without genomes."""
-    if first is None or second is None:
-        return None
-    key = np.union1d(first.key, second.key)
-    return Genomes(key, sparse.csr_array(_among(first, key) + _among(second, key)))
+    return Genomes(key, sparse.csr_array(join([_among(part, key) for part in (first, second)])))
 
 
 def _among(genomes: Genomes, key: Keys) -> sparse.csr_array:
@@ -359,7 +322,7 @@ def together(first: UseSample, second: UseSample, most_rows: int = MOST_ROWS) ->
         counts=first.counts + second.counts,
         total_probability=first.total_probability + second.total_probability,
         cells=cells,
-        genomes=added(first.genomes, second.genomes),
+        genomes=of_both(first.genomes, second.genomes, sum),
     )
 
 
@@ -379,20 +342,16 @@ def effective_rows(sample: CalibrationSample) -> float:
 
 def gamma_weights(shape: Floats, key: Keys, draw: int, stream: str) -> Floats:
     """Return Gamma(shape) weights, the sums of so many exponential ones; 0 for 0."""
-    level = uniform(key, draw, stream)
-    drawn = np.zeros(len(shape))
-    is_held = shape > 0
-    one = is_held & (shape == 1.0)
+    level, drawn = uniform(key, draw, stream), np.zeros(len(shape))
+    one, rest = shape == 1.0, (shape > 0) & (shape != 1.0)
     drawn[one] = -np.log(level[one])
-    rest = is_held & (shape != 1.0)
     drawn[rest] = special.gammaincinv(shape[rest], level[rest])
     return drawn
 
 
 def genome_weights(genomes: Genomes, draw: int) -> Floats:
     """Return the weight of each place: its rows have the weights of their genomes."""
-    level = uniform(genomes.key, draw, "use genomes")
-    return np.asarray(genomes.counts @ -np.log(level))
+    return np.asarray(genomes.counts @ -np.log(uniform(genomes.key, draw, "use genomes")))
 
 
 def cell_weights(use: UseSample, draw: int) -> Floats:
@@ -406,16 +365,14 @@ def cell_weights(use: UseSample, draw: int) -> Floats:
 
 def half_weights(use: UseSample, draw: int) -> Floats:
     """Return the weight of half a row of each class in one draw."""
-    half = np.full(len(use.class_key), HALF_ROW)
-    return gamma_weights(half, use.class_key, draw, "half")
+    return gamma_weights(np.full(len(use.class_key), HALF_ROW), use.class_key, draw, "half")
 
 
 def predicted_draw(use: UseSample, draw: int) -> Floats:
     """Return the weight of each predicted class in one draw, half a row added."""
     genomes = use.drawn_genomes
     if genomes is None:
-        counts = use.counts.sum(axis=1)
-        drawn = gamma_weights(counts, use.class_key, draw, "predicted")
+        drawn = gamma_weights(use.counts.sum(axis=1), use.class_key, draw, "predicted")
     else:
         drawn = genome_weights(genomes, draw).reshape(use.counts.shape).sum(axis=1)
     return np.asarray(drawn + half_weights(use, draw))

@@ -32,8 +32,7 @@ class Diagnostics:
     predicted_share: Floats
     expected_share: Floats
     p_no_shift: float  # Of the test that the classes are predicted as often as in calibration
-    # Greatest difference between the joint distributions of predicted class and score, and the
-    # p-value of the test that it is chance: that the composition alone has changed.
+    # Greatest gap of the distributions of class and score; p that the composition explains it.
     gap: float
     p_label_shift: float
     sentences: tuple[str, ...]  # What a reader has to know before believing it
@@ -66,21 +65,17 @@ def diagnose(
             tilt = np.nan_to_num(weights[:, draw]) if weights.shape[1] else weight
             off_walk[draw] = np.abs(walk(seen - mix(moved, tilt)) - gaps).max()
         p_label = float((1 + (off_walk >= np.abs(gaps).max()).sum()) / (1 + options.n_draws))
-    condition = _condition(mass.sum(axis=2), composition)
+    of_known = mass.sum(axis=2)[:, composition.is_known]
+    values = np.linalg.svd(of_known / of_known.sum(axis=0), compute_uv=False)
+    is_singular = values[-1] <= np.finfo(np.float64).eps * values[0]
+    condition = float("inf") if is_singular else float(values[0] / values[-1])
     before, after = _effective(sample, np.nan_to_num(composition.fit_weight))
     gap = float(np.abs(gaps).max())
-    return Diagnostics(
-        condition,
-        before,
-        after,
-        observed.sum(axis=1),
-        expected.sum(axis=1),
-        no_shift.p_value,
-        gap,
-        p_label,
-        tuple(_sentences(sample, composition, condition, gap, p_label)),
-        tuple(_remarks(labelled.predictions.class_names, composition)),
-    )
+    shares = (observed.sum(axis=1), expected.sum(axis=1))
+    numbers = (condition, before, after, *shares, no_shift.p_value, gap, p_label)
+    sentences = _sentences(sample, composition, condition, gap, p_label)
+    remarks = _remarks(labelled.predictions.class_names, composition)
+    return Diagnostics(*numbers, tuple(sentences), tuple(remarks))
 
 
 def mix(mass: Floats, weight: Floats) -> Floats:
@@ -94,25 +89,15 @@ def walk(difference: Floats) -> Floats:
     return np.asarray(np.cumsum(difference, axis=1))
 
 
-def _condition(confusion: Floats, composition: Composition) -> float:
-    known = composition.is_known
-    given_true = confusion[:, known] / confusion[:, known].sum(axis=0)
-    values = np.linalg.svd(given_true, compute_uv=False)
-    if values[-1] <= np.finfo(np.float64).eps * values[0]:
-        return float("inf")
-    return float(values[0] / values[-1])
-
-
 def _effective(sample: CalibrationSample, weight: Floats) -> tuple[Floats, Floats]:
     labelled = sample.labelled
     predicted = labelled.predictions.predicted_class
     shifted = labelled.weight * weight[labelled.true_class]
-    before, after = (np.zeros(len(weight)) for _ in range(2))
-    for class_ in range(len(weight)):
-        rows = predicted == class_
-        before[class_] = kish(labelled.weight[rows])
-        held = shifted[rows][shifted[rows] > 0]
-        after[class_] = kish(held)
+    weights = (labelled.weight, shifted)
+    before, after = (
+        np.array([kish(of[(predicted == k) & (of > 0)]) for k in range(len(weight))])
+        for of in weights
+    )
     return before, after
 
 

@@ -272,20 +272,10 @@ def estimate_composition(
     found = _within(estimator, evidence, is_known)
     n_classes, n_draws = len(is_known), options.n_draws
     none, blank = np.zeros((n_classes, 0)), np.full(n_classes, np.nan)
-    composition = Composition(
-        evidence.prevalence,
-        found.share,
-        blank,
-        blank,
-        none,
-        none,
-        np.zeros(n_classes),
-        is_known,
-        HALF_ROW / use.n_rows,
-        found.is_free,
-        evidence.class_number,
-        compare_predicted(sample, use),
-    )
+    open_ends = (blank, blank, none, none, np.zeros(n_classes))
+    own = (is_known, HALF_ROW / use.n_rows, found.is_free, evidence.class_number)
+    no_shift = compare_predicted(sample, use)
+    composition = Composition(evidence.prevalence, found.share, *open_ends, *own, no_shift)
     if n_draws < FEWEST_DRAWS:
         return composition
     draws, unbounded, calibration = (np.zeros((n_classes, n_draws)) for _ in range(3))

@@ -103,11 +103,8 @@ def stated_share(stated: Mapping[str, float], class_names: Sequence[str], where:
     for name, share in stated.items():
         is_number = isinstance(share, int | float) and not isinstance(share, bool)
         if not (is_number and 0.0 <= share <= 1.0):
-            problems.append(
-                Problem(
-                    where, f"the share of {name!r} is {share!r}.", "Give a number from 0 to 1."
-                )
-            )
+            what = f"the share of {name!r} is {share!r}."
+            problems.append(Problem(where, what, "Give a number from 0 to 1."))
     if not problems:
         total = sum(stated.values())
         if abs(total - 1.0) > SUM_TOLERANCE:
@@ -409,9 +406,6 @@ def estimator_for(name: str, with_vectors: bool) -> Estimator:
         name = "em_matched" if with_vectors else "bbse_hard"
     found = BY_NAME[name]
     if found.needs is Need.VECTOR and not with_vectors:
-        raise refuse(
-            "shift.estimator",
-            f"{name!r} needs the {Need.VECTOR.value}.",
-            "Give 'bbse_hard' or 'rlls'.",
-        )
+        what = f"{name!r} needs the {Need.VECTOR.value}."
+        raise refuse("shift.estimator", what, "Give 'bbse_hard' or 'rlls'.")
     return found

@@ -1,10 +1,8 @@
 """Probabilities of all classes by bias-corrected temperature scaling of mapped scores.
 
-log p = log softmax(β log y + b): one inverse temperature, one bias per class,
-fitted to the likelihood of the true class among all. The loss is convex in β
-and b. At its minimum the mean probability of each class over the calibration
-set is the class's share, which is what EM has to be given. Before it y may go
-through a matrix near the unit one, with a ridge that few families make strong.
+log p = log softmax(β log y + b): one inverse temperature, one bias per class, of greatest
+likelihood. The mean probability of a class over the calibration set is then its share, as EM
+needs. Before it y may go through a matrix near the unit one (decision 0707).
 """
 
 from __future__ import annotations
@@ -94,8 +92,7 @@ def fit_bias_corrected(
     bias = np.where(is_known, 0.0, -np.inf)
     value = _likelihood(logs, true_class, part, slope, bias)
     for _ in range(MOST_STEPS):
-        p = probabilities(logs, slope, bias)
-        gradient, curvature = slopes(logs, true_class, part, p)
+        gradient, curvature = slopes(logs, true_class, part, probabilities(logs, slope, bias))
         is_free = np.append(True, is_known)
         at_low, at_high = slope <= LEAST, slope >= GREATEST
         if (at_low and gradient[0] < 0) or (at_high and gradient[0] > 0):
@@ -150,10 +147,8 @@ def fit_mapped(
         return fit_bias_corrected(logs, true_class, weight, len(class_number))
     design = with_ones(special.log_softmax(logs, axis=1))
     evidence = weight * (n_families / weight.sum())
-    problem = RidgeByFamilies(design, true_class, evidence, Matrix(), class_number)
-    matrix = minimise(problem)[0]
-    mapped = through(matrix, logs)
-    found = fit_bias_corrected(mapped, true_class, weight, len(class_number))
+    matrix = minimise(RidgeByFamilies(design, true_class, evidence, Matrix(), class_number))[0]
+    found = fit_bias_corrected(through(matrix, logs), true_class, weight, len(class_number))
     return replace(found, matrix=matrix)
 
 

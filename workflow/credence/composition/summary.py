@@ -17,6 +17,7 @@ from credence.draws import cluster_weights
 from credence.findings import ShiftClass, ShiftFinding
 from credence.predictions import Floats
 
+WHEN = ("before", "after")  # of the correction
 ENOUGH = 0.9  # the confidence of which the least score is reported
 
 
@@ -67,8 +68,7 @@ def summarise_shift(
     use, seen, composition = corrected.use, corrected.diagnostics, corrected.composition
     predictions = corrected.sample.labelled.predictions
     weight = np.nan_to_num(composition.fit_weight)
-    density = smoothed(corrected.sample.score_masses())
-    table = expected_truth(density, use.counts, weight)
+    table = expected_truth(smoothed(corrected.sample.score_masses()), use.counts, weight)
     draws = expected_draws(corrected, options.n_draws)
     own, own_draws = np.diag(table), np.diagonal(draws, axis1=1, axis2=2)
     columns = {
@@ -83,10 +83,15 @@ def summarise_shift(
         "effective_before": seen.effective_before,
         "effective_after": seen.effective_after,
         **_by_score(corrected),
-        **_with_bounds(
-            "elsewhere", table.sum(axis=0) - own, draws.sum(axis=1) - own_draws, options
-        ),
     }
+    elsewhere = table.sum(axis=0) - own
+    low = high = np.full_like(own, np.nan)
+    if options.n_draws > 0:
+        levels = list(tail_levels(options))
+        low, high = np.quantile(draws.sum(axis=1) - own_draws, levels, axis=0)
+    columns["elsewhere"] = elsewhere
+    columns["elsewhere_lower"] = np.minimum(low, elsewhere)
+    columns["elsewhere_upper"] = np.maximum(high, elsewhere)
     return ShiftFinding(
         name=name,
         estimator=estimator,
@@ -110,27 +115,10 @@ def summarise_shift(
     )
 
 
-def _with_bounds(
-    name: str, value: Floats, draws: Floats, options: FitOptions
-) -> dict[str, Floats]:
-    """Return the columns of a value, lower and upper end; the ends NaN without draws."""
-    low = high = np.full_like(value, np.nan)
-    if len(draws) > 0:
-        low, high = np.quantile(draws, list(tail_levels(options)), axis=0)
-        low, high = np.minimum(low, value), np.maximum(high, value)
-    return {name: value, f"{name}_lower": low, f"{name}_upper": high}
-
-
 def _by_score(corrected: Corrected) -> dict[str, Floats]:
     """Return the median score, confidences there and least scores for 90 %, by class."""
     predictions = corrected.sample.labelled.predictions
-    names = (
-        "score_median",
-        "confidence_before",
-        "confidence_after",
-        "score_before",
-        "score_after",
-    )
+    names = ("score_median", *(f"{of}_{when}" for of in ("confidence", "score") for when in WHEN))
     found = {name: np.full(predictions.n_classes, np.nan) for name in names}
     if predictions.top_score is None:
         return found
@@ -141,7 +129,7 @@ def _by_score(corrected: Corrected) -> dict[str, Floats]:
     if not corrected.by_score:
         return found
     grid = bin_middles(predictions.scale)
-    for when, calibration in (("before", corrected.plain), ("after", corrected.adjusted)):
+    for when, calibration in zip(WHEN, (corrected.plain, corrected.adjusted), strict=True):
         asked = predictions.at_scores(seen, median[seen])
         found[f"confidence_{when}"][seen] = calibration.confidence(asked).value
         for class_ in seen.tolist():

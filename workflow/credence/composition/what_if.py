@@ -1,9 +1,7 @@
 """Densities by predicted and true class: every class's curve at any composition.
 
-For the kernel, the histogram and the cumulative methods these are the sums that
-the method itself takes, with its bandwidths, bins and cutoffs as they were
-fitted. For any other method that answers from class and score, wrong predictions
-near a score are divided by their true classes, and Bayes' rule moves the curve.
+They are the sums that an additive method itself takes. For any other that answers from class and
+score, wrong predictions near a score are divided by their true classes (decision 0710).
 """
 
 from __future__ import annotations
@@ -84,18 +82,11 @@ def what_if_of(
             is_exact = is_exact and density is not None
             density = moved if density is None else np.where(is_held, OUTWEIGHS * moved, density)
         parts += _parts(positives, int(class_), density)
-    share = np.bincount(
-        labelled.true_class, weights=labelled.weight, minlength=predictions.n_classes
-    )
-    return WhatIf(
-        specification.text,
-        is_exact,
-        tuple((share / share.sum()).tolist()),
-        tuple(grid.tolist()),
-        0.0 if kernel is None else float(kernel.prior_weight),
-        float(options.min_positives),
-        tuple(parts),
-    )
+    share = np.bincount(labelled.true_class, labelled.weight, predictions.n_classes)
+    axes = (tuple((share / share.sum()).tolist()), tuple(grid.tolist()))
+    prior = 0.0 if kernel is None else float(kernel.prior_weight)
+    numbers = (prior, float(options.min_positives))
+    return WhatIf(specification.text, is_exact, *axes, *numbers, tuple(parts))
 
 
 def _parts(positives: Labelled, class_: int, density: Floats) -> list[WhatIfPart]:
@@ -104,16 +95,11 @@ def _parts(positives: Labelled, class_: int, density: Floats) -> list[WhatIfPart
         held = positives.true_class == true
         weight = positives.weight[held]
         _, family = np.unique(positives.cluster[held].astype(str), return_inverse=True)
-        found.append(
-            WhatIfPart(
-                class_,
-                int(true),
-                float(weight.sum()),
-                float((weight**2).sum()),
-                float((np.bincount(family, weights=weight) ** 2).sum()),
-                tuple(density[true].tolist()),
-            )
-        )
+        families = np.bincount(family, weights=weight)
+        sums = (float(part.sum()) for part in (weight, weight**2, families**2))
+        total, squares, of_families = sums
+        shape = tuple(density[true].tolist())
+        found.append(WhatIfPart(class_, int(true), total, squares, of_families, shape))
     return found
 
 
@@ -162,9 +148,7 @@ def _moved(positives: Labelled, class_: int, value: Floats, grid: Floats) -> Flo
 
 
 def _sums(positives: Labelled, is_counted: Booleans) -> Floats:
-    """Return the weight of each true class among the rows counted at each score."""
-    n_classes = positives.predictions.n_classes
-    found = np.zeros((n_classes, is_counted.shape[1]))
+    found = np.zeros((positives.predictions.n_classes, is_counted.shape[1]))
     for true in np.unique(positives.true_class):
         rows = positives.true_class == true
         found[true] = positives.weight[rows] @ is_counted[rows]

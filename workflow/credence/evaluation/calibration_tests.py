@@ -88,21 +88,14 @@ def _tests_of_block(
         # Differences of one sign show signs no scatter: that of independent proteins counts too.
         p_values = {test: max(p, alone[test]) for test, p in p_values.items()}
         power = dict.fromkeys(power, float("nan"))
-    return [
-        CalibrationTest(
-            method=method,
-            class_name=class_name,
-            test=test,
-            statistic=value[test],
-            p_value=p_values[test],
-            p_adjusted=float("nan"),
-            p_independent=alone[test],
-            power=power[test],
-            n=len(confidence),
-            n_clusters=len(present),
+    counts = (len(confidence), len(present))
+    found = []
+    for test in TAILS:
+        p = (p_values[test], float("nan"), alone[test])
+        found.append(
+            CalibrationTest(method, class_name, test, value[test], *p, power[test], *counts)
         )
-        for test in TAILS
-    ]
+    return found
 
 
 def _by_signs(
@@ -119,11 +112,9 @@ def _by_signs(
     shifted: dict[str, list[Floats]] = {test: [] for test in value}
     for start in range(0, n_draws, SIGNS_AT_ONCE):
         drawn = signed_walks(walk, cluster, signs[:, start : start + SIGNS_AT_ONCE])
-        moved = drawn.shifted(walk, SHIFT)
-        for test, values in drawn.compared(walk).items():
-            null[test].append(np.abs(values))
-        for test, values in moved.compared(walk).items():
-            shifted[test].append(np.abs(values))
+        for kept, walks in ((null, drawn), (shifted, drawn.shifted(walk, SHIFT))):
+            for test, values in walks.compared(walk).items():
+                kept[test].append(np.abs(values))
     p_values, power = {}, {}
     for test, own in found.items():
         if np.isnan(value[test]):

@@ -41,16 +41,12 @@ def bins_record(
     kept = position >= 0
     position, weight = position[kept], weight[kept]
     total = sum_by(position, values[kept] * weight, n_bins)
-    return Bins(
-        edges=tuple(edges.tolist()),
-        n=tuple(estimates.n.tolist()),
-        n_correct=tuple(np.bincount(position[is_correct[kept]], minlength=n_bins).tolist()),
-        n_clusters=tuple(estimates.n_clusters.tolist()),
-        mean=tuple(divide(total, sum_by(position, weight, n_bins)).tolist()),
-        share=tuple(estimates.value.tolist()),
-        lower=tuple(estimates.lower.tolist()),
-        upper=tuple(estimates.upper.tolist()),
-    )
+    mean = divide(total, sum_by(position, weight, n_bins))
+    n_correct = np.bincount(position[is_correct[kept]], minlength=n_bins)
+    found = estimates
+    ends = (found.value, found.lower, found.upper)
+    columns = (edges, found.n, n_correct, found.n_clusters, mean, *ends)
+    return Bins(*(tuple(column.tolist()) for column in columns))
 
 
 N_GRID = 201  # a step of 1/200 of the scale: 0.05 for PhANNs
@@ -69,10 +65,7 @@ def curves_of(
     calibrations: Mapping[str, Calibration],
     in_sample: Mapping[str, Confidence],
 ) -> tuple[CurveFinding, ...]:
-    """Return the curve of every method and every class that was predicted; none without scores.
-
-    Where class and score do not give the confidence, it is of mean confidences in bins of score.
-    """
+    """Return the curve of every method and predicted class: of bins where it is no function."""
     predictions = labelled.predictions
     if predictions.top_score is None:
         return ()
@@ -81,24 +74,14 @@ def curves_of(
     for name, calibration in calibrations.items():
         is_function = gives_curve(calibration)
         for class_ in np.unique(predictions.predicted_class):
-            class_name = predictions.class_names[class_]
             if is_function:
                 score, answer = grid, calibration.confidence(predictions.at_scores(class_, grid))
             else:
                 rows = predictions.predicted_class == class_
                 score, answer = _binned(labelled, rows, in_sample[name], edges)
+            columns = (tuple(column.tolist()) for column in (score, *vars(answer).values()))
             found.append(
-                CurveFinding(
-                    method=name,
-                    class_name=class_name,
-                    is_function=is_function,
-                    score=tuple(score.tolist()),
-                    value=tuple(answer.value.tolist()),
-                    lower=tuple(answer.lower.tolist()),
-                    upper=tuple(answer.upper.tolist()),
-                    support=tuple(answer.support.tolist()),
-                    note=tuple(answer.note.tolist()),
-                )
+                CurveFinding(name, predictions.class_names[class_], is_function, *columns)
             )
     return tuple(found)
 
@@ -109,9 +92,7 @@ def scores_needed(
     """Return from which seen score on each method's lower end stays above."""
     seen = {entry.class_name: (entry.score_min, entry.score_max) for entry in classes}
     found = []
-    for curve in curves:
-        if not curve.is_function:
-            continue
+    for curve in (curve for curve in curves if curve.is_function):
         score, lower = np.array(curve.score), np.array(curve.lower)
         low, high = seen[curve.class_name]
         # The interval at the least and the greatest score counts too, not the grid alone.
@@ -175,18 +156,10 @@ def reliability_of(
         known = ~np.isnan(confidence)
         judged = Judged(confidence[known], is_correct[known], weight[known])
         fine = equal_width(confidence[known], N_COUNTS)
-        found.append(
-            Reliability(
-                method=method,
-                class_name=class_name,
-                sample=sample,
-                bins=bins_record(confidence, edges, is_correct, weight, part),
-                band_lower=tuple(lower.tolist()),
-                band_upper=tuple(upper.tolist()),
-                curve=tuple(share_curve(judged).tolist()),
-                counts=tuple(np.bincount(fine, minlength=N_COUNTS).tolist()),
-            )
-        )
+        bins = bins_record(confidence, edges, is_correct, weight, part)
+        columns = (lower, upper, share_curve(judged), np.bincount(fine, minlength=N_COUNTS))
+        parts = (tuple(column.tolist()) for column in columns)
+        found.append(Reliability(method, class_name, sample, bins, *parts))
     return tuple(found)
 
 
@@ -201,8 +174,7 @@ def share_curve(judged: Judged) -> Floats:
     together = N_CELLS // N_CURVE
     weight, outcome = (part.reshape(N_CURVE, together).sum(axis=1) for part in (weight, outcome))
     number = weight / sums[0].sum() * judged.n_effective
-    share = np.clip(divide(outcome, weight), 0.0, 1.0)
-    return np.where(number >= LEAST, share, np.nan)
+    return np.where(number >= LEAST, np.clip(divide(outcome, weight), 0.0, 1.0), np.nan)
 
 
 def _band(
@@ -214,9 +186,8 @@ def _band(
         return band
     rows = np.flatnonzero(position >= 0)
     outcome = (chance[rows] < confidence[rows, None]).astype(np.float64)
-    shape = (N_BINS, len(rows))
     entries = (weight[rows], (position[rows], np.arange(len(rows))))
-    sums = sparse.coo_array(entries, shape=shape).tocsr() @ outcome
+    sums = sparse.csr_array(entries, shape=(N_BINS, len(rows))) @ outcome
     total = sum_by(position[rows], weight[rows], N_BINS)
     tail = (1.0 - level) / 2.0
     filled = total > 0

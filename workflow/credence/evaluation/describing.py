@@ -16,7 +16,7 @@ from credence.evaluation.ratios import estimate, mean_of
 from credence.findings import ClassCount, Counting, FittedParameter, Halves, ScoreHistogram
 from credence.metrics.binned import N_SCORE_BINS, bin_of
 from credence.metrics.metric import divide, sum_by
-from credence.predictions import Floats, Labelled
+from credence.predictions import Booleans, Floats, Labelled
 from credence.records import to_record
 
 FINER = 2  # the histogram of right and wrong has this many bins per bin of shares
@@ -47,32 +47,19 @@ def describe_classes(
             ratios += bin_ratios(score, edges, is_correct, weight)
         found = estimate(positives.cluster, ratios, options.level, options.n_draws)
         seen = (nan,) * 3 if score is None else (score.min(), np.median(score), score.max())
-        counts.append(
-            ClassCount(
-                class_name,
-                n_true,
-                positives.n_samples,
-                int(is_correct.sum()),
-                int(found.n_clusters[0]),
-                *(float(values[0]) for values in (found.value, found.lower, found.upper)),
-                *(float(value) for value in seen),
-            )
-        )
+        numbers = (positives.n_samples, int(is_correct.sum()), int(found.n_clusters[0]))
+        share = (found.value[0], found.lower[0], found.upper[0])
+        counts.append(ClassCount(class_name, n_true, *numbers, *map(float, (*share, *seen))))
         if score is None:
             continue
         part = found.part(1, N_SCORE_BINS)
         finer = np.linspace(0.0, edges[-1], FINER * N_SCORE_BINS + 1)
-        histograms.append(
-            ScoreHistogram(
-                class_name,
-                bins_record(score, edges, is_correct, weight, part),
-                tuple(finer.tolist()),
-                *(
-                    tuple(np.bincount(bin_of(own, finer), minlength=len(finer) - 1).tolist())
-                    for own in (score[is_correct], score[~is_correct])
-                ),
-            )
+        bins = bins_record(score, edges, is_correct, weight, part)
+        right, wrong = (
+            tuple(np.bincount(bin_of(own, finer), minlength=len(finer) - 1).tolist())
+            for own in (score[is_correct], score[~is_correct])
         )
+        histograms.append(ScoreHistogram(class_name, bins, tuple(finer.tolist()), right, wrong))
         halves.append(halves_of(positives, class_name, edges))
     return tuple(counts), tuple(histograms), tuple(halves)
 
@@ -83,19 +70,16 @@ def confusion_of(
     tuple[tuple[int, ...], ...], tuple[tuple[float, ...], ...], tuple[tuple[float, ...], ...]
 ]:
     """Return joint counts (true, predicted), weighted shares of each row, and of each column."""
-    n_classes = labelled.predictions.n_classes
+    shape = (labelled.predictions.n_classes,) * 2
     place = (labelled.true_class, labelled.predictions.predicted_class)
-    counts = np.zeros((n_classes, n_classes), dtype=np.int64)
+    counts, mass = np.zeros(shape, dtype=np.int64), np.zeros(shape)
     np.add.at(counts, place, 1)
-    mass = np.zeros((n_classes, n_classes))
     np.add.at(mass, place, labelled.weight)
-    given_true = divide(mass, mass.sum(axis=1, keepdims=True))
-    given_predicted = divide(mass, mass.sum(axis=0, keepdims=True))
-    return (
-        tuple(tuple(row) for row in counts.tolist()),
-        tuple(tuple(row) for row in given_true.tolist()),
-        tuple(tuple(row) for row in given_predicted.tolist()),
+    shares = (divide(mass, mass.sum(axis=axis, keepdims=True)) for axis in (1, 0))
+    counted, given_true, given_predicted = (
+        tuple(map(tuple, table.tolist())) for table in (counts, *shares)
     )
+    return counted, given_true, given_predicted
 
 
 def halves_of(positives: Labelled, class_name: str, edges: Floats) -> Halves:
@@ -116,15 +100,9 @@ def halves_of(positives: Labelled, class_name: str, edges: Floats) -> Halves:
     both = number.min(axis=0)
     apart = np.where(both > 0, np.abs(np.nan_to_num(share[0]) - np.nan_to_num(share[1])), 0.0)
     distance = divide((both * apart).sum(), both.sum().astype(np.float64))
-    return Halves(
-        class_name,
-        tuple(edges.tolist()),
-        tuple(number[0].tolist()),
-        tuple(number[1].tolist()),
-        tuple(share[0].tolist()),
-        tuple(share[1].tolist()),
-        float(distance),
-    )
+    columns = map(tuple, (edges.tolist(), *number.tolist(), *share.tolist()))
+    at, n_first, n_second, of_first, of_second = columns
+    return Halves(class_name, at, n_first, n_second, of_first, of_second, float(distance))
 
 
 def counting_of(labelled: Labelled) -> tuple[Counting, ...]:
@@ -132,40 +110,27 @@ def counting_of(labelled: Labelled) -> tuple[Counting, ...]:
     predictions = labelled.predictions
     if predictions.scores is None:
         return ()
-    end = max(predictions.scale, float(predictions.scores.max()))
-    grid = np.linspace(0.0, end, N_COUNTING)
+    grid = np.linspace(0.0, max(predictions.scale, float(predictions.scores.max())), N_COUNTING)
     bandwidth = COUNTING_BANDWIDTH * predictions.scale
     found = []
-    for class_, class_name in enumerate(predictions.class_names):
-        score = predictions.scores[:, class_]
-        is_member = labelled.true_class == class_
+    for class_ in np.unique(predictions.predicted_class):
+        columns = (predictions.scores[:, class_], labelled.true_class == class_, labelled.weight)
         own = predictions.predicted_class == class_
-        if not own.any():
-            continue
-        found.append(
-            Counting(
-                class_name,
-                tuple(grid.tolist()),
-                _smooth_share(score[own], is_member[own], labelled.weight[own], grid, bandwidth),
-                _smooth_share(score, is_member, labelled.weight, grid, bandwidth),
-                bandwidth,
-            )
-        )
+        top = _smooth_share(grid, bandwidth, *(column[own] for column in columns))
+        every = _smooth_share(grid, bandwidth, *columns)
+        name = predictions.class_names[class_]
+        found.append(Counting(name, tuple(grid.tolist()), top, every, bandwidth))
     return tuple(found)
 
 
 def _smooth_share(
-    score: Floats,
-    is_member: np.ndarray[tuple[int], np.dtype[np.bool_]],
-    weight: Floats,
-    grid: Floats,
-    bandwidth: float,
+    grid: Floats, bandwidth: float, score: Floats, is_member: Booleans, weight: Floats
 ) -> tuple[float, ...]:
     """Return the Gaussian-weighted share of members; NaN with hardly any nearby."""
     values, position = np.unique(score, return_inverse=True)
-    total = np.bincount(position, weights=weight)
-    member = np.bincount(position, weights=weight * is_member)
-    number = np.bincount(position).astype(np.float64)
+    number, total, member = (
+        np.bincount(position, weights=each) for each in (None, weight, weight * is_member)
+    )
     answer = np.full(len(grid), np.nan)
     for at, place in enumerate(grid):
         first, last = np.searchsorted(

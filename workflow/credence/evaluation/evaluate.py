@@ -62,9 +62,8 @@ def evaluate(
     wanted = {name: entry for name, entry in calibrators.items() if name not in before}
     fresh, vectors = cross_fit(labelled, wanted, fold)
     stated: dict[Key, Stated] = {}
-    for name in calibrators:
-        vector = vector_of(calibrations[name], predictions)
-        stated[name, IN_SAMPLE] = Stated(in_sample[name].value, vector)
+    for name, found in in_sample.items():
+        stated[name, IN_SAMPLE] = Stated(found.value, vector_of(calibrations[name], predictions))
         stated[name, HELD_OUT] = before.get(name) or Stated(fresh[name], vectors.get(name))
     left_out = {name: stated[name, HELD_OUT].confidence for name in in_sample}
     judgement = judge(labelled, stated, reference, options)
@@ -89,10 +88,7 @@ def evaluate(
         curves=curves,
         scores_needed=scores_needed(curves, classes),
         reliability=reliability,
-        metrics=judgement.metrics,
-        differences=judgement.differences,
-        pairs=judgement.pairs,
-        floors=judgement.floors,
+        **vars(judgement),
         tests=tuple(
             test
             for name, confidence in left_out.items()

@@ -40,22 +40,7 @@ NOTHING = (float("nan"), float("nan"))
 def interval_of(
     metric: Metric, measures: Measures, number: int, level: float, floor: float = 0.0
 ) -> tuple[float, float]:
-    """Return a metric's interval; NaN where draws say nothing.
-
-    Ends are quantiles of the draws, at levels widened as Student's t is, then moved
-    away from the value by a stretch; both are of :mod:`credence.evaluation.measures`.
-    Shares are stretched on the scale of logits, what cannot be negative on that of
-    logarithms.
-
-    A calibration error, or sharpness, is pushed up by chance, in the sample and in
-    each draw anew. Above, its interval has the draws' upper part, from their median
-    on, moved down twice by how far the median lies above the value: draws are as
-    much above the sample as the sample is above the truth. Below, it ends where
-    chance alone could have brought the value from: an error is a norm of gaps, so
-    that by the triangle inequality it errs by no more than the norm of the gaps' own
-    errors. The draws show them, but for bins that one cluster fills, which every
-    draw leaves as they are; the noise floor has those.
-    """
+    """Return a metric's interval (decision 0403); NaN where draws say nothing."""
     name = metric.name
     value = float(measures.value[name][number])
     drawn = measures.drawn.get(name)
@@ -108,13 +93,7 @@ def difference_interval(
     scatter: Scatter,
     floors: tuple[float, float] = (0.0, 0.0),
 ) -> tuple[float, float]:
-    """Return the interval of one method's metric minus another's.
-
-    As :func:`interval_of`, draw by draw, with no change of scale. Of two
-    calibration errors the bounds come from both intervals, the least one less the
-    greatest other and the other way round: by how much chance pushed up the one
-    and the other is not seen in the draws of their difference.
-    """
+    """Return the interval of one method's metric minus another's (decision 0403)."""
     name = metric.name
     value = float(one.value[name][number] - other.value[name][number])
     if name not in one.drawn or name not in other.drawn or np.isnan(value):
@@ -145,8 +124,6 @@ def _bounds(drawn: Floats, freedom: float, level: float) -> tuple[float, float]:
 IN_SAMPLE = "in_sample"
 HELD_OUT = "held_out"
 
-Resampled = Literal["cluster", "row"]
-
 
 @dataclass(frozen=True)
 class EvaluationOptions:
@@ -155,9 +132,8 @@ class EvaluationOptions:
     n_folds: int = 10  # Folds of whole clusters for the held-out numbers; at least 2
     level: float = 0.95  # Coverage of the pointwise intervals
     n_draws: int = 200  # Draws of the bootstrap; 0 gives no intervals
-    # ``cluster``: whole clusters of relatives are drawn. ``row`` draws proteins one by one, as if
-    # there were no relatives, to show how wrong that is.
-    resample: Resampled = "cluster"
+    # What is drawn: whole clusters, or proteins one by one (``row``), to show how wrong that is.
+    resample: Literal["cluster", "row"] = "cluster"
     n_floor: int = 100  # Simulations of each noise floor; 0 gives none
     n_signs: int = 999  # Draws of random signs in the tests; 0 gives no p-values by clusters
     # Only metrics in cells of these families are measured; None: all.
@@ -227,36 +203,28 @@ class Judge:
 
     def judged(self, stated: Stated, known: Booleans) -> Judged:
         """Return the proteins as one method sees them."""
-        labelled = self.labelled
-        score = labelled.predictions.top_score
-        return Judged(
-            stated.confidence[known],
-            labelled.is_correct[known],
-            labelled.weight[known],
-            None if score is None else score[known] / labelled.predictions.scale,
-            None if stated.probabilities is None else stated.probabilities[known],
-            labelled.true_class[known],
+        of, score = self.labelled, self.labelled.predictions.top_score
+        every = Judged(
+            stated.confidence,
+            of.is_correct,
+            of.weight,
+            None if score is None else score / of.predictions.scale,
+            stated.probabilities,
+            of.true_class,
         )
+        return every.take(known)
 
     def outcome(self, key: Key, stated: Stated, known: Booleans) -> _Outcome:
         """Return the measures of one method with the counts they rest on."""
         if stated.probabilities is not None and np.isnan(stated.probabilities[known]).any():
             stated = Stated(stated.confidence)  # a vector that not all have is not judged
         block, unit = self.block[known], self.drawing.unit[known]
-        n = np.bincount(block, minlength=self.n_classes)
         pairs = np.unique(np.stack([block, unit]), axis=1)
-        n_units = np.bincount(pairs[0], minlength=self.n_classes)
-        return _Outcome(
-            key,
-            stated,
-            known,
-            self._measure(stated, known),
-            np.append(n, len(block)),
-            np.append(n_units, len(np.unique(unit))),
-        )
+        n, n_units = (np.bincount(of, minlength=self.n_classes) for of in (block, pairs[0]))
+        n, n_units = np.append(n, len(block)), np.append(n_units, len(np.unique(unit)))
+        return _Outcome(key, stated, known, self._measure(stated, known), n, n_units)
 
     def _measure(self, stated: Stated, known: Booleans) -> Measures:
-        """Return every metric of one method with its draws."""
         judged, block, unit = self.judged(stated, known), self.block[known], self.drawing.unit
         if not known.any():
             nothing = np.full(self.n_classes + 1, np.nan)
@@ -285,18 +253,9 @@ class Judge:
                 low, high = np.quantile(own, (tail, 1.0 - tail))
                 # Of a few proteins most draws are 0, and their mean beyond the quantile.
                 mean = float(own.mean())
-                found.append(
-                    NoiseFloor(
-                        method=of.key[0],
-                        class_name=class_name,
-                        sample=of.key[1],
-                        metric=name,
-                        relatives_alike=alike,
-                        value=mean,
-                        lower=min(float(low), mean),
-                        upper=max(float(high), mean),
-                    )
-                )
+                where = (of.key[0], class_name, of.key[1], name)
+                ends = (min(float(low), mean), max(float(high), mean))
+                found.append(NoiseFloor(*where, alike, mean, *ends))
         return found
 
     def values(
@@ -304,8 +263,9 @@ class Judge:
     ) -> list[MetricValue]:
         """Return the metrics of one method, sample and block."""
         rows = np.full(len(self.block), True) if number < 0 else self.block == number
-        clipped = pointwise.is_clipped(of.stated.confidence[rows & of.known])
+        n_clipped = int(pointwise.is_clipped(of.stated.confidence[rows & of.known]).sum())
         n_units = int(of.n_units[number])
+        counts = (int(of.n[number]), n_units, int((rows & ~of.known).sum()), n_clipped)
         found = []
         for metric in METRICS:
             if not _is_defined(metric, class_name, of):
@@ -314,21 +274,9 @@ class Judge:
             if n_units >= (1 if metric.is_share else MIN_CLUSTERS):
                 floor = chance.get((*of.key, class_name, metric.name), 0.0)
                 lower, upper = interval_of(metric, of.measures, number, self.options.level, floor)
-            found.append(
-                MetricValue(
-                    method=of.key[0],
-                    class_name=class_name,
-                    sample=of.key[1],
-                    metric=metric.name,
-                    value=float(of.measures.value[metric.name][number]),
-                    lower=lower,
-                    upper=upper,
-                    n=int(of.n[number]),
-                    n_clusters=n_units,
-                    n_excluded=int((rows & ~of.known).sum()),
-                    n_clipped=int(clipped.sum()),
-                )
-            )
+            where = (of.key[0], class_name, of.key[1], metric.name)
+            value = float(of.measures.value[metric.name][number])
+            found.append(MetricValue(*where, value, lower, upper, *counts))
         return found
 
     def differences(
@@ -361,19 +309,9 @@ class Judge:
                 lower, upper = difference_interval(
                     metric, one, other, number, self.options.level, scatter[name], (floor, base)
                 )
-            found.append(
-                Difference(
-                    method=first.key[0],
-                    reference=second.key[0],
-                    class_name=class_name,
-                    sample=first.key[1],
-                    metric=name,
-                    value=float(one.value[name][number] - other.value[name][number]),
-                    lower=lower,
-                    upper=upper,
-                    n=int(first.n[number]),
-                )
-            )
+            where = (first.key[0], second.key[0], class_name, first.key[1], name)
+            value = float(one.value[name][number] - other.value[name][number])
+            found.append(Difference(*where, value, lower, upper, int(first.n[number])))
         return found
 
 

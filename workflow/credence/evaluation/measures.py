@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -57,34 +57,13 @@ def relatives_of(block: Integers, n_blocks: int, unit: Integers, weight: Floats)
     """Return which proteins of each block belong together."""
     n_units = int(unit.max()) + 1 if len(unit) > 0 else 1
     pairs, code = np.unique(block * n_units + unit, return_inverse=True)
-    code = code.astype(np.int64)
-    return RelativePairs(
-        code=code,
-        block=(pairs // n_units).astype(np.int64),
-        n_blocks=n_blocks,
-        weight=weight,
-        mass=sum_by(code, weight, len(pairs)),
-        squares=sum_by(code, weight**2, len(pairs)),
-        n_members=np.bincount(code, minlength=len(pairs)).astype(np.int64),
-    )
+    mass, squares = (sum_by(code, of, len(pairs)) for of in (weight, weight**2))
+    n_members = np.bincount(code, minlength=len(pairs))
+    return RelativePairs(code, pairs // n_units, n_blocks, weight, mass, squares, n_members)
 
 
 def scatter_of(relatives: RelativePairs, losses: Floats) -> Scatter:
-    """Return how much wider each block's mean scatters than draws of clusters show.
-
-    With r the losses less their block's mean, D = Σ w r of a cluster and W its
-    weight, draws of clusters scatter as Σ D² does. Two other estimates of the same
-    variance are made, and the stretch is the root of the greatest over Σ D²:
-
-    - leaving out each cluster, Σ D² / (1 − W/ΣW)² (MacKinnon, Nielsen & Webb 2023,
-      doi 10.1002/jae.2969);
-    - the design effect, σ² Σ w² + c (Σ W² − Σ w²), σ² the mean square of r and c
-      the mean product of a protein's r with those of its relatives, between 0 and σ²
-      (Kish 1965, Survey Sampling, section 5.4; Scott & Holt 1982, JASA 77:848–854);
-      times m/(m − 1), m Kish's number of clusters.
-
-    The degrees of freedom are the geometric mean of m − 1 and of (Σ D²)² / Σ D⁴.
-    """
+    """Return how much wider each block's mean scatters than draws show (decision 0403)."""
     of, n_codes = relatives, len(relatives.block)
 
     def by_block(values: Floats) -> Floats:
@@ -141,8 +120,7 @@ class BinPlaces:
 
     row: Integers  # The protein
     position: Integers  # The block times `n_cells`, plus the cell
-    # Blocks are the predicted classes; where cells depend on which proteins are judged together,
-    # the last block is all of them.
+    # Predicted classes; and all, where cells depend on which proteins are judged together.
     n_blocks: int
     n_cells: int
     values: Floats  # What is summed
@@ -180,12 +158,8 @@ def unit_matrices(
 ) -> list[sparse.csr_array]:
     """Return a matrix per channel that turns weights of units into sums."""
     shape = (placed.n_blocks * placed.n_cells, n_units)
-    found = []
-    for channel in placed.values:
-        entry = weight[placed.row] * channel
-        matrix = sparse.coo_array((entry, (placed.position, unit[placed.row])), shape=shape)
-        found.append(matrix.tocsr())
-    return found
+    at, entries = (placed.position, unit[placed.row]), weight[placed.row] * placed.values
+    return [sparse.coo_array((entry, at), shape=shape).tocsr() for entry in entries]
 
 
 def total_sums(placed: BinPlaces, weight: Floats) -> Floats:
@@ -206,13 +180,6 @@ def centred(drawn: Floats, own: Floats) -> Floats:
     """Return drawn sums less the sample's means: errors of these are the draw's distance."""
     expected = drawn[0] * divide(own[1 : OUTCOME + 1], own[0], 0.0)
     return np.concatenate([drawn[:1], drawn[1 : OUTCOME + 1] - expected])
-
-
-def outcome_sums(placed: BinPlaces, weight: Floats, outcome: Floats) -> Floats:
-    """Return the sums of the outcomes had other predictions been right."""
-    shape = (placed.n_blocks * placed.n_cells, len(weight))
-    matrix = sparse.coo_array((weight[placed.row], (placed.position, placed.row)), shape=shape)
-    return blocks_of(placed, (matrix.tocsr() @ outcome)[None])
 
 
 def blocks_of(placed: BinPlaces, sums: Floats) -> Floats:
@@ -286,11 +253,11 @@ def effective_numbers(judged: Judged, block: Integers, n_classes: int) -> Floats
     return np.append(divide(total**2, squares, 0.0), judged.n_effective)
 
 
-def in_families(names: Iterable[str] | None) -> tuple[Metric, ...]:
+def in_families(names: Collection[str] | None) -> tuple[Metric, ...]:
     """Return the metrics in cells of the families named, or of all."""
-    if names is None:
-        return IN_CELLS
-    return tuple(one for one in IN_CELLS if one.family and one.family.name in names)
+    return tuple(
+        one for one in IN_CELLS if names is None or (one.family and one.family.name in names)
+    )
 
 
 def placements(
@@ -318,7 +285,7 @@ def measure(
     n_effective = effective_numbers(judged, block, n_classes)
     relatives = both_relatives(block, n_classes, drawing.unit, judged.weight)
     means = _measure_losses(judged, block, n_classes, relatives, drawing, parts)
-    value, scatter = dict(means.value), dict(means.scatter)
+    value, scatter = {**means.value}, {**means.scatter}
     # Metrics in cells have the stretch of a mean, and the freedom that weights alone give.
     freedom = np.maximum(relatives.n_effective - 1.0, LEAST_FREEDOM)
     gaps = scatter_of(relatives, twice(judged.is_correct - judged.confidence))
@@ -340,13 +307,8 @@ def measure(
                 if metric.is_error or metric.noise is not None:
                     apart = finish_all(metric, beyond, n_effective, is_centred=True)
                     noise[metric.name].append(apart)
-    return replace(
-        means,
-        value=value,
-        drawn={**means.drawn, **_joined(drawn)},
-        noise=_joined(noise),
-        scatter=scatter,
-    )
+    every = {**means.drawn, **_joined(drawn)}
+    return replace(means, value=value, drawn=every, noise=_joined(noise), scatter=scatter)
 
 
 def _measure_losses(
@@ -357,7 +319,6 @@ def _measure_losses(
     drawing: Drawing,
     parts: Sequence[Floats],
 ) -> Measures:
-    """Return metrics that are means of losses."""
     placed = place(OF_LOSSES, judged, block, n_classes)
     assert placed is not None
     unit = divide(relatives.total, relatives.n_effective, 0.0)
@@ -424,7 +385,10 @@ def floors(
             assert true_class is not None
             simulated = _class_sums(own, judged, true_class)
         else:
-            simulated = outcome_sums(own, judged.weight, outcome)
+            entries = (judged.weight[own.row], (own.position, own.row))
+            shape = (own.n_blocks * own.n_cells, judged.n_samples)
+            summed = sparse.coo_array(entries, shape=shape).tocsr() @ outcome
+            simulated = blocks_of(own, summed[None])
         # Weight and confidence as they are, with the outcomes simulated.
         kept = total_sums(own, judged.weight)[:OUTCOME]
         kept = np.broadcast_to(kept, (OUTCOME, *simulated.shape[1:]))
@@ -444,7 +408,6 @@ def _drawn_classes(judged: Judged, chance: Floats) -> Integers:
 
 
 def _class_sums(placed: BinPlaces, judged: Judged, true_class: Integers) -> Floats:
-    """Return the sums of the outcomes had the true classes been those drawn."""
     assert judged.probabilities is not None
     class_ = placed.position // (placed.n_cells // judged.probabilities.shape[1])
     outcome = np.zeros((len(true_class), placed.n_cells))

@@ -81,32 +81,22 @@ def _about_the_set(labelled: Labelled) -> list[Notice]:
     found = []
     n_ties = labelled.predictions.n_ties
     if n_ties > 0:
-        found.append(
-            Notice(
-                "ties",
-                f"{plural(n_ties, 'protein')} of the calibration set "
-                f"{'has' if n_ties == 1 else 'have'} two or more classes with the same best "
-                "score. The class that comes first in the table counts as predicted.",
-            )
+        text = (
+            f"{plural(n_ties, 'protein')} of the calibration set "
+            f"{'has' if n_ties == 1 else 'have'} two or more classes with the same best score. "
+            "The class that comes first in the table counts as predicted."
         )
+        found.append(Notice("ties", text))
     if len(np.unique(labelled.cluster)) == labelled.n_samples:
-        found.append(
-            Notice(
-                "no relatives",
-                "Every protein of the calibration set counts as independent of all others. "
-                "If some are relatives, the intervals are too narrow and the held-out numbers "
-                "too good. Give the sequences, or a table of clusters.",
-                is_warning=True,
-            )
+        text = (
+            "Every protein of the calibration set counts as independent of all others. If some "
+            "are relatives, the intervals are too narrow and the held-out numbers too good. "
+            "Give the sequences, or a table of clusters."
         )
+        found.append(Notice("no relatives", text, is_warning=True))
     if len(np.unique(labelled.weight)) > 1:
-        found.append(
-            Notice(
-                "weights",
-                "Proteins of the calibration set carry different weights. Shares and metrics "
-                "are weighted; counts of proteins are not.",
-            )
-        )
+        text = "Proteins of the calibration set carry different weights. Shares and metrics are "
+        found.append(Notice("weights", text + "weighted; counts of proteins are not."))
     return found
 
 
@@ -145,16 +135,11 @@ def _about_fallbacks(labelled: Labelled, in_sample: Mapping[str, Confidence]) ->
     """Return a notice per class and reason, naming the methods that it concerns."""
     found = []
     predicted = labelled.predictions.predicted_class
-    for class_, class_name in enumerate(labelled.predictions.class_names):
-        rows = predicted == class_
-        if not rows.any():
-            continue
+    for class_ in np.unique(predicted):
+        rows, class_name = predicted == class_, labelled.predictions.class_names[class_]
         for flag in FALLBACKS:
-            methods = [
-                name
-                for name, confidence in in_sample.items()
-                if (confidence.note[rows] & int(flag)).any()
-            ]
+            notes = {name: stated.note[rows] for name, stated in in_sample.items()}
+            methods = [name for name, note in notes.items() if (note & int(flag)).any()]
             if methods:
                 whose = "" if len(methods) == len(in_sample) else f" ({', '.join(methods)})"
                 text = f"{class_name}{whose}: {NOTE_TEXTS[flag]}."

@@ -1,9 +1,6 @@
-"""Ratios of weighted sums over proteins, with intervals over whole clusters.
+"""Ratios of weighted sums over proteins, drawn together, with intervals over whole clusters.
 
-Mean losses, paired differences, shares in bins: each is Σ numerator over
-Σ denominator. All of a block are drawn together, so that they are paired, by
-the Bayesian bootstrap over clusters of :mod:`credence.calibrators.intervals`,
-and their quantiles are widened where few clusters bear them, as there.
+Mean losses, paired differences, shares in bins: each is Σ numerator over Σ denominator.
 """
 
 from __future__ import annotations
@@ -31,8 +28,7 @@ class Ratio:
     rows: Integers  # Which proteins of the block it is over
     numerator: Floats  # Per protein of `rows`; denominators are positive
     denominator: Floats
-    # Whether numerators are 0 or the denominator: the interval then has a guard at 0 and 1, so
-    # that 0 and 1 have a width too.
+    # Whether numerators are 0 or the denominator: the interval of 0 and 1 has a width then too.
     is_share: bool = False
 
 

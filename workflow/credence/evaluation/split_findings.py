@@ -50,21 +50,18 @@ def describe_split(
     examined = by_class(audited, class_)
     away = deviations(group, codes, settings.n_groups)
     bounds = lower_bounds(cluster, codes, settings.n_groups)
-    classes = tuple(
-        SplitClass(
-            class_names[code],
-            int((codes == at).sum()),
-            len(np.unique(cluster[codes == at])),
-            float(away[at]),
-            float(bounds[at]),
-            *examined.get(code, (0, 0)),
+    classes = []
+    for at, code in enumerate(present.tolist()):
+        own, uneven = cluster[codes == at], (float(away[at]), float(bounds[at]))
+        counts = (len(own), len(np.unique(own)))
+        classes.append(
+            SplitClass(class_names[code], *counts, *uneven, *examined.get(code, (0, 0)))
         )
-        for at, code in enumerate(present.tolist())
-    )
+    needed = settings.thresholds
     return SplitFinding(
-        identity=settings.thresholds.identity,
-        coverage=settings.thresholds.coverage,
-        both_sides=settings.thresholds.both_sides,
+        identity=needed.identity,
+        coverage=needed.coverage,
+        both_sides=needed.both_sides,
         strict=settings.strict,
         is_audited=is_audited,
         is_exhaustive=is_audited and n_sampled == population,
@@ -77,12 +74,12 @@ def describe_split(
         largest_share=float(np.bincount(cluster).max() / len(cluster)) if len(cluster) else 0.0,
         size_low=float(ratios.min()),
         size_high=float(ratios.max()),
-        classes=classes,
+        classes=tuple(classes),
         groups=_groups(names, packing.group, audited),
         edges=EDGES,
         worst=_worst(ids, packing.group, audited),
         apart=_apart(ids, packing.role == SET_ASIDE, packing.reason),
-        most_expected=settings.thresholds.most_expected,
+        most_expected=needed.most_expected,
         n_counted=audited.n_counted,
         n_by_chance=audited.n_by_chance,
         n_cut=found.n_cut,
@@ -100,8 +97,7 @@ def _groups(names: Strings, group: Strings, audited: Audit) -> tuple[SplitGroup,
     for name in sorted(names.tolist(), key=lambda name: (not name.isdigit(), name.zfill(9))):
         here = group == name
         nearest = audited.nearest[here & audited.is_examined]
-        known = nearest[~np.isnan(nearest)]
-        counts = np.histogram(known, bins=np.array(EDGES))[0]
+        counts = np.histogram(nearest[~np.isnan(nearest)], bins=np.array(EDGES))[0]
         rows.append(
             SplitGroup(name, int(here.sum()), tuple(counts.tolist()), int(np.isnan(nearest).sum()))
         )
@@ -110,34 +106,21 @@ def _groups(names: Strings, group: Strings, audited: Audit) -> tuple[SplitGroup,
 
 def _worst(ids: Strings, group: Strings, audited: Audit) -> tuple[CrossingPair, ...]:
     pairs = audited.pairs
-    order = sorted(
-        range(pairs.n_pairs),
-        key=lambda at: (
-            -pairs.identity[at],
-            str(ids[pairs.first[at]]),
-            str(ids[pairs.second[at]]),
-        ),
+    first, second = (ids[rows].astype(str) for rows in (pairs.first, pairs.second))
+    columns = (
+        *(first, group[pairs.first].astype(str), second, group[pairs.second].astype(str)),
+        *(pairs.identity, pairs.coverage),
     )
-    return tuple(
-        CrossingPair(
-            str(ids[pairs.first[at]]),
-            str(group[pairs.first[at]]),
-            str(ids[pairs.second[at]]),
-            str(group[pairs.second[at]]),
-            float(pairs.identity[at]),
-            float(pairs.coverage[at]),
-        )
-        for at in order[:MOST_PAIRS]
-    )
+    order = np.lexsort((second, first, -pairs.identity))[:MOST_PAIRS]
+    rows = zip(*(column[order].tolist() for column in columns), strict=True)
+    return tuple(CrossingPair(*row) for row in rows)
 
 
 def _apart(ids: Strings, is_apart: Booleans, reason: Strings) -> tuple[Apart, ...]:
-    by_kind: dict[str, list[int]] = defaultdict(list)
-    for row in np.flatnonzero(is_apart).tolist():
-        by_kind[kind_of(str(reason[row]))].append(row)
-    parts = []
-    for kind in sorted(by_kind):
-        rows = sorted(by_kind[kind], key=lambda row: str(ids[row]))
-        examples = tuple(f"{ids[row]}: {reason[row]}" for row in rows[:MOST_EXAMPLES])
-        parts.append(Apart(kind, len(rows), examples))
-    return tuple(parts)
+    by_kind: dict[str, list[str]] = defaultdict(list)
+    for row in sorted(np.flatnonzero(is_apart).tolist(), key=lambda row: str(ids[row])):
+        by_kind[kind_of(str(reason[row]))].append(f"{ids[row]}: {reason[row]}")
+    return tuple(
+        Apart(kind, len(texts), tuple(texts[:MOST_EXAMPLES]))
+        for kind, texts in sorted(by_kind.items())
+    )

@@ -1,9 +1,4 @@
-"""How much a number flatters that is measured where the fit was made.
-
-The design of [S23] Appendix A: the set is halved, methods are fitted to the
-first half and measured on both; again and again with other halves; what is
-reported are medians. Halves share no cluster of relatives.
-"""
+"""How much a number flatters that is measured where the fit was made ([S23] Appendix A)."""
 
 from __future__ import annotations
 
@@ -61,10 +56,11 @@ def measure_halves(labelled: Labelled, calibrators: Mapping[str, Calibrator], dr
         confidences = [calibration.confidence(half.predictions).value for half in halves]
         for number, class_name in enumerate((None, *labelled.predictions.class_names)):
             for metric in MEASURED:
-                found[name, class_name, metric] = (
-                    _measure(halves[0], confidences[0], number - 1, metric),
-                    _measure(halves[1], confidences[1], number - 1, metric),
+                first, second = (
+                    _measure(half, confidence, number - 1, metric)
+                    for half, confidence in zip(halves, confidences, strict=True)
                 )
+                found[name, class_name, metric] = first, second
     return found
 
 
@@ -76,25 +72,14 @@ def summarise_draws(draws: Sequence[Values]) -> tuple[TwoSets, ...]:
         pairs = pairs[~np.isnan(pairs).any(axis=1)]
         if len(pairs) == 0:
             continue
-        low, middle, high = np.quantile(pairs[:, 1] - pairs[:, 0], QUANTILES)
-        found.append(
-            TwoSets(
-                method,
-                class_name,
-                metric,
-                float(np.median(pairs[:, 0])),
-                float(np.median(pairs[:, 1])),
-                float(middle),
-                float(low),
-                float(high),
-                len(pairs),
-            )
-        )
+        low, middle, high = np.quantile(pairs[:, 1] - pairs[:, 0], QUANTILES).tolist()
+        first, other = np.median(pairs, axis=0).tolist()
+        numbers = (first, other, middle, low, high, len(pairs))
+        found.append(TwoSets(method, class_name, metric, *numbers))
     return tuple(found)
 
 
 def _measure(half: Labelled, confidence: Floats, class_: int, metric: str) -> float:
-    """Return a metric of one class, or of all where the class is −1."""
     rows = ~np.isnan(confidence)
     if class_ >= 0:
         rows &= half.predictions.predicted_class == class_

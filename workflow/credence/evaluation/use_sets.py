@@ -43,8 +43,7 @@ def counts_of(n_classes: int, columns: UseColumns) -> tuple[Integers, Integers]:
     by_class += [count(numbers >= level) for numbers in (value, lower) for level in LEVELS]
     # Of a range that is too wide nothing shows that it still holds.
     by_class += [count(columns.is_evident), count(columns.is_evident & columns.is_in_range)]
-    by_bin = np.bincount(bin_of(value[known], EDGES), minlength=N_BINS)
-    return np.stack(by_class, axis=1), by_bin
+    return np.stack(by_class, axis=1), np.bincount(bin_of(value[known], EDGES), minlength=N_BINS)
 
 
 def use_set_of(
@@ -80,26 +79,13 @@ def summarise_use_set(
     name: str, method: str, predictions: Predictions, confidence: Confidence
 ) -> UseSet:
     """Return what a page shows of a use-set that is in memory."""
-    value = confidence.value
-    return use_set_of(
-        name,
-        method,
-        predictions.class_names,
-        counts_of(
-            predictions.n_classes,
-            UseColumns(
-                predictions.predicted_class,
-                value,
-                confidence.lower,
-                use_of(confidence) != USES[-1],
-                ~np.isnan(value),
-            ),
-        ),
-        {
-            text: int(((confidence.note & int(flag)) != 0).sum())
-            for flag, text in NOTE_TEXTS.items()
-        },
-    )
+    value, is_evident = confidence.value, use_of(confidence) != USES[-1]
+    columns = (predictions.predicted_class, value, confidence.lower, is_evident, ~np.isnan(value))
+    counts = counts_of(predictions.n_classes, UseColumns(*columns))
+    notes = {
+        text: int(((confidence.note & int(flag)) != 0).sum()) for flag, text in NOTE_TEXTS.items()
+    }
+    return use_set_of(name, method, predictions.class_names, counts, notes)
 
 
 MOST_ROWS = 50  # flagged proteins that a page lists
@@ -146,16 +132,10 @@ class NovelSet:
     _rows: list[NovelProtein] = field(default_factory=list)
 
     def add(
-        self,
-        ids: Strings,
-        points: Floats,
-        look: Look,
-        predicted_class: Strings,
-        confidence: Floats,
+        self, ids: Strings, points: Floats, look: Look, predicted: Strings, confidence: Floats
     ) -> None:
         """Add proteins of the use-set."""
-        placed = np.isfinite(look.distance)
-        flagged = look.is_flagged
+        placed, flagged = np.isfinite(look.distance), look.is_flagged
         self.n += len(ids)
         self.n_repeats += int(look.is_repeat.sum())
         self._distances.append(look.distance[placed])
@@ -166,19 +146,12 @@ class NovelSet:
             known = confidence[chosen & np.isfinite(confidence)]
             self._sums[row] += (known.sum(), len(known))
         for row in np.flatnonzero(flagged).tolist():
-            nearest = int(look.nearest[row])
-            self._rows.append(
-                NovelProtein(
-                    str(ids[row]),
-                    str(predicted_class[row]),
-                    float(confidence[row]),
-                    float(look.novelty[row]),
-                    float(look.distance[row]),
-                    str(self.reference.ids[nearest]),
-                    str(self.reference.class_name[nearest]),
-                    float(look.training_distance[row]),
-                )
-            )
+            own = (confidence, look.novelty, look.distance, look.training_distance)
+            stated, novelty, distance, training = (float(column[row]) for column in own)
+            named = (self.reference.ids, self.reference.class_name)
+            nearest, its_class = (str(names[look.nearest[row]]) for names in named)
+            novel = (str(ids[row]), str(predicted[row]), stated, novelty, distance)
+            self._rows.append(NovelProtein(*novel, nearest, its_class, training))
         self._rows = sorted(self._rows, key=lambda found: (-found.distance, found.id))[:MOST_ROWS]
 
     def finding(self) -> NoveltyFinding:
@@ -195,7 +168,7 @@ class NovelSet:
         edges = np.linspace(0.0, end if end > 0 else 1.0, n_bins + 1)
         sums, counts = self._sums.T
         with np.errstate(invalid="ignore"):
-            means = sums / counts
+            flagged, others = (sums / counts).tolist()
         return NoveltyFinding(
             name=self.name,
             features=reference.space.kind,
@@ -208,8 +181,8 @@ class NovelSet:
             n_repeats=self.n_repeats,
             n_calibration=len(known),
             n_training=0 if reference.training is None else len(reference.training),
-            confidence_flagged=float(means[0]),
-            confidence_others=float(means[1]),
+            confidence_flagged=flagged,
+            confidence_others=others,
             edges=tuple(float(edge) for edge in edges),
             calibration_counts=_counts(own, edges),
             use_counts=_counts(use, edges),

@@ -1,9 +1,7 @@
 """Probabilities of several events that no distribution over the classes contradicts.
 
-Forecasts made one by one can contradict each other: the best class more probable
-than the two best. They are moved to the nearest that one distribution over the
-classes can have given (de Finetti's coherence), which is nearer to what turns
-out, whatever turns out.
+Forecasts made one by one are moved to the nearest that one distribution can have given (de
+Finetti's coherence), which is nearer to what turns out, whatever turns out (decision 1010).
 """
 
 from __future__ import annotations
@@ -60,10 +58,8 @@ class EventProblem:
 def nearest_shares(columns: Floats, stated: Floats, own: Floats, base: Floats) -> Floats:
     """Return r ≥ 0 with Σr = 1 for which the events are nearest, shape (n_samples, n_classes).
 
-    With p = own·base + (1 − own)·columns r the least of Σ p log(p/stated) +
-    (1 − p) log((1 − p)/(1 − stated)) − b Σ log r, for ever smaller b, by Newton's
-    method in steps relative to r. Classes that no event distinguishes are one: what
-    they share is divided evenly.
+    p = own·base + (1 − own)·columns r of least divergence (see `coherent`) − b Σ log r, for ever
+    smaller b, by Newton steps relative to r.
     """
     kinds, kind, size = np.unique(columns, axis=1, return_inverse=True, return_counts=True)
     n_samples, n_kinds = len(stated), kinds.shape[1]
@@ -146,14 +142,11 @@ DECIMALS = 9  # of the forecasts: below, rounding decides
 
 
 def coherent(held: Booleans, stated: Floats, fixed: Floats | None, first: Booleans) -> Floats:
-    """Return the nearest probabilities that contradict each other nowhere.
+    """Return the nearest probabilities that contradict each other nowhere (decision 1010).
 
-    Protein by protein, p = M q with q ≥ 0, Σq = 1 (and q of the fixed class as it is)
-    that minimises the divergence Σ p log(p/stated) + (1 − p) log((1 − p)/(1 − stated)): without a
-    fixed class the sum of the events' log losses falls, whichever class is the true one (Predd et
-    al. 2009, doi 10.1109/TIT.2009.2027573). Nothing becomes impossible that was not, as it would
-    with least squares. The sums M q are taken in the same order for every event, so that an event
-    that holds another is never below it, not even by rounding.
+    Protein by protein, p = M q with q ≥ 0, Σq = 1 (and q of the fixed class as it is) of least
+    divergence (Predd et al. 2009, doi 10.1109/TIT.2009.2027573). Sums M q are taken in one order,
+    so that an event that holds another is never below it.
     """
     n_events, n_samples, n_classes = held.shape
     answer = np.full((n_events, n_samples), np.nan)
@@ -173,8 +166,7 @@ def coherent(held: Booleans, stated: Floats, fixed: Floats | None, first: Boolea
             free = nearest_shares(matrix[:, ~which], target, own[:, 0], matrix[:, which][:, 0])
             share[:, ~which] = (1.0 - own) * free
         else:
-            nothing = np.zeros(len(rows))
-            share = nearest_shares(matrix, target, nothing, np.zeros(len(matrix)))
+            share = nearest_shares(matrix, target, np.zeros(len(rows)), np.zeros(len(matrix)))
         answer[:, rows] = sums_of(inside, share)
     is_known = ~np.isnan(stated)
     if fixed is not None:

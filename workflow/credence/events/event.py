@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from credence.calibrators.score_logs import name_order
-from credence.events.rules import Rule, parse_rule
+from credence.events.rules import parse_rule
 from credence.predictions import Booleans, Integers, Labelled, Predictions
-from credence.problems import InputError, Problem, nearest
+from credence.problems import Problem, gathering, nearest, raise_any
 
 PREDICTED = "predicted_class"
 EACH_CLASS = "each_class"
@@ -42,10 +42,7 @@ class Event:
 
 
 def class_ranks(predictions: Predictions) -> Integers:
-    """Return the place of every class in each row, 1 the best, shape (n_samples, n_classes).
-
-    The predicted class comes first, ties by name; without score vectors all others are last.
-    """
+    """Return the place of every class in each row, the predicted one's 1, shape as the scores."""
     n_samples, n_classes = predictions.n_samples, predictions.n_classes
     rows = np.arange(n_samples)
     place = np.full((n_samples, n_classes), n_classes, dtype=np.int64)
@@ -82,13 +79,8 @@ def outcomes(held: Booleans, true_class: Integers) -> Booleans:
 def as_question(labelled: Labelled, came_true: Booleans) -> Labelled:
     """Return proteins that are right where an event came true, to judge it as confidences are."""
     of = labelled.predictions
-    predictions = Predictions(
-        ids=of.ids,
-        class_names=("no", "yes"),
-        scale=1.0,
-        resolution=0.0,
-        predicted_class=np.ones(of.n_samples, dtype=np.int64),
-    )
+    yes = np.ones(of.n_samples, dtype=np.int64)
+    predictions = Predictions(of.ids, ("no", "yes"), 1.0, 0.0, yes)
     return Labelled(predictions, came_true.astype(np.int64), labelled.weight, labelled.cluster)
 
 
@@ -112,20 +104,14 @@ def events_of(
         else:
             found += [Event(class_name, classes=(class_name,)) for class_name in class_names]
     for name, classes in groups.items():
-        problems += [
-            Problem(
-                where, f"there is no class {class_!r}.", nearest(class_, class_names), None, name
-            )
-            for class_ in classes
-            if class_ not in known
-        ]
+        for class_ in classes:
+            if class_ not in known:
+                what, remedy = f"there is no class {class_!r}.", nearest(class_, known)
+                problems.append(Problem(where, what, remedy, None, name))
         found.append(Event(name, classes=tuple(dict.fromkeys(classes))))
     for name, rule in rules.items():
-        try:
-            parsed: Rule = parse_rule(rule, where, name)
-            parsed.require_columns(class_names, where, name)
-        except InputError as error:
-            problems += error.problems
+        with gathering(problems):
+            parse_rule(rule, where, name).require_columns(class_names, where, name)
         found.append(Event(name, rule=rule))
     names = [event.name for event in found]
     problems += [
@@ -133,6 +119,5 @@ def events_of(
         for name in dict.fromkeys(names)
         if names.count(name) > 1
     ]
-    if problems:
-        raise InputError(problems)
+    raise_any(problems)
     return tuple(found)

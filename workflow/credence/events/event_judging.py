@@ -14,7 +14,7 @@ from credence.draws import encode_clusters, keys_of, uniform
 from credence.evaluation.curves import reliability_of
 from credence.evaluation.evaluate import cross_fit
 from credence.evaluation.judging import HELD_OUT, EvaluationOptions, Stated, judge
-from credence.events.event import Event, as_question, memberships, outcomes
+from credence.events.event import Event, as_question, membership, memberships, outcomes
 from credence.events.features import BY_NAME as FEATURES
 from credence.events.features import GROUPS, EventEvidence, FeatureTable, Seen, table_of
 from credence.events.forecasters import BY_NAME as FORECASTERS
@@ -69,7 +69,7 @@ class EventOptions:
 class Asked:
     """One event on the calibration set."""
 
-    event: Event  # What is asked
+    event: Event
     table: FeatureTable  # Features
     came_true: Booleans  # Outcomes
     examples: Examples  # The same, as forecasters see it
@@ -113,8 +113,9 @@ def event_data(
         neighbours=None if evidence.neighbours is None else evidence.neighbours[order],
     )
     names = np.array(labelled.predictions.class_names, dtype=object)
-    stratum = names[labelled.predictions.predicted_class].astype(str)
-    fold = fold_of(labelled.cluster, stratum, options.n_folds)
+    fold = fold_of(
+        labelled.cluster, names[labelled.predictions.predicted_class].astype(str), options.n_folds
+    )
     cluster, key = encode_clusters(labelled.cluster)
     confidence = None
     if options.agrees and calibrators:
@@ -125,7 +126,7 @@ def event_data(
 
 def ask(data: EventData, event: Event, names: Sequence[str]) -> Asked:
     """Return an event with its features and outcomes."""
-    held = memberships([event], data.labelled.predictions)[0]
+    held = membership(event, data.labelled.predictions)
     came_true = outcomes(held, data.labelled.true_class)
     table = table_of(Seen(data.evidence, held, data.frequency), names)
     note = ""
@@ -149,17 +150,13 @@ NAME = "one_vs_all"
 
 
 def one_vs_all(of: Labelled, fold: Integers) -> Floats:
-    """Return each protein's distribution from curves that did not see its fold.
-
-    A curve for every class: Zadrozny & Elkan 2002, doi 10.1145/775047.775151.
-    """
+    """Return each protein's distribution, held out: a curve for each class (Zadrozny & Elkan)."""
     share = row_shares(of.predictions)
     found = np.full_like(share, np.nan)
     for judged in left_out(fold):
         for class_ in range(of.predictions.n_classes):
             is_class = np.equal(of.true_class, class_).astype(float)
-            seen = share[~judged, class_]
-            curve = never_falling(seen, is_class[~judged], of.weight[~judged])
+            curve = never_falling(share[~judged, class_], is_class[~judged], of.weight[~judged])
             found[judged, class_] = curve.value(share[judged, class_])
     return np.asarray(found / found.sum(axis=1, keepdims=True))
 
@@ -193,19 +190,11 @@ def study_events(
         if rivals is not None:
             stated[NAME] = rivals[number]
         found.append(_finding(data, one, learnt[number], stated, published[number]))
-    model = EventModel(
-        predictions.class_names,
-        asked[0].table.used,
-        data.frequency,
-        evidence.types,
-        evidence.admissible,
-        options.agrees and bool(calibrators),
-        tuple(
-            _fitted(one, parts, options.forecaster)
-            for one, parts in zip(asked, learnt, strict=True)
-        ),
-        mixture_of(data.labelled),
-    )
+    pairs = zip(asked, learnt, strict=True)
+    fitted = tuple(_fitted(one, parts, options.forecaster) for one, parts in pairs)
+    agrees = options.agrees and bool(calibrators)
+    known = (asked[0].table.used, data.frequency, evidence.types, evidence.admissible, agrees)
+    model = EventModel(predictions.class_names, *known, fitted, mixture_of(data.labelled))
     outcome = np.stack([one.came_true for one in asked]).astype(float)
     return model, EventsFinding(
         forecaster=options.forecaster,
@@ -225,7 +214,6 @@ def study_events(
 
 
 def _learn_all(data: EventData, asked: Asked) -> dict[str, Learnt]:
-    """Return what every forecaster learns of an event."""
     options = data.options
     if asked.note:
         answer = 1.0 if asked.came_true.all() else 0.0
@@ -248,13 +236,11 @@ def _rivals(data: EventData, events: Sequence[Event]) -> Floats | None:
 
 
 def _fitted(asked: Asked, learnt: Mapping[str, Learnt], forecaster: str) -> FittedEvent:
-    part = learnt[forecaster]
-    note = asked.note
-    if not note and part.is_scarce:
-        note = "too few calibration proteins for which it came true, or did not: overall share"
-    return FittedEvent(
-        asked.event, CONSTANT if part.is_scarce else forecaster, part.forecast, note
-    )
+    part, note, kind = learnt[forecaster], asked.note, forecaster
+    if part.is_scarce:
+        few = "too few calibration proteins for which it came true, or did not: overall share"
+        note, kind = note or few, CONSTANT
+    return FittedEvent(asked.event, kind, part.forecast, note)
 
 
 def _finding(
@@ -297,7 +283,6 @@ Entry = TypeVar("Entry", MetricValue, Difference)
 
 
 def _over_all(entries: Sequence[Entry], names: Sequence[str]) -> tuple[Entry, ...]:
-    """Return the entries of some metrics over all proteins."""
     return tuple(one for one in entries if one.class_name is None and one.metric in names)
 
 
@@ -321,14 +306,12 @@ def _ablations(
         entries[group, HELD_OUT] = Stated(without)
     judgement = judge(question, entries, "all", options.judging)
     found = {(one.method, one.metric): one for one in _over_all(judgement.differences, COMPARED)}
+    of_group = {
+        group: [name for name in used if FEATURES[name].group == group] for group in groups
+    }
     return tuple(
-        Ablation(
-            group,
-            tuple(name for name in used if FEATURES[name].group == group),
-            found[group, "nll"],
-            found[group, "brier"],
-        )
-        for group in groups
+        Ablation(group, tuple(names), found[group, "nll"], found[group, "brier"])
+        for group, names in of_group.items()
     )
 
 
@@ -359,24 +342,18 @@ def _learning(
 
 
 def _feature_findings(table: FeatureTable, without: Sequence[str]) -> tuple[FeatureFinding, ...]:
-    return tuple(
-        FeatureFinding(
-            entry.name,
-            entry.group,
-            entry.summary,
-            "left out by the settings"
-            if entry.name in without
-            else (f"needs {entry.needs}" if entry.name in table.missing else ""),
-        )
-        for entry in FEATURES.values()
-    )
+    found = []
+    for entry in FEATURES.values():
+        why = f"needs {entry.needs}" if entry.name in table.missing else ""
+        why = "left out by the settings" if entry.name in without else why
+        found.append(FeatureFinding(entry.name, entry.group, entry.summary, why))
+    return tuple(found)
 
 
 def _mean_loss(stated: Floats, outcome: Floats) -> float:
     known = ~np.isnan(stated)
-    if not known.any():
-        return float("nan")
-    return float(negative_log_likelihood(stated[known], outcome[known] > 0).mean())
+    losses = negative_log_likelihood(stated[known], outcome[known] > 0)
+    return float(losses.mean()) if len(losses) else float("nan")
 
 
 def pooled_error(stated: Floats, outcome: Floats, weight: Floats) -> Pooled | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -30,8 +31,7 @@ class EventEvidence:
     """What is known of some proteins beside the events."""
 
     predictions: Predictions  # What the classifier gave
-    # Further numbers of each protein, NaN where not known: ``length``, ``distance``; of a
-    # calibration protein the distance to other clusters.
+    # Further numbers, NaN where not known: ``length``, ``distance`` (to other clusters).
     columns: Mapping[str, Floats] = field(default_factory=dict)
     # Class predicted for the genes beside each, `NO_GENE` where there is none.
     neighbours: Integers | None = None
@@ -61,7 +61,7 @@ class Feature:
     group: str  # What it is taken away with when groups are left out
     summary: str  # What it is
     needs: str  # What has to be given for it, in words: an entry of `GIVEN`
-    compute: Callable[[Seen], Floats]  # ``compute(seen)`` gives its columns where that is given
+    compute: Callable[[Seen], Any]  # ``compute(seen)`` gives its columns where that is given
 
 
 GIVEN: dict[str, Callable[[Seen], bool]] = {
@@ -112,87 +112,69 @@ def event_score(seen: Seen) -> Floats:
     return np.asarray(np.log(np.maximum(inside, least)) - np.log(np.maximum(outside, least)))
 
 
-def _event_rank(seen: Seen) -> Floats:
-    """Return the place of the best of the event's classes, 1 the predicted one."""
+# What each of these gives stands in its entry of `FEATURES`.
+def _event_rank(seen: Seen) -> Any:
     last = seen.predictions.n_classes + 1
-    return np.asarray(
-        np.where(seen.held, class_ranks(seen.predictions), last).min(axis=1).astype(float)
-    )
+    return np.where(seen.held, class_ranks(seen.predictions), last).min(axis=1)
 
 
-def _margin(seen: Seen) -> Floats:
-    """Return by how much the best score leads the next, in shares and in their logs."""
+def _margin(seen: Seen) -> Any:
     tables = (row_shares(seen.predictions), np.log(_floored(seen)))
     return np.column_stack([lead_of(table, seen.predictions.predicted_class) for table in tables])
 
 
-def _entropy(seen: Seen) -> Floats:
-    """Return the entropy of the row's shares."""
+def _entropy(seen: Seen) -> Any:
     ordered = _floored(seen)[:, name_order(seen.predictions.class_names)]
-    return np.asarray(-(ordered * np.log(ordered)).sum(axis=1))
+    return -(ordered * np.log(ordered)).sum(axis=1)
 
 
 SECOND = 2
 
 
-def _one_hot(seen: Seen) -> Floats:
-    """Return a column for each class, 1 where it is the predicted one."""
+def _one_hot(seen: Seen) -> Any:
+    order = name_order(seen.predictions.class_names)
+    return np.equal(seen.predictions.predicted_class[:, None], order)
+
+
+def _runner_up(seen: Seen) -> Any:
     of = seen.predictions
-    order = name_order(of.class_names)
-    return np.asarray((of.predicted_class[:, None] == order[None, :]).astype(float))
+    return (class_ranks(of) == SECOND)[:, name_order(of.class_names)]
 
 
-def _runner_up(seen: Seen) -> Floats:
-    """Return a column for each class, 1 where it is the best of the others."""
-    of = seen.predictions
-    return np.asarray((class_ranks(of) == SECOND)[:, name_order(of.class_names)].astype(float))
-
-
-def _class_score(seen: Seen) -> Floats:
-    """Return a column for each class: the event's score where it is predicted, else 0."""
+def _class_score(seen: Seen) -> Any:
     return _one_hot(seen) * event_score(seen)[:, None]
 
 
-def _class_frequency(seen: Seen) -> Floats:
-    """Return the share of the predicted class among the calibration proteins."""
+def _class_frequency(seen: Seen) -> Any:
     return seen.frequency[seen.predictions.predicted_class]
 
 
-def _class_type(seen: Seen) -> Floats:
-    """Return a column for each named group, 1 where the predicted class is in it."""
+def _class_type(seen: Seen) -> Any:
     names = np.array(seen.predictions.class_names, dtype=object)
     inside = [np.isin(names, list(group.classes)) for group in seen.evidence.types]
-    return np.column_stack(inside)[seen.predictions.predicted_class].astype(float)
+    return np.column_stack(inside)[seen.predictions.predicted_class]
 
 
 def _members(seen: Seen) -> Floats:
-    """Return the scores of an ensemble's members."""
     assert seen.predictions.network_scores is not None
     return seen.predictions.network_scores
 
 
-def _spread(seen: Seen) -> Floats:
-    """Return how far the members' scores of the event lie apart (standard deviation)."""
-    inside = np.where(seen.held[:, None, :], _members(seen), 0.0).sum(axis=2)
-    return np.asarray(inside.std(axis=1))
+def _spread(seen: Seen) -> Any:
+    return np.where(seen.held[:, None, :], _members(seen), 0.0).sum(axis=2).std(axis=1)
 
 
-def _vote_share(seen: Seen) -> Floats:
-    """Return the share of the members whose best class is in the event."""
-    votes = _members(seen).argmax(axis=2)
-    return np.asarray(np.take_along_axis(seen.held, votes, axis=1).mean(axis=1))
+def _vote_share(seen: Seen) -> Any:
+    return np.take_along_axis(seen.held, _members(seen).argmax(axis=2), axis=1).mean(axis=1)
 
 
-def _concordance(seen: Seen) -> Floats:
-    """Return 1 where the predicted class is also that of most members' votes."""
+def _concordance(seen: Seen) -> Any:
     votes = _members(seen).argmax(axis=2)
     counts = (votes[:, :, None] == np.arange(seen.predictions.n_classes)).sum(axis=1)
-    own = counts[np.arange(len(counts)), seen.predictions.predicted_class]
-    return np.asarray((own == counts.max(axis=1)).astype(float))
+    return counts[np.arange(len(counts)), seen.predictions.predicted_class] == counts.max(axis=1)
 
 
-def _neighbours(seen: Seen) -> Floats:
-    """Return the share of the genes beside it that are predicted to be of the event."""
+def _neighbours(seen: Seen) -> Any:
     beside = seen.evidence.neighbours
     assert beside is not None
     is_there = beside != NO_GENE
@@ -200,8 +182,7 @@ def _neighbours(seen: Seen) -> Floats:
     return divide(is_held.sum(axis=1), is_there.sum(axis=1))
 
 
-def _admissible(seen: Seen) -> Floats:
-    """Return the share of the event's classes that fulfil the user's rule."""
+def _admissible(seen: Seen) -> Any:
     of = seen.predictions
     holds = parse_rule(seen.evidence.admissible, "admissible").holds(of, class_ranks(of))
     return divide((holds & seen.held).sum(axis=1), seen.held.sum(axis=1), 0.0)

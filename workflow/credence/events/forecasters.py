@@ -113,8 +113,7 @@ def scaling_of(examples: Examples) -> Scaling:
     total = np.maximum(weight.sum(axis=0), np.finfo(float).tiny)
     values = np.where(is_known, examples.features, 0.0)
     mean = (weight * values).sum(axis=0) / total
-    squares = (weight * np.where(is_known, values - mean, 0.0) ** 2).sum(axis=0) / total
-    spread = np.sqrt(squares)
+    spread = np.sqrt((weight * np.where(is_known, values - mean, 0.0) ** 2).sum(axis=0) / total)
     return Scaling(mean, np.where(spread < FLAT, 0.0, spread))
 
 
@@ -204,8 +203,7 @@ class Neighbours:
 def nearest_rows(asked: Floats, points: Floats, k: int) -> Integers:
     """Return the k nearest points of each row, nearest first; ties by the points' order."""
     n_points = len(points)
-    # Distance and place in one whole number: partition and sort are then the same
-    # whatever way they go.
+    # Distance and place in one whole number: partition and sort are the same whatever they do.
     steps = np.rint(cdist(asked, points) * 10**DECIMALS).astype(np.int64)
     keys = steps * n_points + np.arange(n_points)
     if k < n_points:
@@ -285,10 +283,7 @@ class TreeForecast:
 
 
 def fit_tree(examples: Examples, least: float) -> TreeForecast:
-    """Return the tree whose leaves hold so many proteins or more.
-
-    A booster's first tree splits as one by Gini's index would: all curvatures are the same.
-    """
+    """Return the tree whose leaves hold so many proteins or more, split as by Gini's index."""
     least_rows = min(max(int(least), 1), examples.n_samples)
     forest = grown(
         examples, Growth(1, LEAVES_OF_ONE_TREE, 1.0, least_rows, ridge=0.0, is_random=False)

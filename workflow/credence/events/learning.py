@@ -20,8 +20,7 @@ class Learnt:
 
     forecast: Forecast  # From all proteins
     value: float  # What tuning chose
-    # Each protein's probability from a forecaster tuned and fitted without its fold; NaN where
-    # there is no other fold.
+    # Each protein's probability by fits without its fold; NaN where there is no other.
     held_out: Floats
     is_scarce: bool  # Whether there was too little to learn from
     # What tuning without each fold chose.
@@ -48,21 +47,15 @@ def learn(
     least: float,
     kept: Booleans | None = None,
 ) -> Learnt:
-    """Return what a forecaster learns, tuned and judged by nested cross-fitting.
-
-    For each fold o the value is chosen with the least log loss on the other folds, each predicted
-    by a fit without it and without o. A fit without two folds serves both: f (f + 1) / 2 fits, not
-    f². The value of the forecast from all proteins has the least loss without one fold.
-    """
+    """Return what a forecaster learns, tuned and judged in pairs of folds (decision 1011)."""
     may = np.ones(examples.n_samples, dtype=np.bool_) if kept is None else kept
-    numbers = np.unique(fold).tolist()
     candidates = np.array(forecaster.candidates)
     held_out = np.full(examples.n_samples, np.nan)
     every = examples.take(may)
     inner = _inner_losses(forecaster, examples, fold, may, least)
     total = np.zeros(len(candidates))
     chosen: dict[int, float] = {}
-    for number in numbers:
+    for number in inner:
         judged = np.equal(fold, number)
         seen = may & ~judged
         if not seen.any():
@@ -117,7 +110,6 @@ def _path(forecaster: Forecaster, examples: Examples, features: Floats, least: f
 
 
 def _losses(probability: Floats, judged: Examples) -> Floats:
-    """Return the weighted log loss of each candidate."""
     odds = np.log(probability) - np.log1p(-probability)
     return np.asarray(log_loss(odds, judged.outcome) @ judged.weight)
 

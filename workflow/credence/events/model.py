@@ -16,6 +16,7 @@ from credence.events.event import Event, memberships
 from credence.events.features import BY_NAME, EventEvidence, Seen, table_of
 from credence.events.forecasters import BY_NAME as FORECASTERS
 from credence.events.forecasters import ConstantForecast, Forecast
+from credence.metrics.metric import divide
 from credence.predictions import Booleans, Floats, Labelled, Predictions
 from credence.problems import refuse
 from credence.records import Stored
@@ -42,7 +43,7 @@ class Mixture:
         own = np.where(np.isnan(confidence), share[rows, best], confidence)
         share[rows, best] = 0.0
         rest = share.sum(axis=1)
-        share *= np.divide(1.0 - own, rest, out=np.zeros_like(rest), where=rest > 0)[:, None]
+        share *= divide(1.0 - own, rest, 0.0)[:, None]
         share[rows, best] = own
         return share
 
@@ -63,20 +64,16 @@ def mixture_of(labelled: Labelled) -> Mixture:
 
 
 def for_another_mix(held: Booleans, stated: Floats, share: Floats, weight: Floats) -> Floats:
-    """Return the probabilities of events if classes were w times as frequent.
+    """Return the probabilities of events if classes were w times as frequent (decision 1030).
 
-    P′(j | x) ∝ w_j P(j | x) (Saerens et al. 2002, doi 10.1162/089976602753284446). Hence, E an
-    event, P′(E | x) = aP/(aP + b(1 − P)) with P = P(E | x), a the mean of w over the classes that
-    E holds and b over the others, each class counting by its share.
+    P′(E | x) = aP/(aP + b(1 − P)), a the mean of w over the classes of E, b over the others.
     """
     if (weight == weight[0]).all():
         return stated
     gain = _mean_weight(held, share, weight)
     loss = _mean_weight(~held, share, weight)
-    above, below = stated * gain, (1.0 - stated) * loss
-    total = above + below
-    blank = np.full_like(total, np.nan)
-    return np.asarray(np.divide(above, total, out=blank, where=total > 0))
+    above = stated * gain
+    return divide(above, above + (1.0 - stated) * loss)
 
 
 def _mean_weight(held: Booleans, share: Floats, weight: Floats) -> Floats:
@@ -87,7 +84,7 @@ def _mean_weight(held: Booleans, share: Floats, weight: Floats) -> Floats:
         part = np.where(held[:, :, class_], share[:, class_], 0.0)
         mass += part
         moved += part * weight[class_]
-    return np.divide(moved, mass, out=np.ones_like(mass), where=mass > 0)
+    return divide(moved, mass, 1.0)
 
 
 CONSTANT = "constant"
@@ -141,8 +138,7 @@ class EventModel:
 
     def stated(self, evidence: EventEvidence) -> Floats:
         """Return every forecast as it is, shape (n_events, n_samples)."""
-        predictions = evidence.predictions
-        held = memberships([entry.event for entry in self.events], predictions)
+        held = memberships([entry.event for entry in self.events], evidence.predictions)
         found = []
         for entry, inside in zip(self.events, held, strict=True):
             table = table_of(Seen(evidence, inside, self.frequency), self.features)
@@ -177,11 +173,5 @@ def agreeing(
     events: Sequence[Event], predictions: Predictions, stated: Floats, confidence: Floats | None
 ) -> Floats:
     """Return forecasts made coherent, the predicted class at its confidence if given."""
-    held = memberships(events, predictions)
-    return coherent(held, stated, confidence, predicted_mask(predictions))
-
-
-def predicted_mask(predictions: Predictions) -> Booleans:
-    """Return which class is the predicted one, shape (n_samples, n_classes)."""
-    every = np.arange(predictions.n_classes)
-    return np.asarray(predictions.predicted_class[:, None] == every[None, :])
+    is_first = np.equal(predictions.predicted_class[:, None], np.arange(predictions.n_classes))
+    return coherent(memberships(events, predictions), stated, confidence, is_first)

@@ -23,7 +23,7 @@ import numpy as np
 
 from credence.metrics.metric import divide
 from credence.predictions import Booleans, Floats, Integers, Predictions
-from credence.problems import InputError, Problem, nearest
+from credence.problems import InputError, Problem, nearest, raise_any
 
 COLUMNS = {
     "score": "share of the row's scores of the class asked about",
@@ -80,20 +80,12 @@ class Rule:
 
     def require_columns(self, class_names: Sequence[str], where: str, name: str | None) -> None:
         """Refuse a rule that names a column that is not there."""
-        known = [*COLUMNS, *class_names]
-        problems = [
-            Problem(
-                where,
-                f"character {position} of the rule: there is no column {column!r}.",
-                nearest(column, known),
-                None,
-                name,
-            )
-            for column, position in self.columns
-            if column not in known
-        ]
-        if problems:
-            raise InputError(problems)
+        known, problems = [*COLUMNS, *class_names], []
+        for column, position in self.columns:
+            if column not in known:
+                what = f"character {position} of the rule: there is no column {column!r}."
+                problems.append(Problem(where, what, nearest(column, known), None, name))
+        raise_any(problems)
 
     def holds(self, predictions: Predictions, rank: Integers) -> Booleans:
         """Return whether it holds for each class of each protein; never for what is not known."""

@@ -129,18 +129,11 @@ def errors_of(held_out: HeldOut, n_use: Integers, certainty: float) -> ListError
     is_known = (above.n_families > 0) & (listed > 0)
     error, bound = np.where(is_known, error, np.nan), np.where(is_known, bound, np.nan)
     least = np.minimum.accumulate(np.where(is_known, error, np.inf))
-    return ListErrors(
-        n_use,
-        listed,
-        above,
-        error,
-        np.minimum(bound, 1.0),
-        np.where(np.isinf(least), np.nan, least),
-        step_error[:, 0],
-        ((draws - centre[:, None]) ** 2).mean(axis=1),
-        _alike(held_out, step_error[:, 0], above),
-        1.0 if held_out.member is None else max(held_out.member / held_out.weight.mean(), 1.0),
-    )
+    shares = (error, np.minimum(bound, 1.0), np.where(np.isinf(least), np.nan, least))
+    own, variance = step_error[:, 0], ((draws - centre[:, None]) ** 2).mean(axis=1)
+    alike = _alike(held_out, own, above)
+    heavy = 1.0 if held_out.member is None else max(held_out.member / held_out.weight.mean(), 1.0)
+    return ListErrors(n_use, listed, above, *shares, own, variance, alike, heavy)
 
 
 def bins_of(held_out: HeldOut) -> Integers:

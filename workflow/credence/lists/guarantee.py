@@ -91,10 +91,8 @@ def guaranteed(coins: Coins, error: float, certainty: float) -> Guarantee:
     n, wrong = coins.n_families, coins.n_wrong
     passed = _walk(n, wrong, error, certainty)
     if passed >= 0:
-        found = float(coins.threshold[passed])
-        return Guarantee(found, int(n[passed]), int(wrong[passed]), 0)
-    level = (1.0 - certainty) / MOST_STARTS
-    n_more = max(int((least_families(wrong, error, level) - n).min()), 1)
+        return Guarantee(float(coins.threshold[passed]), int(n[passed]), int(wrong[passed]), 0)
+    n_more = max(int((least_families(wrong, error, (1.0 - certainty) / MOST_STARTS) - n).min()), 1)
     # At a threshold between two starts a small p-value is not enough.
     while _walk(n + n_more, wrong, error, certainty) < 0:
         n_more += 1 + n_more // 10

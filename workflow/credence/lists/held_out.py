@@ -93,16 +93,11 @@ class HeldOut:
         rows = np.flatnonzero(self.predicted == class_)
         members = self.weight[self.true == class_]
         cluster, place = np.unique(self.cluster[rows], return_inverse=True)
-        return HeldOut(
-            self.step[rows],
-            self.predicted[rows],
-            self.true[rows],
-            self.weight[rows],
-            place.astype(np.int64),
-            self.key[cluster],
-            self.mix,
-            float(members.mean()) if self.mix and len(rows) and len(members) else None,
-        )
+        columns = (self.step, self.predicted, self.true)
+        step, predicted, true = (column[rows] for column in columns)
+        own = (self.weight[rows], place, self.key[cluster], self.mix)
+        member = float(members.mean()) if self.mix and len(rows) and len(members) else None
+        return HeldOut(step, predicted, true, *own, member)
 
     def refuse_damage(self) -> None:
         """Refuse rows that are not as a fit leaves them."""
@@ -125,12 +120,6 @@ def held_out_of(labelled: Labelled, confidence: Floats, mix: MixDraws | None = N
     rows = np.flatnonzero(~np.isnan(confidence))
     rows = rows[np.argsort(keys_of(labelled.predictions.ids[rows]), kind="stable")]
     cluster, key = encode_clusters(labelled.cluster[rows])
-    return HeldOut(
-        step_of(confidence[rows]),
-        labelled.predictions.predicted_class[rows],
-        labelled.true_class[rows],
-        labelled.weight[rows],
-        cluster,
-        key,
-        mix,
-    )
+    classes = (labelled.predictions.predicted_class[rows], labelled.true_class[rows])
+    own = (step_of(confidence[rows]), *classes, labelled.weight[rows])
+    return HeldOut(*own, cluster, key, mix)

@@ -49,9 +49,8 @@ def class_chances(labelled: Labelled) -> Floats:
     fold = folds_by_class(labelled, DEFAULT_FOLDS)
     chance = np.empty((labelled.n_samples, predictions.n_classes))
     if predictions.scores is not None and predictions.is_distribution:
-        every = np.ones(predictions.n_classes, dtype=np.bool_)
         for is_out in left_out(fold):
-            model = Matrix().fit_model(labelled.take(~is_out), every, FitOptions(n_draws=0))
+            model = Matrix().fit_model(labelled.take(~is_out), FitOptions(n_draws=0))
             chance[is_out] = model.probabilities(predictions.take(is_out))
         return chance
     method = BY_NAME["class_only" if predictions.top_score is None else "kernel"]

@@ -64,32 +64,16 @@ def by_score(labelled: Labelled) -> Ranked:
     grid = grid_of(predictions.scale, predictions.resolution, float(score.max(initial=0.0)))
     order = np.empty(labelled.n_samples, dtype=np.int64)
     order[np.argsort(keys_of(predictions.ids), kind="stable")] = np.arange(labelled.n_samples)
-    return Ranked(
-        ON_SCORE,
-        score,
-        grid,
-        predictions.predicted_class,
-        labelled.true_class,
-        labelled.weight,
-        labelled.cluster,
-        encode_clusters(labelled.cluster)[0],
-        order,
-    )
+    facts = (predictions.predicted_class, labelled.true_class, labelled.weight, labelled.cluster)
+    return Ranked(ON_SCORE, score, grid, *facts, encode_clusters(labelled.cluster)[0], order)
 
 
 def by_confidence(held_out: HeldOut) -> Ranked:
     """Return calibration proteins, let through by confidences of fits without their cluster."""
-    return Ranked(
-        ON_CONFIDENCE,
-        STEPS[held_out.step],
-        STEPS[::-1],
-        held_out.predicted,
-        held_out.true,
-        held_out.weight,
-        held_out.key[held_out.cluster].astype(str).astype(object),
-        held_out.cluster,
-        np.arange(len(held_out.step)),
-    )
+    of, order = held_out, np.arange(len(held_out.step))
+    name = of.key[of.cluster].astype(str).astype(object)
+    value = (STEPS[of.step], STEPS[::-1])
+    return Ranked(ON_CONFIDENCE, *value, of.predicted, of.true, of.weight, name, of.cluster, order)
 
 
 def thresholds_of(
@@ -107,7 +91,6 @@ def thresholds_of(
 
 
 def _of_class(ranked: Ranked, name: str | None, members: float, wanted: Wanted) -> list[Threshold]:
-    """Return the thresholds of some predictions; `members` weigh what could be found."""
     coins = coins_of(ranked.grid, ranked.value, ~ranked.is_right, ranked.family, ranked.order)
     error = error_above(ranked)
     places = [_lowest(error <= 1.0 - precision) for precision in wanted.precision]
@@ -120,33 +103,21 @@ def _of_class(ranked: Ranked, name: str | None, members: float, wanted: Wanted) 
     for row, (precision, place, own) in enumerate(
         zip(wanted.precision, places, sure, strict=True)
     ):
-        kept, kept_true = _kept(ranked, ends[row], members)
-        sure_kept, sure_kept_true = _kept(ranked, own.threshold, members)
-        found.append(
-            Threshold(
-                class_name=name,
-                on=ranked.on,
-                precision=precision,
-                n=len(ranked.value),
-                threshold=ends[row],
-                kept=kept,
-                kept_true=kept_true,
-                n_families=0 if place is None else int(coins.n_families[place]),
-                right=float(right.value[row]),
-                right_lower=float(right.lower[row]),
-                right_upper=float(right.upper[row]),
-                sure=own.threshold,
-                sure_kept=sure_kept,
-                sure_kept_true=sure_kept_true,
-                sure_families=own.n_families,
-                n_more=own.n_more,
-            )
+        estimated = (len(ranked.value), ends[row], *_kept(ranked, ends[row], members))
+        n_families = 0 if place is None else int(coins.n_families[place])
+        of_right = (float(right.value[row]), float(right.lower[row]), float(right.upper[row]))
+        sure_of = (
+            own.threshold,
+            *_kept(ranked, own.threshold, members),
+            own.n_families,
+            own.n_more,
         )
+        numbers = (*estimated, n_families, *of_right, *sure_of)
+        found.append(Threshold(name, ranked.on, precision, *numbers))
     return found
 
 
 def _lowest(is_met: Booleans) -> int | None:
-    """Return the last place of a grid from the top down where something is met."""
     return int(np.flatnonzero(is_met)[-1]) if is_met.any() else None
 
 

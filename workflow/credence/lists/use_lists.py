@@ -39,18 +39,10 @@ def use_lists(
             own = errors_of(held_out.of_class(class_), counts[class_], certainty)
             lists += [list_of(class_name, own, error, level) for error in allowed]
             whole.append(_whole(class_name, own, level))
-    return UseLists(
-        name,
-        int(counts.sum()),
-        certainty,
-        level,
-        is_adjusted,
-        tuple(lists),
-        tuple(whole),
-        curve_of(None, every),
-        N_VERIFY,
-        verify_next(held_out, counts, class_names, N_VERIFY),
-    )
+    asked = (name, int(counts.sum()), certainty, level, is_adjusted)
+    verify = verify_next(held_out, counts, class_names, N_VERIFY)
+    curve = curve_of(None, every)
+    return UseLists(*asked, tuple(lists), tuple(whole), curve, N_VERIFY, verify)
 
 
 def verify_next(
@@ -86,7 +78,6 @@ def list_of(
 
 
 def _whole(class_name: str | None, errors: ListErrors, level: float) -> ProteinList:
-    """Return all predictions as a list."""
     return _ending_at(class_name, errors, 0, 1.0, level, False, None)
 
 
@@ -100,18 +91,8 @@ def _ending_at(
     relatives: float | None,
 ) -> ProteinList:
     right = errors.right(end, level, relatives)
-    return ProteinList(
-        class_name,
-        error,
-        is_certain,
-        float(STEPS[end]),
-        int(errors.n_listed[end]),
-        int(errors.above.n_families[end]),
-        right.expected,
-        right.lower,
-        right.upper,
-        right.lower_alike,
-        right.upper_alike,
-        float(errors.error[end]),
-        float(errors.bound[end]),
-    )
+    counts = (int(errors.n_listed[end]), int(errors.above.n_families[end]))
+    ends = (right.lower, right.upper, right.lower_alike, right.upper_alike)
+    wrong = (float(errors.error[end]), float(errors.bound[end]))
+    numbers = (float(STEPS[end]), *counts, right.expected, *ends, *wrong)
+    return ProteinList(class_name, error, is_certain, *numbers)

@@ -37,15 +37,11 @@ def equal_width(values: Floats, n_bins: int) -> Integers:
 
 
 def equal_count(values: Floats, weight: Floats, n_bins: int) -> Integers:
-    """Return the bin of each value, so that bins weigh alike; ties stay together.
-
-    A value whose ties lie, by weight, around the share q of all falls into bin ⌊q·n_bins⌋.
-    """
+    """Return the bin of each value: ⌊q·n_bins⌋, its ties around the share q of all by weight."""
     _, position = np.unique(values, return_inverse=True)
     mass = np.bincount(position, weights=weight)
     middle = (np.cumsum(mass) - mass / 2) / mass.sum()
-    bins = np.clip(np.floor(middle * n_bins), 0, n_bins - 1).astype(np.int64)
-    return np.asarray(bins[position])
+    return np.asarray(np.clip(np.floor(middle * n_bins), 0, n_bins - 1).astype(np.int64)[position])
 
 
 def width_cells(judged: Judged, n_bins: int, *, has_squares: bool = False) -> BinSums:
@@ -55,24 +51,19 @@ def width_cells(judged: Judged, n_bins: int, *, has_squares: bool = False) -> Bi
     )
 
 
-def _count_cells(judged: Judged) -> BinSums:
-    return in_cells(judged, equal_count(judged.confidence, judged.weight, N_BINS), N_BINS)
-
-
 def _score_cells(judged: Judged) -> BinSums | None:
     if judged.score is None:
         return None
     return in_cells(judged, equal_width(judged.score, N_SCORE_BINS), N_SCORE_BINS)
 
 
-def width_family(n_bins: int) -> Family:
-    """Return the rule of equal-width bins over the confidence."""
-    # The Brier score is taken apart in these.
-    return Family(f"width {n_bins}", partial(width_cells, n_bins=n_bins, has_squares=True))
-
-
-WIDTH = width_family(N_BINS)
-COUNT = Family(f"count {N_BINS}", _count_cells, is_fixed=False)
+# The Brier score is taken apart in these.
+WIDTH = Family(f"width {N_BINS}", partial(width_cells, n_bins=N_BINS, has_squares=True))
+COUNT = Family(
+    f"count {N_BINS}",
+    lambda of: in_cells(of, equal_count(of.confidence, of.weight, N_BINS), N_BINS),
+    is_fixed=False,
+)
 SCORE = Family("score", _score_cells)
 
 
@@ -89,14 +80,6 @@ def mean_gap(sums: Floats, n_effective: Floats) -> Floats:
 def root_mean_square_gap(sums: Floats, n_effective: Floats) -> Floats:
     """Return √(Σ_b W_b (mean p − mean t)² / Σ_b W_b): ECE in the L2 form, ECE2."""
     return np.asarray(np.sqrt(calibration(sums, n_effective)))
-
-
-def _mean_of_classes(sums: Floats, n_effective: Floats) -> Floats:
-    return mean_over_classes(mean_gap(sums, n_effective))
-
-
-def _weighted_mean_of_classes(sums: Floats, n_effective: Floats) -> Floats:
-    return weighted_over_classes(mean_gap(sums, n_effective), sums[0].sum(axis=-1))
 
 
 ECE = Metric(
@@ -147,7 +130,7 @@ TOP_LABEL = Metric(
     "the classes, each counting once.",
     reference=GUPTA,
     family=WIDTH,
-    over_classes=_mean_of_classes,
+    over_classes=lambda sums, n: mean_over_classes(mean_gap(sums, n)),
     is_error=True,
 )
 TOP_LABEL_WEIGHTED = Metric(
@@ -157,7 +140,7 @@ TOP_LABEL_WEIGHTED = Metric(
     "the classes by how many proteins are predicted to be in each.",
     reference=GUPTA,
     family=WIDTH,
-    over_classes=_weighted_mean_of_classes,
+    over_classes=lambda sums, n: weighted_over_classes(mean_gap(sums, n), sums[0].sum(axis=-1)),
     is_error=True,
 )
 
@@ -181,10 +164,7 @@ MCE = Metric(
 
 
 def debiased_error(sums: Floats, n_effective: Floats) -> Floats:
-    """Return √(Σ_b (n_b/n) [(p̄ − t̄)² − t̄(1 − t̄)/(n_b − 1)]), 0 where that is negative.
-
-    n_b is the bin's share of the weight times Kish's number; a bin of one or less counts as 0.
-    """
+    """Return √(Σ_b (n_b/n) [(p̄ − t̄)² − t̄(1 − t̄)/(n_b − 1)]) or 0; n_b: weight · Kish's number."""
     weight, confidence, outcome = sums[0], sums[1], sums[2]
     total = weight.sum(axis=-1)
     share = divide(weight, total[..., None])
@@ -230,8 +210,7 @@ def sharpness(sums: Floats, n_effective: Floats) -> Floats:
 
 def noise_of_shares(sums: Floats, n_effective: Floats) -> Floats:
     """Return the mean squared distance of a draw's shares from the sample's."""
-    squares = divide(sums[2] ** 2, sums[0], 0.0).sum(axis=-1)
-    return divide(squares, sums[0].sum(axis=-1))
+    return divide(divide(sums[2] ** 2, sums[0], 0.0).sum(axis=-1), sums[0].sum(axis=-1))
 
 
 def calibration(sums: Floats, n_effective: Floats) -> Floats:
@@ -293,7 +272,6 @@ THRESHOLD = 1e-3  # METHODS section 3
 
 
 def _vector_cells(judged: Judged, *, by_count: bool, least: float) -> BinSums | None:
-    """Return the entries that count, each in the cell of its class and bin."""
     probabilities = judged.probabilities
     if probabilities is None:
         return None
@@ -321,11 +299,7 @@ def mean_gap_of_classes(sums: Floats, n_effective: Floats) -> Floats:
 def vector_metric(
     name: str, title: str, summary: str, *, by_count: bool, least: float = -1.0
 ) -> Metric:
-    """Return a calibration error of whole vectors, over the probabilities above `least`.
-
-    It is a mean over *classes* of how a class's probability errs on all proteins; among those
-    predicted one class it would be ECE, so it is not given per predicted class.
-    """
+    """Return an error of the probabilities above `least`: a mean over classes, of all proteins."""
     cells = partial(_vector_cells, by_count=by_count, least=least)
     return Metric(
         name=name,

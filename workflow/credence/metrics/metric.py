@@ -1,15 +1,11 @@
-"""What a metric is: a number that says how good confidences are.
-
-:mod:`credence.evaluation` applies metrics per predicted class and over all.
-Confidences that are NaN are left out before, and counted. A metric is either
-the weighted mean of a loss per protein, or a function of sums in cells.
-"""
+"""What a metric is: the weighted mean of a loss per protein, or a function of sums in cells."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,14 +38,8 @@ class Judged:
 
     def take(self, rows: NDArray[np.intp] | Booleans) -> Judged:
         """Return the rows chosen, in the order given."""
-        return Judged(
-            self.confidence[rows],
-            self.is_correct[rows],
-            self.weight[rows],
-            None if self.score is None else self.score[rows],
-            None if self.probabilities is None else self.probabilities[rows],
-            None if self.true_class is None else self.true_class[rows],
-        )
+        columns: list[Any] = [of if of is None else of[rows] for of in vars(self).values()]
+        return Judged(*columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +53,8 @@ class BinSums:
 
     def sums(self, weight: Floats) -> Floats:
         """Return the weighted sums, shape (n_channels, n_cells)."""
-        return np.stack(
-            [
-                sum_by(self.cell, weight[self.row] * channel, self.n_cells)
-                for channel in self.values
-            ]
-        )
+        entries = weight[self.row] * self.values
+        return np.stack([sum_by(self.cell, channel, self.n_cells) for channel in entries])
 
 
 @dataclass(frozen=True)
@@ -99,8 +85,7 @@ def sum_by(position: Integers, values: Floats, n_places: int) -> Floats:
 
 def divide(numerator: Floats, denominator: Floats, otherwise: float = np.nan) -> Floats:
     """Return the quotients, another value where the denominator is not positive."""
-    shape = np.broadcast_shapes(np.shape(numerator), np.shape(denominator))
-    answer = np.full(shape, otherwise)
+    answer = np.full(np.broadcast_shapes(np.shape(numerator), np.shape(denominator)), otherwise)
     np.divide(numerator, denominator, out=answer, where=np.asarray(denominator) > 0)
     return answer
 
@@ -118,29 +103,22 @@ class Metric:
     title: str  # What pages write
     summary: str  # One plain sentence for the glossary
     reference: str  # Where it is from
-    # ``losses(confidence, is_correct)`` gives a number per protein, whose weighted mean the metric
-    # is. All others have `family` and `finish`.
+    # Gives a number per protein, whose weighted mean the metric is; others have the next two.
     losses: Losses | None = None
     family: Family | None = None  # In which cells proteins count
-    # Gives the metric of one block from its sums in cells; None where it is defined over all
-    # predicted classes only.
+    # Gives the metric of a block from its sums in cells; None: defined over all classes only.
     finish: Finish | None = None
-    # Gives the number over all from the sums of each predicted class, of shape (n_channels,
-    # n_classes, …, n_cells), where that is not `finish` of the sums over all.
+    # Gives the number over all from (n_channels, n_classes, …, n_cells), where not `finish`.
     over_classes: Finish | None = None
-    # Whether the losses are 0 or 1, so that the value is a share and its interval needs a guard at
-    # 0 and 1.
+    # Whether the losses are 0 or 1: the value is a share, its interval guarded at 0 and 1.
     is_share: bool = False
-    # Whether it is a distance from perfect calibration: never negative, above 0 by chance even for
-    # perfect confidences, so that it has a noise floor.
+    # Whether it is a distance from calibration: above 0 by chance, so that it has a noise floor.
     is_error: bool = False
     is_square: bool = False  # Whether it is the square of a distance
     is_signed: bool = False  # Whether it can be negative
     most: float = 1.0  # No value is greater; if it is signed, none is below −most
-    # ``noise(sums, n_effective)`` gives how far a draw lies from the sample, from sums of outcome
-    # and confidence of which the sample's mean of the cell was taken off. Of an error it is
-    # `finish` or `over_classes` unless given; what is no error and has it is a norm of other
-    # distances that chance pushes up.
+    # Gives how far a draw lies from the sample, from sums less the sample's mean of the cell; of
+    # an error `finish` or `over_classes` unless given, else a norm that chance pushes up.
     noise: Finish | None = None
     needs_vector: bool = False  # Whether it judges a probability for every class
 
@@ -164,12 +142,11 @@ class Metric:
 
 def loss_cells(metrics: tuple[Metric, ...], judged: Judged) -> BinSums:
     """Return one cell whose channels are 1 and the loss of each metric given."""
-    channels = [np.ones(judged.n_samples)]
-    for metric in metrics:
-        assert metric.losses is not None
-        channels.append(metric.losses(judged.confidence, judged.is_correct))
-    everyone = np.arange(judged.n_samples, dtype=np.int64)
-    return BinSums(everyone, np.zeros(judged.n_samples, dtype=np.int64), 1, np.stack(channels))
+    losses = (metric.losses for metric in metrics if metric.losses is not None)
+    channels = [loss(judged.confidence, judged.is_correct) for loss in losses]
+    everyone = np.arange(judged.n_samples)
+    values = np.stack([np.ones(judged.n_samples), *channels])
+    return BinSums(everyone, np.zeros_like(everyone), 1, values)
 
 
 def mean_over_classes(values: Floats, axis: int = 0) -> Floats:

@@ -26,8 +26,7 @@ def transform(masses: Floats) -> Floats:
 
 def smoothed(transformed: Floats, bandwidth: Floats) -> Floats:
     """Return the masses in cells after smoothing."""
-    wave = np.pi * np.arange(N_CELLS)
-    damping = np.exp(-0.5 * (wave * np.asarray(bandwidth)[..., None]) ** 2)
+    damping = np.exp(-0.5 * ((np.pi * np.arange(N_CELLS)) * np.asarray(bandwidth)[..., None]) ** 2)
     return np.asarray(fft.idct(transformed * damping, type=2, axis=-1))
 
 
@@ -39,12 +38,7 @@ EXACT = 1e-7  # of the search for the bandwidth, on the axis of the confidence
 
 
 def smooth_error(sums: Floats, n_effective: Floats) -> Floats:
-    """Return smECE: ∫ |smoothed (t − p)| at the bandwidth that equals it.
-
-    smECE_σ = ∫ |Σ w K_σ(x, p)(t − p)| dx / Σ w falls as σ grows, so that exactly
-    one σ has smECE_σ = σ, and that is the value (Eq. 5 and Definition 7 of Błasiok & Nakkiran
-    2023, arXiv 2309.12236). K is the reflected Gaussian, on 256 places.
-    """
+    """Return smECE, the one σ with ∫ |Σ w K_σ(x, p)(t − p)| dx / Σ w = σ (Błasiok & Nakkiran)."""
     total = sums[0].sum(axis=-1)
     residual = divide(sums[2] - sums[1], total[..., None], 0.0)
     transformed = transform(residual)
@@ -105,18 +99,14 @@ def kernel_curve(sums: Floats, n_effective: Floats) -> tuple[Floats, Floats]:
 
 
 def deviation_from_curve(sums: Floats, n_effective: Floats) -> Floats:
-    """Return ∫ |z − π(z)| f(z) dz, π the kernel curve, f the kernel density.
-
-    *Departs from the paper:* a Gaussian, reflected at 0 and 1, for the triweight kernel.
-    """
+    """Return ∫ |z − π(z)| f(z) dz, π and f by a reflected Gaussian (the paper: triweight)."""
     weight, outcome = kernel_curve(sums, n_effective)
-    total = sums[0].sum(axis=-1)
-    return divide(np.abs(centres() * weight - outcome).sum(axis=-1), total)
+    return divide(np.abs(centres() * weight - outcome).sum(axis=-1), sums[0].sum(axis=-1))
 
 
 def deviation_of_outcome(sums: Floats, n_effective: Floats) -> Floats:
     """Return ∫ |smoothed outcome|, of outcomes less the sample's share in each cell."""
-    _, outcome = kernel_curve(sums, n_effective)
+    outcome = kernel_curve(sums, n_effective)[1]
     return divide(np.abs(outcome).sum(axis=-1), sums[0].sum(axis=-1))
 
 
@@ -140,10 +130,6 @@ def area_between(sums: Floats, n_effective: Floats) -> Floats:
     return divide(gaps, filled.sum(axis=-1).astype(np.float64))
 
 
-def _over_classes(sums: Floats, n_effective: Floats) -> Floats:
-    return weighted_over_classes(area_between(sums, n_effective), sums[0].sum(axis=-1))
-
-
 AREA = Metric(
     name="area",
     title="area between curve and histogram",
@@ -153,6 +139,8 @@ AREA = Metric(
     reference="Salamon et al. 2023, section 4, doi 10.3390/make5030043",
     family=SCORE,
     finish=area_between,
-    over_classes=_over_classes,
+    over_classes=lambda sums, n: weighted_over_classes(
+        area_between(sums, n), sums[0].sum(axis=-1)
+    ),
     is_error=True,
 )

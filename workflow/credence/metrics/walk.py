@@ -1,9 +1,7 @@
-"""The walk of cumulative differences, and the statistics read from it.
+"""The walk of cumulative differences, and the statistics read from it (decision 0404).
 
-C_j = Σ_{i≤j} w(t − s) / Σ w over proteins sorted by confidence s. It is read at
-the last of each group of equal confidences only, since the order within a group is
-nobody's; C_0 = 0 counts. Random signs, one per cluster of relatives, make other
-walks of the same scatter, whatever relatives share.
+C_j = Σ_{i≤j} w(t − s) / Σ w over proteins sorted by confidence s, read at the last of equal ones;
+C_0 = 0 counts. Random signs, one per cluster, make walks of the same scatter.
 """
 
 from __future__ import annotations
@@ -44,19 +42,12 @@ class Walk:
 def walk_of(confidence: Floats, is_correct: Booleans, weight: Floats) -> Walk:
     """Return the walk of some proteins."""
     values, group = np.unique(confidence, return_inverse=True)
-    total = weight.sum()
-    share = weight / total
+    share = weight / weight.sum()
     variance = share**2 * confidence * (1.0 - confidence)
     slope = 1.0 - 2.0 * confidence
     mass = sum_by(group, share, len(values))
-    return Walk(
-        difference=share * (is_correct - confidence),
-        group=group.astype(np.int64),
-        slope=slope,
-        mass=mass,
-        scale=float(np.sqrt(variance.sum())),
-        tilt=float(np.sqrt((variance * slope**2).sum())),
-    )
+    scale, tilt = (float(np.sqrt(part.sum())) for part in (variance, variance * slope**2))
+    return Walk(share * (is_correct - confidence), group, slope, mass, scale, tilt)
 
 
 def statistics(steps: Floats, tilted: Floats, walk: Walk) -> dict[str, Floats]:
@@ -106,11 +97,7 @@ class SignedWalks:
 
 
 def without_skewness(sums: Floats, squares: float, cubes: Floats) -> Floats:
-    """Return t = ΣD/√ΣD² made symmetric: t + at²/3 + a²t³/27 + a/6, a = ΣD³/(ΣD²)^(3/2).
-
-    Signs make a symmetric law of the sum of few skewed parts; both have to be freed of skewness
-    before they are compared: the monotone cubic of Hall 1992, JRSS B 54:221–228.
-    """
+    """Return t = ΣD/√ΣD² made symmetric: t + at²/3 + a²t³/27 + a/6, a = ΣD³/(ΣD²)^(3/2) (Hall)."""
     if squares <= 0:
         return np.zeros(len(sums))
     t, a = sums / np.sqrt(squares), cubes / squares**1.5
@@ -189,5 +176,4 @@ def normal_tails(value: float) -> float:
 
 
 def _upper(value: float) -> float:
-    """Return P(Z > value) for a standard normal Z."""
     return float(special.ndtr(-value))

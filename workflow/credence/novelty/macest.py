@@ -183,7 +183,7 @@ NEIGHBOURS = (1, 2, 3, 5, 8, 12, 20, 30)  # the numbers that are tried
 
 @dataclass(frozen=True)
 class MacestSettings:
-    """Settings of MACEst."""
+    """What :class:`credence.calibrators.macest.Macest` and the study of novelty may set."""
 
     neighbours: int = setting(20, "Greatest number of neighbours of each class.", low=1, high=100)
     graph: float = setting(
@@ -306,13 +306,8 @@ def fit(
         return FittedMacest(graph, Tuning(max(1, graph.most_neighbours)), 0, None)
     judged = np.ones(len(others)) if weight is None else weight[others]
     codes = np.unique(cluster[others].astype(str), return_inverse=True)[1]
-    found = search(
-        graph.evidence(values[others], tried[-1]),
-        (np.cumsum(graph.is_seen) - 1)[predicted_class[others]],
-        ~is_wrong[others],
-        judged,
-        effective_clusters(codes, judged),
-        tried,
-        int((~graph.is_seen).sum()),
-    )
+    position = (np.cumsum(graph.is_seen) - 1)[predicted_class[others]]
+    outcome = (~is_wrong[others], judged, effective_clusters(codes, judged))
+    evidence, n_unseen = graph.evidence(values[others], tried[-1]), int((~graph.is_seen).sum())
+    found = search(evidence, position, *outcome, tried, n_unseen)
     return FittedMacest(graph, found.tuning, len(others), found.error)

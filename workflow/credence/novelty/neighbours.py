@@ -22,14 +22,11 @@ from credence.problems import refuse
 
 MOST_EXACT = 100_000  # points; more are searched by an approximate graph
 SPARE = 8  # candidates beyond those asked for, so that ties at the end are seen
-# Of the squared norms: what the expanded square |x|² + |y|² − 2xy can be off by
-# in double precision, with a wide margin.
+# Of the squared norms: more than the expanded square |x|² + |y|² − 2xy can be off by.
 ROUNDING = 1e-11
 BLOCK = 4_096  # queries at a time
 ELEMENTS = 1 << 22  # numbers of one block of differences
-# Width of usearch's graph and of its two searches: the library's defaults are
-# 16, 128 and 64; the wider search finds 98 % of the ten nearest of 100,001 points
-# that are normal in 32 dimensions.
+# Of usearch's graph and its searches: the last, 64 by default, finds 98 % of the ten nearest so.
 CONNECTIVITY, EXPANSION_ADD, EXPANSION_SEARCH = 16, 128, 256
 EXTRA = "usearch"
 
@@ -75,10 +72,6 @@ class Index:
 
         return NearestNeighbors(algorithm="brute").fit(self.points - self._centre)
 
-    @cached_property
-    def _greatest_norm(self) -> float:
-        return float(((self.points - self._centre) ** 2).sum(axis=1).max())
-
     def _exact(self, queries: Floats, n_neighbours: int) -> tuple[Floats, Integers]:
         n_points = len(self.points)
         n_candidates = min(n_neighbours + SPARE, n_points)
@@ -86,7 +79,8 @@ class Index:
         rough, candidates = self._search.kneighbors(shifted, n_candidates)
         distance, place = self._closest(queries, candidates, n_neighbours)
         if n_candidates < n_points:
-            doubt = ROUNDING * ((shifted**2).sum(axis=1) + self._greatest_norm)
+            greatest_norm = float(((self.points - self._centre) ** 2).sum(axis=1).max())
+            doubt = ROUNDING * ((shifted**2).sum(axis=1) + greatest_norm)
             # Points that were not candidates may lie as near as the last one kept.
             is_open = rough[:, -1] ** 2 <= distance[:, -1] ** 2 + doubt
             everything = np.arange(n_points)[None, :]
@@ -127,9 +121,8 @@ class Index:
             distance[rows] = np.einsum("ijk,ijk->ij", difference, difference)
         distance = np.sqrt(distance)
         order = np.lexsort((place, distance), axis=1)[:, :n_neighbours]
-        return np.take_along_axis(distance, order, axis=1), np.take_along_axis(
-            place, order, axis=1
-        )
+        query = np.arange(len(order))[:, None]
+        return distance[query, order], place[query, order]
 
 
 def singles(points: Any) -> Floats:

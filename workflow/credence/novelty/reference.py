@@ -21,8 +21,7 @@ FIRST_NEIGHBOURS = 16  # asked for before a protein's own cluster is looked thro
 class Look:
     """How far some proteins are from those that are known."""
 
-    # Part of the calibration proteins that are nearer to the other families of the calibration set
-    # than this one is to the set; NaN where not known.
+    # Part of calibration that is nearer to its other families than this protein is; NaN: unknown.
     novelty: Floats
     distance: Floats  # To the nearest calibration protein
     nearest: Integers  # Which one; -1 where not known
@@ -42,8 +41,7 @@ class Reference:
     # Whether each calibrates; the others only have a place.
     is_calibration: Annotated[Booleans, Stored(packed="bool")]
     points: PackedFloats  # Their places
-    # Of those that calibrate, the distance to the nearest one of another cluster; NaN where there
-    # is no other.
+    # Of those that calibrate, the distance to the nearest of another cluster; NaN: none.
     own_distance: PackedFloats
     # Places of what the classifier was trained on.
     training: Annotated[Floats | None, Stored(packed="float32")]
@@ -77,17 +75,14 @@ class Reference:
         """Return how far calibration proteins are from other clusters, as new families are."""
         return self._of(ids, self.own_distance)
 
-    @cached_property
-    def _row_of(self) -> dict[str, int]:
-        return {id_: row for row, id_ in enumerate(self.ids)}
-
     def places(self, ids: Strings) -> Floats:
         """Return the places of proteins that are known by name; NaN of the others."""
         return self._of(ids, self.points)
 
     def _of(self, ids: Strings, values: Floats) -> Floats:
         answer = np.full((len(ids), *values.shape[1:]), np.nan)
-        rows = np.array([self._row_of.get(id_, -1) for id_ in ids], dtype=np.int64)
+        row_of = {id_: row for row, id_ in enumerate(self.ids)}
+        rows = np.array([row_of.get(id_, -1) for id_ in ids], dtype=np.int64)
         answer[rows >= 0] = values[rows[rows >= 0]]
         return answer
 
@@ -124,8 +119,7 @@ def distance_to_other_clusters(points: Floats, cluster: Strings) -> Floats:
         found = index.nearest(points[rows], n_neighbours)
         is_other = code[found.place] != code[rows, None]
         has_other = is_other.any(axis=1)
-        first = is_other.argmax(axis=1)
-        answer[rows[has_other]] = found.distance[has_other, first[has_other]]
+        answer[rows[has_other]] = found.distance[has_other, is_other.argmax(axis=1)[has_other]]
         rows = rows[~has_other]
         if n_neighbours == len(points):
             break
@@ -153,13 +147,6 @@ def build(
     if training is not None:
         training = singles(training[np.isfinite(training).all(axis=1)])
         training = training[np.lexsort(training.T[::-1])]
-    return Reference(
-        flag,
-        space,
-        ids[kept],
-        class_name[kept],
-        calibrates,
-        placed,
-        singles(own[:, None])[:, 0],
-        training,
-    )
+    own = singles(own[:, None])[:, 0]
+    known = (ids[kept], class_name[kept], calibrates, placed, own)
+    return Reference(flag, space, *known, training)

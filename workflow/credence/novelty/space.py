@@ -43,8 +43,7 @@ def chemistry(sequences: Strings) -> Floats:
     weight and extinction per residue, the logarithm of the number of all letters. NaN, but for the
     length, where a protein has none of the twenty residues.
     """
-    other = "".join(sorted(set("".join(sequences)) - set(RESIDUES)))
-    drop = str.maketrans("", "", other)
+    drop = str.maketrans("", "", "".join(sorted(set("".join(sequences)) - set(RESIDUES))))
     kept = [sequence.translate(drop) for sequence in sequences]
     count = np.array([[sequence.count(letter) for letter in RESIDUES] for sequence in kept])
     count = count.reshape(len(kept), len(RESIDUES)).astype(np.float64)
@@ -55,6 +54,8 @@ def chemistry(sequences: Strings) -> Floats:
     # Each bond between two residues gives off a water.
     water = float(2 * IUPACData.atom_weights["H"] + IUPACData.atom_weights["O"])
     weight = count @ WEIGHTS - (n - 1) * water
+    pairs = (map("".join, itertools.pairwise(sequence)) for sequence in kept)
+    instability = np.array([sum(map(INSTABILITY.__getitem__, own)) for own in pairs])
     with np.errstate(invalid="ignore", divide="ignore"):
         found = np.column_stack(
             [
@@ -62,7 +63,7 @@ def chemistry(sequences: Strings) -> Floats:
                 weight / n,
                 sum(column[letter] for letter in AROMATIC) / n,
                 _isoelectric_point(kept, column),
-                INSTABILITY_SCALE * np.array([_instability(sequence) for sequence in kept]) / n,
+                INSTABILITY_SCALE * instability / n,
                 (count @ HYDROPATHY) / n,
                 reduced / n,
                 cystines / n,
@@ -70,10 +71,6 @@ def chemistry(sequences: Strings) -> Floats:
         )
     found[n == 0, 1:] = np.nan
     return found
-
-
-def _instability(sequence: str) -> float:
-    return sum(map(INSTABILITY.__getitem__, map("".join, itertools.pairwise(sequence))))
 
 
 def _isoelectric_point(kept: list[str], column: dict[str, Floats]) -> Floats:
@@ -243,16 +240,13 @@ def fit_composition(sequences: Strings, n_components: int) -> Space:
 
 def fit_vectors(vectors: Floats, n_components: int) -> Space:
     """Return the space of a user's vectors, not scaled: a language model's are comparable."""
-    order = np.lexsort(vectors.T[::-1])
-    values = vectors[spread(order, MOST_FITTED)]
+    values = vectors[spread(np.lexsort(vectors.T[::-1]), MOST_FITTED)]
     return _fit("vectors", values, np.ones(values.shape[1]), n_components)
 
 
 def spread(order: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     """Return at most so many of some rows, evenly spread over them."""
-    if len(order) <= most:
-        return order
-    return order[np.arange(most) * len(order) // most]
+    return order if len(order) <= most else order[np.arange(most) * len(order) // most]
 
 
 def block_scale(features: sparse.csr_array, widths: tuple[int, ...]) -> Floats:
@@ -291,8 +285,7 @@ def principal_axes(features: Any, n_components: int) -> tuple[Floats, Floats, fl
     mean = np.asarray(features.mean(axis=0), dtype=np.float64).ravel()
     n_kept = min(n_components, n - 1, width)
     n_tried = min(n_kept + OVERSAMPLING, n, width)
-    rng = np.random.default_rng(SEED)
-    basis = rng.standard_normal((width, n_tried))
+    basis = np.random.default_rng(SEED).standard_normal((width, n_tried))
     for _ in range(POWER_STEPS):
         image, _ = np.linalg.qr(features @ basis - (mean @ basis)[None, :])
         basis, _ = np.linalg.qr(features.T @ image - np.outer(mean, image.sum(axis=0)))

@@ -1,9 +1,7 @@
 """A trove beside the set that it joins: what becomes of every protein of it.
 
-Rules are asked in the order of :data:`credence.releases.attaching.OUTCOMES`, all
-of them of the trove alone: what the set holds is read and never changed. A
-protein that is not added leaves no trace in the set, so the same trove attached
-again adds nothing and says the same.
+Rules are asked in the order of `OUTCOMES`, all of them of the trove alone: what the set holds is
+never changed, and the same trove attached again adds nothing and says the same.
 """
 
 from __future__ import annotations
@@ -27,10 +25,7 @@ ONLY_GROUP = "1"  # where no old protein has a group
 def pack_beside(
     old_group: Strings, old_class: Integers, new_cluster: Strings, new_class: Integers
 ) -> Strings:
-    """Return a group for each new protein: whole clusters, largest first, then by name.
-
-    Each goes where its classes are least represented (:func:`credence.calibrators.crossfit.fill`).
-    """
+    """Return a group for each new protein: clusters, largest first, where its classes are few."""
     groups, held = np.unique(old_group.astype(str), return_inverse=True)
     if len(groups) == 0:
         groups = np.array([ONLY_GROUP])
@@ -165,8 +160,7 @@ class TableSearch(Search):
         """Return one relative under each label, the first by id."""
         homes: dict[str, dict[str, int]] = {}
         for row in np.argsort(old.ids.astype(str), kind="stable").tolist():
-            cluster = self.old[old.ids[row]]
-            homes.setdefault(cluster, {}).setdefault(str(label[row]), row)
+            homes.setdefault(self.old[old.ids[row]], {}).setdefault(str(label[row]), row)
         return _unknown_likeness(
             [
                 (row, other)
@@ -195,9 +189,8 @@ def attach_trove(
 ) -> Attachment:
     """Return what becomes of each protein of a trove, whatever their order."""
     draft = _Draft(known, training, new, class_names)
-    for row in draft.open_rows().tolist():
-        if new.class_[row] == UNKNOWN_CLASS:
-            draft.judge(row, UNLABELLED, "it has no true class")
+    for row in np.flatnonzero(new.class_ == UNKNOWN_CLASS).tolist():
+        draft.judge(row, UNLABELLED, "it has no true class")
     draft.judge_ids()
     draft.judge_repeats()
     draft.judge_repeats_within()
@@ -222,23 +215,18 @@ class _Draft:
             else (new.ids, known.ids)
         )
         n = new.n_proteins
-        outcome, cluster, group, relative, reason = (
-            np.full(n, "", dtype=object) for _ in range(5)
-        )
-        identity, coverage = np.full(n, np.nan), np.full(n, np.nan)
+        *texts, reason = (np.full(n, "", dtype=object) for _ in range(5))
+        likeness = (np.full(n, np.nan), np.full(n, np.nan))
         class_ = np.full(n, UNKNOWN_CLASS, dtype=np.int64)
-        self.found = Attachment(
-            outcome, cluster, group, relative, class_, identity, coverage, reason
-        )
+        outcome, cluster, group, relative = texts
+        self.found = Attachment(outcome, cluster, group, relative, class_, *likeness, reason)
         # By id, so that the order of the trove is nothing.
         self.order = np.argsort(new.ids.astype(str), kind="stable")
 
     def open_rows(self) -> Integers:
-        """Return the rows without an outcome, by id."""
         return np.asarray(self.order[self.found.outcome[self.order] == ""], dtype=np.int64)
 
     def judge(self, row: int, outcome: str, reason: str) -> None:
-        """Give a protein its outcome."""
         self.found.outcome[row], self.found.reason[row] = outcome, reason
 
     def point_at(
@@ -335,8 +323,7 @@ class _Draft:
         to_old = found.take(place[found.first] >= 0)
         to_old = replace(to_old, first=place[to_old.first])
         new = self.new.take(rows)
-        among_new = search.among_new(new)
-        placed = attach(known.ids, known.cluster, group, new.ids, to_old, among_new)
+        placed = attach(known.ids, known.cluster, group, new.ids, to_old, search.among_new(new))
         self._settle(rows, placed, closed)
 
     def _settle(self, rows: Integers, placed: Attached, closed: Mapping[str, str]) -> None:
@@ -376,7 +363,6 @@ def _groups_in_effect(known: KnownSet) -> Strings:
     """Return the group of each old protein, set aside ones by their cluster; '' for none."""
     group = known.group.copy()
     is_aside = known.role == SET_ASIDE
-    group[is_aside] = NO_GROUP
     home = dict(zip(known.cluster[~is_aside], known.group[~is_aside], strict=True))
     group[is_aside] = [home.get(name, NO_GROUP) for name in known.cluster[is_aside]]
     return group

@@ -1,13 +1,8 @@
 """Two releases beside each other: counts, curves, metrics, and every protein's confidence.
 
-The newer release is fitted a second time with weights w[true class] that give
-it the class frequencies of the older one (METHODS section 6). What still
-differs from the older release is evidence; the rest of the change is
-composition: the same classes, mixed in other shares.
-
-Intervals draw whole families. A family that is in both releases has the same
-weight in both, so that what they share cancels; frequencies are taken as they
-are.
+The newer one is fitted a second time at the older's class frequencies: what still differs is
+evidence, the rest composition (decision 0611). Intervals draw whole families; a family of both
+releases has one weight in both.
 """
 
 from __future__ import annotations
@@ -27,6 +22,7 @@ from credence.calibrators.intervals import expanded_quantiles, guarded, share_dr
 from credence.calibrators.masses import class_masses
 from credence.calibrators.protocol import Calibration, Calibrator, ClassSample, FitOptions
 from credence.composition.adjusted import shifted
+from credence.confidence import Confidence
 from credence.draws import cluster_weights
 from credence.evaluation.curves import N_GRID, gives_curve
 from credence.evaluation.describing import parameters_of
@@ -70,11 +66,6 @@ class Comparison:
     resolution: float
     options: FitOptions = field(default_factory=FitOptions)  # Level and draws of the intervals
     n_signs: int = 999  # Draws for the p-values of the drift watch
-
-
-def at_older_shares(before: Labelled, after: Labelled) -> Labelled:
-    """Return the newer set at the older's class frequencies, without classes that this lacks."""
-    return shifted(after, class_weights(before, after))
 
 
 def draws_at(
@@ -141,12 +132,8 @@ CHOSEN = ("bandwidth", "cutoff")
 NOTABLE = 1.1  # times: a smaller change of bandwidth or cutoff is left out
 
 
-def with_sentence(entry: ClassChange, scale: float) -> ClassChange:
-    """Return a class with its sentence."""
-    return replace(entry, sentence=_sentence(entry, scale))
-
-
-def _sentence(entry: ClassChange, scale: float) -> str:
+def change_sentence(entry: ClassChange, scale: float) -> str:
+    """Return what changed for a class, and why."""
     name, change = entry.class_name, entry.change
     n_before, n_after = entry.n_predicted
     if n_before == 0 and n_after == 0:
@@ -308,7 +295,7 @@ def class_changes(
             share = share_change(samples[class_], how.options)
             score, change = _explained(class_, entry, samples[class_], three, newer.labelled, how)
             entry = replace(entry, share=share, score=score, change=change)
-        found.append(with_sentence(entry, float(how.scale)))
+        found.append(replace(entry, sentence=change_sentence(entry, float(how.scale))))
     return tuple(found)
 
 
@@ -335,19 +322,20 @@ def _described(
         grid = np.linspace(0.0, how.scale, N_GRID)
     asked = _asked(how, class_, grid)
     first, second = (release.calibration.confidence(asked) for release in both)
-    curves = {
-        f"{time}{end}": tuple(values.tolist())
-        for time, of in (("before", first), ("after", second))
-        for end, values in (("", of.value), ("_lower", of.lower), ("_upper", of.upper))
-    }
+    ends = _with_ends("before", first) | _with_ends("after", second)
+    curves = {name: tuple(values.tolist()) for name, values in ends.items()}
     flat = fixed.confidence(asked).value if fixed is not None and len(grid) else np.zeros(0)
     given = [sample for sample in samples if sample is not None]
     edges = np.linspace(0.0, given[-1].scale, N_BINS + 1) if given else np.zeros(0)
-    histograms = {
-        f"{outcome}_{time}": _histogram(sample, outcome == "right", edges)
-        for time, sample in (("before", samples[0]), ("after", samples[2]))
-        for outcome in ("right", "wrong")
-    }
+    histograms = {}
+    for time, sample in (("before", samples[0]), ("after", samples[2])):
+        for outcome in ("right", "wrong"):
+            score = np.zeros(0)
+            if sample is not None:
+                score = sample.score[sample.is_correct == (outcome == "right")]
+            score = np.clip(score, 0.0, edges[-1]) if given else score
+            counted = np.histogram(score, edges)[0] if given else edges
+            histograms[f"{outcome}_{time}"] = tuple(counted.tolist())
     counts = {
         key: tuple(int(release.counts.get(name, {}).get(of, 0)) for release in both)
         for key, of in (("n_predicted", "n"), ("n_correct",) * 2, ("n_clusters",) * 2)
@@ -356,7 +344,9 @@ def _described(
         predictions = newer.labelled.predictions
         asked = predictions.take(predictions.predicted_class == class_)
         first, second = (release.calibration.confidence(asked) for release in both)
+    axes = (("edges", edges), ("grid", grid), ("fixed", flat))
     parts: dict[str, Any] = {**counts, **curves, **histograms}
+    parts |= {name: tuple(values.tolist()) for name, values in axes}
     return ClassChange(
         class_name=name,
         n_true=tuple(
@@ -370,28 +360,15 @@ def _described(
         score=NONE,
         change=None,
         share=None,
-        edges=tuple(edges.tolist()),
-        grid=tuple(grid.tolist()),
-        fixed=tuple(flat.tolist()),
-        is_moved=not np.allclose(
-            first.value, second.value, rtol=0.0, atol=ROUNDING, equal_nan=True
-        ),
+        is_moved=not np.allclose(first.value, second.value, 0.0, ROUNDING, equal_nan=True),
         **parts,
     )
 
 
 def _asked(how: Comparison, class_: int, scores: Floats) -> Predictions:
-    """Return predictions of a class at some scores."""
     nobody = np.zeros(0, dtype=np.int64)
     blank = Predictions(nobody.astype(object), how.class_names, how.scale, how.resolution, nobody)
     return blank.at_scores(class_, scores)
-
-
-def _histogram(sample: ClassSample | None, is_right: bool, edges: Floats) -> tuple[int, ...]:
-    if sample is None:
-        return (0,) * max(len(edges) - 1, 0)
-    score = sample.score[sample.is_correct == is_right]
-    return tuple(np.histogram(np.clip(score, 0.0, edges[-1]), edges)[0].tolist())
 
 
 def _explained(
@@ -434,14 +411,14 @@ def compare(
     at_older: Labelled | None = None
     found: dict[str, Any] = {}
     if before is not None and after is not None:
-        at_older = at_older_shares(before, after)
-        held_out = _held_out(before, how.calibrator, _fold(before))
+        at_older = shifted(after, class_weights(before, after))
+        held_out = cross_fit(before, {"": how.calibrator}, _fold(before))[0][""]
         known = OldSet(before, older.calibration, held_out, how.calibrator)
         trove = after.take(~np.isin(after.predictions.ids, before.predictions.ids))
         now = dict(zip(after.predictions.ids, after.weight.tolist(), strict=True))
         weights = zip(before.predictions.ids, before.weight.tolist(), strict=True)
         found = {
-            "metrics": _metrics(older, newer, before, after, how, held_out),
+            "metrics": _metrics(older, newer, how, held_out),
             "n_lightened": sum(now.get(name, weight) < weight for name, weight in weights),
             "drift": drift_of(known, trove, how.options.level, how.options.n_draws, how.n_signs),
         }
@@ -476,12 +453,8 @@ def _proteins(
         "id": asked.ids,
         "predicted_class": np.array(asked.class_names, dtype=object)[asked.predicted_class],
         "score": np.full(asked.n_samples, NONE) if score is None else score,
-        "before": before.value,
-        "before_lower": before.lower,
-        "before_upper": before.upper,
-        "after": after.value,
-        "after_lower": after.lower,
-        "after_upper": after.upper,
+        **_with_ends("before", before),
+        **_with_ends("after", after),
         "change": change,
         "is_new": np.where(is_new, "yes", "no").astype(object),
     }
@@ -489,20 +462,18 @@ def _proteins(
     return {name: column[order] for name, column in columns.items()}
 
 
+def _with_ends(name: str, found: Confidence) -> dict[str, Floats]:
+    return {name: found.value, f"{name}_lower": found.lower, f"{name}_upper": found.upper}
+
+
 def _moved(proteins: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how many proteins moved, and which moved most."""
     change = np.abs(proteins["change"])
     n_moved = int((change >= STILL).sum())
+    names = ("id", "predicted_class", "score", "before", "after", "is_new")
+    rows = zip(*(proteins[name][: min(MOST_MOVED, n_moved)] for name in names), strict=True)
     moved = tuple(
-        Moved(
-            id=str(proteins["id"][row]),
-            predicted_class=proteins["predicted_class"][row],
-            score=float(proteins["score"][row]),
-            before=float(proteins["before"][row]),
-            after=float(proteins["after"][row]),
-            is_new=proteins["is_new"][row] == "yes",
-        )
-        for row in range(min(MOST_MOVED, n_moved))
+        Moved(str(id_), class_, float(score), float(before), float(after), is_new == "yes")
+        for id_, class_, score, before, after, is_new in rows
     )
     return {"n_compared": int((~np.isnan(change)).sum()), "n_moved": n_moved, "moved": moved}
 
@@ -511,25 +482,19 @@ def _fold(labelled: Labelled) -> Integers:
     return fold_of(labelled.cluster, labelled.predictions.predicted_class, DEFAULT_FOLDS)
 
 
-def _held_out(labelled: Labelled, calibrator: Calibrator, fold: Integers) -> Floats:
-    return cross_fit(labelled, {"": calibrator}, fold)[0][""]
-
-
 def _metrics(
-    older: ReleaseData,
-    newer: ReleaseData,
-    before: Labelled,
-    after: Labelled,
-    how: Comparison,
-    held_out: Floats,
+    older: ReleaseData, newer: ReleaseData, how: Comparison, held_out: Floats
 ) -> tuple[MetricChange, ...]:
     """Return held-out metrics of both releases on the proteins that both can judge."""
+    before, after = older.labelled, newer.labelled
+    assert before is not None
+    assert after is not None
     # Families keep their fold, so that the same ones are left out together in both.
     kept = dict(zip(before.cluster, _fold(before).tolist(), strict=True))
     own = zip(after.cluster, _fold(after).tolist(), strict=True)
     fold = np.array([kept.get(cluster, fold) for cluster, fold in own], dtype=np.int64)
-    judged = _held_out(after, how.calibrator, fold)
-    later = dict(zip(after.predictions.ids, judged, strict=True))
+    now = cross_fit(after, {"": how.calibrator}, fold)[0][""]
+    later = dict(zip(after.predictions.ids, now, strict=True))
     in_newer = np.array([later.get(name, NONE) for name in before.predictions.ids])
     found = _metric_changes("old", before, held_out, in_newer, how)
     if newer.test is not None and newer.test.n_samples:
@@ -558,16 +523,7 @@ def _metric_changes(
             lower = upper = NONE
             if n_draws and len(np.unique(part.cluster)) > 1:
                 lower, upper = interval(drawn_means(part, other - one, n_draws), level)
-            found.append(
-                MetricChange(
-                    class_name=None if class_ is None else how.class_names[class_],
-                    metric=metric.name,
-                    sample=sample,
-                    before=float(weight @ one),
-                    after=float(weight @ other),
-                    lower=lower,
-                    upper=upper,
-                    n=len(rows),
-                )
-            )
+            name = None if class_ is None else how.class_names[class_]
+            means = (float(weight @ one), float(weight @ other))
+            found.append(MetricChange(name, metric.name, sample, *means, lower, upper, len(rows)))
     return found

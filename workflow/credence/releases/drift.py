@@ -1,12 +1,8 @@
 """Whether a trove agrees with the calibration before it is added.
 
-The old calibration is asked about the trove, which did not fit it, and judged
-as methods are (METHODS section 3): its NLL against its own held-out NLL, and
-tests of calibration whose p-values count families. A trove of other class
-frequencies fails these tests though every score means what it meant; so they
-are made a second time with the old calibration corrected for the trove's own
-frequencies, and proteins of each true class are compared with the old ones of
-that class, which no frequency touches.
+The old calibration, which the trove did not fit, is judged on it as methods are; a second time
+corrected for the trove's class frequencies, since other ones fail the tests though every score
+means what it meant. Proteins of a true class are compared with the old ones of that class.
 """
 
 from __future__ import annotations
@@ -147,7 +143,11 @@ def drift_of(
         return Drift(0, 0, int(is_related.sum()), (), (), stated)
     raw = old.calibration.confidence(fresh.predictions).value
     tests = _tests(fresh, raw, False, n_signs)
-    corrected = _corrected(old, fresh)
+    corrected: Floats | None = None  # the old confidences at the trove's class frequencies
+    if len(np.unique(fresh.true_class)) > 1:
+        moved = shifted(old.labelled, class_weights(fresh, old.labelled))
+        if moved.n_samples:
+            corrected = old.calibrator.fit(moved).confidence(fresh.predictions).value
     if corrected is not None:
         tests += _tests(fresh, corrected, True, n_signs)
     classes = tuple(
@@ -158,16 +158,6 @@ def drift_of(
     n_clusters = len(np.unique(fresh.cluster))
     found = Drift(fresh.n_samples, n_clusters, int(is_related.sum()), classes, truths, ())
     return replace(found, sentences=sentences(found, corrected is not None))
-
-
-def _corrected(old: OldSet, fresh: Labelled) -> Floats | None:
-    """Return the old confidences at the trove's class frequencies; None where it has one class."""
-    if len(np.unique(fresh.true_class)) < 2:
-        return None
-    moved = shifted(old.labelled, class_weights(fresh, old.labelled))
-    if moved.n_samples == 0:
-        return None
-    return old.calibrator.fit(moved).confidence(fresh.predictions).value
 
 
 def class_weights(before: Labelled, after: Labelled) -> Floats:
@@ -184,22 +174,14 @@ def class_weights(before: Labelled, after: Labelled) -> Floats:
 def _tests(
     fresh: Labelled, confidence: Floats, is_corrected: bool, n_signs: int
 ) -> list[tuple[str | None, DriftTest]]:
-    return [
-        (
-            entry.class_name,
-            DriftTest(
-                test=entry.test,
-                is_corrected=is_corrected,
-                statistic=entry.statistic,
-                p_value=entry.p_value,
-                # Over all there is one test; over classes Holm's rule counts them.
-                p_adjusted=entry.p_value if entry.class_name is None else entry.p_adjusted,
-                power=entry.power,
-            ),
-        )
-        for entry in calibration_tests("", fresh, confidence, n_signs)
-        if entry.test in (DISTANCE, SPIEGELHALTER) and not math.isnan(entry.statistic)
-    ]
+    found = []
+    for entry in calibration_tests("", fresh, confidence, n_signs):
+        if entry.test in (DISTANCE, SPIEGELHALTER) and not math.isnan(entry.statistic):
+            # Over all there is one test; over classes Holm's rule counts them.
+            p = (entry.p_value, entry.p_value if entry.class_name is None else entry.p_adjusted)
+            test = DriftTest(entry.test, is_corrected, entry.statistic, *p, entry.power)
+            found.append((entry.class_name, test))
+    return found
 
 
 def _class(
@@ -227,19 +209,12 @@ def _class(
         drawn = drawn_means(new, loss_new, n_draws) - drawn_means(known, loss_old, n_draws)
         lower, upper = interval(drawn, level)
     name = None if class_ is None else fresh.predictions.class_names[class_]
-    found = DriftClass(
-        class_name=name,
-        n=new.n_samples,
-        n_clusters=len(np.unique(new.cluster)),
-        n_correct=int(new.is_correct.sum()),
-        n_unknown=n_unknown,
-        expected=float(confidence[here].sum()),
-        nll_old=_mean(loss_old, known.weight),
-        nll_trove=_mean(loss_new, new.weight),
-        lower=lower,
-        upper=upper,
-        tests=tuple(entry for of, entry in tests if of == name),
-    )
+    n_correct = int(new.is_correct.sum())
+    counts = (new.n_samples, len(np.unique(new.cluster)), n_correct, n_unknown)
+    means = (_mean(loss_old, known.weight), _mean(loss_new, new.weight))
+    of_class = tuple(entry for of, entry in tests if of == name)
+    expected = float(confidence[here].sum())
+    found = DriftClass(name, *counts, expected, *means, lower, upper, of_class)
     return replace(found, sentence=class_sentence(found))
 
 
@@ -272,21 +247,11 @@ def _truths(old: Labelled, fresh: Labelled, n_exchanges: int) -> tuple[DriftTrut
         first, second = (part.take(part.true_class == class_) for part in (old, fresh))
         if min(first.n_samples, second.n_samples) == 0:
             continue
-        distance, p_value = exchange_test(first, second, n_exchanges)
-        found.append(
-            DriftTruth(
-                class_name=name,
-                n_old=first.n_samples,
-                n_trove=second.n_samples,
-                n_clusters_old=len(np.unique(first.cluster)),
-                n_clusters_trove=len(np.unique(second.cluster)),
-                right_old=float(first.is_correct.mean()),
-                right_trove=float(second.is_correct.mean()),
-                distance=distance,
-                p_value=p_value,
-                p_adjusted=NONE,
-            )
-        )
+        sizes = (first.n_samples, second.n_samples)
+        n_clusters = (len(np.unique(first.cluster)), len(np.unique(second.cluster)))
+        right = (float(first.is_correct.mean()), float(second.is_correct.mean()))
+        test = exchange_test(first, second, n_exchanges)
+        found.append(DriftTruth(name, *sizes, *n_clusters, *right, *test, NONE))
     p_values = [
         NONE if min(entry.n_clusters_old, entry.n_clusters_trove) < FEW else entry.p_value
         for entry in found
@@ -298,11 +263,7 @@ def _truths(old: Labelled, fresh: Labelled, n_exchanges: int) -> tuple[DriftTrut
 
 
 def exchange_test(first: Labelled, second: Labelled, n_exchanges: int) -> tuple[float, float]:
-    """Return how far two sets of one true class are apart, and the p-value.
-
-    The distance of Kolmogorov and Smirnov between top scores, negative where wrong; under the null
-    whole families could as well be in the other set.
-    """
+    """Return Kolmogorov and Smirnov's distance of signed scores; p by exchanges of families."""
     value = np.concatenate([signed_scores(part) for part in (first, second)])
     codes, keys = encode_clusters(np.concatenate([first.cluster, second.cluster]))
     is_second = np.zeros(len(keys), dtype=np.bool_)
@@ -334,10 +295,8 @@ def signed_scores(labelled: Labelled) -> Floats:
 
 
 def _distances(codes: Integers, is_end: Booleans, size: Integers, is_second: Booleans) -> Floats:
-    """Return the distance for each column of an assignment of families to the second set."""
     n_second = (size[:, None] * is_second).sum(axis=0)
     n_first = size.sum() - n_second
     possible = (n_first > 0) & (n_second > 0)
     step = np.where(is_second[codes], 1.0 / np.maximum(n_second, 1), -1.0 / np.maximum(n_first, 1))
-    walk = np.abs(np.cumsum(step, axis=0))[is_end]
-    return np.where(possible, walk.max(axis=0), 0.0)
+    return np.where(possible, np.abs(np.cumsum(step, axis=0))[is_end].max(axis=0), 0.0)

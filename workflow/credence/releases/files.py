@@ -1,8 +1,4 @@
-"""The files of a release: release.json, and what `credence attach` writes of its trove.
-
-Digests make a chain of releases: that of a release covers its parent's, its own set and
-the files that were read, so that one sees whether a release rebuilt is the one that was.
-"""
+"""The files of a release: release.json, with a chain of digests, and those of a trove."""
 
 from __future__ import annotations
 
@@ -35,8 +31,7 @@ FILE = "release.json"
 class ReleaseCounts:
     """What a release holds."""
 
-    # Proteins in all, those that calibrate and their clusters, and those of the base that are set
-    # aside.
+    # Proteins, those that calibrate, their clusters, and those of the base that are set aside.
     n_proteins: int
     n_calibration: int
     n_clusters: int

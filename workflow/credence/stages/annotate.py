@@ -210,8 +210,7 @@ def _annotate(
     mark, rows = _part_of(part, tables, summary, given.how, given.files, for_whole)
     pieces = (samples.predictions for _, samples in stream_tables(tables, given.spec))
     sameness = sameness_of(annotation.file, annotation.shift, pieces)
-    is_changed = sameness is not None and sameness.is_changed
-    annotation = replace(annotation, is_changed=is_changed)
+    annotation = replace(annotation, is_changed=sameness is not None and sameness.is_changed)
     n_unknown = n_unscored = 0
     outs = [Path(path) for path in (out, also) if path is not None]
     with ExitStack() as whole:
@@ -245,18 +244,12 @@ def _annotate(
     click.echo(
         f"Wrote {out}: {n_samples} proteins, {n_unknown} without a confidence{message}.", err=True
     )
-    _echo_warnings(given.shown or tables, given.calibration, annotation.file, sameness)
-    echo_sentences(annotation, n_samples, out, given)
-
-
-def _echo_warnings(
-    tables: Sequence[str], calibration: str, file: CalibrationFile, sameness: Sameness | None
-) -> None:
-    """Print whether the tables are of the classifier that was calibrated."""
     if sameness is not None and sameness.is_changed:
-        click.echo(f"{', '.join(tables)}: {warning_of(sameness)}.", err=True)
-    elif file.sketch is None and file.needs is not Need.CLASS:
-        click.echo(f"{calibration}: {NO_SKETCH}", err=True)
+        shown = ", ".join(given.shown or tables)
+        click.echo(f"{shown}: {warning_of(sameness)}.", err=True)
+    elif annotation.file.sketch is None and annotation.file.needs is not Need.CLASS:
+        click.echo(f"{given.calibration}: {NO_SKETCH}", err=True)
+    echo_sentences(annotation, n_samples, out, given)
 
 
 def echo_sentences(annotation: Annotation, n_samples: int, out: str, given: Given) -> None:
@@ -414,11 +407,9 @@ def _events(
     file = EVENTS.read(Path(events))
     known = None if evidence is None else read_evidence(Path(evidence), file.class_names)
     if file.novelty and novelty is None:
-        raise refuse(
-            events,
-            "its events look at the distance to the nearest calibration protein.",
-            "Give --novelty and --proteins, or learn them without it: --without distance.",
-        )
+        what = "its events look at the distance to the nearest calibration protein."
+        remedy = "Give --novelty and --proteins, or learn them without it: --without distance."
+        raise refuse(events, what, remedy)
     if file.novelty and novelty is not None and sha256_of(Path(novelty)) != file.novelty:
         what = f"the events of {events} were learnt with another novelty file."
         raise refuse(novelty, what, "Learn them again with this one.")
@@ -499,11 +490,8 @@ def gather_parts(
     own: dict[str, list[Path]] = {suffix: [] for suffix in wanted}
     for part in map(Path, parts):
         if part.suffix not in wanted:
-            raise refuse(
-                str(part),
-                "nothing that is to be written ends like this part.",
-                "Give --out or --also a name with the same ending.",
-            )
+            what = "nothing that is to be written ends like this part."
+            raise refuse(str(part), what, "Give --out or --also a name with the same ending.")
         own[part.suffix].append(part)
     for suffix, path in wanted.items():
         if not own[suffix]:

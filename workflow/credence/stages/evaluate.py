@@ -7,6 +7,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
+from itertools import starmap
 from pathlib import Path
 from typing import Any, Literal
 
@@ -70,8 +71,7 @@ def evaluate_tables(
     thresholds: str | None,
 ) -> None:
     """Judge calibrations of labelled tables and write what was found."""
-    inputs = [*given.files, *calibrations, *held_out, summary]
-    require_other((out, metrics, thresholds), inputs)
+    require_other((out, metrics, thresholds), [*given.files, *calibrations, *held_out, summary])
     if metrics is not None:
         check_table_ending(Path(metrics))
     files = _read_calibrations(calibrations)
@@ -84,7 +84,7 @@ def evaluate_tables(
     found = replace(
         found,
         provenance=replace(found.provenance, inputs=(*base, *added)),
-        notices=_set_aside(used.set_aside),
+        notices=tuple(starmap(_set_aside, used.set_aside.items())),
     )
     write_record(Path(out), found)
     if metrics is not None:
@@ -119,16 +119,10 @@ def judge_calibrations(
     calibration, sets = files[chosen].calibration, files[chosen].sets
     if labelled.predictions.scores is None:
         sets = None
+    versions = {"Python": platform.python_version()} | {name: version(name) for name in LIBRARIES}
+    own = tuple(starmap(Setting, versions.items()))
     return Findings(
-        provenance=Provenance(
-            run="",
-            title="",
-            credence_version=__version__,
-            versions=(
-                Setting("Python", platform.python_version()),
-                *(Setting(name, version(name)) for name in LIBRARIES),
-            ),
-        ),
+        provenance=Provenance(run="", title="", credence_version=__version__, versions=own),
         methods=tuple(map(_method_finding, files)),
         chosen=chosen,
         results=evaluation.results,
@@ -158,12 +152,10 @@ def crossfit_tables(given: LabelledTables, out: str, settings: Settings, calibra
     confidences, vectors = cross_fit(labelled, {name: calibrator}, fold)
     found = confidences[name], vectors.get(name)
     write_held_out_file(Path(out), name, *found, labelled, _facts(settings))
-    n_samples = labelled.n_samples
-    click.echo(f"Wrote {out}: {name}, {n_samples} proteins, {n_folds} folds.", err=True)
+    click.echo(f"Wrote {out}: {name}, {labelled.n_samples} proteins, {n_folds} folds.", err=True)
 
 
 def _read_calibrations(paths: Sequence[str]) -> dict[str, CalibrationFile]:
-    """Return the calibrations by method; refuse a method that is given twice."""
     files: dict[str, CalibrationFile] = {}
     problems: list[Problem] = []
     for path in paths:
@@ -203,10 +195,8 @@ def _judged_set(
 
 def _facts(settings: Settings) -> dict[str, float]:
     """Return the settings on which held-out confidences depend, beside the method's own."""
-    return {
-        "folds": settings.evaluation.folds,
-        "min_positives": settings.calibration.min_positives,
-    }
+    folds, least = settings.evaluation.folds, settings.calibration.min_positives
+    return {"folds": folds, "min_positives": least}
 
 
 def _read_held_out(
@@ -252,7 +242,6 @@ def _method_finding(name: str) -> MethodFinding:
 
 
 def _in_words(key: str, value: Any) -> str:
-    """Return a setting and its value as a sentence has them."""
     name = key.replace("_", " ")
     if value is None or isinstance(value, bool):
         return name if value else f"no {name}"
@@ -267,36 +256,19 @@ def _stack_finding(name: str, calibration: AutoCalibration) -> StackFinding:
         return float(weights[mix.members.index(member)]) if member in mix.members else 0.0
 
     by_class = {name: weights.tolist() for name, weights in full.by_class.items()}
-    nothing = [math.nan] * len(full.members)
-    return StackFinding(
-        name,
-        calibration.n,
-        calibration.n_clusters,
-        own.held_out_nll,
-        tuple(
-            StackMember(
-                one.method,
-                one.held_out_nll,
-                weight(full, full.pooled.tolist(), one.method),
-                tuple(
-                    weight(full, by_class.get(class_, nothing), one.method)
-                    for class_ in calibration.class_names
-                ),
-                BY_NAME[one.method].reference,
-            )
-            for one in members
-        ),
-        dict(zip(score_only.members, score_only.pooled.tolist(), strict=True)),
-        tuple(SkippedCandidate(*entry) for entry in calibration.skipped.items()),
-    )
+    nothing, found = [math.nan] * len(full.members), []
+    for one in members:
+        overall = weight(full, full.pooled.tolist(), one.method)
+        of_classes = (by_class.get(class_, nothing) for class_ in calibration.class_names)
+        own_weights = tuple(weight(full, weights, one.method) for weights in of_classes)
+        reference = BY_NAME[one.method].reference
+        found.append(StackMember(one.method, one.held_out_nll, overall, own_weights, reference))
+    alone = dict(zip(score_only.members, score_only.pooled.tolist(), strict=True))
+    skipped = tuple(starmap(SkippedCandidate, calibration.skipped.items()))
+    numbers = (calibration.n, calibration.n_clusters, own.held_out_nll)
+    return StackFinding(name, *numbers, tuple(found), alone, skipped)
 
 
-def _set_aside(reasons: Mapping[str, int]) -> tuple[Notice, ...]:
-    return tuple(
-        Notice(
-            "set aside",
-            f"{plural(count, 'protein')} of the calibration set "
-            f"{'is' if count == 1 else 'are'} not used: {reason}.",
-        )
-        for reason, count in reasons.items()
-    )
+def _set_aside(reason: str, count: int) -> Notice:
+    of_set = f"{plural(count, 'protein')} of the calibration set {'is' if count == 1 else 'are'}"
+    return Notice("set aside", f"{of_set} not used: {reason}.")

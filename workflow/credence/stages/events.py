@@ -42,8 +42,9 @@ def learn_events(
 ) -> None:
     """Learn how probable events are, judge it, and write both."""
     require_other((out,), [*given.files, calibration, evidence])
-    asked = settings.events
-    options = event_options(settings)
+    asked, of = settings.events, settings.calibration
+    learnt = (asked.forecaster, asked.compare, asked.without, asked.agree, asked.folds)
+    options = EventOptions(*learnt, of.min_positives, of.level, of.draws)
     _require_known(asked)
     file = None if calibration is None else read_calibration(Path(calibration))
     samples, where = given.samples(file), given.tables[0]
@@ -58,16 +59,8 @@ def learn_events(
     names, scale = labelled.predictions.class_names, labelled.predictions.scale
     EVENTS.write(Path(out), EventsFile(method, names, scale, finding, model, near))
     count = f"{len(events)} event{'' if len(events) == 1 else 's'}"
-    click.echo(
-        f"Wrote {out}: {count}, {labelled.n_samples} proteins, {asked.folds} folds.", err=True
-    )
-
-
-def event_options(settings: Settings) -> EventOptions:
-    """Return how events are learnt and judged."""
-    events, of = settings.events, settings.calibration
-    learnt = (events.forecaster, events.compare, events.without, events.agree, events.folds)
-    return EventOptions(*learnt, of.min_positives, of.level, of.draws)
+    message = f"Wrote {out}: {count}, {labelled.n_samples} proteins, {asked.folds} folds."
+    click.echo(message, err=True)
 
 
 def _require_known(asked: EventsSettings) -> None:
@@ -102,19 +95,16 @@ def _events(asked: EventsSettings, predictions: Predictions) -> tuple[Event, ...
     names = predictions.class_names
     events = events_of(asked.ask, asked.groups, asked.rules, names, "events")
     if asked.admissible:
-        rule = parse_rule(asked.admissible, "--admissible")
-        rule.require_columns(names, "--admissible", None)
+        parse_rule(asked.admissible, "--admissible").require_columns(names, "--admissible", None)
     remedy = "Ask for predicted_class, each_class or named groups."
     raise_any(
-        [
-            Problem(
-                "--ask",
-                f"{event.name!r} needs the score of every class, and the table gives the best.",
-                remedy,
-            )
-            for event in events
-            if predictions.scores is None and (event.n_best > 1 or event.rule)
-        ]
+        Problem(
+            "--ask",
+            f"{event.name!r} needs the score of every class, and the table gives the best.",
+            remedy,
+        )
+        for event in events
+        if predictions.scores is None and (event.n_best > 1 or event.rule)
     )
     return events
 
@@ -147,10 +137,7 @@ def _with_evidence(
     if novelty is not None and is_near_asked and not is_given:
         distance = NOVELTY.read(Path(novelty)).reference.known_distance(known.predictions.ids)
         if not np.isfinite(distance).any():
-            raise refuse(
-                novelty,
-                f"it knows no distance of a protein of {where}.",
-                "Give what credence novelty wrote of the same set.",
-            )
+            what = f"it knows no distance of a protein of {where}."
+            raise refuse(novelty, what, "Give what credence novelty wrote of the same set.")
         known, near = replace(known, columns={"distance": distance}), sha256_of(Path(novelty))
     return (known if given is None else given.added_to(known)), near

@@ -185,11 +185,7 @@ def sets_notices(file: CalibrationFile, settings: SetsSettings) -> list[str]:
     if file.sets is None:
         return ["only the top score is known, so no prediction sets"]
     limits = zip(file.class_names, file.sets.limits(), file.sets.ladders, strict=True)
-    always = [
-        f"{name} ({ladder.n_clusters})"
-        for name, limit, ladder in limits
-        if np.isinf(limit) and limit > 0
-    ]
+    always = [f"{name} ({ladder.n_clusters})" for name, end, ladder in limits if end == np.inf]
     if not always:
         return []
     needed = families_needed(settings.level)

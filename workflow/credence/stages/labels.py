@@ -86,18 +86,12 @@ def require_two(labelled: Labelled, where: str) -> None:
     classes = np.unique(labelled.true_class)
     if len(classes) < 2:
         name = labelled.predictions.class_names[classes[0]]
-        raise refuse(
-            where,
-            f"all labels are {name!r}, so nothing speaks for another.",
-            "Give labelled proteins of two classes or more.",
-        )
+        what = f"all labels are {name!r}, so nothing speaks for another."
+        raise refuse(where, what, "Give labelled proteins of two classes or more.")
     clusters = sorted(set(labelled.cluster.tolist()))
     if len(clusters) < 2:
-        raise refuse(
-            where,
-            f"all proteins are in the cluster {clusters[0]!r}, and none is left to learn from.",
-            "Give labelled proteins of other families too.",
-        )
+        what = f"all proteins are in the cluster {clusters[0]!r}, and none is left to learn from."
+        raise refuse(where, what, "Give labelled proteins of other families too.")
 
 
 COLUMNS = (

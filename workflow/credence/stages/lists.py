@@ -32,6 +32,7 @@ from credence.tables.contract import (
     TEXT_NAMES,
     TOOL,
     UNCORRECTED_NAMES,
+    cells_of,
     class_codes,
     is_corrected,
     read_clusters,
@@ -121,27 +122,15 @@ def write_lists(
     table: Table,
     q_values: Sequence[ListErrors],
     ends: Mapping[Path, Sequence[int | None]],
-    *,
-    spreadsheet_safe: bool = False,
-    in_six_decimals: bool = False,
     clusters: Mapping[str, str] | None = None,
+    **how: Any,
 ) -> list[Counter[tuple[int, str]]]:
-    """Write the rows of each list, in order, with their q-values; return their counts.
-
-    `q_values` and `ends`, the last step of each list, are one for all classes or one for each.
-    """
+    """Write each list, of all classes or of each, with its q-values; return their counts."""
     names = ("id", "predicted_class", "confidence", "lower", "upper", Q_VALUE, "note")
     q_value = np.array([one.q_value for one in q_values])
     found: list[Counter[tuple[int, str]]] = [Counter() for _ in ends]
     with ExitStack() as stack:
-        writers = [
-            stack.enter_context(
-                TableWriter(
-                    path, names, spreadsheet_safe=spreadsheet_safe, in_six_decimals=in_six_decimals
-                )
-            )
-            for path in ends
-        ]
+        writers = [stack.enter_context(TableWriter(path, names, **how)) for path in ends]
         lowest = [
             np.array([len(STEPS) if end is None else end for end in own]) for own in ends.values()
         ]
@@ -282,9 +271,6 @@ def sentence_of(found: ProteinList, errors: ListErrors, certainty: float, level:
     )
 
 
-BATCH_BYTES = 8 << 20
-
-
 def finish_table(
     rows: Mapping[Path, Path],
     file: CalibrationFile | None,
@@ -296,10 +282,9 @@ def finish_table(
     spreadsheet_safe: bool,
     in_six_decimals: bool,
 ) -> None:
-    """Write tables of confidences with their q-values, their lists, and a record for the page.
+    """Write `rows`, tables without q-values, with these; their lists; a record for the page.
 
-    `rows` are the files to write and the same without q-values. Where the calibration does not
-    say what lists rest on there are neither, and the record is empty.
+    Where the calibration does not say what lists rest on there are neither, the record is empty.
     """
     ranking = None if file is None else ranking_of(file, shift)
     if ranking is None:
@@ -320,29 +305,19 @@ def finish_table(
         ends = {Path(path): [errors.end_of(error)] for path, error in paths}
         # The cells of a TSV are safe already.
         is_unsafe = table.path.suffix == ".parquet"
-        write_lists(
-            table,
-            [errors],
-            ends,
-            spreadsheet_safe=spreadsheet_safe and is_unsafe,
-            in_six_decimals=in_six_decimals,
-        )
+        is_safe = spreadsheet_safe and is_unsafe
+        how: dict[str, Any] = {"spreadsheet_safe": is_safe, "in_six_decimals": in_six_decimals}
+        write_lists(table, [errors], ends, **how)
     if record is not None:
         write_record(Path(record), lists_found(ranking, counts, settings, name))
 
 
 def lists_found(ranking: Ranking, counts: Integers, settings: Settings, name: str) -> UseLists:
     """Return which proteins of a use-set can be used, by its counts by class and step."""
-    return use_lists(
-        name,
-        ranking.held_out,
-        counts,
-        ranking.class_names,
-        settings.lists.error,
-        settings.lists.certainty,
-        settings.calibration.level,
-        is_adjusted=ranking.is_corrected,
-    )
+    lists, of = settings.lists, ranking
+    wanted = (lists.error, lists.certainty, settings.calibration.level)
+    known = (name, of.held_out, counts, of.class_names)
+    return use_lists(*known, *wanted, is_adjusted=of.is_corrected)
 
 
 def with_lists(
@@ -419,12 +394,7 @@ def _cells(
 ) -> csv.CSVStreamingReader:
     """Return a reader of the cells of a TSV; what is text is read as it is written."""
     handle = stack.enter_context(pa.input_stream(str(source), compression="detect"))
-    return csv.open_csv(
-        handle,
-        read_options=csv.ReadOptions(block_size=BATCH_BYTES),
-        parse_options=csv.ParseOptions(delimiter="\t", newlines_in_values=True),
-        convert_options=csv.ConvertOptions(column_types=kinds, strings_can_be_null=False),
-    )
+    return cells_of(handle, newlines_in_values=True, column_types=kinds)
 
 
 def threshold_tables(

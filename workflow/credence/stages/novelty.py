@@ -36,9 +36,8 @@ def learn_novelty(
     features.require(labelled.predictions.ids, given.tables[0])
     space = features.space(labelled.predictions.ids, settings.novelty.components)
     if space.n_components < 1:
-        raise refuse(
-            features.where, "fewer than two proteins can be distinguished.", "Give more proteins."
-        )
+        what = "fewer than two proteins can be distinguished."
+        raise refuse(features.where, what, "Give more proteins.")
     trained = None
     if training is not None:
         sequences, others = ((training,), None) if vectors is None else ((), training)
@@ -47,25 +46,16 @@ def learn_novelty(
         trained = other.places(space, other.ids)
     cluster = dict(zip(labelled.predictions.ids, labelled.cluster, strict=True))
     is_calibration = np.array([id_ in cluster for id_ in predictions.ids], dtype=np.bool_)
-    reference = build(
-        space,
-        predictions.ids,
-        np.array(predictions.class_names, dtype=object)[true_class],
-        features.places(space, predictions.ids),
-        np.array([cluster.get(id_, id_) for id_ in predictions.ids], dtype=object),
-        is_calibration,
-        trained,
-        settings.novelty.flag,
-    )
+    ids, names = predictions.ids, np.array(predictions.class_names, dtype=object)[true_class]
+    clusters = np.array([cluster.get(id_, id_) for id_ in ids], dtype=object)
+    of_known = (ids, names, features.places(space, ids), clusters, is_calibration)
+    reference = build(space, *of_known, trained, settings.novelty.flag)
     file = NoveltyFile(
         reference=reference, inputs={Path(path).name: sha256_of(Path(path)) for path in files}
     )
     NOVELTY.write(Path(out), file)
     n_placed = len(reference.calibration_rows)
     n_short = int(is_calibration.sum()) - n_placed
-    click.echo(
-        f"Wrote {out}: {n_placed} proteins along {space.n_components} axes"
-        + (f", {n_short} too short to have a place" if n_short else "")
-        + ".",
-        err=True,
-    )
+    short = f", {n_short} too short to have a place" if n_short else ""
+    what = f"{n_placed} proteins along {space.n_components} axes{short}"
+    click.echo(f"Wrote {out}: {what}.", err=True)

@@ -36,8 +36,7 @@ def plan_verification(
     columns = _chosen(table, plan, cluster_of(clusters))
     write_table(Path(out), columns, spreadsheet_safe=spreadsheet_safe, in_six_decimals=True)
     n_chosen = len(columns["id"])
-    n_known = int(n_use.sum())
-    click.echo(f"Wrote {out}: {n_chosen} of {n_known:,} predictions to verify.", err=True)
+    click.echo(f"Wrote {out}: {n_chosen} of {int(n_use.sum()):,} predictions to verify.", err=True)
     if n_chosen < number:
         of_each = ", and of each family one is taken" if clusters else ""
         click.echo(f"{out}: fewer than {number}, since there are no more{of_each}.", err=True)
@@ -94,8 +93,7 @@ def _chosen(table: Table, plan: Plan, cluster_of: Mapping[str, str]) -> dict[str
     return columns
 
 
-# What a plan says of each protein: an empty true class to be filled in; the stratum's range of
-# confidences, the chance that a protein of it had to be chosen, and the families known there.
+# Of each protein: an empty true class, the stratum's range, the chance to be chosen, families.
 COLUMNS = (
     *("id", "true_class", "predicted_class", "confidence"),
     *("stratum_from", "stratum_to", "chance", "families_known"),

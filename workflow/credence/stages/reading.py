@@ -107,21 +107,16 @@ def read_set(paths: Sequence[str], spec: TableSpec) -> Samples:
 def require_labels(samples: Samples, where: str) -> None:
     """Refuse samples of which one has no true class."""
     if samples.true_class is None:
-        raise refuse(
-            where,
-            "the table has no true classes.",
-            "Give labels: a table of id and label, or a pattern for FASTA headers.",
-        )
+        remedy = "Give labels: a table of id and label, or a pattern for FASTA headers."
+        raise refuse(where, "the table has no true classes.", remedy)
     raise_any(
-        [
-            Problem(
-                where,
-                f"{samples.predictions.ids[row]!r} has no true class.",
-                "Give it one, or remove its row.",
-                int(samples.lines[row]),
-            )
-            for row in np.flatnonzero(samples.true_class == UNKNOWN_CLASS)
-        ]
+        Problem(
+            where,
+            f"{samples.predictions.ids[row]!r} has no true class.",
+            "Give it one, or remove its row.",
+            int(samples.lines[row]),
+        )
+        for row in np.flatnonzero(samples.true_class == UNKNOWN_CLASS)
     )
 
 
@@ -153,8 +148,7 @@ class LabelledTables:
             spec = replace(known, class_names=spec.class_names)
         found, where = read_set(self.tables, spec), self.tables[0]
         if self.labels is not None:
-            labels = {"table": self.labels}
-            found = with_labels(found, where, labels, None, "first_word", spec)
+            found = with_labels(found, where, {"table": self.labels}, None, "first_word", spec)
         if self.novelty is None:
             return found
         predictions = found.predictions
@@ -195,12 +189,9 @@ def choose_calibration(
         kinds = [kind_of(text) for text in reason[role == "set_aside"]]
         set_aside = {kind: kinds.count(kind) for kind in sorted(set(kinds))}
         if not is_used.any():
-            raise refuse(
-                names[0],
-                f"no protein of {where} has the role calibration.",
-                "Give that role to the proteins that the classifier never saw.",
-                column="role",
-            )
+            what = f"no protein of {where} has the role calibration."
+            remedy = "Give that role to the proteins that the classifier never saw."
+            raise refuse(names[0], what, remedy, column="role")
     if clusters is not None:
         cluster = clusters.cluster[rows_of(predictions.ids, where, clusters.ids, names[1])]
     labelled = label(predictions, true_class, cluster=cluster).take(is_used)
@@ -305,10 +296,8 @@ class Features:
 
     def __init__(self, proteins: Sequence[str], vectors: str | None, match: str) -> None:
         if bool(proteins) == (vectors is not None):
-            raise refuse(
-                "--proteins", "the proteins' features are not named once.",
-                "Give --proteins or --vectors.",
-            )  # fmt: skip
+            what = "the proteins' features are not named once."
+            raise refuse("--proteins", what, "Give --proteins or --vectors.")
         self.where = vectors if vectors is not None else proteins[0]
         self._vectors = None if vectors is None else read_vectors(Path(vectors))
         self.sequences = read_sequences(proteins, match)
@@ -334,11 +323,9 @@ class Features:
         """Refuse proteins that calibrate and have no features."""
         remedy = "Add the protein there or remove this row."
         raise_any(
-            [
-                Problem(where, f"{id_!r} is not in {self.where}.", remedy)
-                for id_, is_known in zip(ids, self.known(ids), strict=True)
-                if not is_known
-            ]
+            Problem(where, f"{id_!r} is not in {self.where}.", remedy)
+            for id_, is_known in zip(ids, self.known(ids), strict=True)
+            if not is_known
         )
 
     def _of(self, ids: Strings) -> Any:

@@ -126,7 +126,6 @@ def _release_counts(samples: str, format_: str | None, groups: str) -> ReleaseCo
 
 
 def _places(samples: Samples, where: Path, groups: Path) -> tuple[Any, Any]:
-    """Return the role and the cluster of each protein."""
     table = read_groups(groups)
     rows = rows_of(samples.predictions.ids, str(where), table.ids, str(groups))
     return table.role[rows], table.cluster[rows]
@@ -148,7 +147,13 @@ def compare_releases(
 ) -> None:
     """Write what changed from one release to another: tables, a page, a record."""
     written = [path for path in (out, classes, page, record) if path is not None]
-    _require_outputs(written, ["stdout"] * as_json)
+    if not (written or as_json):
+        remedy = "Give --out, --classes, --page, --record or --json."
+        raise refuse("credence compare", "nothing is to be written.", remedy)
+    raise_any(
+        Problem(path, "two outputs are to be written here.", "Give each a name of its own.")
+        for path in sorted({path for path in written if written.count(path) > 1})
+    )
     require_other(written, [older, newer, table])
     for table_path in filter(None, (out, classes)):
         check_table_ending(Path(table_path))
@@ -201,22 +206,7 @@ def compare_releases(
     click.echo(json_text(step) if as_json else "\n".join(lines), nl=not as_json, err=not as_json)
 
 
-def _require_outputs(written: list[str], printed: list[str]) -> None:
-    if not (written or printed):
-        raise refuse(
-            "credence compare", "nothing is to be written.",
-            "Give --out, --classes, --page, --record or --json.",
-        )  # fmt: skip
-    raise_any(
-        [
-            Problem(path, "two outputs are to be written here.", "Give each a name of its own.")
-            for path in sorted({path for path in written if written.count(path) > 1})
-        ]
-    )
-
-
 def _class_columns(step: ReleaseStep) -> dict[str, list[Any]]:
-    """Return the table of changes by class."""
     names = list(dict.fromkeys(part.name for entry in step.classes for part in entry.parameters))
     rows: list[dict[str, Any]] = []
     for entry in step.classes:
@@ -276,18 +266,14 @@ def read_pair(older: Path, newer: Path, method: str | None) -> tuple[Source, Sou
 def _read(path: Path, with_others: bool) -> tuple[Release | None, dict[str, CalibrationFile]]:
     """Return the release, if it is one, and its calibrations, by method `with_others` too."""
     if not path.exists():
-        raise refuse(
-            str(path), "there is no such file or folder.",
-            "Give the folder of a release, or a calibration file.",
-        )  # fmt: skip
+        what = "there is no such file or folder."
+        raise refuse(str(path), what, "Give the folder of a release, or a calibration file.")
     if path.is_file():
         file = read_calibration(path)
         return None, {file.method_spec: file}
     if not (path / FILE).is_file():
-        raise refuse(
-            str(path), f"this is no release: it has no {FILE}.",
-            "Give a folder of results/<run>/releases or reports/<run>/releases.",
-        )  # fmt: skip
+        remedy = "Give a folder of results/<run>/releases or reports/<run>/releases."
+        raise refuse(str(path), f"this is no release: it has no {FILE}.", remedy)
     release = read_release(path)
     files: dict[str, CalibrationFile] = {}
     problems: list[Problem] = []
@@ -351,9 +337,8 @@ def _method(
             "Compare calibrations of one method.",
         )
     if len(common) > 1:
-        raise refuse(
-            "--method", f"both have several methods: {_list(common)}.", "Name one of them."
-        )
+        what = f"both have several methods: {_list(common)}."
+        raise refuse("--method", what, "Name one of them.")
     return common[0]
 
 
@@ -410,7 +395,6 @@ def counts_in(record: Mapping[str, Any]) -> dict[str, Mapping[str, int]]:
 
 
 def _proteins(source: Source) -> tuple[Labelled, Labelled]:
-    """Return the proteins that calibrate, weighted as they were, and those of the test group."""
     file, path = source.file, source.path / SAMPLES
     spec = TableSpec(format="credence", class_names=file.class_names, scale=file.scale)
     samples = read_samples(path, spec)

@@ -170,8 +170,12 @@ def report_findings(
     write_json(page.parent / RECORD, report_record(found))
     beside: list[str] = []
     if metrics is not None:
-        _publish_metrics(Path(metrics), page.parent)
         beside += ["metrics.tsv", "metrics.parquet"]
+        text, packed = (page.parent / name for name in beside)
+        if Path(metrics).resolve() != text.resolve():
+            found_there = read_metrics(Path(metrics))
+            write_contract(text, found_there, spreadsheet_safe=True, in_six_decimals=True)
+            write_contract(packed, found_there)
     if calibration is not None:
         beside.append("calibration.json")
         copy = page.parent / "calibration.json"
@@ -286,15 +290,6 @@ def _releases(paths: Sequence[str]) -> ReleasesFinding:
     return ReleasesFinding(releases, tuple(steps))
 
 
-def _publish_metrics(source: Path, folder: Path) -> None:
-    """Write the metrics again: as TSV, safe for a spreadsheet, and as Parquet."""
-    if source.resolve() == (folder / "metrics.tsv").resolve():
-        return
-    metrics = read_metrics(source)
-    write_contract(folder / "metrics.tsv", metrics, spreadsheet_safe=True, in_six_decimals=True)
-    write_contract(folder / "metrics.parquet", metrics)
-
-
 def _publish_archive(
     path: Path, findings: Findings, page: Path, beside: Iterable[str], further: Iterable[str]
 ) -> None:
@@ -342,7 +337,6 @@ def summarise_file(name: str, path: Path, results: Results, chosen: str) -> UseS
 def _read(
     path: Path, work: Callable[[Iterable[pa.Table]], Made], further: Sequence[str] = ()
 ) -> Made:
-    """Return what is made of the pieces of a table of confidences, or refuse the table."""
     try:
         return work(stream_confidences(path, further))
     except NOT_QUICKLY:
@@ -376,18 +370,13 @@ def _summary(
         )
         more_by_class, more_by_bin = counts_of(len(results.class_names), own)
         by_class, by_bin = by_class + more_by_class, by_bin + more_by_bin
-        counted = pc.value_counts(piece["note"]).to_pylist()
-        notes.update({entry["values"] or "": entry["counts"] for entry in counted})
-    return use_set_of(
-        name,
-        method,
-        results.class_names,
-        (by_class, by_bin),
-        {
-            text: sum(number for note, number in notes.items() if text in note)
-            for text in (*NOTE_TEXTS.values(), UNSCORED)
-        },
-    )
+        for entry in pc.value_counts(piece["note"]).to_pylist():
+            notes[entry["values"] or ""] += entry["counts"]
+    counted = {
+        text: sum(number for note, number in notes.items() if text in note)
+        for text in (*NOTE_TEXTS.values(), UNSCORED)
+    }
+    return use_set_of(name, method, results.class_names, (by_class, by_bin), counted)
 
 
 def with_truth(use_set: UseSet, path: Path, table: str | None) -> UseSet:
@@ -400,9 +389,8 @@ def with_truth(use_set: UseSet, path: Path, table: str | None) -> UseSet:
     problems = ProblemList(table)
     for text, line in zip(labels.texts, labels.lines, strict=True):
         if text and text not in known:
-            problems.add(
-                f"{text!r} is no class of the run.", nearest(text, known), line, "true_class"
-            )
+            what = f"{text!r} is no class of the run."
+            problems.add(what, nearest(text, known), line, "true_class")
     problems.raise_any()
 
     def count(pieces: Iterable[pa.Table]) -> tuple[Counter[str], list[str]]:
@@ -452,14 +440,12 @@ def draw_figures(
     if only is not None:
         lacking = [figure for figure, body in bodies if body is None]
         raise_any(
-            [
-                Problem(
-                    found_in,
-                    f"figure {figure.number} needs {figure.needs}, which is not in it.",
-                    f"Leave {figure.number} out of --only.",
-                )
-                for figure in lacking
-            ]
+            Problem(
+                found_in,
+                f"figure {figure.number} needs {figure.needs}, which is not in it.",
+                f"Leave {figure.number} out of --only.",
+            )
+            for figure in lacking
         )
     is_simulated = findings.provenance.is_simulated
     rows = []
@@ -480,7 +466,6 @@ def draw_figures(
 
 
 def _keys(figure: JournalFigure) -> tuple[str, ...]:
-    """Return what a figure answers to: ``09``, ``9``, ``confidence``, its file's name."""
     return figure.number, figure.number.lstrip("0"), figure.name, figure.stem
 
 
@@ -490,9 +475,8 @@ def _named(
     """Return what is named, each once and in the order known; note what is not."""
     words = [word.strip() for word in text.split(",") if word.strip()]
     if not words:
-        problems.append(
-            Problem(option, f"it names no {what}.", f"Name some: {', '.join(list(known)[:3])}.")
-        )
+        what = f"it names no {what}."
+        problems.append(Problem(option, what, f"Name some: {', '.join(list(known)[:3])}."))
     shown = [getattr(entry, "number", entry) for entry in dict.fromkeys(known.values())]
     for word in words:
         if word not in known:
@@ -511,7 +495,6 @@ def _draw(
     formats: Sequence[str],
     widths: Sequence[int],
 ) -> list[str]:
-    """Return the names of the files written for one figure."""
     names = [f"{figure.stem}.tsv"]
     write_table(folder / names[0], columns_of(body), spreadsheet_safe=True)
     for part in parts_of(body, widths):

@@ -1,9 +1,7 @@
 """Every setting of a run's stages, section by section: default, range and help, once.
 
-A section is a frozen dataclass and a section of the configuration. `Settings` holds
-all of them; each stage is given one such object and reads the sections it needs,
-which `USES` lists. Options of commands, values of rules, the schema and the comments
-of config.yaml are made from this module, which imports nothing of the sciences.
+Each stage is given one `Settings` and reads the sections that `USES` lists. Options of commands,
+values of rules, the schema and the comments of config.yaml are made from this module.
 """
 
 from __future__ import annotations

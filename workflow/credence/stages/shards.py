@@ -95,13 +95,11 @@ def _require_one_tool(given: Given) -> None:
 def _in_turn(problems: Sequence[Problem]) -> list[Problem]:
     """Return the first of each table before the second of any: of so many only some are shown."""
     seen: Counter[str] = Counter()
-    turns: list[list[Problem]] = []
+    turns: list[int] = []
     for problem in problems:
-        if seen[problem.where] == len(turns):
-            turns.append([])
-        turns[seen[problem.where]].append(problem)
+        turns.append(seen[problem.where])
         seen[problem.where] += 1
-    return [problem for turn in turns for problem in turn]
+    return [problems[place] for place in np.argsort(turns, kind="stable")]
 
 
 def _write(

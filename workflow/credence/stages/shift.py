@@ -83,8 +83,7 @@ def shift_tables(
     six_decimals: bool,
 ) -> None:
     """Estimate the composition of tables and write it, and the calibration corrected for it."""
-    inputs = [*tables, samples, groups, clusters, calibration]
-    require_other((out, also, record), inputs)
+    require_other((out, also, record), [*tables, samples, groups, clusters, calibration])
     shift = with_stated(settings.shift)
     known = LabelledTables(
         [samples], samples_format, samples_spec, groups, clusters, option="--samples-spec"
@@ -95,15 +94,13 @@ def shift_tables(
     if shift.composition is not None:
         stated_share(shift.composition, labelled.predictions.class_names, "--stated")
     settings = replace(settings, shift=shift)
-    options = shift_options(settings)
-    chosen, plain = _method(method, calibration, file, labelled, samples, options)
-    spec = stated_spec(tables, format_, spec_json)
-    parts = _parts(tables, spec, labelled.predictions)
+    chosen, plain = _method(method, calibration, file, labelled, samples, shift_options(settings))
+    parts = _parts(tables, stated_spec(tables, format_, spec_json), labelled.predictions)
     name = name or Path(tables[0]).stem
     made = find_shift(labelled, parts, chosen, plain, settings, name, tables[0])
     found = made.finding
+    how = {"spreadsheet_safe": spreadsheet_safe, "in_six_decimals": six_decimals}
     for written in filter(None, (out, also)):
-        how = {"spreadsheet_safe": spreadsheet_safe, "in_six_decimals": six_decimals}
         write_contract(Path(written), composition_table(found), **how)
     if record is not None:
         SHIFT.write(Path(record), made)
@@ -140,7 +137,7 @@ def find_shift(
     options, shift = shift_options(settings), settings.shift
     sketch = sketch_of(labelled)
     look = None if sketch is None else Look(sketch, labelled.predictions.class_names)
-    estimator, sample, use, error = _summed(labelled, _counted(parts, look), shift.method, where)
+    estimator, sample, use, error = _summed(labelled, parts, look, shift.method, where)
     if estimator.estimate is not None:
         composition = estimate_composition(sample, use, estimator, options)
     else:
@@ -149,15 +146,9 @@ def find_shift(
         composition = fixed_composition(sample, share)
     moved = shifted(labelled, composition.fit_weight)
     calibration, unseen = method.fit_and_hold_out(moved, options)
-    corrected = Corrected(
-        sample,
-        use,
-        composition,
-        diagnose(sample, use, composition, options),
-        plain,
-        with_reach(calibration, sample, composition, options),
-        not method.needs.is_vector,
-    )
+    seen = (sample, use, composition, diagnose(sample, use, composition, options))
+    adjusted = with_reach(calibration, sample, composition, options)
+    corrected = Corrected(*seen, plain, adjusted, not method.needs.is_vector)
     found = summarise_shift(name, estimator.name, method.text, corrected, options, error)
     found = replace(found, curves=curves_of(corrected), reference=estimator.reference)
     sameness = None if look is None else look.found()
@@ -181,18 +172,12 @@ def _held_out(moved: Labelled, unseen: Floats, composition: Composition) -> Held
     return held_out_of(whole, unseen, mix_draws(weight, composition.weight_draws))
 
 
-def _counted(
-    parts: Iterable[tuple[str, Samples]], look: Look | None
-) -> Iterator[tuple[str, Samples]]:
-    """Yield the pieces of a use-set that a look counts."""
-    for where, samples in parts:
-        if look is not None:
-            look.add(samples.predictions)
-        yield where, samples
-
-
 def _summed(
-    labelled: Labelled, parts: Iterable[tuple[str, Samples]], wanted: str, where: str
+    labelled: Labelled,
+    parts: Iterable[tuple[str, Samples]],
+    look: Look | None,
+    wanted: str,
+    where: str,
 ) -> tuple[Estimator, CalibrationSample, UseSample, float]:
     """Return estimator, both sets summed up, and what gathering rows changes in shares."""
     rest = iter(parts)
@@ -205,6 +190,8 @@ def _summed(
     sample = calibration_sample(labelled, estimator.needs.is_vector)
 
     def summed(table: str, samples: Samples) -> UseSample:
+        if look is not None:
+            look.add(samples.predictions)
         if sample.model is not None and not has_vectors(samples.predictions):
             what = f"{estimator.name!r} needs the score of every class."
             raise refuse(table, what, "Give --estimator bbse_hard.")
@@ -222,9 +209,8 @@ def with_stated(shift: ShiftSettings) -> ShiftSettings:
         raise refuse("--estimator", what, nearest(shift.method, NAMES))
     if shift.composition is None:
         if shift.method == STATED:
-            raise refuse(
-                "--stated", "no composition is given.", "Give --stated '{\"class\": share}'."
-            )
+            what = "no composition is given."
+            raise refuse("--stated", what, "Give --stated '{\"class\": share}'.")
         return shift
     if shift.method not in ("auto", STATED):
         what = f"a composition is stated, and the estimator is {shift.method!r}."
@@ -250,22 +236,16 @@ def _method(
     require_correctable(chosen, str(calibration))
     require_match(file, labelled.predictions, where)
     if method is not None and parse_method(method, "--method").text != chosen.text:
-        raise refuse(
-            "--method",
-            f"{method!r} is not the calibration's method, {chosen.text!r}.",
-            "Leave --method out.",
-        )
+        what = f"{method!r} is not the calibration's method, {chosen.text!r}."
+        raise refuse("--method", what, "Leave --method out.")
     return chosen, file.calibration
 
 
 def require_correctable(method: Specification, where: str) -> None:
     """Refuse a method whose confidences are not corrected for a composition."""
     if method.needs is Need.PLACE:
-        raise refuse(
-            where,
-            f"{method.text!r} gives no interval and cannot be corrected for a composition.",
-            "Give another method, as --method kernel.",
-        )
+        what = f"{method.text!r} gives no interval and cannot be corrected for a composition."
+        raise refuse(where, what, "Give another method, as --method kernel.")
 
 
 def _parts(
@@ -277,11 +257,9 @@ def _parts(
         for table, samples in stream_tables(tables, spec):
             part = samples.predictions
             if part.scale != known.scale:
-                raise refuse(
-                    table,
-                    f"its scale is {part.scale:g}, the calibration set's is {known.scale:g}.",
-                    "Give scores of the classifier that was calibrated, on the same scale.",
-                )
+                what = f"its scale is {part.scale:g}, the calibration set's is {known.scale:g}."
+                remedy = "Give scores of the classifier that was calibrated, on the same scale."
+                raise refuse(table, what, remedy)
             progress.add(part.n_samples)
             if part.n_samples > 0:
                 yield table, samples

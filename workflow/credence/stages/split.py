@@ -74,9 +74,8 @@ def cluster_proteins(
 ) -> None:
     """Write which proteins are relatives, with each other and with training."""
     if relatives is not None and training is None:
-        raise refuse(
-            "--relatives", "there is no training set.", "Give --training, or leave it out."
-        )
+        what = "there is no training set."
+        raise refuse("--relatives", what, "Give --training, or leave it out.")
     require_other((out, relatives), [proteins, training, clstr])
     ours = read_proteins(proteins, match)
     learnt = read_training(training, match, ours)
@@ -174,11 +173,10 @@ def read_training(path: str | None, match: str, beside: Proteins) -> Proteins:
 
 
 def _given(clstr: str, proteins: Proteins, match: str) -> GivenEngine:
-    """Return clusters that CD-HIT made before."""
     ids, names = parse_clstr(lines_of(Path(clstr)), clstr, whole_header=match == "full")
     missing = proteins.ids[~np.isin(proteins.ids.astype(str), ids.astype(str))]
     remedy = "Cluster all proteins."
-    raise_any([Problem(clstr, f"{id_!r} is in none of its clusters.", remedy) for id_ in missing])
+    raise_any(Problem(clstr, f"{id_!r} is in none of its clusters.", remedy) for id_ in missing)
     return GivenEngine(ids, names)
 
 
@@ -198,17 +196,18 @@ def split_tables(
     summary: str | None,
     asked: Collection[str],
 ) -> None:
-    """Write the group and the role of each protein of labelled tables.
-
-    `asked` names the settings that stand on the command line: these are refused where they do not
-    go together, defaults are left out.
-    """
+    """Write the group and role of each protein; settings `asked` for by name must be possible."""
     require_other((out,), [*tables, clusters, training, relatives, proteins])
     settings = replace(settings, split=in_effect(settings.split, clusters, proteins, asked))
     samples = read_set(tables, stated_spec(tables, format_, spec_json))
     require_labels(samples, tables[0])
     assert samples.true_class is not None
-    everyone = _with_sequences(samples.predictions.ids, proteins, match, tables[0])
+    ids = samples.predictions.ids
+    everyone = Proteins(ids, np.full(len(ids), "", dtype=object))
+    if proteins is not None:
+        fasta, by = read_proteins(proteins, match), "full" if match == "full" else "first_word"
+        rows = match_ids(ids, fasta, by, table=tables[0], proteins=proteins)  # type: ignore[arg-type]
+        everyone = Proteins(ids, fasta.sequences[rows])
     learnt = read_training(training, match, everyone)
     is_training = np.repeat([False, True], [everyone.n_proteins, learnt.n_proteins])
     everyone = join([everyone, learnt])
@@ -246,11 +245,7 @@ def split_proteins(
     reasons: Strings | None = None,
     threads: int = 1,
 ) -> tuple[Split, SplitFinding]:
-    """Return a split of whole clusters, and what was found of it.
-
-    `reasons` say why proteins are set aside, '' for those that are not; without it those are that
-    share a cluster with a training protein.
-    """
+    """Return a split, and what was found; without `reasons` those beside training go aside."""
     chosen = settings.split
     options = SplitOptions(
         n_groups=chosen.groups,
@@ -278,10 +273,7 @@ def split_proteins(
 
 
 def groups_of(ids: Strings, is_training: Booleans, found: Split) -> Groups:
-    """Return the table of a split.
-
-    A cluster whose training proteins and others are in two groups is two clusters.
-    """
+    """Return the table of a split; training proteins of a cluster are a cluster of their own."""
     named = np.where(is_training, "training:" + found.cluster, found.cluster)
     packing = found.packing
     return Groups(ids, named, packing.group, packing.role, packing.reason)
@@ -330,16 +322,6 @@ def in_effect(
     if _is_audited(settings):
         raise refuse("--audit", "sequences are needed to align.", "Give --proteins.")
     return settings
-
-
-def _with_sequences(ids: Strings, proteins: str | None, match: str, table: str) -> Proteins:
-    """Return proteins with their sequences; these are empty where there is no FASTA file."""
-    if proteins is None:
-        return Proteins(ids, np.full(len(ids), "", dtype=object))
-    fasta = read_proteins(proteins, match)
-    by = "full" if match == "full" else "first_word"
-    rows = match_ids(ids, fasta, by, table=table, proteins=proteins)  # type: ignore[arg-type]
-    return Proteins(ids, fasta.sequences[rows])
 
 
 def reasons_of(ids: Strings, is_training: Booleans, table: RelativesTable) -> Strings:

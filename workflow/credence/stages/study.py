@@ -32,12 +32,11 @@ def study_two_sets(
     specifications = {
         entry.text: entry for entry in (parse_method(m, "--method") for m in methods)
     }
-    problems = [
+    raise_any(
         problem
         for text, entry in specifications.items()
         for problem in need_problems(text, entry.needs, samples.predictions, table)
-    ]
-    raise_any(problems)
+    )
     labelled = in_order_of_ids(given.calibrating(samples, settings.calibration.weights).labelled)
     if len(set(labelled.cluster.tolist())) < LEAST_CLUSTERS:
         what = "all proteins are of one cluster, and no cluster is divided."

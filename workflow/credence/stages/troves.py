@@ -75,11 +75,9 @@ def read_trove(trove: Trove, known: Predictions) -> tuple[Samples, NewSet, tuple
         trove.scores, spec, trove.labels, trove.fasta, trove.match, labelled=False, may_lack=True
     )
     if samples.true_class is None:
-        raise refuse(
-            trove.scores[0],
-            "the table has no true classes, and only labelled proteins can calibrate.",
-            "Give labels: a table of id and label, or a pattern for FASTA headers.",
-        )
+        what = "the table has no true classes, and only labelled proteins can calibrate."
+        remedy = "Give labels: a table of id and label, or a pattern for FASTA headers."
+        raise refuse(trove.scores[0], what, remedy)
     nothing = np.empty(0, dtype=np.int64)
     like_known = Samples(known.take(nothing), nothing, nothing)
     concatenate([(Path("the calibration set"), like_known), (Path(trove.scores[0]), samples)])
@@ -137,11 +135,8 @@ def attach_tables(
     search = Search()
     if clusters:
         if trove_clusters is None:
-            raise refuse(
-                "--trove-clusters",
-                "clusters are given, and none of the trove.",
-                "Give its table: id and cluster.",
-            )
+            what = "clusters are given, and none of the trove."
+            raise refuse("--trove-clusters", what, "Give its table: id and cluster.")
         old = _clusters(clusters, np.concatenate([ids, learnt.ids]), samples_file)
         search = TableSearch(old, _clusters([trove_clusters], new.ids, "the trove"))
     elif proteins is not None:
@@ -176,11 +171,9 @@ def _sequences(ids: Strings, files: Sequence[tuple[str, str]]) -> Strings:
         fasta = read_proteins(path, match)
         residues.update(zip(fasta.ids, fasta.sequences, strict=True))
     raise_any(
-        [
-            Problem(files[0][0], f"there is no protein {id_!r}.", "Add it.")
-            for id_ in ids
-            if id_ not in residues
-        ]
+        Problem(files[0][0], f"there is no protein {id_!r}.", "Add it.")
+        for id_ in ids
+        if id_ not in residues
     )
     sequences[:] = [residues[id_] for id_ in ids]
     return sequences

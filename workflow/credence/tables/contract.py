@@ -1,8 +1,4 @@
-"""The tables between the stages (DESIGN section 4): read, checked, written.
-
-Samples have a module of their own. Each table is a frozen dataclass of arrays,
-with a list of its columns that says what may stand in them.
-"""
+"""The tables between the stages (DESIGN section 4), each a class: read, checked, written."""
 
 from __future__ import annotations
 
@@ -21,7 +17,7 @@ from credence.confidence import USES, Confidence, use_of
 from credence.events.features import NO_GENE, EventEvidence
 from credence.events.model import EventModel, Mix
 from credence.predictions import Booleans, Floats, Integers, Predictions, Strings
-from credence.problems import InputError, Problem, ProblemList, nearest, raise_any, refuse
+from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
 from credence.sets.conformal import SEPARATOR, PredictionSets
 from credence.tables.formats import Columns, Format
 from credence.tables.samples import Samples
@@ -137,12 +133,8 @@ def _places(
     names = [column.name for column in columns]
     needed = [column.name for column in columns if not column.is_optional]
     if len(header) == 1 and len(needed) > 1:
-        raise refuse(
-            where,
-            f"the header is one cell, {header[0]!r}.",
-            "Separate the cells by tabs in a .tsv file, by commas in a .csv file.",
-            line,
-        )
+        remedy = "Separate the cells by tabs in a .tsv file, by commas in a .csv file."
+        raise refuse(where, f"the header is one cell, {header[0]!r}.", remedy, line)
     problems = [
         Problem(
             where, "the column is missing.", f"The columns are: {', '.join(names)}.", line, name
@@ -167,17 +159,13 @@ def _texts(chunk: Chunk, place: int, column: Column, problems: ProblemList) -> S
     texts[:] = chunk.texts(place)
     if not column.may_be_empty:
         for row in np.flatnonzero(texts == ""):
-            line = int(chunk.lines[row])
-            problems.add("the cell is empty.", "Fill it in.", line, column.name)
+            problems.add("the cell is empty.", "Fill it in.", int(chunk.lines[row]), column.name)
     if column.choices:
         allowed = [*column.choices, ""]
         for row in np.flatnonzero(~np.isin(texts.astype(str), allowed)):
-            problems.add(
-                f"{texts[row]!r} is not allowed.",
-                nearest(texts[row], column.choices),
-                int(chunk.lines[row]),
-                column.name,
-            )
+            what = f"{texts[row]!r} is not allowed."
+            remedy = nearest(texts[row], column.choices)
+            problems.add(what, remedy, int(chunk.lines[row]), column.name)
     return texts
 
 
@@ -197,14 +185,11 @@ def _numbers(
         outside |= ~is_bad & (np.floor(np.where(is_bad, 0.0, numbers)) != numbers)
     for row in np.flatnonzero(is_bad | outside):
         cell = chunk.cell(int(row), place)
-        line = int(chunk.lines[row])
+        what = f"{cell!r} is not a number." if is_bad[row] else f"{cell} is out of range."
         if cell.strip() in blanks:
-            if not column.may_be_empty:
-                problems.add("the cell is empty.", f"Give {wanted}.", line, column.name)
-        elif is_bad[row]:
-            problems.add(f"{cell!r} is not a number.", f"Give {wanted}.", line, column.name)
-        else:
-            problems.add(f"{cell} is out of range.", f"Give {wanted}.", line, column.name)
+            what = "" if column.may_be_empty else "the cell is empty."
+        if what:
+            problems.add(what, f"Give {wanted}.", int(chunk.lines[row]), column.name)
     if column.kind is Kind.INTEGER:
         return np.where(is_bad | outside, 0.0, numbers).astype(np.int64)
     return numbers
@@ -223,12 +208,8 @@ def _check_unique(values: Strings, lines: Integers, column: Column, problems: Pr
     first: dict[str, int] = {}
     for value, line in zip(values, lines.tolist(), strict=True):
         if value != "" and first.setdefault(value, line) != line:
-            problems.add(
-                f"{value!r} stands in line {first[value]} already.",
-                "Remove one of the two rows.",
-                line,
-                column.name,
-            )
+            what = f"{value!r} stands in line {first[value]} already."
+            problems.add(what, "Remove one of the two rows.", line, column.name)
 
 
 NUMBERS = ("length", "distance")
@@ -457,8 +438,7 @@ class CompositionTable:
     lower: Annotated[Floats, SHARE]
     upper: Annotated[Floats, SHARE]
     weight: Annotated[Floats, Column(kind=Kind.NUMBER, may_be_empty=True, low=0.0)]  # Their ratio
-    # Shares that confidences are corrected for: so far towards the use-set's as chance does not
-    # explain. NaN in a table that does not have them.
+    # Shares that confidences are corrected for: as far as chance does not explain; NaN: none.
     applied_share: Annotated[Floats, replace(SHARE, is_optional=True)]
 
 
@@ -487,12 +467,9 @@ FURTHER_COLUMNS = (
 )
 
 
-def write_contract(
-    path: Path, table: Any, *, spreadsheet_safe: bool = False, in_six_decimals: bool = False
-) -> None:
-    """Write a table whose class has a column in each field."""
-    columns = named_columns(table)
-    write_table(path, columns, spreadsheet_safe=spreadsheet_safe, in_six_decimals=in_six_decimals)
+def write_contract(path: Path, table: Any, **how: Any) -> None:
+    """Write a table whose class has a column in each field; `how`: see :func:`write_table`."""
+    write_table(path, named_columns(table), **how)
 
 
 def read_clusters(path: Path | MemoryTable) -> Clusters:
@@ -520,12 +497,8 @@ def _check_representatives(read: ReadTable) -> None:
             found = (
                 f"in cluster {cluster_of[one]!r}" if one in cluster_of else "no id of this table"
             )
-            problems.add(
-                f"{one!r} is {found}, not one of cluster {cluster!r}.",
-                f"Give a protein of cluster {cluster!r}.",
-                line,
-                "representative",
-            )
+            what = f"{one!r} is {found}, not one of cluster {cluster!r}."
+            problems.add(what, f"Give a protein of cluster {cluster!r}.", line, "representative")
     problems.raise_any()
 
 
@@ -636,12 +609,8 @@ def _check_interval(
     values, lower, upper = (read.values[column] for column in (name, lower_name, upper_name))
     problems = ProblemList(read.where)
     for row in np.flatnonzero((values < lower) | (values > upper) | (lower > upper)):
-        problems.add(
-            f"{values[row]} is not within the interval {lower[row]} to {upper[row]}.",
-            "Give an interval that holds the number.",
-            int(read.lines[row]),
-            name,
-        )
+        what = f"{values[row]} is not within the interval {lower[row]} to {upper[row]}."
+        problems.add(what, "Give an interval that holds the number.", int(read.lines[row]), name)
     problems.raise_any()
 
 
@@ -693,16 +662,11 @@ def class_codes(column: pa.ChunkedArray, class_names: Sequence[str], path: str) 
     encoded = column.combine_chunks().dictionary_encode()
     names = [name or "" for name in encoded.dictionary.to_pylist()]
     unknown = sorted({name for name in names if name not in code_of})
-    if unknown:
-        raise InputError(
-            Problem(
-                path,
-                f"{name!r} is no class that is known here.",
-                nearest(name, class_names),
-                column="predicted_class",
-            )
-            for name in unknown
-        )
+    what = "{!r} is no class that is known here."
+    raise_any(
+        Problem(path, what.format(name), nearest(name, class_names), column="predicted_class")
+        for name in unknown
+    )
     places = np.array([code_of[name] for name in names], dtype=np.int64)
     return places[encoded.indices.to_numpy(zero_copy_only=False)] if names else places
 
@@ -744,17 +708,18 @@ def _batches(path: Path, kinds: Mapping[str, pa.DataType]) -> Iterator[pa.Record
                 yield pa.RecordBatch.from_arrays(columns, names)
         return
     with pa.input_stream(str(path), compression="detect") as source:
-        yield from csv.open_csv(
-            source,
-            read_options=csv.ReadOptions(block_size=BLOCK_BYTES),
-            parse_options=csv.ParseOptions(delimiter="\t"),
-            convert_options=csv.ConvertOptions(
-                column_types=kinds,
-                include_columns=names,
-                null_values=[""],
-                strings_can_be_null=False,
-            ),
-        )
+        convert = {"column_types": kinds, "include_columns": names, "null_values": [""]}
+        yield from cells_of(source, newlines_in_values=False, **convert)
+
+
+def cells_of(source: Any, *, newlines_in_values: bool, **convert: Any) -> csv.CSVStreamingReader:
+    """Return a reader of the cells of an open TSV."""
+    return csv.open_csv(
+        source,
+        read_options=csv.ReadOptions(block_size=BLOCK_BYTES),
+        parse_options=csv.ParseOptions(delimiter="\t", newlines_in_values=newlines_in_values),
+        convert_options=csv.ConvertOptions(strings_can_be_null=False, **convert),
+    )
 
 
 def read_relatives(path: Path) -> RelativesTable:

@@ -1,9 +1,7 @@
 """Which bytes a result came from: digests of files, and seals of what a stage wrote.
 
-Beside the results of a run lies a seal for every file of it, with the digest of
-the file and of all that its stage read. A stage that reads a file looks at
-its seal first, so that a file that was damaged, edited, or made from other bytes
-than now lie there is named and never used.
+A stage that reads a file looks at its seal first, which has the digest of the file and of all that
+it was made from: what was damaged, edited or made from other bytes is named, never used.
 """
 
 from __future__ import annotations
@@ -23,8 +21,7 @@ from credence.tables.writing import write_json
 
 PACKAGE = Path(__file__).resolve().parents[1]
 KNOWN = Path(".snakemake", "credence.digests.json")
-# A file may change twice within one tick of a clock, of which some file systems
-# have one in two seconds: what is that young when it is remembered is not believed.
+# A file may change twice within a tick of its system's clock: what is so young is not believed.
 TICK = 2_000_000_000  # nanoseconds
 
 Stamp = tuple[int, int, int, int]
@@ -41,9 +38,12 @@ def sha256_of(path: Path) -> str:
     except IsADirectoryError:
         raise refuse(str(path), "this is a folder.", "Give the path of a file.") from None
     except OSError as error:
-        raise refuse(
-            str(path), f"it cannot be read ({error.strerror}).", "Give a file that you may read."
-        ) from None
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: OSError) -> InputError:
+    what = f"it cannot be read ({error.strerror})."
+    return refuse(str(path), what, "Give a file that you may read.")
 
 
 def stamp_of(path: Path) -> Stamp:
@@ -51,9 +51,7 @@ def stamp_of(path: Path) -> Stamp:
     try:
         state = path.stat()
     except OSError as error:
-        raise refuse(
-            str(path), f"it cannot be read ({error.strerror}).", "Give a file that you may read."
-        ) from None
+        raise _unreadable(path, error) from None
     return (state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
 
 
@@ -147,11 +145,8 @@ def read_seal(path: str | Path) -> Seal | None:
     try:
         return from_record(Seal, read_json(place, ""))
     except InputError as error:
-        raise refuse(
-            str(place),
-            "this seal is damaged.",
-            f"Delete it with its file, then run again: {_removal(str(place), str(path))}",
-        ) from error
+        remedy = f"Delete it with its file, then run again: {_removal(str(place), str(path))}"
+        raise refuse(str(place), "this seal is damaged.", remedy) from error
 
 
 def _removal(*paths: str) -> str:
@@ -205,11 +200,9 @@ CHANGED = ("it changed while this step read it.", "Leave it alone and run the co
 def require_unchanged(inputs: Mapping[str, str], known: KnownDigests) -> None:
     """Refuse where a file changed while a stage read it."""
     raise_any(
-        [
-            Problem(name, *CHANGED)
-            for name, digest in inputs.items()
-            if not Path(name).is_file() or known.digest(name) != digest
-        ]
+        Problem(name, *CHANGED)
+        for name, digest in inputs.items()
+        if not Path(name).is_file() or known.digest(name) != digest
     )
 
 
@@ -234,17 +227,12 @@ def require_sealed(path: str | Path) -> None:
     """Refuse a file of a run that is not as its stage wrote it; one without a seal passes."""
     seal = read_seal(path)
     if seal is not None and Path(path).is_file() and sha256_of(Path(path)) != seal.sha256:
-        raise refuse(
-            str(path), "it is not as it was written: its digest is another.", _again(str(path))
-        )
+        what = "it is not as it was written: its digest is another."
+        raise refuse(str(path), what, _again(str(path)))
 
 
 def outdate(folders: Iterable[str]) -> list[str]:
-    """Make files old that were made from what has been made anew; return them.
-
-    Dates alone may call them new: a run may end between two stages, the clock be set back. Where
-    a file's date is still to come, all get today's.
-    """
+    """Make files old that were made from what is new; dates alone may lie, or be still to come."""
     made: dict[str, Seal] = {}
     for folder in folders:
         for place in sorted((FOLDER / folder).rglob(f"*{ENDING}")):

@@ -61,18 +61,16 @@ def read_document(path: Path, where: str | None = None) -> Document:
     if path.is_dir():
         raise refuse(where, "this is a folder.", "Name the configuration file in it.")
     if not path.exists():
-        raise refuse(
-            where, "there is no such file.", "Name an existing one, or write it: credence init."
-        )
+        what = "there is no such file."
+        raise refuse(where, what, "Name an existing one, or write it: credence init.")
     refuse_pipe(path)
     content = path.read_bytes()
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        raise refuse(
-            where, "this line is not text in UTF-8.", "Save the file as UTF-8.", line
-        ) from error
+        what = "this line is not text in UTF-8."
+        raise refuse(where, what, "Save the file as UTF-8.", line) from error
     return parse_document(text, where)
 
 
@@ -119,15 +117,10 @@ class _Builder:
         self._n_built = 0
 
     def build(self, node: Any, path: SettingPath) -> Any:
-        """Return the data of a node that stands at `path`."""
         self._n_built += 1
         if self._n_built > MOST_SETTINGS:
-            raise refuse(
-                self.where,
-                f"aliases make more than {MOST_SETTINGS:,} settings of this.",
-                "Write them out.",
-                node.start_mark.line + 1,
-            )
+            what = f"aliases make more than {MOST_SETTINGS:,} settings of this."
+            raise refuse(self.where, what, "Write them out.", node.start_mark.line + 1)
         if len(path) > MAXIMUM_DEPTH:
             self._report(node, path[:2], "settings are nested without end.", "Write them out.")
             return None
@@ -279,7 +272,6 @@ def _problems_of(error: Any, document: Document) -> Iterator[Problem]:
 
 
 def _what_and_remedy(validator: str, rule: Schema, value: Any) -> tuple[str, str]:
-    """Return what is wrong with a value, and the order that makes it right."""
     if validator == "type":
         order = _order(rule)
         if _wanted(rule) == TYPE_WORDS["string"] and isinstance(value, int | float):

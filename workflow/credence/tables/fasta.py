@@ -24,8 +24,7 @@ from credence.tables.text import lines_of, require_file
 
 RESIDUES = "ACDEFGHIKLMNPQRSTVWYBJOUXZ"  # IUPAC one-letter codes, ambiguous ones included
 NUCLEOTIDES = "ACGTUN"
-# A protein's residues are of ACGTN with a probability near 0.27, so 30 in a row
-# with one in 10^17: a longer record of nothing else is DNA or RNA.
+# A residue is one of ACGTN with a probability near 0.27, so 30 in a row with one in 10^17.
 LEAST_NUCLEOTIDES = 30
 LEAST_RECORDS_OF_ONE_KIND = 3  # to be one problem rather than one each
 
@@ -96,7 +95,6 @@ def _is_dna(text: str, least: int) -> bool:
 
 
 def _defects(text: str, least_nucleotides: int) -> list[Defect]:
-    """Return the kinds of defect of one record."""
     if not text:
         return [EMPTY]
     if _is_dna(text, least_nucleotides):
@@ -176,9 +174,7 @@ def _records(text: str, rows: list[str], by: Match) -> Fasta:
 
 def _residues(text: str) -> str:
     """Return the residues of a record as capitals, without gaps and the stop at its end."""
-    if IS_PROTEIN.fullmatch(text):
-        return text
-    return text.translate(AS_RESIDUES).rstrip(STOP)
+    return text if IS_PROTEIN.fullmatch(text) else text.translate(AS_RESIDUES).rstrip(STOP)
 
 
 def _objects(values: Sequence[str]) -> Strings:
@@ -199,9 +195,8 @@ def _header_problems(where: str, fasta: Fasta, by: Match) -> list[Problem]:
     first: dict[str, int] = {}
     for row, (id_, line) in enumerate(zip(fasta.ids, fasta.lines.tolist(), strict=True)):
         if not id_:
-            problems.append(
-                Problem(where, "the header is empty.", "Write an id after the '>'.", line)
-            )
+            what = "the header is empty."
+            problems.append(Problem(where, what, "Write an id after the '>'.", line))
         elif (before := first.setdefault(id_, row)) != row:
             is_same = fasta.sequences[before] == fasta.sequences[row]
             remedy = "Remove one of them." if is_same else "Give one of them another id."

@@ -504,23 +504,19 @@ def format_of(spec: TableSpec, where: str) -> Format:
     if spec.class_names is not None:
         for text, name in spec.synonyms.items():
             if name not in spec.class_names:
-                problems.add(
-                    f"the synonym {text!r} stands for {name!r}, which is no class.",
-                    nearest(name, spec.class_names),
-                )
+                what = f"the synonym {text!r} stands for {name!r}, which is no class."
+                problems.add(what, nearest(name, spec.class_names))
     problems.raise_any()
     format_ = BY_NAME[spec.format]
     return replace(format_, columns=_columns(spec, format_, where))
 
 
 def _columns(spec: TableSpec, format_: Format, where: str) -> Columns:
-    """Return the format's own columns, or those that the user names."""
     problems = ProblemList(where)
     if spec.columns and not format_.configurable:
-        problems.add(
-            f"the format {format_.name!r} knows its columns; none can be named.",
-            "Leave `columns` out, or use the format 'wide', 'top-score' or 'long'.",
-        )
+        what = f"the format {format_.name!r} knows its columns; none can be named."
+        remedy = "Leave `columns` out, or use the format 'wide', 'top-score' or 'long'."
+        problems.add(what, remedy)
     stated: dict[str, Any] = {}
     for role, name in spec.columns.items():
         if role not in ROLES:

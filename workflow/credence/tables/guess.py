@@ -293,13 +293,11 @@ def _bare(names: Sequence[str]) -> list[str]:
 
 
 def _shared(names: Sequence[str]) -> str:
-    """Return what all names begin with."""
     first, last = min(names), max(names)
     same = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
     return first[: sum(1 for _ in same)]
 
 
 def _least_scale(scores: Floats) -> float:
-    """Return the least usual scale that holds all scores."""
     most = float(np.nanmax(scores, initial=0.0))
     return next((one for one in SCALES if most <= one), most)

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from credence.predictions import UNKNOWN_CLASS, Integers, Predictions, Strings
 from credence.problems import (
     MOST_PROBLEMS_KEPT,
+    ONE_ID_EACH,
     InputError,
     Problem,
     ProblemList,
@@ -36,12 +37,11 @@ OF_EVERY_CLASS, OF_BEST_CLASS, NO_SCORES = "of every class", "of the best class"
 
 def require_different(paths: Sequence[str]) -> None:
     """Refuse a table that is given twice."""
-    problems = [
+    raise_any(
         Problem(path, "this table is given twice.", "Name it once.")
         for path in dict.fromkeys(paths)
         if paths.count(path) > 1
-    ]
-    raise_any(problems)
+    )
 
 
 def stream_tables(
@@ -63,31 +63,43 @@ def stream_tables(
 def concatenate(parts: Sequence[tuple[Path, Samples]]) -> Samples:
     """Return several tables of one set as one, or raise where they do not fit."""
     first_path, first = parts[0]
-    problems = ProblemList(str(first_path))
+    facts, problems = census_of(first).facts, ProblemList(str(first_path))
     seen: dict[str, Path] = {}
     for path, samples in parts:
         problems.where = str(path)
-        check_alike(
-            facts_of(samples.predictions), facts_of(first.predictions), first_path, problems
-        )
+        check_alike(census_of(samples).facts, facts, first_path, problems)
         for name, line in zip(samples.predictions.ids, samples.lines, strict=True):
             if seen.setdefault(name, path) != path:
                 problems.add(
-                    f"the id {name!r} is in {seen[name]} already.",
-                    "Give each protein its own id, or remove one of the rows.",
-                    int(line),
+                    f"the id {name!r} is in {seen[name]} already.", ONE_ID_EACH, int(line)
                 )
     problems.raise_any()
-    return _concatenated([samples for _, samples in parts])
+    every = [samples for _, samples in parts]
 
+    def joined(given: Sequence[Any]) -> Any:
+        known = [values for values in given if values is not None]
+        return np.concatenate(known) if known else None
 
-def facts_of(predictions: Predictions) -> Mapping[str, object]:
-    """Return in what all tables of a set are alike."""
-    return {
-        "classes": predictions.class_names,
-        "scale": predictions.scale,
-        "kind of scores": kind_of(predictions),
-    }
+    predictions = [samples.predictions for samples in every]
+    arrays = ("ids", "predicted_class", "top_score", "scores", "network_scores")
+    truth = None
+    if any(one.true_class is not None for one in every):
+        unknown = (np.full(one.n_samples, UNKNOWN_CLASS) for one in every)
+        given = zip(every, unknown, strict=True)
+        truth = np.concatenate([b if a.true_class is None else a.true_class for a, b in given])
+    return Samples(
+        replace(
+            predictions[0],
+            resolution=min(one.resolution for one in predictions),
+            is_distribution=all(one.is_distribution for one in predictions),
+            places=None,
+            **{name: joined([getattr(one, name) for one in predictions]) for name in arrays},
+        ),
+        truth,
+        joined([one.lines for one in every]),
+        joined([one.unscored_ids for one in every]),
+        joined([one.unscored_lines for one in every]),
+    )
 
 
 def check_alike(
@@ -96,10 +108,8 @@ def check_alike(
     """Report where a table is of another kind than the first one."""
     for name, value in own.items():
         if value != first[name]:
-            problems.add(
-                f"the {name}: {_listed(value)} here, {_listed(first[name])} in {first_path}.",
-                "Give tables of one classifier, read alike.",
-            )
+            what = f"the {name}: {_listed(value)} here, {_listed(first[name])} in {first_path}."
+            problems.add(what, "Give tables of one classifier, read alike.")
 
 
 def _listed(value: object) -> str:
@@ -118,52 +128,18 @@ def kind_of(predictions: Predictions) -> str:
     return OF_BEST_CLASS if predictions.top_score is not None else NO_SCORES
 
 
-def _concatenated(parts: Sequence[Samples]) -> Samples:
-    """Return samples that fit as one."""
-    every = [part.predictions for part in parts]
-
-    def joined(name: str) -> Any:
-        given = [getattr(one, name) for one in every if getattr(one, name) is not None]
-        return np.concatenate(given) if given else None
-
-    arrays = ("ids", "predicted_class", "top_score", "scores", "network_scores")
-    predictions = replace(
-        every[0],
-        resolution=min(one.resolution for one in every),
-        is_distribution=all(one.is_distribution for one in every),
-        places=None,
-        **{name: joined(name) for name in arrays},
-    )
-    truth: Integers | None = None
-    if any(part.true_class is not None for part in parts):
-        unknown = [np.full(part.n_samples, UNKNOWN_CLASS) for part in parts]
-        truths = [part.true_class for part in parts]
-        truth = np.concatenate(
-            [b if a is None else a for a, b in zip(truths, unknown, strict=True)]
-        )
-    return Samples(
-        predictions,
-        truth,
-        np.concatenate([part.lines for part in parts]),
-        np.concatenate([part.unscored_ids for part in parts]),
-        np.concatenate([part.unscored_lines for part in parts]),
-    )
-
-
 def match_rows(wanted: Strings, table: Strings, *, wanted_in: str, table_in: str) -> Integers:
     """Return the row of a table that each wanted id has there."""
     row_of = {id_: row for row, id_ in enumerate(table)}
     if len(wanted) > 1 and not any(id_ in row_of for id_ in wanted):
         what = f"there is no row for any of the {len(wanted)} proteins of {wanted_in}."
-        raise refuse(
-            table_in, what, f"Make it anew with {wanted_in}, or check that ids are alike."
-        )
-    problems = [
+        remedy = f"Make it anew with {wanted_in}, or check that ids are alike."
+        raise refuse(table_in, what, remedy)
+    raise_any(
         Problem(table_in, f"there is no row for {id_!r} of {wanted_in}.", "Add it.")
         for id_ in wanted
         if id_ not in row_of
-    ]
-    raise_any(problems)
+    )
     return np.array([row_of[id_] for id_ in wanted], dtype=np.int64)
 
 
@@ -213,21 +189,14 @@ def census_of(samples: Samples) -> Census:
         known = codes[codes > UNKNOWN_CLASS]
         return tuple(np.bincount(known, minlength=predictions.n_classes).tolist())
 
-    return Census(
-        class_names=predictions.class_names,
-        scale=float(predictions.scale),
-        resolution=float(predictions.resolution),
-        is_distribution=bool(predictions.is_distribution),
-        kind=kind_of(predictions),
-        n_networks=0 if networks is None else networks.shape[1],
-        n_samples=predictions.n_samples,
-        n_ties=predictions.n_ties,
-        n_predicted=counted(predictions.predicted_class),
-        n_true=() if truth is None else counted(truth),
-        n_unscored=len(samples.unscored_ids),
-        first_unscored=samples.first_unscored,
-        is_apart=samples.is_apart,
-    )
+    n_networks = 0 if networks is None else networks.shape[1]
+    is_whole = bool(predictions.is_distribution)
+    of = (float(predictions.scale), float(predictions.resolution), is_whole)
+    counts = (n_networks, predictions.n_samples, predictions.n_ties)
+    by_class = (counted(predictions.predicted_class), () if truth is None else counted(truth))
+    unscored = (len(samples.unscored_ids), samples.first_unscored)
+    kinds = (*of, kind_of(predictions))
+    return Census(predictions.class_names, *kinds, *counts, *by_class, *unscored, samples.is_apart)
 
 
 def take_census(
@@ -365,7 +334,7 @@ def read_parts(given: Mapping[str, Sequence[Path]]) -> dict[str, dict[Path, Part
                 problems.append(Problem(str(path), what, remedy))
     raise_any(problems)
     wrong = (problem for out, parts in found.items() for problem in _not_in_turn(out, parts))
-    raise_any([*islice(wrong, MOST_PROBLEMS_KEPT)])
+    raise_any(islice(wrong, MOST_PROBLEMS_KEPT))
     return found
 
 
@@ -449,7 +418,6 @@ def _gather_parquet(parts: Iterable[Path], out: Path, stack: ExitStack) -> Itera
 
 
 def _schema(path: Path) -> Any:
-    """Return what a Parquet table says of itself."""
     try:
         refuse_pipe(path)
         return pq.read_schema(path)

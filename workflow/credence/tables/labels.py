@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from credence.predictions import UNKNOWN_CLASS, Integers, Strings
-from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
+from credence.problems import ONE_ID_EACH, Problem, ProblemList, nearest, raise_any, refuse
 from credence.tables.formats import BY_NAME, Columns, Format, NameLookup, TableSpec
 from credence.tables.samples import Samples
 from credence.tables.scan import lay_out
@@ -53,38 +53,17 @@ def read_labels(
         lines += chunk.lines.tolist()
     if not ids:
         problems.add("the table has a header and no rows.", "Give a table with rows.")
-    _check_ids(ids, lines, id_column, problems)
-    problems.raise_any()
-    return _labels(table.where, label_column, ids, texts, lines)
-
-
-def _labels(
-    where: str, column: str | None, ids: Sequence[str], texts: Sequence[str], lines: Sequence[int]
-) -> Labels:
-    return Labels(
-        where,
-        column,
-        np.array(ids, dtype=object),
-        np.array(texts, dtype=object),
-        np.array(lines, dtype=np.int64),
-    )
-
-
-def _check_ids(
-    ids: Sequence[str], lines: Sequence[int], column: str | None, problems: ProblemList
-) -> None:
-    """Report ids that are missing or stand twice."""
     first: dict[str, int] = {}
     for name, line in zip(ids, lines, strict=True):
         if not name.strip():
-            problems.add("the id is missing.", "Name the protein or remove its row.", line, column)
+            what, remedy = "the id is missing.", "Name the protein or remove its row."
+            problems.add(what, remedy, line, id_column)
         elif first.setdefault(name, line) != line:
-            problems.add(
-                f"the id {name!r} is in line {first[name]} already.",
-                "Give each protein its own id, or remove one of the rows.",
-                line,
-                column,
-            )
+            what = f"the id {name!r} is in line {first[name]} already."
+            problems.add(what, ONE_ID_EACH, line, id_column)
+    problems.raise_any()
+    names, labels = (np.array(column, dtype=object) for column in (ids, texts))
+    return Labels(table.where, label_column, names, labels, np.array(lines, dtype=np.int64))
 
 
 def labels_from_headers(
@@ -110,13 +89,11 @@ def labels_from_headers(
         match = finder.search(header)
         texts.append((match[LABEL_GROUP] or "") if match else "")
         if not match:
-            problems.add(
-                f"the header of protein {name!r} does not fit the pattern {pattern!r}.",
-                "Correct the pattern or the header.",
-                int(line),
-            )
+            what = f"the header of protein {name!r} does not fit the pattern {pattern!r}."
+            problems.add(what, "Correct the pattern or the header.", int(line))
     problems.raise_any()
-    return _labels(where, None, list(ids), texts, list(lines))
+    names, labels = (np.array(column, dtype=object) for column in (ids, texts))
+    return Labels(where, None, names, labels, np.asarray(lines, dtype=np.int64))
 
 
 def attach_labels(

@@ -1,7 +1,4 @@
-"""Arrays of an npz file, read whole or some rows at a time.
-
-Reading runs no code: pickled arrays are refused.
-"""
+"""Arrays of an npz file, read whole or some rows at a time; never pickled ones, which run code."""
 
 from __future__ import annotations
 
@@ -32,20 +29,8 @@ PICKLED = "allow_pickle"  # stands in what numpy says of pickled arrays
 READ_HEADER = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 # What reading damaged bytes as an archive, a header or numbers can raise.
 DAMAGE = (
-    OSError,
-    ValueError,
-    EOFError,
-    KeyError,
-    NotImplementedError,
-    SyntaxError,
-    MemoryError,
-    RuntimeError,
-    TypeError,
-    lzma.LZMAError,
-    struct.error,
-    tokenize.TokenError,
-    zipfile.BadZipFile,
-    zlib.error,
+    *(OSError, ValueError, EOFError, KeyError, SyntaxError, MemoryError, RuntimeError, TypeError),
+    *(lzma.LZMAError, struct.error, tokenize.TokenError, zipfile.BadZipFile, zlib.error),
 )
 
 
@@ -71,11 +56,8 @@ class NpzFile:
     def __init__(self, path: Path) -> None:
         self.path, self.where = path, str(path)
         if not zipfile.is_zipfile(path):
-            raise refuse(
-                self.where,
-                "the file is no npz archive, or not the whole of one.",
-                "Save the arrays with np.savez.",
-            )
+            what = "the file is no npz archive, or not the whole of one."
+            raise refuse(self.where, what, "Save the arrays with np.savez.")
         self.members: dict[str, Member] = {}
         with self._opened() as archive:
             infos = archive.infolist()
@@ -87,7 +69,6 @@ class NpzFile:
 
     @contextmanager
     def _opened(self) -> Iterator[zipfile.ZipFile]:
-        """Open the archive; what is damaged is refused as such."""
         try:
             with zipfile.ZipFile(self.path) as archive:
                 yield archive
@@ -96,9 +77,8 @@ class NpzFile:
                 what = "an array holds Python objects, which could run code."
                 remedy = "Save texts as arrays of text (dtype str)."
                 raise refuse(self.where, what, remedy) from error
-            raise refuse(
-                self.where, "the arrays are damaged.", "Copy or make the file again."
-            ) from error
+            what = "the arrays are damaged."
+            raise refuse(self.where, what, "Copy or make the file again.") from error
 
     def _member(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Member | None:
         """Return what a header says of an array, once all its bytes were read; None of others."""
@@ -142,7 +122,6 @@ def _whole(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
 
 
 def _pieces(archive: zipfile.ZipFile, member: Member, n_rows: int) -> Generator[Any]:
-    """Yield so many rows of an array at a time."""
     n_all, *rest = member.shape
     starts = range(0, n_all, n_rows)
     if not member.is_by_rows:
@@ -155,8 +134,7 @@ def _pieces(archive: zipfile.ZipFile, member: Member, n_rows: int) -> Generator[
         READ_HEADER[npy.read_magic(stream)](stream)
         for start in starts:
             n_here = min(n_rows, n_all - start)
-            data = _read(stream, n_here * n_bytes)
-            yield np.ndarray((n_here, *rest), member.dtype, buffer=data)
+            yield np.ndarray((n_here, *rest), member.dtype, buffer=_read(stream, n_here * n_bytes))
 
 
 def _read(stream: IO[bytes], n_bytes: int) -> bytearray:
@@ -217,11 +195,8 @@ def _arrays(path: Path) -> tuple[list[Any], Any]:
             raise refuse(where, what, nearest(needed, list(arrays)))
     ids, values = arrays[name], arrays["vectors"]
     if ids.ndim != 1 or values.ndim != 2 or ids.shape[0] != values.shape[0]:
-        raise refuse(
-            where,
-            f"'{name}' has the shape {ids.shape}, 'vectors' {values.shape}.",
-            "Give a row of vectors for each id.",
-        )
+        what = f"'{name}' has the shape {ids.shape}, 'vectors' {values.shape}."
+        raise refuse(where, what, "Give a row of vectors for each id.")
     if values.dtype.kind not in "fiu":
         raise refuse(where, "'vectors' holds no numbers.", "Give numbers.")
     return file.whole(name).tolist(), file.whole("vectors")
@@ -238,12 +213,10 @@ def _parquet(path: Path) -> tuple[list[Any], Any]:
     if ids is None:
         raise refuse(where, "the column 'id' is missing.", nearest("id", names))
     raise_any(
-        [
-            Problem(where, f"it holds {field.type}, no numbers.", "Remove it.", column=field.name)
-            for field in table.schema
-            if field.name != "id"
-            and not (pa.types.is_floating(field.type) or pa.types.is_integer(field.type))
-        ]
+        Problem(where, f"it holds {field.type}, no numbers.", "Remove it.", column=field.name)
+        for field in table.schema
+        if field.name != "id"
+        and not (pa.types.is_floating(field.type) or pa.types.is_integer(field.type))
     )
     columns = [table[name].to_numpy().astype(np.float64) for name in names if name != "id"]
     values = np.column_stack(columns) if columns else np.empty((len(table), 0))

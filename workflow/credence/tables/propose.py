@@ -39,7 +39,8 @@ def propose_formats(path: Path, formats: Sequence[Format] = FORMATS) -> list[Pro
     for format_ in formats:
         if format_.configurable or format_.arrays != (path.suffix == ARRAY_ENDING):
             continue
-        reason = _reason(path, format_)
+        rows, layout, _ = _first_rows(path, format_)
+        reason = None if rows is None else _argument(rows, layout, format_)
         if reason is not None:
             found.append(Proposal(format_.name, reason))
     names = {proposal.format for proposal in found}
@@ -74,12 +75,6 @@ def scale_of_rows(path: Path, name: str) -> dict[str, Any]:
     return (
         {} if rows is None or table is None else scale_of(rows.numbers[~rows.is_unscored], table)
     )
-
-
-def _reason(path: Path, format_: Format) -> str | None:
-    """Return why a table could be of a format; None where it is not."""
-    rows, layout, _ = _first_rows(path, format_)
-    return None if rows is None else _argument(rows, layout, format_)
 
 
 def _first_rows(

@@ -1,8 +1,7 @@
 """Score tables as checked samples, whole or chunk by chunk.
 
-Reading turns a file into arrays or raises every problem it found. A stream
-reads the file twice, once to check all of it and once to give its chunks, so
-that no chunk comes out of a table that is refused further down.
+A stream reads the file twice, once to check all of it and once to give its chunks, so that no
+chunk comes out of a table that is refused further down.
 """
 
 from __future__ import annotations
@@ -39,22 +38,17 @@ class Samples:
     """What a score table says, checked."""
 
     predictions: Predictions  # What the classifier predicted
-    # Index into the class names, `UNKNOWN_CLASS` where empty; None where the table has no labels
-    # at all.
+    # Index into the class names, `UNKNOWN_CLASS` where empty; None without any labels.
     true_class: Integers | None
-    # Line on which each row begins, as an editor shows it; for Parquet and arrays the number of
-    # the row.
+    # Line on which each row begins, as an editor shows it; else the number of the row.
     lines: Integers
-    # Proteins without scores of the tool, as its format allows (phold without a hit,
-    # Phynteny's NA). They are in no other field.
+    # Proteins without scores, as the format allows (Phynteny's NA); in no other field.
     unscored_ids: Strings = field(default_factory=lambda: np.empty(0, dtype=object))
     # Their lines.
     unscored_lines: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    # Genome, contig or sample of each protein, where a column names it; one without any
-    # has its own id.
+    # Genome, contig or sample of each protein, where a column names it; else its own id.
     genome: Strings | None = None
-    # Whether a table of networks had to be read whole to have these pieces of it, as the rows of
-    # its proteins do not stand together.
+    # Whether a table of networks had to be read whole, as rows of a protein stand apart.
     is_apart: bool = False
 
     @property
@@ -104,7 +98,6 @@ def assemble(scan: Scan, part: Part, networks: Sequence[str] = ()) -> Samples:
 
 
 def _class_codes(codes: Integers | None, scan: Scan) -> Integers | None:
-    """Return codes as indices into the class names."""
     if codes is None or not isinstance(scan.lookup, Gathering):
         return codes
     place = {name: index for index, name in enumerate(scan.class_names)}
@@ -123,15 +116,9 @@ def _predictions(scan: Scan, part: Part) -> Predictions:
         top_score = numbers[np.arange(len(numbers)), predicted]
         return replace(found, predicted_class=predicted, top_score=top_score)
     assert predicted is not None
-    return Predictions(
-        ids=part.ids,
-        class_names=names,
-        scale=scan.scale,
-        resolution=resolution,
-        predicted_class=predicted,
-        top_score=numbers[:, 0] if numbers.shape[1] else None,
-        is_distribution=False,
-    )
+    score = numbers[:, 0] if numbers.shape[1] else None
+    found = Predictions(part.ids, names, scan.scale, resolution, predicted, score)
+    return replace(found, is_distribution=False)
 
 
 def in_order(network: Iterable[str]) -> tuple[str, ...]:
@@ -151,7 +138,6 @@ def pool(network_scores: Floats, pooling: str, resolution: float) -> tuple[Float
 
 
 def _pooled(scan: Scan, part: Part, names: Sequence[str]) -> Samples:
-    """Return samples whose scores are pooled over the networks."""
     assert part.network is not None
     protein, first = _proteins(part.ids)
     if not names:
@@ -163,21 +149,12 @@ def _pooled(scan: Scan, part: Part, names: Sequence[str]) -> Samples:
     cube[protein, member] = part.numbers
     step = scan.step().resolution
     scores, scale = pool(cube, scan.pooling, step)
-    predictions = from_scores(
-        part.ids[first],
-        scan.class_names,
-        scores,
-        scale,
-        step if scan.pooling == "sum" else 0.0,
-        is_distribution=scan.sum_to_scale,
-        network_scores=cube,
-    )
-    return Samples(
-        predictions,
-        part.truth[first] if part.truth is not None and scan.has_truth else None,
-        part.lines[first],
-        genome=None if part.genome is None else part.genome[first],
-    )
+    resolution = step if scan.pooling == "sum" else 0.0
+    own = (part.ids[first], scan.class_names, scores, scale, resolution)
+    predictions = from_scores(*own, is_distribution=scan.sum_to_scale, network_scores=cube)
+    truth = part.truth[first] if part.truth is not None and scan.has_truth else None
+    genome = None if part.genome is None else part.genome[first]
+    return Samples(predictions, truth, part.lines[first], genome=genome)
 
 
 def _proteins(ids: Strings) -> tuple[Integers, Integers]:
@@ -200,11 +177,9 @@ def _require_whole(scan: Scan, parts: Iterable[Part], names: Sequence[str]) -> N
         for code, known in given.items():
             for name in names:
                 if name not in known:
-                    problems.add(
-                        f"protein {part.ids[first[code]]!r} has no row of network {name!r}.",
-                        "Give the scores of every network for every protein.",
-                        int(part.lines[first[code]]),
-                    )
+                    what = f"protein {part.ids[first[code]]!r} has no row of network {name!r}."
+                    remedy = "Give the scores of every network for every protein."
+                    problems.add(what, remedy, int(part.lines[first[code]]))
         first_row = first[protein]
         truth = protein if part.truth is None else part.truth
         for row in np.flatnonzero(truth != truth[first_row]).tolist():
@@ -264,8 +239,7 @@ def whole_proteins(
 
 # So many rows of a protein are expected where proteins are only looked at.
 SOME_NETWORKS = 10
-# Scores of networks in a chunk: 100,000 proteins, ten networks and twelve classes. A chunk is
-# held some five times over while it is made, 0.5 GB; more would not fit what rules ask for.
+# Scores of networks in a chunk, which is held some five times over while it is made: 0.5 GB.
 MOST_SCORES = 12_000_000
 
 
@@ -276,10 +250,7 @@ def _stream_networks(
     known: KnownIds | None,
     rows: RowRange | None,
 ) -> Iterator[Samples]:
-    """Yield the proteins of a table of networks chunk by chunk, after checking all of it.
-
-    Where the rows of a protein do not stand together, or one stands twice, it is read whole.
-    """
+    """Yield the proteins of a table of networks in chunks, read whole where rows stand apart."""
     found = _look_through(scan, chunk_rows)
     if found is None:
         yield from _whole(scan, chunk_rows, counted, known, rows)
@@ -296,17 +267,15 @@ def _stream_networks(
         known.add(scan.where, hashes, ids)
     counted(len(hashes) if rows is None else rows.stop - rows.start)
     del hashes
-    n_scores = len(names) * len(scan.layout.classes)
-    n_proteins = min(chunk_rows, max(1, MOST_SCORES // n_scores))
+    n_proteins = min(chunk_rows, max(1, MOST_SCORES // (len(names) * len(scan.layout.classes))))
     parts = whole_proteins(scan.again(chunk_rows), n_proteins, rows)
     yield from map(partial(assemble, scan, networks=names), parts)
 
 
 def _look_through(scan: Scan, chunk_rows: int) -> tuple[tuple[str, ...], Integers] | None:
-    """Return the networks and a hash of each protein's id, in the order of the table.
+    """Return the networks and a hash of each protein's id; None where reading it whole tells why.
 
-    None where a protein's rows stand apart (as do those of two ids of one hash), or anything
-    is wrong: reading it whole tells what.
+    A protein's rows stand apart then (as do those of two ids of one hash), or anything is wrong.
     """
     n_at_once = chunk_rows // SOME_NETWORKS or 1
     hashes = [np.empty(0, dtype=np.int64)]
@@ -346,7 +315,6 @@ def _whole(
     known: KnownIds | None,
     rows: RowRange | None,
 ) -> Iterator[Samples]:
-    """Yield the proteins of a table that has to be read whole."""
     for _ in scan.checked(chunk_rows):  # refuses what is to be refused without holding it
         pass
     samples = assemble(scan, joined(list(scan.again(chunk_rows))))
@@ -407,9 +375,8 @@ def stream_samples(
 def write_samples(path: Path, samples: Samples) -> None:
     """Write the contract table `samples`; the format `credence` reads it back.
 
-    Parquet keeps scale, resolution and pooling in its metadata; of a TSV the scale has to be
-    stated, and the resolution is that of its decimals. A column `predicted_class` is there where a
-    stored verdict breaks a tie otherwise than the first class.
+    Scale, resolution and pooling are metadata of Parquet; `predicted_class` is a column where a
+    verdict breaks a tie otherwise than the first class.
     """
     predictions = samples.predictions
     names = np.array([*predictions.class_names, ""], dtype=object)

@@ -1,9 +1,7 @@
 """One pass over a score table: from a path to its columns by role and to checked parts.
 
-A :class:`Checker` sees the rows chunk by chunk, keeps 8 bytes of each (a hash
-of its id; 24 where decimals leave a sum in doubt) and says at the end what only
-the whole table shows: ids that stand twice, rows whose sum is off by more than
-the decimals seen allow, verdicts that contradict the scores.
+A :class:`Checker` keeps 8 bytes of each row (a hash of its id; 24 where decimals leave a sum in
+doubt) to say at the end what only the whole table shows.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credence.predictions import Booleans, Floats, Integers, Strings
-from credence.problems import MOST_PROBLEMS_KEPT, InputError, ProblemList, nearest
+from credence.problems import MOST_PROBLEMS_KEPT, ONE_ID_EACH, InputError, ProblemList, nearest
 from credence.records import parse_json
 from credence.tables.formats import (
     MOST_SCALE,
@@ -96,11 +94,8 @@ def lay_out(
     if known is not None and has_vector:
         candidates, class_names = _demanded(header, line, candidates, class_names, known, problems)
     elif has_vector and len(candidates) < 2 and not problems.problems:
-        problems.add(
-            f"the table has {'only one' if candidates else 'no'} class column.",
-            "Give a table with a column for each of at least two classes.",
-            line,
-        )
+        what = f"the table has {'only one' if candidates else 'no'} class column."
+        problems.add(what, "Give a table with a column for each of at least two classes.", line)
     return ColumnLayout(header, class_names, tuple(candidates), **found)
 
 
@@ -114,27 +109,21 @@ def _single_roles(
         name = getattr(columns, role)
         found[role] = None if name is None else places.get(name)
         if name is not None and found[role] is None and role not in columns.optional:
-            problems.add(
-                f"the column {name!r} is missing ({role.replace('_', ' ')}).",
-                nearest(name, header),
-                line,
-            )
+            what = f"the column {name!r} is missing ({role.replace('_', ' ')})."
+            problems.add(what, nearest(name, header), line)
     return found
 
 
 def _check_names(
     header: Sequence[str], line: int | None, columns: Columns, problems: ProblemList
 ) -> None:
-    """Report names that stand twice and columns without a name."""
     for name, count in Counter(header).items():
         if count > 1:
-            problems.add(
-                f"{count} columns have the name {name!r}.", "Give each column its own name.", line
-            )
+            what = f"{count} columns have the name {name!r}."
+            problems.add(what, "Give each column its own name.", line)
     if "" in header and "" not in (columns.id, *columns.ignored):
-        problems.add(
-            f"column {list(header).index('') + 1} has no name.", "Name it or remove it.", line
-        )
+        what = f"column {list(header).index('') + 1} has no name."
+        problems.add(what, "Name it or remove it.", line)
 
 
 def _class_columns(
@@ -144,7 +133,6 @@ def _class_columns(
     taken: set[int],
     problems: ProblemList,
 ) -> list[int]:
-    """Return the columns of the classes, in the order of the table or the user."""
     if columns.classes is not None:
         places = {name: place for place, name in enumerate(header)}
         for name in columns.classes:
@@ -167,7 +155,6 @@ def _demanded(
     lookup: NameLookup,
     problems: ProblemList,
 ) -> tuple[list[int], tuple[str, ...]]:
-    """Return the columns of the classes demanded, in their order."""
     by_class: dict[int, int] = {}
     extra = []
     for place, name in zip(candidates, class_names, strict=True):
@@ -186,18 +173,11 @@ def _demanded(
         return [], ()
     for index, name in enumerate(lookup.class_names):
         if index not in by_class:
-            problems.add(
-                f"the column of class {name!r} is missing.",
-                nearest(name, [header[place] for place in extra or candidates]),
-                line,
-            )
+            remedy = nearest(name, [header[place] for place in extra or candidates])
+            problems.add(f"the column of class {name!r} is missing.", remedy, line)
     for place in extra:
-        problems.add(
-            f"{header[place]!r} is none of the classes expected.",
-            nearest(header[place], lookup.class_names),
-            line,
-            header[place],
-        )
+        what = f"{header[place]!r} is none of the classes expected."
+        problems.add(what, nearest(header[place], lookup.class_names), line, header[place])
     found = [index for index in range(len(lookup.class_names)) if index in by_class]
     return (
         [by_class[index] for index in found],
@@ -212,8 +192,7 @@ class TableRows:
     chunk: Chunk  # The cells, for messages
     lines: Integers  # Line of each row
     ids: list[str]  # Names of the proteins
-    # Scores of the classes, or the top score alone; no column where the tool gives only a class.
-    # Not finite where a cell holds no number.
+    # Scores of the classes, or the top score, or nothing; not finite where a cell holds none.
     numbers: Floats
     columns: tuple[int, ...]  # Column in the table of each column of `numbers`
     predicted: list[str] | None  # Texts as they stand
@@ -247,7 +226,13 @@ def read_rows(
         return None if column is None else chunk.texts(column)
 
     predicted = texts(layout.predicted_class)
-    is_unscored = _unscored(chunk, numbers, columns, predicted, format_)
+    # Rows that hold nothing but blanks where scores and verdict belong.
+    is_unscored = np.zeros(len(numbers), dtype=bool)
+    may_be = np.isnan(numbers).all(axis=1) if format_.blanks and columns else is_unscored
+    for row in np.flatnonzero(may_be).tolist():
+        verdict = [] if predicted is None else [predicted[row]]
+        cells = (*(chunk.cell(row, column) for column in columns), *verdict)
+        is_unscored[row] = all(text.strip() in format_.blanks for text in cells)
     if format_.zero_row_class is not None and format_.zero_row_class in layout.class_names:
         is_zero = (numbers == 0).all(axis=1)
         numbers[is_zero, layout.class_names.index(format_.zero_row_class)] = scale
@@ -258,24 +243,6 @@ def read_rows(
     return TableRows(
         chunk, lines, ids, numbers, columns, predicted, truth, network, genome, is_unscored
     )
-
-
-def _unscored(
-    chunk: Chunk,
-    numbers: Floats,
-    columns: Sequence[int],
-    predicted: list[str] | None,
-    format_: Format,
-) -> Booleans:
-    """Return which rows hold nothing but blanks where scores and verdict belong."""
-    found = np.zeros(len(numbers), dtype=bool)
-    if not format_.blanks or not columns:
-        return found
-    for row in np.flatnonzero(np.isnan(numbers).all(axis=1)):
-        cells = [chunk.cell(int(row), column) for column in columns]
-        verdict = [] if predicted is None else [predicted[row]]
-        found[row] = all(text.strip() in format_.blanks for text in (*cells, *verdict))
-    return found
 
 
 SUM_DECIMALS = 6  # with which sums and tolerances are shown
@@ -366,8 +333,7 @@ class Checker:
         self.n_unscored = 0
         self._hashes: list[NDArray[np.int64]] = []
         least = ScoreStep.least_tolerance(len(scan.layout.classes), scan.row_scale)
-        # What rounding explains is known when all decimals have been seen. Until then a row is
-        # kept only if its sum is off by more than the least that it may be.
+        # What rounding explains is known at the end: until then sums are kept that this does not.
         self._least = least + scan.row_scale * scan.format.slack
         self._n_summed = 0
         self._sums: list[tuple[Integers, Floats]] = []  # lines and sums of rows in doubt
@@ -404,7 +370,6 @@ class Checker:
         )
 
     def _name(self, column: int | None) -> str | None:
-        """Return the name of a column; None for the column without a name."""
         return None if column is None else self.scan.layout.header[column] or None
 
     def _check_ids(self, rows: TableRows) -> None:
@@ -500,8 +465,7 @@ class Checker:
             texts = [
                 "" if out else text for text, out in zip(texts, rows.is_unscored, strict=True)
             ]
-        lookup = self.scan.lookup
-        codes = np.fromiter(map(lookup.__getitem__, texts), np.int64, len(texts))
+        codes = np.fromiter(map(self.scan.lookup.__getitem__, texts), np.int64, len(texts))
         for row in np.flatnonzero((codes < 0) & ~rows.is_unscored):
             text, name = texts[row], rows.ids[row]
             if not text.strip() and may_be_empty:
@@ -557,12 +521,9 @@ class Checker:
             line, _, text = first[0]
             more = ", or state another scale." if kind is ABOVE else "."
             if kind is NO_NUMBER and n_cells == n_scored > 1:
-                self.problems.add(
-                    f"none of the {n_scored} cells is a number, from {text!r} on.",
-                    "Remove the column, or name the columns of the classes.",
-                    line,
-                    name,
-                )
+                what = f"none of the {n_scored} cells is a number, from {text!r} on."
+                remedy = "Remove the column, or name the columns of the classes."
+                self.problems.add(what, remedy, line, name)
                 continue
             remedy = f"give scores from 0 to {scale}{more}"
             if (column, kind) in many:
@@ -576,12 +537,8 @@ class Checker:
                     problem = _bad_cell(protein, text)
                 self.problems.add(*problem, line, name)
             if n_cells > len(first):
-                self.problems.add(
-                    f"{n_cells - len(first)} more cells {several}.",
-                    "Give scores or remove the rows.",
-                    None,
-                    name,
-                )
+                what = f"{n_cells - len(first)} more cells {several}."
+                self.problems.add(what, "Give scores or remove the rows.", None, name)
 
     def _report_columns(self) -> None:
         """Report columns that were taken as classes, and look like something else."""
@@ -589,12 +546,9 @@ class Checker:
             return
         odd = {self.scan.layout.classes[place]: why for place, why in self._looks.odd().items()}
         for column, why in sorted(odd.items()):
-            self.problems.add(
-                f"it was taken as a class, and its numbers are no such scores: {why}.",
-                f"{self._without(odd)}.",
-                self.scan.table.header_line,
-                self._name(column),
-            )
+            what = f"it was taken as a class, and its numbers are no such scores: {why}."
+            remedy = f"{self._without(odd)}."
+            self.problems.add(what, remedy, self.scan.table.header_line, self._name(column))
 
     def _report_sums(self) -> None:
         """Report the rows whose sum is off; as one problem if all are."""
@@ -650,12 +604,8 @@ class Checker:
             if not suspects[row] or not name.strip():
                 continue
             if first.setdefault(name, line) != line:
-                self.problems.add(
-                    f"the id {name!r} is in line {first[name]} already.",
-                    "Give each protein its own id, or remove one of the rows.",
-                    line,
-                    column,
-                )
+                what = f"the id {name!r} is in line {first[name]} already."
+                self.problems.add(what, ONE_ID_EACH, line, column)
 
 
 def _as_sentence(text: str) -> str:
@@ -695,11 +645,7 @@ class KnownIds:
             shared = {name for _, name in known_ids() if name in wanted}
             for line, name in own.items():
                 if name in shared:
-                    problems.add(
-                        f"the id {name!r} is in {earlier} already.",
-                        "Give each protein its own id, or remove one of the rows.",
-                        line,
-                    )
+                    problems.add(f"the id {name!r} is in {earlier} already.", ONE_ID_EACH, line)
         problems.raise_any()
         self._tables.append((where, np.sort(hashes), ids))
 
@@ -719,7 +665,6 @@ def _rows_among(hashes: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[
 
 
 def _ids_at(ids: Ids, rows: NDArray[np.intp]) -> Iterator[tuple[int, str]]:
-    """Yield line and id of some rows, which are in order."""
     wanted = set(rows.tolist())
     for row, line_and_id in enumerate(islice(ids(), int(rows[-1]) + 1)):
         if row in wanted:
@@ -940,10 +885,8 @@ class Scan:
     def _scale(self) -> float:
         stated, written = self.spec.scale, self.metadata.scale
         if written is not None and stated is not None and written != stated:
-            self.problems.add(
-                f"the table was written with the scale {written:g}, {stated:g} is stated.",
-                "Leave the scale out, or correct it.",
-            )
+            what = f"the table was written with the scale {written:g}, {stated:g} is stated."
+            self.problems.add(what, "Leave the scale out, or correct it.")
         if self.has_networks:
             return float(stated or written or 1.0)
         scale = stated or written or self.format.scale
@@ -960,10 +903,8 @@ class Scan:
             return Gathering(self.spec.synonyms)
         for text, name in self.spec.synonyms.items():
             if name not in names and self.spec.class_names is None:
-                self.problems.add(
-                    f"the synonym {text!r} stands for {name!r}, which is no class of the table.",
-                    "Correct it.",
-                )
+                what = f"the synonym {text!r} stands for {name!r}, which is no class of the table."
+                self.problems.add(what, "Correct it.")
         return self._known(names)
 
     def _known(self, names: tuple[str, ...]) -> NameLookup:
@@ -993,10 +934,8 @@ class Scan:
             checker.finish(lambda: self.ids(n_rows))
             has_scores, n_classes = checker.n_rows > checker.n_unscored, len(self.class_names)
             if has_scores and n_classes < 2 and not problems.problems:
-                problems.add(
-                    f"the table shows only one class, {self.class_names[0]!r}.",
-                    "Name all classes that the tool knows, or give a table with at least two.",
-                )
+                remedy = "Name all classes that the tool knows, or give a table with at least two."
+                problems.add(f"the table shows only one class, {self.class_names[0]!r}.", remedy)
         except InputError as error:
             if error.problems[0] not in problems.problems:
                 problems.problems.extend(error.problems)

@@ -1,8 +1,7 @@
 """Tables in shards: what a folder or a pattern names, and what was made of each file of it.
 
-Metagenomes come as thousands of files. Each is annotated by itself, and beside what was
-written lies its seal, so that a run that was killed goes on with those that are missing
-(docs/decisions/0940-shards-stand-by-themselves.md).
+Each is annotated by itself, with a seal beside what was written, so that a run that was killed
+goes on with those that are missing (docs/decisions/0940-shards-stand-by-themselves.md).
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import numpy as np
 
 from credence.draws import keys_of
 from credence.predictions import Integers, Strings
-from credence.problems import InputError, Problem, gathering, raise_any, refuse
+from credence.problems import ONE_ID_EACH, InputError, Problem, gathering, raise_any, refuse
 from credence.records import from_record, read_json, to_record
 from credence.tables.digests import KnownDigests, Seal
 from credence.tables.text import packing, plain_suffix
@@ -135,7 +134,7 @@ def shards_of(words: Sequence[str], out: Path, ending: str | None) -> tuple[Shar
         what = "confidences would stand among the tables, and be read as such the next time."
         problems.append(Problem(str(out), what, "Give a folder elsewhere as --out."))
     raise_any(problems)
-    raise_any(list(_strangers(out, found)))
+    raise_any(_strangers(out, found))
     return tuple(found.values())
 
 
@@ -191,6 +190,5 @@ def _alike(tables: Sequence[str], rows: Rows, hashes: Sequence[int]) -> list[Pro
                 first = seen.setdefault(ids[row], table)
                 if first != table:
                     what = f"the id {ids[row]!r} is in {first} already."
-                    remedy = "Give each protein its own id, or remove one of the rows."
-                    problems.append(Problem(table, what, remedy, int(lines[row])))
+                    problems.append(Problem(table, what, ONE_ID_EACH, int(lines[row])))
     return problems

@@ -1,8 +1,4 @@
-"""A table as chunks of rows, whether it comes as text or as Parquet.
-
-A chunk answers with texts and numbers by column and knows the line of each
-row; what the cells mean is not known here.
-"""
+"""A table as chunks of rows, from text, Parquet or arrays; what cells mean is not known here."""
 
 from __future__ import annotations
 
@@ -115,10 +111,7 @@ def _resolution(decimals: int, scale: float) -> float:
 
 
 class ScoreGrid:
-    """Finds the decimal step of numbers that come as floats, chunk by chunk, in any order.
-
-    10^-d for the least d from 0 to 6 of which every number is a multiple, up to its binary form.
-    """
+    """Finds the step of floats: 10^-d, d the least from 0 to 6 of which all are multiples."""
 
     def __init__(self) -> None:
         self.decimals = 0
@@ -240,11 +233,8 @@ class TextTable:
             if set(map(len, rows)) - {width}:
                 for line, row in zip(lines.tolist(), rows, strict=True):
                     if len(row) != width:
-                        problems.add(
-                            f"the row has {len(row)} cells, the header has {width}.",
-                            "Give each row as many cells as the header.",
-                            line,
-                        )
+                        what = f"the row has {len(row)} cells, the header has {width}."
+                        problems.add(what, "Give each row as many cells as the header.", line)
                 is_whole = np.array([len(row) == width for row in rows], dtype=np.bool_)
                 rows, lines = [row for row in rows if len(row) == width], lines[is_whole]
             if rows:
@@ -367,16 +357,12 @@ class ParquetTable(GridTable):
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
-        """Open the file; what is damaged is refused as such."""
         try:
             with open_parquet(self.path) as file:
                 yield file
         except (pa.ArrowException, OSError, ValueError) as error:
-            raise refuse(
-                self.where,
-                "the file is no Parquet table, or not the whole of one.",
-                "Copy or make it again.",
-            ) from error
+            what = "the file is no Parquet table, or not the whole of one."
+            raise refuse(self.where, what, "Copy or make it again.") from error
 
     def chunks(self, n_rows: int, problems: ProblemList) -> Iterator[Chunk]:
         """Yield chunks of at most `n_rows` rows."""
@@ -563,7 +549,6 @@ class ArrayTable(GridTable):
 
 
 def _networks(arrays: Mapping[str, Member], problems: ProblemList) -> tuple[tuple[str, ...], int]:
-    """Return the arrays of the scores, and how many networks they are of."""
     scores = {
         name: array
         for name, array in arrays.items()

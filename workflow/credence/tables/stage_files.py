@@ -1,9 +1,4 @@
-"""Files of credence's own that hold records: JSON that is data and nothing else.
-
-A calibration holds what is needed to give confidences (DESIGN section 4); each
-file holds a checksum of its own body. Reading one runs no code: the method's
-name is looked up in the registry, which turns the record into a calibration.
-"""
+"""Files of credence's own that hold records: JSON that is data and runs nothing, with a digest."""
 
 from __future__ import annotations
 
@@ -75,8 +70,7 @@ def defect_of(
         places[-1] = np.nan
         predictions = replace(predictions, places=places)
         with np.errstate(all="ignore"):
-            found = calibration.confidence(predictions)
-            return defect_in(found, predictions.n_samples)
+            return defect_in(calibration.confidence(predictions), predictions.n_samples)
     except Exception as error:  # whatever a record of the wrong shape leads to
         first_line = (str(error).splitlines() or [""])[0]
         return f"it gives no confidences ({type(error).__name__}: {first_line})"
@@ -161,8 +155,7 @@ class CalibrationFile:
     release: str | None = None  # Name of the release of the calibration set
     # The method with its settings, as a user writes it.
     method_spec: Annotated[str, Stored("method")]
-    # Every setting of the method and of the fit with its value, those left at their default too:
-    # see :func:`settings_record`.
+    # Every setting of the fit with its value, also defaults: see :func:`settings_record`.
     settings: Mapping[str, Any] = field(default_factory=dict)
     class_names: tuple[str, ...]  # Classes in the classifier's order
     scale: float  # See :class:`credence.predictions.Predictions`
@@ -196,11 +189,9 @@ class CalibrationFile:
         if self.held_out is not None and self.held_out.n_classes > len(self.class_names):
             raise ValueError("its held-out proteins are of another number of classes")
         raise_any(
-            [
-                Problem("", f"{value!r} is no value for it.", "", column=f"counts.{name}")
-                for name, value in self.counts.items()
-                if type(value) is not (str if name in COUNTS_IN_WORDS else int)
-            ]
+            Problem("", f"{value!r} is no value for it.", "", column=f"counts.{name}")
+            for name, value in self.counts.items()
+            if type(value) is not (str if name in COUNTS_IN_WORDS else int)
         )
 
 
@@ -242,11 +233,8 @@ def read_calibration(path: Path) -> CalibrationFile:
     _check_schema(where, body)
     _check_keys(where, body)
     if checksum_of(body) != body["checksum"]:
-        raise refuse(
-            where,
-            CHANGED.replace("digest", "checksum"),
-            "Use the file as it was written, or fit again with credence fit.",
-        )
+        remedy = "Use the file as it was written, or fit again with credence fit."
+        raise refuse(where, CHANGED.replace("digest", "checksum"), remedy)
     _check_method(where, body)
     names = body["class_names"]
     kinds = {
@@ -276,18 +264,14 @@ def _parse(where: str, text: str) -> dict[str, Any]:
         body = parse_json(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         is_cut = text.lstrip()[:1] in ("", "{") and not text.rstrip().endswith("}")
-        raise refuse(
-            where,
-            "the file ends too early." if is_cut else f"this is not JSON ({error.msg}).",
-            "Copy it again, complete, or fit again with credence fit." if is_cut else REFIT,
-            line=error.lineno,
-        ) from None
+        what = "the file ends too early." if is_cut else f"this is not JSON ({error.msg})."
+        remedy = "Copy it again, complete, or fit again with credence fit." if is_cut else REFIT
+        raise refuse(where, what, remedy, line=error.lineno) from None
     except ValueError as error:
         raise refuse(where, f"this is not a calibration ({error}).", REFIT) from None
     if not isinstance(body, dict):
-        raise refuse(
-            where, "this JSON is not a calibration.", "Give a file that credence fit wrote."
-        )
+        what = "this JSON is not a calibration."
+        raise refuse(where, what, "Give a file that credence fit wrote.")
     return body
 
 
@@ -300,21 +284,15 @@ def _check_schema(where: str, body: Mapping[str, Any]) -> None:
     name, _, version = str(schema).rpartition("/")
     if name != SCHEMA_NAME or not version.isdecimal():
         found = "there is no schema" if schema is None else f"the schema is {schema!r}"
-        raise refuse(
-            where,
-            f"{found}, not {SCHEMA!r}.",
-            "Give a file that credence fit wrote.",
-            column="schema",
-        )
-    if int(version) > SCHEMA_VERSION:
-        raise refuse(
-            where,
-            f"{schema!r} is newer than {SCHEMA!r}, the newest that credence {__version__} reads.",
-            "Install a newer credence.",
-            column="schema",
-        )
-    if int(version) < SCHEMA_VERSION:
-        raise refuse(where, f"{schema!r} never existed.", REFIT, column="schema")
+        what, remedy = f"{found}, not {SCHEMA!r}.", "Give a file that credence fit wrote."
+    elif int(version) > SCHEMA_VERSION:
+        newest = f"{SCHEMA!r}, the newest that credence {__version__} reads"
+        what, remedy = f"{schema!r} is newer than {newest}.", "Install a newer credence."
+    elif int(version) < SCHEMA_VERSION:
+        what, remedy = f"{schema!r} never existed.", REFIT
+    else:
+        return
+    raise refuse(where, what, remedy, column="schema")
 
 
 def _check_keys(where: str, body: Mapping[str, Any]) -> None:
@@ -362,13 +340,9 @@ def require_match(file: CalibrationFile, predictions: Predictions, where: str) -
         what = f"its classes are the calibration's in another order: {_list(found)}."
         problems.append(Problem(where, what, f"Put them in this order: {_list(known)}."))
     if float(predictions.scale) != float(file.scale):
-        problems.append(
-            Problem(
-                where,
-                f"its scale is {predictions.scale:g}, the calibration's is {file.scale:g}.",
-                "Give scores of the classifier that was calibrated, on the same scale.",
-            )
-        )
+        what = f"its scale is {predictions.scale:g}, the calibration's is {file.scale:g}."
+        remedy = "Give scores of the classifier that was calibrated, on the same scale."
+        problems.append(Problem(where, what, remedy))
     problems += need_problems(file.method_spec, file.needs, predictions, where)
     raise_any(problems)
 
@@ -576,9 +550,8 @@ REMEDY = "Cross-fit the method again: credence crossfit."
 def check_held_out_ending(path: Path) -> None:
     """Refuse a name that does not end as such a file does."""
     if path.suffix != ENDING:
-        raise refuse(
-            str(path), "this is written as Parquet.", f"Give a name that ends in {ENDING}."
-        )
+        what = "this is written as Parquet."
+        raise refuse(str(path), what, f"Give a name that ends in {ENDING}.")
 
 
 def write_held_out_file(
@@ -626,15 +599,11 @@ def read_held_out_file(
         raise damaged from error
     record = found if isinstance(found, dict) else {}
     if record.get("schema") != HELD_OUT_SCHEMA:
-        raise refuse(
-            str(path), f"its schema is {record.get('schema')!r}, not {HELD_OUT_SCHEMA!r}.", REMEDY
-        )
+        what = f"its schema is {record.get('schema')!r}, not {HELD_OUT_SCHEMA!r}."
+        raise refuse(str(path), what, REMEDY)
     if record.get("set") != labelled_digest(labelled):
-        raise refuse(
-            str(path),
-            "it is of other proteins, classes, weights or clusters than those judged here.",
-            REMEDY,
-        )
+        what = "it is of other proteins, classes, weights or clusters than those judged here."
+        raise refuse(str(path), what, REMEDY)
     for name, value in facts.items():
         own = record.get(name)
         if own != value:

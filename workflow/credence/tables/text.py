@@ -1,11 +1,7 @@
-"""Rows of a text table, each with the line on which it begins.
+"""Rows of a text table, each with the line on which it begins, as an editor shows it.
 
-Lines are counted as an editor shows them: comments, blank lines and line
-breaks inside quotation marks count too. A byte order mark, UTF-16 that has one,
-and the line ends of Windows and of old Macs are read as what they are.
-Everything that would make a reader misread the file (bytes that are no UTF-8, a
-carriage return within a line, a file that is cut short) is refused by name with
-the command that fixes it.
+UTF-16 with a mark and the line ends of Windows and old Macs are read as what they are. What would
+make a reader misread a file is refused by name, with the command that fixes it.
 """
 
 from __future__ import annotations
@@ -29,8 +25,7 @@ from credence.records import refuse_pipe
 
 # Below this nothing is asked: it fits into any memory.
 FREE_BYTES = 16 << 20
-# A table of ids that count up and scores that are all alike is the most that a
-# real one shrinks: 75-fold as text under zstd, 800-fold as Parquet.
+# The most that a real table shrinks: 75-fold as text under zstd, 800-fold as Parquet.
 MOST_TIMES = 2_000
 # Ten thousand million rows of a dozen numbers as text.
 MOST_BYTES = 1 << 40
@@ -117,9 +112,8 @@ def require_file(path: Path, kind: str = "a table") -> None:
             pass
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise refuse(
-            where, f"the file cannot be read ({reason}).", "Give a file that you may read."
-        ) from error
+        what = f"the file cannot be read ({reason})."
+        raise refuse(where, what, "Give a file that you may read.") from error
 
 
 def blocks_of(path: Path) -> Iterator[bytes]:
@@ -143,19 +137,16 @@ def blocks_of(path: Path) -> Iterator[bytes]:
     except (OSError, zlib.error) as error:
         if "Truncated" in str(error):
             raise _cut_short(where) from error
-        raise refuse(
-            where,
-            "the file is damaged, or not packed as its name says.",
-            "Copy or make it again; if it is not packed, take the last ending off its name.",
-        ) from error
+        what = "the file is damaged, or not packed as its name says."
+        remedy = "Copy or make it again; if it is not packed, take the last ending off its name."
+        raise refuse(where, what, remedy) from error
     if n_bytes == 0:
         raise refuse(where, "the file is empty.", "Give a table with a header and rows.")
 
 
 def _cut_short(where: str) -> InputError:
-    return refuse(
-        where, "the packed file ends in the middle: it is cut short.", "Copy or make it again."
-    )
+    what = "the packed file ends in the middle: it is cut short."
+    return refuse(where, what, "Copy or make it again.")
 
 
 def _utf8_blocks(path: Path) -> Iterator[bytes]:
@@ -215,12 +206,9 @@ def lines_of(path: Path, problems: list[Problem] | None = None) -> Iterator[str]
         whole, newline, rest = (rest + block).rpartition(b"\n") if block else (rest, b"", b"")
         if len(rest) > MOST_BYTES_IN_LINE:
             n_before = n_lines + (whole + newline).count(b"\n")
-            raise refuse(
-                str(path),
-                f"the line is longer than {MOST_BYTES_IN_LINE:,} bytes.",
-                "Give a table with a line for each protein.",
-                line=n_before + 1,
-            )
+            what = f"the line is longer than {MOST_BYTES_IN_LINE:,} bytes."
+            remedy = "Give a table with a line for each protein."
+            raise refuse(str(path), what, remedy, line=n_before + 1)
         if not whole and not newline:
             continue
         whole = whole.replace(b"\r\n", b"\n").removesuffix(b"\r")

@@ -1,9 +1,4 @@
-"""Files that are whole or absent, and the same bytes every time.
-
-Everything that the package writes goes through here: a file is written beside
-its place, flushed to the disk, and only then renamed. Floats are written so
-that they come back bit for bit.
-"""
+"""Files that are whole or absent, and the same bytes every time: floats come back bit for bit."""
 
 from __future__ import annotations
 
@@ -51,8 +46,7 @@ ROWS_AT_ONCE = 100_000  # of a TSV turned into text together; of a Parquet row g
 GZIP_LEVEL = 6
 TOKEN_BYTES = 4  # of the name of the file beside
 NEEDS_QUOTES = r'[\t\n\r"]'
-# What a spreadsheet would take for a formula; apostrophes before it are counted
-# in, so that no two texts become one.
+# What a spreadsheet takes for a formula, apostrophes before it included: no two texts become one.
 FORMULA_START = r"^'*[=+\-@\t\r]"
 
 OPENING_ERRORS = {
@@ -110,19 +104,13 @@ def _remove_abandoned(path: Path) -> None:
 
 def _refuse_device_name(path: Path) -> None:
     if (device := device_of(path.name)) is not None:
-        raise refuse(
-            str(path),
-            f"nobody can open this file on Windows, where {device!r} is a device.",
-            "Choose another name.",
-        )
+        what = f"nobody can open this file on Windows, where {device!r} is a device."
+        raise refuse(str(path), what, "Choose another name.")
 
 
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
-    """Give a file beside `path` to write to, which takes its place only when all went well.
-
-    A folder that is missing is made, a link followed, a device or a pipe written to directly.
-    """
+    """Give a file beside `path` that takes its place when all went well; a device is its own."""
     path = Path(path)
     if _is_device(path):
         yield path
@@ -218,10 +206,7 @@ AS_GIVEN = ("score", "threshold")
 
 
 def six_decimals(numbers: Floats, *, up: bool = False) -> Floats:
-    """Return numbers rounded down to six decimals, or up; none becomes 0 or 1 that was not.
-
-    Each stays on its side of every limit that has six decimals or less.
-    """
+    """Return numbers rounded down, or up, to six decimals; none is 0 or 1 that was not (1062)."""
     found = np.round(numbers, 6)
     is_beyond, step = (found < numbers, LEAST) if up else (found > numbers, -LEAST)
     found = np.where(is_beyond, np.round(found + step, 6), found)
@@ -253,12 +238,10 @@ def _text_cells(column: pa.Array, spreadsheet_safe: bool) -> pa.Array:
     if spreadsheet_safe:
         is_formula = pc.match_substring_regex(cells, FORMULA_START)
         if pc.any(is_formula).as_py():
-            guarded = pc.binary_join_element_wise("'", cells, "")
-            cells = pc.if_else(is_formula, guarded, cells)
+            cells = pc.if_else(is_formula, pc.binary_join_element_wise("'", cells, ""), cells)
     needs_quotes = pc.match_substring_regex(cells, NEEDS_QUOTES)
     if pc.any(needs_quotes).as_py():
-        doubled = pc.replace_substring(cells, '"', '""')
-        quoted = pc.binary_join_element_wise('"', doubled, '"', "")
+        quoted = pc.binary_join_element_wise('"', pc.replace_substring(cells, '"', '""'), '"', "")
         cells = pc.if_else(needs_quotes, quoted, cells)
     return cells
 
@@ -267,8 +250,7 @@ def _lines(table: pa.RecordBatch, spreadsheet_safe: bool) -> bytes:
     cells = [_text_cells(column, spreadsheet_safe) for column in table.columns]
     rows = pc.binary_join_element_wise(*cells, "\t") if len(cells) > 1 else cells[0]
     whole = pa.ListArray.from_arrays(pa.array([0, len(rows)], pa.int32()), rows)
-    text = pc.binary_join(whole, "\n")[0].as_buffer()
-    return cast(bytes, text.to_pybytes()) + b"\n"
+    return cast(bytes, pc.binary_join(whole, "\n")[0].as_buffer().to_pybytes()) + b"\n"
 
 
 def check_table_ending(path: Path) -> None:
@@ -387,23 +369,9 @@ class TableWriter:
         return None
 
 
-def write_table(
-    path: Path,
-    columns: Mapping[str, Any],
-    *,
-    spreadsheet_safe: bool = False,
-    in_six_decimals: bool = False,
-    metadata: Mapping[str, str] | None = None,
-) -> None:
-    """Write a table as TSV or Parquet, as its ending says; NaN is an empty cell."""
-    writer = TableWriter(
-        path,
-        list(columns),
-        spreadsheet_safe=spreadsheet_safe,
-        in_six_decimals=in_six_decimals,
-        metadata=metadata,
-    )
-    with writer:
+def write_table(path: Path, columns: Mapping[str, Any], **how: Any) -> None:
+    """Write a table as its ending says, NaN as an empty cell; `how`: see :class:`TableWriter`."""
+    with TableWriter(path, list(columns), **how) as writer:
         writer.write(columns)
 
 
