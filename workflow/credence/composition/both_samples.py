@@ -73,10 +73,10 @@ def cells_of(
     keys = np.arange(n_classes, dtype=np.uint64) if class_key is None else class_key
     bits = np.ascontiguousarray((probability if origin is None else origin) + 0.0).view(np.uint64)
     rows = np.arange(n_rows, dtype=np.int64)
-    places = (np.zeros(probability.shape, dtype=np.uint8), np.ones(n_rows, dtype=np.int64))
-    kept = (probability, rows, uniform(name, 0, "kept rows"))
+    key, place = keys_of_rows(bits, keys), np.zeros(probability.shape, dtype=np.uint8)
+    n_each, level = np.ones(n_rows, dtype=np.int64), uniform(name, 0, "kept rows")
     genomes = None if genome is None else genomes_at(rows, n_rows, genome)
-    every = Cells(0, keys, keys_of_rows(bits, keys), *places, *kept, genomes)
+    every = Cells(0, keys, key, place, n_each, probability, rows, level, genomes)
     return _within(_gathered(every), most_rows)
 
 
