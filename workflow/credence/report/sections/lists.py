@@ -220,17 +220,11 @@ def _curve_plot(
     curve: ErrorCurve, certainty: float, points: tuple[tuple[str, float, float], ...]
 ) -> LinesPlot:
     highest = max((value for value in curve.error if not math.isnan(value)), default=1.0)
-    return LinesPlot(
-        "share of the predictions kept",
-        "share wrong",
-        ("estimate", f"at most ({percent(certainty)} certain)"),
-        curve.kept[::-1],
-        (curve.error[::-1], curve.bound[::-1]),
-        1.0,
-        has_points=False,
-        top=min(max(2.0 * highest, LEAST_TOP), 1.0),
-        points=points,
-    )
+    axes = ("share of the predictions kept", "share wrong")
+    names = ("estimate", f"at most ({percent(certainty)} certain)")
+    kept, series = curve.kept[::-1], (curve.error[::-1], curve.bound[::-1])
+    top = min(max(2.0 * highest, LEAST_TOP), 1.0)
+    return LinesPlot(*axes, names, kept, series, 1.0, False, top=top, points=points)
 
 
 def kept_figures(found: Thresholds, class_name: str, name: str) -> tuple[page.Figure, ...]:

@@ -315,6 +315,10 @@ def _arrows(step: ReleaseStep, changed: list[tuple[str, Change]], name: str) -> 
         tuple(getattr(change, part) for change in changes) for part in ("before", "fixed", "after")
     )
     nothing = (math.nan,) * len(changes)
+    lower = tuple(one.before + one.total_lower for one in changes)
+    upper = tuple(one.before + one.total_upper for one in changes)
+    numbers = (before, fixed, after), (nothing, nothing, lower), (nothing, nothing, upper)
+    names, series = tuple(name for name, _ in ordered), ("before", "now, at the old mix", "now")
     interval = f" Light: {100 * step.level:g} % interval of the change."
     if all(math.isnan(one.total_lower) for one in changes):
         interval = ""
@@ -328,13 +332,5 @@ def _arrows(step: ReleaseStep, changed: list[tuple[str, Change]], name: str) -> 
         f"{step.newer.name} (filled; tick: at the old mix of classes).{interval} Classes that "
         "moved by half a percentage point or more.",
         f"Confidence before and now: {stated}.",
-        ComparisonPlot(
-            "confidence",
-            tuple(class_name for class_name, _ in ordered),
-            ("before", "now, at the old mix", "now"),
-            (before, fixed, after),
-            (nothing, nothing, tuple(one.before + one.total_lower for one in changes)),
-            (nothing, nothing, tuple(one.before + one.total_upper for one in changes)),
-            has_arrows=True,
-        ),
+        ComparisonPlot("confidence", names, series, *numbers, has_arrows=True),
     )

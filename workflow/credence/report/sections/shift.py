@@ -218,21 +218,15 @@ def _figure(found: ShiftFinding, name: str) -> page.Figure:
         for entry in found.classes
     ]
     level = "" if all(map(math.isnan, low)) else f", {100 * found.level:g} % interval"
+    names, series = tuple(one.class_name for one in found.classes), ("calibration set", found.name)
+    before = tuple(one.calibration_share for one in found.classes)
+    here = tuple(one.share for one in found.classes)
+    numbers = (before, here), (nothing, low), (nothing, high)
     return page.Figure(
         f"shift-{name}",
         f"{found.name}: share of each class, in the calibration set and here{level}.",
         f"Shares here and in calibration: {', '.join(parts)}.",
-        ComparisonPlot(
-            "share of the proteins",
-            tuple(entry.class_name for entry in found.classes),
-            ("calibration set", found.name),
-            (
-                tuple(entry.calibration_share for entry in found.classes),
-                tuple(entry.share for entry in found.classes),
-            ),
-            (nothing, low),
-            (nothing, high),
-        ),
+        ComparisonPlot("share of the proteins", names, series, *numbers),
     )
 
 
