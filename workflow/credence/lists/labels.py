@@ -3,7 +3,7 @@
 Nothing here changes a label. The evidence for a class c against the label y of a protein
 has two parts. Scores: the log-odds of c minus those of y, held out, their mean over the
 protein and its m - 1 relatives with the same label, times m / (1 + 0.7 (m - 1)). Labels:
-log(0.9 r + 0.1), where r = (relatives labelled c + 1) / (relatives labelled y + 1).
+log(0.8 r + 0.2), where r = (relatives labelled c + 1) / (relatives labelled y + 1).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SHOW_NOTHING = 0.02
 ALIKE = 0.7
 # Chance that all of its relatives say nothing of a label, being none or mislabelled with it:
 # it bounds what they can show for the label.
-SAY_NOTHING = 0.1
+SAY_NOTHING = 0.2
 PLANTED = 0.02  # share of the labels that are made wrong, to see who is found
 LEAST_PLANTED, MOST_TABLES = 200, 10  # wrong labels planted in all, in so many tables at most
 SEED = 20261123
