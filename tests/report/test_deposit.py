@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
 from ruamel.yaml import YAML
 
+from credence.app import run_command_line
 from credence.findings import Findings
 from credence.report import citation, readme
 from credence.report.sections.publish import methods_text
+from credence.tables.writing import write_record
 
 
 def test_the_citation_is_yaml_that_asks_for_names(small: Findings, hostile: Findings) -> None:
@@ -43,3 +51,62 @@ def test_the_methods_text_has_the_numbers_of_the_run(small: Findings) -> None:
     assert "200 draws of a Bayesian bootstrap over clusters" in third
     assert "The method was compared with class_only [5]." in third
     assert "guaranteed for new families by learn then test [6]" in lists
+
+
+@pytest.fixture(scope="module")
+def deposit(small: Findings, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of an unpacked archive."""
+    folder = tmp_path_factory.mktemp("deposit")
+    write_record(folder / "findings.json", small)
+    words = ["--out", str(folder / "p" / "index.html"), "--archive", str(folder / "a.zip")]
+    assert run_command_line(["report", str(folder / "findings.json"), *words]) == 0
+    with zipfile.ZipFile(folder / "a.zip") as archive:
+        archive.extractall(folder / "deposit")
+    (inside,) = (folder / "deposit").iterdir()
+    return inside
+
+
+def crate_of(folder: Path) -> dict[str, dict[str, Any]]:
+    graph = json.loads((folder / "ro-crate-metadata.json").read_text("utf-8"))["@graph"]
+    assert len({one["@id"] for one in graph}) == len(graph)
+    return {one["@id"]: one for one in graph}
+
+
+def ids(entries: Any) -> list[str]:
+    return [one["@id"] for one in (entries if isinstance(entries, list) else [entries])]
+
+
+def test_the_archive_is_a_workflow_run_crate(deposit: Path) -> None:
+    # What RO-Crate 1.1, Workflow RO-Crate 1.0, Process and Workflow Run Crate 0.5 say MUST be.
+    graph = crate_of(deposit)
+    descriptor, root = graph["ro-crate-metadata.json"], graph["./"]
+    assert descriptor["about"] == {"@id": "./"}
+    assert "https://w3id.org/ro/crate/1.1" in ids(descriptor["conformsTo"])
+    assert root["@type"] == "Dataset"
+    assert all(root[name] for name in ("name", "description", "datePublished", "license"))
+    assert "https://w3id.org/ro/wfrun/workflow/0.5" in ids(root["conformsTo"])
+    workflow = graph[root["mainEntity"]["@id"]]
+    assert {"File", "SoftwareSourceCode", "ComputationalWorkflow"} == set(workflow["@type"])
+    assert graph[workflow["programmingLanguage"]["@id"]]["@type"] == "ComputerLanguage"
+    (run,) = (one for one in graph.values() if one["@type"] == "CreateAction")
+    assert run["instrument"] == {"@id": workflow["@id"]}
+    assert run["@id"] in ids(root["mentions"])
+    named = [*ids(root["hasPart"]), *ids(run["object"]), *ids(run["result"])]
+    assert set(named) <= graph.keys()
+    files = {str(path.relative_to(deposit)) for path in deposit.rglob("*") if path.is_file()}
+    assert set(ids(root["hasPart"])) == files - {"ro-crate-metadata.json"}
+
+
+def test_multiqc_finds_a_row_for_each_sample(deposit: Path) -> None:
+    found = json.loads((deposit / "credence_mqc.json").read_text("utf-8"))
+    assert (found["id"], found["plot_type"]) == ("credence", "table")
+    (row,) = found["data"].values()
+    assert row.keys() <= found["headers"].keys()
+    assert row["proteins"] > 0
+
+
+def test_the_bibliography_has_the_version_and_the_paper(deposit: Path) -> None:
+    text = (deposit / "references.bib").read_text("utf-8")
+    assert '  version = "0.1.0",' in text
+    assert "doi = {10.3390/make5030043}" in text
+    assert text.count("{") == text.count("}")

@@ -46,6 +46,7 @@ rule report:
             labels={"run": settings.run, "what": "the page"},
         ),
         record=f"{REPORTS}/report.json",
+        multiqc=f"{REPORTS}/credence_mqc.json",
         metrics=report(
             f"{REPORTS}/metrics.tsv",
             caption="../report/metrics.rst",

@@ -65,6 +65,11 @@ def citation(findings: Findings) -> str:
     return _text("CITATION.cff", findings)
 
 
+def bibliography(findings: Findings) -> str:
+    """Return what an archive asks to be cited, as BibTeX."""
+    return _text("references.bib", findings)
+
+
 def _text(template: str, findings: Findings) -> str:
     pages = environment().overlay(autoescape=False)
     pages.filters = {**pages.filters, "cell": _cell, "of": of}

@@ -37,7 +37,7 @@ from credence.findings import (
 )
 from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
 from credence.records import from_record, json_text, parse_json, read_record, refuse_pipe, signed
-from credence.report import citation, readme, render, render_index, report_record
+from credence.report import bibliography, citation, readme, render, render_index, report_record
 from credence.report.journal.all_figures import JOURNAL_FIGURES, JournalFigure, PanelGrid
 from credence.report.journal.writing_figures import (
     FORMATS,
@@ -51,8 +51,10 @@ from credence.report.sections.publish import OF_USE_SETS
 from credence.report.wording import of, slug
 from credence.settings import settings_from
 from credence.stages.check import read_summary
+from credence.stages.crate import METADATA, MULTIQC, WORKFLOW, metadata, multiqc
 from credence.stages.lists import PLAIN
 from credence.stages.reading import json_settings, require_other
+from credence.stages.settings import workflow_folder
 from credence.tables.contract import (
     NOT_QUICKLY,
     UNCORRECTED_NAMES,
@@ -69,6 +71,7 @@ from credence.tables.labels import read_labels
 from credence.tables.stage_files import EVENTS, SHIFT, Signed
 from credence.tables.writing import (
     FORMULA_START,
+    SUMS,
     open_output,
     write_archive,
     write_json,
@@ -168,6 +171,7 @@ def report_findings(
     if complete is not None:
         write_record(Path(complete), found)
     write_json(page.parent / RECORD, report_record(found))
+    write_json(page.parent / MULTIQC, multiqc(found))
     beside: list[str] = []
     if metrics is not None:
         beside += ["metrics.tsv", "metrics.parquet"]
@@ -300,6 +304,8 @@ def _publish_archive(
         "findings.json": json_text(signed(findings)),
         "README.md": readme(findings),
         "CITATION.cff": citation(findings),
+        "references.bib": bibliography(findings),
+        MULTIQC: page.parent / MULTIQC,
         **{name: page.parent / name for name in beside},
     }
     home = page.parent.resolve()
@@ -308,6 +314,8 @@ def _publish_archive(
         is_beside = file.is_relative_to(home)
         members[file.relative_to(home).as_posix() if is_beside else file.name] = file
     name = slug(findings.provenance.run, 0).partition("-")[2] or "run"
+    members[WORKFLOW] = workflow_folder() / "Snakefile"
+    members[METADATA] = json_text(metadata(findings, [*members, SUMS]))
     write_archive(path, f"credence-{name}", members)
 
 

@@ -410,7 +410,14 @@ def archive_files(findings: Findings) -> tuple[tuple[str, str], ...]:
         ("metrics.tsv, metrics.parquet", "every metric of every method and class"),
         *((f"{name}/", kind) for name, kind in kinds.items()),
         *further,
-        ("README.md, CITATION.cff", "what it is and how to cite it; put your names in the second"),
+        (
+            "README.md, CITATION.cff, references.bib",
+            "what it is and how to cite it; put your names in the second",
+        ),
+        (
+            "ro-crate-metadata.json, workflow/Snakefile, credence_mqc.json",
+            "the same for programs: a Workflow Run Crate, and a table for MultiQC",
+        ),
         ("SHA256SUMS", "a digest of every file: sha256sum --check SHA256SUMS"),
     )
 

@@ -1,0 +1,164 @@
+"""What an archive says of itself to other programs: a Workflow Run Crate (RO-Crate 1.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+from typing import Any
+
+from credence.findings import Findings
+from credence.report.verdict import verdict_of
+
+METADATA = "ro-crate-metadata.json"
+WORKFLOW = "workflow/Snakefile"
+CONTEXT = [
+    "https://w3id.org/ro/crate/1.1/context",
+    "https://w3id.org/ro/terms/workflow-run/context",
+]
+PROFILES = {
+    "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),
+    "https://w3id.org/ro/wfrun/workflow/0.5": ("Workflow Run Crate", "0.5"),
+    "https://w3id.org/workflowhub/workflow-ro-crate/1.0": ("Workflow RO-Crate", "1.0"),
+}
+SNAKEMAKE = "https://w3id.org/workflowhub/workflow-ro-crate#snakemake"
+# Archives of the same run are the same bytes, so that no clock is read: that of the version.
+PUBLISHED = "2026-11-23"
+MEDIA = {
+    ".html": "text/html",
+    ".json": "application/json",
+    ".tsv": "text/tab-separated-values",
+    ".md": "text/markdown",
+    ".parquet": "application/vnd.apache.parquet",
+}
+
+
+def entity(id_: str, kind: str | list[str], name: str, **more: Any) -> dict[str, Any]:
+    """Return one entry of the graph."""
+    return {"@id": id_, "@type": kind, "name": name, **more}
+
+
+def refer(ids: Iterable[str]) -> list[dict[str, str]]:
+    """Return references to entries of the graph."""
+    return [{"@id": id_} for id_ in ids]
+
+
+def metadata(findings: Findings, members: Iterable[str]) -> dict[str, Any]:
+    """Return the metadata of an archive that holds these files beside the workflow."""
+    made = sorted(set(members) - {WORKFLOW})
+    facts = findings.provenance
+    title = facts.title or facts.run or "A run of credence"
+    what = "Confidences of a protein classifier's predictions, and what they rest on."
+    read = [
+        entity(
+            f"#input-{number}", "CreativeWork", f"{one.role}: {one.name}", identifier=one.sha256
+        )
+        for number, one in enumerate(facts.inputs, 1)
+    ]
+    set_ = [
+        entity(f"#setting-{number}", "PropertyValue", one.name, value=one.value)
+        for number, one in enumerate(facts.settings, 1)
+    ]
+    known_as = "The licence is chosen by those who deposit it."
+    return {
+        "@context": CONTEXT,
+        "@graph": [
+            {
+                "@id": METADATA,
+                "@type": "CreativeWork",
+                "about": {"@id": "./"},
+                "conformsTo": refer(["https://w3id.org/ro/crate/1.1", *list(PROFILES)[2:]]),
+            },
+            entity(
+                "./",
+                "Dataset",
+                title,
+                description=what + (" The inputs are simulated." * facts.is_simulated),
+                datePublished=PUBLISHED,
+                license={"@id": "#licence"},
+                conformsTo=refer(PROFILES),
+                hasPart=refer([WORKFLOW, *made]),
+                mainEntity={"@id": WORKFLOW},
+                mentions={"@id": "#run"},
+            ),
+            entity("#licence", "CreativeWork", "Licence", description=known_as),
+            *(
+                entity(id_, "CreativeWork", name, version=version)
+                for id_, (name, version) in PROFILES.items()
+            ),
+            entity(
+                WORKFLOW,
+                ["File", "SoftwareSourceCode", "ComputationalWorkflow"],
+                "credence",
+                programmingLanguage={"@id": SNAKEMAKE},
+                encodingFormat="text/plain",
+                version=facts.credence_version,
+                license={"@id": "https://spdx.org/licenses/MIT"},
+            ),
+            entity(
+                SNAKEMAKE,
+                "ComputerLanguage",
+                "Snakemake",
+                identifier={"@id": "https://doi.org/10.1093/bioinformatics/bts480"},
+                url={"@id": "https://snakemake.readthedocs.io"},
+            ),
+            entity("https://spdx.org/licenses/MIT", "CreativeWork", "MIT License"),
+            entity(
+                "#run",
+                "CreateAction",
+                f"A run of credence {facts.credence_version}",
+                description="Confidences were learnt, judged on families held out, and given out.",
+                instrument={"@id": WORKFLOW},
+                object=refer(one["@id"] for one in (*read, *set_)),
+                result=refer(made),
+            ),
+            *read,
+            *set_,
+            *(
+                entity(
+                    name,
+                    "File",
+                    PurePosixPath(name).name,
+                    encodingFormat=MEDIA.get(PurePosixPath(name).suffix, "text/plain"),
+                    **({"about": {"@id": "./"}} if name == "README.md" else {}),
+                )
+                for name in made
+            ),
+        ],
+    }
+
+
+MULTIQC = "credence_mqc.json"
+
+
+def multiqc(findings: Findings) -> dict[str, Any]:
+    """Return a table for MultiQC's report: a row for each use-set."""
+    facts, state = findings.provenance, verdict_of(findings).state
+    rows, sizes = dict[str, dict[str, Any]](), dict[str, dict[str, str]]()
+    shifts = {one.name for one in findings.shifts}
+    for one in findings.use_sets:
+        row = rows[f"{facts.run}: {one.name}" if facts.run else one.name] = {
+            "verdict": state,
+            "proteins": one.n,
+            "without": one.n_unknown,
+            "corrected": "estimated" if one.name in shifts else "as calibrated",
+        }
+        for found in (found for of in findings.lists if of.name == one.name for found in of.lists):
+            if found.class_name is None and not found.is_certain:
+                name, title = f"list_{found.error:g}", f"List at {found.error:.3g}"
+                row[name] = found.n
+                sizes[name] = {"title": title, "format": "{:,.0f}", "scale": "Greens"}
+    headers = {
+        "verdict": {"title": "Verdict", "description": "May the confidences be used?"},
+        "proteins": {"title": "Proteins", "format": "{:,.0f}"},
+        "without": {"title": "No confidence", "format": "{:,.0f}", "scale": "Oranges"},
+        "corrected": {"title": "Mix of classes", "description": "That confidences are for"},
+    }
+    return {
+        "id": "credence",
+        "section_name": "credence",
+        "description": "Calibrated confidences of a protein classifier's predictions, by sample.",
+        "plot_type": "table",
+        "pconfig": {"id": "credence_table", "title": "credence: predictions"},
+        "headers": headers | sizes,
+        "data": rows,
+    }
