@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from credence.predictions import from_scores
+from credence.predictions import from_scores, label
 from credence.records import from_record, to_record
 from credence.tools.combining import Answers, Combination
 from credence.tools.judging import combine
@@ -174,3 +175,28 @@ def test_many_tools_have_fewer_patterns():
     assert {len(one.tools) for one in whole.patterns} == {0, 1, 5, 6}
     some = {name: answers[name] for name in ("t1", "t3")}
     assert np.isfinite(whole.combined(whole.stated(some))).all()
+
+
+REAL = Path(__file__).resolve().parents[3] / "shared" / "data" / "phanns_ten_networks.npz"
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not REAL.is_file(), reason=f"{REAL} is not here")
+def test_real_networks_are_better_together_than_the_best_and_noise_does_no_harm():
+    arrays = np.load(REAL)
+    names = tuple(map(str, arrays["class_names"]))
+    rows = np.arange(0, len(arrays["id"]), 8)
+    true = np.array([names.index(name) for name in arrays["true_class"][rows]])
+    ids = np.array([f"p{row}" for row in rows], dtype=object)
+    scores = arrays["softmax"][rows, :2].astype(float)
+    noise = np.random.default_rng(0).dirichlet(np.ones(len(names)), len(rows))
+    tables = {"one": scores[:, 0], "two": scores[:, 1], "noise": noise}
+    answers = {
+        name: Answers(from_scores(ids, names, own, 1.0, 1e-4), np.arange(len(rows)))
+        for name, own in tables.items()
+    }
+    labelled = label(answers["one"].predictions, true)
+    together = combined_of(labelled, {name: answers[name] for name in ("one", "two")})[0].finding
+    assert together.above_best < -together.error
+    finding = combined_of(labelled, {name: answers[name] for name in ("one", "noise")})[0].finding
+    assert finding.above_best <= finding.error or finding.alone == "one"
