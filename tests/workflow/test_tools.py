@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from faulty_runs import call
+from small_worlds import call
 from tools.test_combine_command import PAGE, write_tables
 
 pytestmark = pytest.mark.long
@@ -25,16 +25,18 @@ def test_a_run_combines_tools_and_annotate_gives_the_same(tmp_path: Path) -> Non
         (tmp_path / old).rename(tmp_path / new)
     text = PAGE.read_text(encoding="utf-8")
     (tmp_path / "config.yaml").write_text(text.split("```yaml\n")[1].split("```")[0] + CHEAP)
-    call(tmp_path, "run", "--cores", "1")
+    done = call(tmp_path, "run", "--cores", "1")
+    assert done.returncode == 0, done.stderr
     page = (tmp_path / "reports/two/index.html").read_text(encoding="utf-8")
     words = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page[page.index('id="tools"') :]))
     assert "all 2 tools together find most probable is right for" in words
     found = pd.read_csv(tmp_path / "reports/two/new/confidences.tsv", sep="\t").set_index("id")
-    call(
+    done = call(
         tmp_path, "annotate", "new.tsv", "--format", "wide", "--spec",
         '{"scale": 1, "columns": {"id": "id"}}', "--tool", "second=new_second.csv",
         "--calibration", "reports/two/calibration.json", "--out", "o.tsv", "--six-decimals",
     )  # fmt: skip
+    assert done.returncode == 0, done.stderr
     own = pd.read_csv(tmp_path / "o.tsv", sep="\t").set_index("id")
     columns = ["tools_agree", "tool_second", "confidence_second", "predicted_class"]
     pd.testing.assert_frame_equal(own[columns], found[columns])
