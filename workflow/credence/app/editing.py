@@ -1,9 +1,7 @@
 """The text of a configuration: sections with their comments, troves put in or taken out.
 
-The comment behind a setting is its description in the schema. For troves, the text
-is edited where the list stands and nowhere else, so that comments, order, quotes and
-line ends stay as they are; a YAML writer would set them its own way. What comes out is
-read again and has to say what was meant.
+For troves the text is edited where the list stands and nowhere else: a YAML writer would
+set comments, order, quotes and line ends its own way. What comes out is read again.
 """
 
 from __future__ import annotations

@@ -120,13 +120,10 @@ def _last_holder(handle: TextIO, dead_host: str | None = None) -> Holder | None:
 
 @contextmanager
 def one_run() -> Iterator[Lock]:
-    """Give the lock of this folder, whose descriptor Snakemake is to hold too.
+    """Give the lock of this folder, which Snakemake is to hold too (decision 0902).
 
-    Snakemake's own locks outlive a Snakemake that was killed, and it cannot
-    know. Ours is free as soon as neither `credence run` nor the Snakemake that
-    it started lives, since both hold it; if it then still names a holder of
-    this machine, that one was killed, and its locks mean nothing. Of another
-    machine one cannot know, since such locks may not reach over a network.
+    Where it is free and still names a holder of this machine, that one was killed, and the
+    locks that its Snakemake left mean nothing.
     """
     FOLDER.mkdir(exist_ok=True)
     with OURS.open("a+", encoding="utf-8") as handle:

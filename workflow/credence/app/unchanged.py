@@ -1,9 +1,6 @@
 """Whether anything changed since a run ended well: else Snakemake need not be started to see it.
 
-Snakemake takes seconds to find that nothing is to be done. What it looks at is written down
-when a run ends: every file that the run read or made, with what changes whenever a file
-does, and digests of package and workflow. Where one of them is another, or there is any
-doubt, it is asked (docs/decisions/0905-snakemake-is-not-asked-in-vain.md).
+Decision 0905 says what is looked at; where there is any doubt, Snakemake is asked.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
-"""Colours and sizes of every figure; the page turns colours into its themes.
+"""Colours and sizes of every figure; the page turns each colour into one of its theme.
 
-Figures are drawn in these colours exactly. The page replaces each by a CSS
-variable, so that one drawing reads on light and on dark paper and in print.
 The series are Okabe and Ito's, which colour-blind readers tell apart.
 """
 

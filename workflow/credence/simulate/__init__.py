@@ -1,9 +1,4 @@
-"""A simulated world whose truth is known: for the demo, for tests, for studies.
-
-`make_world` gives sequences, scores, troves and what is true of them;
-`draw_labelled` gives scores of the same law alone, fast, for studies over
-hundreds of worlds.
-"""
+"""A simulated world whose truth is known: for the demo, for tests, for verification."""
 
 from credence.simulate.law import CLASS_NAMES, USE_PREVALENCE, WorldSettings, world_settings
 from credence.simulate.scores import draw_labelled

@@ -1,8 +1,4 @@
-"""The law of the simulated scores: how often, and how boldly, each class errs.
-
-The law is one and the same in every world; a seed only draws from it. That is
-why the truth can be known once for all of them.
-"""
+"""The law of the simulated scores, the same in every world; a seed only draws from it."""
 
 from __future__ import annotations
 

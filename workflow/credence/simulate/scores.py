@@ -1,8 +1,4 @@
-"""Scores of ten simulated networks: members of one family have similar scores.
-
-A family has a class that the networks favour, right or wrong, a rival, and the
-margin between them; members and networks vary a little about that.
-"""
+"""Scores of ten simulated networks: a family has a favoured class, a rival and a margin."""
 
 from __future__ import annotations
 
@@ -35,11 +31,7 @@ def draw_labelled(
     *,
     keep_networks: bool = False,
 ) -> Labelled:
-    """Return labelled predictions of `settings.n_calibration` proteins, without sequences.
-
-    The law is that of :func:`credence.simulate.make_world`. Without the
-    networks' own scores ten million rows take less than 8 GB.
-    """
+    """Return labelled predictions as :func:`make_world` draws them, without sequences."""
     law = score_law()
     shares = law.prevalence if prevalence is None else prevalence
     families = draw_families(settings, settings.n_calibration, shares, rng)

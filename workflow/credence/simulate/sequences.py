@@ -1,9 +1,4 @@
-"""Protein families evolved from random ancestors, as sequences.
-
-An ancestor is drawn from the natural composition of proteins. Each further
-member descends from an earlier one by substitutions whose odds follow BLOSUM62,
-a few short insertions and deletions, and now and then the loss of an end.
-"""
+"""Protein families evolved from random ancestors by substitutions, indels and lost ends."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What a publication needs: a methods text, references, a checklist, an archive.
-
-Every sentence is bound to what the run did. A function gives the sentences of one kind of
-work, and nothing where it was not done; PARAGRAPHS is the table of all of them.
-"""
+"""What a publication needs: a methods text, references, a checklist, an archive."""
 
 from __future__ import annotations
 
