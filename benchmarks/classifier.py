@@ -38,6 +38,7 @@ CLASSES = {
     "Minor capsid": "phanns_minor_capsid_656.fasta.gz",
 }
 GROUPS, FOLDS, FLOOR = 10, 5, 1e-6
+MOST = 10  # proteins of a cluster, which may be thousands of near copies
 S = ClassifierSettings()
 RECIPE = Recipe(S.width, S.penalty, S.rate, S.epochs, S.patience)
 BALANCED = {"class_weight": "balanced", "random_state": 0}
@@ -64,6 +65,8 @@ def calibrated(scores: Any, truth: Any, cluster: Any) -> Any:
     found = np.empty(len(truth))
     for one in range(FOLDS):
         learnt = fold != one
+        if learnt.all() or not learnt.any():
+            continue
         best = minimize_scalar(
             lambda temperature: losses(temperature)[learnt].mean(),  # noqa: B023
             bounds=(0.05, 10.0),
@@ -109,9 +112,20 @@ def judge(name: str, values: Any, class_: Any, cluster: Any, group: Any, rivals:
 
 
 def grouped(ids: Any, cluster: Any, class_: Any) -> Any:
-    """Return groups 0 to 9 of whole clusters, and -1 for the one that is kept."""
-    packed = pack(ids, cluster, class_, GROUPS + 1).group
-    return packed.astype(int) - 2  # named from 1 on
+    """Return groups of whole clusters: -1 for the one that is kept, that of most clusters."""
+    packed = pack(ids, cluster, class_, GROUPS + 1).group.astype(int)
+    kept = max(range(1, GROUPS + 2), key=lambda one: len(set(cluster[packed == one])))
+    numbers = np.delete(np.arange(GROUPS + 2), [0, kept])
+    return np.where(packed == kept, -1, np.searchsorted(numbers, packed))
+
+
+def thinned(cluster: Any, ids: Any) -> Any:
+    """Return the rows of at most `MOST` proteins of each cluster, by hash of their names."""
+    order = np.lexsort((uniform(keys_of(ids), 0, "thin"), cluster.astype(str)))
+    names = cluster[order].astype(str)
+    _, first, n_each = np.unique(names, return_index=True, return_counts=True)
+    rank = np.arange(len(order)) - np.repeat(first, n_each)
+    return np.sort(order[rank < MOST])
 
 
 def real(folder: Path) -> None:

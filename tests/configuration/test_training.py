@@ -93,3 +93,11 @@ def test_troves_to_learn_from_are_no_releases_of_their_own() -> None:
     # All that was learnt from is clustered, after training.
     assert settings.clustered == "results/lab/classifier/proteins.fasta"
     assert {"more.fasta", "more.tsv"} <= set(settings.files)
+
+
+def test_the_demo_from_sequences_trains_networks_and_combines_them_with_another_tool() -> None:
+    settings = configuration.loads(configuration.FROM_FASTA)
+    assert settings.training is not None and settings.has_demo
+    assert settings.training.files == ("demo/proteins.fasta", "demo/labels.tsv")
+    assert [tool.name for tool in settings.tools] == ["other"]
+    assert settings.use_sets[0].scores == ("results/demo/classifier/use-use.csv",)

@@ -442,6 +442,7 @@ def demo_text() -> str:
 
 
 FROM_FASTA = """# Labelled proteins, a classifier trained on them, and new proteins: all simulated.
+# A second tool, PhANNs in look, scored the same proteins; both are combined.
 run: demo
 title: From labelled proteins to a page
 simulated: true
@@ -450,9 +451,12 @@ calibration_set:
   labels: {table: demo/labels.tsv}
 classifier: {features: tri_sc_p, groups: 6, width: 64}
 split: {audit: {cells: 3.0e+10}}
+tools:
+  - {name: other, scores: demo/calibration.csv, format: phanns}
 use_sets:
   - name: use
     proteins: demo/use.fasta
+    tools: {other: demo/use.csv}
     truth: demo/truth/families.tsv
 calibration: {compare: [class_only, histogram, auto]}
 evaluation: {folds: 5}
