@@ -208,7 +208,7 @@ def test_a_file_that_may_not_be_read_is_refused(
         (
             TableSpec("phanns", columns={"id": "name"}),
             "a.csv: the format 'phanns' knows its columns; none can be named. "
-            "Leave `columns` out, or use the format 'wide' or 'top-score'.",
+            "Leave `columns` out, or use the format 'wide', 'top-score' or 'long'.",
         ),
         (
             TableSpec("wide", scale=1.0, columns={"ids": "name"}),
