@@ -324,3 +324,18 @@ def test_a_trove_may_not_take_the_id_of_another_protein(inside: Path, capsys: St
         "new.fasta, line 1: the id 'protein_0' is taken by another protein. Give the new one "
         "another id.\n"
     )
+
+
+def test_a_trove_of_known_proteins_changes_nothing_and_says_so(
+    inside: Path, capsys: Stated
+) -> None:
+    record = Path("proteins.fasta").read_text().split(">")[1]
+    Path("new.fasta").write_text(">again\n" + record.partition("\n")[2])
+    Path("new.tsv").write_text("id\ttrue_class\nagain\tclass 1\n")
+    words = [*TRAIN, "--trove", "new.fasta", "new.tsv", "first_word", "--out", "same.npz"]
+    assert run_command_line([*words, "--scores", "same.csv"]) == 0
+    err = capsys.readouterr().err
+    assert "new.fasta: 1 proteins are known already, and left out.\n" in err
+    what = "what learning from it changes is not judged: it has no new protein.\n"
+    assert f"new.fasta: {what}" in err
+    assert Path("same.csv").read_text() == Path("scores.csv").read_text()

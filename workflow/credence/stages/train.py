@@ -74,6 +74,7 @@ from credence.tables.writing import write_record, write_text
 
 APART = -2  # the group of proteins that are set aside
 ROWS_AT_ONCE = 4_096
+NOT_JUDGED = "{}: what learning from it changes is not judged: {}."
 RESOLUTION = 1e-6
 # What confidences are made by to see whether retraining is worth it, and their least.
 JUDGE, LEAST_CHANCE = "beta", 1e-15
@@ -329,8 +330,8 @@ def train_classifier(
         given, before, n_groups, chosen.calibrate, fasta[0]
     )
     if is_judged != bool(troves):
-        text = "what learning from it changes is not judged: a class has too few other proteins."
-        click.echo(f"{troves[0][0]}: {text}", err=True)
+        why = "it has no new protein" if is_old.all() else "a class has too few other proteins"
+        click.echo(NOT_JUDGED.format(troves[0][0], why), err=True)
     ways = [numbers, before] if is_judged else [numbers]
     with Progress("Training", "networks", len(ways) * len(left_out)) as progress:
         networks, *without = (
