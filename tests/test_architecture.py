@@ -91,7 +91,7 @@ def test_every_rule_names_files_and_calls_one_command() -> None:
             assert re.search(r"^    log:", body, re.M), path.name
             assert re.search(r"^    benchmark:", body, re.M), path.name
             assert "source=SOURCE," in body, path.name
-            assert "python=sys.executable," in body, path.name
+            assert "python=PYTHON," in body, path.name
             command = body[body.index("    shell:") :]
             reads = " {input:q}" if "\n    input:" in body else ""
             stage = f"-m credence stage --reads{reads} --writes {{output:q}} --"

@@ -25,7 +25,7 @@ rule search:
     resources:
         mem_mb=configuration.memory(2000, 20),
         runtime=configuration.minutes(30, 1),
-        python=sys.executable,
+        python=PYTHON,
     params:
         training=configuration.option("--training", settings.trained_elsewhere),
         match=settings.calibration_set.match,

@@ -23,7 +23,7 @@ rule combine:
     resources:
         mem_mb=configuration.memory(700, 30),
         runtime=configuration.minutes(15, 10),
-        python=sys.executable,
+        python=PYTHON,
     params:
         tools=settings.tools_json,
         settings=settings.stage_json("combine"),
@@ -56,7 +56,7 @@ rule combine_use_set:
     resources:
         mem_mb=configuration.memory(1000, 20),
         runtime=configuration.minutes(15, 0.5),
-        python=sys.executable,
+        python=PYTHON,
     params:
         spec=lambda wildcards: GIVEN_SETS[wildcards.use_set].spec_json,
         tools=lambda wildcards: configuration.options(

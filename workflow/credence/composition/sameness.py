@@ -326,7 +326,8 @@ def exchanged_columns(
     wanted = share * observed.sum()
     part = np.minimum(wanted / np.maximum(n_true, 1.0), MOST_GROWN)
     counted_as = 1.0 + (sketch.design - 1.0) * part + wanted / families
-    observed /= (given @ (share * counted_as)) / np.maximum(given @ share, TINIEST)
+    mean, expected = given @ (share * counted_as), given @ share
+    observed /= np.divide(mean, expected, out=np.ones_like(mean), where=expected > 0)
     order = np.argsort(-n_class, kind="stable")
     pairs = list(combinations(order[n_true[order] > 0].tolist(), 2))[:MOST_PAIRS]
     if not pairs:
