@@ -133,21 +133,15 @@ def real(folder: Path) -> None:
     paths = [str(folder / file) for file in CLASSES.values()]
     given = read_given(paths, "first_word", None, {})
     ids = given.proteins.ids
-    cluster = (
-        build_engine("mmseqs", thresholds_of(Settings()), 1, None).cluster(given.proteins).cluster
-    )
-    values = FeatureSet("tetra_sc_p").of(given.proteins.sequences)
+    engine = build_engine("mmseqs", thresholds_of(Settings()), 1, None)
+    cluster = engine.cluster(given.proteins).cluster
     print(f"{len(ids)} proteins, {len(set(cluster))} clusters", flush=True)
-    judge(
-        "real, clusters",
-        values,
-        given.true_class,
-        cluster,
-        grouped(ids, cluster, given.true_class),
-        True,
-    )
-    group = grouped(ids, ids, given.true_class)
-    judge("real, at random", values, given.true_class, cluster, group, False)
+    rows = thinned(cluster, ids)
+    ids, cluster, class_ = ids[rows], cluster[rows], given.true_class[rows]
+    values = FeatureSet("tetra_sc_p").of(given.proteins.sequences[rows])
+    print(f"{len(ids)} of them, at most {MOST} of each cluster", flush=True)
+    judge("real, clusters", values, class_, cluster, grouped(ids, cluster, class_), True)
+    judge("real, at random", values, class_, cluster, grouped(ids, ids, class_), False)
 
 
 def simulated() -> None:
