@@ -21,9 +21,14 @@ from credence.draws import keys_of, uniform
 from credence.predictions import Labelled, Predictions, from_scores, label
 from credence.simulate import make_world
 from credence.simulate.law import WorldSettings
-from credence.tools.combining import Answers, fit_combination, in_table_order
+from credence.tools.combining import (
+    Answers,
+    Features,
+    fit_combination,
+    fit_softmax,
+    in_table_order,
+)
 from credence.tools.judging import LEAST_LOG, judge_tools, paired_error
-from credence.tools.softmax import Features, fit_softmax
 
 NETWORKS = ROOT.parent / "shared" / "data" / "phanns_ten_networks.npz"
 BLOCK = 20  # rows of a class that stay together
@@ -160,20 +165,19 @@ def compare(title: str, labelled: Labelled, networks: list[Predictions]) -> None
 
 def masked_fit(stated: dict[str, np.ndarray], true: np.ndarray, ids: np.ndarray) -> object:
     """Return one softmax for all patterns, fitted to proteins with tools masked at random."""
-    columns, targets = [], []
+    columns = []
     for copy in range(MASKS):
         is_kept = np.column_stack(
             [uniform(keys_of(ids), copy, f"mask {name}") < 0.5 for name in stated]
         )
         columns.append(masked_features(stated, is_kept if copy else np.ones_like(is_kept)))
-        targets.append(true)
     shared = np.concatenate([one.shared for one in columns])
     own = np.concatenate([one.own for one in columns])
     n_classes = shared.shape[1]
     start = np.full(shared.shape[2], 1.0 / shared.shape[2])
     ridge = np.ones((n_classes, own.shape[1]))
-    weight = np.full(len(shared), 1.0 / MASKS)
-    return fit_softmax(Features(shared, own), np.concatenate(targets), weight, start, ridge)
+    truth = np.tile(np.eye(n_classes)[true] / MASKS, (MASKS, 1))
+    return fit_softmax(Features(shared, own), truth, start, ridge)
 
 
 def masked_features(stated: dict[str, np.ndarray], is_kept: np.ndarray) -> Features:

@@ -38,7 +38,7 @@ def write_tables(folder: Path) -> None:
         best = pd.DataFrame(
             {
                 "protein": ids,
-                "said": np.array(["gate", "tube", "neck", "other"])[second.predicted_class],
+                "answer": np.array(["gate", "tube", "neck", "other"])[second.predicted_class],
                 "sure": second.top_score.round(6),
             }
         )
@@ -54,7 +54,7 @@ SECOND = {
     "spec": {
         "format": "top-score",
         "scale": 1,
-        "columns": {"id": "protein", "predicted_class": "said", "score": "sure"},
+        "columns": {"id": "protein", "predicted_class": "answer", "score": "sure"},
     },
     "classes": {"gate": "Portal", "tube": "Tail", "neck": "Collar", "other": "Other"},
 }
@@ -104,7 +104,7 @@ def test_annotate_takes_the_tables_of_all_tools(capsys: pytest.CaptureFixture[st
     main = pd.read_csv("use.tsv", sep="\t").set_index("id")
     assert (both["tool_main"] == main.idxmax(axis=1)).all()
     given = pd.read_csv("use_second.csv").set_index("protein")
-    mapped = given["said"].map(SECOND["classes"])
+    mapped = given["answer"].map(SECOND["classes"])
     assert (both.loc[mapped.index, "tool_second"] == mapped).all()
     without = both.drop(mapped.index)
     assert set(without["tool_second"]) == set(without["confidence_second"]) == {""}
@@ -130,11 +130,11 @@ def test_the_combined_table_is_annotated_alike() -> None:
     both = annotated("--tool", "second=use_second.csv")
     run(
         "combine", "use.tsv", "--spec", USE, "--calibration", "c.json", "--tool",
-        "second=use_second.csv", "--said", "said.parquet", "--out", "use.parquet",
+        "second=use_second.csv", "--answers", "answers.parquet", "--out", "use.parquet",
     )  # fmt: skip
     run(
         "annotate", "use.parquet", "--format", "credence", "--calibration", "c.json",
-        "--said", "said.parquet", "--out", "p.tsv",
+        "--answers", "answers.parquet", "--out", "p.tsv",
     )  # fmt: skip
     again = pd.read_csv("p.tsv", sep="\t", keep_default_na=False).set_index("id")
     pd.testing.assert_frame_equal(again, both)

@@ -8,7 +8,7 @@
 rule annotate:
     input:
         scores=lambda wildcards: given(USE_SETS[wildcards.use_set].scores),
-        said=SAID,
+        answers=ANSWERS,
         summary=rules.check_use_set.output[0],
         calibration=CALIBRATION,
         shift=rules.shift.output.record,
@@ -47,7 +47,9 @@ rule annotate:
             *configuration.options("--events", input.events),
             *configuration.options("--evidence", input.evidence),
         ],
-        said=lambda wildcards, input: configuration.options("--said", input.said),
+        answers=lambda wildcards, input: configuration.options(
+            "--answers", input.answers
+        ),
         compared=lambda wildcards: compared(wildcards.use_set),
         lists=lambda wildcards: list_options(wildcards.use_set),
         settings=settings.stage_json("annotate"),
@@ -56,7 +58,7 @@ rule annotate:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " annotate {input.scores:q}"
         " --calibration {input.calibration:q} --shift {input.shift:q} --spec {params.spec:q}"
-        " {params.events:q} {params.compared:q} {params.said:q} --novelty-record {output.novelty:q}"
+        " {params.events:q} {params.compared:q} {params.answers:q} --novelty-record {output.novelty:q}"
         " --name {wildcards.use_set:q} {params.lists:q} --lists-record {output.found:q}"
         " --settings {params.settings:q}"
         " --spreadsheet-safe --six-decimals --also {output.parquet:q} --out {output.table:q} 2> {log:q}"

@@ -1,7 +1,7 @@
 # In: the samples of the first tool, the groups that say which of them calibrate, and the
 # tables of further tools.
 # Out: samples.parquet, the answers of all of them as one table, held out for what calibrates;
-# tools.json, how they are combined; and the same of each use-set, with what each tool said.
+# tools.json, how they are combined; and the same of each use-set, with the answers of each tool.
 
 
 rule combine:
@@ -45,7 +45,7 @@ rule combine_use_set:
         calibration=CALIBRATION,
     output:
         table=f"{RESULTS}/use_sets/{{use_set}}/combined.parquet",
-        said=SAID,
+        answers=ANSWERS,
     log:
         f"{RESULTS}/logs/combine-{{use_set}}.log",
     benchmark:
@@ -71,4 +71,4 @@ rule combine_use_set:
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " combine {input.scores:q} --spec {params.spec:q} --calibration {input.calibration:q}"
-        " {params.tools:q} --said {output.said:q} --out {output.table:q} 2> {log:q}"
+        " {params.tools:q} --answers {output.answers:q} --out {output.table:q} 2> {log:q}"

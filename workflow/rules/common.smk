@@ -44,8 +44,8 @@ COMPARED = [
 NEAR = NOVELTY if len(COMPARED) == len(USE_SETS) else []
 
 
-# What each of several tools said of the proteins of a use-set.
-SAID = [f"{RESULTS}/use_sets/{{use_set}}/said.parquet"] if settings.tools else []
+# The answers of each of several tools for the proteins of a use-set.
+ANSWERS = [f"{RESULTS}/use_sets/{{use_set}}/answers.parquet"] if settings.tools else []
 
 
 def tool_tables(use_set):

@@ -238,7 +238,7 @@ def fit() -> None:
 @file_options(calibration="In place of --tools, of unlabelled TABLE: what credence fit wrote.")
 @repeated_options(tool="With it: table of a further tool, as name=table; one may be left out.")
 @file_options(
-    said="With it: also write what each tool said, and how sure it was.",
+    answers="With it: also write the answer of each tool, and how sure it was.",
     record="Also write how they are combined, for credence fit --tools.",
 )
 @settings_options("combine")
@@ -273,7 +273,7 @@ def combine() -> None:
 @match_option
 @repeated_options(tool="Table of a further tool, as name=table, with a calibration of several.")
 @file_options(
-    said="What credence combine wrote with --said, of a table that it wrote.",
+    answers="What credence combine wrote with --answers, of a table that it wrote.",
     novelty_record="Also write what was found of novelty, as JSON.",
 )
 @click.option("--name", default="use", help="What to call TABLE there.")

@@ -15,6 +15,7 @@ from typing import Any
 
 import click
 import numpy as np
+import pandas as pd
 
 from credence import __version__
 from credence.calibrators.protocol import Need
@@ -37,8 +38,9 @@ from credence.stages.reading import (
     stated_spec,
 )
 from credence.stages.settings import Settings
-from credence.stages.tools import Said, combine_use_set, read_said, tables_of
+from credence.stages.tools import combine_use_set, read_answers, tables_of
 from credence.tables.contract import (
+    AGREE,
     CONFIDENCE_NAMES,
     NOVELTY_NAMES,
     UNCORRECTED_NAMES,
@@ -97,14 +99,15 @@ class Given:
     spreadsheet_safe: bool
     six_decimals: bool
     tool: Sequence[str] = ()  # Tables of further tools, as name=table
-    said: str | None = None  # What each tool said, where the table is of several
+    answers: str | None = None  # What each tool answered, where the table is of several
     shown: Sequence[str] = ()  # What a user calls the tables, where that is not their paths
 
     @property
     def files(self) -> dict[str, str | None]:
         """Every file but the tables, by its option."""
         names = (
-            "calibration", "shift", "events", "evidence", "novelty", "proteins", "vectors", "said",
+            "calibration", "shift", "events", "evidence", "novelty", "proteins", "vectors",
+            "answers",
         )  # fmt: skip
         return {f"--{name}": getattr(self, name) for name in names}
 
@@ -128,8 +131,8 @@ class Given:
             self.novelty, self.proteins, self.vectors, self.match, self.name
         )
         events, known = _events(self.events, self.evidence, self.novelty)
-        said = None if self.said is None else read_said(Path(self.said))
-        return Annotation(file, shift, newcomers, events, known, sequences, said=said)
+        answers = None if self.answers is None else read_answers(self.answers)
+        return Annotation(file, shift, newcomers, events, known, sequences, answers=answers)
 
     @cached_property
     def spec(self) -> TableSpec:
@@ -142,9 +145,9 @@ class Given:
     ) -> Iterator[tuple[dict[str, Any], int]]:
         """Yield the rows of proteins, and how many of them are without scores."""
         file = annotation.file
-        silent = (
-            np.empty(0, dtype=object) if annotation.said is None else annotation.said.unanswered
-        )
+        silent, answers = np.empty(0, dtype=object), annotation.answers
+        if answers is not None:
+            silent = answers.index[answers[AGREE] == ""].to_numpy(dtype=object)
         for where, samples in pieces:
             if len(silent):  # behind the first piece
                 lines = samples.lines[-1] + 1 + np.arange(len(silent))
@@ -171,20 +174,20 @@ def annotate_tables(out: str, **options: Any) -> None:
 
 def _combined(options: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Return options with one table in the place of those of several tools."""
-    tool, said = options.get("tool", ()), options.get("said")
+    tool, answers = options.get("tool", ()), options.get("answers")
     file = read_calibration(Path(options["calibration"]))
-    if said is not None or (file.tools is None and not tool):
+    if answers is not None or (file.tools is None and not tool):
         return options
     further = tables_of(file, tool, options["calibration"])
     if options["part"] is not None:
         what = "several tools are combined over whole tables."
         raise refuse("--part", what, "Leave it out, or combine first with credence combine.")
-    names = folder / "combined.parquet", folder / "said.parquet"
+    names = folder / "combined.parquet", folder / "answers.parquet"
     tables = options["tables"]
     chosen = tables, options["format_"], options["spec_json"]
     combine_use_set(*chosen, further, file, names[0], str(names[1]))
     own = {"tables": [str(names[0])], "format_": "credence", "spec_json": "{}"}
-    return options | own | {"said": str(names[1]), "shown": tables}
+    return options | own | {"answers": str(names[1]), "shown": tables}
 
 
 def _annotate(
@@ -297,7 +300,7 @@ class Annotation:
     sequences: Mapping[str, str] = field(default_factory=dict)  # Of those proteins, by their ids
     noted: Counter[str] = field(default_factory=Counter)  # Of all rows so far: see `counted`
     is_changed: bool = False  # Whether the set's scores are unlike calibration's
-    said: Said | None = None  # What each of several tools said
+    answers: pd.DataFrame | None = None  # Of each of several tools, by protein
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -309,7 +312,7 @@ class Annotation:
             *(NOVELTY_NAMES if self.newcomers else ()),
             *(UNCORRECTED_NAMES if is_shifted else ()),
             *event_names(None if self.events is None else self.events.model, is_shifted),
-            *(() if self.said is None else self.said.columns),
+            *(() if self.answers is None else self.answers.columns),
         )
 
     def columns(self, samples: Samples, where: str) -> dict[str, Any]:
@@ -343,8 +346,9 @@ class Annotation:
             if self.events.novelty:  # else learnt without distances
                 distance = columns.get("calibration_distance")
         columns |= event_columns(model, predictions, plain.value, self.evidence, distance, mix)
-        if self.said is not None:
-            columns |= self.said.of(predictions.ids)
+        if self.answers is not None:
+            rows = self.answers.index.get_indexer(predictions.ids)
+            columns |= {name: self.answers[name].to_numpy()[rows] for name in self.answers}
         columns = {name: columns[name] for name in self.names}
         return with_unscored(columns, samples, method)
 

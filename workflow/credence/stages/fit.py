@@ -16,6 +16,7 @@ from credence.composition.sameness import sketch_of
 from credence.lists.held_out import held_out_of
 from credence.predictions import Labelled
 from credence.problems import Problem, raise_any, refuse
+from credence.records import read_record
 from credence.releases.files import set_digest
 from credence.sets.conformal import SetOptions, families_needed, fit_sets
 from credence.stages.reading import (
@@ -28,7 +29,6 @@ from credence.stages.reading import (
     require_other,
 )
 from credence.stages.settings import CalibrationSettings, SetsSettings, Settings
-from credence.stages.tools import read_combination
 from credence.tables.counts import FORMAT as COUNTS
 from credence.tables.counts import read_counts
 from credence.tables.digests import sha256_of
@@ -39,7 +39,9 @@ from credence.tables.stage_files import (
     settings_record,
     write_calibration,
 )
+from credence.tools.combining import Combination
 
+AGAIN = "Combine again: credence combine."
 NONE: Mapping[str, str] = MappingProxyType({})  # no sequences
 GIVE_CLUSTERS = (
     "Give --clusters or --groups; credence cluster makes the one of a FASTA file, credence split "
@@ -75,7 +77,7 @@ def fit_tables(
         fit_calibration(chosen, settings, table, read_sequences(proteins, match)),
         inputs={name: sha256_of(Path(path)) for name, path in _names(files)},
         release=set_digest(Path(table), Path(str(given.groups))) if is_release else None,
-        tools=None if tools is None else read_combination(tools),
+        tools=None if tools is None else read_record(Combination, Path(tools), AGAIN),
     )
     write_calibration(Path(out), file)
     for notice in (*sets_notices(file, settings.sets), *samples.notices()):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,9 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from credence.evaluation.notices import plural
-from credence.predictions import Floats, Integers, Predictions, Strings, from_scores
+from credence.predictions import Predictions, Strings, from_scores
 from credence.problems import Problem, gathering, nearest, raise_any, refuse
-from credence.records import from_record, parse_json, read_record
+from credence.records import from_record, parse_json
 from credence.stages.reading import (
     LabelledTables,
     as_calibrated,
@@ -32,11 +32,8 @@ from credence.tables.samples import Samples, write_samples
 from credence.tables.shards import expanded
 from credence.tables.stage_files import CalibrationFile, read_calibration
 from credence.tables.writing import write_record, write_table
-from credence.tools.combining import Answers, Combination, Tool, in_table_order
-from credence.tools.judging import classes_said, combine
-from credence.tools.signals import facts_of
-
-AGAIN = "Combine again: credence combine."
+from credence.tools.combining import Answers, Tool, facts_of, in_table_order
+from credence.tools.judging import classes_named, combine
 
 
 def combine_tables(
@@ -46,17 +43,17 @@ def combine_tables(
     tools_json: str,
     calibration: str | None,
     tool: Sequence[str],
-    said: str | None,
+    answers: str | None,
     record: str | None,
 ) -> None:
     """Write one table of what several tools answered."""
-    require_other((out, said, record), [*given.files, calibration])
+    require_other((out, answers, record), [*given.files, calibration])
     if calibration is None:
         combine_labelled(given, Path(out), settings, tools_json, record)
         return
     file = read_calibration(Path(calibration))
     chosen = given.tables, given.format_, given.spec_json
-    combine_use_set(*chosen, tables_of(file, tool, calibration), file, Path(out), said)
+    combine_use_set(*chosen, tables_of(file, tool, calibration), file, Path(out), answers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +88,9 @@ def read_tools(tools: Sequence[ToolSet], main: Samples) -> dict[str, ReadTool]:
             own = read_set(entry.scores, spec).predictions
             classes, wrong = mapped(entry, own, main.predictions.class_names)
             problems += wrong
-            found[entry.name] = ReadTool(entry, with_classes(own, classes), classes)
+            more = tuple(name for name in classes if name not in own.class_names)
+            own = replace(own, class_names=own.class_names + more)  # where only the best is named
+            found[entry.name] = ReadTool(entry, own, classes)
             if not set(known) & set(own.ids):
                 what = (
                     f"none of its {plural(own.n_samples, 'protein')} is in the calibration set, "
@@ -136,12 +135,6 @@ def mapped(
     return classes, problems
 
 
-def with_classes(own: Predictions, classes: Iterable[str]) -> Predictions:
-    """Return predictions that may be of further classes, where only the best one is named."""
-    more = [name for name in classes if name not in own.class_names]
-    return replace(own, class_names=(*own.class_names, *more)) if more else own
-
-
 def answers_for(ids: Strings, own: Predictions) -> Answers:
     """Return the answers of a tool for the proteins at hand."""
     return Answers(own, pd.Index(own.ids).get_indexer(ids).astype(np.int64))
@@ -151,7 +144,7 @@ def combine_labelled(
     given: LabelledTables, out: Path, settings: Settings, tools_json: str, record: str | None
 ) -> None:
     """Write the table of labelled proteins, each stated by fits that did not see its family."""
-    tools = tools_of_json(tools_json)
+    tools = [from_record(ToolSet, entry, "--tools") for entry in parse_json(tools_json)]
     main = given.samples()
     chosen = given.calibrating(main, settings.calibration.weights).labelled
     found = read_tools(tools, main)
@@ -171,7 +164,10 @@ def combine_labelled(
     )
     log_p = in_table_order(whole.combined(whole.stated(every)), own.class_names)
     log_p[rows] = held_out
-    write_samples(out, replace(main, predictions=as_scores(own.ids, own.class_names, log_p)))
+    write_samples(
+        out,
+        replace(main, predictions=from_scores(own.ids, own.class_names, np.exp(log_p), 1.0, 0.0)),
+    )
     if record is not None:
         write_record(Path(record), whole)
     for entry in tools:
@@ -196,26 +192,9 @@ def _echo_lacking(answers: Answers, where: str) -> None:
         click.echo(f"{where}: {what}; they are left out.", err=True)
 
 
-def as_scores(ids: Strings, class_names: tuple[str, ...], log_p: Floats) -> Predictions:
-    """Return predictions whose scores are probabilities, classes in the run's order."""
-    return from_scores(ids, class_names, np.exp(log_p), 1.0, 0.0)
-
-
-def tools_of_json(text: str) -> tuple[ToolSet, ...]:
-    """Return the tools that an option lists as JSON."""
-    values = parse_json(text)
-    return tuple(from_record(ToolSet, entry, "--tools") for entry in values)
-
-
-@dataclass(frozen=True)
-class ToolTables:
-    """The table of a tool beside that of the first one."""
-
-    tool: Tool
-    tables: tuple[str, ...]
-
-
-def tables_of(file: CalibrationFile, named: Sequence[str], where: str) -> list[ToolTables]:
+def tables_of(
+    file: CalibrationFile, named: Sequence[str], where: str
+) -> list[tuple[Tool, tuple[str, ...]]]:
     """Return the tables of tools given as name=table, or refuse what a calibration lacks."""
     problems: list[Problem] = []
     if file.tools is None:
@@ -235,7 +214,7 @@ def tables_of(file: CalibrationFile, named: Sequence[str], where: str) -> list[T
         else:
             found.setdefault(name, []).append(path)
     raise_any(problems)
-    return [ToolTables(known[name], expanded(paths)) for name, paths in found.items()]
+    return [(known[name], expanded(paths)) for name, paths in found.items()]
 
 
 def read_again(
@@ -257,108 +236,59 @@ def combine_use_set(
     tables: Sequence[str],
     format_: str | None,
     spec_json: str,
-    further: Sequence[ToolTables],
+    further: Sequence[tuple[Tool, Sequence[str]]],
     file: CalibrationFile,
     out: Path,
-    said: str | None,
+    answers_out: str | None,
 ) -> None:
-    """Write the table of proteins of unknown class, and what each tool said of them."""
+    """Write the table of proteins of unknown class, and the answers of each tool."""
     whole = file.tools
     assert whole is not None
-    own = {tool.name: tool for tool in whole.tools}
     problems: list[Problem] = []
-    found: dict[str, Predictions] = {}
-    main: Samples | None = None
-    with gathering(problems):
-        spec = stated_spec(tables, format_, spec_json)
-        tool = own[MAIN_TOOL]
-        main = read_again(MAIN_TOOL, tool.classes, tool.facts, tables, spec)
-        found[MAIN_TOOL] = main.predictions
-    for one in further:
-        tool = one.tool
+    found: dict[str, Samples] = {}
+    first = next(tool for tool in whole.tools if tool.name == MAIN_TOOL)
+    for tool, paths in ((first, tables), *further):
         with gathering(problems):
-            spec = table_spec(one.tables, None, tool.spec)
-            again = read_again(tool.name, tool.classes, tool.facts, one.tables, spec)
-            found[tool.name] = again.predictions
+            if tool is first:
+                spec = stated_spec(paths, format_, spec_json)
+            else:
+                spec = table_spec(paths, None, tool.spec)
+            found[tool.name] = read_again(tool.name, tool.classes, tool.facts, paths, spec)
     raise_any(problems)
-    assert main is not None
+    main = found[MAIN_TOOL]
     order = np.argsort(np.concatenate([main.lines, main.unscored_lines]), kind="stable")
     ids = np.concatenate([main.predictions.ids, main.unscored_ids])[order]
-    answers = {name: answers_for(ids, one) for name, one in found.items()}
+    answers = {name: answers_for(ids, one.predictions) for name, one in found.items()}
     stated = whole.stated(answers)
-    is_there = np.any([one.is_there for one in answers.values()], axis=0)
+    n_answers = np.sum([one.is_there for one in answers.values()], axis=0)
     log_p = in_table_order(whole.combined(stated), whole.class_names)
-    predictions = as_scores(ids, whole.class_names, log_p)
-    genome = None
+    predictions = from_scores(ids, whole.class_names, np.exp(log_p), 1.0, 0.0)
+    genome, is_there = None, n_answers > 0
     if main.genome is not None:
         genome = np.concatenate([main.genome, main.unscored_ids])[order][is_there]
     lines = 1 + np.arange(int(is_there.sum()))
     write_samples(out, Samples(predictions.take(is_there), None, lines, genome=genome))
-    if said is not None:
-        write_table(Path(said), said_columns(whole, answers, stated, predictions))
-    for one in further:
-        _echo_lacking(answers[one.tool.name], one.tables[0])
+    if answers_out is not None:
+        names = np.array([*whole.sorted_names, ""], dtype=object)
+        combined = np.array(whole.class_names, dtype=object)[predictions.predicted_class]
+        columns: dict[str, Any] = {}
+        n_agree = np.zeros(len(ids), dtype=np.int64)
+        for name, place in classes_named(whole, answers).items():
+            own = stated[name][np.arange(len(ids)), place] if name in stated else np.nan
+            columns[f"{TOOL}{name}"] = names[place]
+            columns[f"{SURE}{name}"] = np.where(place >= 0, np.exp(own), np.nan)
+            n_agree += names[place] == combined
+        pairs = zip(n_agree.tolist(), n_answers.tolist(), strict=True)
+        texts = [f"{agree} of {n}" if n else "" for agree, n in pairs]
+        agree = np.array(texts, dtype=object)
+        write_table(Path(answers_out), {"id": ids, AGREE: agree, **columns})
+    for tool, paths in further:
+        _echo_lacking(answers[tool.name], paths[0])
     n_silent = int((~is_there).sum())
     silent = f", {n_silent} more without any answer" if n_silent else ""
     click.echo(f"Wrote {out}: {len(lines)} proteins{silent}.", err=True)
 
 
-def said_columns(
-    whole: Combination,
-    answers: Mapping[str, Answers],
-    stated: Mapping[str, Floats],
-    predictions: Predictions,
-) -> dict[str, Any]:
-    """Return those columns, by protein: the class of the run that each tool names."""
-    names = np.array([*whole.sorted_names, ""], dtype=object)
-    named = classes_said(whole, answers)
-    nothing: Integers = np.full(predictions.n_samples, -1, dtype=np.int64)
-    combined = np.array(whole.class_names, dtype=object)[predictions.predicted_class]
-    columns: dict[str, Any] = {"id": predictions.ids}
-    of_tools: dict[str, Any] = {}
-    n_there = np.zeros(predictions.n_samples, dtype=np.int64)
-    n_agree = np.zeros(predictions.n_samples, dtype=np.int64)
-    for name in whole.names:
-        place = named.get(name, nothing)
-        sure = np.full(predictions.n_samples, np.nan)
-        rows = np.flatnonzero(place >= 0)
-        if len(rows):
-            sure[rows] = np.exp(stated[name][rows, place[rows]])
-        of_tools |= {f"{TOOL}{name}": names[place], f"{SURE}{name}": sure}
-        n_there += answers[name].is_there if name in answers else 0
-        n_agree += names[place] == combined
-    texts = [
-        f"{agree} of {there}" if there else ""
-        for agree, there in zip(n_agree.tolist(), n_there.tolist(), strict=True)
-    ]
-    return columns | {AGREE: np.array(texts, dtype=object)} | of_tools
-
-
-@dataclass(frozen=True, eq=False)
-class Said:
-    """What each tool said of proteins, by their ids."""
-
-    row_of: Any  # Index of ids
-    columns: Mapping[str, Any]
-
-    def of(self, ids: Strings) -> dict[str, Any]:
-        """Return the columns of some proteins, all of which are there."""
-        rows = self.row_of.get_indexer(ids)
-        return {name: values[rows] for name, values in self.columns.items()}
-
-    @property
-    def unanswered(self) -> Strings:
-        """Proteins of which no tool said anything."""
-        return np.asarray(self.row_of[self.columns[AGREE] == ""], dtype=object)
-
-
-def read_said(path: Path) -> Said:
-    """Return what :func:`combine_use_set` wrote."""
-    table = pq.read_table(path).to_pandas()
-    columns = {name: table[name].to_numpy() for name in table.columns if name != "id"}
-    return Said(pd.Index(table["id"]), columns)
-
-
-def read_combination(path: str) -> Combination:
-    """Return tools combined, as `credence combine --record` wrote them."""
-    return read_record(Combination, Path(path), AGAIN)
+def read_answers(path: str) -> pd.DataFrame:
+    """Return the answers of each tool that :func:`combine_use_set` wrote, by protein."""
+    return pq.read_table(path).to_pandas().set_index("id")

@@ -16,16 +16,133 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from scipy import optimize, special
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from credence.calibrators.crossfit import DEFAULT_FOLDS, fold_of, left_out
+from credence.calibrators.score_logs import (
+    DECIMALS,
+    UNKNOWN_RESOLUTION_FLOOR,
+    name_order,
+    predicted_rank,
+    share_bounds,
+    sorted_log_scores,
+)
 from credence.findings import ToolsFinding
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
-from credence.tools.signals import SAME_RIDGE, Vocabulary, facts_of, signals
-from credence.tools.softmax import Features, Softmax, fit_softmax
 
 MOST_TOOLS = 4  # of which every pattern is fitted; of more, those that are likely
 LEAST_PROTEINS = 30  # that have a pattern of answers which is fitted, of many tools
+# Ridges on a class's weight for the tool's score of the same class, and of another.
+SAME_RIDGE, OTHER_RIDGE = 1.0, 100.0
+SHARED_RIDGE, INTERCEPT_RIDGE = 1.0, 1.0
+MOST_ROUNDS, SETTLED = 300, 1e-7  # of the search: rounds, and by what part the loss still falls
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """What a softmax sees of some proteins."""
+
+    shared: Floats  # By protein, class and feature
+    own: Floats  # By protein and feature
+
+
+@dataclass(frozen=True, eq=False)
+class Softmax:
+    """The weights of a regularised softmax.
+
+    The logit of class k is Σ_a w_a S_ka + Σ_j D_kj X_j + b_k: features S with a value for each
+    class share their weights, features X of the protein have one for each class.
+    """
+
+    shared: Floats  # w, one per shared feature
+    own: Floats  # D, a row per class, the intercepts in the last column
+
+    def log_probabilities(self, features: Features) -> Floats:
+        """Return the log probability of each class."""
+        # Row by row: a product of matrices depends on how many rows a piece has.
+        logit = np.einsum("nka,a->nk", features.shared, self.shared)
+        logit += np.einsum("nj,kj->nk", features.own, self.own[:, :-1]) + self.own[:, -1]
+        return np.asarray(special.log_softmax(logit, axis=1))
+
+
+def fit_softmax(features: Features, truth: Floats, start: Floats, ridge: Floats) -> Softmax:
+    """Return the weights that ridges pull towards `start`, the shared ones, and 0, the others.
+
+    `truth` holds the weight of each protein in the column of its class, `ridge` a row per class.
+    """
+    n_rows, n_classes, n_shared = features.shared.shape
+    design = np.column_stack([features.own, np.ones(n_rows)])
+    ridges = np.column_stack([ridge, np.full(n_classes, INTERCEPT_RIDGE)])
+    total, weight = max(float(truth.sum()), 1.0), truth.sum(axis=1, keepdims=True)
+    flat = np.ascontiguousarray(features.shared.reshape(n_rows * n_classes, n_shared))
+
+    def loss(point: Floats) -> tuple[float, Floats]:
+        shared, own = point[:n_shared], point[n_shared:].reshape(n_classes, -1)
+        logit = (flat @ shared).reshape(n_rows, n_classes) + design @ own.T
+        log_p = special.log_softmax(logit, axis=1)
+        excess = weight * np.exp(log_p) - truth
+        penalty = SHARED_RIDGE * ((shared - start) ** 2).sum() + (ridges * own**2).sum()
+        of_shared = excess.ravel() @ flat + SHARED_RIDGE * (shared - start)
+        slope = np.concatenate([of_shared, (excess.T @ design + ridges * own).ravel()])
+        return (penalty / 2.0 - (truth * log_p).sum()) / total, slope / total
+
+    begin = np.concatenate([start, np.zeros(n_classes * design.shape[1])])
+    options = {"maxiter": MOST_ROUNDS, "ftol": SETTLED, "gtol": 1e-6, "maxfun": 2 * MOST_ROUNDS}
+    found = optimize.minimize(loss, begin, jac=True, method="L-BFGS-B", options=options).x
+    return Softmax(found[:n_shared], found[n_shared:].reshape(n_classes, -1))
+
+
+def meant_classes(run: Sequence[str], classes: Mapping[str, str]) -> Integers:
+    """Return which of the run's each class of a tool is, sorted by name; -1 for none of them."""
+    place = {name: index for index, name in enumerate(run)}
+    return np.array([place.get(classes[name], -1) for name in sorted(classes)], dtype=np.int64)
+
+
+def meant_shares(run: Sequence[str], classes: Mapping[str, str]) -> Floats:
+    """Return what share of each class of a tool each of the run's has, both sorted by name.
+
+    A class that is none of the run's goes evenly to those that the tool cannot name.
+    """
+    meant = meant_classes(run, classes)
+    is_same = np.equal(meant[:, None], np.arange(len(run)))
+    is_lacking = ~is_same.any(axis=0)
+    shares: Floats = is_same + np.outer(meant < 0, is_lacking) / max(int(is_lacking.sum()), 1)
+    return shares
+
+
+def signals(shares: Floats, predictions: Predictions) -> Features:
+    """Return what a softmax over the run's classes sees of answers of one tool."""
+    is_named = np.equal(predicted_rank(predictions)[:, None], np.arange(len(shares)))
+    if predictions.scores is not None and predictions.is_distribution:
+        own = sorted_log_scores(predictions)
+        share = special.softmax(own, axis=1)
+    else:
+        n_others = max(len(shares) - 1, 1)
+        top = np.full(predictions.n_samples, 0.5)
+        columns = [is_named.astype(np.float64)]
+        if predictions.top_score is not None:
+            bounds = share_bounds(predictions.resolution, predictions.scale)
+            top = np.clip(predictions.top_score / predictions.scale, *bounds)
+            columns.append(is_named * special.logit(top)[:, None])
+        if predictions.scores is not None:
+            order = name_order(predictions.class_names)
+            columns[-1] = predictions.scores[:, order] / predictions.scale
+        own = np.hstack(columns)
+        share = np.where(is_named, top[:, None], (1 - top[:, None]) / n_others)
+    spread = np.einsum("nj,jk->nk", share, shares)
+    logs: Floats = np.log(np.maximum(spread, UNKNOWN_RESOLUTION_FLOOR))
+    return Features(np.round(logs, DECIMALS)[:, :, None], np.round(own, DECIMALS))
+
+
+def facts_of(predictions: Predictions) -> dict[str, Any]:
+    """Return what answers of one tool have in common, later ones too."""
+    return {
+        "scale": float(predictions.scale),
+        "has_scores": predictions.scores is not None,
+        "has_top_score": predictions.top_score is not None,
+        "is_distribution": predictions.is_distribution,
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,35 +181,21 @@ class Tool:
         """Return log p of each class, sorted by name; NaN where there is no answer."""
         found = np.full((len(answers.row), len(run)), np.nan)
         if answers.is_there.any():
-            features = signals(Vocabulary.of(run, self.classes), answers.given)
+            features = signals(meant_shares(run, self.classes), answers.given)
             found[answers.is_there] = self.weights.log_probabilities(features)
         return found
 
 
 def fit_tool(
-    run: tuple[str, ...], classes: Mapping[str, str], answers: Answers, truth: Truth
+    run: tuple[str, ...], classes: Mapping[str, str], answers: Answers, truth: Floats
 ) -> Softmax:
-    """Return a tool's weights, from the proteins that it answered."""
-    vocabulary = Vocabulary.of(run, classes)
-    seen = truth.take(answers.is_there)
-    if not len(seen.true_class):  # nothing is known of it: each class alike
-        n_own = signals(vocabulary, answers.predictions.take(np.arange(1))).own.shape[1]
-        return Softmax(np.zeros(1), np.zeros((len(run), n_own + 1)))
-    features = signals(vocabulary, answers.given)
-    ridge = vocabulary.ridge(features.own.shape[1] // len(vocabulary.own))
-    return fit_softmax(features, seen.true_class, seen.weight, np.ones(1), ridge)
-
-
-@dataclass(frozen=True, eq=False)
-class Truth:
-    """What is known of the proteins at hand."""
-
-    true_class: Integers  # Among the run's classes, sorted by name
-    weight: Floats
-
-    def take(self, rows: Integers | Booleans) -> Truth:
-        """Return that of the rows chosen."""
-        return Truth(self.true_class[rows], self.weight[rows])
+    """Return a tool's weights, from the proteins that it answered; if none, each class alike."""
+    shares = meant_shares(run, classes)
+    features = signals(shares, answers.given)
+    ridge = np.where(shares.T > 0, SAME_RIDGE, OTHER_RIDGE)
+    ridges = np.tile(ridge, (1, features.own.shape[1] // len(shares)))
+    start = np.full(1, float(answers.is_there.any()))
+    return fit_softmax(features, truth[answers.is_there], start, ridges)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,32 +249,30 @@ class Combination:
         is_there = answered(stated)
         found = np.empty((len(is_there), len(self.class_names)))
         for rows, names in patterns_of(is_there, tuple(stated)):
-            pattern = self._nearest(names)
+            inside = [one for one in self.patterns if set(one.tools) <= set(names)]
+            pattern = max(inside, key=lambda one: len(one.tools))  # the first of equals
             part = {name: values[rows] for name, values in stated.items()}
-            features = self._features(pattern, part)
+            others = [name for name in self.names if name not in pattern.tools]
+            silence = dict(zip(others, pattern.silence, strict=True))
+            features = product(pattern.tools, silence, part)
             found[rows] = pattern.weights.log_probabilities(features)
         return found
 
-    def _nearest(self, names: tuple[str, ...]) -> Pattern:
-        """Return the pattern of most of the tools that answered; the first of equals."""
-        inside = [one for one in self.patterns if set(one.tools) <= set(names)]
-        return max(inside, key=lambda one: len(one.tools))
 
-    def _features(self, pattern: Pattern, stated: Mapping[str, Floats]) -> Features:
-        others = [name for name in self.names if name not in pattern.tools]
-        is_there = answered(stated)
-        silence = np.tile(pattern.silence, (len(is_there), 1))
-        for place, name in enumerate(others):
-            if name in stated:
-                silence[:, place] = np.isnan(stated[name][:, 0])
-        return Features(product(pattern.tools, stated, len(self.class_names)), silence)
+def product(
+    names: Sequence[str], silence: Mapping[str, float], stated: Mapping[str, Floats]
+) -> Features:
+    """Return what some tools stated, and of which others there is no answer.
 
-
-def product(names: Sequence[str], stated: Mapping[str, Floats], n_classes: int) -> Floats:
-    """Return what some tools stated, by protein, class and tool."""
-    n_rows = len(next(iter(stated.values())))
-    columns = [stated[name] for name in names]
-    return np.stack(columns, axis=2) if columns else np.empty((n_rows, n_classes, 0))
+    Of a tool that was not asked `silence` is taken.
+    """
+    n_rows, n_classes = next(iter(stated.values())).shape
+    shared, own = np.empty((n_rows, n_classes, len(names))), np.empty((n_rows, len(silence)))
+    for place, name in enumerate(names):
+        shared[:, :, place] = stated[name]
+    for place, (name, mean) in enumerate(silence.items()):
+        own[:, place] = np.isnan(stated[name][:, 0]) if name in stated else mean
+    return Features(shared, own)
 
 
 def answered(stated: Mapping[str, Floats]) -> Booleans:
@@ -205,22 +306,20 @@ def wanted_patterns(is_there: Booleans, names: tuple[str, ...]) -> list[tuple[st
 
 
 def fit_patterns(
-    names: tuple[str, ...], stated: Mapping[str, Floats], truth: Truth, n_classes: int
+    names: tuple[str, ...], stated: Mapping[str, Floats], truth: Floats
 ) -> tuple[Pattern, ...]:
     """Return how each pattern is combined, from what the tools stated held out."""
-    is_there = answered(stated)
+    is_there, n_classes = answered(stated), truth.shape[1]
     found = []
     for inside in wanted_patterns(is_there, names):
-        is_in = np.array([name in inside for name in names])
-        rows = np.flatnonzero(is_there[:, is_in].all(axis=1))
-        silence = (~is_there[rows][:, ~is_in]).astype(np.float64)
+        rows = np.flatnonzero(is_there[:, [name in inside for name in names]].all(axis=1))
         part = {name: values[rows] for name, values in stated.items()}
-        features = Features(product(inside, part, n_classes), silence)
-        ridge = np.full((n_classes, silence.shape[1]), SAME_RIDGE)
+        silence = {name: 0.5 for name in names if name not in inside}
+        features = product(inside, silence, part)
+        ridge = np.full((n_classes, len(silence)), SAME_RIDGE)
         start = np.full(len(inside), 1.0 / max(len(inside), 1))
-        own = truth.take(rows)
-        weights = fit_softmax(features, own.true_class, own.weight, start, ridge)
-        mean = np.full(silence.shape[1], 0.5) if not len(rows) else silence.mean(axis=0)
+        weights = fit_softmax(features, truth[rows], start, ridge)
+        mean = features.own.mean(axis=0) if len(rows) else np.array([*silence.values()])
         found.append(Pattern(inside, weights, mean))
     return tuple(found)
 
@@ -258,36 +357,35 @@ def fit_combination(
     run, names = tuple(sorted(class_names)), tuple(sorted(answers))
     rank = np.argsort(np.array(class_names, dtype=object)).argsort()
     order = np.argsort(labelled.predictions.ids.astype(str), kind="stable")
-    truth = Truth(rank[labelled.true_class][order], labelled.weight[order])
+    true_class = rank[labelled.true_class][order]
+    truth = np.zeros((len(order), len(run)))
+    truth[np.arange(len(order)), true_class] = labelled.weight[order]
     answers = {name: answers[name].take(order) for name in names}
-    fold = fold_of(labelled.cluster[order], truth.true_class, DEFAULT_FOLDS)
+    fold = fold_of(labelled.cluster[order], true_class, DEFAULT_FOLDS)
 
     def calibrated(rows: Integers | Booleans) -> tuple[Tool, ...]:
-        seen = truth.take(rows)
         return tuple(
             Tool(
                 name,
                 dict(classes[name]),
                 dict((specs or {}).get(name, {})),
                 facts_of(answers[name].predictions),
-                fit_tool(run, classes[name], answers[name].take(rows), seen),
+                fit_tool(run, classes[name], answers[name].take(rows), truth[rows]),
             )
             for name in names
         )
 
     def combined(rows: Integers | Booleans, tools: tuple[Tool, ...]) -> Combination:
         part = {name: values[rows] for name, values in stated.items()}
-        patterns = fit_patterns(names, part, truth.take(rows), len(run))
-        return Combination(class_names, tools, patterns)
+        return Combination(class_names, tools, fit_patterns(names, part, truth[rows]))
 
     every = np.arange(len(order))
     stated = {name: np.full((len(order), len(run)), np.nan) for name in names}
     of_fold = []
     for is_out in left_out(fold):
         without = Combination(class_names, calibrated(~is_out), ())
-        for name, values in without.stated(
-            {n: a.take(is_out) for n, a in answers.items()}
-        ).items():
+        part = {name: own.take(is_out) for name, own in answers.items()}
+        for name, values in without.stated(part).items():
             stated[name][is_out] = values
         of_fold.append((is_out, without))
     held_out = [(is_out, combined(~is_out, without.tools)) for is_out, without in of_fold]

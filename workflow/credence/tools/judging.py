@@ -8,11 +8,18 @@ from itertools import combinations
 
 import numpy as np
 
+from credence.calibrators.score_logs import predicted_rank
 from credence.evaluation.ratios import Ratio, estimate, mean_of
 from credence.findings import Disagreement, Measured, ToolFinding, ToolsFinding
 from credence.predictions import Booleans, Floats, Integers, Labelled
-from credence.tools.combining import Answers, Combination, Fitted, fit_combination, in_table_order
-from credence.tools.signals import Vocabulary, said
+from credence.tools.combining import (
+    Answers,
+    Combination,
+    Fitted,
+    fit_combination,
+    in_table_order,
+    meant_classes,
+)
 
 LEAST_LOG = float(np.log(1e-15))  # a true class is never less probable
 
@@ -35,8 +42,7 @@ class Judged:
 
     def loss(self, log_p: Floats) -> Floats:
         """Return the negative log-likelihood of each true class."""
-        loss: Floats = -np.maximum(log_p[np.arange(len(log_p)), self.true], LEAST_LOG)
-        return loss
+        return -np.maximum(log_p[np.arange(len(log_p)), self.true], LEAST_LOG)
 
     def is_right(self, log_p: Floats) -> Floats:
         """Return 1 where the most probable class is the true one."""
@@ -103,23 +109,21 @@ def judge_tools(
     )
 
 
-def classes_said(combination: Combination, answers: Mapping[str, Answers]) -> dict[str, Integers]:
+def classes_named(combination: Combination, answers: Mapping[str, Answers]) -> dict[str, Integers]:
     """Return the run's class, sorted by name, that each tool names; -1 for none of them."""
     found = {}
     for tool in combination.tools:
+        named = found[tool.name] = np.full(len(next(iter(answers.values())).row), -1)
         if tool.name in answers:
-            own = answers[tool.name]
-            found[tool.name] = np.full(len(own.row), -1, dtype=np.int64)
-            vocabulary = Vocabulary.of(combination.sorted_names, tool.classes)
-            if own.is_there.any():
-                found[tool.name][own.is_there] = said(vocabulary, own.given)
+            own, meant = answers[tool.name], meant_classes(combination.sorted_names, tool.classes)
+            named[own.is_there] = meant[predicted_rank(own.given)]
     return found
 
 
 def _disagreements(
     combination: Combination, judged: Judged, answers: Mapping[str, Answers], every: Floats
 ) -> tuple[Disagreement, ...]:
-    named, found = classes_said(combination, answers), []
+    named, found = classes_named(combination, answers), []
     right = judged.is_right(every)
     for first, second in combinations(combination.names, 2):
         one, other = named[first], named[second]
