@@ -721,26 +721,6 @@ def rows_of_part(n_rows: int, number: int, n_parts: int) -> tuple[int, int]:
     return n_rows * (number - 1) // n_parts, n_rows * number // n_parts
 
 
-class ChunkOfRows:
-    """Rows of a chunk, one after the other."""
-
-    def __init__(self, chunk: Chunk, start: int, stop: int) -> None:
-        self._chunk, self._start, self._stop = chunk, start, stop
-        self.lines = chunk.lines[start:stop]
-
-    def texts(self, column: int) -> list[str]:
-        """Return the texts of a column; '' where a cell is empty."""
-        return self._chunk.texts(column)[self._start : self._stop]
-
-    def numbers(self, columns: Sequence[int]) -> Floats:
-        """Return the numbers of some columns; not finite where there is none."""
-        return self._chunk.numbers(columns)[self._start : self._stop]
-
-    def cell(self, row: int, column: int) -> str:
-        """Return the text of one cell, as a message quotes it."""
-        return self._chunk.cell(self._start + row, column)
-
-
 def within(chunks: Iterator[Chunk], rows: RowRange | None) -> Iterator[tuple[int, Chunk]]:
     """Yield chunks with the number of their first row, from 1; of a range, only its rows."""
     n_before = 0
@@ -748,10 +728,8 @@ def within(chunks: Iterator[Chunk], rows: RowRange | None) -> Iterator[tuple[int
         n_rows = len(chunk.lines)
         start = 0 if rows is None else min(max(rows.start - n_before, 0), n_rows)
         stop = n_rows if rows is None else min(max(rows.stop - n_before, 0), n_rows)
-        if stop - start == n_rows:
-            yield n_before + 1, chunk
-        elif start < stop:
-            yield n_before + start + 1, ChunkOfRows(chunk, start, stop)
+        if start < stop:
+            yield n_before + start + 1, chunk.take(slice(start, stop))
         n_before += n_rows
         if rows is not None and n_before >= rows.stop:
             return

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -141,37 +141,8 @@ class ScoreGrid:
         return ScoreStep(_resolution(self.decimals, scale) if is_grid else 0.0, self.epsilon)
 
 
-class Chunk(Protocol):
-    """Some rows of a table, one after the other."""
-
-    lines: Integers
-
-    def texts(self, column: int) -> list[str]:
-        """Return the texts of a column; '' where a cell is empty."""
-
-    def numbers(self, columns: Sequence[int]) -> Floats:
-        """Return the numbers of some columns; not finite where there is none."""
-
-    def cell(self, row: int, column: int) -> str:
-        """Return the text of one cell, as a message quotes it."""
-
-
-class TableSource(Protocol):
-    """A header and chunks of rows."""
-
-    where: str
-    header: tuple[str, ...]
-    header_line: int | None
-
-    def chunks(self, n_rows: int, problems: ProblemList) -> Iterator[Chunk]:
-        """Yield all rows, from the start each time; problems go to the list."""
-
-    def step(self, scale: float) -> ScoreStep:
-        """Return the step of the numbers seen so far."""
-
-
 class TextChunk:
-    """Rows of a text table, all as long as the header."""
+    """Some rows of a text table, one after the other, all as long as the header."""
 
     def __init__(self, rows: list[list[str]], lines: Integers, parsed: Numbers) -> None:
         self.rows = rows
@@ -179,7 +150,7 @@ class TextChunk:
         self._parsed = parsed
 
     def texts(self, column: int) -> list[str]:
-        """Return the texts of a column."""
+        """Return the texts of a column; '' where a cell is empty."""
         return [row[column] for row in self.rows]
 
     def numbers(self, columns: Sequence[int]) -> Floats:
@@ -193,8 +164,12 @@ class TextChunk:
         return np.fromiter(map(parse, texts), np.float64, count).reshape(-1, len(columns))
 
     def cell(self, row: int, column: int) -> str:
-        """Return the text of one cell."""
+        """Return the text of one cell, as a message quotes it."""
         return self.rows[row][column]
+
+    def take(self, rows: slice) -> TextChunk:
+        """Return some of the rows."""
+        return TextChunk(self.rows[rows], self.lines[rows], self._parsed)
 
 
 class TextTable:
@@ -223,7 +198,7 @@ class TextTable:
         return RowReader(self.path, self.delimiter, self.format.quoted, self.format.header_start)
 
     def chunks(self, n_rows: int, problems: ProblemList) -> Iterator[Chunk]:
-        """Yield chunks of at most `n_rows` rows; a row of another length is a problem."""
+        """Yield all rows, from the start each time; one of another length is a problem."""
         width = len(self.header)
         for rows, lines in self._rows().batches(n_rows):
             if len(lines) and lines[0] == self.header_line:
@@ -261,12 +236,12 @@ class GridTable:
 
 
 class ArrowChunk:
-    """Rows of a Parquet table."""
+    """Some rows of a table whose numbers come as floats."""
 
-    def __init__(self, table: GridTable, batch: Any, first_row: int) -> None:
+    def __init__(self, table: GridTable, batch: Any, lines: Integers) -> None:
         self._table = table
         self._batch = batch
-        self.lines = np.arange(first_row, first_row + batch.num_rows, dtype=np.int64)
+        self.lines = lines
 
     def texts(self, column: int) -> list[str]:
         """Return the texts of a column; '' for a null."""
@@ -299,8 +274,18 @@ class ArrowChunk:
 
     def cell(self, row: int, column: int) -> str:
         """Return the text of one cell; '' for a null."""
-        value = self._batch.column(column)[row].as_py()
+        values = self._batch.column(column).slice(row, 1)
+        if pa.types.is_floating(values.type) and not values.null_count:
+            return str(values.to_numpy()[0])  # no more digits than its width has
+        value = values[0].as_py()
         return "" if value is None else str(value)
+
+    def take(self, rows: slice) -> ArrowChunk:
+        """Return some of the rows."""
+        return ArrowChunk(self._table, self._batch[rows], self.lines[rows])
+
+
+Chunk = TextChunk | ArrowChunk
 
 
 class MemoryTable(GridTable):
@@ -314,7 +299,8 @@ class MemoryTable(GridTable):
     def chunks(self, n_rows: int, problems: ProblemList) -> Iterator[Chunk]:
         """Yield chunks of at most `n_rows` rows."""
         for start in range(0, self._batch.num_rows, n_rows):
-            yield ArrowChunk(self, self._batch.slice(start, n_rows), start + 1)
+            batch = self._batch.slice(start, n_rows)
+            yield ArrowChunk(self, batch, 1 + start + np.arange(batch.num_rows))
 
 
 def _arrow(values: Any) -> Any:
@@ -370,7 +356,7 @@ class ParquetTable(GridTable):
         with self._opened() as file:
             for batch in file.iter_batches(batch_size=n_rows):
                 if batch.num_rows:
-                    yield ArrowChunk(self, batch, first_row)
+                    yield ArrowChunk(self, batch, first_row + np.arange(batch.num_rows))
                     first_row += batch.num_rows
 
 
@@ -380,6 +366,8 @@ ROWS_OF_LONG = 1 << 16
 class LongTable:
     """A table with a row for each protein and class, shown as one with a row for each protein."""
 
+    where: str
+    header: tuple[str, ...]
     header_line: int | None = None
 
     def __init__(self, table: TableSource, columns: Columns, known: NameLookup) -> None:
@@ -460,44 +448,6 @@ def open_table(
 LABEL_ARRAYS = ("id", "class_names", "true_class")
 
 
-class ArrayChunk:
-    """Some proteins, a row for each network."""
-
-    def __init__(
-        self,
-        columns: list[list[str]],
-        scores: Any,
-        first_protein: int,
-        n_networks: int,
-        grid: ScoreGrid,
-    ) -> None:
-        self._columns = columns
-        self._scores = scores
-        self._grid = grid
-        n_proteins = len(scores) // n_networks
-        proteins = np.arange(first_protein, first_protein + n_proteins, dtype=np.int64)
-        self.lines = np.repeat(proteins, n_networks)
-
-    def texts(self, column: int) -> list[str]:
-        """Return the texts of a column."""
-        return self._columns[column]
-
-    def numbers(self, columns: Sequence[int]) -> Floats:
-        """Return the numbers of some columns."""
-        places = [column - len(self._columns) for column in columns]
-        values = self._scores[:, places]
-        epsilon = float(np.finfo(values.dtype).eps) if values.dtype.kind == "f" else 0.0
-        numbers: Floats = values.astype(np.float64)
-        self._grid.see(numbers, epsilon)
-        return numbers
-
-    def cell(self, row: int, column: int) -> str:
-        """Return the text of one cell."""
-        if column < len(self._columns):
-            return self._columns[column][row]
-        return str(self._scores[row, column - len(self._columns)])
-
-
 class ArrayTable(GridTable):
     """The arrays of an npz file, shown as a table with a row per protein and network."""
 
@@ -542,9 +492,12 @@ class ArrayTable(GridTable):
             scores = pieces[len(labels) :]
             # A matrix of each network, or one array of all.
             deep = np.stack(scores, axis=1) if scores[0].ndim == 2 else scores[0]
-            flat = deep.reshape(-1, deep.shape[2])
-            columns = [ids, networks * len(deep), *truth]
-            yield ArrayChunk(columns, flat, first, n_networks, self.grid)
+            # Arrow holds numbers in this machine's order of bytes, and none wider than a double.
+            kind = f"{deep.dtype.kind}{min(deep.dtype.itemsize, 8)}"
+            flat = deep.reshape(-1, deep.shape[2]).astype(kind)
+            columns = [ids, networks * len(deep), *truth, *flat.T]
+            batch = pa.RecordBatch.from_arrays([*map(pa.array, columns)], self.header)
+            yield ArrowChunk(self, batch, first + np.arange(len(flat)) // n_networks)
             first += len(deep)
 
 
@@ -572,3 +525,6 @@ def _networks(arrays: Mapping[str, Member], problems: ProblemList) -> tuple[tupl
     if 0 in shape:
         problems.add(f"the scores have the shape {shape}.", "Give scores of some proteins.")
     return tuple(found), shape[1]
+
+
+TableSource = TextTable | ParquetTable | MemoryTable | LongTable | ArrayTable
