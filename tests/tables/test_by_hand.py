@@ -74,9 +74,9 @@ def test_spellings_of_phanns_are_equal() -> None:
 
 
 def test_label_of_id_gives_the_label_in_front_of_the_number_if_there_is_a_number() -> None:
-    assert [
-        formats.label_of_id(name) for name in ("tail_shaft_3", "others_", "HTJ_7", "portal")
-    ] == ["tail_shaft", "others", "HTJ", "portal"]
+    names = ("tail_shaft_3", "others_", "HTJ_7", "portal")
+    label_of_id = formats.PHANNS_LABELLED.label_of_id
+    assert [label_of_id(name) for name in names] == ["tail_shaft", "others", "HTJ", "portal"]
 
 
 def test_spell_phrogs_gives_a_category_with_underscores_for_blanks_and_commas() -> None:

@@ -36,26 +36,6 @@ from credence.tools.combining import Answers, Tool, facts_of, in_table_order
 from credence.tools.judging import classes_named, combine
 
 
-def combine_tables(
-    given: LabelledTables,
-    out: str,
-    settings: Settings,
-    tools_json: str,
-    calibration: str | None,
-    tool: Sequence[str],
-    answers: str | None,
-    record: str | None,
-) -> None:
-    """Write one table of what several tools answered."""
-    require_other((out, answers, record), [*given.files, calibration])
-    if calibration is None:
-        combine_labelled(given, Path(out), settings, tools_json, record)
-        return
-    file = read_calibration(Path(calibration))
-    chosen = given.tables, given.format_, given.spec_json
-    combine_use_set(*chosen, tables_of(file, tool, calibration), file, Path(out), answers)
-
-
 @dataclass(frozen=True, eq=False)
 class ReadTool:
     """What one tool answered of labelled proteins."""
@@ -140,10 +120,26 @@ def answers_for(ids: Strings, own: Predictions) -> Answers:
     return Answers(own, pd.Index(own.ids).get_indexer(ids).astype(np.int64))
 
 
-def combine_labelled(
-    given: LabelledTables, out: Path, settings: Settings, tools_json: str, record: str | None
+def combine_tables(
+    given: LabelledTables,
+    out: str,
+    settings: Settings,
+    tools_json: str,
+    calibration: str | None,
+    tool: Sequence[str],
+    answers: str | None,
+    record: str | None,
 ) -> None:
-    """Write the table of labelled proteins, each stated by fits that did not see its family."""
+    """Write one table of what several tools answered.
+
+    What is stated of a labelled protein is of fits that did not see its family.
+    """
+    require_other((out, answers, record), [*given.files, calibration])
+    if calibration is not None:
+        file = read_calibration(Path(calibration))
+        stated = given.tables, given.format_, given.spec_json
+        combine_use_set(*stated, tables_of(file, tool, calibration), file, Path(out), answers)
+        return
     tools = [from_record(ToolSet, entry, "--tools") for entry in parse_json(tools_json)]
     main = given.samples()
     chosen = given.calibrating(main, settings.calibration.weights).labelled
@@ -165,17 +161,15 @@ def combine_labelled(
     log_p = in_table_order(whole.combined(whole.stated(every)), own.class_names)
     log_p[rows] = held_out
     write_samples(
-        out,
+        Path(out),
         replace(main, predictions=from_scores(own.ids, own.class_names, np.exp(log_p), 1.0, 0.0)),
     )
     if record is not None:
         write_record(Path(record), whole)
     for entry in tools:
         _echo_lacking(every[entry.name], entry.scores[0])
-    finding = whole.finding
-    assert finding is not None
-    if finding.alone:
-        what = f"combined, they are worse than {finding.alone!r} alone, which is followed"
+    if whole.alone:
+        what = f"combined, they are worse than {whole.alone!r} alone, which is followed"
         click.echo(f"{out}: {what} wherever it answers.", err=True)
     click.echo(f"Wrote {out}: {own.n_samples} proteins, {len(every)} tools.", err=True)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -33,11 +34,6 @@ class Columns:
     optional: frozenset[str] = frozenset()  # Roles whose column may be absent
 
 
-def same_text(text: str) -> str:
-    """Return the text without blanks around it: how words compare by default."""
-    return text.strip()
-
-
 @dataclass(frozen=True)
 class Format:
     """One way in which a classifier writes its scores."""
@@ -52,9 +48,9 @@ class Format:
     configurable: bool = False  # Whether a user names the columns
     arrays: bool = False  # Whether the file is a set of arrays (npz), not a table
     # Brings a label to the form in which two spellings of a class are equal.
-    spell: Callable[[str], str] = same_text
+    spell: Callable[[str], str] = str.strip
     # The class that a column is named after, suffix gone.
-    class_name: Callable[[str], str] = same_text
+    class_name: Callable[[str], str] = str.strip
     label_of_id: Callable[[str], str] | None = None  # The label that the name of a protein carries
     # What stands where the tool gave no score at all; a row of nothing else is listed as unscored.
     # Empty: such a row is refused.
@@ -80,7 +76,7 @@ class NameLookup(dict[str, int]):
     def __init__(
         self,
         class_names: tuple[str, ...],
-        spell: Callable[[str], str] = same_text,
+        spell: Callable[[str], str] = str.strip,
         synonyms: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.class_names, self._spell = class_names, spell
@@ -261,7 +257,6 @@ PHANNS3 = Format(
     name="phanns3",
     summary="PhANNs3 CSV: header, a column per class, prediction, confidence",
     columns=Columns(id="header", predicted_class="prediction", ignored=("confidence",)),
-    scale=1.0,
     spell=spell_phanns,
 )
 
@@ -270,24 +265,17 @@ PHANNS3_LABELLED = Format(
     name="phanns3-labelled",
     summary="PhANNs3 CSV with truth: true_class, a column per class, prediction; ids row_1, …",
     columns=Columns(true_class="true_class", predicted_class="prediction"),
-    scale=1.0,
     spell=spell_phanns,
 )
 
 
 NUMBER_AT_END = re.compile(r"[_\d]+$")
 
-
-def label_of_id(name: str) -> str:
-    """Return the label in front of the number, if there is a number."""
-    return NUMBER_AT_END.sub("", name)
-
-
 PHANNS_LABELLED = replace(
     PHANNS,
     name="phanns-labelled",
     summary="PhANNs CSV whose row names carry the true class: baseplate_1, shaft_3, other_12",
-    label_of_id=label_of_id,
+    label_of_id=partial(NUMBER_AT_END.sub, ""),
 )
 
 
@@ -529,13 +517,12 @@ def _columns(spec: TableSpec, format_: Format, where: str) -> Columns:
         else:
             stated[role] = name
     problems.raise_any()
-    known = {entry.name for entry in fields(Columns)}
     needed = set(stated)
     if spec.class_names is not None:  # read like a labelled table, and perhaps without its labels
         needed -= {"true_class"}
     return replace(
         format_.columns,
         genome=spec.genome,
-        **{role: name for role, name in stated.items() if role in known},
+        **stated,
         optional=(format_.columns.optional | stated.keys()) - needed,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -85,13 +85,8 @@ class _Guess:
         numbers = chunk.numbers([self.place[name] for name in header])
         self.numbers = dict(zip(header, numbers.T, strict=True))
         self.columns = dict(columns)
-        absent = [
-            name
-            for role in self.columns.values()
-            for name in ([role] if isinstance(role, str) else role)
-            if name not in self.place
-        ]
-        if absent:
+        named = ([one] if isinstance(one, str) else one for one in self.columns.values())
+        if absent := [name for name in chain(*named) if name not in self.place]:
             what = f"there is no column {', '.join(map(repr, absent))}."
             raise refuse(str(path), what, f"Its columns are: {', '.join(header)}.")
 
@@ -171,9 +166,8 @@ class _Guess:
         n_before = len(wide.header) - len(terms)
         numbers = chunk.numbers(range(n_before, len(wide.header)))
         found = scale_of(np.nan_to_num(numbers), wide)
-        return {**found, "scale": self.scale or found["scale"], "format": LONG.name} | {
-            "columns": self.columns
-        }
+        found |= {"scale": self.scale or found["scale"], "format": LONG.name}
+        return found | {"columns": self.columns}
 
     def _sets(self, numeric: list[str]) -> Iterator[list[str]]:
         """Yield what may be the columns of classes: neighbours, the most first; those alike."""

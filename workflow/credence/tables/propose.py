@@ -13,7 +13,7 @@ from credence.problems import InputError, ProblemList, refuse
 from credence.tables.formats import FORMATS, Format, NameLookup, TableSpec, format_of
 from credence.tables.guess import scale_of
 from credence.tables.scan import ColumnLayout, TableRows, lay_out, read_rows
-from credence.tables.source import PARQUET_ENDINGS, ArrayTable, TableSource, open_table
+from credence.tables.source import PARQUET_ENDINGS, TableSource, open_table
 from credence.tables.text import blocks_of, lines_of, plain_suffix
 
 ROWS_LOOKED_AT = 100
@@ -83,7 +83,7 @@ def _first_rows(
     """Return the first rows of a table, read as a format; None where they are not of it."""
     problems, layout = ProblemList(str(path)), ColumnLayout(())
     try:
-        table: TableSource = ArrayTable(path) if format_.arrays else open_table(path, format_)
+        table = open_table(path, format_)
         layout = lay_out(table.header, table.header_line, format_, None, problems)
         chunk = next(iter(table.chunks(ROWS_LOOKED_AT, problems)), None)
         if problems.problems or chunk is None:

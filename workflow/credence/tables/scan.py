@@ -35,13 +35,11 @@ from credence.tables.formats import (
 )
 from credence.tables.source import (
     DELIMITER_NAMES,
-    ArrayTable,
     Chunk,
     LongTable,
     MemoryTable,
     ParquetTable,
     ScoreStep,
-    TableSource,
     TextTable,
     open_table,
 )
@@ -770,11 +768,7 @@ class Scan:
         where = path.where if isinstance(path, MemoryTable) else str(path)
         self.spec, self.where = spec, where
         self.format = format_of(spec, where)
-        self.table: TableSource = (
-            ArrayTable(path)
-            if self.format.arrays and isinstance(path, Path)
-            else open_table(path, self.format)
-        )
+        self.table = open_table(path, self.format)
         if self.format.is_long:
             known = NameLookup(spec.class_names or (), self.format.spell, spec.synonyms)
             self.table = LongTable(self.table, self.format.columns, known)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +22,6 @@ from credence.tables.formats import Columns, Format, NameLookup
 from credence.tables.npz import Member, NpzFile
 from credence.tables.text import RowReader, check_bytes, check_rows, plain_suffix, require_file
 
-T = TypeVar("T")
 ROWS_LOOKED_AT = 64  # of a Parquet table, before all of it is read
 PARQUET_ENDINGS = (".parquet", ".pq")
 PARQUET_BLOCK_BYTES = 1 << 20
@@ -408,7 +407,8 @@ class LongTable:
 
     def chunks(self, n_rows: int, problems: ProblemList) -> Iterator[Chunk]:
         """Yield chunks of at most `n_rows` proteins; a class that has no row scores 0."""
-        for some in batched(self._rows.items(), n_rows):
+        left = iter(self._rows.items())
+        while some := list(islice(left, n_rows)):
             rows = []
             for name, (_, label, scores) in some:
                 own = [label] if self._has_truth else []
@@ -421,25 +421,18 @@ class LongTable:
         return self._parsed.step(scale)
 
 
-def batched(values: Iterable[T], n: int) -> Iterator[list[T]]:
-    """Yield so many at a time."""
-    left = iter(values)
-    while some := list(islice(left, n)):
-        yield some
-
-
 def delimiter_of(path: Path, format_: Format) -> str:
     """Return what stands between cells: by the file's ending, else the format's own."""
     return {".csv": ",", ".tsv": "\t", ".tab": "\t"}.get(plain_suffix(path), format_.delimiter)
 
 
-def open_table(
-    path: Path | MemoryTable, format_: Format
-) -> TextTable | ParquetTable | MemoryTable:
+def open_table(path: Path | MemoryTable, format_: Format) -> TableSource:
     """Return a table that is ready to be read; the header is read already."""
     if isinstance(path, MemoryTable):
         return path
     path = Path(path)
+    if format_.arrays:
+        return ArrayTable(path)
     if path.suffix in PARQUET_ENDINGS:
         return ParquetTable(path)
     return TextTable(path, delimiter_of(path, format_), format_)
