@@ -213,7 +213,8 @@ class AutoCalibrator:
         held_out = out_of_folds(labelled, ready, fold)
         full = mix_of(names, held_out, labelled)
         score_only = None
-        if any(method.needs.is_vector for method in usable):
+        by_vector = {method.name for method in usable if method.needs.is_vector}
+        if by_vector:
             sees_score = tuple(m.name for m in usable if not m.needs.is_vector)
             score_only = mix_of(sees_score, columns(names, sees_score, held_out), labelled)
         own = full.answer(columns(names, full.members, held_out), labelled.predictions)
@@ -232,7 +233,10 @@ class AutoCalibrator:
                     anew = mix_of(mix.members, part, labelled, every=True)
                     refitted.append(anew.answer(part, labelled.predictions))
                 answer = mix.answer(columns(names, mix.members, held_out), labelled.predictions)
-                spread = spread_of(labelled, answer, refitted, self.options.level)
+                spread = spread_of(
+                    labelled, answer, refitted, self.options.level,
+                    is_curve=not by_vector.intersection(mix.members),
+                )  # fmt: skip
                 return replace(mix, spread=spread)
 
             full = with_spread(full)

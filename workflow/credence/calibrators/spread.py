@@ -25,6 +25,8 @@ LEAST_FAMILIES = 15.0  # in a step of the answer
 MOST_STEPS = 12
 # A class's misfit is pulled towards that of all classes by so many steps.
 MISFIT_PRIOR = 4.0
+# Of a curve over the score: steps average what it gets wrong here and there (decision 0302).
+CURVE_WIDER = 1.3
 # Half of a right and half of a wrong protein, so that an answer of 0 or 1 has a width.
 JEFFREYS = 0.5
 
@@ -91,8 +93,14 @@ def answers_of_halves(
     return found
 
 
-def spread_of(labelled: Labelled, answer: Floats, of_halves: list[Floats], level: float) -> Spread:
-    """Return the errors, class by class, of cross-fitted answers."""
+def spread_of(
+    labelled: Labelled,
+    answer: Floats,
+    of_halves: list[Floats],
+    level: float,
+    is_curve: bool = False,
+) -> Spread:
+    """Return the errors of cross-fitted answers by class; a curve is one over the score."""
     names = labelled.predictions.class_names
     rank = predicted_rank(labelled.predictions)
     by_class = {}
@@ -105,10 +113,11 @@ def spread_of(labelled: Labelled, answer: Floats, of_halves: list[Floats], level
         return Spread(level, {})
     gap = np.concatenate([one[2] for one in by_class.values()])
     common = float(gap.mean())
-    classes = {}
+    classes, wider = {}, CURVE_WIDER if is_curve else 1.0
     for name, (at, error, surplus, families) in by_class.items():
         own = (surplus.sum() + MISFIT_PRIOR * max(common, 0.0)) / (len(surplus) + MISFIT_PRIOR)
-        classes[name] = ClassSpread(at, error, float(np.sqrt(max(own, 0.0))), families)
+        misfit = wider * float(np.sqrt(max(own, 0.0)))
+        classes[name] = ClassSpread(at, wider * error, misfit, families)
     return Spread(level, classes)
 
 
