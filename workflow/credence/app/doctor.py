@@ -21,7 +21,6 @@ import click
 
 from credence import __version__
 from credence.app import FIXABLE
-from credence.app.options import json_option
 from credence.problems import InputError
 
 HEADS = {"ok": "ok  ", "note": "note", "fix": "FIX "}
@@ -29,7 +28,7 @@ HEADS = {"ok": "ok  ", "note": "note", "fix": "FIX "}
 
 @click.command(epilog="Example: credence doctor")
 @click.option("--config", help="A configuration: what it asks for has to be there.")
-@json_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")  # options need numpy
 def command(config: str | None, as_json: bool) -> int:
     """Say what is installed, missing or too old, and the command that fixes it.
 

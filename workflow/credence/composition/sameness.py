@@ -319,8 +319,8 @@ def exchanged_columns(
         flat, here = given.reshape(-1, n_classes), counted.ravel()
         flat, here = flat[here > 0], here[here > 0]
         for _ in range(steps):
-            share = share * ((here / (flat @ share)) @ flat) / here.sum()
-        return float(here @ np.log(flat @ share)), share
+            share = share * ((here / np.maximum(flat @ share, TINIEST)) @ flat) / here.sum()
+        return float(here @ np.log(np.maximum(flat @ share, TINIEST))), share
 
     _, share = likelihood(observed, EM_STEPS)
     wanted = share * observed.sum()
