@@ -155,32 +155,9 @@ CLEAN = Format(
 )
 
 
-CLEAN_GMM = replace(
-    CLEAN,
-    name="clean-gmm",
-    summary="the same with CLEAN's own confidence after the EC number, not a distance",
-    is_distance=False,
-)
-
-
-DEEPLOCPRO = Format(
-    name="deeplocpro",
-    summary="DeepLocPro CSV: unnamed index, ACC, Localization, six classes",
-    columns=Columns(id="ACC", predicted_class="Localization", ignored=("",)),
-)
-
-
 def spell_deepvp(text: str) -> str:
     """Return a class with underscores; DeePVP writes `Major tail` in its verdicts."""
     return "_".join(text.replace("_", " ").split())
-
-
-DEEPVP = Format(
-    name="deepvp",
-    summary="DeePVP CSV: Header, ten columns <class>_score, Possible_class",
-    columns=Columns(id="Header", predicted_class="Possible_class", class_suffix="_score"),
-    spell=spell_deepvp,
-)
 
 
 # Of Empathi's classes those that every protein has a score for; the others are of the proteins
@@ -190,21 +167,6 @@ BROAD = (
     *("adsorption-related", "cell_wall_depolymerase", "RNA-associated", "nucleotide_metabolism"),
     *("ejection", "phosphorylation", "transferase", "reductase", "crispr", "anti-restriction"),
     *("sir2", "toxin", "super_infection", "lysis"),
-)
-EMPATHI = Format(
-    name="empathi",
-    summary="Empathi's predictions_<name>.csv: the 18 classes that every protein has a score for",
-    columns=Columns(id="", classes=BROAD),
-    sum_to_scale=False,
-)
-
-
-GENOMAD = Format(
-    name="genomad",
-    summary="geNomad's <name>_aggregated_classification.tsv: seq_name, three <class>_score",
-    columns=Columns(id="seq_name", class_suffix="_score"),
-    delimiter="\t",
-    known_classes=("chromosome", "plasmid", "virus"),
 )
 
 
@@ -253,39 +215,7 @@ PHANNS = Format(
 )
 
 
-PHANNS3 = Format(
-    name="phanns3",
-    summary="PhANNs3 CSV: header, a column per class, prediction, confidence",
-    columns=Columns(id="header", predicted_class="prediction", ignored=("confidence",)),
-    spell=spell_phanns,
-)
-
-
-PHANNS3_LABELLED = Format(
-    name="phanns3-labelled",
-    summary="PhANNs3 CSV with truth: true_class, a column per class, prediction; ids row_1, …",
-    columns=Columns(true_class="true_class", predicted_class="prediction"),
-    spell=spell_phanns,
-)
-
-
-NUMBER_AT_END = re.compile(r"[_\d]+$")
-
-PHANNS_LABELLED = replace(
-    PHANNS,
-    name="phanns-labelled",
-    summary="PhANNs CSV whose row names carry the true class: baseplate_1, shaft_3, other_12",
-    label_of_id=partial(NUMBER_AT_END.sub, ""),
-)
-
-
-PHAVIP = Format(
-    name="phavip",
-    summary="PhaVIP CSV: accession, pred, score (the best class only)",
-    columns=Columns(id="accession", predicted_class="pred", score="score"),
-    vector=False,
-    sum_to_scale=False,
-)
+NUMBER_AT_END = re.compile(r"[_\d]+$")  # of an id, after a label
 
 
 CATEGORIES = (
@@ -317,36 +247,6 @@ def category(text: str) -> str:
     return IN_FULL.get(spell_phrogs(text), text)
 
 
-PHOLD = Format(
-    name="phold",
-    summary="phold per-CDS TSV: cds_id and ten columns <category>_bitscore_proportion",
-    columns=Columns(
-        id="cds_id",
-        predicted_class="function_with_highest_bitscore_proportion",
-        class_suffix="_bitscore_proportion",
-    ),
-    delimiter="\t",
-    spell=spell_phrogs,
-    class_name=category,
-    blanks=frozenset({""}),
-    zero_row_class=UNKNOWN,
-)
-
-
-PHYNTENY = Format(
-    name="phynteny",
-    summary="Phynteny TSV: ID, phynteny_category, phynteny_score (the best class only)",
-    columns=Columns(id="ID", predicted_class="phynteny_category", score="phynteny_score"),
-    delimiter="\t",
-    scale=float(N_NETWORKS),
-    vector=False,
-    sum_to_scale=False,
-    spell=spell_phrogs,
-    blanks=frozenset({"", "NA"}),
-    quoted=False,
-)
-
-
 NO_SIGNAL = "NO_SP"
 NO_SIGNAL_COLUMN = "OTHER"
 EXCESS = 1e-3  # seen: a few units of the fourth decimal above 1
@@ -358,34 +258,12 @@ def spell_signalp6(text: str) -> str:
     return NO_SIGNAL_COLUMN if short == NO_SIGNAL else short
 
 
-SIGNALP6 = Format(
-    name="signalp6",
-    summary="SignalP 6 prediction_results.txt: # ID, Prediction, a column per class, CS Position",
-    columns=Columns(id="# ID", predicted_class="Prediction", ignored=("CS Position",)),
-    delimiter="\t",
-    spell=spell_signalp6,
-    slack=EXCESS,
-    header_start="# ID",
-    quoted=False,
-)
-
-
 VPF_UNKNOWN = "unknown"
 
 
 def spell_vpf(text: str) -> str:
     """Return a category as VPF-PLM has it, to which unknown function is unknown."""
     return spell_phrogs(VPF_UNKNOWN if text.strip().casefold() == UNKNOWN else text)
-
-
-VPF_PLM = Format(
-    name="vpf-plm",
-    summary="VPF-PLM's <name>_functional_probabilities.csv: no first name, ten PHROGs categories",
-    columns=Columns(id=""),
-    spell=spell_vpf,
-    id_start=">",
-    known_classes=(*CATEGORIES[:-1], VPF_UNKNOWN),
-)
 
 
 LONG = Format(
@@ -419,21 +297,110 @@ WIDE = Format(
 
 
 FORMATS: tuple[Format, ...] = (
-    PHANNS_LABELLED,
+    replace(
+        PHANNS,
+        name="phanns-labelled",
+        summary="PhANNs CSV whose row names carry the true class: baseplate_1, shaft_3, other_12",
+        label_of_id=partial(NUMBER_AT_END.sub, ""),
+    ),
     PHANNS,
-    PHANNS3,
-    PHANNS3_LABELLED,
-    DEEPLOCPRO,
-    SIGNALP6,
-    DEEPVP,
-    PHOLD,
-    PHAVIP,
-    PHYNTENY,
-    VPF_PLM,
-    EMPATHI,
-    GENOMAD,
+    Format(
+        name="phanns3",
+        summary="PhANNs3 CSV: header, a column per class, prediction, confidence",
+        columns=Columns(id="header", predicted_class="prediction", ignored=("confidence",)),
+        spell=spell_phanns,
+    ),
+    Format(
+        name="phanns3-labelled",
+        summary="PhANNs3 CSV with truth: true_class, a column per class, prediction; ids row_1, …",
+        columns=Columns(true_class="true_class", predicted_class="prediction"),
+        spell=spell_phanns,
+    ),
+    Format(
+        name="deeplocpro",
+        summary="DeepLocPro CSV: unnamed index, ACC, Localization, six classes",
+        columns=Columns(id="ACC", predicted_class="Localization", ignored=("",)),
+    ),
+    Format(
+        name="signalp6",
+        summary="SignalP 6 prediction_results.txt: # ID, Prediction, a column per class, "
+        "CS Position",
+        columns=Columns(id="# ID", predicted_class="Prediction", ignored=("CS Position",)),
+        delimiter="\t",
+        spell=spell_signalp6,
+        slack=EXCESS,
+        header_start="# ID",
+        quoted=False,
+    ),
+    Format(
+        name="deepvp",
+        summary="DeePVP CSV: Header, ten columns <class>_score, Possible_class",
+        columns=Columns(id="Header", predicted_class="Possible_class", class_suffix="_score"),
+        spell=spell_deepvp,
+    ),
+    Format(
+        name="phold",
+        summary="phold per-CDS TSV: cds_id and ten columns <category>_bitscore_proportion",
+        columns=Columns(
+            id="cds_id",
+            predicted_class="function_with_highest_bitscore_proportion",
+            class_suffix="_bitscore_proportion",
+        ),
+        delimiter="\t",
+        spell=spell_phrogs,
+        class_name=category,
+        blanks=frozenset({""}),
+        zero_row_class=UNKNOWN,
+    ),
+    Format(
+        name="phavip",
+        summary="PhaVIP CSV: accession, pred, score (the best class only)",
+        columns=Columns(id="accession", predicted_class="pred", score="score"),
+        vector=False,
+        sum_to_scale=False,
+    ),
+    Format(
+        name="phynteny",
+        summary="Phynteny TSV: ID, phynteny_category, phynteny_score (the best class only)",
+        columns=Columns(id="ID", predicted_class="phynteny_category", score="phynteny_score"),
+        delimiter="\t",
+        scale=float(N_NETWORKS),
+        vector=False,
+        sum_to_scale=False,
+        spell=spell_phrogs,
+        blanks=frozenset({"", "NA"}),
+        quoted=False,
+    ),
+    Format(
+        name="vpf-plm",
+        summary="VPF-PLM's <name>_functional_probabilities.csv: no first name, "
+        "ten PHROGs categories",
+        columns=Columns(id=""),
+        spell=spell_vpf,
+        id_start=">",
+        known_classes=(*CATEGORIES[:-1], VPF_UNKNOWN),
+    ),
+    Format(
+        name="empathi",
+        summary="Empathi's predictions_<name>.csv: the 18 classes that every protein has "
+        "a score for",
+        columns=Columns(id="", classes=BROAD),
+        sum_to_scale=False,
+    ),
+    Format(
+        name="genomad",
+        summary="geNomad's <name>_aggregated_classification.tsv: seq_name, three <class>_score",
+        columns=Columns(id="seq_name", class_suffix="_score"),
+        delimiter="\t",
+        known_classes=("chromosome", "plasmid", "virus"),
+    ),
     CLEAN,
-    CLEAN_GMM,
+    replace(
+        CLEAN,
+        name="clean-gmm",
+        summary="the same with CLEAN's own confidence after the EC number, not a distance",
+        is_distance=False,
+    ),
     NETWORKS_NPZ,
     CREDENCE,
     WIDE,
