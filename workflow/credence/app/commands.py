@@ -322,7 +322,13 @@ def annotate(
 
     shipped: list[str] = []
     if calibration is None and release is None:
-        shipped = calibrations_for(expanded(tables)[0], given["format_"])
+        from credence.tables.propose import propose_formats
+        from credence.tables.ready_made import that_fit
+
+        formats = [given["format_"]]
+        if formats == [None]:
+            formats = [one.format for one in propose_formats(Path(expanded(tables)[0]))]
+        shipped = that_fit(formats)
     given |= {"calibration": named_calibration(calibration, release, config, shipped)}
     if Path(out).suffix and not Path(out).is_dir():
         from credence.stages.annotate import annotate_tables
@@ -346,16 +352,6 @@ def annotate(
     annotate_shards(
         tables, out, ending=ending, ids_across=ids_across, for_whole=for_whole, **given
     )
-
-
-def calibrations_for(table: str, format_: str | None) -> list[str]:
-    """Return the calibrations that come with credence for a table like this."""
-    from credence.tables.propose import propose_formats
-    from credence.tables.ready_made import that_fit
-
-    if format_ is not None:
-        return that_fit([format_])
-    return that_fit([found.format for found in propose_formats(Path(table))])
 
 
 @click.command(epilog="Example: credence calibrations phanns-web")
@@ -761,9 +757,6 @@ def figures() -> None:
     """
 
 
-TWO_SETS = ("class_only", "histogram", "kernel", "cumulative_optimal", "isotonic")
-
-
 @click.group(epilog="Example: credence study two-sets --help")
 def study() -> None:
     """Answer a question of method on a labelled table."""
@@ -779,7 +772,7 @@ def study() -> None:
     "--method",
     "methods",
     multiple=True,
-    default=TWO_SETS,
+    default=("class_only", "histogram", "kernel", "cumulative_optimal", "isotonic"),
     show_default=True,
     help="A method, as in credence fit; once for each.",
 )

@@ -484,9 +484,8 @@ def _columns(spec: TableSpec, format_: Format, where: str) -> Columns:
         else:
             stated[role] = name
     problems.raise_any()
-    needed = set(stated)
-    if spec.class_names is not None:  # read like a labelled table, and perhaps without its labels
-        needed -= {"true_class"}
+    # What has the classes of another table may be without its labels.
+    needed = stated.keys() - ({"true_class"} if spec.class_names is not None else set())
     return replace(
         format_.columns,
         genome=spec.genome,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, takewhile
+from itertools import chain
+from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
@@ -224,13 +225,11 @@ class _Guess:
             and plain(name) not in VERDICTS
             and any(self.texts[name])
         ]
-        is_best = {
-            name: [meant.get(plain(text)) for text in self.texts[name]] == best for name in fit
-        }
-        named = self._named(fit, TRUTHS[:6]) or self._named(
-            [n for n in fit if not is_best[n]], TRUTHS
-        )
-        found = named or next((name for name in fit if not is_best[name]), None)
+        others = [
+            name for name in fit if [meant.get(plain(text)) for text in self.texts[name]] != best
+        ]
+        named = self._named(fit, TRUTHS[:6]) or self._named(others, TRUTHS)
+        found = named or next(iter(others), None)
         if found is not None:
             self.columns["true_class"] = found
 
@@ -281,15 +280,10 @@ def _is_even(sums: Floats) -> bool:
 
 def _bare(names: Sequence[str]) -> list[str]:
     """Return names without what all begin and end with: P(a), P(b) are a, b."""
-    start = len(re.sub(r"[^\W_]+$", "", _shared(names)))
-    stop = len(re.sub(r"^[^\W_]+", "", _shared([name[::-1] for name in names])[::-1]))
+    first = commonprefix(names)  # noqa: RUF071 -- character by character is what is meant
+    last = commonprefix([name[::-1] for name in names])[::-1]  # noqa: RUF071
+    start, stop = len(re.sub(r"[^\W_]+$", "", first)), len(re.sub(r"^[^\W_]+", "", last))
     return [name[start : len(name) - stop] or name for name in names]
-
-
-def _shared(names: Sequence[str]) -> str:
-    first, last = min(names), max(names)
-    same = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
-    return first[: sum(1 for _ in same)]
 
 
 def _least_scale(scores: Floats) -> float:

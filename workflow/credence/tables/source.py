@@ -27,13 +27,7 @@ PARQUET_ENDINGS = (".parquet", ".pq")
 PARQUET_BLOCK_BYTES = 1 << 20
 DELIMITER_NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars", " ": "blanks"}
 # Relative rounding of floats, by their width in bits.
-FLOAT_EPSILON = {
-    16: float(np.finfo(np.float16).eps),
-    32: float(np.finfo(np.float32).eps),
-    64: float(np.finfo(np.float64).eps),
-}
-
-
+FLOAT_EPSILON = {width: float(np.finfo(f"f{width // 8}").eps) for width in (16, 32, 64)}
 NUMBER = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?", re.ASCII)
 MOST_TEXTS_KEPT = 1 << 17
 # More decimals than this are the digits of a float, not a step of the table.
@@ -500,14 +494,8 @@ def _networks(arrays: Mapping[str, Member], problems: ProblemList) -> tuple[tupl
         for name, array in arrays.items()
         if name not in LABEL_ARRAYS and array.ndim in (2, 3) and array.dtype.kind in "fiu"
     }
-    deep = [name for name, array in scores.items() if array.ndim == 3]
-    flat = [name for name, array in scores.items() if array.ndim == 2]
-    if len(deep) == 1 and not flat:
-        found, shape = deep, arrays[deep[0]].shape
-    elif flat and not deep and len({arrays[name].shape for name in flat}) == 1:
-        n_proteins, n_classes = arrays[flat[0]].shape
-        found, shape = flat, (n_proteins, len(flat), n_classes)
-    else:
+    found = {array.shape for array in scores.values()}
+    if len(found) != 1 or (len(scores) > 1 and len(next(iter(found))) == 3):
         shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
         problems.add(
             f"the arrays are no score matrices of networks ({shapes}).",
@@ -515,9 +503,11 @@ def _networks(arrays: Mapping[str, Member], problems: ProblemList) -> tuple[tupl
             "for each network.",
         )
         return (), 1
+    n_proteins, *middle, n_classes = found.pop()
+    shape = (n_proteins, middle[0] if middle else len(scores), n_classes)
     if 0 in shape:
         problems.add(f"the scores have the shape {shape}.", "Give scores of some proteins.")
-    return tuple(found), shape[1]
+    return tuple(scores), shape[1]
 
 
 TableSource = TextTable | ParquetTable | MemoryTable | LongTable | ArrayTable
