@@ -179,10 +179,8 @@ def _echo_lacking(answers: Answers, where: str) -> None:
     n_there, n = int(answers.is_there.sum()), len(answers.row)
     if n_there < n:
         click.echo(f"{where}: {n - n_there} of {n} proteins are not in it.", err=True)
-    if n_there < answers.predictions.n_samples:
-        what = (
-            f"{answers.predictions.n_samples - n_there} of its proteins are not in the first table"
-        )
+    if n_more := answers.predictions.n_samples - n_there:
+        what = f"{n_more} of its proteins are not in the first table"
         click.echo(f"{where}: {what}; they are left out.", err=True)
 
 

@@ -174,6 +174,7 @@ class TextTable:
         self.delimiter = delimiter
         self.format = format_
         self._parsed = Numbers()
+        self.step = self._parsed.step
         for rows, lines in self._rows().batches(1):
             if rows:
                 self.header_line: int | None = None if format_.names else int(lines[0])
@@ -208,10 +209,6 @@ class TextTable:
             if rows:
                 yield TextChunk(rows, lines, self._parsed)
 
-    def step(self, scale: float) -> ScoreStep:
-        """Return the step of the decimals seen so far."""
-        return self._parsed.step(scale)
-
 
 class GridTable:
     """A table whose numbers come as floats, and that has no lines."""
@@ -222,10 +219,7 @@ class GridTable:
         self.where = where
         self.parsed = Numbers()
         self.grid = ScoreGrid()
-
-    def step(self, scale: float) -> ScoreStep:
-        """Return the step of the numbers seen so far."""
-        return self.grid.step(scale)
+        self.step = self.grid.step
 
 
 class ArrowChunk:
@@ -365,6 +359,7 @@ class LongTable:
 
     def __init__(self, table: TableSource, columns: Columns, known: NameLookup) -> None:
         self.where, self._parsed = table.where, Numbers()
+        self.step = self._parsed.step
         problems = ProblemList(table.where)
         places = {name: place for place, name in enumerate(table.header)}
         truth = columns.true_class if columns.true_class in places else None
@@ -409,10 +404,6 @@ class LongTable:
                 rows.append([name, *own, *(scores.get(term, "0") for term in self._terms)])
             lines = np.array([row[0] for _, row in some], dtype=np.int64)
             yield TextChunk(rows, lines, self._parsed)
-
-    def step(self, scale: float) -> ScoreStep:
-        """Return the step of the decimals seen so far."""
-        return self._parsed.step(scale)
 
 
 def delimiter_of(path: Path, format_: Format) -> str:

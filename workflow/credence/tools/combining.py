@@ -9,7 +9,7 @@ answer, whatever others do (decision 1110).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -295,9 +295,7 @@ def wanted_patterns(is_there: Booleans, names: tuple[str, ...]) -> list[tuple[st
 
     Of many also those that enough of these proteins have, and each without one of its tools.
     """
-    sizes: Collection[int] = range(len(names) + 1)
-    if len(names) > MOST_TOOLS:
-        sizes = (0, 1, len(names))
+    sizes = range(len(names) + 1) if len(names) <= MOST_TOOLS else (0, 1, len(names))
     found = {inside for size in sizes for inside in combinations(names, size)}
     seen = [inside for rows, inside in patterns_of(is_there, names) if len(rows) >= LEAST_PROTEINS]
     for inside in (names, *seen):

@@ -53,6 +53,10 @@ class Judged:
         chosen = np.ones(len(values), dtype=np.bool_) if rows is None else rows
         return mean_of(values, self.labelled.weight, chosen, is_share=share)
 
+    def ratios(self, log_p: Floats) -> tuple[Ratio, Ratio]:
+        """Return the loss and the share right as what :meth:`measured` takes."""
+        return self.ratio(self.loss(log_p)), self.ratio(self.is_right(log_p), share=True)
+
     def measured(self, *ratios: Ratio) -> list[Measured]:
         """Return means with their intervals, drawn together."""
         found = estimate(self.labelled.cluster, ratios, self._level, self._n_draws)
@@ -83,17 +87,12 @@ def judge_tools(
     for name in names:
         others = [other for other in names if other != name]
         without = judged.loss(fitted.each(others)) if others else loss
-        nll, accuracy, adds = judged.measured(
-            judged.ratio(judged.loss(alone[name])),
-            judged.ratio(judged.is_right(alone[name]), share=True),
-            judged.ratio(without - loss),
-        )
+        adds = judged.ratio(without - loss)
+        nll, accuracy, added = judged.measured(*judged.ratios(alone[name]), adds)
         n_answered, named = int(answers[name].is_there.sum()), set(classes[name].values())
         unnamed = tuple(one for one in fitted.combination.class_names if one not in named)
-        tools.append(ToolFinding(name, n_answered, nll, accuracy, adds, unnamed))
-    nll, accuracy = judged.measured(
-        judged.ratio(judged.loss(every)), judged.ratio(judged.is_right(every), share=True)
-    )
+        tools.append(ToolFinding(name, n_answered, nll, accuracy, added, unnamed))
+    nll, accuracy = judged.measured(*judged.ratios(every))
     return ToolsFinding(
         n=labelled.n_samples,
         n_clusters=len(np.unique(labelled.cluster.astype(str))),
