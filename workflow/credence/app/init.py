@@ -120,7 +120,7 @@ def _found(
     table: str, stated: dict[str, Any], is_labelled: bool, option: str = "--format"
 ) -> dict[str, Any]:
     """Return how a table is read: as stated, as a known tool writes it, or by its cells."""
-    from credence.tables.formats import BY_NAME, CREDENCE, NETWORKS_NPZ, unknown_format
+    from credence.tables.formats import BY_NAME, unknown_format
     from credence.tables.guess import guess_columns
     from credence.tables.propose import scale_of_rows, the_format
 
@@ -130,11 +130,11 @@ def _found(
     if format_ is None and "columns" not in stated:
         proposal = the_format(path, f"{option} {{}}")
         # Of an archive of arrays the check says what is wrong.
-        arrays = NETWORKS_NPZ.name if path.suffix == ".npz" else None
+        arrays = "networks-npz" if path.suffix == ".npz" else None
         format_ = arrays if proposal is None else proposal.format
         # Whatever has a column `id` may be credence's own: it is, where all else are scores.
-        own = {} if format_ != CREDENCE.name else scale_of_rows(path, format_)
-        if format_ == CREDENCE.name and (not own or "sum_to_scale" in own):
+        own = {} if format_ != "credence" else scale_of_rows(path, format_)
+        if format_ == "credence" and (not own or "sum_to_scale" in own):
             with suppress(InputError):
                 return guess_columns(path, stated, is_labelled)
     if format_ is None or BY_NAME[format_].configurable:

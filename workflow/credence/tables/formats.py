@@ -111,22 +111,6 @@ class Gathering(dict[str, int]):
         return code
 
 
-CREDENCE = Format(
-    name="credence",
-    summary="credence's own table: id, true_class, a column per class (, network), TSV or Parquet",
-    columns=Columns(
-        id="id",
-        true_class="true_class",
-        predicted_class="predicted_class",
-        score="score",
-        network="network",
-        optional=frozenset({"true_class", "predicted_class", "score", "network"}),
-    ),
-    delimiter="\t",
-    scale=None,
-)
-
-
 EC = "EC:"
 
 
@@ -167,18 +151,6 @@ BROAD = (
     *("adsorption-related", "cell_wall_depolymerase", "RNA-associated", "nucleotide_metabolism"),
     *("ejection", "phosphorylation", "transferase", "reductase", "crispr", "anti-restriction"),
     *("sir2", "toxin", "super_infection", "lysis"),
-)
-
-
-NETWORKS_NPZ = Format(
-    name="networks-npz",
-    summary="npz: an array (proteins, networks, classes) or a matrix per network, "
-    "id, class_names (, true_class)",
-    columns=Columns(
-        id="id", true_class="true_class", network="network", optional=frozenset({"true_class"})
-    ),
-    scale=None,
-    arrays=True,
 )
 
 
@@ -264,27 +236,6 @@ VPF_UNKNOWN = "unknown"
 def spell_vpf(text: str) -> str:
     """Return a category as VPF-PLM has it, to which unknown function is unknown."""
     return spell_phrogs(VPF_UNKNOWN if text.strip().casefold() == UNKNOWN else text)
-
-
-LONG = Format(
-    name="long",
-    summary="any table with a row per protein and class (id, term, score); what is absent is 0",
-    columns=Columns(id="id", term="term", score="score", ignored=("",)),
-    scale=None,
-    configurable=True,
-    is_long=True,
-)
-
-
-TOP_SCORE = Format(
-    name="top-score",
-    summary="any table with the best class and its score; columns and scale are named by you",
-    columns=Columns(id="id", predicted_class="predicted_class", score="score", ignored=("",)),
-    scale=None,
-    vector=False,
-    sum_to_scale=False,
-    configurable=True,
-)
 
 
 WIDE = Format(
@@ -401,11 +352,50 @@ FORMATS: tuple[Format, ...] = (
         summary="the same with CLEAN's own confidence after the EC number, not a distance",
         is_distance=False,
     ),
-    NETWORKS_NPZ,
-    CREDENCE,
+    Format(
+        name="networks-npz",
+        summary="npz: an array (proteins, networks, classes) or a matrix per network, "
+        "id, class_names (, true_class)",
+        columns=Columns(
+            id="id", true_class="true_class", network="network", optional=frozenset({"true_class"})
+        ),
+        scale=None,
+        arrays=True,
+    ),
+    Format(
+        name="credence",
+        summary="credence's own table: id, true_class, a column per class (, network), "
+        "TSV or Parquet",
+        columns=Columns(
+            id="id",
+            true_class="true_class",
+            predicted_class="predicted_class",
+            score="score",
+            network="network",
+            optional=frozenset({"true_class", "predicted_class", "score", "network"}),
+        ),
+        delimiter="\t",
+        scale=None,
+    ),
     WIDE,
-    TOP_SCORE,
-    LONG,
+    Format(
+        name="top-score",
+        summary="any table with the best class and its score; columns and scale are named by you",
+        columns=Columns(id="id", predicted_class="predicted_class", score="score", ignored=("",)),
+        scale=None,
+        vector=False,
+        sum_to_scale=False,
+        configurable=True,
+    ),
+    Format(
+        name="long",
+        summary="any table with a row per protein and class (id, term, score); "
+        "what is absent is 0",
+        columns=Columns(id="id", term="term", score="score", ignored=("",)),
+        scale=None,
+        configurable=True,
+        is_long=True,
+    ),
 )
 
 BY_NAME: dict[str, Format] = {entry.name: entry for entry in FORMATS}

@@ -13,7 +13,7 @@ import numpy as np
 
 from credence.predictions import Floats
 from credence.problems import InputError, ProblemList, refuse
-from credence.tables.formats import LONG, TOP_SCORE, WIDE, NameLookup, TableSpec, format_of
+from credence.tables.formats import WIDE, NameLookup, TableSpec, format_of
 from credence.tables.source import LongTable, TableSource, open_table
 
 ROWS_LOOKED_AT = 5_000
@@ -160,14 +160,14 @@ class _Guess:
         ]
         if self.is_labelled and "true_class" not in self.columns and labels:
             self.columns["true_class"] = self._named(labels, TRUTHS) or labels[0]
-        spec = TableSpec(LONG.name, columns={k: v for k, v in self.columns.items() if v})
+        spec = TableSpec("long", columns={k: v for k, v in self.columns.items() if v})
         columns, problems = format_of(spec, str(self.path)).columns, ProblemList(str(self.path))
         wide = LongTable(self.table, columns, NameLookup(()))
         chunk = next(wide.chunks(ROWS_LOOKED_AT, problems))
         n_before = len(wide.header) - len(terms)
         numbers = chunk.numbers(range(n_before, len(wide.header)))
         found = scale_of(np.nan_to_num(numbers), wide)
-        found |= {"scale": self.scale or found["scale"], "format": LONG.name}
+        found |= {"scale": self.scale or found["scale"], "format": "long"}
         return found | {"columns": self.columns}
 
     def _sets(self, numeric: list[str]) -> Iterator[list[str]]:
@@ -255,7 +255,7 @@ class _Guess:
             )
             raise refuse(str(self.path), what, NAME_THEM)
         scale = self.scale or _least_scale(self.numbers[self.columns["score"]])
-        return {"format": TOP_SCORE.name, "scale": scale, "columns": self.columns}
+        return {"format": "top-score", "scale": scale, "columns": self.columns}
 
 
 def scale_of(scores: Floats, table: TableSource) -> dict[str, Any]:
