@@ -6,6 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from credence.problems import InputError
@@ -242,3 +245,11 @@ def test_more_than_twenty_problems_are_counted(tmp_path: Path) -> None:
         read_samples(path, TableSpec("wide", scale=1.0))
     assert len(refusal.value.problems) == 30
     assert str(refusal.value).endswith("\n… and 10 more.")
+
+
+def test_a_number_of_a_narrow_column_is_quoted_with_the_digits_that_it_has(tmp_path: Path) -> None:
+    columns = {"id": ["p1"], "A": np.float32([-0.1]), "B": np.float32([1.1])}
+    pq.write_table(pa.table(columns), tmp_path / "narrow.parquet")
+    with pytest.raises(InputError) as caught:
+        read_samples(tmp_path / "narrow.parquet", TableSpec("wide", scale=1.0))
+    assert "'-0.1'" in caught.value.text()
