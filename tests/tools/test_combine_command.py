@@ -140,6 +140,21 @@ def test_the_combined_table_is_annotated_alike() -> None:
     pd.testing.assert_frame_equal(again, both)
 
 
+def test_answers_of_another_table_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    run(
+        "combine", "use.tsv", "--spec", USE, "--calibration", "c.json", "--tool",
+        "second=use_second.csv", "--answers", "answers.parquet", "--out", "use.parquet",
+    )  # fmt: skip
+    pd.read_parquet("answers.parquet").iloc[1:].to_parquet("fewer.parquet")
+    first = pd.read_parquet("answers.parquet")["id"].iloc[0]
+    words = ["annotate", "use.parquet", "--format", "credence", "--calibration", "c.json"]
+    words += ["--out", "p.tsv", "--answers"]
+    assert f"--answers: there is no row for {first!r} of TABLE. Add it." in refused(
+        capsys, *words, "fewer.parquet"
+    )
+    assert "these are no answers of several tools" in refused(capsys, *words, "use.tsv")
+
+
 def test_both_tools_are_better_than_each() -> None:
     run(
         "evaluate", "both.parquet", "--format", "credence", "--clusters", "set_clusters.tsv",

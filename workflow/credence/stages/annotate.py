@@ -35,6 +35,7 @@ from credence.stages.reading import (
     as_calibrated,
     read_sequences,
     require_other,
+    rows_of,
     stated_spec,
 )
 from credence.stages.settings import Settings
@@ -347,7 +348,8 @@ class Annotation:
                 distance = columns.get("calibration_distance")
         columns |= event_columns(model, predictions, plain.value, self.evidence, distance, mix)
         if self.answers is not None:
-            rows = self.answers.index.get_indexer(predictions.ids)
+            known = self.answers.index.to_numpy(dtype=object)
+            rows = rows_of(predictions.ids, "TABLE", known, "--answers")
             columns |= {name: self.answers[name].to_numpy()[rows] for name in self.answers}
         columns = {name: columns[name] for name in self.names}
         return with_unscored(columns, samples, method)

@@ -11,6 +11,7 @@ from typing import Any
 import click
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from credence.evaluation.notices import plural
@@ -283,4 +284,9 @@ def combine_use_set(
 
 def read_answers(path: str) -> pd.DataFrame:
     """Return the answers of each tool that :func:`combine_use_set` wrote, by protein."""
-    return pq.read_table(path).to_pandas().set_index("id")
+    try:
+        found = pq.read_table(path).to_pandas().set_index("id")
+        return found.loc[:, found.columns[found.columns.get_loc(AGREE) :]]
+    except (OSError, pa.ArrowException, KeyError):
+        what = "these are no answers of several tools."
+        raise refuse(path, what, "Give what credence combine wrote with --answers.") from None
