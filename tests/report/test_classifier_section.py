@@ -67,7 +67,7 @@ def test_whether_retraining_is_worth_it_is_what_the_interval_allows(small: Findi
     assert "changes by \N{MINUS SIGN}0.020 (\N{MINUS SIGN}0.030 to \N{MINUS SIGN}0.010;" in text
     unsure = replace(worth, nll=(-0.02, -0.05, 0.01))
     text = words(small, replace(FOUND, worth=unsure))[-1]
-    assert text.startswith("Whether retraining is worth it cannot be told from these proteins: ")
+    assert text.startswith("These proteins do not show whether retraining is worth it: ")
     worse = replace(worth, nll=(0.02, 0.01, 0.03))
     text = words(small, replace(FOUND, worth=worse))[-1]
     assert text.startswith("Retraining is not worth it: ")

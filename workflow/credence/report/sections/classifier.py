@@ -72,7 +72,7 @@ def _worth(found: ClassifierFinding) -> list[str]:
     if worth is None:
         return []
     nll, right = worth.nll, worth.right
-    verdict = "Whether retraining is worth it cannot be told from these proteins"
+    verdict = "These proteins do not show whether retraining is worth it"
     if nll[2] < 0:
         verdict = "Retraining is worth it"
     elif nll[1] > 0:
