@@ -19,6 +19,41 @@ LONG_FIRST = (
     "tests/engines/",
 )
 
+# Slow, and like others that stay: the same of another method, ending, width or colour, or one
+# more refusal of its kind. They run with `make test-long`.
+LONG = (
+    *(
+        f"{name}auto]"
+        for name in (
+            "test_scaling_the_scores_changes_no_confidence[",
+            "test_permuting_classes_changes_no_confidence[",
+            "test_the_order_of_rows_is_nothing[",
+            "test_fitting_and_asking_leave_their_inputs_as_they_were[",
+            "test_a_scarce_class_gives_its_share_with_jeffreys_prior[2-",
+            "test_a_scarce_class_gives_its_share_with_jeffreys_prior[3-",
+            "test_no_interval_is_given_when_none_is_asked_for[",
+            "test_every_method_is_judged_and_drawn[",
+        )
+    ),
+    "test_every_method_is_judged_and_drawn[trees]",
+    "test_curves_are_those_of_python_at_every_place_of_the_sliders[platt]",
+    "test_curves_are_those_of_python_at_every_place_of_the_sliders[kernel(prior_weight=0.0)]",
+    "test_methods_of_every_kind_can_be_compared[platt -> kernel]",
+    "test_summing_up_for_the_page_holds_a_piece[tsv]",
+    "test_annotating_holds_a_chunk[parquet]",
+    "test_annotating_several_tables_holds_a_chunk",
+    "test_there_is_no_serious_finding_of_accessibility[two classes-dark]",
+    "test_figures_are_as_wide_as_columns_and_no_taller_than_a_page[174]",
+    "test_another_composition_of_one_use_set_redoes_its_part_alone",
+    "test_without_a_confidence_to_keep_consistency_lowers_the_log_loss",
+    "test_neither_rows_nor_classes_have_an_order",
+    "test_a_table_that_grows_beyond_measure_is_refused_in_little_memory",
+    "test_a_shift_file_of_other_classes_is_no_part_of_a_page",
+    "test_the_same_findings_give_the_same_bytes_in_other_processes",
+    "test_the_examples_of_the_help_work_one_after_the_other",
+    "test_editing_the_package_remakes_everything",
+)
+
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
@@ -30,8 +65,12 @@ def real_data() -> Path:
     return SHARED_DATA
 
 
+@pytest.hookimpl(tryfirst=True)  # before those that are not asked for are left out
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put files that take long first; within a file the order stays."""
+    """Mark what is long, and put files that take long first; within a file the order stays."""
+    for item in items:
+        if item.name in LONG:
+            item.add_marker(pytest.mark.long)
 
     def place(item: pytest.Item) -> int:
         found = [at for at, folder in enumerate(LONG_FIRST) if item.nodeid.startswith(folder)]
