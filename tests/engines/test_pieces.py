@@ -159,7 +159,7 @@ def test_the_command_in_shares_writes_the_same_bytes_and_leaves_no_pieces(
     for share in ("search:0/2", "search:2/2", "search:1/2", "again:0/2", "again:1/2", "again:2/2"):
         code, output = call(tmp_path, "--pieces", str(pieces), "--share", share)
         assert code == 0, output
-        assert (tmp_path / "out.tsv").read_text() == f"share {share} of the search\n"
+        assert (tmp_path / "out.tsv").read_text() == f"share {share}\n"
         assert len(list(pieces.iterdir())) == 1
     n_searches = len(program.searches)
     assert call(tmp_path, "--pieces", str(pieces))[0] == 0

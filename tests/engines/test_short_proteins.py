@@ -87,6 +87,20 @@ def test_a_domain_that_only_a_near_copy_has_is_not_hidden_behind_it(
     assert len(set(clusters(proteins))) == 2
 
 
+def test_a_fusion_is_not_taken_for_a_near_copy_of_one_with_another_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(12)
+    shared, end, domain = ("".join(rng.choice(RESIDUES, size)) for size in (275, 123, 115))
+    # End to end 0.7 of the residues are alike, and the domain is less than 400 residues long.
+    others = [written(mutated(codes(shared), 0.99, rng)) + end for _ in range(8)]
+    family = [written(mutated(codes(domain), 0.6, rng)) for _ in range(8)]
+    texts = objects([*others, shared + domain, *family])
+    proteins = Proteins(objects([f"p{row:02d}" for row in range(len(texts))]), texts)
+    monkeypatch.setattr(candidates, "SMALL", 0)
+    assert len(set(clusters(proteins)[8:])) == 1
+
+
 def test_clusters_covered_on_both_sides_leave_a_domain_apart_from_its_whole() -> None:
     rng = np.random.default_rng(5)
     whole = "".join(rng.choice(RESIDUES, 300))

@@ -14,12 +14,12 @@ from credence.calibrators.crossfit import fill
 from credence.proteins import Proteins
 from credence.relatives import strict
 from credence.relatives.alignment import Library
-from credence.relatives.attach import attach
 from credence.relatives.audit import audit, compare, in_hash_order, likely_to_cross, most_crossing
 from credence.relatives.copies import Copies
 from credence.relatives.pack import Packing, deviations, improved, lower_bounds, size_ratios
 from credence.relatives.pairs import Pairs, Thresholds, distinct, joined, no_pairs
 from credence.relatives.strict import SplitOptions, fewest, least, split, split_by_recipe
+from credence.releases.attaching import attach
 from small_families import families, objects
 
 RELATIVES = Thresholds()

@@ -11,7 +11,6 @@ import pytest
 from credence.proteins import Proteins
 from credence.relatives.across import relatives_by_label, relatives_in
 from credence.relatives.alignment import Library
-from credence.relatives.attach import attach
 from credence.relatives.audit import audit, by_class
 from credence.relatives.candidates import Candidates, Piece
 from credence.relatives.cut import cut_oversized
@@ -20,6 +19,7 @@ from credence.relatives.kmers import ExactFinder, KmerEngine, links, words_of
 from credence.relatives.pack import deviations, lower_bounds, pack, size_ratios
 from credence.relatives.pairs import Pairs, Thresholds, contained, distinct, no_pairs, score_needed
 from credence.relatives.strict import SplitOptions, split
+from credence.releases.attaching import attach
 from known_numbers import Known
 from small_families import families, objects
 

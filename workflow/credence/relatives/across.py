@@ -6,8 +6,6 @@ aligned exactly, in the order in which the finder ranks it, until one under each
 label is a relative.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -7,13 +7,12 @@ protein of L residues, counted from 1, covers at most e/L of it, wherever it sta
 only those that reach the coverage of the shorter one so far are aligned.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
+from hashlib import sha256
 from itertools import groupby
 from typing import Any
 
@@ -25,6 +24,7 @@ from numpy.typing import NDArray
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.progress import Progress
 from credence.relatives.pairs import Pairs, Thresholds, contained, joined, score_needed
+from credence.relatives.pieces import AUDIT, Pieces
 
 MATRIX = "BLOSUM62"
 GAP_OPEN, GAP_EXTEND = 11, 1  # a gap of n residues costs 11 + (n − 1)
@@ -142,6 +142,7 @@ class _Sweep:
 # linear memory is taken.
 MOST_CELLS = 25_000_000
 CELLS_OF_ALIGNMENT = 12  # a cell of a traceback takes as long as so many of a score
+LETTERS_OF_KEY = 16
 AT_ONCE = 64  # queries that are scored before it is looked whether their alignments fit
 ANY_LIKENESS = Thresholds(identity=0.0, coverage=0.0)
 
@@ -190,50 +191,25 @@ class Library:
         home: NDArray[Any] | None = None,
         thresholds: Thresholds = ANY_LIKENESS,
         undecided: Undecided | None = None,
+        pieces: Pieces | None = None,
     ) -> tuple[Pairs, Integers]:
         """Return the pairs of as many queries as some cells allow, and who these are.
 
         Queries are taken in their order, each with all that was not a query before it,
-        but for those that `undecided` leaves out.
+        but for those that `undecided` leaves out. `pieces` are kept where cells are not counted.
         """
         n_texts = len(self.texts)
         home = np.arange(n_texts) if home is None else home
         rows = np.arange(n_texts) if queries is None else queries
         rows = rows[home[rows] >= 0]
-        place = np.full(n_texts, n_texts)
-        place[rows] = np.arange(len(rows))
-        chosen, n_done = list[tuple[int, int]](), 0
-        allowed = cells
-        with Progress("exact alignment", "%", 100) as progress:
-            while n_done < len(rows) and cells >= 0.0:
-                part = rows[n_done : n_done + AT_ONCE].tolist()
-                others = [
-                    np.flatnonzero((home != home[row]) & (home >= 0) & (place > place[row]))
-                    for row in part
-                ]
-                # Half of the cells, so that the alignments that scores ask for have some.
-                if undecided is not None:
-                    others, left = undecided(part, others, 0.5 * cells)
-                    cells -= 0.5 * cells - left if cells < math.inf else 0.0
-                sizes = [int(self.lengths[some].sum()) for some in others]
-                price = np.cumsum(self.lengths[part[: len(sizes)]] * np.array(sizes, np.float64))
-                n_scored = int(np.searchsorted(price, 0.5 * cells, side="right"))
-                if n_scored == 0:
-                    break
-                cells -= float(price[n_scored - 1])
-                jobs = list(zip(part[:n_scored], others[:n_scored], strict=True))
-                worth = self._map(partial(self._worth, thresholds), jobs)
-                for row, near in zip(part[:n_scored], worth, strict=True):
-                    cells -= CELLS_OF_ALIGNMENT * float(
-                        self.lengths[row] * self.lengths[near].sum()
-                    )
-                    if cells < 0.0:
-                        break
-                    chosen += [(min(row, other), max(row, other)) for other in near.tolist()]
-                    n_done += 1
-                spent = 0.0 if allowed == math.inf else 1.0 - max(cells, 0.0) / allowed
-                progress.add(int(100 * max(spent, n_done / len(rows))) - progress.done)
-        aligned, done = self.align(chosen), rows[:n_done]
+        asked = _Queries(self, rows, home, thresholds, undecided)
+        near = asked.near_all(pieces) if cells == math.inf else asked.near_within(cells)
+        aligned = self.align(
+            (min(row, other), max(row, other))
+            for row, others in zip(rows.tolist(), near, strict=False)
+            for other in others.tolist()
+        )
+        done = rows[: len(near)]
         whole = contained(self.texts, None if queries is None else done, thresholds.most_expected)
         one, other = home[whole.first], home[whole.second]
         whole = whole.take((one != other) & (one >= 0) & (other >= 0))
@@ -243,7 +219,8 @@ class Library:
         found = joined([aligned.take(~is_whole), whole])
         return found.take(found.at(thresholds)), done
 
-    def _map(self, function: Any, rows: Sequence[Any]) -> Iterable[Any]:
+    def map(self, function: Any, rows: Sequence[Any]) -> Iterable[Any]:
+        """Return what a function gives for each of some rows, several at a time."""
         if self.threads == 1 or len(rows) == 1:
             return map(function, rows)
         with ThreadPoolExecutor(self.threads) as pool:
@@ -253,7 +230,7 @@ class Library:
         part = self._database.extract(others.tolist())
         return self._aligner.align(self.texts[row], part, mode=mode, overflow="simple")
 
-    def _worth(self, thresholds: Thresholds, job: tuple[int, Integers]) -> Integers:
+    def worth(self, thresholds: Thresholds, job: tuple[int, Integers]) -> Integers:
         """Return the rows of a job that may be relatives of its first, by scores or by ends."""
         row, others = job
         if thresholds.most_expected is None:
@@ -267,7 +244,7 @@ class Library:
         def compare(row: int) -> tuple[Integers, Floats]:
             return self._chances(row, rows[row + 1 :], most_expected)
 
-        parts = list(self._map(compare, rows.tolist()))
+        parts = list(self.map(compare, rows.tolist()))
         first = np.repeat(rows, [len(found) for found, _ in parts])
         second, score = (np.concatenate(column) for column in zip(*parts, strict=True))
         return first, second, score
@@ -311,7 +288,7 @@ class Library:
         ]
         measured = []
         with Progress("alignments", "proteins", len(groups)) as progress:
-            for part in self._map(self._align, groups):
+            for part in self.map(self._align, groups):
                 measured += part
                 progress.add()
         rows = np.array(wanted, dtype=np.int64).reshape(-1, 2)
@@ -343,7 +320,7 @@ class Library:
             return np.fromiter((one.score for one in results), np.float64, len(job[1]))
 
         jobs = list(zip(first[starts].tolist(), parts, strict=True))
-        return np.concatenate(list(self._map(score, jobs)))
+        return np.concatenate(list(self.map(score, jobs)))
 
     def _align(self, group: tuple[int, list[int]]) -> list[tuple[float, float, float]]:
         first, others = group
@@ -396,3 +373,78 @@ def measured(library: Library, row: Integers, other: Integers) -> Pairs:
         pairs.coverage_longer[places],
     )
     return Pairs(row, other, *shares)
+
+
+@dataclass(frozen=True, eq=False)
+class _Queries:
+    """Rows of a library to be compared, in their order, with what is apart from them."""
+
+    library: Library
+    rows: Integers
+    home: NDArray[Any]  # Of each row of the library; what has the same is not compared
+    thresholds: Thresholds
+    undecided: Undecided | None
+
+    @cached_property
+    def place(self) -> Integers:
+        """The place of each row of the library among the queries."""
+        place = np.full(len(self.home), len(self.home))
+        place[self.rows] = np.arange(len(self.rows))
+        return place
+
+    def others(self, row: int) -> Integers:
+        """Return what a query is compared with: all apart from it but for queries before it."""
+        home, place = self.home, self.place
+        return np.flatnonzero((home != home[row]) & (home >= 0) & (place > place[row]))
+
+    def near_all(self, pieces: Pieces | None) -> list[Integers]:
+        """Return for every query those that may be its relatives; piece by piece, if asked."""
+        key = sha256(self.home.tobytes() + self.rows.tobytes()).hexdigest()[:LETTERS_OF_KEY]
+        makers = {
+            f"{AUDIT}-{key}-{start}": partial(self._near, self.rows[start : start + AT_ONCE])
+            for start in range(0, len(self.rows), AT_ONCE)
+        }
+        near: list[Integers] = []
+        with Progress("exact alignment", "proteins", len(self.rows)) as progress:
+            for read in [*makers.values()] if pieces is None else pieces.divided(AUDIT, makers):
+                near += read()
+                progress.add(len(near) - progress.done)
+        return near
+
+    def _near(self, part: Integers) -> tuple[Integers, ...]:
+        queries = part.tolist()
+        others = [self.others(row) for row in queries]
+        if self.undecided is not None:
+            others, _ = self.undecided(queries, others, math.inf)
+        return self._worth(queries, others)
+
+    def _worth(self, queries: Sequence[int], others: Sequence[Integers]) -> tuple[Integers, ...]:
+        jobs = list(zip(queries, others, strict=True))
+        return tuple(self.library.map(partial(self.library.worth, self.thresholds), jobs))
+
+    def near_within(self, cells: float) -> list[Integers]:
+        """Return the same for as many queries as some cells allow."""
+        lengths, near, allowed = self.library.lengths, list[Integers](), cells
+        with Progress("exact alignment", "%", 100) as progress:
+            while len(near) < len(self.rows) and cells >= 0.0:
+                part = self.rows[len(near) : len(near) + AT_ONCE].tolist()
+                others = [self.others(row) for row in part]
+                # Half of the cells, so that the alignments that scores ask for have some.
+                if self.undecided is not None:
+                    others, left = self.undecided(part, others, 0.5 * cells)
+                    cells -= 0.5 * cells - left
+                sizes = [int(lengths[some].sum()) for some in others]
+                price = np.cumsum(lengths[part[: len(sizes)]] * np.array(sizes, np.float64))
+                n_scored = int(np.searchsorted(price, 0.5 * cells, side="right"))
+                if n_scored == 0:
+                    break
+                cells -= float(price[n_scored - 1])
+                found_of = self._worth(part[:n_scored], others[:n_scored])
+                for row, found in zip(part[:n_scored], found_of, strict=True):
+                    cells -= CELLS_OF_ALIGNMENT * float(lengths[row] * lengths[found].sum())
+                    if cells < 0.0:
+                        break
+                    near.append(found)
+                done = max(1.0 - max(cells, 0.0) / allowed, len(near) / len(self.rows))
+                progress.add(int(100 * done) - progress.done)
+        return near

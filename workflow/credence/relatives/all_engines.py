@@ -1,7 +1,5 @@
 """All engines by name: what finds relatives, by a program or here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from credence.relatives.cdhit_diamond import CdHitEngine, DiamondFinder

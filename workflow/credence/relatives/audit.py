@@ -8,11 +8,9 @@ share in that bound. Without a budget all are examined. What was aligned once is
 again after clusters have been joined or proteins set aside: both only take pairs away.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +32,7 @@ from credence.relatives.pairs import (
     members,
     ranges,
 )
+from credence.relatives.pieces import Pieces
 
 LEVEL = 0.95
 # Of so many of the proteins examined the pairs that only chance excludes are
@@ -83,7 +82,7 @@ class Compared:
     # examined, and others that were met.
     pairs: Pairs
 
-    def with_pairs(self, pairs: Pairs) -> Compared:
+    def with_pairs(self, pairs: Pairs) -> Self:
         """Return the same with more pairs that were met, each once."""
         every, width = joined([self.pairs, pairs]), len(self.is_examined)
         low, high = np.minimum(every.first, every.second), np.maximum(every.first, every.second)
@@ -126,6 +125,7 @@ def compare(
     rows: Integers | None = None,
     threads: int = 1,
     cells: float = math.inf,
+    pieces: Pieces | None = None,
 ) -> Compared:
     """Return what exact alignment of proteins under different names shows.
 
@@ -141,7 +141,9 @@ def compare(
     covering = replace(thresholds, identity=0.0)
     chance = thresholds.most_expected
     undecided = None if chance is None else Copies(every.library, chance).undecided
-    pairs, done = every.library.relatives_within(cells, queries, every.home, covering, undecided)
+    pairs, done = every.library.relatives_within(
+        cells, queries, every.home, covering, undecided, pieces
+    )
     # A copy of one that is done counts in its turn only: what is finished is a random sample.
     is_left = np.append(~np.isin(code, done), True)
     is_examined = np.zeros(proteins.n_proteins, dtype=np.bool_)

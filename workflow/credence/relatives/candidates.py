@@ -9,8 +9,6 @@ relatives, their members are compared (decision 0509); and what is small still i
 with what those alike to it are alike to (decision 0510).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -55,7 +53,7 @@ class Alike(NamedTuple):
     second: Integers
     score: Floats  # Of their best local alignment
 
-    def take(self, rows: Booleans) -> Alike:
+    def take(self, rows: Booleans) -> "Alike":
         """Return some of the pairs."""
         return Alike(self.first[rows], self.second[rows], self.score[rows])
 

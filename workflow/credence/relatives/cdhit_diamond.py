@@ -9,8 +9,6 @@ Fu et al. 2012, doi 10.1093/bioinformatics/bts565.
 Buchfink, Reuter & Drost 2021, doi 10.1038/s41592-021-01101-x.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections import Counter

@@ -7,8 +7,6 @@ has the commonest residue at each place. Two of them are no relatives where thei
 and the two slacks together are below what chance explains; all others are scored themselves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 

@@ -15,8 +15,6 @@ greatest matching has pairs. In the end each protein set aside returns to its pa
 that leaves no relatives in two parts, or no more set aside in its stead.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -35,8 +33,7 @@ from credence.relatives.alignment import CELLS_OF_ALIGNMENT, Library
 from credence.relatives.graph import components
 from credence.relatives.pairs import Pairs, Thresholds, distinct
 
-# A component is too large when it holds more than the greatest group should.
-MOST_FILLED = 1.05
+MOST_FILLED = 1.05  # a component is too large when it holds more than the greatest group should
 # Of what a cut parts off at most this share may be set aside: beyond it the
 # component is one dense family, and cutting it would waste proteins.
 MOST_PRICE = 0.1
@@ -154,7 +151,7 @@ def _part_name(cluster: str, part: int, known: NDArray[Any]) -> str:
 
 
 def _reasons(
-    component: _Component, code: Integers, part: Integers, ids: Strings, cluster: str
+    component: "_Component", code: Integers, part: Integers, ids: Strings, cluster: str
 ) -> Strings:
     """Return why proteins of a cluster are set aside: the relatives that they connect."""
     by_id = np.argsort(ids.astype(str), kind="stable")

@@ -1,7 +1,5 @@
 """Clusters as connected components of a graph of relatives."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -59,8 +57,7 @@ def representatives(component: Integers, ids: Strings, length: Integers) -> Inte
     return rows
 
 
-# Below this number of residues prefilters of words lose relatives.
-SHORT = 60
+SHORT = 60  # below this number of residues prefilters of words lose relatives
 MOST_CELLS_OF_SHORT = 5e10  # ten seconds or so on one core
 
 

@@ -11,8 +11,6 @@ which comes out too high; NaN where a protein shares no word with its representa
 those that share words, and relatives below about half identity are lost then.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -27,8 +25,7 @@ from credence.relatives.pairs import Pairs, Thresholds, distinct, joined
 
 RESIDUE_GROUPS = ("LVIM", "C", "A", "G", "S", "T", "P", "FY", "W", "E", "D", "N", "Q", "KR", "H")
 WORD = 6
-# A word of one or two letters says more about composition than about descent.
-LEAST_LETTERS = 3
+LEAST_LETTERS = 3  # a word of one or two letters says more about composition than about descent
 # Below these, chance links unrelated proteins (measured on reversed sequences).
 LEAST_CONTAINMENT = 0.05
 LEAST_SHARED = 7
@@ -57,16 +54,16 @@ class WordIndex:
     n_proteins: int  # Number of proteins
 
 
-def words_of(sequences: Strings) -> WordIndex:
+def words_of(sequences: Strings, length: int = WORD) -> WordIndex:
     """Return the distinct words of each sequence."""
     lengths = np.fromiter(map(len, sequences), dtype=np.int64, count=len(sequences))
     # '*' is no letter, so that no word reaches from one protein into the next.
-    text = np.frombuffer("*".join(sequences).encode("ascii", "replace") + b"*" * WORD, np.uint8)
+    text = np.frombuffer("*".join(sequences).encode("ascii", "replace") + b"*" * length, np.uint8)
     letters = LETTERS[text].astype(np.int64)
-    n_places = len(letters) - WORD + 1
+    n_places = len(letters) - length + 1
     word = np.zeros(n_places, dtype=np.int64)
     seen = np.zeros(n_places, dtype=np.int64)
-    for step in range(WORD):
+    for step in range(length):
         part = letters[step : step + n_places]
         word = word * NO_LETTER + part
         seen |= 1 << part
@@ -75,7 +72,7 @@ def words_of(sequences: Strings) -> WordIndex:
     starts = np.concatenate([[0], np.cumsum(lengths + 1)])
     place = np.flatnonzero(is_word)
     owner = np.searchsorted(starts, place, side="right") - 1
-    n_words = NO_LETTER**WORD
+    n_words = NO_LETTER**length
     pairs = np.unique(owner * n_words + word[place])
     return WordIndex(pairs // n_words, pairs % n_words, len(sequences))
 

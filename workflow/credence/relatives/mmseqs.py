@@ -7,40 +7,29 @@ compared in full, and small sets are not searched at all: every pair of them is 
 (Steinegger & Söding 2017, doi 10.1038/nbt.3988).
 """
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from string import ascii_lowercase
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from credence.predictions import Floats, Integers, Strings
 from credence.problems import refuse
+from credence.relatives import programs
 from credence.relatives.alignment import Library, measured
 from credence.relatives.candidates import Alike, Candidates, Piece
 from credence.relatives.pairs import Pairs, Thresholds, alike, joined
 from credence.relatives.pieces import Pieces
-from credence.relatives.programs import (
-    candidates_of,
-    diagonal_needed,
-    largest_evalue,
-    read_hits,
-    run_program,
-    scratch_folder,
-    write_texts,
-)
 
-# 14, Debian's, has a bug in its cluster update; 18 is what the wheel carries.
-OLDEST = 15
+OLDEST = 15  # 14, Debian's, has a bug in its cluster update; 18 is what the wheel carries
 # The first five digits of the commit of each release.
 RELEASES = {"45111": 13, "7e284": 14, "6f452": 15, "747c6": 16, "b804f": 17, "8cc5c": 18}
 REMEDY = (
@@ -98,33 +87,32 @@ class Mmseqs:
     timeout: float | None = None  # Seconds after which it is ended
 
     @classmethod
-    def found(cls, folder: Path, threads: int, timeout: float | None) -> Mmseqs:
+    def found(cls, folder: Path, threads: int, timeout: float | None) -> Self:
         """Return the one that is here, or refuse where there is none that will do."""
         path = find_program()
-        release = release_of(run_program([path, "version"], folder, timeout, REMEDY))
+        release = release_of(programs.run_program([path, "version"], folder, timeout, REMEDY))
         if release is not None and release < OLDEST:
             what = f"{path} is MMseqs2 {release}, and {OLDEST} is the oldest that will do."
             raise refuse("mmseqs", what, REMEDY)
         return cls(path, folder, threads, timeout)
 
     def near_copies(self, name: str, texts: Strings, rows: Integers, identity: float) -> Pairs:
-        """Return near copies, each with the sequence that stands for it, sorted."""
-        write_texts(self.folder / f"{name}.fasta", texts, rows)
+        """Return what may be near copies, each with the one that stands for it, sorted."""
+        programs.write_texts(self.folder / f"{name}.fasta", texts, rows)
         words = ["easy-linclust", f"{name}.fasta", name, "work"]
         self._run([*words, "--min-seq-id", str(identity), "-c", str(NEAR_COVERAGE)])
         lines = (self.folder / f"{name}_cluster.tsv").read_text("ascii").splitlines()
         bounds = np.array([line.split("\t") for line in lines], dtype=np.int64).reshape(-1, 2)
         bounds = bounds[bounds[:, 0] != bounds[:, 1]]
         bounds = bounds[np.lexsort((bounds[:, 1], bounds[:, 0]))]
-        near = alike(bounds[:, 0], bounds[:, 1], NEAR_COVERAGE)
-        return replace(near, identity=np.full(len(bounds), identity))
+        return alike(bounds[:, 0], bounds[:, 1], NEAR_COVERAGE)
 
     def hidden(self, database: Path, texts: Strings) -> Integers:
         """Return how many residues of each sequence the prefilter hides as of low complexity.
 
         The database that is made for that stays: all searches take parts of it.
         """
-        write_texts(self.folder / "all.fasta", texts, np.arange(len(texts)))
+        programs.write_texts(self.folder / "all.fasta", texts, np.arange(len(texts)))
         self._run(["createdb", "all.fasta", str(database), "--shuffle", "0"])
         self._run(["masksequence", str(database), "hidden"])
         self._run(["convert2fasta", "hidden", "hidden.fasta"])
@@ -143,30 +131,43 @@ class Mmseqs:
             np.savetxt(self.folder / f"{name}.rows", rows, "%d")
             words = ["createsubdb", f"{name}.rows", str(database), name, "--subdb-mode", "1"]
             self._run(words)
-        least = str(int(diagonal_needed(np.array(search.shortest))))
+        least = str(int(programs.diagonal_needed(np.array(search.shortest))))
         words = ["prefilter", *names, "piece", "-k", "5", "-s", str(search.sensitivity)]
         words += ["--max-seqs", str(MOST_HITS), "--min-ungapped-score", least]
         self._run([*words, *search.more])
         self._run(["createtsv", *names, "piece", "piece.tsv"])
-        first, second, diagonals = candidates_of([self.folder / "piece.tsv"], lengths)
+        first, second, diagonals = programs.candidates_of([self.folder / "piece.tsv"], lengths)
         for path in self.folder.glob("piece*"):
             path.unlink()
         return first.astype(np.int32), second.astype(np.int32), diagonals.astype(np.int16)
 
     def search(self, queries: Strings, targets: Strings, evalue: float) -> Pairs:
         """Return what the program's own alignments find."""
-        write_texts(self.folder / "queries.fasta", queries, np.arange(len(queries)))
-        write_texts(self.folder / "targets.fasta", targets, np.arange(len(targets)))
+        programs.write_texts(self.folder / "queries.fasta", queries, np.arange(len(queries)))
+        programs.write_texts(self.folder / "targets.fasta", targets, np.arange(len(targets)))
         words = ["easy-search", "queries.fasta", "targets.fasta", "hits.tsv", "work"]
         # Each target counts here, so that none may be crowded out.
         words += ["-s", str(SENSITIVITY), "--max-seqs", str(max(MOST_HITS, len(targets)))]
         words += ["-k", "5", "-c", "0", "-e", f"{evalue:g}"]
         self._run([*words, "--min-seq-id", str(SEARCH_IDENTITY), "--format-output", COLUMNS])
-        return read_hits(self.folder / "hits.tsv")
+        return programs.read_hits(self.folder / "hits.tsv")
+
+    def remote(self, queries: Strings, targets: Strings) -> tuple[Integers, Integers]:
+        """Return queries and the targets most alike, however unlike; rows as they were given."""
+        programs.write_texts(self.folder / "queries.fasta", queries, np.arange(len(queries)))
+        programs.write_texts(self.folder / "targets.fasta", targets, np.arange(len(targets)))
+        words = ["easy-search", "queries.fasta", "targets.fasta", "hits.tsv", "work", "-k", "5"]
+        words += ["-s", str(SENSITIVITY), "--max-seqs", str(MOST_REMOTE), "-e", str(ANY_EVALUE)]
+        self._run([*words, "--format-output", "query,target"])
+        hits = (self.folder / "hits.tsv").read_text("ascii").split()
+        first, second = np.array(hits, dtype=np.int64).reshape(-1, 2).T
+        return first, second
 
     def _run(self, words: list[str]) -> None:
         options = [] if words[0] in WITHOUT_THREADS else ["--threads", str(self.threads)]
-        run_program([self.path, *words, *options, "-v", "1"], self.folder, self.timeout, REMEDY)
+        programs.run_program(
+            [self.path, *words, *options, "-v", "1"], self.folder, self.timeout, REMEDY
+        )
 
 
 WITHOUT_THREADS, LOWER = ("createdb", "createsubdb", "convert2fasta"), ascii_lowercase.encode()
@@ -197,6 +198,7 @@ START, INDEX, PACE, GROWTH, LONGEST = 2.5, 0.15, 1.5, 3.5, 2400.0
 # begin. A pair takes as long as if either sequence had so many residues more.
 MOST_CELLS, PER_PAIR = 1e11, 60
 SENSITIVITY = 5.7  # where new proteins are searched among old ones
+MOST_REMOTE, ANY_EVALUE = 30, 10_000  # of the targets that are alike beyond none: the closest ones
 
 
 @dataclass(frozen=True)
@@ -215,7 +217,7 @@ class MmseqsFinder:
             if self.pieces is not None and self.pieces.step is not None:
                 self.pieces.divided(self.pieces.step, {})
             return Candidates(library, thresholds).connect_every()
-        with scratch_folder() as folder:
+        with programs.scratch_folder() as folder:
             program = Mmseqs.found(folder, self.threads, self.timeout)
             return self._connected(program, self.pieces or Pieces(folder), library, thresholds)
 
@@ -245,6 +247,9 @@ class MmseqsFinder:
                     for shortest, identity, rows in tiers
                 ]
             )
+            # The program compares along one diagonal, end to end: of two domains one may differ.
+            near = measured(library, near.first, near.second)
+            near = near.take(near.at(thresholds))
             more = _with_more(library, near)
             hidden = program.hidden(database, library.texts)
             return *_columns(near), np.setdiff1d(everyone, np.setdiff1d(near.second, more)), hidden
@@ -274,9 +279,9 @@ class MmseqsFinder:
         """Return pairs of a query and a target at the thresholds."""
         if len(queries) > len(targets):  # the time goes with the number of queries
             return self.between(targets, queries, thresholds).turned()
-        with scratch_folder() as folder:
+        with programs.scratch_folder() as folder:
             program = Mmseqs.found(folder, self.threads, self.timeout)
-            found = program.search(queries, targets, largest_evalue(targets, thresholds))
+            found = program.search(queries, targets, programs.largest_evalue(targets, thresholds))
         return found.take(found.at(thresholds))
 
 
@@ -293,13 +298,9 @@ def _of_low_complexity(hidden: Integers, lengths: Integers) -> Integers:
 
 def _with_more(library: Library, near: Pairs) -> Integers:
     """Return near copies with a stretch, and its relatives, that what stands for them lacks."""
-    lengths = library.lengths[near.second]
-    long = np.flatnonzero((1.0 - NEAR_COVERAGE) * lengths >= OVERHANG)
-    pairs = measured(library, near.first[long], near.second[long])
     # Rows come from long to short.
-    is_shorter = pairs.first < pairs.second
-    covered = np.where(is_shorter, pairs.coverage, pairs.coverage_longer)
-    return pairs.second[(1.0 - covered) * lengths[long] >= OVERHANG]
+    covered = np.where(near.first < near.second, near.coverage, near.coverage_longer)
+    return near.second[(1.0 - covered) * library.lengths[near.second] >= OVERHANG]
 
 
 def _by_length(

@@ -1,10 +1,8 @@
 """Whole clusters packed into groups, and what each protein is used for."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,8 +99,7 @@ class _State:
                 return [(one, source, target)]
             if not np.isfinite(change[one, source, target]):
                 break
-            # What comes back for it.
-            moved = self.kinds - self.kinds[one]
+            moved = self.kinds - self.kinds[one]  # what comes back for it
             pair = self.held[[source, target]]
             after = self.cost(pair[0] + moved) + self.cost(pair[1] - moved)
             after = np.where(self.counts[:, target] > 0, after, np.inf)
@@ -136,7 +133,7 @@ class Packing:
     role: Strings  # training, calibration, test or set_aside (METHODS section 4)
     reason: Strings  # Why a protein was set aside; '' for the others
 
-    def without(self, why: Strings) -> Packing:
+    def without(self, why: Strings) -> Self:
         """Return the same groups without those that are set aside now."""
         gone = (why != "") & (self.role != TRAINING)
         return replace(

@@ -21,8 +21,6 @@ score 4 at any length), so where chance is not asked the ends of alignments are 
 instead (:meth:`credence.relatives.alignment.Library.relatives`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -66,7 +64,7 @@ class Thresholds:
         """
         return MOST_SEARCHED if self.most_expected is None else self.most_expected
 
-    def looser(self) -> Thresholds:
+    def looser(self) -> "Thresholds":
         """Return the thresholds of the graph, below those of relatives."""
         return replace(
             self,
@@ -74,7 +72,7 @@ class Thresholds:
             coverage=max(self.coverage - COVERAGE_MARGIN, 0.0),
         )
 
-    def tighter(self) -> Thresholds:
+    def tighter(self) -> "Thresholds":
         """Return the thresholds of relatives where these are those of the graph."""
         return replace(
             self,
@@ -103,7 +101,7 @@ class Pairs:
         """Number of pairs."""
         return len(self.first)
 
-    def take(self, rows: Integers | Booleans) -> Pairs:
+    def take(self, rows: Integers | Booleans) -> "Pairs":
         """Return some of the pairs."""
         return Pairs(*(getattr(self, entry.name)[rows] for entry in fields(self)))
 
@@ -114,12 +112,12 @@ class Pairs:
             reaches = reaches & (self.coverage_longer >= thresholds.coverage)
         return reaches
 
-    def renamed(self, rows: Integers, others: Integers | None = None) -> Pairs:
+    def renamed(self, rows: Integers, others: Integers | None = None) -> "Pairs":
         """Return the pairs with other rows: `rows[i]` for row i, `others[i]` of the second."""
         others = rows if others is None else others
         return replace(self, first=rows[self.first], second=others[self.second])
 
-    def turned(self) -> Pairs:
+    def turned(self) -> "Pairs":
         """Return the pairs with first and second exchanged."""
         return replace(self, first=self.second, second=self.first)
 
@@ -177,9 +175,7 @@ def contained(
     texts: Strings, queries: Integers | None = None, most_expected: float | None = MOST_EXPECTED
 ) -> Pairs:
     """Return short proteins with those that contain them whole."""
-    short = [
-        row for row, text in enumerate(texts) if len(text) < SHORTEST_WHOLE and "X" not in text
-    ]
+    short = [at for at, text in enumerate(texts) if len(text) < SHORTEST_WHOLE and "X" not in text]
     if not short:
         return no_pairs()
     wanted = None if queries is None else set(queries.tolist())

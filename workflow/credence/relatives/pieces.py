@@ -5,8 +5,6 @@ order, all together they are the same. A job makes its share of the pieces of on
 stops there; a command without a share reads what it finds and makes the rest.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Callable, Mapping
@@ -22,7 +20,7 @@ from credence.predictions import Integers
 from credence.problems import refuse
 
 Arrays = tuple[NDArray[Any], ...]
-STEPS = ("search", "again")
+STEPS, AUDIT = ("search", "again"), "audit"
 
 
 class UnfinishedError(Exception):

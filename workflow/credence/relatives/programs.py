@@ -6,8 +6,6 @@ wrong is shown with the command that fixes it. Sequences go out as numbered FAST
 and hits come back as tables.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl

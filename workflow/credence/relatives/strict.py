@@ -7,8 +7,6 @@ bound that the sample gave holds until the end. Joined by an audit of everyone, 
 clusters hold relatives, whatever their groups, so that folds part none either.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -46,6 +44,7 @@ from credence.relatives.pack import (
     related_to_training,
 )
 from credence.relatives.pairs import Pairs, Thresholds, no_pairs
+from credence.relatives.pieces import Pieces
 
 MOST_EXACT = 400  # proteins in one tangle; beyond that a greedy cover is taken
 
@@ -135,6 +134,7 @@ class SplitOptions:
     # with its traceback counts as twelve.
     cells: float | None = 3e11
     threads: int = 1  # Alignments at a time
+    pieces: Pieces | None = None  # Where alignments are kept if everyone is examined
     # Whether clusters larger than a group are cut where few proteins hold them together. Where
     # clusters are counted instead of proteins none is too large.
     cut: Cutting = "auto"
@@ -192,7 +192,7 @@ class _Watch:
 
     def __init__(self, proteins: Proteins, settings: SplitOptions) -> None:
         self.proteins, self.thresholds = proteins, settings.thresholds
-        self.threads, cells = settings.threads, settings.cells
+        self.threads, self.pieces, cells = settings.threads, settings.pieces, settings.cells
         self.cells = math.inf if cells is None else cells
         self.left = self.cells * (1.0 - SHARE_COUNTED)
         self.n_unseen = proteins.n_proteins
@@ -213,7 +213,9 @@ class _Watch:
     def sample(self, homes: Strings, is_asked: Booleans) -> None:
         """Compare as many proteins as the budget allows with all of other homes."""
         rows = in_hash_order(self.proteins.ids, is_asked)
-        found = compare(self.proteins, homes, self.thresholds, rows, self.threads, self.left)
+        found = compare(
+            self.proteins, homes, self.thresholds, rows, self.threads, self.left, self.pieces
+        )
         self.is_sampled = True
         examined = found.is_examined
         n_found = int((judged(found, homes, self.thresholds).is_crossing & examined).sum())

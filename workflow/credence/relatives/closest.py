@@ -1,0 +1,191 @@
+"""How much a protein is like those that are known: its best local alignment.
+
+Candidates are those known that share most rare words with it, which finds what is alike, and
+of each family one representative, which finds what is remote: all of them where these are few,
+else those that MMseqs2 proposes. Candidates are scored exactly, and the best is aligned. A search
+is fixed by the known proteins alone, so that what was learnt of these among each other holds for
+new ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from credence.predictions import Floats, Integers, Strings
+from credence.problems import InputError
+from credence.relatives.alignment import Library, measured
+from credence.relatives.kmers import words_of
+from credence.relatives.mmseqs import Mmseqs, find_program
+from credence.relatives.pairs import KAPPA, LAMBDA, canonical, n_equal_before
+from credence.relatives.programs import scratch_folder
+
+LETTERS_OF_WORD = 5
+CANDIDATES, OF_A_FAMILY = 10, 2  # by words: of each protein, and of one family among them
+# Of a word that many proteins carry so many are looked at, evenly spread over all by content.
+MOST_CARRIERS = 500
+ROWS_AT_ONCE = 1_000
+TURNS = (1, 2, 3, 5, 10)  # of the closest families: whose scores are kept
+EVERY, MMSEQS, WORDS = "every", "mmseqs", "words"
+# Alignment cells of all known proteins with all representatives up to which each is aligned with
+# each: seconds on one core where MMseqs2 is installed, minutes where it is not.
+MOST_CELLS, MOST_CELLS_WITHOUT = 2e10, 1e12
+
+
+@dataclass(frozen=True, eq=False)
+class Closest:
+    """The best known relative of some proteins; where nothing aligns −1, NaN and bits of 0."""
+
+    nearest: Integers  # Row of the known protein
+    identity: Floats  # Share of identical columns of the alignment
+    coverage: Floats  # Share of the protein itself that is aligned
+    bits: Floats  # Score of the alignment, for each residue of the protein itself
+    scores: Floats  # Scores with the best of the closest families, `TURNS` of them; 0 without one
+
+    def take(self, rows: Integers) -> Closest:
+        """Return those of some proteins."""
+        return Closest(*(getattr(self, entry.name)[rows] for entry in fields(self)))
+
+
+@dataclass(frozen=True, eq=False)
+class KnownSequences:
+    """Sequences among which the closest is sought."""
+
+    ids: Strings  # Names of the proteins
+    texts: Strings  # Their sequences
+    family: Integers  # Number of the family of each; −1: not known, and nobody's representative
+    search: str  # How representatives are looked at, see :func:`search_for`
+
+    def __post_init__(self) -> None:
+        """Write the sequences in the letters of alignments."""
+        object.__setattr__(self, "texts", _canonical(self.texts))
+
+    @cached_property
+    def representatives(self) -> Integers:
+        """The longest of each family; of equally long ones the first by content."""
+        return representatives_of(self.texts, self.family)
+
+    @cached_property
+    def _family(self) -> Integers:
+        """The family of each; where none is known each is its own."""
+        return np.where(self.family < 0, -1 - np.arange(len(self.texts)), self.family)
+
+    @cached_property
+    def _by_content(self) -> Integers:
+        return np.argsort(np.argsort(self.texts.astype(str), kind="stable"))
+
+    def closest(
+        self, queries: Strings, apart: tuple[Integers, Integers] | None = None, threads: int = 1
+    ) -> Closest:
+        """Return the best known relative of each query.
+
+        With `apart`, a label of each query and of each known protein, what has the query's own
+        label is not looked at: of its own family, so that it is seen as one of a new family is.
+        """
+        queries = _canonical(queries)
+        n = len(queries)
+        library = Library(np.concatenate([queries, self.texts]), threads)
+        parts = [self._by_words(queries, apart), self._representatives(queries, threads)]
+        first, second = np.concatenate(parts, axis=1)
+        if apart is not None:
+            is_other = apart[0][first] != apart[1][second]
+            first, second = first[is_other], second[is_other]
+        first, second = np.divmod(np.unique(first * len(self.texts) + second), len(self.texts))
+        every = library.scores(first, second + n)
+        best = np.lexsort((self._by_content[second], -every, first))
+        rows, place = np.unique(first[best], return_index=True)
+        chosen, score = second[best[place]], every[best[place]]
+        pairs = measured(library, rows, chosen + n)
+        is_shorter = library.lengths[rows] < library.lengths[chosen + n]
+        nearest, (identity, coverage), bits = np.full(n, -1), np.full((2, n), np.nan), np.zeros(n)
+        nearest[rows], identity[rows] = chosen, pairs.identity
+        coverage[rows] = np.where(is_shorter, pairs.coverage, pairs.coverage_longer)
+        raw = (LAMBDA * score - np.log(KAPPA)) / np.log(2.0)
+        bits[rows] = raw / library.lengths[rows]
+        of = first[best], self._family[second[best]]
+        _, place = np.unique(np.stack(of), axis=1, return_index=True)
+        place = best[np.sort(place)]  # the best of each family, best first
+        turn = n_equal_before(first[place])
+        place, turn = place[turn < max(TURNS)], turn[turn < max(TURNS)]
+        scores = np.zeros((n, max(TURNS)))
+        scores[first[place], turn] = every[place]
+        return Closest(nearest, identity, coverage, bits, scores[:, np.array(TURNS) - 1])
+
+    def _representatives(self, queries: Strings, threads: int) -> Integers:
+        """Return queries and the representatives that each is scored with."""
+        chosen = self.representatives
+        if self.search == EVERY:
+            every = np.arange(len(queries))
+            return np.stack([np.repeat(every, len(chosen)), np.tile(chosen, len(queries))])
+        if self.search == WORDS or not len(queries):
+            return np.empty((2, 0), dtype=np.int64)
+        with scratch_folder() as folder:
+            first, second = Mmseqs.found(folder, threads, None).remote(queries, self.texts[chosen])
+        return np.stack([first, chosen[second]])
+
+    @cached_property
+    def _table(self) -> tuple[Integers, sparse.csr_array]:
+        """The words of the known proteins, and which carries which, rare ones counting more."""
+        words = words_of(self.texts, LETTERS_OF_WORD)
+        order = np.lexsort((self._by_content[words.protein], words.word))
+        carrier = words.protein[order]
+        kinds, code, count = np.unique(words.word[order], return_inverse=True, return_counts=True)
+        turn, step = n_equal_before(code), np.maximum(count / MOST_CARRIERS, 1.0)[code]
+        kept = np.floor(turn / step) != np.floor((turn - 1) / step)
+        weight = np.log1p(len(self.texts) / np.maximum(count, 1))[code].astype(np.float32)
+        cells = (weight[kept], (code[kept], carrier[kept]))
+        return kinds, sparse.csr_array(cells, shape=(len(kinds), len(self.texts)))
+
+    def _by_words(self, queries: Strings, apart: tuple[Integers, Integers] | None) -> Integers:
+        """Return queries and those that share most words with them, few of one family."""
+        kinds, table = self._table
+        words = words_of(queries, LETTERS_OF_WORD)
+        is_known = np.isin(words.word, kinds)
+        own, place = words.protein[is_known], np.searchsorted(kinds, words.word[is_known])
+        ones = np.ones(len(own), dtype=np.float32)
+        asked = sparse.csr_array((ones, (own, place)), shape=(len(queries), len(kinds)))
+        parts = [np.empty((2, 0), dtype=np.int64)]
+        for start in range(0, len(queries), ROWS_AT_ONCE):
+            found = (asked[start : start + ROWS_AT_ONCE] @ table).tocoo()
+            row, column, worth = found.row.astype(np.int64) + start, found.col, found.data
+            if apart is not None:
+                is_other = apart[0][row] != apart[1][column]
+                row, column, worth = row[is_other], column[is_other], worth[is_other]
+            order = np.lexsort((self._by_content[column], -worth, row))
+            row, column = row[order], column[order].astype(np.int64)
+            of_family = np.unique(
+                np.stack([row, self._family[column]]), axis=1, return_inverse=True
+            )[1]
+            kept = n_equal_before(of_family) < OF_A_FAMILY
+            row, column = row[kept], column[kept]
+            parts.append(np.stack([row, column])[:, n_equal_before(row) < CANDIDATES])
+        return np.concatenate(parts, axis=1)
+
+
+def representatives_of(texts: Strings, family: Integers) -> Integers:
+    """Return the row of the longest of each family; of equally long ones the first by content."""
+    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    order = np.lexsort((texts.astype(str), -lengths, family))
+    _, first = np.unique(family[order], return_index=True)
+    chosen = order[first]
+    return np.asarray(chosen[family[chosen] >= 0], dtype=np.int64)
+
+
+def search_for(texts: Strings, family: Integers) -> str:
+    """Return how representatives are to be looked at: each, by MMseqs2, or not (words alone)."""
+    chosen = representatives_of(texts, family)
+    cells = float(sum(map(len, texts))) * sum(map(len, texts[chosen]))
+    if cells <= MOST_CELLS:
+        return EVERY
+    try:
+        find_program()
+    except InputError:
+        return EVERY if cells <= MOST_CELLS_WITHOUT else WORDS
+    return MMSEQS
+
+
+def _canonical(texts: Strings) -> Strings:
+    return np.array([*map(canonical, texts)], dtype=object)
