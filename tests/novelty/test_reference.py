@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from credence.novelty import reference as references
-from credence.novelty.reference import Reference, build, distance_to_other_clusters
+from credence.novelty.reference import Reference, build, distance_apart
 from credence.novelty.space import Space
 from credence.predictions import Floats
 from credence.records import from_record, to_record
@@ -41,8 +41,9 @@ def test_by_hand() -> None:
     )
     look = known.look([[0.0], [13.0], [13.5], [15.0], [np.nan]])
     np.testing.assert_array_equal(look.distance, [0.0, 4.0, 4.5, 6.0, np.nan])
-    # Nearer to other families than 4.5: three of four; than 4: none.
-    np.testing.assert_array_equal(look.novelty, [0.0, 0.0, 0.75, 1.0, np.nan])
+    # One of each family counts: of f it is b, so that all three are 4 from others.
+    assert known.ids[known.stands].tolist() == ["b", "c", "d"]
+    np.testing.assert_array_equal(look.novelty, [0.0, 0.0, 0.75, 0.75, np.nan])
     np.testing.assert_array_equal(look.nearest, [0, 3, 3, 3, -1])
     np.testing.assert_array_equal(look.training_distance, [20.0, 7.0, 6.5, 5.0, np.nan])
     np.testing.assert_array_equal(look.is_flagged, [False, False, True, True, False])
@@ -73,7 +74,7 @@ def test_distances_to_other_families_are_those_of_the_slow_twin() -> None:
     family = np.concatenate([np.zeros(60, dtype=int), rng.integers(1, 9, size=60)])
     points = (centre[family] + rng.normal(size=(120, 3)) * 0.1).astype(np.float32).astype(float)
     cluster = [f"f{name}" for name in family]
-    found = distance_to_other_clusters(points, names(cluster))
+    found = distance_apart(points, names(cluster), points, names(cluster))
     np.testing.assert_allclose(found, slow(points, cluster), rtol=1e-12)
 
 
@@ -90,7 +91,7 @@ def test_one_family_alone_gives_no_scale() -> None:
     )
     look = known.look([[3.0]])
     assert look.distance[0] == 2.0 and np.isnan(look.novelty[0]) and not look.is_flagged[0]
-    assert np.isnan(look.training_distance[0]) and np.isnan(known.flag_distance)
+    assert np.isnan(look.training_distance[0]) and np.isnan(known.limit(known.sorted_distances))
 
 
 @pytest.mark.parametrize("order", [[4, 2, 0, 3, 1], [1, 0, 2, 4, 3]])

@@ -1,7 +1,5 @@
 """MACEst: confidence from the errors and the distances of a point's neighbours."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ the other queries nor on how many cores work; equal distances are ordered by
 the place of a point in the index, which its maker chooses.
 """
 
-from __future__ import annotations
-
 import importlib
 from dataclasses import dataclass
 from functools import cached_property

@@ -8,12 +8,14 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from credence.draws import encode_clusters
+from credence.draws import encode_clusters, keys_of, uniform
 from credence.novelty.neighbours import Index, singles
 from credence.novelty.space import Space
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.records import PackedFloats, Stored
 
+ROUNDING = 1e-9  # of a share
+STREAM = "who stands for a family"
 FIRST_NEIGHBOURS = 16  # asked for before a protein's own cluster is looked through wholly
 
 
@@ -21,13 +23,23 @@ FIRST_NEIGHBOURS = 16  # asked for before a protein's own cluster is looked thro
 class Look:
     """How far some proteins are from those that are known."""
 
-    # Part of calibration that is nearer to its other families than this protein is; NaN: unknown.
+    # 1 − p, where p says how often a protein of a new family is as far: (1 + families as far)/(1 +
+    # families), one protein of each, with its own family left out; NaN: unknown.
     novelty: Floats
+    far: Floats  # What p is about: the distance, or how foreign a detector finds it
     distance: Floats  # To the nearest calibration protein
     nearest: Integers  # Which one; -1 where not known
     training_distance: Floats  # To the nearest training protein; NaN without any
     is_flagged: Booleans  # Whether the novelty is above the level of the flag
     is_repeat: Booleans  # Whether a calibration protein is at distance 0
+    known_kind: Floats  # Probability that it is of a known kind, by which confidence falls
+    stands: Booleans  # Whether it is the first of its relatives in the sample
+    closest: Strings  # Its best relative among those known, by alignment; '' where not known
+    identity: Floats  # With that
+
+    def take(self, rows: Integers) -> Look:
+        """Return those of some proteins."""
+        return Look(**{name: values[rows] for name, values in vars(self).items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +55,8 @@ class Reference:
     points: PackedFloats  # Their places
     # Of those that calibrate, the distance to the nearest of another cluster; NaN: none.
     own_distance: PackedFloats
+    # Whether it stands for its family among those that calibrate: one of each.
+    stands: Annotated[Booleans, Stored(packed="bool")]
     # Places of what the classifier was trained on.
     training: Annotated[Floats | None, Stored(packed="float32")]
 
@@ -53,15 +67,8 @@ class Reference:
 
     @cached_property
     def sorted_distances(self) -> Floats:
-        """The distances of calibration proteins to other clusters, ascending."""
-        return np.sort(self.own_distance[np.isfinite(self.own_distance)])
-
-    @cached_property
-    def flag_distance(self) -> float:
-        """The greatest distance that is not flagged; NaN where nothing is known."""
-        known = self.sorted_distances
-        place = min(int(np.floor(self.flag * len(known))), len(known) - 1)
-        return float(known[place]) if len(known) else float("nan")
+        """The distances to other families of one calibration protein of each, ascending."""
+        return np.sort(self.own_distance[self.stands])
 
     @cached_property
     def _calibration(self) -> Index:
@@ -91,33 +98,59 @@ class Reference:
         queries = singles(points)
         known = np.flatnonzero(np.isfinite(queries).all(axis=1))
         distance = np.full(len(queries), np.nan)
-        novelty, training = distance.copy(), distance.copy()
+        training = distance.copy()
         nearest = np.full(len(queries), -1, dtype=np.int64)
         if len(known) and len(self.calibration_rows):
             found = self._calibration.nearest(queries[known], 1)
             distance[known] = found.distance[:, 0]
             nearest[known] = self.calibration_rows[found.place[:, 0]]
-            if len(self.sorted_distances):
-                below = np.searchsorted(self.sorted_distances, distance[known], side="left")
-                novelty[known] = below / len(self.sorted_distances)
         if len(known) and self._training is not None:
             training[known] = self._training.nearest(queries[known], 1).distance[:, 0]
-        is_flagged = np.nan_to_num(novelty, nan=0.0) > self.flag
-        return Look(novelty, distance, nearest, training, is_flagged, distance == 0.0)
+        p = np.full(len(queries), np.nan)
+        if len(self.sorted_distances):
+            p[known] = p_values(self.sorted_distances, distance[known])
+        names, blank = np.full(len(queries), "", dtype=object), np.full(len(queries), np.nan)
+        return Look(
+            novelty=1.0 - p,
+            far=distance,
+            distance=distance,
+            nearest=nearest,
+            training_distance=training,
+            is_flagged=self.is_flagged(p),
+            is_repeat=distance == 0.0,
+            known_kind=np.ones(len(queries)),
+            stands=np.ones(len(queries), dtype=np.bool_),
+            closest=names,
+            identity=blank,
+        )
+
+    def is_flagged(self, p: Floats) -> Booleans:
+        """Return which are flagged: farther than the share `flag` of new families is."""
+        return np.asarray(p <= 1.0 - self.flag + ROUNDING, dtype=np.bool_)
+
+    def limit(self, held: Floats) -> float:
+        """Return the value from which on one is flagged, of sorted ones; NaN where none can be."""
+        n_beyond = int(np.floor((1.0 - self.flag + ROUNDING) * (len(held) + 1)))
+        return float(held[-n_beyond]) if 1 <= n_beyond <= len(held) else float("nan")
 
 
-def distance_to_other_clusters(points: Floats, cluster: Strings) -> Floats:
-    """Return the distance of each point to the nearest one of another cluster."""
-    answer = np.full(len(points), np.nan)
-    code, keys = encode_clusters(cluster)
-    if len(keys) < 2:
-        return answer
-    index = Index(points)
-    rows = np.arange(len(points))
+def p_values(held: Floats, far: Floats) -> Floats:
+    """Return (1 + those as far)/(1 + all) among sorted values."""
+    return np.asarray(
+        (1.0 + len(held) - np.searchsorted(held, far, side="left")) / (1.0 + len(held))
+    )
+
+
+def distance_apart(queries: Floats, own: Strings, points: Floats, label: Strings) -> Floats:
+    """Return the distance of each query to the nearest point of another label; NaN without one."""
+    answer = np.full(len(queries), np.nan)
+    code, _ = encode_clusters(np.concatenate([own, label]))
+    own_code, code = code[: len(own)], code[len(own) :]
+    index, rows = Index(points), np.arange(len(queries))
     n_neighbours = min(FIRST_NEIGHBOURS, len(points))
     while len(rows):
-        found = index.nearest(points[rows], n_neighbours)
-        is_other = code[found.place] != code[rows, None]
+        found = index.nearest(queries[rows], n_neighbours)
+        is_other = code[found.place] != own_code[rows, None]
         has_other = is_other.any(axis=1)
         answer[rows[has_other]] = found.distance[has_other, is_other.argmax(axis=1)[has_other]]
         rows = rows[~has_other]
@@ -143,10 +176,25 @@ def build(
     placed = singles(points[kept])
     calibrates = is_calibration[kept]
     own = np.full(len(kept), np.nan)
-    own[calibrates] = distance_to_other_clusters(placed[calibrates], cluster[kept][calibrates])
+    known, families = placed[calibrates], cluster[kept][calibrates]
+    if len(known):
+        own[calibrates] = distance_apart(known, families, known, families)
     if training is not None:
         training = singles(training[np.isfinite(training).all(axis=1)])
         training = training[np.lexsort(training.T[::-1])]
-    own = singles(own[:, None])[:, 0]
-    known = (ids[kept], class_name[kept], calibrates, placed, own)
-    return Reference(flag, space, *known, training)
+    # One of each family, chosen by name alone.
+    rows = np.flatnonzero(np.isfinite(own))
+    rows = rows[np.argsort(uniform(keys_of(ids[kept][rows]), 0, STREAM), kind="stable")]
+    stands = np.zeros(len(kept), dtype=np.bool_)
+    stands[rows[np.unique(encode_clusters(cluster[kept][rows])[0], return_index=True)[1]]] = True
+    return Reference(
+        flag=flag,
+        space=space,
+        ids=ids[kept],
+        class_name=class_name[kept],
+        is_calibration=calibrates,
+        points=placed,
+        own_distance=singles(own[:, None])[:, 0],
+        stands=stands,
+        training=training,
+    )

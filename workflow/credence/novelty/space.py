@@ -1,7 +1,5 @@
 """A space in which proteins of like composition lie near each other."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +12,7 @@ from scipy import sparse
 
 from credence.novelty.neighbours import singles
 from credence.predictions import Booleans, Floats, Integers, Strings
+from credence.progress import each
 from credence.records import PackedFloats
 
 RESIDUES = "ACDEFGHIKLMNPQRSTVWY"
@@ -153,7 +152,10 @@ def composition(sequences: Strings) -> tuple[sparse.csr_array, Booleans]:
     depends on the share (the distance between two such rows is Hellinger's); chemistry comes last.
     """
     starts = range(0, max(len(sequences), 1), PROTEINS_AT_ONCE)
-    parts = [_composition(sequences[start : start + PROTEINS_AT_ONCE]) for start in starts]
+    parts = [
+        _composition(sequences[start : start + PROTEINS_AT_ONCE])
+        for start in each(starts, len(starts))
+    ]
     features, is_placed = zip(*parts, strict=True)
     return sparse.csr_array(sparse.vstack(features, format="csr")), np.concatenate(is_placed)
 

@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from credence.novelty import detector as detectors
+from credence.novelty.detector import (
+    Detector,
+    evidence_of,
+    foils_of,
+    known_kind,
+    learn,
+    odds_of,
+    order_of,
+    sample_test,
+)
+from credence.predictions import Floats, Strings
+from credence.records import from_record, to_record
+
+N = 60  # families
+
+
+def names(values: list[str]) -> Strings:
+    return np.array(values, dtype=object)
+
+
+def proteins(n: int = N, seed: int = 0) -> Strings:
+    """Proteins with an order of residues: every third is of one group."""
+    rng = np.random.default_rng(seed)
+    every = rng.choice(list("ACDEFGHIKLMNPQRSTVWY"), (n, 150))
+    every[:, ::3] = rng.choice(list("AILMV"), (n, 50))
+    return names(["M" + "".join(letters) for letters in every])
+
+
+def seen(sequences: Strings) -> Floats:
+    n = len(sequences)
+    scores = np.zeros((n, 5))
+    return evidence_of(sequences, scores, np.full(n, np.nan), np.full(n, np.nan), np.zeros(n))
+
+
+def kind_of(found: Detector, evidence: Floats) -> Floats:
+    odds = odds_of(found.far(evidence), found.slope, found.offset, len(found.held))
+    return known_kind(odds, most=found.most)
+
+
+@pytest.fixture(scope="module")
+def known() -> Strings:
+    return proteins()
+
+
+@pytest.fixture(scope="module")
+def family() -> Strings:
+    return names([f"family {number}" for number in range(N)])
+
+
+@pytest.fixture(scope="module")
+def found(known: Strings, family: Strings) -> Detector:
+    made = {kind: (seen(one), family) for kind, one in foils_of(known, family).items()}
+    made["the same again"] = (seen(proteins(N, 1)), names([f"other {at}" for at in range(N)]))
+    detector = learn(seen(known), family, made)
+    assert detector is not None
+    return detector
+
+
+def test_foils_keep_what_they_should_and_are_the_same_whoever_stands_beside(
+    known: Strings, family: Strings
+) -> None:
+    made = foils_of(known, family)
+    for kind, one in made.items():
+        assert all(text.startswith("M") and len(text) == 151 for text in one), kind
+    assert sorted(made["shuffled"][3]) == sorted(known[3]) != list(made["shuffled"][3])
+    assert made["reversed"][3] == "M" + known[3][:0:-1]
+    again = foils_of(known[::-1], family[::-1])
+    assert again["shuffled"][::-1].tolist() == made["shuffled"].tolist()
+    assert foils_of(names(["W"]), names(["a"]))["reversed"].tolist() == ["W"]
+
+
+def test_the_order_of_residues_is_counted_as_by_hand() -> None:
+    # Half of the residues are A, half are D: AD two of three times, by chance a quarter of them.
+    order = order_of("ADAD").reshape(detectors.LAGS, 7, 7)
+    # Standardised residues are ±1: of A and D one place on −1, −1, −1 by √3.
+    assert order[0, 0, 5] == pytest.approx(3 / np.sqrt(3))
+    assert order[0, 0, 0] == pytest.approx(-3 / np.sqrt(3))
+    assert order[1, 0, 0] == pytest.approx(2 / np.sqrt(2))
+    assert not order[3:].any()  # no two residues are so far apart
+    assert not order_of("X").any()
+
+
+def test_p_values_are_those_of_the_slow_twin(found: Detector) -> None:
+    asked = seen(
+        np.concatenate([proteins(5, 2), foils_of(proteins(5, 3), proteins(5, 3))["random"]])
+    )
+    scores = found.scores(asked)
+    slow = [
+        (1 + sum(held >= row[fold] for held, fold in zip(found.held, found.fold, strict=True)))
+        / (1 + len(found.held))
+        for row in scores
+    ]
+    np.testing.assert_allclose(found.p_values(asked), slow)
+
+
+def test_foils_are_noticed_and_what_is_known_is_not(found: Detector) -> None:
+    powers = {power.kind: power for power in found.powers}
+    assert powers["shuffled"].power > 0.8 > 0.2 > powers["the same again"].power
+    assert powers["shuffled"].lower < powers["shuffled"].power <= powers["shuffled"].upper
+    assert powers["the same again"].area == pytest.approx(0.5, abs=0.12)
+    new = seen(proteins(200, 4))
+    assert np.mean(found.p_values(new) <= 0.05) < 0.1
+    assert kind_of(found, new).mean() > 0.97
+    assert found.kept > 0.97
+    shuffled = seen(foils_of(proteins(200, 4), proteins(200, 4))["shuffled"])
+    assert kind_of(found, shuffled).mean() < 0.1
+    # One in five of them bears on the others little, and on itself much.
+    mixed = kind_of(found, np.concatenate([new, shuffled[:50]]))
+    assert mixed[:200].mean() > 0.85 > 0.5 > mixed[200:].mean()
+
+
+def test_a_sample_of_foils_is_noticed_and_one_of_new_families_is_not(found: Detector) -> None:
+    new = seen(proteins(100, 5))
+    shuffled = seen(foils_of(proteins(100, 5), proteins(100, 5))["shuffled"])
+    same = sample_test(found, found.far(new))
+    assert same.n == 100 and same.p > 0.05
+    assert sample_test(found, found.far(np.concatenate([new[:80], shuffled[80:]]))).p < 0.01
+    by_kind = dict(zip([power.kind for power in found.powers], same.power, strict=True))
+    assert by_kind["shuffled"][1] > 0.9 > by_kind["shuffled"][0] > by_kind["the same again"][2]
+
+
+def test_the_share_of_a_sample_is_that_of_the_slow_twin() -> None:
+    odds = np.array([0.01, 0.2, 1.0, 30.0, 40.0])
+    shares = np.linspace(1e-4, 1 - 1e-4, 100_001)[:, None]
+    # The posterior mode under a prior of one foreign protein in twenty.
+    log = (
+        np.log(1 - shares + shares * odds).sum(axis=1)
+        + (np.log(shares) + (detectors.BEFORE - 1) * np.log(1 - shares))[:, 0]
+    )
+    best = shares[log.argmax(), 0]
+    kind = (1 - best) / (1 - best + best * odds) / 0.95
+    np.testing.assert_allclose(known_kind(odds), np.minimum(kind, 1.0), atol=1e-4)
+
+
+def test_where_foils_are_like_all_others_no_confidence_is_lowered() -> None:
+    """Families that descend from random residues: nothing tells a foil from a new one."""
+    rng = np.random.default_rng(7)
+    random = names(["".join(rng.choice(list("ACDEFGHIKL"), 80)) for _ in range(2 * N)])
+    family = names([f"family {number}" for number in range(N)])
+    detector = learn(seen(random[:N]), family, {"random": (seen(random[N:]), family)})
+    assert detector is not None
+    assert detector.kept > 0.97
+    assert detector.powers[0].lower < 0.05 < detector.powers[0].upper + 0.05
+    # Nor that of proteins of another make, which such a detector may find foreign as a whole.
+    others = names(["".join(rng.choice(list("LMNPQ"), 200)) for _ in range(50)])
+    assert kind_of(detector, seen(others)).tolist() == pytest.approx([1.0] * 50)
+    assert detector.powers[0].known_kind == pytest.approx(1.0)
+
+
+def test_few_families_teach_nothing(known: Strings, family: Strings) -> None:
+    few = slice(0, detectors.LEAST_FAMILIES - 1)
+    made = {"shuffled": (seen(known[few]), family[few])}
+    assert learn(seen(known[few]), family[few], made) is None
+    assert learn(seen(known), family, {}) is None
+
+
+def test_no_order_counts_and_a_record_brings_all_back(found: Detector, known: Strings) -> None:
+    again = from_record(Detector, json.loads(json.dumps(to_record(found))))
+    np.testing.assert_array_equal(again.p_values(seen(known)), found.p_values(seen(known)))
+    assert to_record(again) == to_record(found)

@@ -1,0 +1,317 @@
+"""Is a protein of a kind that is known? What a few foils teach, judged on families left out.
+
+A foil is what no protein is: a known protein shuffled, reversed, or as many random residues.
+A straight line through what is seen of a protein is learnt to tell foils from known proteins
+whose own family was left out of all that they are compared with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from scipy.special import betaincinv
+
+from credence.draws import encode_clusters, keys_of, uniform
+from credence.novelty.neighbours import singles
+from credence.novelty.reference import p_values
+from credence.novelty.space import RESIDUES, SIDE_CHAINS, chemistry
+from credence.predictions import Booleans, Floats, Integers, Strings
+from credence.records import PackedFloats, Stored
+
+SHUFFLED, REVERSED, RANDOM = "shuffled", "reversed", "random"
+WITHOUT_CLASS, GIVEN = "with their class left out", "of no class of interest"
+STREAM = "novelty foils"
+LAGS = 8  # places between two residues whose order is looked at
+LEAST_FAMILIES = 20  # below, nothing can be learnt
+MOST_FAMILIES, MOST_OF_FAMILY = 500, 3  # that foils are made of; more change little
+FOLDS = 5
+# Of the order of residues in the line, whose 392 numbers together should weigh as a few do.
+SHARE_OF_ORDER = 0.1
+MOST_ROUNDS, SINGLE = 1_000, 1e-6
+FALSE_ALARM, LEVEL = 0.05, 0.95  # at which power is measured; of its interval
+# Of one kind of foils surely noticed: less, and no confidence is lowered; less than the second,
+# and a sample has one foreign protein in twenty at most. Decision 1022.
+LEAST_POWER, SURE_POWER = 0.2, 0.5
+# Before a sample is looked at: as if of so many proteins one had been foreign. Decision 1022.
+BEFORE = 20.0
+ROUNDS_OF_SHARE = 200
+MIXED = 0.2  # Share of a sample that foils are, for what is said of their confidences
+TILT, DRAWS = 0.1, 999  # the share that the test of a sample is best at; its permutations
+SHARES = (0.05, 0.2, 0.5)  # of a sample that are foils, at which its power is looked at
+POWER_DRAWS, ONE_SIDED = 200, 1.645
+
+
+def foils_of(sequences: Strings, ids: Strings) -> dict[str, Strings]:
+    """Return foils of proteins, the same whenever they are made.
+
+    A first methionine stays where it is: that would be no art to see.
+    """
+    text = "".join(sequences)
+    shares = np.array([text.count(letter) for letter in RESIDUES], dtype=np.float64)
+    background = shares / shares.sum()
+    letters, stream = np.array(list(RESIDUES)), int(keys_of([STREAM])[0])
+    made: dict[str, list[str]] = {SHUFFLED: [], REVERSED: [], RANDOM: []}
+    for sequence, key in zip(sequences, keys_of(ids).tolist(), strict=True):
+        rng = np.random.default_rng([stream, key])
+        first = sequence[:1] if sequence.startswith("M") else ""
+        rest = np.array(list(sequence[len(first) :]))
+        drawn = rng.choice(letters, len(rest), p=background)
+        for kind, part in zip(made, (rng.permutation(rest), rest[::-1], drawn), strict=True):
+            made[kind].append(first + "".join(part))
+    return {kind: np.array(texts, dtype=object) for kind, texts in made.items()}
+
+
+def order_of(sequence: str) -> Floats:
+    """Return how much more often than by chance residues of two groups stand so far apart.
+
+    In standard deviations of a shuffled protein: 49 pairs of groups of side chains at each lag.
+    """
+    group = np.full(256, len(SIDE_CHAINS))
+    for number, residues in enumerate(SIDE_CHAINS):
+        group[list(residues.encode())] = number
+    here = np.eye(len(SIDE_CHAINS) + 1)[group[list(sequence.encode("ascii", "replace"))], :-1]
+    share = here.mean(axis=0)
+    here = (here - share) / np.sqrt(np.maximum(share * (1.0 - share), 1.0 / len(here)))
+    found = np.zeros((LAGS, len(SIDE_CHAINS), len(SIDE_CHAINS)))
+    for lag in range(1, min(LAGS, len(here) - 1) + 1):
+        found[lag - 1] = here[:-lag].T @ here[lag:] / np.sqrt(len(here) - lag)
+    return found.ravel()
+
+
+def evidence_of(
+    sequences: Strings, scores: Floats, identity: Floats, coverage: Floats, distance: Floats
+) -> Floats:
+    """Return what is seen of each protein, a row each.
+
+    `scores` are those of its alignments with the closest families, best first; `distance` that
+    to the nearest known protein in the space of compositions, NaN where it has no place there.
+    """
+    order = np.array([order_of(sequence) for sequence in sequences])
+    order = order.reshape(len(sequences), LAGS * len(SIDE_CHAINS) ** 2)
+    length = np.array([*map(len, sequences)], dtype=np.float64)[:, None]
+    identity, coverage = np.nan_to_num(identity), np.nan_to_num(coverage)
+    parts = (
+        scores[:, :1] / length ** np.array([1.0, 0.5]),
+        np.log1p(scores),
+        np.column_stack([identity, coverage, identity * coverage]),
+        np.nan_to_num(chemistry(sequences)),
+        np.nan_to_num(distance)[:, None],
+    )
+    return np.column_stack([order, *parts])
+
+
+@dataclass(frozen=True, eq=False)
+class Power:
+    """How many foils of one kind are noticed among families left out, at 5 % false alarms."""
+
+    kind: str  # What they are
+    n: int  # Foils, one of a family
+    power: float  # Share that is flagged
+    lower: float  # Its interval (Clopper and Pearson)
+    upper: float
+    area: float  # Area under the curve: how often a foil looks more foreign than a family left out
+    known_kind: float  # Their mean probability of a known kind where they are a fifth of a sample
+    scores: PackedFloats  # How foreign each looks
+
+
+@dataclass(frozen=True, eq=False)
+class Detector:
+    """What tells foils from known proteins, one line for each part of the families left out."""
+
+    centre: PackedFloats  # Of what is seen, and what it is divided by
+    spread: PackedFloats
+    weight: PackedFloats  # Of each line
+    intercept: PackedFloats
+    # One protein of each family: which line saw nothing of it, and where that puts it.
+    fold: Annotated[Integers, Stored(packed="int32")]
+    held: PackedFloats
+    slope: float  # What turns a place into the logarithm of odds
+    offset: float
+    most: float  # Share of a sample that may be taken for foreign
+    kept: float  # Mean probability of a known kind of families left out, a sample by themselves
+    powers: tuple[Power, ...]  # On foils of families that the line had not seen
+
+    def scores(self, evidence: Floats) -> Floats:
+        """Return how foreign each line finds some proteins."""
+        scaled = (evidence - self.centre) / self.spread
+        return np.asarray(scaled @ self.weight.T + self.intercept)
+
+    def p_values(self, evidence: Floats) -> Floats:
+        """Return how often a protein of a new family is found as foreign, (1 + as many)/(1 + n).
+
+        Each line compares with the families that it did not see (cross-conformal, Barber et al.
+        2021, doi 10.1214/20-AOS1965).
+        """
+        score, as_far = self.scores(evidence), np.ones(len(evidence))
+        for fold in range(len(self.weight)):
+            held = np.sort(self.held[self.fold == fold])
+            as_far += p_values(held, score[:, fold]) * (len(held) + 1.0) - 1.0
+        return np.asarray(as_far / (1.0 + len(self.held)))
+
+    def far(self, evidence: Floats) -> Floats:
+        """Return how foreign the lines find some proteins on average."""
+        return np.asarray(self.scores(evidence).mean(axis=1))
+
+
+def odds_of(far: Floats, slope: float, offset: float, n_families: int) -> Floats:
+    """Return how much more likely a foil looks so than a new family; n families show odds of n."""
+    return np.exp(np.minimum(slope * far + offset, np.log(n_families)))
+
+
+def known_kind(odds: Floats, weight: Floats | None = None, most: float = 1.0) -> Floats:
+    """Return the probability that each protein of a sample is of a known kind.
+
+    The share of foreign ones is the sample's own, by EM, from one in twenty on, and `most` at
+    most. Taken over what it is where nothing was seen, so that a detector that sees nothing
+    changes nothing; at most 1.
+    """
+    weight = np.ones(len(odds)) if weight is None else weight
+    share = 1.0 / BEFORE
+    for _ in range(ROUNDS_OF_SHARE):
+        foreign = share * odds / (1.0 - share + share * odds)
+        share = (1.0 + float(weight @ foreign)) / (BEFORE + float(weight.sum()))
+    share = min(share, most)
+    kind = (1.0 - share) / (1.0 - share + share * odds)
+    return np.asarray(np.minimum(kind / (1.0 - 1.0 / BEFORE), 1.0))
+
+
+@dataclass(frozen=True)
+class SampleTest:
+    """Whether a sample as a whole looks more foreign than families left out."""
+
+    n: int  # Proteins, one of a cluster
+    p: float  # By permutation, one-sided
+    # For each kind of foils, how often it would be noticed at 5 % if so much of this sample were
+    # replaced by them.
+    power: tuple[tuple[float, ...], ...]
+
+
+def sample_test(found: Detector, far: Floats) -> SampleTest:
+    """Return whether a sample looks foreign, and what the answer is worth."""
+
+    def tilted(scores: Floats) -> Floats:
+        odds = odds_of(scores, found.slope, found.offset, len(found.held))
+        return np.log1p(TILT * (odds - 1.0))
+
+    own, held, rng = tilted(far), tilted(found.held), np.random.default_rng(len(far))
+    n, every = len(far), np.concatenate([own, held])
+    drawn = np.array([rng.permutation(every)[:n].mean() for _ in range(DRAWS)])
+    p = (1.0 + (drawn >= own.mean() - SINGLE).sum()) / (1.0 + DRAWS)
+
+    def noticed(foils: Floats, share: float) -> float:
+        """Return how often a part of the sample is noticed that is replaced by foils."""
+        is_foil = rng.random((POWER_DRAWS, n)) < share
+        shape = is_foil.shape
+        sample = np.where(is_foil, rng.choice(foils, shape), rng.choice(own, shape))
+        error = np.sqrt(sample.var(axis=1) / n + held.var() / len(held)) + SINGLE
+        return float(((sample.mean(axis=1) - held.mean()) / error > ONE_SIDED).mean())
+
+    foils = [tilted(one.scores) for one in found.powers]
+    return SampleTest(
+        n, float(p), tuple(tuple(noticed(one, share) for share in SHARES) for one in foils)
+    )
+
+
+def learn(
+    known: Floats, family: Strings, foils: Mapping[str, tuple[Floats, Strings]]
+) -> Detector | None:
+    """Return what tells some foils from proteins whose own family was left out.
+
+    Each kind of foils comes with the families that it was made of. None where families are few.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    parts = {"": (known, family)} | {kind: made for kind, made in foils.items() if len(made[1])}
+    code, keys = encode_clusters(np.concatenate([names for _, names in parts.values()]))
+    evidence = np.concatenate([rows for rows, _ in parts.values()])
+    kind = np.repeat(np.arange(len(parts)), [len(names) for _, names in parts.values()])
+    n_families = len(np.unique(code[kind == 0]))
+    if n_families < LEAST_FAMILIES or len(parts) < 2:
+        return None
+    # Of each kind every family counts one, and all foils together as much as all families.
+    _, first, cell, size = np.unique(
+        kind * len(keys) + code, return_index=True, return_inverse=True, return_counts=True
+    )
+    weight = 1.0 / size[cell]
+    weight *= n_families / np.bincount(kind, weights=weight)[kind]
+    weight[kind == 0] *= len(parts) - 1
+    centre, spread = evidence.mean(axis=0), evidence.std(axis=0)
+    # What is the same in all says nothing; it is kept in single precision.
+    spread = np.where(spread > SINGLE * (1.0 + np.abs(centre)), spread, 1.0)
+    spread[: LAGS * len(SIDE_CHAINS) ** 2] /= SHARE_OF_ORDER
+    fold = (np.argsort(np.argsort(uniform(keys, 0, STREAM))) % FOLDS)[code]
+    scaled, is_foil, score = (evidence - centre) / spread, kind > 0, np.empty(len(evidence))
+
+    def line(rows: Booleans, values: Floats) -> tuple[Floats, float]:
+        """Return weights and intercept of the line that is learnt from some rows."""
+        model = LogisticRegression(max_iter=MOST_ROUNDS)
+        model.fit(values[rows], is_foil[rows], sample_weight=weight[rows])
+        return model.coef_[0], float(model.intercept_[0])
+
+    lines = [line(fold != number, scaled) for number in range(FOLDS)]
+    for number, (own, intercept) in enumerate(lines):
+        score[fold == number] = scaled[fold == number] @ own + intercept
+    own, offset = line(np.ones(len(fold), dtype=np.bool_), score[:, None])
+    ones = np.sort(first)
+    held = ones[kind[ones] == 0]
+
+    mine = [ones[kind[ones] == number] for number in range(1, len(parts))]
+    power = max(interval_of(*noticed(score[held], score[rows]))[0] for rows in mine)
+    # A sample of other known families looks a little foreign as a whole, in a detector's eyes.
+    most = 1.0 if power >= SURE_POWER else 1.0 / BEFORE
+    slope = max(float(own[0]), 0.0)
+    if power < LEAST_POWER:
+        slope, offset = 0.0, 0.0
+    odds = odds_of(score, slope, offset, n_families)
+    return Detector(
+        centre=singles(centre[None])[0],
+        spread=singles(spread[None])[0],
+        weight=singles([own for own, _ in lines]),
+        intercept=singles([[intercept for _, intercept in lines]])[0],
+        fold=fold[held],
+        held=singles(score[held][None])[0],
+        slope=slope,
+        offset=offset,
+        most=most,
+        kept=float(known_kind(odds[held], most=most).mean()),
+        powers=tuple(
+            power_of(name, score[held], score[foil], odds[held], odds[foil], most)
+            for name, foil in zip([*parts][1:], mine, strict=True)
+        ),
+    )
+
+
+def noticed(held: Floats, foils: Floats) -> tuple[int, int]:
+    """Return how many foils are flagged at 5 % false alarms, and how many there are."""
+    return int((p_values(np.sort(held), foils) <= FALSE_ALARM).sum()), len(foils)
+
+
+def interval_of(k: int, n: int) -> tuple[float, float]:
+    """Return the interval of a share (Clopper and Pearson)."""
+    tail = (1.0 - LEVEL) / 2.0
+    lower = float(betaincinv(k, n - k + 1, tail)) if k else 0.0
+    return lower, float(betaincinv(k + 1, n - k, 1.0 - tail)) if k < n else 1.0
+
+
+def power_of(
+    kind: str, held: Floats, foils: Floats, odds_held: Floats, odds_foils: Floats, most: float
+) -> Power:
+    """Return how many foils are flagged at 5 % false alarms among what was held out."""
+    (k, n), ranked = noticed(held, foils), np.sort(held)
+    lower, upper = interval_of(k, n)
+    odds = np.concatenate([odds_held, odds_foils])
+    weight = np.repeat([1.0, MIXED / (1.0 - MIXED) * len(held) / n], [len(held), n])
+    nearer, as_near = (np.searchsorted(ranked, foils, side=side) for side in ("left", "right"))
+    return Power(
+        kind=kind,
+        n=n,
+        power=k / n,
+        lower=lower,
+        upper=upper,
+        area=float((nearer + as_near).mean() / 2.0 / len(held)),
+        known_kind=float(known_kind(odds, weight, most)[len(held) :].mean()),
+        scores=singles(foils[None])[0],
+    )
