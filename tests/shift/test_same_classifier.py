@@ -301,7 +301,7 @@ def slow_power(found: _Part, by_chance: Floats) -> float:
             tilted = own * np.exp(slope * np.array(middle))
             moved.append(tilted * own.sum() / tilted.sum())
             ratio.append(moved[-1] / np.maximum(own, sameness.TINIEST))
-        if found.effect(np.array(moved)) >= 0.05:
+        if found.effects(np.array(moved)).sum() >= 0.05:
             break
     rng = np.random.default_rng(sameness.SEED)
     drawn = found.draws(rng, np.array(ratio), sameness.POWER_DRAWS)

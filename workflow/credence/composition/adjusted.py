@@ -4,8 +4,6 @@ For the additive methods that is exact: Conf_k(S) = w_k f_kk(S)/Σ_j w_j f_kj(S)
 of predicted class k by true class j. The interval is widened by what is not known of w.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,32 +77,15 @@ def with_reach(
     composition: Composition,
     options: FitOptions,
 ) -> AdjustedCalibration:
-    """Return a calibration that was fitted with weights, and how far these may move it."""
-    down, up = composition_reach(sample, composition, options)
-    return AdjustedCalibration(calibration, sample.labelled.predictions.scale, down, up)
-
-
-def smoothed(mass: Floats) -> Floats:
-    """Return masses by classes and score, smoothed by a Gaussian window over the scores."""
-    bins = np.arange(N_SCORE_BINS)
-    square = ((bins[:, None] - bins) / (WINDOW * N_SCORE_BINS)) ** 2
-    return np.asarray(mass @ np.exp(-square / 2.0))
-
-
-def composition_reach(
-    sample: CalibrationSample, composition: Composition, options: FitOptions
-) -> tuple[Floats, Floats]:
-    """Return how far, in log odds, the composition may move each confidence."""
+    """Return a calibration fitted with weights, and how far, in log odds, these may move it."""
     density = smoothed(sample.score_masses())
     n_classes = len(density)
     down, up = (np.zeros((n_classes, N_SCORE_BINS)) for _ in range(2))
     draws = np.nan_to_num(composition.weight_draws)
-    if draws.shape[1] == 0:
-        return down, up
     centre = np.nan_to_num(composition.fit_weight)
     least = np.nan_to_num(ratio_of(composition.upper, composition.calibration_share))
     low, high = tail_levels(options)
-    for class_ in range(n_classes):
+    for class_ in range(n_classes if draws.shape[1] > 0 else 0):
         others = np.delete(np.arange(n_classes), class_)
         wrong = draws[others].T @ density[class_, others]
         wrong_centre = centre[others] @ density[class_, others]
@@ -118,4 +99,11 @@ def composition_reach(
         up[class_, held] = np.maximum(np.quantile(moved, high, axis=0), 0.0)
         if composition.share[class_] == 0.0:  # draws pile up at 0; the interval does not
             up[class_] = np.maximum(up[class_], max(np.log(least[class_] / centre[class_]), 0.0))
-    return down, up
+    return AdjustedCalibration(calibration, sample.labelled.predictions.scale, down, up)
+
+
+def smoothed(mass: Floats) -> Floats:
+    """Return masses by classes and score, smoothed by a Gaussian window over the scores."""
+    bins = np.arange(N_SCORE_BINS)
+    square = ((bins[:, None] - bins) / (WINDOW * N_SCORE_BINS)) ** 2
+    return np.asarray(mass @ np.exp(-square / 2.0))

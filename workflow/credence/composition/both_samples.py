@@ -6,8 +6,6 @@ genome's name, and places stand in the order of their keys, so that order is not
 use-set some rows stand for the others (decision 0706).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -128,9 +126,16 @@ def _gathered(cells: Cells) -> Cells:
         genomes = Genomes(genomes.key, sparse.csr_array(gather @ genomes.counts))
     at = code[cells.at].astype(np.int64)
     order = np.lexsort((cells.level, at))
-    rows = (cells.row[order], at[order], cells.level[order])
-    places = (cells.class_key, key, cells.place[first], n_rows)
-    return Cells(cells.n_steps, *places, *rows, genomes)
+    return replace(
+        cells,
+        key=key,
+        place=cells.place[first],
+        n_rows=n_rows,
+        row=cells.row[order],
+        at=at[order],
+        level=cells.level[order],
+        genomes=genomes,
+    )
 
 
 def _thinned(cells: Cells) -> Cells:
@@ -227,12 +232,11 @@ class CalibrationSample:
 
 def calibration_sample(labelled: Labelled, with_vectors: bool) -> CalibrationSample:
     """Return the labelled set with the probabilities that estimators need."""
-    unit, unit_key = encode_clusters(labelled.cluster)
+    plain = CalibrationSample(labelled, *encode_clusters(labelled.cluster), None, None, None)
     if not with_vectors:
-        return CalibrationSample(labelled, unit, unit_key, None, None, None)
+        return plain
     predictions = labelled.predictions
     assert predictions.scores is not None
-    plain = CalibrationSample(labelled, unit, unit_key, None, None, None)
     logs = log_scores(predictions.scores, predictions.resolution)
     number, families = clusters_by_class(plain), effective_rows(plain)
     model = fit_mapped(logs, labelled.true_class, labelled.weight, number, families)

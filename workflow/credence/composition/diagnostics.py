@@ -1,7 +1,5 @@
 """What has to be known of an estimated composition before it is believed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +10,7 @@ from credence.composition.both_samples import CalibrationSample, UseSample, scor
 from credence.composition.estimate import Composition, compare_predicted
 from credence.draws import cluster_weights
 from credence.predictions import Floats
+from credence.progress import each
 
 NEAR_SINGULAR = 100.0  # condition number: an error in the mix grows by as much
 WIDE = 0.25  # standard deviation of a share that is as good as unknown
@@ -59,7 +58,7 @@ def diagnose(
     if options.n_draws > 1:
         off_walk = np.empty(options.n_draws)
         weights = composition.weight_draws
-        for draw in range(options.n_draws):
+        for draw in each(range(options.n_draws), options.n_draws):
             moved = sample.score_masses(cluster_weights(sample.unit_key, draw))
             seen = score_draw(use, draw)
             tilt = np.nan_to_num(weights[:, draw]) if weights.shape[1] else weight
@@ -71,11 +70,18 @@ def diagnose(
     condition = float("inf") if is_singular else float(values[0] / values[-1])
     before, after = _effective(sample, np.nan_to_num(composition.fit_weight))
     gap = float(np.abs(gaps).max())
-    shares = (observed.sum(axis=1), expected.sum(axis=1))
-    numbers = (condition, before, after, *shares, no_shift.p_value, gap, p_label)
-    sentences = _sentences(sample, composition, condition, gap, p_label)
-    remarks = _remarks(labelled.predictions.class_names, composition)
-    return Diagnostics(*numbers, tuple(sentences), tuple(remarks))
+    return Diagnostics(
+        condition=condition,
+        effective_before=before,
+        effective_after=after,
+        predicted_share=observed.sum(axis=1),
+        expected_share=expected.sum(axis=1),
+        p_no_shift=no_shift.p_value,
+        gap=gap,
+        p_label_shift=p_label,
+        sentences=tuple(_sentences(sample, composition, condition, gap, p_label)),
+        remarks=tuple(_remarks(labelled.predictions.class_names, composition)),
+    )
 
 
 def mix(mass: Floats, weight: Floats) -> Floats:

@@ -6,8 +6,6 @@ confidences are corrected for a composition that lies between the calibration
 set's and the estimate, by how much of the shift chance cannot explain.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -35,6 +33,7 @@ from credence.composition.estimators import Estimate, Estimator, EstimatorInput
 from credence.composition.probabilities import parameter_draws
 from credence.draws import cluster_weights, keys_of, uniform
 from credence.predictions import Booleans, Floats, Predictions
+from credence.progress import each
 
 
 def evidence_of(sample: CalibrationSample, use: UseSample) -> EstimatorInput:
@@ -271,23 +270,35 @@ def estimate_composition(
     is_known = evidence.prevalence > 0
     found = _within(estimator, evidence, is_known)
     n_classes, n_draws = len(is_known), options.n_draws
-    none, blank = np.zeros((n_classes, 0)), np.full(n_classes, np.nan)
-    open_ends = (blank, blank, none, none, np.zeros(n_classes))
-    own = (is_known, HALF_ROW / use.n_rows, found.is_free, evidence.class_number)
-    no_shift = compare_predicted(sample, use)
-    composition = Composition(evidence.prevalence, found.share, *open_ends, *own, no_shift)
+    composition = Composition(
+        calibration_share=evidence.prevalence,
+        share=found.share,
+        lower=np.full(n_classes, np.nan),
+        upper=np.full(n_classes, np.nan),
+        draws=np.zeros((n_classes, 0)),
+        calibration_draws=np.zeros((n_classes, 0)),
+        deviation=np.zeros(n_classes),
+        is_known=is_known,
+        least=HALF_ROW / use.n_rows,
+        is_free=found.is_free,
+        class_number=evidence.class_number,
+        no_shift=compare_predicted(sample, use),
+    )
     if n_draws < FEWEST_DRAWS:
         return composition
     draws, unbounded, calibration = (np.zeros((n_classes, n_draws)) for _ in range(3))
     weights = np.stack([cluster_weights(sample.unit_key, draw) for draw in range(n_draws)], axis=1)
     # To second order it does not matter whose composition weighs the rows of a draw.
     near = np.where(is_known, np.maximum(found.share, HALF_ROW / use.n_rows), 0.0)
-    for draw, drawn in enumerate(drawn_evidence(sample, use, weights, is_drawn=True)):
+    evidence_of_draws = drawn_evidence(sample, use, weights, is_drawn=True)
+    for draw, drawn in enumerate(each(evidence_of_draws, n_draws)):
         drawn = replace(drawn, start=near / near.sum(), class_number=evidence.class_number)
         one = _within(estimator, drawn, is_known)
         draws[:, draw], unbounded[:, draw] = one.share, one.unbounded
         calibration[:, draw] = drawn.prevalence
-    deviation = _robust_deviation(unbounded)
+    # The standard deviation that the middle of the draws implies.
+    low, high = np.quantile(unbounded, [special.ndtr(-1.0), special.ndtr(1.0)], axis=1)
+    deviation = np.asarray((high - low) / 2.0)
     # An interval rests on the fewer: the class's clusters, or the use-set's genomes.
     n_units = np.minimum(clusters_by_class(sample), use.n_units)
     lower, upper = _interval(found, draws, deviation, n_units, options)
@@ -310,8 +321,16 @@ def fixed_composition(sample: CalibrationSample, share: Floats | None) -> Compos
     n_classes = sample.labelled.predictions.n_classes
     own = np.bincount(true_class, weights=weight, minlength=n_classes) / weight.sum()
     taken = own if share is None else share
-    none = np.zeros((n_classes, 0))
-    return Composition(own, taken, taken, taken, none, none, np.zeros(n_classes), own > 0)
+    return Composition(
+        calibration_share=own,
+        share=taken,
+        lower=taken,
+        upper=taken,
+        draws=np.zeros((n_classes, 0)),
+        calibration_draws=np.zeros((n_classes, 0)),
+        deviation=np.zeros(n_classes),
+        is_known=own > 0,
+    )
 
 
 def _within(estimator: Estimator, evidence: EstimatorInput, is_known: Booleans) -> Estimate:
@@ -339,12 +358,6 @@ def _open_to(found: Estimate) -> tuple[Floats, Floats]:
             if reached.status == 0:
                 ends[end, class_] += sign * reached.fun
     return ends[0], ends[1]
-
-
-def _robust_deviation(draws: Floats) -> Floats:
-    """Return the standard deviation that the middle of the draws implies."""
-    low, high = np.quantile(draws, [special.ndtr(-1.0), special.ndtr(1.0)], axis=1)
-    return np.asarray((high - low) / 2.0)
 
 
 def _interval(

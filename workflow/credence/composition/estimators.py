@@ -1,9 +1,8 @@
 """The estimators of a composition, and the compositions that are not estimated."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from scipy import optimize
@@ -41,7 +40,7 @@ class EstimatorInput:
         """Share of each true class in calibration."""
         return np.asarray(self.confusion.sum(axis=0))
 
-    def among(self, classes: Booleans) -> EstimatorInput:
+    def among(self, classes: Booleans) -> Self:
         """Return the evidence with columns of these true classes alone."""
 
         def columns(values: Floats | None) -> Floats | None:

@@ -5,8 +5,6 @@ likelihood. The mean probability of a class over the calibration set is then its
 needs. Before it y may go through a matrix near the unit one (decision 0707).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Annotated
 

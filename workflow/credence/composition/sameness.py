@@ -10,8 +10,6 @@ Departs from METHODS: the mix is estimated from the predicted classes, as in BBS
 exchanged columns are looked for (docs/decisions/0708-same-classifier.md).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -218,6 +216,16 @@ class Look:
                 bin_ = part.bins(predictions.predicted_class, value[part.name])
                 counts += np.bincount(bin_, minlength=len(counts))
 
+    def most_moved(self) -> str:
+        """Return the class whose scores change confidences most, '' where none is known."""
+        counts = [*self._counts, np.zeros(0, dtype=np.int64)][0]
+        if (
+            counts.sum() < FEWEST
+            or not (part := _Part(self._sketch.features[0], counts)).n_class.any()
+        ):
+            return ""
+        return self._class_names[int(part.effects(part.observed).argmax())]
+
     def found(self) -> Sameness | None:
         """Return whether a mix of the classes explains the set; None where nothing can be said.
 
@@ -240,7 +248,7 @@ class Look:
                 p_values = [_tail(misfit[at], drawn[:, at]) for at in range(len(misfit))]
                 singles = [p_values[at] for at in np.flatnonzero(part.n_class >= FEWEST)]
                 scores = min([p_values[-1], *(len(singles) * one for one in singles)])
-                effect = part.effect(part.observed)
+                effect = float(part.effects(part.observed).sum())
                 power, n = part.power(drawn[:, -1]), round(part.n_class.sum() / part.counted_as)
             elif feature.name == RUNNER_UP:
                 exchange, pair, moved = exchanged_columns(feature, counts)
@@ -434,24 +442,24 @@ class _Part:
             )
 
         least, most = 0.0, STEEPEST
-        if self.effect(moved(most)) < NOTICED:
+        if self.effects(moved(most)).sum() < NOTICED:
             return 0.0
         for _ in range(HALVINGS):
             middle = (least + most) / 2.0
             least, most = (
-                (least, middle) if self.effect(moved(middle)) >= NOTICED else (middle, most)
+                (least, middle) if self.effects(moved(middle)).sum() >= NOTICED else (middle, most)
             )
         ratio = moved(most) / np.maximum(expected, TINIEST)
         drawn = self.draws(np.random.default_rng(SEED), ratio, POWER_DRAWS)
         return float(np.mean([QUESTIONS * _tail(one, by_chance) <= LEVEL for one in drawn[:, -1]]))
 
-    def effect(self, observed: Floats) -> float:
-        """Return the mean |change of confidence| if scores were matched to calibration's."""
+    def effects(self, observed: Floats) -> Floats:
+        """Return what each class adds to the mean |change of confidence| if scores matched."""
         share = mix_of(self.given.sum(axis=1), self.observed.sum(axis=1))
         total = (self.given * share).sum(axis=2)
         own = np.einsum("kbk->kb", self.given) * share[:, None]
         confidence = own / np.maximum(total, TINIEST)
-        change = 0.0
+        change = np.zeros(len(observed))
         for class_, here in enumerate(observed):
             if self.n_class[class_] > 0 and here.sum() > 0 and total[class_].sum() > 0:
                 ours, theirs = (side.cumsum() / side.sum() for side in (here, total[class_]))
@@ -459,8 +467,8 @@ class _Part:
                 width = np.diff(ends, prepend=0.0)
                 at = [np.searchsorted(side, ends - width / 2.0) for side in (ours, theirs)]
                 value = [confidence[class_, np.minimum(bin_, len(here) - 1)] for bin_ in at]
-                change += here.sum() * float(width @ np.abs(value[0] - value[1]))
-        return float(change / self.n_class.sum())
+                change[class_] = here.sum() * float(width @ np.abs(value[0] - value[1]))
+        return np.asarray(change / self.n_class.sum())
 
 
 def mix_of(given: Floats, observed: Floats) -> Floats:

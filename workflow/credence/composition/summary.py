@@ -1,7 +1,5 @@
 """What a use-set's composition means for its predictions, as a finding."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,8 +4,6 @@ They are the sums that an additive method itself takes. For any other that answe
 score, wrong predictions near a score are divided by their true classes (decision 0710).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from credence.calibrators.all_methods import needs_of

@@ -1,0 +1,136 @@
+"""Whether every call of a genome is right: tables, refusals, and numbers by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from credence.app import run_command_line
+from credence.lists.genomes import fitted_errors, genomes_of
+from credence.lists.held_out import STEPS, HeldOut, step_of
+
+WORDS = ["--calibration", "k.json", "--out", "genomes.tsv"]
+
+
+@pytest.fixture(scope="module")
+def annotated(world: Path, calibration: Path) -> Path:
+    use = pd.read_csv(world / "demo" / "use.csv", dtype=str)
+    use.insert(1, "phage", [f"phage {row // 8}" for row in range(len(use))])
+    use.rename(columns={"Unnamed: 0": ""}).to_csv(world / "phages.csv", index=False)
+    words = ["annotate", "phages.csv", "--spec", '{"format": "phanns", "genome": "phage"}']
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(world)
+        words += ["--calibration", "k.json", "--out", "conf.tsv"]
+        assert run_command_line(words) == 0
+    return world
+
+
+def test_a_column_of_genomes_is_kept_and_each_genome_has_a_row(
+    annotated: Path, inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(["genomes", "conf.tsv", *WORDS, "--record", "g.json"]) == 0
+    conf, found = (pd.read_csv(name, sep="\t") for name in ("conf.tsv", "genomes.tsv"))
+    calls = conf[conf.confidence.notna()].groupby("genome").size()
+    assert found.set_index("genome").calls.to_dict() == calls.to_dict()
+    assert (found["wrong_lower"] <= found["wrong_upper"]).all()
+    assert found["all_right"].between(found["all_right_lower"], found["all_right_upper"]).all()
+    # Of independent calls no genome is likelier all right than by the mean number of wrong ones.
+    assert (found["all_right"] <= np.exp(-found["expected_wrong"]) + 1e-6).all()
+    shown = capsys.readouterr().err
+    assert "every call is right.\ngenomes.tsv: relatives among the calls are not known" in shown
+    summary = json.loads(Path("g.json").read_text())
+    assert (summary["n"], summary["n_calls"]) == (len(found), found.calls.sum())
+    assert summary["expected_right"] == pytest.approx(found["all_right"].sum(), abs=1e-4)
+
+
+def test_a_table_of_genomes_gives_the_same_and_rows_in_any_order_too(
+    annotated: Path, inside: Path
+) -> None:
+    conf = pd.read_csv("conf.tsv", sep="\t", dtype=str, keep_default_na=False)
+    conf[["id", "genome"]].to_csv("of.tsv", sep="\t", index=False)
+    bare = conf.drop(columns="genome").iloc[::-1]
+    bare.to_csv("bare.tsv", sep="\t", index=False)
+    assert run_command_line(["genomes", "conf.tsv", *WORDS]) == 0
+    first = Path("genomes.tsv").read_bytes()
+    assert run_command_line(["genomes", "bare.tsv", "--genomes", "of.tsv", *WORDS]) == 0
+    assert Path("genomes.tsv").read_bytes() == first
+
+
+def test_calls_of_named_classes_alone_count(annotated: Path, inside: Path) -> None:
+    words = ["genomes", "conf.tsv", *WORDS, "--calls", "Portal", "--calls", "HTJ"]
+    assert run_command_line(words) == 0
+    conf, found = (pd.read_csv(name, sep="\t") for name in ("conf.tsv", "genomes.tsv"))
+    wanted = conf[conf.predicted_class.isin(["Portal", "HTJ"]) & conf.confidence.notna()]
+    assert found.calls.sum() == len(wanted)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["conf.tsv", "--calls", "Portl"], "--calls: 'Portl' is no class that is known here."),
+        (["none.tsv"], "none.tsv, line 1, column 'genome': nothing says of which genome a"),
+        (
+            ["none.tsv", "--genomes", "strange.tsv"],
+            "strange.tsv, column 'genome': no call that has a confidence is of a known genome. "
+            "Correct its ids.",
+        ),
+        (["none.tsv", "--genomes", "conf.tsv", "--shift", "conf.tsv"], "conf.tsv"),
+    ],
+)
+def test_what_names_no_genome_or_class_is_refused(
+    annotated: Path,
+    inside: Path,
+    words: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    conf = pd.read_csv("conf.tsv", sep="\t", dtype=str, keep_default_na=False)
+    conf.drop(columns="genome").to_csv("none.tsv", sep="\t", index=False)
+    Path("strange.tsv").write_text("id\tgenome\nnobody\tphage\n")
+    Path("genomes.tsv").unlink(missing_ok=True)
+    assert run_command_line(["genomes", *words, *WORDS]) == 2
+    assert message in capsys.readouterr().err
+    assert not Path("genomes.tsv").exists()
+
+
+def held(n: int, family_of: int) -> HeldOut:
+    """Return held-out proteins of confidence 0.8, of which each fifth family is wrong."""
+    cluster = np.arange(n) // family_of
+    is_wrong = (cluster % 5 == 0).astype(np.int64)
+    step = np.full(n, step_of(np.array([0.8]))[0])
+    keys = np.arange(cluster.max() + 1).astype(np.uint64)
+    return HeldOut(step, np.zeros(n, np.int64), is_wrong, np.ones(n), cluster, keys)
+
+
+def test_independent_calls_multiply_and_relatives_that_are_alike_are_one() -> None:
+    step = np.full(4, step_of(np.array([0.8]))[0])
+    ids = np.array(["a", "b", "c", "d"], dtype=object)
+    genome = np.array(["x", "x", "y", "y"], dtype=object)
+    family = np.array(["1", "2", "3", "3"], dtype=object)
+    found = genomes_of(held(2_000, 2), ids, step, genome, family, 0.95)
+    assert found["all_right"].round(2).tolist() == [0.64, 0.8]  # 0.8 ** 2, and 0.8 as one
+    assert found["expected_wrong"].round(2).tolist() == [0.4, 0.4]
+    assert found["wrong_upper"].tolist() == [2.0, 2.0]
+    alone = genomes_of(held(2_000, 1), ids, step, genome, family, 0.95)
+    assert alone["all_right"].round(2).tolist() == [0.64, 0.64]  # relatives are not alike there
+
+
+def test_a_genome_beside_it_changes_nothing() -> None:
+    step = np.full(3, step_of(np.array([0.8]))[0])
+    ids, genome = (np.array(list(text), dtype=object) for text in ("abc", "xyy"))
+    both = genomes_of(held(200, 2), ids, step, genome, ids, 0.95)
+    alone = genomes_of(held(200, 2), ids[1:], step[1:], genome[1:], ids[1:], 0.95)
+    assert both["all_right_lower"][1] == alone["all_right_lower"][0]
+    assert both["wrong_upper"][1] == alone["wrong_upper"][0]
+
+
+def test_confidences_too_high_are_seen_and_without_evidence_they_stand() -> None:
+    total = np.zeros((len(STEPS), 1))
+    at = step_of(np.array([0.9]))[0]
+    assert fitted_errors(total, total, 1.0)[at, 0] == pytest.approx(0.0995, abs=1e-4)
+    total[at] = 10_000.0
+    assert fitted_errors(total, 0.3 * total, 1.0)[at, 0] == pytest.approx(0.3, abs=0.01)

@@ -1,0 +1,95 @@
+"""Whether every call of a genome is right, and how many are wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from credence.draws import keys_of, uniform, weight_blocks
+from credence.lists.errors import DRAWS_AT_ONCE, N_DRAWS, N_STEPS, StepErrors, likeness_of
+from credence.lists.held_out import STEPS, HeldOut
+from credence.predictions import Floats, Integers, Strings
+
+# Of the confidences of a step the middle, in log odds; the last one is 1.
+ODDS: Floats = special.logit(np.minimum((STEPS + np.append(STEPS[1:], 1.0)) / 2.0, 1.0 - 1e-4))
+NEWTON_STEPS, CAUTION = 25, 1.0  # The latter families hold the confidence to what it states
+
+
+def genomes_of(
+    held_out: HeldOut, ids: Strings, step: Integers, genome: Strings, family: Strings, level: float
+) -> dict[str, Any]:
+    """Return, by column and genome, what proteins held out show of calls with such steps.
+
+    With the probability ρ the calls of a family in a genome are right or wrong by one draw for
+    all, else each by its own. How often a call is wrong is a line in the log odds of its
+    confidence, fitted to proteins held out (decision 1042).
+    """
+    names, code = np.unique(genome.astype(str), return_inverse=True)
+    groups, of_group = np.unique(
+        np.stack([code, np.unique(family.astype(str), return_inverse=True)[1]]),
+        axis=1,
+        return_inverse=True,
+    )
+    order = np.argsort(of_group.ravel(), kind="stable")
+    code, step, of_group, ids = code[order], step[order], of_group.ravel()[order], ids[order]
+    first = np.flatnonzero(np.diff(of_group, prepend=-1))
+    # Where calibration shows nothing of relatives, each answer takes what promises less.
+    shown_alike = likeness_of(held_out)
+    alike, likely = (0.0, 1.0) if np.isnan(shown_alike) else (shown_alike, shown_alike)
+    own, theirs = keys_of(ids), keys_of(family[order])[first] ^ keys_of(genome[order])[first]
+    shown = StepErrors(held_out, np.arange(N_STEPS))
+    usual = float(held_out.weight.sum()) / max(len(held_out.key), 1) or 1.0
+
+    def all_right(error: Floats) -> Floats:
+        right = 1.0 - error
+        least, product = (fold.reduceat(right, first) for fold in (np.minimum, np.multiply))
+        together = alike * least + (1.0 - alike) * product
+        with np.errstate(divide="ignore"):
+            return np.exp(np.bincount(groups[0], weights=np.log(together)))
+
+    error = fitted_errors(*shown.sums(np.ones((len(held_out.key), 1))), usual)[step, 0]
+    wrong, every = np.empty((2, N_DRAWS, len(names)))
+    for draws, weights in weight_blocks(held_out.key, N_DRAWS, DRAWS_AT_ONCE):
+        drawn = fitted_errors(*shown.sums(weights, draws), usual)
+        for draw, errors in zip(range(N_DRAWS)[draws], drawn.T[:, step], strict=True):
+            is_one = uniform(theirs, draw, "alike")[of_group] < likely
+            lot = np.where(
+                is_one, uniform(theirs, draw, "family")[of_group], uniform(own, draw, "call")
+            )
+            wrong[draw] = np.bincount(code, weights=lot < errors)
+            every[draw] = all_right(errors)
+    ends = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
+    least, most = np.quantile(wrong, ends, axis=0, method="inverted_cdf")
+    low, high = np.quantile(every, ends, axis=0)
+    chance = all_right(error)
+    return {
+        "genome": names.astype(object),
+        "calls": np.bincount(code),
+        "expected_wrong": np.bincount(code, weights=error),
+        "wrong_lower": least,
+        "wrong_upper": most,
+        "all_right": chance,
+        "all_right_lower": np.minimum(low, chance),
+        "all_right_upper": np.maximum(high, chance),
+    }
+
+
+def fitted_errors(total: Floats, wrong: Floats, usual: float) -> Floats:
+    """Return how often calls of each step are wrong: σ(a + b · log odds of the confidence).
+
+    In each column by itself; a family that weighs as `usual` holds a to 0 and b to 1.
+    """
+    line = np.stack([np.zeros(total.shape[1]), np.ones(total.shape[1])])
+    for _ in range(NEWTON_STEPS):
+        right = special.expit(line[0] + ODDS[:, None] * line[1])
+        off = total * right - (total - wrong)
+        curve = np.maximum(total * right * (1.0 - right), 1e-12)
+        slope = np.stack([off.sum(axis=0), ODDS @ off])
+        slope += CAUTION * usual * (line - np.array([[0.0], [1.0]]))
+        first, mixed, last = curve.sum(axis=0), ODDS @ curve, ODDS**2 @ curve
+        first, last = first + CAUTION * usual, last + CAUTION * usual
+        step = np.stack([last * slope[0] - mixed * slope[1], first * slope[1] - mixed * slope[0]])
+        line -= np.clip(step / (first * last - mixed**2), -1.0, 1.0)
+    return np.asarray(special.expit(-line[0] - ODDS[:, None] * line[1]))

@@ -1,0 +1,84 @@
+"""The stage `genomes`: whether every call of a genome is right, and how many are wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import numpy as np
+
+from credence.confidence import SURE
+from credence.findings import Genomes
+from credence.lists.genomes import genomes_of
+from credence.problems import Problem, nearest, raise_any, refuse
+from credence.stages.lists import FOR_WHOM, cluster_of, opened_table
+from credence.stages.reading import require_other
+from credence.stages.settings import Settings
+from credence.tables.contract import CONTRACT, GENOME
+from credence.tables.labels import read_labels
+from credence.tables.source import open_table
+from credence.tables.writing import write_record, write_table
+
+NO_GENOMES = "nothing says of which genome a protein is."
+NAME_THEM = 'Annotate with --spec \'{"genome": "<column of the scores>"}\', or give --genomes.'
+LONELY = "relatives among the calls are not known (--clusters): each counts as a family of its own"
+
+
+def genome_calls(
+    confidences: str,
+    out: str,
+    settings: Settings,
+    calibration: str,
+    shift: str | None,
+    genomes: str | None,
+    clusters: str | None,
+    record: str | None,
+    name: str,
+    spreadsheet_safe: bool,
+) -> None:
+    """Write of each genome the probability that every call is right."""
+    require_other((out, record), [confidences, calibration, shift, genomes, clusters])
+    table, _ = opened_table(confidences, calibration, shift)
+    classes, asked = table.ranking.class_names, settings.lists.calls
+    what = "{!r} is no class that is known here."
+    strange = [one for one in asked if one not in classes]
+    raise_any(Problem("--calls", what.format(one), nearest(one, classes)) for one in strange)
+    header = open_table(Path(confidences), CONTRACT)
+    if genomes is None and GENOME not in header.header:
+        raise refuse(confidences, NO_GENOMES, NAME_THEM, header.header_line, GENOME)
+    is_asked = np.array([not asked or one in asked for one in classes])
+    parts: list[list[np.ndarray]] = [[], [], []]
+    for piece, code, step in table.pieces((GENOME,) if genomes is None else ()):
+        rows = np.flatnonzero((code >= 0) & (step >= 0) & is_asked[code])
+        columns = [piece["id"], piece["id" if genomes else GENOME]]
+        for part, values in zip(parts, (step, *(one.to_numpy() for one in columns)), strict=True):
+            part.append(values[rows])
+    step, ids, genome = (np.concatenate(part) for part in parts)
+    if genomes is not None:
+        known = read_labels(Path(genomes), "id", GENOME)
+        genome_of = dict(zip(known.ids, known.texts, strict=True))
+        genome = np.array([genome_of.get(id_, "") for id_ in ids], dtype=object)
+    is_known = genome != ""
+    if not is_known.any():
+        what = "no call that has a confidence is of a known genome."
+        raise refuse(genomes or confidences, what, "Correct its ids.", column=GENOME)
+    step, ids, genome = step[is_known], ids[is_known], genome[is_known]
+    cluster = cluster_of(clusters)
+    family = np.array([cluster.get(id_, id_) for id_ in ids], dtype=object)
+    level = settings.calibration.level
+    found = genomes_of(table.ranking.held_out, ids, step, genome, family, level)
+    write_table(Path(out), found, spreadsheet_safe=spreadsheet_safe, in_six_decimals=True)
+    n, n_right = len(found["genome"]), float(found["all_right"].sum())
+    if record is not None:
+        numbers = (len(ids), float(found["expected_wrong"].sum()), n_right)
+        n_sure = int((found["all_right"] >= SURE).sum())
+        stated = (name, asked, clusters is not None, n, *numbers)
+        write_record(Path(record), Genomes(*stated, SURE, n_sure))
+    click.echo(
+        f"Wrote {out}: {n:,} genomes; in about {n_right:.1f} every call is right.", err=True
+    )
+    if n_lacking := int((~is_known).sum()):
+        click.echo(f"{out}: {n_lacking:,} calls of no known genome are left out.", err=True)
+    if clusters is None:
+        click.echo(f"{out}: {LONELY}.", err=True)
+    click.echo(FOR_WHOM[table.ranking.is_corrected], err=True)

@@ -1,0 +1,193 @@
+"""The stage `watch`: a line for each annotated sample, and when to recalibrate."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pandas as pd
+
+from credence.composition.over_time import FEWEST, Course, alarms_of
+from credence.composition.sameness import Look
+from credence.confidence import NOTE_TEXTS, USES, Note
+from credence.evaluation.notices import plural
+from credence.predictions import Predictions
+from credence.problems import ProblemList, refuse
+from credence.records import json_text
+from credence.stages.lists import NO_HELD_OUT, Ranking, table_of
+from credence.stages.reading import require_other
+from credence.tables.contract import (
+    CONTRACT,
+    NOVELTY_NAMES,
+    SHARE,
+    Column,
+    Kind,
+    is_corrected,
+    read_columns,
+)
+from credence.tables.digests import sha256_of
+from credence.tables.ready_made import name_of
+from credence.tables.source import open_table
+from credence.tables.stage_files import CalibrationFile, read_calibration
+from credence.tables.text import is_date
+from credence.tables.writing import check_table_ending, one_writer, write_table
+
+PREDICTED = "predicted_"  # and a class: how many proteins
+COLUMNS = (
+    *map(Column, ("date", "table", "table_sha256", "calibration", "calibration_sha256")),
+    Column("proteins", Kind.INTEGER, low=0.0),
+    *(replace(SHARE, name=name) for name in ("certain", "flagged", "p", "effect")),
+    *(Column(name, may_be_empty=True) for name in ("flagged_most", "unlike_most")),
+)
+NOVEL = NOTE_TEXTS[Note.NOVEL]
+SINCE = {
+    "scores": "the scores are unlike those in calibration, whatever the mix of classes "
+    "(another version of the tool, or other proteins)",
+    "mix": "classes are predicted in other shares than in the first samples",
+    "flagged": "more proteins than in the first samples are unlike every known protein",
+}
+
+
+@dataclass(frozen=True)
+class Reason:
+    """What is no longer as it was."""
+
+    of: str  # scores, mix or flagged
+    since: str  # Date of the first sample that shows it
+    latest: str  # Of the last one, its p-value, and how many show it together
+    p_value: float
+    samples: int
+    classes: tuple[str, ...]  # Of which calibration needs proteins
+
+
+def watch_sample(confidences: str, calibration: str, date: str, log: str, as_json: bool) -> None:
+    """Add an annotated table to a log, and say whether it is time to recalibrate."""
+    require_other((log,), [confidences, calibration])
+    check_table_ending(Path(log))
+    if not is_date(date):
+        raise refuse("--date", f"{date!r} is not a date.", "Write it like 2026-11-21.")
+    file = read_calibration(Path(calibration))
+    own_digest, digest = (sha256_of(Path(path)) for path in (confidences, calibration))
+    numbers = _numbers(confidences, calibration, file)
+    with one_writer(Path(log)):
+        known = _read(log) if Path(log).exists() else pd.DataFrame()
+        if len(known):
+            same = (known.table_sha256 == own_digest) & (known.calibration_sha256 == digest)
+            if len(other := known.date[same & (known.date != date)]):
+                what = f"in {log} this table has the date {other.iloc[0]!r}, not {date!r}."
+                raise refuse("--date", what, "Give that date, or remove that line first.")
+            known = known[~same]
+        line = (date, confidences, own_digest, name_of(calibration), digest, *numbers.values())
+        names = [column.name for column in COLUMNS]
+        new = pd.DataFrame([dict(zip([*names, *list(numbers)[7:]], line, strict=True))])
+        rows = pd.concat([known, new], ignore_index=True).sort_values(names[:3])
+        write_table(Path(log), {name: rows[name].to_numpy() for name in rows})
+    own = rows[rows.calibration_sha256 == digest]
+    others = rows[rows.calibration_sha256 != digest].calibration
+    names, reasons = list(dict.fromkeys(others)), reasons_of(own, file)
+    classes = list(dict.fromkeys(name for reason in reasons for name in reason.classes))
+    if as_json:
+        found = {"calibration": name_of(calibration), "samples": len(own), "others": names}
+        found |= {"is_due": bool(reasons), "classes": classes, "reasons": reasons}
+        click.echo(json_text(found), nl=False)
+        return
+    beside = f"; {len(others)} by others: {', '.join(names)}" if names else ""
+    n_samples = plural(len(own), "sample")
+    click.echo(f"Wrote {log}: {n_samples} by {name_of(calibration)}{beside}.", err=True)
+    for sentence in sentences_of(reasons, classes, own):
+        click.echo(f"{log}: {sentence}", err=True)
+
+
+def _read(log: str) -> pd.DataFrame:
+    """Return the lines of a log, checked."""
+    further = Column(PREDICTED, Kind.NUMBER, may_be_empty=True, low=0.0)
+    read = read_columns(Path(log), COLUMNS, (further,))
+    problems = ProblemList(read.where)
+    for number, day in zip(read.lines.tolist(), read.values["date"], strict=True):
+        if day and not is_date(day):
+            problems.add(f"{day!r} is not a date.", "Write it like 2026-11-21.", number, "date")
+    problems.raise_any()
+    return pd.DataFrame(read.values)
+
+
+def _numbers(confidences: str, calibration: str, file: CalibrationFile) -> dict[str, Any]:
+    """Return what a log keeps of a table of confidences."""
+    if file.held_out is None:
+        raise refuse(calibration, *NO_HELD_OUT)
+    path, names = Path(confidences), file.class_names
+    ranking = Ranking(file.held_out, names, file.method_spec, is_corrected(path))
+    table, _ = table_of(path, ranking)
+    look = None if file.sketch is None else Look(file.sketch, names)
+    n = n_certain = 0
+    count, flagged = np.zeros(len(names)), np.zeros(len(names))
+    for piece, code, _ in table.pieces():
+        n += len(code)
+        n_certain += piece["use"].to_pylist().count(USES[0])
+        is_novel = np.array([NOVEL in (note or "") for note in piece["note"].to_pylist()], bool)
+        count += np.bincount(code[code >= 0], minlength=len(names))
+        flagged += np.bincount(code[(code >= 0) & is_novel], minlength=len(names))
+        score = piece["score"].to_numpy().astype(np.float64)
+        rows = np.flatnonzero((code >= 0) & ~np.isnan(score))
+        if look is not None and len(rows):
+            ids = piece["id"].to_numpy()[rows]
+            scale = (file.scale, file.resolution)
+            look.add(Predictions(ids, names, *scale, code[rows], score[rows]))
+    found = None if look is None else look.found()
+    is_looked_for = NOVELTY_NAMES[0] in open_table(path, CONTRACT).header and n > 0
+    return {
+        "proteins": n,
+        "certain": n_certain / n if n else np.nan,
+        "flagged": flagged.sum() / n if is_looked_for else np.nan,
+        "p": np.nan if found is None else found.p_value,
+        "effect": np.nan if found is None else found.effect,
+        "flagged_most": names[int(flagged.argmax())] if flagged.any() else "",
+        "unlike_most": "" if found is None or look is None else look.most_moved(),
+        **{f"{PREDICTED}{name}": n_own for name, n_own in zip(names, count, strict=True)},
+    }
+
+
+def reasons_of(lines: pd.DataFrame, file: CalibrationFile) -> list[Reason]:
+    """Return why to recalibrate, by the lines of one calibration in the order of their dates."""
+    assert file.held_out is not None
+    size = np.bincount(file.held_out.cluster, minlength=1).astype(np.float64)
+    relatives = max(float((size**2).sum() / max(size.sum(), 1.0)), 1.0)
+    counts = lines[[f"{PREDICTED}{name}" for name in file.class_names]].to_numpy(np.float64)
+    flagged, p_value, effect = lines[["flagged", "p", "effect"]].to_numpy(np.float64).T
+    alarms = alarms_of(Course(counts, flagged, p_value, effect, relatives))
+    reasons = []
+    for of in SINCE:
+        if own := [alarm for alarm in alarms if alarm.of == of]:
+            last, latest = own[-1], lines.iloc[own[-1].sample]
+            named = {"scores": latest.unlike_most, "flagged": latest.flagged_most}.get(of, "")
+            classes = [file.class_names[class_] for class_ in last.classes] or [str(named)]
+            when = (lines.iloc[own[0].sample].date, latest.date)
+            reasons.append(
+                Reason(of, *when, last.p_value, last.window, tuple(filter(None, classes)))
+            )
+    return reasons
+
+
+def sentences_of(reasons: list[Reason], classes: list[str], lines: pd.DataFrame) -> list[str]:
+    """Return what a reader has to know of a log."""
+    wanted = f", with proteins of {', '.join(classes)}" if classes else ""
+    said = [f"it is time to recalibrate{wanted}; credence plan chooses which to verify."]
+    if not reasons:
+        said = [
+            f"no alarm in {plural(len(lines), 'sample')}. That is no proof: what is usual is "
+            "known from the first samples alone, and small changes are not seen."
+        ]
+    for reason in reasons:
+        of = f" ({', '.join(reason.classes)})" if reason.classes else ""
+        seen = "one sample" if reason.samples == 1 else f"{reason.samples} samples together"
+        when = f"{seen}, since {reason.since}, lastly {reason.latest}"
+        said.append(f"{SINCE[reason.of]}{of}: {when}, p = {reason.p_value:.2g}.")
+    if any(reason.of == "mix" for reason in reasons):
+        said.append("until then correct for the mix: credence shift, and annotate with --shift.")
+    if len(lines) <= FEWEST:
+        said.append(f"mix and flagged proteins are compared from sample {FEWEST + 1} on.")
+    if lines.flagged.isna().all():
+        said.append("flagged proteins are not known: annotate with --novelty.")
+    if lines.p.isna().all():
+        said.append("scores are not compared: the calibration keeps no sketch, or they are few.")
+    return said
