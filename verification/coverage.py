@@ -158,7 +158,10 @@ def run_world(study: Study, world: int, out: Path) -> Path:
         confidence = calibration.confidence(seen.predictions)
         seconds = time.perf_counter() - began
         aims_at_truth = not needs_vector(text)
-        limit = limit_of(study, text).confidence(seen.predictions).value
+        limit = np.full(len(predicted), np.nan)
+        # `auto` weighs its members by clusters held out, and a population has none to hold out.
+        if not text.startswith("auto"):
+            limit = limit_of(study, text).confidence(seen.predictions).value
         for class_, name in enumerate(CLASS_NAMES):
             own = predicted == class_
             lower, upper = confidence.lower[own], confidence.upper[own]
@@ -169,7 +172,7 @@ def run_world(study: Study, world: int, out: Path) -> Path:
                     text,
                     name,
                     len(set(labelled.cluster[own])),
-                    held(lower, upper, limit[own]),
+                    held(lower, upper, limit[own]) if np.isfinite(limit).any() else np.nan,
                     *truth_held(lower, upper, true_value[own], aims_at_truth),
                     float((upper - lower).mean()),
                     seconds,
@@ -210,7 +213,7 @@ def summarise(paths: list[Path], out: Path, level: float) -> list[dict[str, obje
                 of_world.setdefault(row["method"], []).append(values)
                 found.setdefault((row["method"], row["class"]), []).append(values)
         for method, rows in of_world.items():
-            # Classes of one world share clusters and parameters: a world is one witness.
+            # Classes of one world share clusters and parameters: a world counts once.
             mean = np.array(rows).mean(axis=0).tolist()
             found.setdefault((method, "all classes"), []).append(mean)
     table: list[dict[str, object]] = []

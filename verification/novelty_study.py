@@ -855,7 +855,6 @@ def _mutation_figure(entry: StudySet, name: str) -> page.Figure:
             entry.mutations,
             (entry.accuracy_at_mutations, *(method.at_mutations for method in methods)),
             1.0,
-            has_points=True,
         ),
     )
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from credence.evaluation.curves import N_CURVE, reliability_of
-from credence.evaluation.describing import COUNTING_BANDWIDTH, confusion_of, counting_of, halves_of
+from credence.evaluation.describing import confusion_of
 from credence.evaluation.judging import HELD_OUT, EvaluationOptions, Stated
 from credence.predictions import Labelled, from_scores, label
 
@@ -27,36 +27,6 @@ def test_confusion_counts_and_shares_by_hand() -> None:
     assert given_predicted[1][1] == 1.0
     assert np.isnan(given_true[2]).all()
     assert np.isnan([row[2] for row in given_predicted]).all()
-
-
-def test_halves_share_no_cluster_and_add_up() -> None:
-    rng = np.random.default_rng(1)
-    top = rng.uniform(0.5, 1.0, 400)
-    labelled = labelled_of(
-        np.column_stack([top, 1 - top]),
-        (rng.random(400) > top).astype(int),
-        np.array([f"c{k // 4}" for k in range(400)], dtype=object),
-    )
-    edges = np.linspace(0.0, 1.0, 11)
-    found = halves_of(labelled, "A", edges)
-    both = np.array(found.n_first) + np.array(found.n_second)
-    assert both.tolist() == np.histogram(top, edges)[0].tolist()
-    assert abs(sum(found.n_first) - 200) <= 4
-    assert all(n % 1 == 0 for n in found.n_first)
-    # About 40 proteins in 10 families per bin and half, each bin: √(2·0.2/10)·0.8 ≈ 0.1 or more.
-    assert 0.02 < found.distance < 0.25
-
-
-def test_top_label_and_all_scores_counting_differ_where_other_classes_crowd() -> None:
-    # Scores of 0.4 for A that lost to B are never A; those that won are always A.
-    won = np.tile([0.4, 0.3, 0.3], (50, 1))
-    lost = np.tile([0.4, 0.6, 0.0], (150, 1))
-    true = np.array([0] * 50 + [1] * 150)
-    found = counting_of(labelled_of(np.concatenate([won, lost]), true))[0]
-    at = found.score.index(pytest.approx(0.4))
-    assert (found.top_label[at], found.all_scores[at]) == pytest.approx((1.0, 0.25))
-    assert found.bandwidth == pytest.approx(COUNTING_BANDWIDTH)
-    assert np.isnan(found.top_label[-1])
 
 
 def test_a_diagram_has_bins_band_curve_and_counts() -> None:

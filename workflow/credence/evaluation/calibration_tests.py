@@ -1,7 +1,5 @@
 """Tests of calibration on held-out proteins, class by class."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Confidence over the top score, class by class, as a page can draw it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

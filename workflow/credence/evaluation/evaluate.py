@@ -1,7 +1,5 @@
 """Methods judged on a calibration set, in-sample and held-out side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
@@ -13,14 +11,9 @@ from credence.calibrators.auto import AutoCalibrator
 from credence.calibrators.crossfit import fold_of, left_out
 from credence.calibrators.protocol import Calibration, Calibrator
 from credence.confidence import Confidence
+from credence.evaluation import describing
 from credence.evaluation.calibration_tests import calibration_tests
 from credence.evaluation.curves import curves_of, reliability_of, scores_needed
-from credence.evaluation.describing import (
-    confusion_of,
-    counting_of,
-    describe_classes,
-    parameters_of,
-)
 from credence.evaluation.judging import HELD_OUT, IN_SAMPLE, EvaluationOptions, Key, Stated, judge
 from credence.evaluation.notices import notices_of, notices_of_draws, notices_of_reliability
 from credence.findings import ClassCount, MetricValue, Reliability, Results
@@ -67,10 +60,10 @@ def evaluate(
         stated[name, HELD_OUT] = before.get(name) or Stated(fresh[name], vectors.get(name))
     left_out = {name: stated[name, HELD_OUT].confidence for name in in_sample}
     judgement = judge(labelled, stated, reference, options)
-    classes, histograms, halves = describe_classes(labelled, options)
+    classes, histograms = describing.describe_classes(labelled, options)
     classes = tuple(_as_measured(entry, judgement.metrics) for entry in classes)
     curves = curves_of(labelled, calibrations, in_sample)
-    confusion, given_true, given_predicted = confusion_of(labelled)
+    confusion, given_true, given_predicted = describing.confusion_of(labelled)
     reliability = _reliability(labelled, stated, options)
     results = Results(
         class_names=predictions.class_names,
@@ -96,14 +89,12 @@ def evaluate(
         ),
         given_true=given_true,
         given_predicted=given_predicted,
-        halves=halves,
-        counting=counting_of(labelled),
         notices=(
             *notices_of(labelled, in_sample, left_out, classes, options.n_folds),
             *notices_of_reliability(reliability, reference, options.level),
             *notices_of_draws(options.n_draws, options.level),
         ),
-        parameters=parameters_of(calibrations, predictions.class_names),
+        parameters=describing.parameters_of(calibrations, predictions.class_names),
     )
     return Evaluation(results, fold, in_sample, left_out)
 

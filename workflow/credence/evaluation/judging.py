@@ -1,7 +1,5 @@
 """All metrics of all methods, with intervals, paired differences and noise floors."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -33,6 +31,7 @@ from credence.metrics import metric as pointwise
 from credence.metrics.all_metrics import BY_NAME, METRICS
 from credence.metrics.metric import Judged, Metric
 from credence.predictions import Booleans, Floats, Integers, Labelled
+from credence.progress import each
 
 NOTHING = (float("nan"), float("nan"))
 
@@ -115,8 +114,7 @@ def _bounds(drawn: Floats, freedom: float, level: float) -> tuple[float, float]:
     """Return widened quantiles; NaN where the draws do not differ."""
     known = drawn[~np.isnan(drawn)]
     if len(known) == 0 or known.min() == known.max():
-        # As of a worst bin that holds one protein.
-        return NOTHING
+        return NOTHING  # as of a worst bin that holds one protein
     low, high = expanded_quantiles(known[None], np.array([freedom + 1.0]), FitOptions(level=level))
     return float(low[0]), float(high[0])
 
@@ -321,7 +319,8 @@ def judge(
     """Return metrics, differences and noise floors of all methods."""
     of = Judge(labelled, options)
     outcomes = {
-        key: of.outcome(key, entry, ~np.isnan(entry.confidence)) for key, entry in stated.items()
+        key: of.outcome(key, entry, ~np.isnan(entry.confidence))
+        for key, entry in each(stated.items(), len(stated))
     }
     floor = [row for one in outcomes.values() for row in of.floors(one)]
     chance = {

@@ -1,7 +1,5 @@
 """Every metric of one method over one sample, with its draws and noise floors."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -165,9 +163,7 @@ def unit_matrices(
 def total_sums(placed: BinPlaces, weight: Floats) -> Floats:
     """Return the sums with the proteins' own weights: one draw, nothing drawn."""
     size = placed.n_blocks * placed.n_cells
-    sums = [
-        sum_by(placed.position, weight[placed.row] * channel, size) for channel in placed.values
-    ]
+    sums = [sum_by(placed.position, weight[placed.row] * one, size) for one in placed.values]
     return blocks_of(placed, np.stack(sums)[:, :, None])
 
 
@@ -335,9 +331,7 @@ def _measure_losses(
         for name, values in means.items():
             drawn[name].append(values)
         start = stop
-    losses = {
-        metric.name: channel for metric, channel in zip(LOSSES, placed.values[1:], strict=True)
-    }
+    losses = {metric.name: own for metric, own in zip(LOSSES, placed.values[1:], strict=True)}
     return Measures(
         value={name: values[:, 0] for name, values in own.items()},
         drawn=_joined(drawn),

@@ -1,7 +1,5 @@
 """What a reader has to know before trusting the numbers, in plain sentences."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 
@@ -100,9 +98,7 @@ def _about_the_set(labelled: Labelled) -> list[Notice]:
     return found
 
 
-def _about_classes(
-    classes: Sequence[ClassCount], n_folds: int, is_raw_shown: bool
-) -> list[Notice]:
+def _about_classes(classes: Sequence[ClassCount], n_folds: int, shows_raw: bool) -> list[Notice]:
     found = []
     for entry in classes:
         name = entry.class_name
@@ -110,7 +106,7 @@ def _about_classes(
             text = (
                 f"No calibration protein is predicted to be {name}. "
                 "Predictions of this class get no confidence"
-                + (f", but of {UNCALIBRATED} the raw score." if is_raw_shown else ".")
+                + (f", but of {UNCALIBRATED} the raw score." if shows_raw else ".")
             )
             found.append(Notice("unseen class", text, name, is_warning=True))
         elif entry.n_clusters < n_folds:

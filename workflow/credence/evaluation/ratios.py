@@ -3,8 +3,6 @@
 Mean losses, paired differences, shares in bins: each is Σ numerator over Σ denominator.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -42,7 +40,7 @@ class Estimates:
     n: Integers  # Proteins and clusters that each is over
     n_clusters: Integers
 
-    def part(self, start: int, length: int) -> Estimates:
+    def part(self, start: int, length: int) -> "Estimates":
         """Return a run of them."""
         return Estimates(*(values[start : start + length] for values in vars(self).values()))
 

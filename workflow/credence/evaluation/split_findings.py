@@ -1,7 +1,5 @@
 """What a page says of a split, as findings."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -9,16 +7,8 @@ import numpy as np
 
 from credence.findings import Apart, CrossingPair, SplitClass, SplitFinding, SplitGroup
 from credence.predictions import Booleans, Integers, Strings
+from credence.relatives import pack
 from credence.relatives.audit import Audit, by_class
-from credence.relatives.pack import (
-    NO_GROUP,
-    SET_ASIDE,
-    TRAINING,
-    deviations,
-    kind_of,
-    lower_bounds,
-    size_ratios,
-)
 from credence.relatives.strict import Split, SplitOptions
 
 EDGES = tuple(round(0.1 * step, 1) for step in range(11))
@@ -36,11 +26,11 @@ def describe_split(
 ) -> SplitFinding:
     """Return what the page shows of a split."""
     packing, audited = found.packing, found.audit
-    inside = (packing.group != NO_GROUP) & (packing.role != TRAINING)
+    inside = (packing.group != pack.NO_GROUP) & (packing.role != pack.TRAINING)
     names, group = np.unique(packing.group[inside].astype(str), return_inverse=True)
     present, codes = np.unique(class_[inside], return_inverse=True)
     _, cluster = np.unique(found.cluster[inside].astype(str), return_inverse=True)
-    ratios = size_ratios(group, settings.n_groups)
+    ratios = pack.size_ratios(group, settings.n_groups)
     sampled = audited.is_examined & inside
     population, n_sampled = int(inside.sum()), int(sampled.sum())
     n_crossing = int((sampled & audited.is_crossing).sum())
@@ -48,8 +38,8 @@ def describe_split(
     # Those that were met among the others are some of those that the bound allows there.
     n_most = n_crossing + max(min(found.n_unseen, population - n_sampled), n_met)
     examined = by_class(audited, class_)
-    away = deviations(group, codes, settings.n_groups)
-    bounds = lower_bounds(cluster, codes, settings.n_groups)
+    away = pack.deviations(group, codes, settings.n_groups)
+    bounds = pack.lower_bounds(cluster, codes, settings.n_groups)
     classes = []
     for at, code in enumerate(present.tolist()):
         own, uneven = cluster[codes == at], (float(away[at]), float(bounds[at]))
@@ -78,7 +68,7 @@ def describe_split(
         groups=_groups(names, packing.group, audited),
         edges=EDGES,
         worst=_worst(ids, packing.group, audited),
-        apart=_apart(ids, packing.role == SET_ASIDE, packing.reason),
+        apart=_apart(ids, packing.role == pack.SET_ASIDE, packing.reason),
         most_expected=needed.most_expected,
         n_counted=audited.n_counted,
         n_by_chance=audited.n_by_chance,
@@ -119,7 +109,7 @@ def _worst(ids: Strings, group: Strings, audited: Audit) -> tuple[CrossingPair, 
 def _apart(ids: Strings, is_apart: Booleans, reason: Strings) -> tuple[Apart, ...]:
     by_kind: dict[str, list[str]] = defaultdict(list)
     for row in sorted(np.flatnonzero(is_apart).tolist(), key=lambda row: str(ids[row])):
-        by_kind[kind_of(str(reason[row]))].append(f"{ids[row]}: {reason[row]}")
+        by_kind[pack.kind_of(str(reason[row]))].append(f"{ids[row]}: {reason[row]}")
     return tuple(
         Apart(kind, len(texts), tuple(texts[:MOST_EXAMPLES]))
         for kind, texts in sorted(by_kind.items())

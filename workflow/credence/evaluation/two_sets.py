@@ -1,14 +1,12 @@
 """How much a number flatters that is measured where the fit was made ([S23] Appendix A)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from credence.calibrators.protocol import Calibrator
-from credence.draws import encode_clusters, uniform
+from credence.draws import cluster_weights, encode_clusters, uniform
 from credence.metrics.all_metrics import BY_NAME
 from credence.metrics.metric import Judged
 from credence.predictions import Booleans, Floats, Labelled
@@ -49,12 +47,29 @@ def first_half(labelled: Labelled, draw: int) -> Booleans:
 def measure_halves(labelled: Labelled, calibrators: Mapping[str, Calibrator], draw: int) -> Values:
     """Return each metric on the half that was fitted and on the other."""
     inside = first_half(labelled, draw)
-    halves = labelled.take(inside), labelled.take(~inside)
+    return _measure_both((labelled.take(inside), labelled.take(~inside)), calibrators)
+
+
+def measure_sets(
+    sets: tuple[Labelled, Labelled], calibrators: Mapping[str, Calibrator], draw: int
+) -> Values:
+    """Return the same of two sets as they are (draw 0), or with their clusters drawn again."""
+    drawn = []
+    for labelled in sets:
+        codes, keys = encode_clusters(labelled.cluster)
+        weight = cluster_weights(keys, draw)[codes] if draw else 1.0
+        drawn.append(labelled.reweighted(labelled.weight * weight))
+    return _measure_both((drawn[0], drawn[1]), calibrators)
+
+
+def _measure_both(
+    halves: tuple[Labelled, Labelled], calibrators: Mapping[str, Calibrator]
+) -> Values:
     found: Values = {}
     for name, calibrator in calibrators.items():
         calibration = calibrator.fit(halves[0])
         confidences = [calibration.confidence(half.predictions).value for half in halves]
-        for number, class_name in enumerate((None, *labelled.predictions.class_names)):
+        for number, class_name in enumerate((None, *halves[0].predictions.class_names)):
             for metric in MEASURED:
                 first, second = (
                     _measure(half, confidence, number - 1, metric)

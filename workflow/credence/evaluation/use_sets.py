@@ -1,16 +1,14 @@
 """Confidences of proteins whose classes are not known, summed up for a page."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from credence.confidence import NOTE_TEXTS, USES, Confidence, use_of
-from credence.draws import keys_of
-from credence.findings import NovelProtein, NoveltyFinding, Points, Setting, UseClass, UseSet
+from credence.findings import FoilFinding, NovelProtein, NoveltyFinding, Setting, UseClass, UseSet
 from credence.metrics.binned import bin_of
+from credence.novelty.detector import SHARES, Detector, SampleTest, sample_test
 from credence.novelty.reference import Look, Reference
 from credence.predictions import Booleans, Floats, Integers, Predictions, Strings
 
@@ -89,32 +87,8 @@ def summarise_use_set(
 
 
 MOST_ROWS = 50  # flagged proteins that a page lists
-MOST_POINTS = 400  # of one kind on a map; more hide each other
 N_NOVELTY_BINS = 30
 FARTHEST = 0.995  # of all distances; the last bin holds what is beyond it
-
-
-@dataclass
-class Sample:
-    """Points of proteins, drawn by the names of the proteins alone."""
-
-    most: int  # How many are kept
-    n: int = 0
-    _keys: Integers = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
-    _points: Floats = field(default_factory=lambda: np.empty((0, 2)))
-
-    def add(self, ids: Strings, points: Floats) -> None:
-        """Add proteins."""
-        self.n += len(ids)
-        keys = np.concatenate([self._keys, keys_of(ids)])
-        joined = np.concatenate([self._points, points])
-        order = np.argsort(keys, kind="stable")[: self.most]
-        self._keys, self._points = keys[order], joined[order]
-
-    def points(self) -> Points:
-        """Return what was kept, in the order of the keys."""
-        x, y = (tuple(float(f"{number:.4g}") for number in axis) for axis in self._points.T)
-        return Points(x, y, self.n)
 
 
 @dataclass
@@ -123,84 +97,98 @@ class NovelSet:
 
     name: str  # The use-set
     reference: Reference  # What is known
+    detector: Detector | None = None
     n: int = 0
     n_repeats: int = 0
-    _others: Sample = field(default_factory=lambda: Sample(MOST_POINTS))
-    _flagged: Sample = field(default_factory=lambda: Sample(MOST_POINTS))
+    n_flagged: int = 0
     _distances: list[Floats] = field(default_factory=list)
+    _standing: list[Floats] = field(default_factory=list)
     _sums: Floats = field(default_factory=lambda: np.zeros((2, 2)))
     _rows: list[NovelProtein] = field(default_factory=list)
 
-    def add(
-        self, ids: Strings, points: Floats, look: Look, predicted: Strings, confidence: Floats
-    ) -> None:
+    def add(self, ids: Strings, look: Look, predicted: Strings, confidence: Floats) -> None:
         """Add proteins of the use-set."""
         placed, flagged = np.isfinite(look.distance), look.is_flagged
         self.n += len(ids)
         self.n_repeats += int(look.is_repeat.sum())
-        self._distances.append(look.distance[placed])
-        flat = _flat(points)
-        self._flagged.add(ids[flagged], flat[flagged])
-        self._others.add(ids[placed & ~flagged], flat[placed & ~flagged])
+        self._distances.append(look.far[placed])
+        self._standing.append(look.far[placed & look.stands])
+        self.n_flagged += int(flagged.sum())
         for row, chosen in enumerate((flagged, placed & ~flagged)):
             known = confidence[chosen & np.isfinite(confidence)]
             self._sums[row] += (known.sum(), len(known))
         for row in np.flatnonzero(flagged).tolist():
-            own = (confidence, look.novelty, look.distance, look.training_distance)
-            stated, novelty, distance, training = (float(column[row]) for column in own)
-            named = (self.reference.ids, self.reference.class_name)
-            nearest, its_class = (str(names[look.nearest[row]]) for names in named)
-            novel = (str(ids[row]), str(predicted[row]), stated, novelty, distance)
-            self._rows.append(NovelProtein(*novel, nearest, its_class, training))
-        self._rows = sorted(self._rows, key=lambda found: (-found.distance, found.id))[:MOST_ROWS]
+            nearest = int(look.nearest[row])
+            self._rows.append(
+                NovelProtein(
+                    id=str(ids[row]),
+                    predicted_class=str(predicted[row]),
+                    confidence=float(confidence[row]),
+                    novelty=float(look.novelty[row]),
+                    far=float(look.far[row]),
+                    identity=float(look.identity[row]),
+                    nearest=str(self.reference.ids[nearest]),
+                    nearest_class=str(self.reference.class_name[nearest]),
+                    training_distance=float(look.training_distance[row]),
+                )
+            )
+        self._rows = sorted(self._rows, key=lambda found: (-found.far, found.id))[:MOST_ROWS]
 
     def finding(self) -> NoveltyFinding:
         """Return what was found of all proteins added."""
         reference = self.reference
-        known = reference.calibration_rows
-        calibration = Sample(MOST_POINTS)
-        calibration.add(reference.ids[known], _flat(reference.points[known]))
         use = np.concatenate([np.empty(0), *self._distances])
-        own = reference.sorted_distances
+        standing, tested = np.concatenate([np.empty(0), *self._standing]), None
+        if self.detector is not None and len(standing):
+            tested = sample_test(self.detector, np.sort(standing))
+        own = reference.sorted_distances if self.detector is None else self.detector.held
+        own = np.sort(own)
         distances = np.concatenate([use, own])
         end = float(np.quantile(distances, FARTHEST)) if len(distances) else 1.0
+        start = float(np.quantile(distances, 1.0 - FARTHEST)) if self.detector else 0.0
         n_bins = N_NOVELTY_BINS if len(distances) else 1
-        edges = np.linspace(0.0, end if end > 0 else 1.0, n_bins + 1)
+        edges = np.linspace(start, end if end > start else start + 1.0, n_bins + 1)
         sums, counts = self._sums.T
         with np.errstate(invalid="ignore"):
             flagged, others = (sums / counts).tolist()
         return NoveltyFinding(
             name=self.name,
             features=reference.space.kind,
-            n_components=reference.space.n_components,
-            explained=tuple(float(share) for share in reference.space.explained[:2]),
             flag=reference.flag,
             n=self.n,
             n_placed=len(use),
-            n_flagged=self._flagged.n,
+            n_flagged=self.n_flagged,
             n_repeats=self.n_repeats,
-            n_calibration=len(known),
+            n_calibration=len(reference.calibration_rows),
+            n_families=len(own),
+            kept=float("nan") if self.detector is None else self.detector.kept,
+            n_standing=0 if tested is None else tested.n,
+            p_sample=float("nan") if tested is None else tested.p,
+            foils=() if self.detector is None else _foils(self.detector, tested),
             n_training=0 if reference.training is None else len(reference.training),
             confidence_flagged=flagged,
             confidence_others=others,
             edges=tuple(float(edge) for edge in edges),
             calibration_counts=_counts(own, edges),
             use_counts=_counts(use, edges),
-            flag_distance=reference.flag_distance,
-            calibration=calibration.points(),
-            others=self._others.points(),
-            flagged=self._flagged.points(),
+            flag_distance=reference.limit(own),
             rows=tuple(self._rows),
         )
 
 
-def _flat(points: Floats) -> Floats:
-    """Return the first two coordinates; a second one of 0 where there is one axis."""
-    if points.shape[1] >= 2:
-        return points[:, :2]
-    return np.column_stack([points[:, 0], np.zeros(len(points))])
+def _foils(detector: Detector, tested: SampleTest | None) -> tuple[FoilFinding, ...]:
+    """Return what is noticed of each kind of foils, alone and in a sample."""
+    names = ("kind", "n", "power", "lower", "upper", "area", "known_kind")
+    return tuple(
+        FoilFinding(
+            **{name: getattr(power, name) for name in names},
+            shares=SHARES,
+            in_sample=(float("nan"),) * len(SHARES) if tested is None else tested.power[number],
+        )
+        for number, power in enumerate(detector.powers)
+    )
 
 
 def _counts(distances: Floats, edges: Floats) -> tuple[int, ...]:
-    inside = np.minimum(distances, edges[-1])
+    inside = np.clip(distances, edges[0], edges[-1])
     return tuple(int(number) for number in np.histogram(inside, edges)[0])

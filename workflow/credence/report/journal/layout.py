@@ -1,9 +1,6 @@
 """Drawing of small multiples: a panel per class, on as many parts as a page asks for."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -12,20 +9,12 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import LogLocator, MaxNLocator
 
+from credence.findings import FigurePanel, FigureRecord, FigureSeries
 from credence.report import style
-from credence.report.journal.all_figures import ClassPanel, PanelGrid, RankPlot
-from credence.report.painting import (
-    paint_change,
-    paint_change_counts,
-    paint_confidence,
-    paint_counts,
-    paint_lines,
-    paint_reliability,
-)
-from credence.report.plots import ChangePlot, ConfidencePlot, Heat, LinesPlot, ReliabilityPlot
-from credence.report.style import MOST_TIMES_BEST
+from credence.report.plots import Heat
 from credence.report.wording import MOST_SHORT, printable, shortened
 
 MM_PER_INCH = 25.4
@@ -106,242 +95,209 @@ def legend_columns(names: list[str], wide: float) -> int:
     return max(1, min(len(names), int(wide / longest)))
 
 
+# Colour of each look; series of one name have one.
+LOOKS = {
+    "right": style.RIGHT,
+    "wrong": style.WRONG,
+    "kernel": style.SERIES[3],
+    "cumulative": style.SERIES[2],
+    "histogram": style.INK,
+    "score": style.MUTED,
+    "all": style.SERIES[5],
+}
+DASHES: dict[str, Any] = {"dashed": (0, (4, 2)), "dotted": (0, (1, 1.5))}
 # All in millimetres.
 LEFT, RIGHT, BOTTOM, TOP, GAP = 11.0, 3.0, 10.0, 1.5, 3.0
-RANK_GAP, RANK_ROW, TICKS = 5.0, 2.5, 4.5
-BELOW = 1.0  # between a panel and the counts under it
-SHAPE, COUNTS = 0.72, 0.24  # heights, as parts of a panel's width
-LEAST_COUNTS, LEAST_CHANGE = 7.0, 5.5  # so that their text is beside the bars
+SHAPE, BETWEEN = 0.72, 1.5  # height of a panel, as part of its width; above its title
 # Panels side by side, by how many there are: up to the first number as many as the second.
 SIDE_BY_SIDE: dict[int, tuple[tuple[float, int], ...]] = {
     85: ((1, 1), (8, 2), (math.inf, 3)),
     174: ((2, 2), (9, 3), (16, 4), (30, 5), (math.inf, 6)),
 }
-MOST_RANKS = {85: 2, 174: 4}
-LONGEST_ENTRY = 44  # characters of a legend's text
 STEPS = [1, 2, 5, 10]  # ticks at round numbers only
-HEADROOM = 2.0  # above counts, for their text
 
 
 class Layout:
     """Where panels are, in millimetres."""
 
-    def __init__(self, grid: PanelGrid, width: int) -> None:
-        first = grid.panels[0].plot
+    def __init__(self, record: FigureRecord, width: int) -> None:
+        n, across = len(record.panels), record.across
+        columns = min(n, next(k for most, k in SIDE_BY_SIDE[width] if n <= most))
+        self.n_columns = max(across, columns - columns % across)
         self.width = float(width)
-        self.is_rank = isinstance(first, RankPlot)
-        n = len(grid.panels)
-        self.n_columns = min(n, next(k for most, k in SIDE_BY_SIDE[width] if n <= most))
-        self.left, self.gap = LEFT, GAP
-        self.names: tuple[str, ...] = ()
-        if isinstance(first, RankPlot):
-            self.n_columns = min(self.n_columns, MOST_RANKS[width])
-            self.names = labels(first.methods)
-            self.left = 2.0 + max(width_mm(name, TINY + 0.5) for name in self.names)
-            self.gap = RANK_GAP
-        wide = self.width - self.left - RIGHT - self.gap * (self.n_columns - 1)
+        is_words = any(one.kind == "word" for one in record.panels[0].series)
+        self.left = RIGHT if is_words else LEFT
+        wide = self.width - self.left - RIGHT - GAP * (self.n_columns - 1)
         self.panel = wide / max(self.n_columns, 1 if n == 1 else 2)
-        self.below: tuple[float, ...] = ()
-        if isinstance(first, ChangePlot):
-            self.below = (max(self.panel * COUNTS * 0.6, LEAST_CHANGE),) * 2
-        elif grid.has_counts:
-            self.below = (max(self.panel * COUNTS, LEAST_COUNTS),)
         self.main = self.panel * SHAPE
-        if isinstance(first, RankPlot):
-            self.main = RANK_ROW * (len(first.methods) + 0.6)
-        self.titles = [wrapped(p.title, SMALL, self.panel) for p in grid.panels]
-        longest = max(len(lines) for lines in self.titles)
-        self.title = longest * SMALL * LINE / POINTS_PER_MM + 1.2
-        self.between = TICKS if self.is_rank else 1.5
+        if is_words:
+            longest = max(len(panel.series) for panel in record.panels)
+            self.main = (longest + 1.5) * FONT * WORD_LINE / POINTS_PER_MM
+        under = max((width_mm(name, TINY + 0.5) for name in record.ticks), default=0.0)
+        self.bottom = RIGHT if is_words else max(BOTTOM, under + 5.5)
+        self.titles = [self.title_of(record, at) for at in range(n)]
+        self.title = max(map(len, self.titles)) * SMALL * LINE / POINTS_PER_MM + 1.2
+        self.names = legend_of(record)
+        lines = math.ceil(len(self.names) / legend_columns(self.names, width)) if self.names else 0
+        self.legend = lines * SMALL * 1.6 / POINTS_PER_MM + 1.5 if lines else 0.0
+
+    def title_of(self, record: FigureRecord, at: int) -> tuple[str, ...]:
+        """Return the lines of a panel's title: its letter and what it shows."""
+        return wrapped(f"({letter(at)}) {record.panels[at].title}", SMALL, self.panel)
 
     @property
     def row(self) -> float:
         """Height of a row of panels with its titles."""
-        below = sum(self.below) + BELOW * len(self.below)
-        return self.title + self.main + below + self.between
+        return self.title + self.main + BETWEEN
 
 
-def parts_of_grid(grid: PanelGrid, width: int) -> tuple[tuple[ClassPanel, ...], ...]:
-    """Return the panels of each part, so that none is taller than a page."""
-    layout = Layout(grid, width)
-    room = TALLEST_MM - TOP - _legend_height(_legend_of(grid), width) - BOTTOM
+def letter(at: int) -> str:
+    """Return the letter of a panel: a to z, then aa, ab and so on."""
+    first, last = divmod(at, 26)
+    return (letter(first - 1) if first else "") + chr(ord("a") + last)
+
+
+def legend_of(record: FigureRecord) -> list[str]:
+    """Return what the legend names, each once."""
+    series = (one for panel in record.panels for one in panel.series if one.kind != "word")
+    return list(dict.fromkeys(printable(one.name) for one in series))
+
+
+def parts_of_grid(record: FigureRecord, width: int) -> tuple[range, ...]:
+    """Return which panels are in each part, so that none is taller than a page."""
+    layout = Layout(record, width)
+    room = TALLEST_MM - TOP - layout.legend - layout.bottom
     n = max(1, int(room / layout.row)) * layout.n_columns
-    return tuple(grid.panels[at : at + n] for at in range(0, len(grid.panels), n))
+    numbers = range(len(record.panels))
+    return tuple(numbers[at : at + n] for at in numbers[::n])
 
 
-def draw_grid(grid: PanelGrid, panels: tuple[ClassPanel, ...], width: int) -> Figure:
+def draw_grid(record: FigureRecord, panels: range, width: int) -> Figure:
     """Return the drawing of some panels, laid out as all of them are."""
-    layout = Layout(grid, width)
-    legend = _legend_height(_legend_of(grid), width)
+    layout = Layout(record, width)
     n_rows = math.ceil(len(panels) / layout.n_columns)
-    height = TOP + legend + layout.row * n_rows + BOTTOM - layout.between
+    height = TOP + layout.legend + layout.row * n_rows + layout.bottom - BETWEEN
     figure = Figure(figsize=(width / MM_PER_INCH, height / MM_PER_INCH))
-    end = _end_of_upright(grid)
     handles: dict[str, Any] = {}
-    for at, panel in enumerate(panels):
-        row, column = divmod(at, layout.n_columns)
-        left = layout.left + column * (layout.panel + layout.gap)
-        top = height - TOP - legend - row * layout.row - layout.title
-        parts = _axes(figure, layout, left, top, height)
-        _title(figure, panel.title, layout, left, top, height)
-        _paint(parts, panel, end, layout)
-        is_lowest = at + layout.n_columns >= len(panels)
-        _finish(parts, layout, column == 0, is_lowest)
-        for handle, name in zip(*parts[0].get_legend_handles_labels(), strict=True):
+    for place, at in enumerate(panels):
+        row, column = divmod(place, layout.n_columns)
+        left = layout.left + column * (layout.panel + GAP)
+        top = height - TOP - layout.legend - row * layout.row - layout.title
+        box = (
+            left / width,
+            (top - layout.main) / height,
+            layout.panel / width,
+            layout.main / height,
+        )
+        axes = figure.add_axes(box)
+        figure.text(
+            left / width, (top + 1.2) / height, "\n".join(layout.titles[at]), fontsize=SMALL,
+            ha="left", va="baseline", linespacing=LINE - 0.1,
+        )  # fmt: skip
+        if record.panels[at].series and record.panels[at].series[0].kind == "word":
+            _write_words(axes, record.panels[at], max(len(p.series) for p in record.panels) + 1)
+            continue
+        _paint(axes, record.panels[at], record)
+        axes.tick_params(labelleft=column == 0)
+        axes.tick_params(labelbottom=place + layout.n_columns >= len(panels))
+        for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(name, handle)
-    _label(figure, grid, layout, height, legend)
+    middle = (layout.left + (width - layout.left - RIGHT) / 2) / width
+    figure.text(middle, 1.5 / height, record.axis, ha="center", va="bottom", fontsize=FONT)
+    centre = (layout.bottom + (height - layout.bottom - TOP - layout.legend) / 2) / height
+    figure.text(
+        0.8 / width, centre, record.upright, rotation=90, ha="left", va="center", fontsize=FONT
+    )
     if handles:
-        names = list(handles)
         figure.legend(
-            list(handles.values()), [_entry(name) for name in names], loc="upper center",
-            ncols=legend_columns([_entry(name) for name in names], width),
-            borderaxespad=0.2, columnspacing=1.2, handlelength=1.8, handletextpad=0.5,
+            list(handles.values()), list(handles), loc="upper center",
+            ncols=legend_columns(list(handles), width), borderaxespad=0.2, columnspacing=1.2,
+            handlelength=1.8, markerscale=1.6, handletextpad=0.5,
         )  # fmt: skip
     return figure
 
 
-def _legend_of(grid: PanelGrid) -> list[str]:
-    axes = Figure().add_axes((0, 0, 1, 1))
-    names: dict[str, None] = {}
-    seen: set[tuple[str, ...]] = set()
-    for panel in grid.panels:
-        if isinstance(panel.plot, RankPlot) or _series_of(panel) in seen:
-            continue
-        seen.add(_series_of(panel))
-        axes.clear()
-        PAINTERS[type(panel.plot)](axes, panel.plot)
-        names |= dict.fromkeys(axes.get_legend_handles_labels()[1])
-    return [_entry(name) for name in names]
+WORD_LINE = 1.5  # of the font's size, between words below each other
 
 
-def _series_of(panel: ClassPanel) -> tuple[str, ...]:
-    """Return what decides which entries of the legend a panel has."""
-    plot = panel.plot
-    if isinstance(plot, ConfidencePlot):
-        return tuple(curve.method for curve in plot.curves)
-    if isinstance(plot, ChangePlot):
-        return (str(bool(plot.found.fixed)), *(str(math.isnan(low)) for low, _ in plot.ranges))
-    if isinstance(plot, ReliabilityPlot):
-        return (str(bool(plot.band_lower)), str(bool(plot.curve)))
-    return ()
-
-
-def _entry(name: str) -> str:
-    """Return a text of the legend, cut where it would fill more than a line."""
-    return name if len(name) <= LONGEST_ENTRY else f"{name[: LONGEST_ENTRY - 1]}…"
-
-
-def _legend_height(names: list[str], width: float) -> float:
-    if not names:
-        return 0.0
-    lines = math.ceil(len(names) / legend_columns(names, width))
-    return lines * SMALL * 1.6 / POINTS_PER_MM + 1.5
-
-
-def _axes(figure: Figure, layout: Layout, left: float, top: float, height: float) -> list[Any]:
-    parts: list[Any] = []
-    for tall in (layout.main, *layout.below):
-        wide = layout.panel / layout.width
-        box = (left / layout.width, (top - tall) / height, wide, tall / height)
-        parts.append(figure.add_axes(box, sharex=parts[0] if parts else None))
-        top -= tall + BELOW
-    return parts
-
-
-def _title(
-    figure: Figure, title: str, layout: Layout, left: float, top: float, height: float
-) -> None:
-    figure.text(
-        left / layout.width, (top + 1.2) / height, "\n".join(wrapped(title, SMALL, layout.panel)),
-        fontsize=SMALL, ha="left", va="baseline", linespacing=LINE - 0.1,
-    )  # fmt: skip
-
-
-PAINTERS: dict[type, Callable[[Any, Any], None]] = {
-    ConfidencePlot: paint_confidence,
-    ReliabilityPlot: paint_reliability,
-    LinesPlot: paint_lines,
-    ChangePlot: paint_change,
-}
-
-
-def _paint(parts: list[Any], panel: ClassPanel, end: float, layout: Layout) -> None:
-    plot, axes = panel.plot, parts[0]
-    if isinstance(plot, RankPlot):
-        _paint_ranks(axes, plot, layout.names)
-        return
-    PAINTERS[type(panel.plot)](axes, panel.plot)
-    if isinstance(plot, LinesPlot):
-        axes.set_ylim(-0.02 * end, 1.02 * end)
-    if isinstance(plot, ChangePlot):
-        axes.set_xlim(0, plot.scale)
-        paint_change_counts(parts[1:], plot)
-        for part in parts[1:]:
-            part.set_ylim(0, part.get_ylim()[1] * HEADROOM)
-    elif isinstance(plot, ConfidencePlot) and len(parts) > 1:
-        paint_counts(parts[1], plot)
-
-
-def _end_of_upright(grid: PanelGrid) -> float:
-    """Return where the axis of all panels ends: 1 for shares that reach near it."""
-    plots = [panel.plot for panel in grid.panels if isinstance(panel.plot, LinesPlot)]
-    values = np.array([v for plot in plots for series in plot.series for v in series])
-    known = values[~np.isnan(values)] if len(values) else values
-    greatest = float(known.max()) if len(known) else 1.0
-    return greatest if 0.0 < greatest < 0.5 else 1.0
-
-
-def _paint_ranks(axes: Any, plot: RankPlot, names: tuple[str, ...]) -> None:
-    """Paint a point with its interval per method; what lies far out as an arrow."""
-    value, lower, upper = (np.array(v) for v in (plot.value, plot.lower, plot.upper))
-    least, bounds = float(np.nanmin(value)), np.where(np.isnan(upper), value, upper)
-    greatest = float(np.nanmax(bounds)) * 1.05
-    end = min(greatest, MOST_TIMES_BEST * least) if least > 0 else greatest
-    end = end if end > 0 else 1.0
-    for row, number in enumerate(value):
-        colour = style.colour_of(row)
-        if math.isnan(number):
-            axes.text(0.02 * end, row, "–", va="center", fontsize=TINY)
-        elif number > end:
-            axes.plot(end * 0.98, row, marker=">", color=colour, markersize=3)
-            axes.text(
-                end * 0.93, row, f"{number:.2f}", ha="right", va="center",
-                fontsize=TINY,
-            )  # fmt: skip
-        else:
-            whisker = np.nan_to_num([[number - lower[row]], [upper[row] - number]])
-            axes.errorbar(
-                [number], [row], xerr=np.maximum(whisker, 0), fmt=style.marker_of(row),
-                color=colour, markersize=3, elinewidth=0.8,
-                markerfacecolor=colour if row == plot.best else PAPER,
-            )  # fmt: skip
-    axes.set_yticks(range(len(names)), names)
-    axes.tick_params(axis="y", length=0)
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.set_xlim(0, end)
-
-
-def _finish(parts: list[Any], layout: Layout, is_first: bool, is_lowest: bool) -> None:
-    parts[0].tick_params(labelleft=is_first)
-    n_ticks = 3 if layout.is_rank else 5
-    parts[0].xaxis.set_major_locator(MaxNLocator(n_ticks, steps=STEPS))
-    parts[0].xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    if not layout.is_rank:
-        parts[0].yaxis.set_major_locator(MaxNLocator(5, steps=STEPS))
-    for axes in parts[:-1]:
-        axes.tick_params(labelbottom=False)
-    parts[-1].tick_params(labelbottom=is_lowest or layout.is_rank)
-
-
-def _label(figure: Figure, grid: PanelGrid, layout: Layout, height: float, legend: float) -> None:
-    middle = (layout.left + (layout.width - layout.left - RIGHT) / 2) / layout.width
-    figure.text(middle, 1.5 / height, grid.axis, ha="center", va="bottom", fontsize=FONT)
-    if grid.upright:
-        centre = (BOTTOM + (height - BOTTOM - TOP - legend) / 2) / height
-        figure.text(
-            0.8 / layout.width, centre, grid.upright, rotation=90, ha="left", va="center",
-            fontsize=FONT,
+def _write_words(axes: Any, panel: FigurePanel, n_rows: int) -> None:
+    """Write words below each other, in a frame that is heavy where a tool is marked."""
+    axes.set_axis_off()
+    is_marked = any(one.look == "mark" for one in panel.series)
+    colour = style.SERIES[0] if is_marked else style.GRID
+    look: dict[str, Any] = {"edgecolor": colour, "linewidth": 1.5 if is_marked else 0.8}
+    axes.add_patch(
+        Rectangle((0, 0), 1, 1, transform=axes.transAxes, clip_on=False, fill=False, **look)
+    )
+    step = 1.0 / n_rows
+    for row, one in enumerate(panel.series, 1):
+        axes.text(
+            0.05, 1.0 - row * step, one.name, transform=axes.transAxes, va="center",
+            weight="bold" if one.look != "plain" else "normal",
+            color=style.SERIES[0] if one.look == "mark" else style.INK,
         )  # fmt: skip
+
+
+def _paint(axes: Any, panel: FigurePanel, record: FigureRecord) -> None:
+    for one in panel.series:
+        _paint_series(axes, one, record)
+    axes.set_xlim(record.start, record.end)
+    axes.set_ylim(-0.02 * record.top, 1.02 * record.top)
+    axes.yaxis.set_major_locator(MaxNLocator(5, steps=STEPS))
+    if record.ticks:
+        axes.set_xticks(range(len(record.ticks)), record.ticks, rotation=90)
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(5, steps=STEPS))
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+
+
+def _paint_series(axes: Any, one: FigureSeries, record: FigureRecord) -> None:
+    colour, label = LOOKS[one.look], printable(one.name)
+    x, y = np.array(one.x), np.array(one.y)
+    if one.kind == "bars":
+        axes.stairs(y, x, fill=True, color=colour, alpha=0.45, linewidth=0, label=label)
+    elif one.kind in ("steps", "dashed steps"):
+        line = DASHES["dashed"] if one.kind == "dashed steps" else "-"
+        known = np.flatnonzero(~np.isnan(y) & (x[1:] > record.start))
+        first = int(known[0]) if len(known) else 0
+        rest = np.where(np.arange(len(y)) > first, y, np.nan)
+        look = {"color": colour, "alpha": 0.75, "linewidth": 0.8}
+        axes.stairs(rest, x, baseline=None, linestyle=line, label=label, **look)
+        axes.hlines(y[first], x[first], x[first + 1], linestyles=DASHES["dotted"], **look)
+        if one.lower:
+            axes.vlines((x[:-1] + x[1:]) / 2, one.lower, one.upper, color=style.MUTED, lw=0.6)
+    elif one.kind == "cloud":
+        axes.scatter(
+            x, y, s=1.6, color=colour, alpha=0.55, linewidths=0, label=label, rasterized=True
+        )
+    elif one.kind in ("points", "hollow"):
+        _paint_points(axes, one, record, label)
+    else:
+        if one.lower and not np.isnan(one.lower).all():
+            axes.fill_between(x, one.lower, one.upper, color=colour, alpha=0.2, lw=0)
+        axes.plot(x, y, color=colour, linestyle=DASHES.get(one.kind, "-"), label=label)
+
+
+def _paint_points(axes: Any, one: FigureSeries, record: FigureRecord, label: str) -> None:
+    """Paint points with whiskers; what is above the axis as an arrow with its number."""
+    colour, is_open = LOOKS[one.look], one.kind == "hollow"
+    x, y = np.array(one.x), np.array(one.y)
+    shown = y <= 0.98 * record.top
+    whiskers = None
+    if one.lower:
+        low, high = np.array(one.lower)[shown], np.array(one.upper)[shown]
+        whiskers = np.nan_to_num([np.maximum(y[shown] - low, 0), np.maximum(high - y[shown], 0)])
+    axes.errorbar(
+        x[shown], y[shown], yerr=whiskers, fmt="o", color=colour, markersize=3, elinewidth=0.7,
+        markerfacecolor=PAPER if is_open else colour, label=label, clip_on=False,
+    )  # fmt: skip
+    for place, number in zip(x[~shown], y[~shown], strict=True):
+        if math.isfinite(number):
+            axes.plot(place, record.top * 0.97, marker="^", color=colour, markersize=3)
+            axes.text(
+                place, record.top * 0.93, f"{number:.2f}", ha="center", va="top", fontsize=TINY,
+                rotation=90,
+            )  # fmt: skip
 
 
 # All in millimetres.
@@ -384,8 +340,8 @@ def fits(heat: Heat, width: int) -> bool:
     return _sizes(heat, width)[0] >= SMALLEST
 
 
-def draw_heat(heat: Heat, width: int) -> Figure:
-    """Return the drawing of a matrix."""
+def draw_heat(heat: Heat, width: int, *, is_marked: bool = False) -> Figure:
+    """Return the drawing of a matrix, its diagonal framed where that is asked for."""
     points, label, cell = _sizes(heat, width)
     names, n = labels(heat.names), len(heat.names)
     side = cell * n
@@ -407,6 +363,9 @@ def draw_heat(heat: Heat, width: int) -> Figure:
         linewidths=0.05,
     )  # fmt: skip
     axes.add_collection(mesh)
+    for at in range(n if is_marked else 0):
+        frame: dict[str, Any] = {"edgecolor": style.WRONG, "linewidth": 1.0}
+        axes.add_patch(Rectangle((at, at), 1, 1, zorder=3, fill=False, **frame))
     axes.set_facecolor(PAPER)
     if cell >= NUMBERS:
         written = np.array(heat.counts, dtype=np.float64) if heat.counts else values

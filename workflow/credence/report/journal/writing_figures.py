@@ -1,120 +1,48 @@
 """Figures for journals as files: their parts, their bytes in each format, their numbers."""
 
-from __future__ import annotations
-
 import io
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import zip_longest
 from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from credence.findings import Bins
+from credence.findings import FigureRecord
 from credence.report import style
 from credence.report.journal import layout
-from credence.report.journal.all_figures import ClassPanel, PanelGrid, PanelPlot, RankPlot
-from credence.report.journal.layout import draw_grid, draw_heat, fits, parts_of_grid
-from credence.report.plots import ChangePlot, ConfidencePlot, Heat, LinesPlot, ReliabilityPlot
+from credence.report.journal.layout import draw_grid, draw_heat, fits, letter, parts_of_grid
+from credence.report.plots import Heat
 
 NAN = float("nan")
-COLUMNS = ("class", "what", "series", "x", "x_end", "value", "lower", "upper", "n")
-Row = tuple[str, str, float, float, float, float, float, str]
+COLUMNS = ("panel", "title", "series", "kind", "x", "x_end", "value", "lower", "upper", "n")
+ENDS = ("bars", "steps", "dashed steps")  # kinds whose values are of intervals of x
 
 
-def columns_of(body: PanelGrid | Heat) -> dict[str, list[Any]]:
+def columns_of(record: FigureRecord) -> dict[str, list[Any]]:
     """Return the columns of a table; a number that is not known is NaN, a count ''."""
-    if isinstance(body, Heat):
-        cells = [
+    rows: list[tuple[Any, ...]] = []
+    names: tuple[str, ...] = COLUMNS
+    if record.matrix:
+        names = ("true_class", "predicted_class", record.key)
+        rows = [
             (true, predicted, value)
-            for true, row in zip(body.names, body.values, strict=True)
-            for predicted, value in zip(body.names, row, strict=True)
+            for true, row in zip(record.names, record.matrix, strict=True)
+            for predicted, value in zip(record.names, row, strict=True)
         ]
-        names: tuple[str, ...] = ("true_class", "predicted_class", body.key)
-        return _turned(names, cells)
-    rows = [(panel.title, *row) for panel in body.panels for row in _rows(panel.plot)]
-    return _turned(COLUMNS, rows)
-
-
-def _turned(names: tuple[str, ...], rows: list[Any]) -> dict[str, list[Any]]:
+    for at, panel in enumerate(record.panels):
+        for one in panel.series:
+            what = (letter(at), panel.title, one.name, one.kind)
+            stops = one.x[1:] if one.kind in ENDS else ()
+            starts = one.x[: len(one.y)]
+            numbers = zip_longest(starts, stops, one.y, one.lower, one.upper, fillvalue=NAN)
+            counts = (*map(str, one.n), *[""] * (len(starts) - len(one.n)))
+            found = [(*what, *five, n) for five, n in zip(numbers, counts, strict=True)]
+            rows += found or [(*what, *(NAN,) * 5, "")]
     return {name: [row[at] for row in rows] for at, name in enumerate(names)}
-
-
-def _rows(plot: PanelPlot) -> Iterator[Row]:
-    if isinstance(plot, ConfidencePlot):
-        yield from _confidence(plot)
-    elif isinstance(plot, ReliabilityPlot):
-        yield from _reliability(plot)
-    elif isinstance(plot, LinesPlot):
-        for name, series in zip(plot.names, plot.series, strict=True):
-            yield from _line("line", name, plot.x, series)
-    elif isinstance(plot, RankPlot):
-        numbers = zip(plot.methods, plot.value, plot.lower, plot.upper, plot.n, strict=True)
-        for method, value, lower, upper, n in numbers:
-            yield ("held-out NLL", method, NAN, NAN, value, lower, upper, str(n))
-    else:
-        yield from _change(plot)
-
-
-def _line(
-    what: str, series: str, x: Sequence[float], value: Sequence[float],
-    lower: Iterable[float] = repeat(NAN), upper: Iterable[float] = repeat(NAN),
-) -> Iterator[Row]:  # fmt: skip
-    for at, stated, low, high in zip(x, value, lower, upper, strict=False):
-        yield (what, series, at, NAN, stated, low, high, "")
-
-
-def _reliability(plot: ReliabilityPlot) -> Iterator[Row]:
-    for name, bins in zip(plot.names, plot.bins, strict=True):
-        yield from _bins("share right", name, bins)
-    edges = plot.bins[0].edges
-    bounds = zip(edges[:-1], edges[1:], plot.band_lower, plot.band_upper, strict=False)
-    for low, high, lower, upper in bounds:
-        yield ("by chance", "", low, high, NAN, lower, upper, "")
-    places = [(at + 0.5) / len(plot.curve) for at in range(len(plot.curve))]
-    yield from _line("smoothed", plot.names[0], places, plot.curve)
-
-
-def _bins(what: str, series: str, bins: Bins) -> Iterator[Row]:
-    for k, n in enumerate(bins.n):
-        yield (
-            what, series, bins.edges[k], bins.edges[k + 1], bins.share[k], bins.lower[k],
-            bins.upper[k], str(n),
-        )  # fmt: skip
-
-
-def _confidence(plot: ConfidencePlot) -> Iterator[Row]:
-    for curve in plot.curves:
-        points = zip(curve.score, curve.value, curve.lower, curve.upper, strict=True)
-        for x, value, lower, upper in points:
-            is_seen = plot.score_min <= x <= plot.score_max
-            what = "confidence" if is_seen or not curve.is_function else "confidence beyond"
-            yield (what, curve.method, x, NAN, value, lower, upper, "")
-    yield ("class only", "", NAN, NAN, plot.share, NAN, NAN, "")
-    yield from _bins("share right", "", plot.histogram.shares)
-    yield from _counts("right", "", plot.histogram.edges, plot.histogram.n_correct)
-    yield from _counts("wrong", "", plot.histogram.edges, plot.histogram.n_wrong)
-
-
-def _counts(
-    what: str, series: str, edges: tuple[float, ...], counts: tuple[int, ...]
-) -> Iterator[Row]:
-    for low, high, n in zip(edges[:-1], edges[1:], counts, strict=True):
-        yield (what, series, low, high, NAN, NAN, NAN, str(n))
-
-
-def _change(plot: ChangePlot) -> Iterator[Row]:
-    found = plot.found
-    for name, curve in zip(plot.names, plot.curves, strict=True):
-        yield from _line("confidence", name, found.grid, *curve)
-    yield from _line("at old shares of the classes", plot.names[1], found.grid, found.fixed)
-    for what, both in plot.counts.items():
-        for name, counts in zip(plot.names, both, strict=True):
-            if found.edges:
-                yield from _counts(what, name, found.edges, counts)
 
 
 # What says when and by what a file was made is left out: same numbers, same bytes.
@@ -134,33 +62,39 @@ class Drawing:
 
     suffix: str  # End of its file's name: ``174mm``, or ``174mm-2`` for a second part
     width: int  # In millimetres
-    panels: tuple[ClassPanel, ...] = ()  # Those drawn; none for a matrix
+    panels: range = range(0)  # Which are drawn; none for a matrix
+
+
+def heat_of(record: FigureRecord) -> Heat:
+    """Return the matrix of a figure."""
+    return Heat(record.names, record.matrix, record.key, record.key == "proteins")
 
 
 def parts_of(
-    body: PanelGrid | Heat, widths: Iterable[int] = layout.WIDTHS_MM
+    record: FigureRecord, widths: Iterable[int] = layout.WIDTHS_MM
 ) -> tuple[Drawing, ...]:
     """Return the drawings of a figure; a matrix only where it can be read."""
     found: list[Drawing] = []
     with _in_style():
         for width in widths:
-            if isinstance(body, Heat):
-                found += [Drawing(f"{width}mm", width)] if fits(body, width) else []
+            if record.matrix:
+                found += [Drawing(f"{width}mm", width)] if fits(heat_of(record), width) else []
                 continue
-            divided = parts_of_grid(body, width)
+            divided = parts_of_grid(record, width)
             for number, panels in enumerate(divided, start=1):
                 ending = f"-{number}" if len(divided) > 1 else ""
                 found.append(Drawing(f"{width}mm{ending}", width, panels))
     return tuple(found)
 
 
-def drawing(body: PanelGrid | Heat, part: Drawing, *, is_simulated: bool) -> Figure:
+def drawing(record: FigureRecord, part: Drawing, *, is_simulated: bool) -> Figure:
     """Return the drawing of a part."""
     with _in_style():
-        if isinstance(body, Heat):
-            figure = draw_heat(body, part.width)
+        if record.matrix:
+            figure = draw_heat(heat_of(record), part.width, is_marked=record.key == "share")
+            figure.text(1 / part.width, 0.995, f"({record.number[-1]})", va="top")
         else:
-            figure = draw_grid(body, part.panels, part.width)
+            figure = draw_grid(record, part.panels, part.width)
         if is_simulated:
             figure.text(
                 1 - 0.5 / part.width, 0.004, SIMULATED, ha="right", va="bottom",

@@ -1,0 +1,41 @@
+"""What docs/paper.md says of the paper's test set holds of the recovered counts."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+from benchmarks.data import REAL_TABLE
+from verification.paper import TOTAL, half_as_trove
+
+from credence.evaluation.paper_figures import FIGURES, Given, make_figures
+from credence.tables.counts import read_counts
+
+DATA = REAL_TABLE.parent
+needs_data = pytest.mark.skipif(
+    not (DATA / "phanns_web_histogram.csv").is_file(), reason="needs ../shared/data"
+)
+
+
+@needs_data
+def test_the_recovered_counts_sum_to_the_papers_test_set_and_every_diagonal_agrees() -> None:
+    labelled = read_counts(DATA / "phanns_web_histogram.csv", 10.0, 1.0)
+    assert labelled.n_samples == TOTAL == 46_801
+    figures = [one for one in FIGURES if one.number in ("01a", "01c")]
+    counts, shares = (np.diag(one.matrix) for one in make_figures(Given(labelled), figures))
+    with (DATA / "phanns_web_counts.csv").open(newline="") as handle:
+        known = {row["class"]: row for row in csv.DictReader(handle)}
+    names = labelled.predictions.class_names
+    assert counts.tolist() == [int(known[name]["TP"]) for name in names]
+    assert shares == pytest.approx([float(known[name]["conf1"]) for name in names])
+    assert shares[names.index("Minor capsid")] == pytest.approx(0.07, abs=0.005)
+
+
+@pytest.mark.long
+@needs_data
+def test_a_trove_of_htj_raises_its_confidence_at_every_score_and_moves_nothing_else() -> None:
+    found = half_as_trove(DATA)
+    assert found.wrong_moved == 0.0
+    assert found.least_rise >= 0.0
+    assert found.others <= 1e-12

@@ -1,0 +1,805 @@
+"""The figures of the calibration paper, as records, from any labelled set.
+
+Numbers and subjects are those of Salamon et al. 2023 (doi 10.3390/make5030043). What a figure
+shows and was not fitted is fitted here; drawing reads the records and nothing else.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property, partial
+
+import numpy as np
+from scipy.special import expit
+
+from credence.calibrators.all_methods import METHODS
+from credence.calibrators.classwise import class_samples
+from credence.calibrators.crossfit import fold_of
+from credence.calibrators.kernel import LOWEST, MON, local_sums, steady_bandwidth
+from credence.calibrators.masses import Nodes, masses_of
+from credence.calibrators.method_spec import parse_method
+from credence.calibrators.protocol import Calibration, ClassSample, FitOptions, Need
+from credence.draws import keys_of, uniform
+from credence.evaluation.describing import confusion_of
+from credence.evaluation.evaluate import cross_fit
+from credence.findings import FigurePanel, FigureRecord, FigureSeries, Findings
+from credence.metrics.all_metrics import BY_NAME as METRICS
+from credence.metrics.binned import N_SCORE_BINS, bin_of
+from credence.metrics.metric import Judged, divide, sum_by
+from credence.predictions import Floats, Labelled
+
+PAPER = "Salamon et al. 2023 (doi 10.3390/make5030043)"
+MON0, MON2, LOO = (f"kernel(bandwidth={rule}, prior_weight=0)" for rule in ("mon", "mon2", "loo"))
+NAMES = {  # The paper's names of methods, and what is fitted for each
+    "histogram": "histogram",
+    "b_mon": MON0,
+    "b_mon2": MON2,
+    "STS": "sts",
+    "CSTS": "csts",
+    "TSwA": "tswa",
+    "Cum*": "cumulative_optimal",
+    "uncalibrated": "uncalibrated",
+}
+N_GRID = 201
+FEW = 0.01  # of the predictions: more below the beginning of the axis, and it begins at 0
+MOST_POINTS = 400  # of a cloud, right and wrong each; more hide each other
+LEAST_FITTED = 10.0  # predictions; fewer have one share for all scores
+FOLDS = 5
+ALPHA = 0.05  # chance that one interval or more lies outside the bound
+STEP_BELOW = 0.05  # of the scores' range: free at the left of an axis that begins at the least
+MUCH = 0.05  # of a class's right predictions: a trove that adds fewer moves nothing to be seen
+HIGHEST = 4.0  # times the median loss: where an axis of losses ends
+APART = 0.16  # of a place on the axis: between in sample and held out
+SATURATED, TOP = 0.99, 0.99  # of the predictions, and of the scale
+OF_SCORE, OF_VECTOR = "scores of the predicted classes", "scores of all classes"
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What figures are made of."""
+
+    labelled: Labelled | None  # Proteins that calibrate; None: a run's findings alone
+    findings: Findings | None = None
+    troves: Mapping[str, tuple[Labelled, Labelled]] = field(default_factory=dict)  # before, after
+    is_near_top: bool = False  # Whether axes begin at the least score
+
+    @property
+    def known(self) -> Labelled:
+        """Those proteins, where there are any."""
+        assert self.labelled is not None
+        return self.labelled
+
+    @cached_property
+    def fitted(self) -> Callable[[str], Calibration]:
+        """How a method is fitted, once."""
+        return cache(partial(_fit, labelled=self.known))
+
+    @cached_property
+    def samples(self) -> dict[int, ClassSample]:
+        """The predictions of each class that has any with a score."""
+        if self.labelled is None or self.labelled.predictions.top_score is None:
+            return {}
+        found = enumerate(class_samples(self.labelled))
+        return {class_: sample for class_, sample in found if sample is not None}
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether every class is scored, rows adding up to the scale."""
+        if self.labelled is None:
+            return False
+        own = self.labelled.predictions
+        return own.scores is not None and own.is_distribution
+
+    @property
+    def is_saturated(self) -> bool:
+        """Whether nearly all top scores are at the top of the scale."""
+        if not self.samples:
+            return False
+        score = np.concatenate([sample.score for sample in self.samples.values()])
+        return float((score > TOP * self.edges[-1]).mean()) >= SATURATED
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The classes."""
+        return self.known.predictions.class_names
+
+    @cached_property
+    def grid(self) -> Floats:
+        """Scores at which curves are known: from 0.15 of the scale, or from 0."""
+        score = np.concatenate([sample.score for sample in self.samples.values()])
+        end, start = float(self.edges[-1]), LOWEST * float(self.edges[-1])
+        if self.is_near_top:
+            start = float(score.min()) - STEP_BELOW * (end - float(score.min()))
+        elif float((score < start).mean()) > FEW:
+            start = 0.0
+        return np.linspace(start, end, N_GRID)
+
+    def curve(
+        self, method: str, class_: int, name: str, look: str, kind: str = "line"
+    ) -> "Series":
+        """Return a method's confidence over the scores seen of a class, as its formula has it."""
+        entry = self.fitted(method).classes[self.names[class_]]  # type: ignore[attr-defined]
+        value = self.where_seen(class_, self.grid, entry.curve.value(self.grid))
+        return series_of(name, kind, look, self.grid, value)
+
+    def where_seen(self, class_: int, grid: Floats, value: Floats) -> Floats:
+        """Return values at scores between the least and the greatest of the class, else NaN."""
+        seen, step = self.samples[class_].score, grid[1] - grid[0]
+        is_seen = (grid > seen[0] - step) & (grid < seen[-1] + step)
+        return np.where(is_seen, value, np.nan)
+
+    def kernel(self, class_: int) -> "Series":
+        """Return the kernel confidence as the paper has it, without a prior."""
+        return self.curve(MON2, class_, "kernel (b_mon2)", "kernel")
+
+    def bandwidth(self, class_: int) -> float:
+        """Return the bandwidth of a class's kernel; NaN where it has none."""
+        curve = self.fitted(MON2).classes[self.names[class_]].learnt  # type: ignore[attr-defined]
+        return float(getattr(curve, "bandwidth", math.nan))
+
+    def histogram(self, class_: int) -> "Series":
+        """Return the share right in each interval of the score."""
+        return shares_of(self.samples[class_], self.edges)
+
+    @property
+    def edges(self) -> Floats:
+        """Ends of the intervals of histograms."""
+        return self.known.predictions.score_grid(N_SCORE_BINS + 1)
+
+    def cloud(self, method: str, class_: int) -> "tuple[Series, ...]":
+        """Return a point a protein: its confidence over its score, right and wrong."""
+        own = self.known.take(self.known.predictions.predicted_class == class_)
+        value = self.fitted(method).confidence(own.predictions).value
+        order = np.argsort(keys_of(own.predictions.ids), kind="stable")
+        score, found = own.predictions.top_score, []
+        assert score is not None
+        for word, is_right in (("right", True), ("wrong", False)):
+            rows = order[own.is_correct[order] == is_right][:MOST_POINTS]
+            found.append(series_of(f"{word} prediction", "cloud", word, score[rows], value[rows]))
+        return tuple(found)
+
+
+Series = FigureSeries
+Parts = tuple[FigurePanel, ...]
+
+
+def series_of(
+    name: str, kind: str, look: str, x: Floats, y: Floats, n: tuple[int, ...] = ()
+) -> Series:
+    """Return a series of arrays."""
+    return FigureSeries(name, kind, look, tuple(x.tolist()), tuple(y.tolist()), n=n)
+
+
+def _fit(method: str, labelled: Labelled) -> Calibration:
+    options = FitOptions(LEAST_FITTED, n_draws=0)
+    return parse_method(method, "figures").build(options).fit(labelled)
+
+
+def shares_of(sample: ClassSample, edges: Floats) -> Series:
+    """Return the share right in each interval of the score, as steps."""
+    where, n = bin_of(sample.score, edges), len(edges) - 1
+    right, total = (sum_by(where, weight, n) for weight in (sample.weight_correct, sample.weight))
+    share = divide(right, total)
+    counts = tuple(np.bincount(where, minlength=n).tolist())
+    return series_of("histogram", "steps", "histogram", edges, share, counts)
+
+
+def bound_of(sample: ClassSample, edges: Floats, share: Floats) -> tuple[Floats, Floats]:
+    """Return Gupta and Ramdas' distribution-free bound of all intervals at once (ICML 2021).
+
+    √(ln(2B/α) / 2n) around each share, of B intervals that hold any, n families each.
+    """
+    where, n = bin_of(sample.score, edges), len(edges) - 1
+    pairs = np.unique(np.column_stack([where, sample.cluster]), axis=0)
+    families = np.bincount(pairs[:, 0], minlength=n).astype(np.float64)
+    n_filled = int((families > 0).sum())
+    half = np.sqrt(divide(np.full(n, np.log(2.0 * n_filled / ALPHA)), 2.0 * families))
+    return np.maximum(share - half, 0.0), np.minimum(share + half, 1.0)
+
+
+def log_density(score: Floats, weight: Floats, grid: Floats, bandwidth: float) -> Floats:
+    """Return the log of the sum of Gaussians, of height 1 times the weight, at each point."""
+    if len(score) == 0:
+        return np.full(len(grid), -np.inf)
+    places, of_row = np.unique(score, return_inverse=True)
+    nodes = Nodes(places, sum_by(of_row, weight, len(places)))
+    return local_sums(grid, nodes, bandwidth)[0]
+
+
+def scaled(parts: Sequence[tuple[str, str, str, Floats]], grid: Floats) -> tuple[Series, ...]:
+    """Return densities as parts of the greatest of them, from name, kind, look and logs."""
+    most = max(float(logs.max()) for *_, logs in parts)
+    return tuple(
+        series_of(name, kind, look, grid, np.exp(logs - most)) for name, kind, look, logs in parts
+    )
+
+
+# What each figure shows. A function returns None where a class, or the set, allows none.
+
+
+def _every(given: Given, panel: Callable[[int], Parts]) -> FigureRecord | None:
+    """Return the panels of each class that has predictions, on the axis of the score."""
+    if not given.samples:
+        return None
+    panels = tuple(one for class_ in given.samples for one in panel(class_))
+    start, end = float(given.grid[0]), float(given.grid[-1])
+    across = len(panels) // len(given.samples)
+    return FigureRecord(
+        panels=panels, across=across, axis="score of the predicted class",
+        upright="confidence" if across == 1 else "", start=start, end=end,
+    )  # fmt: skip
+
+
+def _one(given: Given, *series: Callable[[int], Series]) -> FigureRecord | None:
+    """Return one panel a class with several series."""
+    return _every(given, lambda k: (FigurePanel(given.names[k], tuple(one(k) for one in series)),))
+
+
+def _chosen(found: FigureRecord | None, panels: Parts, across: int) -> FigureRecord | None:
+    return None if found is None else replace(found, panels=panels, across=across)
+
+
+def matrices(given: Given, kind: int) -> FigureRecord | None:
+    """Return joint counts (0), each row's shares (1), or each column's (2)."""
+    labelled = given.labelled
+    if labelled is None:
+        results = given.findings.results if given.findings is not None else None
+        if results is None or not results.confusion:
+            return None
+        names = results.class_names
+        tables = (results.confusion, results.given_true, results.given_predicted)
+    elif (labelled.true_class >= 0).all():
+        names, tables = given.names, confusion_of(labelled)
+    elif kind == 1:  # of counts, what a wrong prediction truly is is not known
+        return None
+    else:
+        names, nan = given.names, math.nan
+        right, every = (
+            sum_by(labelled.predictions.predicted_class, weight, len(names))
+            for weight in (labelled.is_correct.astype(np.float64), np.ones(labelled.n_samples))
+        )
+        found = np.full((len(names),) * 2, nan)
+        np.fill_diagonal(found, right if kind == 0 else divide(right, every))
+        tables = (tuple(map(tuple, found.tolist())),) * 3
+    numbers = tuple(tuple(map(float, row)) for row in tables[kind])
+    key = "share" if kind else "proteins"
+    return FigureRecord(names=names, matrix=numbers, key=key)
+
+
+def scheme(given: Given) -> FigureRecord | None:
+    """Return, for each kind of classifier, the confidence it allows and the methods for it."""
+    kinds = (
+        (Need.CLASS, "gives a class", "Conf1: of the class"),
+        (Need.TOP_SCORE, "gives a class and its score", "Conf(S): of class and score"),
+        (Need.VECTOR, "gives the score of every class", "Conf3: of the whole vector"),
+    )
+    panels = []
+    for place, (need, title, confidence) in enumerate(kinds):
+        words = [FigureSeries(confidence, "word", "heading")]
+        words += [
+            FigureSeries(method.name, "word", "plain")
+            for method in METHODS
+            if method.needs is need or (need is Need.VECTOR and method.needs is Need.PLACE)
+        ]
+        if place == _kind_of_tool(given):
+            words.append(FigureSeries("this tool", "word", "mark"))
+        panels.append(FigurePanel(title, tuple(words)))
+    return FigureRecord(panels=tuple(panels), across=len(panels))
+
+
+def _kind_of_tool(given: Given) -> int:
+    if given.labelled is None:
+        return -1
+    own = given.labelled.predictions
+    return 2 if given.has_vectors else int(own.top_score is not None)
+
+
+def counted(given: Given) -> FigureRecord | None:
+    """Return right and wrong predictions in intervals of the score, and the share right."""
+
+    def panel(class_: int) -> Parts:
+        sample, edges = given.samples[class_], given.edges
+        where, n, bars = bin_of(sample.score, edges), len(edges) - 1, []
+        counts = [
+            np.bincount(where[rows], minlength=n)
+            for rows in (sample.is_correct, ~sample.is_correct)
+        ]
+        most = max(1, *(int(count.max()) for count in counts))
+        for word, count in zip(("right", "wrong"), counts, strict=True):
+            n_each = tuple(count.tolist())
+            bars.append(series_of(word, "bars", word, edges, count / most, n_each))
+        name = given.names[class_]
+        left = FigurePanel(f"{name}: counts, top {most:,}", tuple(bars))
+        steps = given.histogram(class_)
+        lower, upper = bound_of(sample, edges, np.array(steps.y))
+        steps = replace(steps, lower=tuple(lower.tolist()), upper=tuple(upper.tolist()))
+        return left, FigurePanel(f"{name}: share right", (steps,))
+
+    return _every(given, panel)
+
+
+def halves(given: Given) -> FigureRecord | None:
+    """Return the histograms of two halves that share no family, clusters taking turns."""
+
+    def panel(class_: int) -> Parts:
+        sample, both = given.samples[class_], []
+        turn = np.empty(len(sample.cluster_key), dtype=np.int64)
+        order = np.argsort(uniform(sample.cluster_key, 0, "halves"), kind="stable")
+        turn[order] = np.arange(len(order)) % 2
+        for half, (name, kind) in enumerate(
+            (("first half", "steps"), ("second half", "dashed steps"))
+        ):
+            rows = turn[sample.cluster] == half
+            part = replace(sample, **{name: getattr(sample, name)[rows] for name in COLUMNS})
+            both.append(replace(shares_of(part, given.edges), name=name, kind=kind))
+        return (FigurePanel(given.names[class_], tuple(both)),)
+
+    return _every(given, panel)
+
+
+COLUMNS = ("score", "is_correct", "weight", "cluster")  # of a class, one entry a protein
+FALLBACK = 0.03  # of the scale: bandwidth of densities where a class has no kernel
+
+
+def width_of(given: Given, class_: int) -> float:
+    """Return the bandwidth of a class's densities: that of its kernel confidence."""
+    found = given.bandwidth(class_)
+    return found if math.isfinite(found) else FALLBACK * float(given.grid[-1])
+
+
+def log_densities(given: Given, class_: int, grid: Floats, width: float) -> dict[str, Floats]:
+    """Return the logs of the densities of right and of wrong predictions."""
+    sample = given.samples[class_]
+    return {
+        word: log_density(sample.score[rows], sample.weight[rows], grid, width)
+        for word, rows in (("right", sample.is_correct), ("wrong", ~sample.is_correct))
+    }
+
+
+def kernels(given: Given, has_others: bool = False) -> FigureRecord | None:
+    """Return densities of right and wrong predictions, and their ratio on the histogram.
+
+    With others: of the class's score among proteins not predicted to be in it too, and what the
+    confidence would be if they counted.
+    """
+    if has_others and not given.has_vectors:
+        return None
+
+    def panel(class_: int) -> Parts:
+        grid, width, name = given.grid, width_of(given, class_), given.names[class_]
+        logs = log_densities(given, class_, grid, width)
+        parts = [(word, "line", word, values) for word, values in logs.items()]
+        right = [given.histogram(class_), given.kernel(class_)]
+        if has_others:
+            own, weight = given.known.predictions, given.known.weight
+            others = own.predicted_class != class_
+            assert own.scores is not None
+            rest = log_density(own.scores[others, class_], weight[others], grid, width)
+            parts.append(("not predicted so", "line", "histogram", rest))
+            share = np.exp(logs["right"] - np.logaddexp.reduce([*logs.values(), rest]))
+            right[0] = series_of("were all counted", "line", "all", grid, share)
+        return (
+            FigurePanel(f"{name}: densities", scaled(parts, grid)),
+            FigurePanel(f"{name}: confidence", tuple(right)),
+        )
+
+    return _every(given, panel)
+
+
+def nearly_calibrated(given: Given) -> FigureRecord | None:
+    """Return the two classes whose score over the scale is nearest to the kernel confidence."""
+    distance = {}
+    for class_, sample in given.samples.items():
+        own = given.known.predictions
+        kernel = given.fitted(MON2).confidence(own.at_scores(class_, sample.score)).value
+        if math.isfinite(given.bandwidth(class_)):
+            apart = np.abs(np.clip(sample.score / own.scale, 0.0, 1.0) - kernel)
+            distance[class_] = float(np.average(apart, weights=sample.weight))
+    nearest = sorted(distance, key=distance.__getitem__)[:2]
+    panels = []
+    for class_ in nearest:
+        clouds = given.cloud("tswa", class_) if given.has_vectors else ()
+        line = given.curve("uncalibrated", class_, "score over scale", "score", "dashed")
+        series = (*clouds, given.histogram(class_), given.kernel(class_), line)
+        panels.append(FigurePanel(given.names[class_], series))
+    return _chosen(_one(given), tuple(panels), 2) if panels else None
+
+
+def cumulatives(given: Given) -> FigureRecord | None:
+    """Return Cum, Cum+ and Cum* of the class that a cut-off helps most."""
+    gains = {}
+    for class_, sample in given.samples.items():
+        if not 0.0 < sample.share_correct < 1.0:
+            continue
+        losses = [_loss(given, method, class_) for method in ("cumulative", "cumulative_optimal")]
+        gains[class_] = (losses[0] - losses[1]) * math.sqrt(float(sample.weight.sum()))
+    if not gains:
+        return None
+    best = max(gains, key=gains.__getitem__)
+    panels = tuple(
+        FigurePanel(
+            f"{given.names[best]}: {name}",
+            (
+                given.histogram(best),
+                given.kernel(best),
+                given.curve(method, best, "cumulative", "cumulative"),
+            ),
+        )
+        for name, method in (
+            ("Cum", "cumulative"),
+            ("Cum+, cut-off at the median", "cumulative_plus"),
+            ("Cum*, best cut-off", "cumulative_optimal"),
+        )
+    )
+    return _chosen(_one(given), panels, len(panels))
+
+
+def _loss(given: Given, method: str, class_: int) -> float:
+    sample = given.samples[class_]
+    at = given.known.predictions.at_scores(class_, sample.score)
+    return nll(given.fitted(method).confidence(at).value, sample.is_correct, sample.weight)
+
+
+def nll(confidence: Floats, is_correct: np.ndarray, weight: Floats) -> float:
+    """Return the mean negative log-likelihood of confidences that are known."""
+    known = ~np.isnan(confidence)
+    judged = Judged(confidence[known], is_correct[known], weight[known])
+    return METRICS["nll"].compute(judged)
+
+
+def optimal(given: Given) -> FigureRecord | None:
+    """Return Cum* on the histogram and the kernel, class by class."""
+    cum = partial(given.curve, "cumulative_optimal", name="Cum*", look="cumulative")
+    return _one(given, given.histogram, given.kernel, lambda k: cum(class_=k))
+
+
+def clouds(given: Given, method: str) -> FigureRecord | None:
+    """Return a method that looks at the whole vector: a point a protein."""
+    if not given.has_vectors:
+        return None
+
+    def panel(class_: int) -> Parts:
+        series = (*given.cloud(method, class_), given.histogram(class_))
+        return (FigurePanel(given.names[class_], series),)
+
+    return _every(given, panel)
+
+
+def _of(method: str) -> Callable[[Given], FigureRecord | None]:
+    return partial(clouds, method=method)
+
+
+def wiggles(given: Given) -> FigureRecord | None:
+    """Return the bandwidth of least left-out loss where it makes the most wiggles."""
+
+    def excess(class_: int) -> float:
+        curves = (given.curve(method, class_, "", "").y for method in (LOO, MON2))
+        rough, smooth = (float(np.nansum(np.abs(np.diff(values)))) for values in curves)
+        return rough - smooth
+
+    most = sorted(given.samples, key=excess, reverse=True)[:2]
+    panels = tuple(
+        FigurePanel(
+            given.names[class_],
+            (
+                given.histogram(class_),
+                given.curve(LOO, class_, "b_opt", "wrong"),
+                given.kernel(class_),
+            ),
+        )
+        for class_ in most
+    )
+    return _chosen(_one(given), panels, 2)
+
+
+def steadiest(given: Given) -> FigureRecord | None:
+    """Return the kernel that only rises or falls beside the one that may turn twice."""
+    mon = partial(given.curve, MON0, name="b_mon", look="cumulative", kind="dashed")
+    return _one(given, given.kernel, lambda k: mon(class_=k))
+
+
+def troves(given: Given) -> FigureRecord | None:
+    """Return densities and confidences before and after each trove, of classes that it touched."""
+    panels: list[FigurePanel] = []
+    last = None
+    for trove, sets in given.troves.items():
+        before, after = (Given(labelled) for labelled in sets)
+        for class_, sample in after.samples.items():
+            old = before.samples.get(class_)
+            before_it = 0 if old is None else int(old.is_correct.sum())
+            if int(sample.is_correct.sum()) <= (1.0 + MUCH) * before_it:
+                continue
+            panels += _before_and_after(before, after, class_, trove)
+            last = after
+    found = None if last is None else _chosen(_one(last), tuple(panels), 2)
+    return None if found is None else replace(found, upright="")
+
+
+def _before_and_after(before: Given, after: Given, class_: int, trove: str) -> Parts:
+    """Return densities and their ratio, with one bandwidth, so that they can be compared."""
+    width, densities, lines = width_of(after, class_), [], []
+    for one, when, kind in ((before, "before", "dashed"), (after, "after", "line")):
+        if class_ not in one.samples:
+            continue
+        logs = log_densities(one, class_, after.grid, width)
+        densities += [(f"{word}, {when}", kind, word, values) for word, values in logs.items()]
+        share = one.where_seen(class_, after.grid, expit(logs["right"] - logs["wrong"]))
+        lines.append(series_of(f"confidence {when}", kind, "kernel", after.grid, share))
+    title = f"{after.names[class_]}, trove {trove}"
+    return (
+        FigurePanel(f"{title}: densities", scaled(densities, after.grid)),
+        FigurePanel(f"{title}: confidence", tuple(lines)),
+    )
+
+
+def sharpened(labelled: Labelled) -> Labelled:
+    """Return a stand-in for the same tool trained to the end: nearly all scores at the top.
+
+    1 − (1 − S/M)^p in the place of S/M, p doubled until 99 % of them exceed 0.99.
+    """
+    own = labelled.predictions
+    assert own.top_score is not None
+    end, power = float(own.score_grid(2)[1]), 1.0
+    rest = 1.0 - own.top_score / end
+    while float((rest**power < 1.0 - TOP).mean()) < SATURATED and power < MOST_POWER:
+        power *= 2.0
+    score = end * (1.0 - rest**power)
+    return replace(labelled, predictions=replace(own, top_score=score, scores=None))
+
+
+MOST_POWER = 2.0**20
+
+
+def saturated(given: Given) -> FigureRecord | None:
+    """Return b_mon2 used blindly where nearly all scores are at the top, and three remedies."""
+    if not given.samples:
+        return None
+    labelled = given.known if given.is_saturated else sharpened(given.known)
+    given = Given(labelled, is_near_top=True)
+    resolution = labelled.predictions.resolution
+
+    def panel(class_: int) -> Parts:
+        sample, name = given.samples[class_], given.names[class_]
+        series = []
+        masses = masses_of(sample)
+        b = None
+        if masses.right.any() and masses.wrong.any():
+            b = steady_bandwidth(masses, sample.scale, resolution, MON["mon2"])
+        if b is not None:
+            logs = log_densities(given, class_, given.grid, b)
+            blind = expit(logs["right"] - logs["wrong"])
+            series.append(series_of("b_mon2, blindly", "line", "wrong", given.grid, blind))
+        for method, word, look, kind in (
+            ("class_only", "Conf1", "score", "dotted"),
+            (MON0, "b_mon", "kernel", "line"),
+            ("cumulative_optimal", "Cum*", "cumulative", "dashed"),
+        ):
+            series.append(given.curve(method, class_, word, look, kind))
+        return (FigurePanel(name, tuple(series)),)
+
+    return _every(given, panel)
+
+
+def losses(given: Given) -> FigureRecord | None:
+    """Return the mean loss of the paper's methods by class, in sample and held out."""
+    if not given.samples:
+        return None
+    labelled, own = given.known, given.known.predictions
+    names = [
+        name
+        for name, text in NAMES.items()
+        if given.has_vectors or not parse_method(text, "figures").needs.is_vector
+    ]
+    options = FitOptions(LEAST_FITTED, n_draws=0)
+    fold = fold_of(labelled.cluster, own.predicted_class, FOLDS)
+    calibrators = {name: parse_method(NAMES[name], "figures").build(options) for name in names}
+    held_out, _ = cross_fit(labelled, calibrators, fold)
+    in_sample = {name: given.fitted(NAMES[name]).confidence(own).value for name in names}
+    panels = []
+    for class_ in (None, *given.samples):
+        rows = np.ones(labelled.n_samples, dtype=np.bool_)
+        if class_ is not None:
+            rows = own.predicted_class == class_
+        right, weight = labelled.is_correct[rows], labelled.weight[rows]
+        series = []
+        for word, kind, found in (
+            ("in sample", "hollow", in_sample),
+            ("held out", "points", held_out),
+        ):
+            y = tuple(nll(found[name][rows], right, weight) for name in names)
+            look = "histogram" if kind == "hollow" else "kernel"
+            beside = -APART if kind == "hollow" else APART
+            x = tuple(at + beside for at in range(len(names)))
+            n = (int(rows.sum()),) * len(names)
+            series.append(FigureSeries(word, kind, look, x, y, n=n))
+        title = "all classes" if class_ is None else given.names[class_]
+        panels.append(FigurePanel(title, tuple(series)))
+    known = [y for one in panels for part in one.series for y in part.y if math.isfinite(y)]
+    return FigureRecord(
+        panels=tuple(panels), upright="mean NLL per protein", start=-0.6, end=len(names) - 0.4,
+        top=HIGHEST * float(np.median(known)) if known else 1.0, ticks=tuple(names),
+    )  # fmt: skip
+
+
+def reliabilities(given: Given) -> FigureRecord | None:
+    """Return the chosen method's held-out share right over its confidence, class by class."""
+    if given.findings is None:
+        return None
+    panels = []
+    for one in given.findings.results.reliability:
+        is_shown = one.method == given.findings.chosen and one.sample == "held_out"
+        if not is_shown or sum(one.bins.n) == 0:
+            continue
+        b = one.bins
+        points = FigureSeries(
+            "held out", "points", "kernel", b.mean, b.share, b.lower, b.upper, b.n
+        )
+        line = FigureSeries("perfect", "dotted", "score", (0.0, 1.0), (0.0, 1.0))
+        panels.append(FigurePanel(one.class_name or "all classes", (line, points)))
+    return FigureRecord(
+        panels=tuple(panels), axis="confidence (mean of bin)", upright="share right"
+    )
+
+
+def given_out(given: Given) -> FigureRecord | None:
+    """Return the run's chosen confidence with its interval, class by class."""
+    if given.findings is None:
+        return None
+    results, panels = given.findings.results, []
+    shares = {one.class_name: one.shares for one in results.histograms}
+    for curve in results.curves:
+        if curve.method != given.findings.chosen or curve.class_name not in shares:
+            continue
+        bins, counts = shares[curve.class_name], shares[curve.class_name].n
+        steps = FigureSeries("histogram", "steps", "histogram", bins.edges, bins.share, n=counts)
+        kind = "line" if curve.is_function else "hollow"
+        own = FigureSeries(
+            "confidence", kind, "kernel", curve.score, curve.value, curve.lower, curve.upper
+        )
+        panels.append(FigurePanel(curve.class_name, (steps, own)))
+    if not panels:
+        return None
+    return FigureRecord(
+        panels=tuple(panels), axis="score of the predicted class",
+        upright="confidence", end=max(one.edges[-1] for one in shares.values()),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FigureSpec:
+    """One figure of the list."""
+
+    number: str  # So that they sort: ``09`` and ``16b``
+    name: str
+    caption: str  # Its first sentence says what the figure shows
+    build: Callable[[Given], FigureRecord | None]
+    needs: str = OF_SCORE  # What there has to be, or there is no such figure
+
+
+PLAIN = "Steps: share right in intervals of the score, the lowest dotted."
+POINTS = (
+    "One point a protein (at most 400 right and 400 wrong ones a class): at one score there is a "
+    f"range of confidences, since the rest of the vector matters. {PLAIN}"
+)
+OF_RUN, TRUE = "findings of a run", "true classes"
+_joint, _by_row, _by_column = (partial(matrices, kind=kind) for kind in range(3))
+_COUNTS = "Proteins by true (rows) and predicted class (columns)."
+_ROWS = "What becomes of each true class, as shares of its row; the diagonal is marked."
+_COLUMNS = (
+    "What predictions of each class truly are, as shares of the column. Its diagonal, marked, is "
+    "Conf1, the confidence that the class alone gives."
+)
+_KINDS = (
+    "Three kinds of classifier by what they give out, the confidence that each allows, and the "
+    "methods that offer it. A tool can use those of its own kind and of the kinds left of it."
+)
+_STEPS = (
+    "How a histogram confidence comes about. Left: right and wrong predictions in intervals of "
+    "the score, as parts of the highest bar. Right: the share right in each; whiskers: Gupta and "
+    "Ramdas' distribution-free bound (2021), 95 % for all intervals of a class, by families."
+)
+_HALVES = (
+    "Histogram confidence from two sets that share no family, over each other. They are halves of "
+    "the calibration set (solid, dashed): the difference is noise."
+)
+_KERNELS = (
+    "Kernel densities of right and wrong predictions, and the confidence that is their ratio. "
+    "Left: densities as parts of the greatest value. Right: right to all, on the histogram."
+)
+_COUNTING = (
+    "Kernel densities with those of proteins that are predicted to be of another class, and what "
+    "the confidence would be if these counted. Left: of the class's own score; all as parts of "
+    "the greatest value that is shown."
+)
+_NEARLY = (
+    "The two classes whose raw score is nearest to the kernel confidence. Points, where every "
+    f"class is scored: TSwA, one a protein. {PLAIN}"
+)
+_CUMULATIVE = (
+    "Cumulative confidence of one class: Cum, Cum+ and Cum*. It is a class that the best "
+    "cut-off helps much. Cum is the confidence at a score or better, so it lies above that at the "
+    f"score. {PLAIN}"
+)
+_TROVES = (
+    "New proteins of known class, before and after each trove. Left: densities of right and wrong "
+    "predictions, before (dashed) and after (solid), with one bandwidth. Right: the confidence. "
+    "Classes whose right predictions became more by a twentieth or more."
+)
+_WARNING = (
+    "b_mon2 used blindly where nearly all scores are at the top, as a warning. What to use there: "
+    "Conf1, b_mon or Cum*."
+)
+_LOSSES = (
+    "Mean negative log-likelihood per protein of each method, class by class. In sample, as in "
+    "the paper (open), and on whole families held out (filled)."
+)
+_LOO = (
+    "The bandwidth of least left-out loss (b_opt) follows noise. Where it bends most, and b_mon2."
+)
+_BOTH = "Kernel confidence that never turns (b_mon) against one that may turn twice (b_mon2)."
+_BEST = f"Cumulative confidence with the best cut-off (Cum*), class by class. {PLAIN}"
+_TRAINED = "Joint counts of the classifier of the next figure."
+_RELIABLE = "Share right over the confidence given out, held out, with intervals over families."
+_GIVEN = f"The confidence that is given out, class by class. Band: pointwise interval. {PLAIN}"
+SOME = f"{OF_SCORE}, and a class with 10 predictions, right and wrong"
+ADDED = "a trove that added predictions, and the samples of the release before it"
+FIGURES: tuple[FigureSpec, ...] = (
+    FigureSpec("01a", "counts", _COUNTS, _joint, TRUE),
+    FigureSpec("01b", "confusion", _ROWS, _by_row, "the true classes of wrong predictions"),
+    FigureSpec("01c", "reverse-confusion", _COLUMNS, _by_column, TRUE),
+    FigureSpec("02", "kinds", _KINDS, scheme),
+    FigureSpec("03", "histograms", _STEPS, counted),
+    FigureSpec("04", "halves", _HALVES, halves),
+    FigureSpec("05", "densities", _KERNELS, kernels),
+    FigureSpec("06", "counting", _COUNTING, partial(kernels, has_others=True), OF_VECTOR),
+    FigureSpec("07", "nearly-calibrated", _NEARLY, nearly_calibrated, SOME),
+    FigureSpec("08", "cumulative", _CUMULATIVE, cumulatives, SOME),
+    FigureSpec("09", "optimal-cutoff", _BEST, optimal),
+    FigureSpec("10", "sts", f"One temperature (STS). {POINTS}", _of("sts"), OF_VECTOR),
+    FigureSpec("11", "csts", f"One for each class (CSTS). {POINTS}", _of("csts"), OF_VECTOR),
+    FigureSpec("12", "tswa", f"One, and awards (TSwA). {POINTS}", _of("tswa"), OF_VECTOR),
+    FigureSpec("13", "bandwidth", f"{_LOO} {PLAIN}", wiggles),
+    FigureSpec("14", "steadiest", _BOTH, steadiest),
+    FigureSpec("15", "troves", _TROVES, troves, ADDED),
+    FigureSpec("16a", "saturated-counts", _TRAINED, _joint, TRUE),
+    FigureSpec("16b", "saturated", _WARNING, saturated),
+    FigureSpec("17", "nll", _LOSSES, losses),
+    FigureSpec("18", "reliability", _RELIABLE, reliabilities, OF_RUN),
+    FigureSpec("19", "confidence", _GIVEN, given_out, OF_RUN),
+)
+LAST = "17"  # Further figures are not in the paper
+STAND_IN = (
+    "This tool is not trained to the end; as a stand-in 1 − (1 − S/M)^p takes the place of its "
+    "score S/M of the scale M, p such that 99 % of them exceed 0.99."
+)
+
+
+def make_figures(given: Given, only: Sequence[FigureSpec] = FIGURES) -> Iterator[FigureRecord]:
+    """Yield the record of each figure; what cannot be made names what it lacks."""
+    for spec in only:
+        found = spec.build(given)
+        shows = spec.caption.partition(". ")[0].rstrip(".") + "."
+        sentences = [spec.caption]
+        if found is None or not (found.panels or found.matrix):
+            yield FigureRecord(spec.number, spec.name, shows, lacks=spec.needs)
+            continue
+        if spec.number.startswith("16") and not given.is_saturated:
+            sentences.append(STAND_IN)
+        sentences.append(_evidence(given))
+        if spec.number[:2] <= LAST:
+            sentences.append(f"After Fig. {int(spec.number[:2])} of {PAPER}.")
+        caption = " ".join(filter(None, sentences))
+        yield replace(found, number=spec.number, name=spec.name, shows=shows, caption=caption)
+
+
+def _evidence(given: Given) -> str:
+    """Return what the numbers rest on, and whether it was simulated."""
+    if given.labelled is not None:
+        n, n_families = given.labelled.n_samples, len(set(given.labelled.cluster.tolist()))
+    elif given.findings is not None:
+        n, n_families = given.findings.results.n_samples, given.findings.results.n_clusters
+    else:
+        return ""
+    families = "no relatives known" if n == n_families else f"{n_families:,} families"
+    is_simulated = given.findings is not None and given.findings.provenance.is_simulated
+    return f"{n:,} proteins, {families}.{' Simulated data.' if is_simulated else ''}"

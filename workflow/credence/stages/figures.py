@@ -1,0 +1,175 @@
+"""The stages of figures for journals: records from tables or a run, and drawings of records."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import click
+
+from credence.evaluation.paper_figures import FIGURES, FigureSpec, Given, make_figures
+from credence.findings import FigureRecord, FiguresRecord, Findings
+from credence.predictions import Labelled
+from credence.problems import Problem, nearest, raise_any, refuse
+from credence.progress import each
+from credence.records import read_record
+from credence.report.journal import writing_figures
+from credence.report.wording import of
+from credence.stages.reading import LabelledTables, in_order_of_ids, require_other
+from credence.stages.settings import Settings
+from credence.tables.counts import FORMAT as COUNTS
+from credence.tables.counts import read_counts
+from credence.tables.digests import require_sealed
+from credence.tables.writing import open_output, write_record, write_table, write_text
+
+WIDTHS = {"one": (85,), "two": (174,), "both": (85, 174)}  # mm, of a journal's columns
+FIGURE_INDEX = "figures.tsv"
+RECORDS = "figures.json"
+AGAIN = "Make it again: credence figures --findings, or credence study records."
+
+
+def study_figures(given: LabelledTables, out: str, settings: Settings) -> None:
+    """Write the records of all figures that a labelled table allows."""
+    require_other((out,), given.files)
+    if given.format_ == COUNTS:
+        labelled = read_counts(Path(given.tables[0]), given.scale, 1.0)
+    else:
+        samples = given.samples()
+        labelled = given.calibrating(samples, settings.calibration.weights).labelled
+        labelled = in_order_of_ids(labelled)
+    write_record(Path(out), _made(Given(labelled), FIGURES))
+    click.echo(f"Wrote {out}. Draw it: credence figures --records {out} --out figures", err=True)
+
+
+def _made(given: Given, figures: Sequence[FigureSpec]) -> FiguresRecord:
+    found = tuple(each(make_figures(given, figures), len(figures)))
+    is_simulated = given.findings is not None and given.findings.provenance.is_simulated
+    return FiguresRecord(found, is_simulated)
+
+
+def _of_run(found_in: str) -> Given:
+    """Return a run's findings, and the samples of its releases where they lie beside them."""
+    require_sealed(found_in)
+    findings = read_record(Findings, Path(found_in), "Give findings.json of a finished run.")
+    releases = findings.releases.releases if findings.releases is not None else ()
+    names = [f"{one.number:02d}-{one.name}" for one in releases] or ["00-base"]
+    folder = Path(found_in).parent / "releases"
+    if not all((folder / name / "groups.tsv").is_file() for name in names):
+        return Given(None, findings)
+    stated = {one.name: one.value for one in findings.provenance.settings}
+    weights = stated.get("calibration.weights", "none")
+    sets = [_release(folder / name, weights) for name in names]
+    if sets[-1].n_samples != findings.results.n_samples:
+        what = f"it is of {findings.results.n_samples} proteins, {folder}/{names[-1]} of others."
+        raise refuse(found_in, what, "Run again: credence run.")
+    troves = {one.name: pair for one, pair in zip(releases[1:], pairwise(sets), strict=True)}
+    return Given(sets[-1], findings, troves)
+
+
+def _release(folder: Path, weights: str) -> Labelled:
+    tables = LabelledTables(
+        [str(folder / "samples.parquet")], "credence", "{}", str(folder / "groups.tsv"), None
+    )
+    return in_order_of_ids(tables.calibrating(tables.samples(), weights).labelled)
+
+
+def draw_figures(
+    out: str,
+    *,
+    found_in: str | None = None,
+    records: str | None = None,
+    only: str | None = None,
+    formats: str = "pdf,svg,png",
+    columns: str = "both",
+) -> None:
+    """Write figures of a run or of records, each with its numbers and caption, and a table."""
+    if (found_in is None) == (records is None):
+        remedy = "Give the findings of a run, or records that credence study records wrote."
+        raise refuse("--findings", "what is drawn is not named once.", remedy)
+    problems: list[Problem] = []
+    kinds = _named(
+        formats, {name: name for name in writing_figures.FORMATS}, "--formats", "format", problems
+    )
+    figures: Sequence[FigureSpec | FigureRecord] = FIGURES
+    known = FiguresRecord(())
+    if records is not None:
+        known = read_record(FiguresRecord, Path(records), AGAIN)
+        figures = known.figures
+    if only is not None:
+        by_key = {key: figure for figure in figures for key in _keys(figure)}
+        figures = _named(only, by_key, "--only", "figure", problems)
+    raise_any(problems)
+    if found_in is not None:
+        chosen = [figure for figure in figures if isinstance(figure, FigureSpec)]
+        known = _made(_of_run(found_in), chosen)
+    numbers = {figure.number for figure in figures}
+    made = [figure for figure in known.figures if figure.number in numbers]
+    if only is not None:
+        raise_any(
+            Problem(
+                str(found_in or records),
+                f"figure {figure.number} needs {figure.lacks}, which is not there.",
+                f"Leave {figure.number} out of --only.",
+            )
+            for figure in made
+            if figure.lacks
+        )
+    if found_in is not None:
+        write_record(Path(out) / RECORDS, known)
+    rows = []
+    for figure in each(made, len(made)):
+        note, files = "", []
+        if figure.lacks:
+            note = f"Not made. It needs {figure.lacks}, which is not there."
+            click.echo(f"Figure {figure.number} ({figure.name}): {note}", err=True)
+        else:
+            files = _draw(figure, known.is_simulated, Path(out), kinds, WIDTHS[columns])
+        row = (figure.number, figure.name, figure.shows, figure.caption, " ".join(files), note)
+        rows.append(row)
+    names = ("figure", "name", "shows", "caption", "files", "note")
+    table = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    write_table(Path(out) / FIGURE_INDEX, table, spreadsheet_safe=True)
+    n_made = sum(not figure.lacks for figure in made)
+    click.echo(f"Wrote {of(n_made, 'figure')} to {out}", err=True)
+
+
+def _keys(figure: FigureSpec | FigureRecord) -> tuple[str, ...]:
+    stem = f"{figure.number}-{figure.name}"
+    return figure.number, figure.number.lstrip("0"), figure.name, stem
+
+
+def _named(
+    text: str, known: Mapping[str, Any], option: str, what: str, problems: list[Problem]
+) -> list[Any]:
+    """Return what is named, each once and in the order known; note what is not."""
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    if not words:
+        what = f"it names no {what}."
+        problems.append(Problem(option, what, f"Name some: {', '.join(list(known)[:3])}."))
+    shown = [getattr(entry, "number", entry) for entry in dict.fromkeys(known.values())]
+    for word in words:
+        if word not in known:
+            close = nearest(word, [name for name in known if not name[0].isdigit()])
+            remedy = close if close.startswith("Did") else f"Known are: {', '.join(shown)}."
+            problems.append(Problem(option, f"there is no {what} {word!r}.", remedy))
+    named = [known[word] for word in words if word in known]
+    return [entry for entry in dict.fromkeys(known.values()) if entry in named]
+
+
+def _draw(
+    figure: FigureRecord,
+    is_simulated: bool,
+    folder: Path,
+    formats: Iterable[str],
+    widths: Iterable[int],
+) -> list[str]:
+    names = [f"{figure.stem}.tsv", f"{figure.stem}.txt"]
+    write_table(folder / names[0], writing_figures.columns_of(figure), spreadsheet_safe=True)
+    write_text(folder / names[1], figure.caption + "\n")
+    for part in writing_figures.parts_of(figure, widths):
+        drawn = writing_figures.drawing(figure, part, is_simulated=is_simulated)
+        for format_ in formats:
+            names.append(f"{figure.stem}-{part.suffix}.{format_}")
+            with open_output(folder / names[-1]) as handle:
+                handle.write(writing_figures.rendered(drawn, format_))
+    return names
