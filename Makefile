@@ -67,7 +67,7 @@ test: .venv/.developer.stamp
 
 test-all: test test-long
 
-test-long: .venv/.developer.stamp
+test-long: .venv/.developer.stamp .venv-validators/.stamp
 	@$(PYTEST) -m 'long and not faults and not slurm'
 
 test-browser: .venv/.developer.stamp
@@ -101,6 +101,11 @@ lint: .venv/.developer.stamp
 
 .venv-docs/.stamp: envs/docs.lock.txt envs/set_up.sh pyproject.toml
 	@VENV=.venv-docs envs/set_up.sh envs/docs.lock.txt
+	@touch $@
+
+# The programs of others that check what an archive holds for them.
+.venv-validators/.stamp: envs/validators.lock.txt envs/set_up.sh pyproject.toml
+	@VENV=.venv-validators envs/set_up.sh envs/validators.lock.txt
 	@touch $@
 
 docs: .venv/.developer.stamp .venv-docs/.stamp
