@@ -33,8 +33,8 @@ rule annotate:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=configuration.memory(700, 0.3),
-        runtime=configuration.minutes(10, 0.02),
+        mem_mb=configuration.memory(700, 20),
+        runtime=configuration.minutes(15, 0.5),
         python=PYTHON,
     params:
         spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,
@@ -143,3 +143,34 @@ rule gather:
         " --name {wildcards.use_set:q} {params.lists:q} --lists-record {output.found:q}"
         " --settings {params.settings:q} --spreadsheet-safe --six-decimals"
         " --also {output.parquet:q} --out {output.table:q} 2> {log:q}"
+
+
+rule genomes:
+    input:
+        table=f"{REPORTS}/{{use_set}}/confidences.parquet",
+        calibration=CALIBRATION,
+        shift=rules.shift.output.record,
+    output:
+        table=f"{REPORTS}/{{use_set}}/genomes.tsv",
+        found=f"{RESULTS}/use_sets/{{use_set}}/genomes.json",
+    log:
+        f"{RESULTS}/logs/genomes-{{use_set}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/genomes-{{use_set}}.tsv"
+    wildcard_constraints:
+        use_set="|".join(WITH_GENOMES) or "none",
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=configuration.memory(500, 0.5),
+        runtime=configuration.minutes(10, 0.02),
+        python=PYTHON,
+    params:
+        settings=settings.stage_json("genomes"),
+        source=SOURCE,
+    shell:
+        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
+        " genomes {input.table:q} --calibration {input.calibration:q} --shift {input.shift:q}"
+        " --name {wildcards.use_set:q} --record {output.found:q} --settings {params.settings:q}"
+        " --spreadsheet-safe --out {output.table:q} 2> {log:q}"

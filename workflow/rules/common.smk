@@ -172,6 +172,10 @@ def before_share(wildcards):
     return shares_of_search("search") if wildcards.step == "again" else []
 
 
+# Use-sets of whose proteins a column names the genome.
+WITH_GENOMES = [name for name, one in USE_SETS.items() if one.spec.get("genome")]
+
+
 # The lists of a use-set, one for each share of wrong ones.
 LISTS = [f"{REPORTS}/{{use_set}}/{name}" for name in settings.list_names]
 

@@ -20,7 +20,7 @@ rule novelty:
         f"{RESULTS}/benchmarks/novelty.tsv"
     conda:
         ENVIRONMENT
-    threads: 1
+    threads: configuration.several
     resources:
         mem_mb=configuration.memory(1500, 100),
         runtime=configuration.minutes(15, 5),
@@ -40,4 +40,5 @@ rule novelty:
         " novelty {input.samples:q} --format credence"
         " --groups {input.groups:q} {params.proteins:q} {params.vectors:q}"
         " {params.training:q} --match {params.match:q} --settings {params.settings:q}"
+        " --threads {threads:q}"
         " --out {output:q} 2> {log:q}"

@@ -33,8 +33,12 @@ rule report:
         shifts=expand(rules.shift.output.record, use_set=USE_SETS),
         changes=expand(rules.compare.output.record, release=TROVES),
         events=EVENTS,
+        labels=LABELS,
+        doubtful=[f"{REPORTS}/labels.tsv"] if LABELS else [],
         novelties=expand(rules.annotate.output.novelty, use_set=COMPARED),
         lists=expand(rules.annotate.output.found, use_set=USE_SETS),
+        genomes=expand(rules.genomes.output.found, use_set=WITH_GENOMES),
+        of_genomes=expand(rules.genomes.output.table, use_set=WITH_GENOMES),
         thresholds=rules.evaluate.output.thresholds,
         read=given(*(path for _, path in further_files())),
     output:
@@ -81,13 +85,24 @@ rule report:
             "--changes", input.changes
         ),
         events=lambda wildcards, input: configuration.options("--events", input.events),
+        labels=configuration.options("--labels", LABELS),
         novelties=lambda wildcards, input: configuration.options(
             "--novelty", input.novelties
         ),
         further=lambda wildcards, input: configuration.options(
-            "--put", [input.thresholds, *input.further, *input.releases]
+            "--put",
+            [
+                input.thresholds,
+                *input.doubtful,
+                *input.further,
+                *input.of_genomes,
+                *input.releases,
+            ],
         ),
-        lists=lambda wildcards, input: configuration.options("--lists", input.lists),
+        lists=lambda wildcards, input: [
+            *configuration.options("--lists", input.lists),
+            *configuration.options("--genomes", input.genomes),
+        ],
         truth=configuration.options(
             "--truth",
             [(name, one.truth) for name, one in USE_SETS.items() if one.truth],
@@ -103,7 +118,7 @@ rule report:
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " report {input.evaluation:q} {params.use_sets:q}"
-        " {params.shifts:q} {params.changes:q} {params.events:q} {params.novelties:q} {params.lists:q} {params.read:q} {params.truth:q} --settings {params.settings:q} --findings {output.findings:q}"
+        " {params.shifts:q} {params.changes:q} {params.events:q} {params.labels:q} {params.novelties:q} {params.lists:q} {params.read:q} {params.truth:q} --settings {params.settings:q} --findings {output.findings:q}"
         " --metrics {input.metrics:q} --split {input.split:q} {params.classifier:q}"
         " --archive {output.archive:q} {params.further:q} --index {params.index:q}"
         " --calibration {input.calibration:q} --out {output.page:q} 2> {log:q}"

@@ -1,6 +1,6 @@
 # In: samples and clusters, and the proteins for the audit.
 # Out: groups.tsv, the group and the role of every protein, and split.json, what
-# the audit found.
+# the audit found. An audit of everyone is divided into jobs.
 
 CLUSTERS = settings.cluster_table or (
     f"{RESULTS}/clusters.tsv" if settings.calibration_set.proteins else None
@@ -15,10 +15,14 @@ RELATIVES = (
 PROTEINS = settings.calibration_set.proteins
 # PhANNs' recipe makes its own clusters.
 RECIPE = settings.values["split"]["recipe"]
+SHARES_OF_AUDIT = range(1, AUDITS + 1) if AUDITS > 1 else []
+AUDITED = expand(f"{RESULTS}/audit/{{share}}.txt", share=SHARES_OF_AUDIT)
+PIECES_OF_AUDIT = ["--pieces", f"{RESULTS}/audit/pieces"] if AUDITED else []
 
 
 rule split:
     input:
+        audited=lambda wildcards: [] if "share" in wildcards.keys() else AUDITED,
         proteins=given(PROTEINS),
         relatives=RELATIVES or [],
         samples=rules.check.output.samples,
@@ -50,11 +54,29 @@ rule split:
         training=configuration.option("--training", settings.training_proteins),
         match=settings.calibration_set.match,
         sources=digests(PROTEINS, settings.cluster_table, settings.training_proteins),
+        pieces=PIECES_OF_AUDIT,
+        # A job of the audit makes its share; then all is put together.
+        writes=lambda wildcards, output: (
+            ["--share", f"audit:{wildcards.share}/{AUDITS}", "--out", str(output)]
+            if "share" in wildcards.keys()
+            else ["--summary", output.summary, "--out", output.groups]
+        ),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " split {input.samples:q} --format credence"
         " {params.clusters:q} {params.own:q} {params.training:q} --match {params.match:q}"
         " {params.relatives:q} {params.proteins:q} --settings {params.settings:q}"
-        " --threads {threads:q} --summary {output.summary:q}"
-        " --out {output.groups:q} 2> {log:q}"
+        " {params.pieces:q} --threads {threads:q} {params.writes:q}"
+        " 2> {log:q}"
+
+
+use rule split as audit with:
+    output:
+        f"{RESULTS}/audit/{{share}}.txt",
+    log:
+        f"{RESULTS}/logs/audit-{{share}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/audit-{{share}}.tsv"
+    wildcard_constraints:
+        share="[0-9]+",

@@ -96,18 +96,8 @@ class Right:
 
 def errors_of(held_out: HeldOut, n_use: Integers, certainty: float) -> ListErrors:
     """Return the error of each list that the confidences of a use-set allow."""
-    above, bin_ = _above(held_out), bins_of(held_out)
-    listed = np.cumsum(n_use[::-1])[::-1]
-    mix, n_bins = held_out.mix, int(bin_.max()) + 1
-    masses = _masses(held_out, bin_)
-
-    def of_steps(weights: Floats, draws: slice | None = None) -> Floats:
-        """Return the share of wrong ones in each step, clusters and true classes weighted."""
-        sums = [(mass @ weights).reshape(-1, n_bins, weights.shape[1]) for mass in masses]
-        if mix is not None and draws is not None:
-            sums = [part * mix.of(draws)[:, None] for part in sums]
-        total, wrong = (part.sum(axis=0) for part in sums)
-        return np.asarray((wrong / np.maximum(total, 1e-300))[bin_])
+    above, shown = _above(held_out), StepErrors(held_out, bins_of(held_out))
+    listed, mix = np.cumsum(n_use[::-1])[::-1], held_out.mix
 
     def of_lists(steps: Floats, wrong_family: Floats) -> tuple[Floats, Floats]:
         """Return the share of wrong ones in each list, and with a wrong family added."""
@@ -116,13 +106,13 @@ def errors_of(held_out: HeldOut, n_use: Integers, certainty: float) -> ListError
         added = wrong_family / np.maximum(above.n_families, 1.0)[:, None]
         return share, np.asarray((share + added) / (1.0 + added))
 
-    step_error = of_steps(np.ones((len(held_out.key), 1)))
+    step_error = shown.share(np.ones((len(held_out.key), 1)))
     share, error = (found[:, 0] for found in of_lists(step_error, np.ones(1)))
     draws = np.empty((len(STEPS), N_DRAWS))
     ours = weight_blocks(keys_of(["a wrong family"]), N_DRAWS, DRAWS_AT_ONCE)
     theirs = weight_blocks(held_out.key, N_DRAWS, DRAWS_AT_ONCE)
     for (part, weights), (_, added) in zip(theirs, ours, strict=True):
-        draws[:, part] = of_lists(of_steps(weights, part), added[0])[1]
+        draws[:, part] = of_lists(shown.share(weights, part), added[0])[1]
     # Draws of a mix lie around the estimated one, which is not the one that is used.
     centre = error if mix is not None else draws.mean(axis=1)
     bound = np.maximum(_band(error, draws, above, certainty), _exact(share, above, certainty))
@@ -134,6 +124,37 @@ def errors_of(held_out: HeldOut, n_use: Integers, certainty: float) -> ListError
     alike = _alike(held_out, own, above)
     heavy = 1.0 if held_out.member is None else max(held_out.member / held_out.weight.mean(), 1.0)
     return ListErrors(n_use, listed, above, *shares, own, variance, alike, heavy)
+
+
+class StepErrors:
+    """The share of wrong ones in each step, as its bin of steps shows."""
+
+    def __init__(self, held_out: HeldOut, bin_: Integers) -> None:
+        self._bin, self._masses, self._mix = bin_, _masses(held_out, bin_), held_out.mix
+
+    def sums(self, weights: Floats, draws: slice | None = None) -> tuple[Floats, Floats]:
+        """Return the weight of all, and of the wrong ones, in each bin.
+
+        Clusters are weighted, and in draws of a mix the true classes.
+        """
+        shape = (-1, int(self._bin.max()) + 1, weights.shape[1])
+        sums = [(mass @ weights).reshape(shape) for mass in self._masses]
+        if self._mix is not None and draws is not None:
+            sums = [part * self._mix.of(draws)[:, None] for part in sums]
+        total, wrong = (part.sum(axis=0) for part in sums)
+        return total, wrong
+
+    def share(self, weights: Floats, draws: slice | None = None) -> Floats:
+        """Return the share in each step, weighted like that."""
+        total, wrong = self.sums(weights, draws)
+        return np.asarray((wrong / np.maximum(total, 1e-300))[self._bin])
+
+
+def likeness_of(held_out: HeldOut) -> float:
+    """Return how alike relatives are in being wrong, 0 to 1; NaN where there are none."""
+    above = _above(held_out)
+    own = StepErrors(held_out, bins_of(held_out)).share(np.ones((len(held_out.key), 1)))[:, 0]
+    return float(_alike(held_out, own, above)[0]) if above.relatives[0] else float("nan")
 
 
 def bins_of(held_out: HeldOut) -> Integers:
@@ -158,7 +179,7 @@ def bins_of(held_out: HeldOut) -> Integers:
             old, new = before / max(n, 1), after[0] / after[1]
             known[family[row]] = after
             total, square = total + new - old, square + new**2 - old**2
-    if total**2 < (LEAST_FAMILIES - ROUNDING) * square and current > 0:
+    if current > 0 and not total**2 >= (LEAST_FAMILIES - ROUNDING) * square > 0.0:
         bin_[bin_ == current] = current - 1  # too few are left at the bottom
     return bin_
 

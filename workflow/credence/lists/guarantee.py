@@ -6,8 +6,6 @@ p-value, and a walk from the top down with several starts keeps the chance of an
 false claim below δ (METHODS section 10).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

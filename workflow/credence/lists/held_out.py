@@ -5,8 +5,6 @@ protein the step of the confidence that a fit without its cluster gave, its clas
 and its cluster.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -88,29 +86,35 @@ class HeldOut:
         """The least number of classes that there are."""
         return 1 + int(np.max([*self.predicted, *self.true], initial=-1))
 
-    def of_class(self, class_: int) -> HeldOut:
+    def of_class(self, class_: int) -> "HeldOut":
         """Return the proteins that were predicted to be of a class."""
         rows = np.flatnonzero(self.predicted == class_)
         members = self.weight[self.true == class_]
         cluster, place = np.unique(self.cluster[rows], return_inverse=True)
-        columns = (self.step, self.predicted, self.true)
-        step, predicted, true = (column[rows] for column in columns)
-        own = (self.weight[rows], place, self.key[cluster], self.mix)
-        member = float(members.mean()) if self.mix and len(rows) and len(members) else None
-        return HeldOut(step, predicted, true, *own, member)
+        return HeldOut(
+            step=self.step[rows],
+            predicted=self.predicted[rows],
+            true=self.true[rows],
+            weight=self.weight[rows],
+            cluster=place,
+            key=self.key[cluster],
+            mix=self.mix,
+            member=float(members.mean()) if self.mix and len(rows) and len(members) else None,
+        )
 
     def refuse_damage(self) -> None:
         """Refuse rows that are not as a fit leaves them."""
-        parts = (self.step, self.predicted, self.true, self.weight, self.cluster)
-        if len({len(part) for part in parts}) > 1:
+        parts = (
+            (self.step, 0, len(STEPS)),
+            (self.predicted, 0, np.inf),
+            (self.true, UNKNOWN_CLASS, np.inf),
+            (self.weight, 0, np.inf),
+            (self.cluster, 0, len(self.key)),
+        )
+        if len({len(part) for part, _, _ in parts}) > 1:
             raise ValueError("its columns differ in length")
-        ranges = [
-            *((0, len(STEPS)), (0, np.inf), (UNKNOWN_CLASS, np.inf)),
-            *((0, np.inf), (0, len(self.key))),
-        ]
-        for part, (low, limit) in zip(parts, ranges, strict=True):
-            if not ((part >= low) & (part < limit)).all():
-                raise ValueError("it has a value out of range")
+        if not all(((part >= low) & (part < limit)).all() for part, low, limit in parts):
+            raise ValueError("it has a value out of range")
         if self.mix is not None and self.mix.n_classes < self.n_classes:
             raise ValueError("its draws of weights are of fewer classes")
 
@@ -120,6 +124,12 @@ def held_out_of(labelled: Labelled, confidence: Floats, mix: MixDraws | None = N
     rows = np.flatnonzero(~np.isnan(confidence))
     rows = rows[np.argsort(keys_of(labelled.predictions.ids[rows]), kind="stable")]
     cluster, key = encode_clusters(labelled.cluster[rows])
-    classes = (labelled.predictions.predicted_class[rows], labelled.true_class[rows])
-    own = (step_of(confidence[rows]), *classes, labelled.weight[rows])
-    return HeldOut(*own, cluster, key, mix)
+    return HeldOut(
+        step=step_of(confidence[rows]),
+        predicted=labelled.predictions.predicted_class[rows],
+        true=labelled.true_class[rows],
+        weight=labelled.weight[rows],
+        cluster=cluster,
+        key=key,
+        mix=mix,
+    )

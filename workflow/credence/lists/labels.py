@@ -6,31 +6,23 @@ protein and its m - 1 relatives with the same label, times m / (1 + 0.7 (m - 1))
 log(0.8 r + 0.2), where r = (relatives labelled c + 1) / (relatives labelled y + 1).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
 
+from credence.calibrators import crossfit
 from credence.calibrators.all_methods import BY_NAME
-from credence.calibrators.crossfit import (
-    DEFAULT_FOLDS,
-    NOTHING_KNOWN,
-    folds_by_class,
-    left_out,
-    out_of_fold,
-)
 from credence.calibrators.matrix import Matrix
 from credence.calibrators.protocol import FitOptions
 from credence.draws import encode_clusters
 from credence.predictions import Booleans, Floats, Integers, Labelled
+from credence.progress import each
 
 # Share of the proteins whose scores are taken to show nothing of their class: it bounds what the
 # scores of one can show.
 SHOW_NOTHING = 0.02
-# What relatives share of the error of their scores: many count as 1 / 0.7 proteins.
-ALIKE = 0.7
+ALIKE = 0.7  # what relatives share of the error of their scores: many count as 1 / 0.7 proteins
 # Chance that all of its relatives say nothing of a label, being none or mislabelled with it:
 # it bounds what they can show for the label.
 SAY_NOTHING = 0.2
@@ -46,19 +38,19 @@ def class_chances(labelled: Labelled) -> Floats:
     Without score vectors the other classes share the rest as they do among wrong predictions.
     """
     predictions = labelled.predictions
-    fold = folds_by_class(labelled, DEFAULT_FOLDS)
+    fold = crossfit.folds_by_class(labelled, crossfit.DEFAULT_FOLDS)
     chance = np.empty((labelled.n_samples, predictions.n_classes))
     if predictions.scores is not None and predictions.is_distribution:
-        for is_out in left_out(fold):
+        for is_out in crossfit.left_out(fold):
             model = Matrix().fit_model(labelled.take(~is_out), FitOptions(n_draws=0))
             chance[is_out] = model.probabilities(predictions.take(is_out))
         return chance
     method = BY_NAME["class_only" if predictions.top_score is None else "kernel"]
     calibrator = method.build(method.settings(), FitOptions(n_draws=0))
-    confidence = out_of_fold(labelled, calibrator, fold).value
-    own = np.nan_to_num(confidence, nan=NOTHING_KNOWN)
+    confidence = crossfit.out_of_fold(labelled, calibrator, fold).value
+    own = np.nan_to_num(confidence, nan=crossfit.NOTHING_KNOWN)
     predicted = predictions.predicted_class
-    for is_out in left_out(fold):
+    for is_out in crossfit.left_out(fold):
         share = confusion_of(labelled.take(~is_out))[:, predicted[is_out]].T
         chance[is_out] = (1.0 - own[is_out, None]) * share / share.sum(axis=1, keepdims=True)
     chance[np.arange(len(own)), predicted] = own
@@ -180,7 +172,7 @@ def plant(labelled: Labelled, doubts: Doubts) -> PlantedErrors:
     n = labelled.n_samples
     n_tables = int(np.clip(np.ceil(LEAST_PLANTED / max(PLANTED * n, 1.0)), 1, MOST_TABLES))
     wrong = []
-    for number in range(n_tables):
+    for number in each(range(n_tables), n_tables):
         rng = np.random.default_rng([SEED, number])
         planted, is_wrong = with_wrong_labels(labelled, PLANTED, rng)
         wrong.append(doubts_of(planted, class_chances(planted)).doubt[is_wrong])

@@ -1,7 +1,5 @@
 """Which proteins to verify next, so that confidences are known better where they are used."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

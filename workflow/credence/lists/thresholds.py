@@ -1,9 +1,8 @@
 """Thresholds of every class: estimated, and with a guarantee for new families."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -50,7 +49,7 @@ class Ranked:
         """Whether each prediction is right."""
         return np.asarray(self.predicted == self.true)
 
-    def take(self, rows: NDArray[np.intp]) -> Ranked:
+    def take(self, rows: NDArray[np.intp]) -> Self:
         """Return some of the predictions."""
         names = ("value", "predicted", "true", "weight", "cluster", "family", "order")
         return replace(self, **{name: getattr(self, name)[rows] for name in names})
@@ -64,16 +63,32 @@ def by_score(labelled: Labelled) -> Ranked:
     grid = grid_of(predictions.scale, predictions.resolution, float(score.max(initial=0.0)))
     order = np.empty(labelled.n_samples, dtype=np.int64)
     order[np.argsort(keys_of(predictions.ids), kind="stable")] = np.arange(labelled.n_samples)
-    facts = (predictions.predicted_class, labelled.true_class, labelled.weight, labelled.cluster)
-    return Ranked(ON_SCORE, score, grid, *facts, encode_clusters(labelled.cluster)[0], order)
+    return Ranked(
+        on=ON_SCORE,
+        value=score,
+        grid=grid,
+        predicted=predictions.predicted_class,
+        true=labelled.true_class,
+        weight=labelled.weight,
+        cluster=labelled.cluster,
+        family=encode_clusters(labelled.cluster)[0],
+        order=order,
+    )
 
 
 def by_confidence(held_out: HeldOut) -> Ranked:
     """Return calibration proteins, let through by confidences of fits without their cluster."""
-    of, order = held_out, np.arange(len(held_out.step))
-    name = of.key[of.cluster].astype(str).astype(object)
-    value = (STEPS[of.step], STEPS[::-1])
-    return Ranked(ON_CONFIDENCE, *value, of.predicted, of.true, of.weight, name, of.cluster, order)
+    return Ranked(
+        on=ON_CONFIDENCE,
+        value=STEPS[held_out.step],
+        grid=STEPS[::-1],
+        predicted=held_out.predicted,
+        true=held_out.true,
+        weight=held_out.weight,
+        cluster=held_out.key[held_out.cluster].astype(str).astype(object),
+        family=held_out.cluster,
+        order=np.arange(len(held_out.step)),
+    )
 
 
 def thresholds_of(
@@ -93,32 +108,37 @@ def thresholds_of(
 def _of_class(ranked: Ranked, name: str | None, members: float, wanted: Wanted) -> list[Threshold]:
     coins = coins_of(ranked.grid, ranked.value, ~ranked.is_right, ranked.family, ranked.order)
     error = error_above(ranked)
-    places = [_lowest(error <= 1.0 - precision) for precision in wanted.precision]
-    sure = [guaranteed(coins, 1.0 - one, wanted.certainty) for one in wanted.precision]
-    ends = [np.nan if place is None else float(ranked.grid[place]) for place in places]
+    # Of each share wanted the lowest threshold that has it by the estimate.
+    met = [np.flatnonzero(error <= 1.0 - precision) for precision in wanted.precision]
+    ends = [float(ranked.grid[places[-1]]) if len(places) else np.nan for places in met]
     is_right = ranked.is_right.astype(np.float64)
     ratios = [mean_of(is_right, ranked.weight, ranked.value >= end, is_share=True) for end in ends]
     right = estimate(ranked.cluster, ratios, wanted.level, wanted.n_draws)
     found = []
-    for row, (precision, place, own) in enumerate(
-        zip(wanted.precision, places, sure, strict=True)
-    ):
-        estimated = (len(ranked.value), ends[row], *_kept(ranked, ends[row], members))
-        n_families = 0 if place is None else int(coins.n_families[place])
-        of_right = (float(right.value[row]), float(right.lower[row]), float(right.upper[row]))
-        sure_of = (
-            own.threshold,
-            *_kept(ranked, own.threshold, members),
-            own.n_families,
-            own.n_more,
+    for row, precision in enumerate(wanted.precision):
+        sure = guaranteed(coins, 1.0 - precision, wanted.certainty)
+        kept, kept_true = _kept(ranked, ends[row], members)
+        sure_kept, sure_kept_true = _kept(ranked, sure.threshold, members)
+        threshold = Threshold(
+            class_name=name,
+            on=ranked.on,
+            precision=precision,
+            n=len(ranked.value),
+            threshold=ends[row],
+            kept=kept,
+            kept_true=kept_true,
+            n_families=int(coins.n_families[met[row][-1]]) if len(met[row]) else 0,
+            right=float(right.value[row]),
+            right_lower=float(right.lower[row]),
+            right_upper=float(right.upper[row]),
+            sure=sure.threshold,
+            sure_kept=sure_kept,
+            sure_kept_true=sure_kept_true,
+            sure_families=sure.n_families,
+            n_more=sure.n_more,
         )
-        numbers = (*estimated, n_families, *of_right, *sure_of)
-        found.append(Threshold(name, ranked.on, precision, *numbers))
+        found.append(threshold)
     return found
-
-
-def _lowest(is_met: Booleans) -> int | None:
-    return int(np.flatnonzero(is_met)[-1]) if is_met.any() else None
 
 
 def error_above(ranked: Ranked) -> Floats:

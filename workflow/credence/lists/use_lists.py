@@ -1,12 +1,10 @@
 """Lists of predictions of a use-set, each with its error and how many of it are right."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 
 from credence.findings import ProteinList, UseLists, VerifyClass
-from credence.lists.errors import ListErrors, errors_of
+from credence.lists.errors import ListErrors, Right, errors_of
 from credence.lists.held_out import STEPS, HeldOut
 from credence.lists.plan import by_stratum, plan_of
 from credence.lists.thresholds import curve_of
@@ -33,16 +31,24 @@ def use_lists(
         for error in allowed
         for is_certain in (False, True)
     ]
-    whole = [_whole(None, every, level)]
+    whole = [_ending_at(None, every, 0, 1.0, level)]
     for class_, class_name in enumerate(class_names):
         if counts[class_].any():
             own = errors_of(held_out.of_class(class_), counts[class_], certainty)
             lists += [list_of(class_name, own, error, level) for error in allowed]
-            whole.append(_whole(class_name, own, level))
-    asked = (name, int(counts.sum()), certainty, level, is_adjusted)
-    verify = verify_next(held_out, counts, class_names, N_VERIFY)
-    curve = curve_of(None, every)
-    return UseLists(*asked, tuple(lists), tuple(whole), curve, N_VERIFY, verify)
+            whole.append(_ending_at(class_name, own, 0, 1.0, level))
+    return UseLists(
+        name=name,
+        n=int(counts.sum()),
+        certainty=certainty,
+        level=level,
+        is_adjusted=is_adjusted,
+        lists=tuple(lists),
+        every=tuple(whole),
+        curve=curve_of(None, every),
+        n_verify=N_VERIFY,
+        verify=verify_next(held_out, counts, class_names, N_VERIFY),
+    )
 
 
 def verify_next(
@@ -71,28 +77,33 @@ def list_of(
 ) -> ProteinList:
     """Return the longest list with at most so many wrong ones; `relatives`: see `right`."""
     end = errors.end_of(error, is_certain=is_certain)
-    if end is None:
-        nothing = (math.nan, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, math.nan, math.nan)
-        return ProteinList(class_name, error, is_certain, *nothing)
     return _ending_at(class_name, errors, end, error, level, is_certain, relatives)
-
-
-def _whole(class_name: str | None, errors: ListErrors, level: float) -> ProteinList:
-    return _ending_at(class_name, errors, 0, 1.0, level, False, None)
 
 
 def _ending_at(
     class_name: str | None,
     errors: ListErrors,
-    end: int,
+    end: int | None,
     error: float,
     level: float,
-    is_certain: bool,
-    relatives: float | None,
+    is_certain: bool = False,
+    relatives: float | None = None,
 ) -> ProteinList:
-    right = errors.right(end, level, relatives)
-    counts = (int(errors.n_listed[end]), int(errors.above.n_families[end]))
-    ends = (right.lower, right.upper, right.lower_alike, right.upper_alike)
-    wrong = (float(errors.error[end]), float(errors.bound[end]))
-    numbers = (float(STEPS[end]), *counts, right.expected, *ends, *wrong)
-    return ProteinList(class_name, error, is_certain, *numbers)
+    """Return the list that ends at a step; an empty one without a step."""
+    nothing = Right(expected=0.0, lower=0.0, upper=0.0, lower_alike=0.0, upper_alike=0.0)
+    right = nothing if end is None else errors.right(end, level, relatives)
+    return ProteinList(
+        class_name=class_name,
+        error=error,
+        is_certain=is_certain,
+        confidence=math.nan if end is None else float(STEPS[end]),
+        n=0 if end is None else int(errors.n_listed[end]),
+        n_families=0 if end is None else int(errors.above.n_families[end]),
+        right=right.expected,
+        right_lower=right.lower,
+        right_upper=right.upper,
+        alike_lower=right.lower_alike,
+        alike_upper=right.upper_alike,
+        estimate=math.nan if end is None else float(errors.error[end]),
+        bound=math.nan if end is None else float(errors.bound[end]),
+    )
