@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from credence import progress
 
 # Findings written by hand, pages of them, release folders of drawn worlds, known numbers.
 pytest_plugins = ["small_findings", "shift_findings", "drawn_releases", "known_numbers"]
@@ -53,6 +56,18 @@ LONG = (
     "test_the_examples_of_the_help_work_one_after_the_other",
     "test_editing_the_package_remakes_everything",
 )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_progress() -> Iterator[None]:
+    """Keep lines of progress off what commands print, however slow the machine is.
+
+    For the whole session: fixtures that several tests share run commands as well.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(progress, "SECONDS_BEFORE_FIRST", 3600.0)
+        yield
+
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
