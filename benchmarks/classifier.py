@@ -38,6 +38,7 @@ CLASSES = {
     "Minor capsid": "phanns_minor_capsid_656.fasta.gz",
 }
 GROUPS, FOLDS, FLOOR = 10, 5, 1e-6
+KEPT = 6  # groups of the real set that are kept in turn
 MOST = 10  # proteins of a cluster, which may be thousands of near copies
 S = ClassifierSettings()
 RECIPE = Recipe(S.width, S.penalty, S.rate, S.epochs, S.patience)
@@ -111,10 +112,11 @@ def judge(name: str, values: Any, class_: Any, cluster: Any, group: Any, rivals:
         line(name, what, chances, known, ours, time.process_time() - began)
 
 
-def grouped(ids: Any, cluster: Any, class_: Any) -> Any:
-    """Return groups of whole clusters: -1 for the one that is kept, that of most clusters."""
+def grouped(ids: Any, cluster: Any, class_: Any, place: int = 0) -> Any:
+    """Return groups of whole clusters: -1 for the one that is kept, by its number of clusters."""
     packed = pack(ids, cluster, class_, GROUPS + 1).group.astype(int)
-    kept = max(range(1, GROUPS + 2), key=lambda one: len(set(cluster[packed == one])))
+    by_size = sorted(range(1, GROUPS + 2), key=lambda one: -len(set(cluster[packed == one])))
+    kept = by_size[place]
     numbers = np.delete(np.arange(GROUPS + 2), [0, kept])
     return np.where(packed == kept, -1, np.searchsorted(numbers, packed))
 
@@ -138,10 +140,13 @@ def real(folder: Path) -> None:
     print(f"{len(ids)} proteins, {len(set(cluster))} clusters", flush=True)
     rows = thinned(cluster, ids)
     ids, cluster, class_ = ids[rows], cluster[rows], given.true_class[rows]
-    values = FeatureSet("tetra_sc_p").of(given.proteins.sequences[rows])
     print(f"{len(ids)} of them, at most {MOST} of each cluster", flush=True)
-    judge("real, clusters", values, class_, cluster, grouped(ids, cluster, class_), True)
-    judge("real, at random", values, class_, cluster, grouped(ids, ids, class_), False)
+    for features in ("di_sc_p", "tetra_sc_p"):
+        values = FeatureSet(features).of(given.proteins.sequences[rows])
+        for place in range(KEPT):
+            for what, units in (("clusters", cluster), ("at random", ids)):
+                group = grouped(ids, units, class_, place)
+                judge(f"real, {features}, {what}", values, class_, cluster, group, True)
 
 
 def simulated() -> None:

@@ -10,12 +10,10 @@ from credence.findings import (
     Bins,
     CalibrationTest,
     ClassCount,
-    Counting,
     CurveFinding,
     Difference,
     ErrorCurve,
     Findings,
-    Halves,
     InputFile,
     MethodFinding,
     MetricValue,
@@ -172,13 +170,6 @@ def make(class_names: tuple[str, str, str]) -> Findings:
         ),
         given_true=((0.82, 0.18, 0.0), (0.18, 0.82, 0.0), (0.5, 0.5, 0.0)),
         given_predicted=((0.75, 0.17, NAN), (0.17, 0.75, NAN), (0.08, 0.08, NAN)),
-        halves=tuple(
-            Halves(name, EDGES, (0, 5, 10, 15), (0, 5, 10, 15), SHARES, SHARES[::-1], 0.11)
-            for name in seen
-        ),
-        counting=tuple(
-            Counting(name, SCORES, (0.5,) * 21, (NAN, *(0.2,) * 20), 0.3) for name in seen
-        ),
         notices=(
             Notice("ties", "1 protein has two best classes."),
             Notice("unseen class", f"Nothing is predicted {third}.", third, is_warning=True),

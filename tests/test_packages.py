@@ -61,6 +61,13 @@ def test_the_recipe_of_bioconda_has_what_it_needs() -> None:
     assert found["extra"]["recipe-maintainers"]
 
 
+def test_a_recipe_that_cannot_be_built_yet_says_so() -> None:
+    text = (ROOT / "recipes/bioconda/meta.yaml").read_text("utf-8")
+    source = recipe()["source"]
+    is_made_up = "example.org" in source["url"], set(source["sha256"]) == {"0"}
+    assert is_made_up == (("PLACEHOLDERS" in text),) * 2
+
+
 def test_the_recipe_asks_for_what_the_package_asks_for() -> None:
     needs = recipe()["requirements"]
     asked = dict(line.partition(" ")[::2] for line in needs["run"])

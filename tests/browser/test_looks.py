@@ -6,11 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from credence.findings import Findings, NovelProtein, NoveltyFinding, Points
+from credence.findings import Findings, FoilFinding, NovelProtein, NoveltyFinding
 from credence.report import render, render_index, report_record
 from small_events import event, finding
 
@@ -140,26 +139,27 @@ def test_events_are_read_without_moving_tables_aside(
 
 @pytest.fixture(scope="session")
 def page_with_novelty(small: Findings) -> str:
-    rng = np.random.default_rng(1)
-    kinds = [rng.normal(size=(2, n)) for n in (400, 40, 3)]
-    places = [Points(tuple(x), tuple(y), len(x)) for x, y in kinds]
     name = "flagged_" + "x" * 80
-    row = NovelProtein(name, "Portal", 0.9, 0.999, 3.5, name, "Major capsid", 2.5)
+    row = NovelProtein(name, "Portal", 0.9, 0.999, 3.5, 0.3, name, "Major capsid", 2.5)
     bins = {"edges": (0.0, 1.0, 2.0, 3.0), "calibration_counts": (300, 80, 20)}
     counts = {"n": 45, "n_placed": 43, "n_flagged": 3, "n_repeats": 2, "use_counts": (25, 15, 3)}
     means = {"confidence_flagged": 0.9, "confidence_others": 0.8}
     found = NoveltyFinding(
         name="mine",
         features="composition",
-        n_components=32,
-        explained=(0.104, 0.05),
-        flag=0.99,
+        flag=0.95,
         n_calibration=400,
+        n_families=300,
+        kept=0.98,
+        n_standing=9,
+        p_sample=0.2,
+        foils=(
+            FoilFinding(
+                "shuffled", 300, 0.61, 0.55, 0.67, 0.93, 0.5, (0.05, 0.2, 0.5), (0.1, 0.6, 1.0)
+            ),
+        ),
         n_training=20,
         flag_distance=1.5,
-        calibration=places[0],
-        others=places[1],
-        flagged=places[2],
         rows=(row,) * 3,
         **bins,
         **counts,
@@ -175,7 +175,7 @@ def test_proteins_unlike_any_are_seen_by_all(
 ) -> None:
     opened = open_page(page_with_novelty, color_scheme=scheme, bypass_csp=True)
     opened.page.evaluate(OPEN_ALL)
-    assert "(10 % and 5 % of all differences;" in opened.page.inner_text("#novelty")
+    assert "What would be noticed?" in opened.page.inner_text("#novelty")
     found = Axe().run(opened.page, "#novelty").response["violations"]
     assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
     for width in WIDTHS:

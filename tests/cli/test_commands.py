@@ -29,9 +29,11 @@ def example_of(name: str) -> str:
     return text.removeprefix("Example: ")
 
 
-# These start Snakemake, need what it made or parts, write into the home folder, or need more
-# families of each class than there are here.
-NOT_HERE = {"run", "demo", "check-page", "completion", "compare", "gather", "train", "predict"}
+# These start Snakemake, need what it made, parts or a genome, write into the home folder, or need
+# more families of each class than there are here.
+NOT_HERE = {
+    *("run", "demo", "check-page", "completion", "compare", "gather", "gff", "train", "predict")
+}
 IN_ORDER = [
     *("simulate", "check", "cluster", "split", "fit", "annotate", "evaluate", "report"),
     *("attach", "release", "init", "trove"),

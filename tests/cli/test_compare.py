@@ -14,11 +14,8 @@ import pytest
 from credence.app import run_command_line
 from credence.findings import ReleaseStep
 from credence.records import from_record, signed
+from refusals import END, Stated, refused
 from small_worlds import call_here
-
-END = "Fix this and run the command again.\n"
-Stated = pytest.CaptureFixture[str]
-
 
 OUTPUTS = ("changes.tsv", "classes.parquet", "p.html", "r.json")
 
@@ -138,17 +135,9 @@ def spoil(name: str, change: Callable[[str], str]) -> None:
     path.write_text(change(path.read_text()))
 
 
-def refused(capsys: Stated, *words: str) -> str:
-    """Return the message with which a comparison is refused, without its last line."""
-    assert run_command_line(["compare", *words]) == 2
-    stated = capsys.readouterr()
-    assert stated.out == "" and stated.err.endswith(END)
-    return stated.err.removesuffix(END)
-
-
 def test_what_is_no_release_is_named(copies: Path, capsys: Stated) -> None:
     Path("empty").mkdir()
-    assert refused(capsys, "empty", "missing", "--out", "c.tsv") == (
+    assert refused(capsys, "compare", "empty", "missing", "--out", "c.tsv") == (
         "empty: this is no release: it has no release.json. Give a folder of "
         "results/<run>/releases or reports/<run>/releases.\n"
         "missing: there is no such file or folder. Give the folder of a release, or a "
@@ -158,7 +147,7 @@ def test_what_is_no_release_is_named(copies: Path, capsys: Stated) -> None:
 
 def test_a_calibration_of_another_release_is_named(copies: Path, capsys: Stated) -> None:
     shutil.copy("new/calibrations/chosen.json", "old/calibrations/chosen.json")
-    assert refused(capsys, "old", "new", "--out", "c.tsv") == (
+    assert refused(capsys, "compare", "old", "new", "--out", "c.tsv") == (
         "old/calibrations/chosen.json: its digest is not that of release.json: it was changed, "
         "or is of another release. Derive the release again: credence run.\n"
     )
@@ -166,7 +155,7 @@ def test_a_calibration_of_another_release_is_named(copies: Path, capsys: Stated)
 
 def test_proteins_that_were_changed_are_named(copies: Path, capsys: Stated) -> None:
     spoil("new/groups.tsv", lambda text: text.replace("\tcalibration\t", "\ttraining\t", 1))
-    assert refused(capsys, "old", "new", "--out", "c.tsv") == (
+    assert refused(capsys, "compare", "old", "new", "--out", "c.tsv") == (
         "new: samples.parquet and groups.tsv are not those of release.json: one of them was "
         "changed. Derive the release again: credence run.\n"
     )
@@ -174,7 +163,7 @@ def test_proteins_that_were_changed_are_named(copies: Path, capsys: Stated) -> N
 
 def test_a_release_that_was_changed_is_named(copies: Path, capsys: Stated) -> None:
     spoil("new/release.json", lambda text: text.replace('"htj"', '"portal"'))
-    assert refused(capsys, "old", "new", "--out", "c.tsv") == (
+    assert refused(capsys, "compare", "old", "new", "--out", "c.tsv") == (
         "new/release.json: its digest does not fit its content: the file was changed after it "
         "was written. Derive the release again: credence run.\n"
     )
@@ -184,7 +173,7 @@ def test_a_release_of_a_newer_schema_is_named(copies: Path, capsys: Stated) -> N
     spoil(
         "new/release.json", lambda text: text.replace("credence/release/1", "credence/release/2")
     )
-    stated = refused(capsys, "old", "new", "--out", "c.tsv")
+    stated = refused(capsys, "compare", "old", "new", "--out", "c.tsv")
     assert stated.startswith(
         "new/release.json, column 'schema': 'credence/release/2' is not 'credence/release/1'"
     )
@@ -193,7 +182,7 @@ def test_a_release_of_a_newer_schema_is_named(copies: Path, capsys: Stated) -> N
 def test_a_release_that_names_no_calibration_is_told(copies: Path, capsys: Stated) -> None:
     record = json.loads(Path("new/release.json").read_text()) | {"calibrations": None}
     Path("new/release.json").write_text(json.dumps(record))
-    assert refused(capsys, "old", "new", "--out", "c.tsv") == (
+    assert refused(capsys, "compare", "old", "new", "--out", "c.tsv") == (
         "new/release.json, column 'calibrations': null is no value for it. "
         "Derive the release again: credence run.\n"
     )
@@ -217,7 +206,7 @@ def test_calibrations_of_other_classes_are_named(
     record["class_names"] = ["Portal", "Collar", "HTJ", "Rest"]
     record["checksum"] = checksum_of(record)
     Path("other.json").write_text(json.dumps(record))
-    assert refused(capsys, files[0], "other.json", "--page", "p.html") == (
+    assert refused(capsys, "compare", files[0], "other.json", "--page", "p.html") == (
         "other.json: its classes are 'Portal', 'Collar', 'HTJ', 'Rest'; in "
         "old/calibrations/chosen.json 'Portal', 'Collar', 'HTJ', 'Other'. Compare calibrations "
         "of one classifier.\n"
@@ -225,17 +214,17 @@ def test_calibrations_of_other_classes_are_named(
 
 
 def test_no_method_in_common_is_named(copies: Path, capsys: Stated) -> None:
-    assert refused(capsys, "old", "new", "--method", "kernal", "--out", "c.tsv") == (
+    assert refused(capsys, "compare", "old", "new", "--method", "kernal", "--out", "c.tsv") == (
         "--method: 'kernal' is not in both. Did you mean 'kernel'?\n"
     )
 
 
 def test_outputs_are_asked_for_and_do_not_overwrite(copies: Path, capsys: Stated) -> None:
-    assert refused(capsys, "old", "new") == (
+    assert refused(capsys, "compare", "old", "new") == (
         "credence compare: nothing is to be written. "
         "Give --out, --classes, --page, --record or --json.\n"
     )
-    assert refused(capsys, "old", "new", "--page", "x", "--record", "x") == (
+    assert refused(capsys, "compare", "old", "new", "--page", "x", "--record", "x") == (
         "x: two outputs are to be written here. Give each a name of its own.\n"
     )
-    assert refused(capsys, "old", "new", "--out", "c.csv").startswith("c.csv: ")
+    assert refused(capsys, "compare", "old", "new", "--out", "c.csv").startswith("c.csv: ")

@@ -80,7 +80,7 @@ def test_each_event_is_a_column_that_contradicts_none() -> None:
     assert pq.read_table("c.parquet")["event_tail"].to_pylist() == [
         float(row["event_tail"]) for row in rows
     ]
-    assert len(read_confidences(Path("conf.tsv")).ids) == 60
+    assert len(read_confidences(Path("conf.tsv")).values["id"]) == 60
 
 
 def test_the_same_events_have_the_same_bytes() -> None:
@@ -120,7 +120,7 @@ def test_events_are_corrected_where_the_confidence_is() -> None:
         *(f"event_{name}" for name in NAMES),
         *(f"uncorrected_event_{name}" for name in NAMES),
     ]
-    assert len(read_confidences(Path("moved.tsv")).ids) == 60
+    assert len(read_confidences(Path("moved.tsv")).values["id"]) == 60
 
 
 def test_the_calibration_set_s_own_mix_moves_no_event() -> None:

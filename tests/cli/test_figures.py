@@ -25,25 +25,31 @@ def rows_of(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(handle, delimiter="\t"))
 
 
-def test_each_figure_comes_in_all_formats_and_widths_with_its_numbers(
+def test_each_figure_comes_in_all_formats_and_widths_with_its_numbers_and_caption(
     findings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "figures"
-    words = ["figures", "--findings", str(findings), "--out", str(out), "--only", "9"]
+    words = ["figures", "--findings", str(findings), "--out", str(out), "--only", "19"]
     assert run_command_line(words) == 0
-    assert capsys.readouterr().err == f"Wrote 1 figure to {out}\n"
+    assert capsys.readouterr().err.endswith(f"Wrote 1 figure to {out}\n")
     assert sorted(path.name for path in out.iterdir()) == [
-        *(f"09-confidence-174mm.{ending}" for ending in ("pdf", "png", "svg")),
-        *(f"09-confidence-85mm.{ending}" for ending in ("pdf", "png", "svg")),
-        "09-confidence.tsv",
+        *(f"19-confidence-174mm.{ending}" for ending in ("pdf", "png", "svg")),
+        *(f"19-confidence-85mm.{ending}" for ending in ("pdf", "png", "svg")),
+        "19-confidence.tsv",
+        "19-confidence.txt",
+        "figures.json",
         "figures.tsv",
     ]
     (row,) = rows_of(out / "figures.tsv")
-    assert row["caption"].startswith("Confidence of kernel over the score, class by class")
-    assert set(row["files"].split()) == {p.name for p in out.iterdir()} - {"figures.tsv"}
+    assert row["caption"].startswith("The confidence that is given out, class by class.")
+    assert (out / "19-confidence.txt").read_text() == row["caption"] + "\n"
+    assert set(row["files"].split()) == {p.name for p in out.iterdir()} - {
+        "figures.tsv",
+        "figures.json",
+    }
 
 
-def test_figures_that_findings_do_not_allow_are_named_with_what_they_need(
+def test_what_cannot_be_made_is_named_with_what_it_needs(
     findings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "figures"
@@ -51,25 +57,25 @@ def test_figures_that_findings_do_not_allow_are_named_with_what_they_need(
     assert run_command_line(["figures", "--findings", str(findings), *words]) == 0
     stated = capsys.readouterr().err
     assert (
-        "Figure 13 (bandwidth): Not made. It needs kernel(bandwidth=loo) among the methods, "
-        "which the findings lack.\n"
+        "Figure 13 (bandwidth): Not made. It needs scores of the predicted classes, which is not "
+        "there.\n"
     ) in stated
-    assert stated.endswith(f"Wrote 13 figures to {out}\n")
+    assert stated.endswith(f"Wrote 7 figures to {out}\n")
     rows = {row["figure"]: row for row in rows_of(out / "figures.tsv")}
-    assert len(rows) == 18
-    assert [rows["13"]["files"], rows["17"]["note"]] == ["", ""]
+    assert len(rows) == 22
+    assert [rows["13"]["files"], rows["18"]["note"]] == ["", ""]
 
 
 def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(
     findings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "figures"
-    words = ["--out", str(out), "--only", "2,relibility", "--formats", "pdf,jpeg"]
+    words = ["--out", str(out), "--only", "20,relibility", "--formats", "pdf,jpeg"]
     assert run_command_line(["figures", "--findings", str(findings), *words]) == 2
     assert capsys.readouterr().err == (
         "--formats: there is no format 'jpeg'. Known are: pdf, svg, png.\n"
-        "--only: there is no figure '2'. Known are: 01a, 01b, 01c, 03, 04, 05, 06, 07, 08, 09, "
-        "10, 11, 12, 13, 14, 15, 17, 18.\n"
+        "--only: there is no figure '20'. Known are: 01a, 01b, 01c, 02, 03, 04, 05, 06, 07, 08, "
+        "09, 10, 11, 12, 13, 14, 15, 16a, 16b, 17, 18, 19.\n"
         "--only: there is no figure 'relibility'. Did you mean 'reliability'?\n"
         "Fix this and run the command again.\n"
     )
@@ -80,13 +86,41 @@ def test_a_figure_asked_for_that_cannot_be_made_is_refused(
     findings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "figures"
-    words = ["--out", str(out), "--only", "09,bandwidth"]
+    words = ["--out", str(out), "--only", "19,bandwidth"]
     assert run_command_line(["figures", "--findings", str(findings), *words]) == 2
-    assert capsys.readouterr().err == (
-        f"{findings}: figure 13 needs kernel(bandwidth=loo) among the methods, which is not in "
-        "it. Leave 13 out of --only.\nFix this and run the command again.\n"
+    assert capsys.readouterr().err.endswith(
+        f"{findings}: figure 13 needs scores of the predicted classes, which is not there. "
+        "Leave 13 out of --only.\nFix this and run the command again.\n"
     )
     assert not out.exists()
+
+
+def test_neither_a_run_nor_records_or_both_are_refused(
+    findings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in ([], ["--findings", str(findings), "--records", str(findings)]):
+        assert run_command_line(["figures", "--out", str(tmp_path / "figures"), *words]) == 2
+        assert capsys.readouterr().err == (
+            "--findings: what is drawn is not named once. Give the findings of a run, or records "
+            "that credence study records wrote.\nFix this and run the command again.\n"
+        )
+
+
+def test_counts_are_drawn_without_a_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"{name},{k},{k + 1},{2 * k + 1},{9 - k}" for name in "AB" for k in range(10)]
+    table, records = tmp_path / "counts.csv", tmp_path / "records.json"
+    table.write_text("class,score_above,score_to,right,wrong\n" + "\n".join(rows) + "\n")
+    words = ["study", "records", str(table), "--format", "counts", "--scale", "10"]
+    assert run_command_line([*words, "--out", str(records)]) == 0
+    out = tmp_path / "figures"
+    words = ["figures", "--records", str(records), "--out", str(out), "--formats", "svg"]
+    assert run_command_line([*words, "--only", "1c,9,17", "--columns", "one"]) == 0
+    assert capsys.readouterr().err.endswith(f"Wrote 3 figures to {out}\n")
+    shares = rows_of(out / "01c-reverse-confusion.tsv")
+    assert [float(row["share"]) for row in shares if row["share"]] == [100 / 145] * 2
+    assert not (out / "figures.json").exists()
 
 
 def test_a_file_that_is_no_findings_is_refused(
@@ -106,11 +140,11 @@ def test_a_file_that_is_no_findings_is_refused(
 def test_a_class_named_like_a_formula_is_safe_in_a_spreadsheet(
     small: Findings, tmp_path: Path
 ) -> None:
-    counting = tuple(replace(entry, class_name="=1+1") for entry in small.results.counting[:1])
-    found = replace(small, results=replace(small.results, counting=counting))
+    names = ("=1+1", *small.results.class_names[1:])
+    found = replace(small, results=replace(small.results, class_names=names))
     path = tmp_path / "findings.json"
     path.write_text(json.dumps(signed(found)))
     out = tmp_path / "figures"
-    words = ["--out", str(out), "--only", "counting", "--formats", "svg"]
+    words = ["--out", str(out), "--only", "1a", "--formats", "svg"]
     assert run_command_line(["figures", "--findings", str(path), *words]) == 0
-    assert {row["class"] for row in rows_of(out / "06-counting.tsv")} == {"'=1+1"}
+    assert rows_of(out / "01a-counts.tsv")[0]["true_class"] == "'=1+1"

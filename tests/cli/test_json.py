@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from credence import progress as progress_module
 from credence.app import run_command_line
-from credence.progress import Progress
+from credence.progress import Progress, StageProgress, each, plan
 
 VALID = Path(__file__).resolve().parents[1] / "data" / "valid" / "tables"
 
@@ -96,10 +98,44 @@ def test_a_log_says_how_long_the_rest_takes(
 ) -> None:
     now = [0.0]
     monkeypatch.setattr("credence.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr(progress_module, "SECONDS_BEFORE_FIRST", 2.0)
     with Progress("fit", "folds", 4) as progress:
         for now[0] in (1.0, 2.0, 3.0, 90.0):
             progress.add()
     assert capsys.readouterr().err.splitlines() == [
         "fit: 2 of 4 folds, about 2 s left",
         "fit: 4 of 4 folds, about 0 s left",
+    ]
+
+
+def test_a_stage_is_silent_while_what_is_inside_speaks(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("SECONDS_BETWEEN_LOOKS", "SECONDS_BETWEEN_LINES", "SECONDS_BEFORE_FIRST"):
+        monkeypatch.setattr(progress_module, name, 0.01)
+    assert list(each("abc", 3)) == ["a", "b", "c"]  # no stage is open
+    with StageProgress("cluster"), Progress("search", "proteins"):
+        assert list(each("abc", 3)) == ["a", "b", "c"]
+        time.sleep(0.05)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_stage_says_how_long_its_part_takes(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("SECONDS_BETWEEN_LOOKS", "SECONDS_BETWEEN_LINES", "SECONDS_BEFORE_FIRST"):
+        monkeypatch.setattr(progress_module, name, 0.01)
+    with StageProgress("fit"):
+        time.sleep(0.05)
+        plan(4)
+        for n in (2, 2):
+            for _ in each(range(n), n):
+                assert list(each(range(9), 9)) == list(range(9))
+                time.sleep(0.15)
+        time.sleep(0.05)
+    lines = dict.fromkeys(capsys.readouterr().err.splitlines())
+    assert next(iter(lines)) == "fit: 0 seconds so far"
+    assert [line for line in lines if "so far" not in line] == [
+        "fit: 0 of 4 steps of this part",
+        *(f"fit: {done} of 4 steps of this part, about 0 s left" for done in (1, 2, 3)),
     ]

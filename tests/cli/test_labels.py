@@ -8,6 +8,10 @@ import pandas as pd
 import pytest
 
 from credence.app import run_command_line
+from credence.findings import Findings
+from credence.records import read_record
+from credence.report import render
+from credence.tables.writing import write_record
 
 WORDS = ["labels", "labelled.csv", "--format", "phanns-labelled", "--error", "1"]
 WORDS += ["--out", "labels.tsv"]
@@ -164,3 +168,26 @@ def test_what_cannot_be_searched_is_refused(
     assert run_command_line(words) == 2
     assert capsys.readouterr().err == message + "Fix this and run the command again.\n"
     assert not Path("one.tsv").exists()
+
+
+def test_the_page_shows_the_first_doubtful_labels_and_how_sure_the_list_is(
+    wrong_labels: list[str], small: Findings
+) -> None:
+    assert run_command_line([*WORDS, *CLUSTERED, "--record", "labels.json"]) == 0
+    write_record(Path("findings.json"), small)
+    words = ["--labels", "labels.json", "--out", "page/index.html", "--findings", "all.json"]
+    assert run_command_line(["report", "findings.json", *words]) == 0
+    found = read_record(Findings, Path("all.json"), "").labels
+    assert found is not None
+    table = read("labels.tsv")
+    assert (found.n, found.n_listed) == (len(read("clusters.tsv")), len(table))
+    assert [one.id for one in found.first] == table.id[:10].tolist()
+    page = Path("page/index.html").read_text("utf-8")
+    assert "Which labels are doubtful?" in page and "Are labels wrong?" not in page
+    assert table.why[0] in page and "labels.tsv" in page
+
+
+def test_a_page_of_a_run_that_did_not_look_says_how_to(small: Findings) -> None:
+    text = render(small)
+    assert "evaluation: {doubtful_labels: true}" in text
+    assert "Which labels are doubtful?" not in text

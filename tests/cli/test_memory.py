@@ -88,8 +88,9 @@ def small_pieces(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "ROWS_AT_ONCE", CHUNK_ROWS)
     for module in (contract, text):
         monkeypatch.setattr(module, "BLOCK_BYTES", 20_000)
-    monkeypatch.setattr(shift, "use_sample", partial(shift.use_sample, most_rows=500))
-    monkeypatch.setattr(shift, "together", partial(shift.together, most_rows=500))
+    both = shift.both_samples
+    monkeypatch.setattr(both, "use_sample", partial(both.use_sample, most_rows=500))
+    monkeypatch.setattr(both, "together", partial(both.together, most_rows=500))
 
 
 def bytes_a_row(work: Callable[[int], object]) -> float:

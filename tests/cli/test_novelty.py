@@ -14,12 +14,11 @@ from credence import __version__
 from credence.app import run_command_line
 from credence.stages.reading import read_proteins
 from credence.tables.stage_files import NOVELTY
+from refusals import Stated, refused
 
-END = "Fix this and run the command again.\n"
 LABELLED = ["--format", "phanns-labelled"]
 WORLD = {"n_calibration": 90, "n_use": 24, "n_training": 20, "n_training_relatives": 3}
 N_NUMBERS = 6  # of a vector
-Stated = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(scope="module")
@@ -44,15 +43,6 @@ def world(
 
 def call(*words: str) -> int:
     return run_command_line(["novelty", "world/calibration.csv", *LABELLED, *words])
-
-
-def refused(capsys: Stated, *words: str) -> str:
-    """Return the message with which a command is refused, without its last line."""
-    capsys.readouterr()
-    assert run_command_line(list(words)) == 2
-    stated = capsys.readouterr()
-    assert stated.out == "" and stated.err.endswith(END)
-    return stated.err.removesuffix(END)
 
 
 def ids_of(path: str) -> list[str]:
@@ -163,9 +153,9 @@ def test_a_file_of_another_version_and_features_of_another_kind_are_refused(
         "Give vectors of the same kind.\n"
     )
     record = json.loads(Path("novelty.json").read_text())
-    Path("novelty.json").write_text(json.dumps(record | {"schema": "credence/novelty/2"}))
+    Path("novelty.json").write_text(json.dumps(record | {"schema": "credence/novelty/1"}))
     assert refused(capsys, *with_sequences) == (
-        "novelty.json, column 'schema': 'credence/novelty/2' is not 'credence/novelty/1', the "
+        "novelty.json, column 'schema': 'credence/novelty/1' is not 'credence/novelty/2', the "
         f"only one that credence {__version__} reads. Make it again: credence novelty.\n"
     )
     assert not Path("out.tsv").exists()

@@ -20,6 +20,7 @@ OTHERS = {
     **dict.fromkeys(("--no-deps", "--no-build-isolation", "--editable", "--only-binary"), "pip"),
     **dict.fromkeys(("--configfile", "--dry-run"), "snakemake"),
     **dict.fromkeys(("--reads", "--writes"), "credence stage"),
+    "--images": "verification/ensembles.py",
     "--file": "conda",
 }
 

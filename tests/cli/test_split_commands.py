@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import refusals
 from credence.app import run_command_line
 from credence.simulate import WorldSettings
 from small_worlds import write_world
@@ -16,7 +17,6 @@ from small_worlds import write_world
 SMALL = WorldSettings(
     n_calibration=90, n_use=20, n_training=30, n_trove=9, n_defects=2, n_training_relatives=3
 )
-FIX = "Fix this and run the command again.\n"
 SPLIT = ("split", "demo/calibration.csv", "--format", "phanns-labelled")
 NEEDS_CD_HIT = pytest.mark.skipif(shutil.which("cd-hit") is None, reason="CD-HIT is not installed")
 
@@ -26,14 +26,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_world(tmp_path_factory.mktemp("split"), SMALL)
 
 
-def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    capsys.readouterr()
-    assert run_command_line([*words, "--out", "never.tsv"]) == 2
+def refused(capsys: refusals.Stated, *words: str) -> str:
+    message = refusals.refused(capsys, *words, "--out", "never.tsv")
     assert not Path("never.tsv").exists()
-    stated = capsys.readouterr()
-    assert stated.out == ""
-    assert stated.err.endswith(FIX)
-    return stated.err.removesuffix(FIX)
+    return message
 
 
 def rows_of(path: str) -> list[dict[str, str]]:
@@ -78,6 +74,32 @@ def test_nothing_crosses_what_strict_split_has_joined(
     ) in stated
     assert stated.endswith("Wrote g.tsv: 90 calibration.\n")
     assert len({row["cluster"] for row in rows_of("g.tsv")}) < 90
+
+
+def test_an_exhaustive_audit_in_shares_writes_the_same_bytes_and_leaves_no_pieces(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*SPLIT, "--proteins", "demo/proteins.fasta", "--audit", "exhaustive"]
+    assert run_command_line([*words, "--summary", "a.json", "--out", "a.tsv"]) == 0
+    words += ["--pieces", "pieces"]
+    for number in (2, 1):
+        assert run_command_line([*words, "--share", f"audit:{number}/2", "--out", "done.txt"]) == 0
+        assert Path("done.txt").read_text() == f"share audit:{number}/2\n"
+    # Alignments are read where they were kept: a lost one is made again.
+    kept = sorted(Path("pieces").glob("*/audit-*.npz"))
+    assert len(kept) == 2
+    kept[0].unlink()
+    assert run_command_line([*words, "--summary", "b.json", "--out", "b.tsv"]) == 0
+    assert Path("a.tsv").read_bytes() == Path("b.tsv").read_bytes()
+    assert Path("a.json").read_bytes() == Path("b.json").read_bytes()
+    assert not Path("pieces").exists()
+    assert refused(capsys, *words[:-4], "--audit", "sample", *words[-2:]) == (
+        "--pieces: only an exhaustive audit has pieces. Leave --pieces out.\n"
+    )
+    assert refused(capsys, *words, "--share", "search:1/2") == (
+        "--share: 'search:1/2' is no share of a step. "
+        "Write 1/8 of audit as audit:1/8; 0/8 comes first.\n"
+    )
 
 
 def test_a_split_without_clusters_is_told_what_crosses_it_and_what_to_do(

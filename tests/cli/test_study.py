@@ -90,3 +90,50 @@ def test_what_cannot_be_halved_or_lacks_scores_is_refused_before_anything_is_fit
         "summing to the scale. Give such a table, or fit with a method that needs less.\n"
     ) in done.stderr
     assert not (tmp_path / "s.tsv").exists()
+
+
+def test_two_tables_are_two_sets_as_they_are(folder: Path, tmp_path: Path) -> None:
+    lines = (folder / "calibration.csv").read_text().splitlines()
+    for name, part in (("one.csv", lines[1::2]), ("two.csv", lines[2::2])):
+        (tmp_path / name).write_text("\n".join([lines[0], *part]) + "\n")
+    words = ("study", "two-sets", "one.csv", "--format", "phanns-labelled", "--second", "two.csv")
+    done = call_here(tmp_path, *words, "--method", "class_only", "--draws", "1", "--out", "s.tsv")
+    assert (done.returncode, done.stdout) == (0, "")
+    with (tmp_path / "s.tsv").open(encoding="utf-8", newline="") as handle:
+        rows = {
+            (row["class"], row["metric"]): row for row in csv.DictReader(handle, delimiter="\t")
+        }
+    nll = rows["all", "nll"]
+    assert float(nll["difference"]) == pytest.approx(
+        float(nll["held_out"]) - float(nll["in_sample"]), abs=1e-6
+    )
+    assert nll["lower"] == nll["upper"] == nll["difference"]  # one draw: the sets as they are
+    again = call_here(tmp_path, *words, "--method", "class_only", "--draws", "9", "--out", "t.tsv")
+    assert again.returncode == 0
+    with (tmp_path / "t.tsv").open(encoding="utf-8", newline="") as handle:
+        drawn = list(csv.DictReader(handle, delimiter="\t"))
+    (row,) = (row for row in drawn if (row["class"], row["metric"]) == ("all", "nll"))
+    assert float(row["lower"]) < float(row["difference"]) < float(row["upper"])
+
+
+def test_a_second_table_of_other_classes_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "one.csv").write_text(numbers("p1,A,0.9,0.1", "p2,B,0.2,0.8"))
+    (tmp_path / "two.csv").write_text("id,true_class,A,C\np1,A,0.9,0.1\n")
+    words = ("--scale", "1", "--method", "class_only", "--second", "two.csv", "--out", "s.tsv")
+    done = call_here(tmp_path, "study", "two-sets", "one.csv", *words)
+    assert done.returncode == 2
+    assert (
+        "two.csv: its classes are not those of one.csv. Give two tables of one classifier.\n"
+    ) in done.stderr
+
+
+def test_a_study_of_a_clone_is_refused_without_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("credence.stages.study.workflow_folder", lambda: tmp_path / "package")
+    done = call_here(tmp_path, "study", "ensembles", "--out", "x")
+    assert done.returncode == 2
+    assert (
+        "ensembles.py: this study is in a clone of the project, not in the package. "
+        "Run it in a clone: git clone, then make.\n"
+    ) in done.stderr

@@ -14,10 +14,9 @@ from credence.app import run_command_line
 from credence.stages.reading import read_set
 from credence.tables.classifier_file import read_classifier
 from credence.tables.formats import TableSpec
+from refusals import Stated, refused
 from small_classifiers import QUICK, write_proteins
 
-END = "Fix this and run the command again.\n"
-Stated = pytest.CaptureFixture[str]
 TRAIN = ("train", "proteins.fasta", "--labels", "labels.tsv", *QUICK)
 
 
@@ -40,15 +39,6 @@ def inside(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     monkeypatch.chdir(tmp_path)
     capsys.readouterr()
     return tmp_path
-
-
-def refused(capsys: Stated, *words: str) -> str:
-    """Return the message with which a command is refused, without its last line."""
-    capsys.readouterr()
-    assert run_command_line(list(words)) == 2
-    stated = capsys.readouterr()
-    assert stated.out == "" and stated.err.endswith(END)
-    return stated.err.removesuffix(END)
 
 
 def test_scores_in_turn_are_of_all_proteins_and_read_back_as_phanns(inside: Path) -> None:

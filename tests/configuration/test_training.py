@@ -96,7 +96,7 @@ def test_troves_to_learn_from_are_no_releases_of_their_own() -> None:
 
 
 def test_the_demo_from_sequences_trains_networks_and_combines_them_with_another_tool() -> None:
-    settings = configuration.loads(configuration.FROM_FASTA)
+    settings = configuration.loads(configuration.demo_text(from_fasta=True))
     assert settings.training is not None and settings.has_demo
     assert settings.training.files == ("demo/proteins.fasta", "demo/labels.tsv")
     assert [tool.name for tool in settings.tools] == ["other"]

@@ -43,6 +43,8 @@ ONLY_READ = {
     "docs/large-tables.md": "begins with folders of tables; tests/cli/test_shards types the like",
     "docs/ready-made.md": "begins with tables of others; tests/cli/test_counts types the like",
     "docs/tools.md": "begins with tables of two tools; tests/tools types it",
+    "docs/ensembles.md": "begins with digits of others; tests/cli/test_study types the like",
+    "docs/paper.md": "begins with public data; tests/verification/test_paper.py reads them",
     "docs/novelty.md": "begins with files that other pages make; tests/cli types the like",
 }
 # Beginnings of commands that no test types, and why.
@@ -60,6 +62,7 @@ NOT_TYPED = {
     "python -m benchmarks": "measures for minutes",
     "credence demo": "a run of full size; the lab of these tests is a small one",
     "credence check-page": "ends as the verdict of a page asks: tests/cli types it",
+    "credence gff": "needs the GFF3 file of a genome: tests/cli/test_gff types it",
     "credence run --profile slurm": "needs SLURM: make test-slurm",
     "snakemake": "credence run calls it; tests/workflow does so too",
     **dict.fromkeys(

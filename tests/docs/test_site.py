@@ -71,9 +71,10 @@ def test_the_reference_names_every_command_method_and_setting(site: Path) -> Non
     assert "## `credence.fit`" in (site / "reference-python.md").read_text("utf-8")
 
 
-def test_what_builds_the_site_is_locked_with_digests() -> None:
-    text = (ROOT / "envs" / "docs.lock.txt").read_text("utf-8")
-    asked = (ROOT / "envs" / "docs.in").read_text("utf-8").splitlines()
+@pytest.mark.parametrize("name", ["docs", "validators"])
+def test_what_has_an_environment_of_its_own_is_locked_with_digests(name: str) -> None:
+    text = (ROOT / "envs" / f"{name}.lock.txt").read_text("utf-8")
+    asked = (ROOT / "envs" / f"{name}.in").read_text("utf-8").splitlines()
     for line in filter(lambda line: line and not line.startswith("#"), asked):
         name = Requirement(line).name
         version = re.search(rf"^{name}==(\S+)", text, re.M)

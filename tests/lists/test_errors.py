@@ -145,6 +145,13 @@ def test_bins_are_those_of_a_loop_down_the_steps(rows: list[Row]) -> None:
     assert bins_of(held_out_from(rows)).tolist() == slow_bins(rows)
 
 
+def test_steps_below_all_that_was_held_out_are_judged_with_the_lowest_bin() -> None:
+    # The bin is full at step 300 exactly: what lies below would be a bin of nothing, never wrong.
+    rows = [(300, True, family, 1.0) for family in range(LEAST_FAMILIES)]
+    assert bins_of(held_out_from(rows)).tolist() == slow_bins(rows) == [0] * N
+    assert errors_of(held_out_from(rows), uses([300, 100]), 0.95).step_error[100] > 0.9
+
+
 def test_above_counts_families_kish_and_relatives() -> None:
     rows = [(300, False, 0, 1.0), (300, True, 0, 1.0), (300, False, 1, 2.0), (100, False, 2, 1.0)]
     above = errors_of(held_out_from(rows), uses([300]), 0.95).above

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from credence.report import html, verdict, wording
-from credence.report.journal import all_figures, layout
+from credence.report.journal import layout
 from credence.report.sections import lists, lookup, measuring
 
 
@@ -14,11 +14,6 @@ def test_data_text_gives_data_as_json_that_can_stand_inside_a_script_element() -
         str(html.data_text({"name": "</script>", "value": float("nan")}))
         == '{"name":"\\u003c/script\\u003e","value":null}'
     )
-
-
-def test_kind_of_gives_a_methods_name_without_its_settings() -> None:
-    assert all_figures.kind_of("kernel(bandwidth=mon4)") == "kernel"
-    assert all_figures.kind_of("tswa -> kernel") == "kernel"
 
 
 def test_labels_gives_names_short_enough_for_an_axis() -> None:

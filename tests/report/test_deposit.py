@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -95,6 +97,74 @@ def test_the_archive_is_a_workflow_run_crate(deposit: Path) -> None:
     assert set(named) <= graph.keys()
     files = {str(path.relative_to(deposit)) for path in deposit.rglob("*") if path.is_file()}
     assert set(ids(root["hasPart"])) == files - {"ro-crate-metadata.json"}
+
+
+VALIDATORS = Path(__file__).parents[2] / ".venv-validators" / "bin"
+needs_validators = pytest.mark.skipif(
+    not VALIDATORS.is_dir(), reason="make .venv-validators/.stamp installs them"
+)
+# The validator asks the net for the context; the one of the package `rocrate` is the same.
+VALIDATE = """
+import json, sys
+from importlib.resources import files
+from requests import Response
+from rocrate_validator import models, services
+from rocrate_validator.utils.http import HttpRequester
+
+def get(self, url, *_, **__):
+    found = Response()
+    found.url, found.status_code = url, 504
+    if url == "https://w3id.org/ro/crate/1.1/context":
+        found.status_code, found.headers["Content-Type"] = 200, "application/ld+json"
+        found._content = (files("rocrate") / "data" / "ro-crate.jsonld").read_bytes()
+    return found
+
+HttpRequester.get = HttpRequester.head = get
+settings = services.ValidationSettings(
+    rocrate_uri=sys.argv[1], profile_identifier="workflow-run-crate", offline=True,
+    requirement_severity=models.Severity.REQUIRED,
+)
+found = services.validate(settings)
+print(json.dumps([len(found.executed_checks), [one.message for one in found.get_issues()]]))
+"""
+
+
+def validated(folder: Path) -> tuple[int, list[str]]:
+    """Return how many checks the official validator made of a crate, and what it found."""
+    command = [VALIDATORS / "python", "-c", VALIDATE, folder]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    n_checks, issues = json.loads(done.stdout.splitlines()[-1])
+    return n_checks, issues
+
+
+@pytest.mark.long
+@needs_validators
+def test_the_official_validator_finds_no_fault_with_the_crate(
+    deposit: Path, tmp_path: Path
+) -> None:
+    n_checks, issues = validated(deposit)
+    assert issues == []
+    assert n_checks > 50
+    broken = shutil.copytree(deposit, tmp_path / "broken")
+    record = (broken / "ro-crate-metadata.json").read_text().replace('"mainEntity"', '"keywords"')
+    (broken / "ro-crate-metadata.json").write_text(record)
+    assert validated(broken)[1] != []
+
+
+@pytest.mark.long
+@needs_validators
+def test_multiqc_makes_a_table_of_the_samples(deposit: Path, tmp_path: Path) -> None:
+    shutil.copy(deposit / "credence_mqc.json", tmp_path)
+    command = [VALIDATORS / "multiqc", ".", "--outdir", "out", "--no-version-check"]
+    subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+    header, row = (
+        (tmp_path / "out/multiqc_data/multiqc_credence_table.txt").read_text().split("\n")[:2]
+    )
+    found = json.loads((deposit / "credence_mqc.json").read_text("utf-8"))
+    ((name, cells),) = found["data"].items()
+    assert header.split("\t") == ["Sample", *cells]
+    assert row.split("\t")[:2] == [name, cells["verdict"]]
+    assert "credence" in (tmp_path / "out" / "multiqc_report.html").read_text("utf-8")
 
 
 def test_multiqc_finds_a_row_for_each_sample(deposit: Path) -> None:

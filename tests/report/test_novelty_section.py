@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from credence.findings import Findings, NovelProtein, NoveltyFinding, Points
+from credence.findings import Findings, FoilFinding, NovelProtein, NoveltyFinding
 from credence.records import from_record, to_record
 from credence.report import render
 from credence.report.blocks import Folded, Paragraph
@@ -13,19 +13,25 @@ HOSTILE = '<script>alert("x")</script>'
 
 
 def found(**changes: object) -> NoveltyFinding:
-    points = Points((0.0, 1.0), (2.0, 3.0), 2)
-    row = NovelProtein(HOSTILE, "Portal", 0.9, 0.999, 3.5, HOSTILE, "Collar", NAN)
+    row = NovelProtein(HOSTILE, "Portal", 0.9, 0.999, 3.5, 0.3, HOSTILE, "Collar", NAN)
     known = NoveltyFinding(
         name="mine",
         features="composition",
-        n_components=32,
-        explained=(0.1, 0.05),
-        flag=0.99,
+        flag=0.95,
         n=12,
         n_placed=10,
         n_flagged=1,
         n_repeats=2,
         n_calibration=400,
+        n_families=300,
+        kept=0.98,
+        n_standing=9,
+        p_sample=0.2,
+        foils=(
+            FoilFinding(
+                "shuffled", 300, 0.61, 0.55, 0.67, 0.93, 0.5, (0.05, 0.2, 0.5), (0.1, 0.6, 1.0)
+            ),
+        ),
         n_training=0,
         confidence_flagged=0.9,
         confidence_others=0.8,
@@ -33,9 +39,6 @@ def found(**changes: object) -> NoveltyFinding:
         calibration_counts=(300, 100),
         use_counts=(9, 1),
         flag_distance=1.5,
-        calibration=points,
-        others=points,
-        flagged=points,
         rows=(row,),
     )
     return replace(known, **changes)  # type: ignore[arg-type]
@@ -58,10 +61,32 @@ def test_nothing_is_said_where_nothing_was_compared(small: Findings) -> None:
 def test_each_number_stands_with_its_n_and_with_what_to_do(small: Findings) -> None:
     words = texts(with_novelty(small, found()))
     assert "mine: 1 of 10 proteins (0.10) are farther" in words
-    assert "calibration, fewer than one would be." in words
+    assert "calibration, about 1 would be." in words
     assert "2 proteins could not be compared" in words
     assert "2 proteins cannot be distinguished from a calibration protein" in words
     assert "do not count on their confidences" in words
+
+
+def test_no_sentence_comforts_where_a_foreign_sample_would_be_overlooked(small: Findings) -> None:
+    """The page found no proteins of another kind in sets that were of another kind."""
+    words = texts(with_novelty(small, found()))
+    overlooked = (
+        "proves little: the test would often overlook one protein in five that is shuffled"
+    )
+    assert f"is not shown to be of another kind (p = 0.2), which {overlooked}." in words
+    assert "a protein that is not flagged may still be foreign" in words
+    good = replace(found().foils[0], power=0.95, in_sample=(0.5, 0.9, 1.0))
+    words = texts(with_novelty(small, found(foils=(good,))))
+    assert "one protein in five of any of these foils would be noticed as a rule" in words
+    assert "may still be foreign" not in words
+    words = texts(with_novelty(small, found(p_sample=0.001)))
+    assert "looks more foreign than new families do (p = 0.001)" in words
+
+
+def test_few_families_flag_none_and_the_page_says_so(small: Findings) -> None:
+    words = texts(with_novelty(small, found(n_flagged=0, rows=(), flag_distance=NAN, foils=())))
+    assert "So few families can flag none: this says nothing of the proteins." in words
+    assert "More labelled families are needed" in words
 
 
 def test_where_nothing_is_flagged_nothing_is_to_be_done(small: Findings) -> None:

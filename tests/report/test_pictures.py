@@ -55,7 +55,7 @@ def test_confusion_is_drawn_both_ways_with_counts_in_the_cells(small: Findings) 
 def test_numbers_stand_in_the_cells_however_long_the_names_are(n: int) -> None:
     # Eleven long names left cells too narrow for the numbers that the caption spoke of.
     names = tuple(f"a protein of the collar {'w' * 20} {k}" for k in range(n))
-    plot = Heat(names, ((0.5,) * n,) * n, "", "", counts=((1206,) * n,) * n)
+    plot = Heat(names, ((0.5,) * n,) * n, "", counts=((1206,) * n,) * n)
     texts = draw(plot).axes[0].texts
     assert len(texts) == n * n and min(text.get_fontsize() for text in texts) >= 3.5
 

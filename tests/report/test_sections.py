@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from credence.findings import Findings, Notice, Provenance
+from credence.findings import Findings, Genomes, Notice, Provenance
 from credence.report import report_record
 from credence.report.blocks import (
     Beside,
@@ -266,3 +266,18 @@ def test_the_panel_of_a_class_has_every_method_with_its_test(small: Findings) ->
     assert [row[0] for row in table.rows] == ["class_only", "kernel"]
     at = [column.title for column in table.columns].index("test, held-out")
     assert "power" in table.rows[1][at]
+
+
+def test_genomes_whose_every_call_may_be_right_stand_beside_the_lists(small: Findings) -> None:
+    own = Genomes(small.lists[0].name, ("HTJ",), False, 12, 40, 5.25, 7.5, 0.9, 3)
+    text = str(lists.section(replace(small, genomes=(own,))))
+    assert "Of the 12 genomes of" in text
+    assert "about 7.5 have no wrong call; of 3 that is at least 90 % probable." in text
+    assert "About 5.2 of 40 calls of HTJ are wrong." in text
+    assert "relatives is not known, and with relatives more are all right." in text
+    known = replace(own, knows_relatives=True, calls=())
+    text = str(lists.section(replace(small, genomes=(known,))))
+    assert "40 calls are wrong." in text
+    assert "but for relatives, which are alike." in text
+    other = replace(small, genomes=(replace(own, name="another set"),))
+    assert "genomes.tsv" not in str(lists.section(other))

@@ -16,7 +16,6 @@ from credence.findings import (
     InputFile,
     Notice,
     NoveltyFinding,
-    Points,
     ReleasesFinding,
     ReleaseState,
     SetClass,
@@ -45,7 +44,7 @@ SAID_IF: dict[str, tuple[str, ...]] = {
     "sets": ("Prediction sets are conformal", "Vovk 2013", "held out, 0.91 (0.88–0.94) of them"),
     "events": ("Probabilities of further events (two_best)", "Kuleshov & Liang 2015", "Platt"),
     "lists": ("3 predictions of sea water at 5 %", "Angelopoulos et al. 2021"),
-    "novelty": ("Distances to the calibration proteins", "7 of 50 proteins of sea water"),
+    "novelty": ("How far proteins are from all known ones", "7 of 50 proteins of sea water"),
 }
 SAID_IF_NOT = {"training": ("its training set was not compared",)}
 RELATIVES = (
@@ -79,7 +78,6 @@ def run(small: Findings, **ran: bool) -> Findings:
     event = replace(asked.events[0], n_clusters=asked.events[0].n if made_by == "none" else 30)
     asked = replace(asked, events=(event,), reference="Platt 1999")
     found = SetClass(None, 120, n_clusters, False, 0.91, 0.88, 0.94, 0.9, 1.5)
-    nothing = Points((), (), 0)
     sets = SetsFinding(0.9, "class_wise", 5, 9, (), found, (0, 120), 100)
     return replace(
         small,
@@ -101,8 +99,8 @@ def run(small: Findings, **ran: bool) -> Findings:
         events=asked if ran["events"] else None,
         novelties=(
             NoveltyFinding(
-                "sea water", "vectors", 32, (0.1, 0.1), 0.99, 50, 50, 7, 0, 120, 0, 0.5, 0.5, (),
-                (), (), 0.5, nothing, nothing, nothing, (),
+                "sea water", "vectors", 0.95, 50, 50, 7, 0, 120, 90, 0, 0.5, 0,
+                0.5, (), 0.5, 0.5, (), (), (), 0.5, (),
             ),
         ) if ran["novelty"] else (),
     )  # fmt: skip

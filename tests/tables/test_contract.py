@@ -51,7 +51,7 @@ EXAMPLES: list[tuple[Any, Any]] = [
         ),
     ),
     (
-        read_confidences,
+        lambda path: read_confidences(path).fill(Confidences),
         Confidences(
             texts("p1", "p2", "p3"), texts("HTJ", "HTJ", "Köpfe"),
             AWKWARD, np.array([0.1, 0.0, NAN]), np.array([1.0, 0.5, NAN]),
@@ -138,4 +138,4 @@ def test_confidences_are_written_chunk_by_chunk(tmp_path: Path) -> None:
         "p2\tHTJ\t\t\t\tno evidence\t"
         "class never predicted in calibration, so no confidence\t3.25\t0\tkernel\n"
     )
-    assert np.isnan(read_confidences(path).confidence[1])
+    assert np.isnan(read_confidences(path).values["confidence"][1])

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from credence.problems import InputError
+from credence.stages.reading import read_set
 from credence.tables.samples import TableSpec, read_samples, stream_samples
 
 CLASSES = "Major capsid,Minor capsid,Baseplate,Major tail,Minor tail,Portal,Tail fiber"
@@ -68,3 +69,14 @@ def test_a_protein_of_several_networks_has_the_genome_of_its_first_row(tmp_path:
     samples = read_samples(path, TableSpec("wide", columns=columns, genome="genome"))
     assert samples.genome is not None
     assert samples.genome.tolist() == ["g", "h"]
+
+
+def test_several_tables_in_memory_keep_their_genomes(tmp_path: Path) -> None:
+    tables = []
+    for number in (1, 2):
+        tables.append(tmp_path / f"{number}.csv")
+        tables[-1].write_text(f"id,A,B,phage\np{number},0.9,0.1,phage {number}\n")
+    spec = TableSpec("wide", 1.0, ("A", "B"), {"id": "id"}, genome="phage")
+    genome = read_set([str(path) for path in tables], spec).genome
+    assert genome is not None
+    assert genome.tolist() == ["phage 1", "phage 2"]

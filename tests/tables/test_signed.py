@@ -13,7 +13,8 @@ import pytest
 
 from credence import __version__
 from credence.problems import InputError
-from credence.tables.stage_files import Signed, digest_of
+from credence.records import digest_of
+from credence.tables.stage_files import Signed
 
 AGAIN = "Make it again: credence example."
 

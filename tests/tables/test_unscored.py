@@ -63,9 +63,9 @@ def test_their_rows_are_read_back(table: Path, tmp_path: Path) -> None:
     path = tmp_path / "confidences.tsv"
     write_contract(path, Confidences(*columns.values()))
     assert path.read_text().splitlines()[1] == f"a\t\t\t\t\tno evidence\t{UNSCORED}\t\t0\tkernel"
-    back = read_confidences(path)
-    assert back.predicted_class.tolist() == ["", ""]
-    assert np.isnan(back.confidence).all()
+    back = read_confidences(path).values
+    assert back["predicted_class"].tolist() == ["", ""]
+    assert np.isnan(back["confidence"]).all()
 
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:

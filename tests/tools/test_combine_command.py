@@ -12,6 +12,7 @@ import pytest
 
 import credence
 from credence.app import run_command_line
+from refusals import refused
 from tool_worlds import CLASSES, answers_of, truths
 
 N, N_USE = 300, 60
@@ -165,11 +166,6 @@ def test_both_tools_are_better_than_each() -> None:
     assert [tool["name"] for tool in found["tools"]] == ["main", "second"]
 
 
-def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    assert run_command_line(list(words)) == 2
-    return capsys.readouterr().err
-
-
 def combined_with(**changes: object) -> tuple[str, ...]:
     tools = json.dumps([{**SECOND, **changes}])
     return "combine", "set.tsv", "--spec", MAIN, "--tools", tools, "--out", "x.parquet"
@@ -184,7 +180,6 @@ def test_classes_that_nobody_knows_are_refused_together(
         "is no class. Did you mean 'Portal'?\n"
         "set_second.csv: nothing says which class 'other' of the tool 'second' is. Write "
         'classes: {"other": one of Portal, Tail, Collar, Other, or null}.\n'
-        "Fix this and run the command again.\n"
     )
 
 
@@ -192,7 +187,7 @@ def test_a_tool_of_other_proteins_is_refused(capsys: pytest.CaptureFixture[str])
     assert refused(capsys, *combined_with(scores=["use_second.csv"])) == (
         "use_second.csv: none of its 54 proteins is in the calibration set, where ids are like "
         "'setp0' and here like 'usep6'. Give the scores of the same proteins, or leave the tool "
-        "'second' out.\nFix this and run the command again.\n"
+        "'second' out.\n"
     )
 
 
@@ -211,7 +206,6 @@ def test_a_tool_that_the_calibration_does_not_know_is_refused(
     assert text == (
         "--tool: 'secnd' is no tool of c.json. Did you mean 'second'?\n"
         "--tool: 'second' names no table. Write name=table.\n"
-        "Fix this and run the command again.\n"
     )
 
 
@@ -270,3 +264,23 @@ def test_in_python_a_table_of_the_first_tool_is_not_taken_for_that_of_all() -> N
     calibration = credence.load("c.json")
     with pytest.raises(credence.InputError, match="this calibration is of several tools"):
         credence.annotate("use.tsv", calibration)
+
+
+@pytest.mark.parametrize("command", ["evaluate", "crossfit", "shift"])
+def test_the_table_of_the_first_tool_alone_is_refused_where_several_calibrated(
+    capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    labelled = ["--clusters", "set_clusters.tsv", "--calibration", "c.json", "--out", "x.parquet"]
+    words = ["set.tsv", "--spec", MAIN, *labelled]
+    if command == "shift":
+        words = ["use.tsv", "--spec", USE, "--samples", "both.parquet", *labelled]
+    assert run_command_line([command, *words]) == 2
+    assert capsys.readouterr().err.splitlines()[0] == (
+        f"{words[0]}: it is of one tool, and the calibration is of several, combined. "
+        "Combine it with those of the other tools: credence combine."
+    )
+
+
+def test_a_combined_table_is_judged_by_its_calibration() -> None:
+    clusters = ("--clusters", "set_clusters.tsv", "--calibration", "c.json")
+    run("evaluate", "both.parquet", *clusters, "--folds", "2", "--draws", "10", "--out", "e.json")

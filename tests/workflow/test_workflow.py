@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pandas as pd
@@ -390,7 +391,7 @@ def test_work_divided_into_jobs_gives_the_same_bytes(
 
 
 @pytest.mark.long
-def test_a_search_divided_into_jobs_gives_the_same_clusters(tmp_path: Path) -> None:
+def test_a_search_and_an_audit_divided_into_jobs_give_the_same_split(tmp_path: Path) -> None:
     copied_package(tmp_path)
     source = tmp_path / "package" / "workflow" / "credence" / "relatives" / "mmseqs.py"
     source.write_text(
@@ -399,14 +400,42 @@ def test_a_search_divided_into_jobs_gives_the_same_clusters(tmp_path: Path) -> N
     folder = tmp_path / "run"
     folder.mkdir()
     clusters = folder / "results" / "small" / "clusters.tsv"
+    split = clusters.parent / "split.json"
     made = []
     for n_jobs in (1, 3):
         searched = (SMALL_SETS + SMALL_METHODS).replace("engine: exact", "engine: mmseqs")
-        (folder / "config.yaml").write_text(searched + f"scatter: {{cluster: {n_jobs}}}\n")
-        done = run(folder, "--cores", "2", "--", str(clusters.relative_to(folder)))
+        jobs = f"scatter: {{cluster: {n_jobs}, audit: {n_jobs}}}\nsplit: {{audit: exhaustive}}\n"
+        (folder / "config.yaml").write_text(searched + jobs)
+        done = run(folder, "--cores", "2", "--", str(split.relative_to(folder)))
         assert done.returncode == 0, done.stderr
-        made.append((clusters.read_bytes(), (clusters.parent / "relatives.tsv").read_bytes()))
+        files = clusters, clusters.parent / "relatives.tsv", split
+        made.append([path.read_bytes() for path in files])
         clusters.unlink()
     assert made[0] == made[1]
     shares = {path.name for path in (clusters.parent / "search").iterdir()}
     assert shares == {f"{step}-{share}.txt" for step in ("search", "again") for share in range(4)}
+    assert {path.name for path in (clusters.parent / "audit").iterdir()} == {
+        "1.txt",
+        "2.txt",
+        "3.txt",
+    }
+
+
+@pytest.mark.long
+def test_a_run_lists_doubtful_labels_where_it_is_asked_to(
+    finished: tuple[Path, dict[str, bytes]],
+) -> None:
+    folder, _ = finished
+    asked = CONFIGURATION.replace("evaluation: {", "evaluation: {doubtful_labels: true, ")
+    assert asked != CONFIGURATION
+    (folder / "asked.yaml").write_text(asked)
+    done = run(folder, "--config", "asked.yaml", "--cores", "1")
+    assert done.returncode == 0, done.stderr
+    table = pd.read_csv(folder / "reports" / "small" / "labels.tsv", sep="\t")
+    assert list(table)[:3] == ["id", "label", "suggested_class"]
+    page = (folder / "reports" / "small" / "index.html").read_text("utf-8")
+    assert "Which labels are doubtful?" in page
+    with zipfile.ZipFile(folder / "reports" / "small" / "archive.zip") as archive:
+        assert any(name.endswith("/labels.tsv") for name in archive.namelist())
+    assert run(folder, "--cores", "1").returncode == 0  # as it was, for the other tests
+    assert "Are labels wrong?" in (folder / "reports" / "small" / "index.html").read_text("utf-8")

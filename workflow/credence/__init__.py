@@ -9,8 +9,6 @@
 them is first used, so that `import credence` itself takes no time.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

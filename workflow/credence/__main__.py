@@ -1,7 +1,5 @@
 """The command line, with one thread per job set before anything computes."""
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -5,36 +5,31 @@ Each prints as plain text, as a table in a notebook, becomes a DataFrame with
 only by those two.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from credence.calibrators.protocol import components_asked
 from credence.confidence import SURE, Note
+from credence.evaluation.evaluate import metric_columns
+from credence.findings import Findings, ProteinList, Results, ShiftFinding, SplitFinding, UseLists
+from credence.metrics.all_metrics import BY_NAME
 from credence.predictions import Predictions, Strings
+from credence.report import style
+from credence.report.painting import paint_reliability
+from credence.report.sections.lookup import reliability_plot
 from credence.report.wording import as_sentence, loss, rounded
 from credence.stages.fit import sets_notices
 from credence.stages.reading import RELATIVES_UNKNOWN
 from credence.stages.settings import SetsSettings, SplitSettings
 from credence.tables.contract import Clusters, Groups, named_columns
 from credence.tables.samples import Samples
-
-if TYPE_CHECKING:
-    from credence.findings import (
-        Findings,
-        ProteinList,
-        Results,
-        ShiftFinding,
-        SplitFinding,
-        UseLists,
-    )
-    from credence.tables.stage_files import CalibrationFile, ShiftFile
+from credence.tables.stage_files import CalibrationFile, ShiftFile, made_up
 
 N_STEPS = 60  # scores at which a curve is drawn
 SHOWN_AT = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # of the scale: scores whose confidence is printed
@@ -113,8 +108,6 @@ class Shown(ABC):
         """
         import matplotlib as mpl
         from matplotlib import pyplot
-
-        from credence.report import style
 
         # As the page draws, on white whatever the notebook's colours.
         white = dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "white")
@@ -235,9 +228,6 @@ class FittedCalibration(Shown):
         return self.file.class_names
 
     def _curves(self) -> tuple[Predictions, Any]:
-        from credence.calibrators.protocol import components_asked
-        from credence.tables.stage_files import made_up
-
         file = self.file
         predictions = made_up(file.class_names, file.scale, file.resolution, N_STEPS)
         n_components = components_asked(file.calibration)
@@ -397,8 +387,6 @@ class EvaluatedMethods(Shown):
         return tuple(method.name for method in self.findings.methods)
 
     def _view(self) -> View:
-        from credence.metrics.all_metrics import BY_NAME
-
         found = self.results
         heading = (
             f"{found.n_samples} proteins in {found.n_clusters} clusters, {found.n_folds} folds of "
@@ -417,14 +405,9 @@ class EvaluatedMethods(Shown):
         )
 
     def _columns(self) -> Mapping[str, Any]:
-        from credence.evaluation.evaluate import metric_columns
-
         return metric_columns(self.results)
 
     def _draw(self, axes: Any) -> None:
-        from credence.report.painting import paint_reliability
-        from credence.report.sections.lookup import reliability_plot
-
         of = {
             row.method: row
             for row in self.results.reliability

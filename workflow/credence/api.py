@@ -31,32 +31,19 @@ from credence.calibrators.protocol import Need
 from credence.predictions import UNKNOWN_CLASS, Strings
 from credence.problems import InputError, Problem, raise_any, refuse
 from credence.proteins import Proteins, join
+from credence.relatives.pack import CALIBRATION, NO_GROUP, SET_ASIDE, TEST, TRAINING
 from credence.settings import kind_of, schema_of, setting_rules
+from credence.stages import reading
 from credence.stages.fit import fit_calibration
-from credence.stages.reading import (
-    CalibrationSet,
-    as_calibrated,
-    choose_calibration,
-    in_order_of_ids,
-    read_proteins,
-    read_set,
-    require_labels,
-    rows_of,
-)
 from credence.stages.settings import SECTIONS, USES, Settings
+from credence.tables import stage_files
 from credence.tables.contract import Groups, read_clusters, read_groups
 from credence.tables.document import Document, schema_problems
+from credence.tables.fasta import Match, match_ids
 from credence.tables.formats import BY_NAME, ROLES, TableSpec
 from credence.tables.labels import attach_labels, read_labels
 from credence.tables.samples import read_samples
 from credence.tables.source import MemoryTable
-from credence.tables.stage_files import (
-    CalibrationFile,
-    read_calibration,
-    require_match,
-    require_same,
-    write_calibration,
-)
 
 # How a row of a table in memory is written in Python, where rows count from 0.
 PLACES = {name: f"{name}[{{}}]" for name in ("scores", "labels", "clusters", "groups")}
@@ -216,7 +203,7 @@ on, its intervals are too narrow.
                 raise refuse("table", "there is no path.", "Give the path of a table.")
             if not spec.format:
                 spec = replace(spec, format=_format_of(paths[0]))
-            samples = read_set(paths, spec)
+            samples = reading.read_set(paths, spec)
         else:
             paths = ["table" if hasattr(table, "columns") else "scores"]
             spec, columns = _columns_of(table, spec, further)
@@ -360,8 +347,6 @@ def _with_relatives(table: ScoreTable, groups: Any, clusters: Any) -> ScoreTable
 
 def _groups_of(groups: Any, ids: Strings) -> Groups:
     """Return groups that are named for each protein; one of no group is set aside."""
-    from credence.relatives.pack import CALIBRATION, NO_GROUP, SET_ASIDE, TEST, TRAINING
-
     raise_any(_length_problems(groups, len(ids), "groups"))
     name = np.array([_text(one) for one in groups], dtype=object)
     role_of = {TEST: TEST, TRAINING: TRAINING, NO_GROUP: SET_ASIDE}
@@ -461,9 +446,9 @@ def annotate(
             what = "this calibration is of several tools, whose tables it combines."
             raise refuse("calibration", what, "Use the command: credence annotate --tool.")
         use = _table(table, file)
-        require_match(file, use.predictions, use.where)
+        stage_files.require_match(file, use.predictions, use.where)
         if found is not None:
-            require_same(found, file.method_spec, use.predictions, "shift")
+            stage_files.require_same(found, file.method_spec, use.predictions, "shift")
         sameness = sameness_of(file, found, [use.predictions])
         is_changed = sameness is not None and sameness.is_changed
         annotation = Annotation(file, found, is_changed=is_changed)
@@ -510,7 +495,7 @@ def evaluate(
     given = [methods] if isinstance(methods, str | FittedCalibration) else list(methods)
     known = _table(table)
     chosen = _calibration_set(known, groups, clusters, settings)
-    files: dict[str, CalibrationFile] = {}
+    files: dict[str, stage_files.CalibrationFile] = {}
     for entry in given:
         if not isinstance(entry, FittedCalibration):
             _require_method(entry)
@@ -522,7 +507,7 @@ def evaluate(
         files[file.method_spec] = file
     if not files:
         raise refuse("methods", "there is none.", "Name a method, as 'kernel'.")
-    labelled = in_order_of_ids(chosen.labelled)
+    labelled = reading.in_order_of_ids(chosen.labelled)
     return EvaluatedMethods(judge_calibrations(labelled, files, settings, next(iter(files))))
 
 
@@ -583,7 +568,7 @@ def split(
     chosen = in_effect(settings.split, clusters, proteins, asked)
     settings = replace(settings, split=chosen)
     known = _with_relatives(_table(table), None, clusters)
-    require_labels(known.samples, known.where)
+    reading.require_labels(known.samples, known.where)
     ours = _proteins(known, proteins, match)
     n_own = ours.n_proteins
     engine = build_engine(settings.clustering.engine, thresholds_of(settings), threads)
@@ -593,7 +578,7 @@ def split(
     cluster, made_by = everyone.ids.copy(), "none"
     if known.clusters is not None:
         made_by = "table"
-        rows = rows_of(ours.ids, known.where, known.clusters.ids, "clusters")
+        rows = reading.rows_of(ours.ids, known.where, known.clusters.ids, "clusters")
         cluster[:n_own] = known.clusters.cluster[rows]
     elif proteins is not None and chosen.recipe != PHANNS:
         cluster, made_by = engine.cluster(everyone).cluster, "aligned"
@@ -611,13 +596,11 @@ def split(
 
 
 def _proteins(table: ScoreTable, proteins: Any, match: str) -> Proteins:
-    from credence.tables.fasta import Match, match_ids
-
     ids = table.ids
     sequences = np.full(len(ids), "", dtype=object)
     if isinstance(proteins, str | Path):
         path, how = str(proteins), cast(Match, match)
-        fasta = read_proteins(path, match)
+        fasta = reading.read_proteins(path, match)
         sequences = fasta.sequences[match_ids(ids, fasta, how, table=table.where, proteins=path)]
     elif proteins is not None:
         raise_any(_length_problems(proteins, len(ids), "proteins"))
@@ -675,7 +658,7 @@ def shift(
     method = parse_method(file.method_spec, "--method")
     require_correctable(method, "--method")
     use = _table(table, file)
-    require_match(file, use.predictions, use.where)
+    stage_files.require_match(file, use.predictions, use.where)
     parts = [(use.where, use.samples)] if use.predictions.n_samples else []
     found = find_shift(
         chosen.labelled, parts, method, file.calibration, settings,
@@ -700,7 +683,7 @@ def load(path: str | Path) -> FittedCalibration:
     credence.problems.InputError: missing.json: there is no such file. Give a file that \
 credence fit wrote.
     """
-    return FittedCalibration(read_calibration(Path(path)))
+    return FittedCalibration(stage_files.read_calibration(Path(path)))
 
 
 def save(calibration: FittedCalibration, path: str | Path) -> None:
@@ -722,7 +705,7 @@ def save(calibration: FittedCalibration, path: str | Path) -> None:
     ...     load(Path(folder) / "calibration.json").method
     'class_only'
     """
-    write_calibration(Path(path), calibration.file)
+    stage_files.write_calibration(Path(path), calibration.file)
 
 
 def _table(table: Any, known: Any = None) -> ScoreTable:
@@ -734,28 +717,32 @@ def _table(table: Any, known: Any = None) -> ScoreTable:
     if not _is_files(table):
         return read(table, classes=known.class_names, scale=known.scale)
     paths = [table] if isinstance(table, str | Path) else table
-    spec = as_calibrated(TableSpec(_format_of(str(paths[0]))), known.class_names, known.scale)
+    spec = reading.as_calibrated(
+        TableSpec(_format_of(str(paths[0]))), known.class_names, known.scale
+    )
     return read(table, format=spec.format, classes=spec.class_names, scale=spec.scale)
 
 
 def _calibration_set(
     table: ScoreTable, groups: Any, clusters: Any, settings: Settings
-) -> CalibrationSet:
+) -> reading.CalibrationSet:
     table = _with_relatives(table, groups, clusters)
     weights = settings.calibration.weights
-    return choose_calibration(table.samples, table.where, table.groups, table.clusters, weights)
+    return reading.choose_calibration(
+        table.samples, table.where, table.groups, table.clusters, weights
+    )
 
 
 def _fitted(
     entry: FittedCalibration | str,
-    chosen: CalibrationSet,
+    chosen: reading.CalibrationSet,
     where: str,
     settings: Settings,
     **own: Any,
-) -> CalibrationFile:
+) -> stage_files.CalibrationFile:
     """Return a calibration of some proteins; a method is fitted, without prediction sets."""
     if isinstance(entry, FittedCalibration):
-        require_match(entry.file, chosen.labelled.predictions, where)
+        stage_files.require_match(entry.file, chosen.labelled.predictions, where)
         return entry.file
     asked: Any = {"calibration": {"method": entry, **own}, "sets": {"level": None}}
     return fit_calibration(chosen, settings.with_values(asked), where)

@@ -1,7 +1,5 @@
 """The answer: a probability of being right, its interval, and what to know."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -36,6 +34,7 @@ class Note(IntFlag):
     SAME_SEQUENCE = 65536
     LOW_END = 131072
     CHANGED = 262144
+    LITTLE_LIKE = 524288
 
 
 NOTE_TEXTS: dict[Note, str] = {  # without semicolons, which stand between two
@@ -49,7 +48,8 @@ NOTE_TEXTS: dict[Note, str] = {  # without semicolons, which stand between two
     Note.NOT_CONVERGED: "the fit did not converge, so the class's overall share",
     Note.NO_PLACE: "no sequence, or too short a one, to compare",
     Note.DISAGREES: "nearest known proteins speak for another class",
-    Note.NOVEL: "unlike every calibration protein",
+    Note.NOVEL: "unlike every known protein",
+    Note.LITTLE_LIKE: "little like any known protein, so less sure",
     Note.REPEAT: "same as a calibration protein in all that is compared",
     Note.SATURATED: "scores at the top of the scale, so a smoother curve",
     Note.SATURATED_SHARE: "scores at the top of the scale, so the class's overall share",
@@ -110,7 +110,7 @@ SURE, WIDEST = 0.9, 0.4  # The least lower end of `yes`; the widest range that i
 # No calibration protein has such a score.
 UNSEEN = Note.BELOW_RANGE | Note.ABOVE_RANGE | Note.EMPTY_BIN | Note.UNSEEN_CLASS
 # Something is known of the protein, or of its set, that its score does not show.
-DOUBTED = Note.TIED | Note.DISAGREES | Note.NOVEL | Note.CHANGED
+DOUBTED = Note.TIED | Note.DISAGREES | Note.NOVEL | Note.LITTLE_LIKE | Note.CHANGED
 
 
 def use_of(confidence: Confidence) -> Strings:

@@ -5,8 +5,6 @@ neither on the order of rows, nor on which other clusters are there, nor on how
 many cores work. That is what lets intervals be bit-for-bit repeatable.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 

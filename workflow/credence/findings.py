@@ -5,8 +5,6 @@ values, so that they go to JSON and back unchanged; NaN is null there. They
 name no clock, host or path: the same inputs give the same records.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -50,30 +48,6 @@ class CalibrationTest:
     power: float  # Chance to see, at 5 %, confidences five percentage points off throughout
     n: int  # Proteins and clusters tested
     n_clusters: int
-
-
-@dataclass(frozen=True)
-class Halves:
-    """Histograms of a class from halves that share no cluster: how noisy one so small is."""
-
-    class_name: str  # The predicted class
-    edges: Numbers  # Of the bins of scores
-    n_first: Counts  # Proteins per bin
-    n_second: Counts
-    share_first: Numbers  # Weighted share right per bin; NaN where a bin is empty
-    share_second: Numbers
-    distance: float  # Mean |first − second| of the bins that both fill, by the smaller count
-
-
-@dataclass(frozen=True)
-class Counting:
-    """Share that is truly of a class over its score, counted in two ways."""
-
-    class_name: str  # The class
-    score: Numbers  # Ascending
-    top_label: Numbers  # Among proteins predicted to be in the class
-    all_scores: Numbers  # Among all proteins, whatever they are predicted to be
-    bandwidth: float  # Of the Gaussian that smooths both
 
 
 @dataclass(frozen=True)
@@ -235,8 +209,6 @@ class Results:
     tests: tuple[CalibrationTest, ...] = ()
     given_true: tuple[Numbers, ...] = ()  # By weight, as shares of the true class
     given_predicted: tuple[Numbers, ...] = ()  # As shares of the predicted class; NaN: absent
-    halves: tuple[Halves, ...] = ()
-    counting: tuple[Counting, ...] = ()
     notices: tuple[Notice, ...] = ()
     parameters: tuple[FittedParameter, ...] = ()
 
@@ -659,19 +631,27 @@ class NovelProtein:
     predicted_class: str
     confidence: float  # The published one; NaN where there is none
     novelty: float  # See :class:`credence.novelty.reference.Look`
-    distance: float  # To the nearest calibration protein
+    far: float  # What the novelty is about: a distance, or how foreign a detector finds it
+    identity: float  # With its best relative among those known; NaN where not aligned
     nearest: str  # That protein and its true class
     nearest_class: str
     training_distance: float  # To the nearest training protein; NaN where those are not known
 
 
 @dataclass(frozen=True)
-class Points:
-    """Places along the first two axes."""
+class FoilFinding:
+    """How many foils of one kind are noticed (`credence.novelty.detector`)."""
 
-    x: Numbers  # One entry per protein
-    y: Numbers
-    n: int  # Of how many proteins these are a sample
+    kind: str  # What they are
+    n: int  # Foils, one of a family
+    power: float  # Share that is flagged at 5 % false alarms, with its interval
+    lower: float
+    upper: float
+    area: float  # Area under the curve
+    known_kind: float  # Their mean probability of a known kind where they are a fifth of a sample
+    # How often the test of the sample would notice that so much of it were such foils.
+    shares: Numbers
+    in_sample: Numbers
 
 
 @dataclass(frozen=True)
@@ -680,26 +660,25 @@ class NoveltyFinding:
 
     name: str  # The use-set
     features: str  # ``composition`` or ``vectors``
-    n_components: int  # Axes of the space
-    explained: Numbers  # Share of the variance along the first two axes
     flag: float  # Novelty above which a protein is flagged
     n: int  # Proteins; with a place; flagged; at distance 0 of a calibration protein
     n_placed: int
     n_flagged: int
     n_repeats: int
     n_calibration: int  # Calibration proteins with a place
+    n_families: int  # Families that stand for new ones, one protein each
     n_training: int  # Training proteins with a place; 0 where those are not known
+    kept: float  # Mean probability of a known kind of families left out; NaN without a detector
+    n_standing: int  # Proteins of the set, one of a cluster, that stand for it as a whole
+    p_sample: float  # That a set as foreign is of new families; NaN without a detector
+    foils: tuple[FoilFinding, ...]  # Empty where there is no detector
     confidence_flagged: float  # Mean confidence of the flagged and of the others; NaN without any
     confidence_others: float
-    edges: Numbers  # Bins of the distance
-    # Calibration proteins by distance to other families, and proteins of the use-set by distance
-    # to the calibration set.
+    edges: Numbers  # Bins of how far proteins are
+    # Known families by how far they are from the others, and proteins of the use-set.
     calibration_counts: Counts
     use_counts: Counts
-    flag_distance: float  # Distance beyond which a protein is flagged; NaN where nothing is known
-    calibration: Points  # The map
-    others: Points
-    flagged: Points
+    flag_distance: float  # How far a flagged protein is at least; NaN where none can be
     rows: tuple[NovelProtein, ...]  # The farthest of the flagged ones
 
 
@@ -805,8 +784,7 @@ class ToolFinding:
     n_answered: int  # Calibration proteins that it answered
     nll: Measured  # Of the true class, by this tool alone
     accuracy: Measured  # The same: share of proteins whose most probable class is the true one
-    # NLL by all others less that by all; above 0 where the tool helps.
-    adds: Measured
+    adds: Measured  # NLL by all others less that by all; above 0 where the tool helps
     unnamed: tuple[str, ...]  # Classes of the run that it cannot name
 
 
@@ -1104,6 +1082,42 @@ class UseLists:
 
 
 @dataclass(frozen=True)
+class Genomes:
+    """Whether every call of a genome of a use-set is right."""
+
+    name: str  # The use-set
+    calls: tuple[str, ...]  # The classes whose calls count; none: all
+    knows_relatives: bool  # Whether relatives among the calls were known
+    n: int
+    n_calls: int
+    expected_wrong: float  # Calls, and genomes of which every call is right
+    expected_right: float
+    sure: float  # A probability, and the genomes of which that is so probable
+    n_sure: int
+
+
+@dataclass(frozen=True)
+class DoubtfulLabel:
+    """A calibration protein whose label another class contradicts."""
+
+    id: str
+    label: str
+    suggested: str  # The class for which most speaks
+    false: float  # Share of right labels in the list down to here, by a cautious estimate
+    why: str  # The evidence in words
+
+
+@dataclass(frozen=True)
+class DoubtfulLabels:
+    """What was found of the calibration set's labels."""
+
+    n: int
+    n_listed: int
+    sentences: tuple[str, ...]  # How sure the list is
+    first: tuple[DoubtfulLabel, ...]  # The most doubtful ones of the list
+
+
+@dataclass(frozen=True)
 class UseClass:
     """The proteins of a use-set that are predicted to be in one class."""
 
@@ -1202,6 +1216,69 @@ class Findings:
     novelties: tuple[NoveltyFinding, ...] = ()  # How far use-sets are from calibration
     thresholds: Thresholds | None = None  # From where on predictions can be used
     lists: tuple[UseLists, ...] = ()  # Of each use-set
+    genomes: tuple[Genomes, ...] = ()  # Of each use-set whose genomes are known
     limits: VerdictSettings = field(default_factory=VerdictSettings)  # Of the verdict
     tools: ToolsFinding | None = None  # Where several tools are combined
+    labels: DoubtfulLabels | None = None  # Of the calibration set, where that was asked for
     schema: str = field(default=SCHEMA, init=False)
+
+
+FIGURES_SCHEMA = "credence/figures/1"
+
+
+@dataclass(frozen=True)
+class FigureSeries:
+    """One thing that is drawn in a panel."""
+
+    name: str  # In the legend; of a list of words, the word
+    kind: str  # line, dashed, dotted, steps, bars, cloud, points, hollow or word
+    look: str  # Which colour it has: a key of the drawing's looks
+    x: Numbers = ()  # Of steps and bars the ends of the intervals, one more than there are values
+    y: Numbers = ()
+    lower: Numbers = ()  # Ends of intervals, where they are known
+    upper: Numbers = ()
+    n: Counts = ()  # Proteins behind each value
+
+
+@dataclass(frozen=True)
+class FigurePanel:
+    """One panel of a figure."""
+
+    title: str
+    series: tuple[FigureSeries, ...]
+
+
+@dataclass(frozen=True)
+class FigureRecord:
+    """One figure, as far as a drawing needs to know: panels, or a matrix."""
+
+    number: str = ""  # So that they sort: ``09`` and ``A1``
+    name: str = ""
+    shows: str = ""  # A sentence
+    caption: str = ""  # What is shown, from how much, after which figure of which paper
+    lacks: str = ""  # What it needs and there was not; then nothing is drawn
+    panels: tuple[FigurePanel, ...] = ()
+    across: int = 1  # Panels that stand side by side
+    axis: str = ""  # What the axes are
+    upright: str = ""
+    start: float = 0.0  # Ends of the axes, the same in all panels
+    end: float = 1.0
+    top: float = 1.0
+    ticks: tuple[str, ...] = ()  # What stands at 0, 1, 2, … of the axis, in place of numbers
+    names: tuple[str, ...] = ()  # Classes of the matrix
+    matrix: tuple[Numbers, ...] = ()  # Rows are true classes
+    key: str = ""  # What its numbers are: ``proteins`` or ``share``
+
+    @property
+    def stem(self) -> str:
+        """How its files' names begin."""
+        return f"{self.number}-{self.name}"
+
+
+@dataclass(frozen=True)
+class FiguresRecord:
+    """All figures of a set, as records."""
+
+    figures: tuple[FigureRecord, ...]
+    is_simulated: bool = False  # Stated on each
+    schema: str = field(default=FIGURES_SCHEMA, init=False)

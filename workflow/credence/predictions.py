@@ -1,7 +1,5 @@
 """What a classifier said, and what is known to be true, as checked arrays."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -59,7 +57,7 @@ class Predictions:
         """Number of rows whose best score is shared by two classes or more."""
         return int(self.is_tied.sum())
 
-    def take(self, rows: NDArray[np.intp] | Booleans) -> Predictions:
+    def take(self, rows: NDArray[np.intp] | Booleans) -> "Predictions":
         """Return the predictions of the rows chosen, in the order given."""
 
         def pick(values: Floats | None) -> Floats | None:
@@ -80,7 +78,7 @@ class Predictions:
         assert self.top_score is not None
         return np.linspace(0.0, max(float(self.scale), float(self.top_score.max())), n_points)
 
-    def at_scores(self, class_: int | Integers, score: Floats) -> Predictions:
+    def at_scores(self, class_: int | Integers, score: Floats) -> "Predictions":
         """Return predictions of a class, or of one each, at top scores and of nothing else."""
         return Predictions(
             ids=np.arange(len(score)).astype(str).astype(object),
@@ -112,7 +110,7 @@ class Labelled:
         """Whether each prediction is right: what calibration learns from."""
         return np.equal(self.predictions.predicted_class, self.true_class)
 
-    def take(self, rows: NDArray[np.intp] | Booleans) -> Labelled:
+    def take(self, rows: NDArray[np.intp] | Booleans) -> "Labelled":
         """Return the rows chosen, in the order given."""
         return Labelled(
             self.predictions.take(rows),
@@ -121,7 +119,7 @@ class Labelled:
             self.cluster[rows],
         )
 
-    def reweighted(self, weight: Floats) -> Labelled:
+    def reweighted(self, weight: Floats) -> "Labelled":
         """Return the same proteins with other weights."""
         return replace(self, weight=weight)
 

@@ -4,8 +4,6 @@ Every refusal of the package is an :class:`InputError` that carries all the
 problems found, so that a user fixes a file once and not line by line.
 """
 
-from __future__ import annotations
-
 import difflib
 import errno
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,15 +1,20 @@
-"""How far a command is: a bar on a terminal, a line now and then in a log."""
+"""How far a command is: a bar on a terminal, a line now and then in a log.
 
-from __future__ import annotations
+What computes knows no terminal: it marks its loops (`each`), and the stage that is open counts
+the outermost of them, one after the other; `plan` makes several loops one part of the stage.
+"""
 
 import sys
+import threading
 import time
+from collections.abc import Iterable, Iterator
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import click
 
 SECONDS_BETWEEN_LINES = 5.0
+SECONDS_BETWEEN_LOOKS = 1.0
 SECONDS_BEFORE_FIRST = 2.0  # what is done by then needs no line
 
 
@@ -22,12 +27,13 @@ class Progress:
         self.total: int | None = None
         self._at_first = total
         self.done = 0
-        self._began = time.monotonic()
+        self._began = self._first = self._counted = time.monotonic()
         self._last = self._began - SECONDS_BETWEEN_LINES + SECONDS_BEFORE_FIRST
         self._bar: Any = None
 
     def __enter__(self) -> Self:
         """Begin; a bar is shown once it is known how many there are."""
+        _OPEN.append(self)
         if self._at_first is not None:
             self.expect(self._at_first)
         return self
@@ -43,27 +49,31 @@ class Progress:
 
     def add(self, n: int = 1) -> None:
         """Count some more as done."""
-        self.done += n
+        if n:
+            self.done, self._counted = self.done + n, time.monotonic()
         if self._bar is not None:
             self._bar.update(n)
             return
         now = time.monotonic()
         if sys.stderr.isatty():
-            click.echo(f"\r{self._line()}", nl=False, err=True)
+            click.echo(f"\r{self._line()}\033[K", nl=False, err=True)
         elif now - self._last >= SECONDS_BETWEEN_LINES:
             click.echo(self._line(), err=True)
             self._last = now
 
     def _line(self) -> str:
+        if not self.unit:
+            return f"{self.name}: {round(time.monotonic() - self._first)} seconds so far"
         of = "" if self.total is None else f" of {self.total}"
         return f"{self.name}: {self.done}{of} {self.unit}{self._left()}"
 
     def _left(self) -> str:
         """Return how long the rest takes if it goes on as it went; nothing if that is unknown."""
-        seconds = time.monotonic() - self._began
-        if not self.total or not self.done or seconds < SECONDS_BEFORE_FIRST:
+        now = time.monotonic()
+        if not self.total or not self.done or now - self._began < SECONDS_BEFORE_FIRST:
             return ""
-        left = round(seconds * max(self.total - self.done, 0) / self.done)
+        rest = (self._counted - self._began) * max(self.total - self.done, 0) / self.done
+        left = round(max(rest - (now - self._counted), 0.0))
         return (
             f", about {left // 60} min {left % 60} s left"
             if left > 60
@@ -77,7 +87,63 @@ class Progress:
         trace: TracebackType | None,
     ) -> None:
         """End the bar's line."""
+        _OPEN.remove(self)
         if self._bar is not None:
             self._bar.__exit__(kind, error, trace)
         elif sys.stderr.isatty() and self.done:
             click.echo(err=True)
+
+
+_OPEN: list[Progress] = []  # the innermost last
+Item = TypeVar("Item")
+
+
+class StageProgress(Progress):
+    """The same for a whole stage: the steps that are known of it, else its seconds."""
+
+    is_within = False  # a step, so that loops in it do not count
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, "")
+        self._is_over = threading.Event()
+
+    def __enter__(self) -> Self:
+        """Begin, and look at the clock now and then."""
+        threading.Thread(target=self._look, daemon=True).start()
+        return super().__enter__()
+
+    def _look(self) -> None:
+        while not self._is_over.wait(SECONDS_BETWEEN_LOOKS):
+            if _OPEN[-1:] == [self]:  # else another one is shown
+                self.unit = "steps of this part" if self.done < (self.total or 0) else ""
+                self.add(0)
+
+    def __exit__(self, *error: Any) -> None:
+        """End."""
+        self._is_over.set()
+        super().__exit__(*error)
+
+
+def plan(n: int) -> None:
+    """Tell the stage that is open, if one is, how many steps the next loops have together."""
+    stage = _OPEN[-1] if _OPEN else None
+    if isinstance(stage, StageProgress) and not stage.is_within:
+        stage.total, stage.done = n, 0
+        stage._began = stage._counted = time.monotonic()
+
+
+def each(items: Iterable[Item], n: int) -> Iterator[Item]:
+    """Yield `n` items, each a step of the stage that is open; loops within are part of it."""
+    stage = _OPEN[-1] if _OPEN else None
+    if not isinstance(stage, StageProgress) or stage.is_within or n < 2:
+        yield from items
+        return
+    if stage.done >= (stage.total or 0):
+        plan(n)
+    stage.is_within = True
+    try:
+        for item in items:
+            yield item
+            stage.done, stage._counted = stage.done + 1, time.monotonic()
+    finally:
+        stage.is_within = False

@@ -1,7 +1,5 @@
 """Proteins as the core sees them: names and sequences."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Self

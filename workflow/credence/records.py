@@ -10,8 +10,6 @@ another value is refused. Two methods of a class are asked where it has them.
 `refuse_damage` raises a ValueError where the values read make no sense together.
 """
 
-from __future__ import annotations
-
 import base64
 import collections.abc
 import hashlib
@@ -34,6 +32,7 @@ from credence import __version__
 from credence.problems import InputError, Problem, refuse
 
 Read = TypeVar("Read")
+Kinds = Mapping[Any, Any]  # Type → the class that stands for it, or a function that reads it
 
 AGAIN = "Make it again with this version of credence."
 MOST_CHARACTERS = 40  # of a value quoted in a message
@@ -161,7 +160,7 @@ def from_record(
     record: Any,
     where: str = "record",
     remedy: str = AGAIN,
-    kinds: Mapping[Any, Any] | None = None,
+    kinds: Kinds | None = None,
 ) -> Read:
     """Return the value of a type whose JSON data is given, or refuse it field by field.
 
@@ -176,9 +175,7 @@ def from_record(
         ) from None
 
 
-def _read(
-    kind: Any, record: Any, path: str, kinds: Mapping[Any, Any], stored: Stored = PLAIN
-) -> Any:
+def _read(kind: Any, record: Any, path: str, kinds: Kinds, stored: Stored = PLAIN) -> Any:
     if kind in kinds:
         kind = kinds[kind]
         if not isinstance(kind, type):
@@ -200,9 +197,7 @@ def _read(
     return _read_plain(kind, record, path, kinds, stored)
 
 
-def _read_plain(
-    kind: Any, record: Any, path: str, kinds: Mapping[Any, Any], stored: Stored
-) -> Any:
+def _read_plain(kind: Any, record: Any, path: str, kinds: Kinds, stored: Stored) -> Any:
     if get_origin(kind) is Literal:
         _require(record in get_args(kind), record, path)
     elif hasattr(kind, "from_record"):
@@ -223,7 +218,7 @@ def _read_plain(
     return record
 
 
-def _read_object(kind: Any, record: Any, path: str, kinds: Mapping[Any, Any]) -> Any:
+def _read_object(kind: Any, record: Any, path: str, kinds: Kinds) -> Any:
     parts = {}
     for entry in _entries(kind):
         if entry.constant is not MISSING:
@@ -243,7 +238,7 @@ def _read_object(kind: Any, record: Any, path: str, kinds: Mapping[Any, Any]) ->
 
 
 def _read_parts(
-    parts: Mapping[str, tuple[str, Any, Stored]], record: Any, path: str, kinds: Mapping[Any, Any]
+    parts: Mapping[str, tuple[str, Any, Stored]], record: Any, path: str, kinds: Kinds
 ) -> dict[str, Any]:
     """Return the values under some keys, or refuse all that are damaged together."""
     values: dict[str, Any] = {}
@@ -270,7 +265,7 @@ def _read_parts(
     return values
 
 
-def _read_tuple(inner: Any, record: Any, path: str, kinds: Mapping[Any, Any]) -> Any:
+def _read_tuple(inner: Any, record: Any, path: str, kinds: Kinds) -> Any:
     _require(isinstance(record, list | tuple), record, path)
     if inner[-1] is ...:
         inner = itertools.repeat(inner[0], len(record))

@@ -4,8 +4,6 @@ The configuration's schema, the options of commands, the values that a rule hand
 over and the reference are all made from what stands here beside a field.
 """
 
-from __future__ import annotations
-
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields

@@ -6,8 +6,7 @@
 and, in words, what there is to know of it (:attr:`credence.confidence.Confidence.notes`).
 """
 
-from __future__ import annotations
-
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -62,6 +61,7 @@ class _ConfidentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return spread_rest(scores, predictions.predicted_class, found.value)
 
 
+@dataclass(eq=False, repr=False)
 class CredenceCalibrator(_ConfidentClassifier):
     """A calibrator of score matrices: a row a sample, a column a class.
 
@@ -91,26 +91,15 @@ class CredenceCalibrator(_ConfidentClassifier):
     (0.75, True)
     """
 
-    def __init__(
-        self,
-        method: str = "auto",
-        *,
-        scale: float = 1.0,
-        resolution: float = 0.0,
-        is_distribution: bool = True,
-        classes: Any = None,
-        min_positives: float = 10.0,
-        level: float = 0.95,
-        n_draws: int = 200,
-    ) -> None:
-        self.method = method
-        self.scale = scale
-        self.resolution = resolution
-        self.is_distribution = is_distribution
-        self.classes = classes
-        self.min_positives = min_positives
-        self.level = level
-        self.n_draws = n_draws
+    method: str = "auto"
+    _: KW_ONLY
+    scale: float = 1.0
+    resolution: float = 0.0
+    is_distribution: bool = True
+    classes: Any = None
+    min_positives: float = 10.0
+    level: float = 0.95
+    n_draws: int = 200
 
     def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Self:  # noqa: N803
         """Return the calibrator, fitted.
@@ -170,6 +159,7 @@ class CredenceCalibrator(_ConfidentClassifier):
         return from_scores(*facts, is_distribution=self.is_distribution)
 
 
+@dataclass(eq=False, repr=False)
 class TopLabelCalibrator(_ConfidentClassifier):
     """Any classifier, with the confidence of its predictions calibrated.
 
@@ -197,24 +187,14 @@ class TopLabelCalibrator(_ConfidentClassifier):
     below one half, `predict_proba` can give another class more.
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        method: str = "auto",
-        cv: int | str = 5,
-        resolution: float = 0.0,
-        min_positives: float = 10.0,
-        level: float = 0.95,
-        n_draws: int = 200,
-    ) -> None:
-        self.estimator = estimator
-        self.method = method
-        self.cv = cv
-        self.resolution = resolution
-        self.min_positives = min_positives
-        self.level = level
-        self.n_draws = n_draws
+    estimator: Any = None
+    _: KW_ONLY
+    method: str = "auto"
+    cv: int | str = 5
+    resolution: float = 0.0
+    min_positives: float = 10.0
+    level: float = 0.95
+    n_draws: int = 200
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:  # noqa: N803
         """Return the classifier, fitted and calibrated.

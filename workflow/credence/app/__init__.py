@@ -1,7 +1,5 @@
 """The command line: commands are imported when one is called."""
 
-from __future__ import annotations
-
 import errno
 import importlib
 import sys
@@ -34,7 +32,10 @@ COMMANDS: dict[str, str] = {
     "thresholds": "Find from which score on predictions are right as often as wanted.",
     "list": "List the predictions that can be used, with few wrong ones among them.",
     "plan": "Choose which predictions to verify next at the bench.",
+    "genomes": "Say how probable it is that every call of a genome is right.",
+    "watch": "Log annotated samples, and say when to recalibrate.",
     "labels": "List calibration proteins whose label is doubtful.",
+    "gff": "Put confidences into the GFF3 file of a genome.",
     "novelty": "Learn where labelled proteins lie, to see how far others are.",
     "shift": "Estimate the composition of a use-set, and correct for it.",
     "events": "Learn how probable groups of classes are, and judge it.",

@@ -1,7 +1,5 @@
 """What from outside most likely ended a job whose log does not say, and the remedy."""
 
-from __future__ import annotations
-
 import resource
 import tempfile
 from collections.abc import Sequence

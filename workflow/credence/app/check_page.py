@@ -1,7 +1,5 @@
 """``credence check-page``: stop a workflow whose confidences are not to be relied on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

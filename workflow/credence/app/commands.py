@@ -1,7 +1,5 @@
 """The commands that call a stage, each with its options; what they do is in `stages/`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +19,7 @@ from credence.app.options import (
     labels_option,
     match_option,
     out_option,
+    pieces_options,
     repeated_options,
     required_options,
     rows_option,
@@ -110,16 +109,7 @@ def predict() -> None:
     clstr="A .clstr file of CD-HIT; then nothing is clustered.",
     relatives="Also write which proteins have a relative in training.",
 )
-@click.option(
-    "--pieces",
-    metavar="FOLDER",
-    help="Keep pieces of the search there until it is done; a command that was killed goes on.",
-)
-@click.option(
-    "--share",
-    metavar="STEP:K/N",
-    help="Make only share K of N of a step's pieces, for several machines (docs/cluster.md).",
-)
+@pieces_options
 @match_option
 @settings_options("cluster")
 @threads_option
@@ -150,6 +140,7 @@ def cluster() -> None:
 @match_option
 @settings_options("split")
 @threads_option
+@pieces_options
 @file_options(summary="Also write what the page says of the split, as JSON.")
 @out_option("The groups: id, cluster, group, role, reason.")
 def split() -> None:
@@ -483,6 +474,61 @@ def plan() -> None:
     """
 
 
+@stage_command("gff.annotate_gff", "gff conf.tsv --gff genome.gff3 --out annotated.gff3")
+@click.argument("confidences")
+@required_options(gff="The GFF3 file of the genome, plain or .gz.")
+@file_options(attribute="Which attribute of its CDS holds the ids; else the one that does.")
+@flag_options(some="Leave out what of CONFIDENCES is not in the file.")
+@out_option("The same file with further attributes, plain or .gz.")
+def gff() -> None:
+    """Put CONFIDENCES into the GFF3 file of the genome, for genome browsers.
+
+    Each CDS gets the attributes credence_class, credence_confidence, credence_lower,
+    credence_upper, credence_q_value, credence_use and credence_note, as far as they are
+    known; all else is kept byte for byte. CONFIDENCES is what credence annotate wrote.
+    """
+
+
+@stage_command("genomes.genome_calls", "genomes conf.tsv --calibration c.json --out genomes.tsv")
+@click.argument("confidences")
+@required_options(calibration="What they were annotated with.")
+@file_options(
+    shift="The same: what credence shift wrote.",
+    genomes="Table of id and genome; else the column genome of CONFIDENCES.",
+    clusters="Table of clusters of these proteins: relatives are right or wrong alike.",
+    record="Also write what the page shows of it, as JSON.",
+)
+@click.option("--name", default="use", help="What to call CONFIDENCES there.")
+@settings_options("genomes")
+@spreadsheet_option
+@out_option("The genomes: .tsv, .tsv.gz, .tsv.zst or .parquet.")
+def genomes() -> None:
+    """Say how probable it is that every call of a genome is right, and how many are wrong.
+
+    A score table names genomes, contigs or samples in a column: credence annotate --spec
+    '{"genome": "phage"}' keeps it. Calls are the predictions that have a confidence.
+    """
+
+
+@stage_command(
+    "watch.watch_sample", "watch conf.tsv --calibration c.json --date 2026-11-21 --log watch.tsv"
+)
+@click.argument("confidences")
+@required_options(
+    calibration="What they were annotated with.",
+    date="When the sample was taken or annotated, like 2026-11-21; the log is in this order.",
+    log="The log: .tsv, .tsv.gz, .tsv.zst or .parquet; made where it is missing.",
+)
+@json_option
+def watch() -> None:
+    """Keep a line of CONFIDENCES in a log, and say when it is time to recalibrate.
+
+    Samples are compared with the first ones by the same calibration: their scores, their
+    mix of classes, what is flagged as novel. Whatever their number, an alarm is false at
+    most once in 20 logs.
+    """
+
+
 @stage_command(
     "labels.doubtful_labels",
     "labels demo/calibration.csv --format phanns-labelled --clusters clusters.tsv "
@@ -490,7 +536,10 @@ def plan() -> None:
 )
 @labelled_options
 @labels_option
-@file_options(families="Also write the families with two labels or more, as a table.")
+@file_options(
+    families="Also write the families with two labels or more, as a table.",
+    record="Also write what the page says of it, as JSON.",
+)
 @default_option(
     "--error",
     0.5,
@@ -520,6 +569,7 @@ def labels() -> None:
     training="FASTA file, or vectors, of what the classifier was trained on.",
 )
 @settings_options("novelty")
+@threads_option
 @out_option("The novelty file, JSON; credence annotate and credence fit read it.")
 def novelty() -> None:
     """Learn where labelled proteins lie, so that it is seen how far others are.
@@ -705,9 +755,11 @@ def evaluate() -> None:
     changes="What credence compare wrote of a release with --record; repeat it, in order.",
 )
 @click.option("--events", help="What credence events wrote.")
+@click.option("--labels", help="What credence labels wrote with --record.")
 @repeated_options(
     novelty="What credence annotate wrote of a use-set with --novelty-record; repeat it.",
     lists="The same with --lists-record; repeat it.",
+    genomes="What credence genomes wrote of a use-set with --record; repeat it.",
 )
 @rows_option(
     "--read",
@@ -737,9 +789,11 @@ def report() -> None:
 
 
 @stage_command(
-    "report.draw_figures", "figures --findings findings.json --out figures --formats pdf"
+    "figures.draw_figures",
+    "figures --findings results/demo/findings.json --out figures --formats pdf",
 )
-@click.option("--findings", "found_in", required=True, help="findings.json of a run.")
+@click.option("--findings", "found_in", help="findings.json of a run, in its own folder.")
+@click.option("--records", help="In its place: what credence study records wrote.")
 @out_option("Folder of the figures; made where it is missing.")
 @click.option("--only", help="Numbers or names of figures, with commas: 09,17. All unless given.")
 @default_option("--formats", "pdf,svg,png", "What is made of each, with commas.")
@@ -750,11 +804,23 @@ def report() -> None:
     type=click.Choice(["one", "two", "both"]),
 )
 def figures() -> None:
-    """Draw the figures that a run's findings allow, each with its numbers as TSV.
+    """Draw the figures of the calibration paper from a run, each with its numbers as TSV.
 
-    Nothing is computed anew. figures.tsv says what each shows, with a caption,
-    and why one is missing.
+    What the run did not fit is fitted now; figures.json in the folder holds all
+    that is drawn. figures.tsv says what each shows, with a caption, and why one
+    is missing.
     """
+
+
+class WholeWords(click.Command):
+    """A command that takes its words as they are, the ``--`` among them too."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep all words for the command."""
+        if set(args) <= set(ctx.help_option_names):
+            return super().parse_args(ctx, args)
+        ctx.params["words"] = tuple(args)
+        return []
 
 
 @click.group(epilog="Example: credence study two-sets --help")
@@ -779,17 +845,57 @@ def study() -> None:
 @settings_options("two_sets")
 @click.option("--scale", type=click.FloatRange(0.0, min_open=True), help="What a row sums to.")
 @default_option("--draws", 50, "How often the set is halved anew.", type=click.IntRange(1))
+@click.option("--second", help="A second labelled table: it judges, in place of a half.")
 @out_option("The table: medians by method, class and metric.")
 def two_sets() -> None:
     """Fit on one half, measure on both: how much in-sample numbers flatter.
 
-    Halves share no cluster; each draw halves the set anew. The table has the
-    median of each metric on the fitted half and on the other, and the median
-    and the 5 % and 95 % quantiles of their difference.
+    Halves share no cluster; each draw halves the set anew. With --second the
+    tables are two sets as they are (one draw), further draws weigh their
+    clusters anew. The table has the median of each metric on what was fitted
+    and on the other, and the median and the 5 % and 95 % quantiles of their
+    difference.
+    """
+
+
+@click.command(
+    cls=WholeWords,
+    epilog="Example: credence study ensembles --images images.gz --labels labels.gz"
+    " --out ensembles",
+)
+@click.argument("words", nargs=-1, metavar="OPTIONS...")
+def ensembles(words: tuple[str, ...]) -> int:
+    """Repeat the appendix of the calibration paper, in a clone of the project.
+
+    Networks that tell digits, ensembles of them, methods tuned on one set and
+    measured on two. OPTIONS are those of verification/ensembles.py, which
+    -h lists.
+    """
+    from credence.stages.study import run_script
+
+    return run_script("ensembles.py", words)
+
+
+@stage_command(
+    "figures.study_figures",
+    "study records demo/calibration.csv --format phanns-labelled --out records.json",
+    "records",
+)
+@labelled_options
+@settings_options("records")
+@click.option("--scale", type=click.FloatRange(0.0, min_open=True), help="What a row sums to.")
+@out_option("The records of the figures, for credence figures --records.")
+def records() -> None:
+    """Fit what the figures of the calibration paper show, without a run.
+
+    The table is labelled; --format counts takes counts of right and wrong
+    predictions.
     """
 
 
 study.add_command(two_sets)
+study.add_command(records)
+study.add_command(ensembles)
 
 
 @click.command(epilog="Example: credence methods --json")
@@ -855,17 +961,6 @@ def completion(shell: str) -> None:
 
 
 READS, WRITES, DOES = "--reads", "--writes", "--"
-
-
-class WholeWords(click.Command):
-    """A command that takes its words as they are, the ``--`` among them too."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep all words for the command."""
-        if set(args) <= set(ctx.help_option_names):
-            return super().parse_args(ctx, args)
-        ctx.params["words"] = tuple(args)
-        return []
 
 
 @click.command(

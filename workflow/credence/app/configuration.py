@@ -1,24 +1,13 @@
 """The configuration of a run: checked, typed, every default filled in; what rules ask of it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from credence.app.meaning import (
-    BASE,
-    COMPOSITION,
-    DEMO_FILES,
-    NONE,
-    STATED,
-    files_of,
-    meaning_problems,
-    needs_places,
-)
+from credence.app import meaning
 from credence.app.training import Training, with_scores
 from credence.problems import InputError, Problem, nearest, raise_any, refuse
 from credence.stages.settings import (
@@ -50,7 +39,7 @@ def shift_settings(values: Mapping[str, Any], own: Mapping[str, Any]) -> ShiftSe
     calibration = values["calibration"]
     common = _completed(values["shift"])
     merged = {**common, **_completed(own)}
-    if merged["method"] != STATED:  # shares stated for all sets, but not for this one
+    if merged["method"] != meaning.STATED:  # shares stated for all sets, but not for this one
         merged["composition"] = None
     for name in ("level", "draws"):
         if merged[name] is None:
@@ -62,7 +51,7 @@ def _completed(block: Mapping[str, Any]) -> dict[str, Any]:
     """Return a block in which a composition says by itself that it is stated."""
     found = dict(block)
     if found.get("composition") is not None and found.get("method") in (None, "auto"):
-        found["method"] = STATED
+        found["method"] = meaning.STATED
     return found
 
 
@@ -112,7 +101,7 @@ class TableSet:
     # How its composition is found; None for the calibration set.
     shift: ShiftSettings | None = None
 
-    def combined(self, folder: str) -> TableSet:
+    def combined(self, folder: str) -> Self:
         """Return the same set as the one table of all tools that a run makes in a folder."""
         spec = {"format": "credence"}
         if self.spec.get("genome") is not None:
@@ -158,13 +147,13 @@ class Configuration:
     @property
     def made(self) -> tuple[str, ...]:
         """Files that it names and that rules make."""
-        demo = DEMO_FILES if self.has_demo else ()
+        demo = meaning.DEMO_FILES if self.has_demo else ()
         return (*demo, *(self.training.made if self.training else ()))
 
     @property
     def files(self) -> list[str]:
         """Files of the user's that it names, and patterns of such."""
-        named = {name for _, name in files_of(self.values)} | {self.novelty_vectors}
+        named = {name for _, name in meaning.files_of(self.values)} | {self.novelty_vectors}
         named |= set(self.training.files if self.training else ())
         own = {one.fasta for one in self.training.sets.values()} if self.training else set()
         return sorted({name for name in named | own if name} - set(self.made))
@@ -190,13 +179,13 @@ class Configuration:
     def novelty_vectors(self) -> str | None:
         """The file of vectors of all proteins, where there is one."""
         features = self.settings.novelty.features
-        return None if features in (COMPOSITION, NONE) else features
+        return None if features in (meaning.COMPOSITION, meaning.NONE) else features
 
     @property
     def has_novelty(self) -> bool:
         """Whether there is anything that shows where proteins lie."""
         has_proteins = self.calibration_set.proteins is not None
-        is_composition = self.settings.novelty.features == COMPOSITION
+        is_composition = self.settings.novelty.features == meaning.COMPOSITION
         return self.novelty_vectors is not None or (is_composition and has_proteins)
 
     def compares(self, proteins: str | None) -> bool:
@@ -206,7 +195,7 @@ class Configuration:
     @property
     def releases(self) -> tuple[str, ...]:
         """Folder names of the releases, the base first."""
-        names = (BASE, *(trove.name for trove in self.troves))
+        names = (meaning.BASE, *(trove.name for trove in self.troves))
         return tuple(f"{number:02d}-{name}" for number, name in enumerate(names))
 
     @property
@@ -342,7 +331,7 @@ def check(document: Document) -> Configuration:
         document.problems,
         schema_problems(document, schema),
         missing,
-        meaning_problems(document, data, training.made if training else ()),
+        meaning.meaning_problems(document, data, training.made if training else ()),
     ):
         # A setting that is wrong in one way would be refused again in another.
         known = {problem.column for problem in problems}
@@ -361,10 +350,8 @@ def _typed(document: Document, values: Mapping[str, Any]) -> Configuration:
     methods = tuple(dict.fromkeys([*compared, chosen]))
     base = values["calibration_set"]
     use_sets = tuple(
-        replace(
-            _table_set(entry["name"], entry), shift=shift_settings(values, entry["shift"] or {})
-        )
-        for entry in values["use_sets"]
+        replace(_table_set(one["name"], one), shift=shift_settings(values, one["shift"] or {}))
+        for one in values["use_sets"]
     )
     settings = Settings().with_values({name: values[name] for name in SECTIONS})
     settings = settings.with_values({"calibration": {"method": chosen}})
@@ -408,6 +395,7 @@ def _tool_set(values: Mapping[str, Any]) -> ToolSet:
 
 
 CONFIGURATION_FILE = "config.yaml"
+FROM_FASTA = Path(__file__).with_name("from_fasta.yaml")
 
 
 def for_workflow(
@@ -429,40 +417,13 @@ def for_workflow(
         raise WorkflowError(error.text()) from None
 
 
-def _packed(*path: str) -> Path:
-    """Return a file that an installed package holds, and a checkout beside its workflow."""
-    folder = workflow_folder()
-    inside = folder.joinpath(*path)
-    return inside if inside.exists() else folder.parent.joinpath(*path)
-
-
-def demo_text() -> str:
-    """Return the configuration of the demo, as it stands at the top of a checkout."""
-    return _packed(CONFIGURATION_FILE).read_text("utf-8")
-
-
-FROM_FASTA = """# Labelled proteins, a classifier trained on them, and new proteins: all simulated.
-# A second tool, PhANNs in look, scored the same proteins; both are combined.
-run: demo
-title: From labelled proteins to a page
-simulated: true
-calibration_set:
-  proteins: demo/proteins.fasta
-  labels: {table: demo/labels.tsv}
-classifier: {features: tri_sc_p, groups: 6, width: 64}
-split: {audit: {cells: 3.0e+10}}
-tools:
-  - {name: other, scores: demo/calibration.csv, format: phanns}
-use_sets:
-  - name: use
-    proteins: demo/use.fasta
-    tools: {other: demo/use.csv}
-    truth: demo/truth/families.tsv
-calibration: {compare: [class_only, histogram, auto]}
-evaluation: {folds: 5}
-demo: {n_calibration: 2500, n_use: 700, n_training: 0, n_training_relatives: 0, n_trove: 60,
-  n_defects: 0, family_tail: 3.0, largest_family: 30, signal: 0.3}
-"""
+def demo_text(from_fasta: bool) -> str:
+    """Return the configuration of a demo: a file of the package, or at the top of a checkout."""
+    if from_fasta:
+        return FROM_FASTA.read_text("utf-8")
+    packed = workflow_folder() / CONFIGURATION_FILE
+    path = packed if packed.exists() else workflow_folder().parent / CONFIGURATION_FILE
+    return path.read_text("utf-8")
 
 
 def environment_file() -> Path:
@@ -533,6 +494,7 @@ def few(wildcards: Any, input: Iterable[str]) -> int:
 # A part of a gigabyte takes one core one to five minutes, and starting a job on
 # a cluster half a minute (docs/operations.md).
 PART_MB = 1000.0
+AUDITED_SQUARE_MB = 40.0  # 20,000 proteins; an hour of one core or so
 SEARCHED_MB = 30.0  # 100,000 proteins; ten minutes on one core or so
 # Of a smaller calibration set, ten fits of the slowest method take no longer
 # than it takes to start a job: 1 MB are 15,000 proteins of eleven classes.
@@ -573,11 +535,20 @@ def searches(settings: Configuration) -> int:
     return asked or max(1, round(sum(map(_size, paths)) / SEARCHED_MB))
 
 
+def audits(settings: Configuration) -> int:
+    """Return the number of jobs that audit, where everyone is examined."""
+    split, proteins = settings.values["split"], settings.calibration_set.proteins
+    if split["audit"] != "exhaustive" or split["recipe"] != "balanced" or not proteins:
+        return 1
+    asked: int | None = settings.values["scatter"]["audit"]
+    return asked or max(1, round(_size(proteins) ** 2 / AUDITED_SQUARE_MB))
+
+
 def judged_alone(settings: Configuration) -> tuple[str, ...]:
     """Return the methods that are cross-fitted in jobs of their own."""
     choice = settings.values["scatter"]["evaluate"]
     # What asks where proteins lie is judged with the rest, which is given places.
-    methods = tuple(method for method in settings.methods if not needs_places(method))
+    methods = tuple(method for method in settings.methods if not meaning.needs_places(method))
     if choice == "every":
         return methods
     sets = [settings.calibration_set.scores, *(trove.scores for trove in settings.troves)]
@@ -590,7 +561,7 @@ def judged_alone(settings: Configuration) -> tuple[str, ...]:
 
 def _size(path: str) -> float:
     """Return the megabytes of a table; nothing of one that is not there or is simulated."""
-    return megabytes([path]) if path not in DEMO_FILES and Path(path).is_file() else 0.0
+    return megabytes([path]) if path not in meaning.DEMO_FILES and Path(path).is_file() else 0.0
 
 
 def _has_networks(entry: TableSet) -> bool:

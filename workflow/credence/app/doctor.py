@@ -1,7 +1,5 @@
 """``credence doctor``: what is installed, missing or too old, and what fixes it."""
 
-from __future__ import annotations
-
 import json
 import locale
 import os
@@ -35,7 +33,11 @@ def command(config: str | None, as_json: bool) -> int:
     Ends with code 2 where something has to be fixed. A note is of something
     that only some runs need.
     """
-    asked, needed = _requirements()
+    try:
+        asked = metadata.metadata("credence")["Requires-Python"] or ""
+        needed = metadata.requires("credence") or []
+    except metadata.PackageNotFoundError:
+        asked, needed = "", []
     found = [
         Found("credence", "ok", f"{__version__} in {PACKAGE}"),
         look_at_python(sys.version_info[:3], asked, needed),
@@ -69,7 +71,7 @@ def command(config: str | None, as_json: bool) -> int:
     return FIXABLE if any(one.verdict == "fix" for one in found) else 0
 
 
-def _engine_of(config: str | None) -> tuple[str | None, list[Found]]:
+def _engine_of(config: str | None) -> "tuple[str | None, list[Found]]":
     from credence.app import configuration
     from credence.stages.settings import load_schema
 
@@ -88,7 +90,7 @@ def _engine_of(config: str | None) -> tuple[str | None, list[Found]]:
     return engine, [Found("configuration", "ok", f"{config} can be read; it {use}")]
 
 
-def _lines(found: list[Found]) -> list[str]:
+def _lines(found: "list[Found]") -> list[str]:
     width = max(len(one.name) for one in found)
     lines = []
     for one in found:
@@ -125,14 +127,6 @@ def root() -> Path | None:
 def lock_file() -> Path:
     """Return the lock that this version was released with."""
     return (root() or PACKAGE / "_workflow") / LOCK
-
-
-def _requirements() -> tuple[str, list[str]]:
-    try:
-        known = metadata.metadata("credence")
-    except metadata.PackageNotFoundError:
-        return "", []
-    return known["Requires-Python"] or "", metadata.requires("credence") or []
 
 
 def look_at_python(version: tuple[int, int, int], asked: str, needed: list[str]) -> Found:

@@ -4,8 +4,6 @@ For troves the text is edited where the list stands and nowhere else: a YAML wri
 set comments, order, quotes and line ends its own way. What comes out is read again.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """Ending on a signal: what was started ends too, and nothing half-written is left."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select

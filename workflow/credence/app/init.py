@@ -1,7 +1,5 @@
 """``credence init``: a commented configuration for tables that are there."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from contextlib import suppress

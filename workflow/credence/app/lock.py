@@ -1,7 +1,5 @@
 """One run at a time in a folder; ``credence unlock`` clears what a killed run left."""
 
-from __future__ import annotations
-
 import fcntl
 import getpass
 import json
@@ -92,10 +90,8 @@ def holder_in(text: str) -> Holder | None:
 def _is_taken(handle: TextIO) -> bool:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:  # a file system without locks: what stands in the file has to do
-        return False
+    except OSError as error:  # of a file system without locks the file's words have to do
+        return isinstance(error, BlockingIOError)
     return False
 
 

@@ -4,11 +4,8 @@ Every check is given the document and its data as far as they have the right typ
 every default filled in (`well_typed`). It yields a setting, what is wrong and the remedy.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from datetime import date as calendar_date
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +14,7 @@ from credence.problems import InputError, Problem, nearest, raise_any, refuse
 from credence.stages.settings import MAIN_TOOL
 from credence.tables.document import Document, SettingPath
 from credence.tables.shards import expanded, names_many
+from credence.tables.text import is_date
 from credence.tables.writing import device_of
 
 Data = Mapping[str, Any]
@@ -114,12 +112,12 @@ def _sets(data: Data) -> Iterator[tuple[SettingPath, Data, str]]:
 
 
 def _set_problems(document: Document, data: Data) -> Iterator[Wrong]:
-    from credence.tables.formats import BY_NAME
+    from credence.tables.formats import BY_NAME, instead_of
 
     for path, entry, fasta in _sets(data):
         name = entry.get("format")
         if name is not None and name not in BY_NAME:
-            yield (*path, "format"), f"{name!r} is not a format.", nearest(name, list(BY_NAME))
+            yield (*path, "format"), f"{name!r} is not a format.", instead_of(name)
         is_use_set = path[0] == "use_sets"  # has a truth instead; the schema refuses labels there
         if isinstance(labels := entry.get("labels"), dict) and not is_use_set:
             yield from _label_problems((*path, "labels"), labels, entry[fasta] is not None)
@@ -364,7 +362,7 @@ def _trove_problems(document: Document, data: Data) -> Iterator[Wrong]:
             yield (*path, "name"), what, "Give each trove its own name."
         if name is not None:
             names.setdefault(name.lower(), f"trove {name!r}")
-        if date is not None and not _is_date(date):
+        if date is not None and not is_date(date):
             yield (*path, "date"), f"{date!r} is not a date.", "Write it like 2026-11-21."
         has_table = data["clustering"]["table"] is not None
         for key, is_there in (("fasta", _has_sequences(data)), ("clusters", has_table)):
@@ -392,13 +390,6 @@ TROVE_NEEDS = {
         "Leave this out, or give clustering.table.",
     ),
 }
-
-
-def _is_date(text: str) -> bool:
-    try:
-        return calendar_date.fromisoformat(text).isoformat() == text
-    except ValueError:
-        return False
 
 
 def needs_places(method: str) -> bool:

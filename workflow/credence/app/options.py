@@ -1,7 +1,5 @@
 """Options of commands: those of settings are made from the settings themselves."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import json
@@ -13,8 +11,10 @@ from typing import Any, TypeVar
 import click
 
 from credence.problems import nearest, raise_any, refuse
+from credence.progress import StageProgress
 from credence.settings import SettingRule, item_of, kind_of, schema_of, setting_rules
 from credence.stages.settings import SECTIONS, USES, Settings
+from credence.tables.document import Document, schema_problems
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 NONE = "none"
@@ -82,7 +82,8 @@ class StageCommand(click.Command):
 
             names = given.keys() & {entry.name for entry in fields(LabelledTables)}
             given["given"] = LabelledTables(**{name: given.pop(name) for name in names})
-        function(**given)
+        with StageProgress(str(self.name)):
+            function(**given)
 
 
 def with_settings(stage: str, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -186,8 +187,6 @@ class WordOrMapping(KnownWord):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: Any) -> Any:
         """Return the word, or the mapping."""
-        from credence.tables.document import Document, schema_problems
-
         if not isinstance(value, str) or not value.startswith("{") or param is None:
             return super().convert(value, param, ctx)
         found = _mapping(ctx, param, value)
@@ -207,7 +206,6 @@ def _parsed(text: str, stage: str) -> dict[str, dict[str, Any]]:
     if text == "{}":
         return {}
     from credence.stages.reading import json_settings
-    from credence.tables.document import Document, schema_problems
 
     values = dict(json_settings(text, "--settings"))
     sections = {name: schema_of(SECTIONS[name]) for name in USES[stage]}
@@ -278,6 +276,18 @@ group_options = file_options(
 labelled_options = together(tables_argument, table_options, group_options)
 labels_option = file_options(labels="Table of true classes: id and true_class.")
 threads_option = click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
+pieces_options = together(
+    click.option(
+        "--pieces",
+        metavar="FOLDER",
+        help="Keep pieces there until all is done; a command that was killed goes on.",
+    ),
+    click.option(
+        "--share",
+        metavar="STEP:K/N",
+        help="Make only share K of N of a step's pieces, for several machines (docs/cluster.md).",
+    ),
+)
 spreadsheet_option = flag_options(
     spreadsheet_safe="Put a quote before cells that a spreadsheet would take for a formula."
 )

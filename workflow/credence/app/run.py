@@ -1,7 +1,5 @@
 """``credence run`` and ``credence demo``: Snakemake, started on a checked configuration."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re
@@ -24,6 +22,8 @@ from credence.app.ending import PARENT, SHELL, end_group, interruptible, me
 from credence.app.lock import HELD, one_run
 from credence.app.options import config_option, default_option, flag_options
 from credence.problems import nearest, refuse
+from credence.stages.settings import workflow_folder
+from credence.tables.document import read_document
 
 LOCAL = "local"
 OURS = (LOCAL, "slurm")  # profiles that ask Snakemake for nothing unusual
@@ -34,8 +34,6 @@ SECONDS = 20  # a controller that is up answers in less than one
 
 def profile_folder(name: str) -> Path:
     """Return the folder of a profile."""
-    from credence.stages.settings import workflow_folder
-
     above = workflow_folder() / "profiles"
     known = sorted(path.name for path in above.iterdir() if (path / FILE).exists())
     if name in known:
@@ -50,8 +48,6 @@ def profile_folder(name: str) -> Path:
 
 def require_scheduler(profile: Path) -> None:
     """Raise where SLURM is to take jobs and cannot: Snakemake would wait for it."""
-    from credence.tables.document import read_document
-
     file = profile / FILE
     if read_document(file, str(file)).data.get("executor") != "slurm":
         return
@@ -143,14 +139,13 @@ def demo(directory: str, cores: int, from_fasta: bool, snakemake: tuple[str, ...
     simulate its inputs, so that no data of yours are taken for a demo.
     """
     from credence.app import configuration
-    from credence.tables.document import read_document
     from credence.tables.writing import write_text
 
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / configuration.CONFIGURATION_FILE
     if not path.exists():
-        write_text(path, configuration.FROM_FASTA if from_fasta else configuration.demo_text())
+        write_text(path, configuration.demo_text(from_fasta))
         click.echo(f"Wrote {path}.", err=True)
     elif "demo" not in read_document(path).data:
         what = "this is not the configuration of a demo."
@@ -220,8 +215,6 @@ def snakemake_command(
     config: str, cores: int | None, extra: Sequence[str], profile: Path
 ) -> list[str]:
     """Return the words of the Snakemake command that runs a configuration."""
-    from credence.stages.settings import workflow_folder
-
     if cores is None and profile == profile_folder(LOCAL):
         cores = CORES
     return [
@@ -235,7 +228,7 @@ def snakemake_command(
     ]
 
 
-def _stream(words: Sequence[str], verbose: bool) -> tuple[int, StepPrinter]:
+def _stream(words: Sequence[str], verbose: bool) -> "tuple[int, StepPrinter]":
     """Run a command, show its steps, and keep rule and log of failed jobs."""
     steps = StepPrinter(verbose)
     with one_run() as lock:
@@ -265,7 +258,7 @@ def _stream(words: Sequence[str], verbose: bool) -> tuple[int, StepPrinter]:
     return code, steps
 
 
-def _explain(steps: StepPrinter, n_killed: int = 0) -> int:
+def _explain(steps: "StepPrinter", n_killed: int = 0) -> int:
     """Show the logs of the rules that failed; return whether the user can fix it."""
     from credence.app.causes import likely_causes
 

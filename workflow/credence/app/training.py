@@ -1,7 +1,5 @@
 """A configuration whose calibration set has no scores: networks that give them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -100,9 +98,7 @@ def with_scores(document: Document) -> tuple[Document, Training | None, list[Pro
         return document, None, []
     if base.get("scores") is not None:
         rules = setting_rules(ClassifierSettings)
-        moved = [
-            name for name, value in asked.items() if name in rules and value != rules[name][0]
-        ]
+        moved = [name for name, one in asked.items() if name in rules and one != rules[name][0]]
         what = "the calibration set has scores, so that nothing is trained."
         remedy = "Remove scores of the calibration set, or this setting."
         return (

@@ -1,7 +1,5 @@
 """``credence trove``: the list of troves in a configuration."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path

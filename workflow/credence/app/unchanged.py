@@ -80,9 +80,7 @@ def write_down(config: str, settings: Configuration, before: Mapping[str, Any]) 
         if read_by(config, settings) != before:
             return
         made = [path for folder in folders for path in sorted(Path(folder).rglob("*"))]
-        made = [
-            path for path in made if path.is_file() and not set(path.parts[2:3]) & NOT_MADE_AGAIN
-        ]
+        made = [one for one in made if one.is_file() and not set(one.parts[2:3]) & NOT_MADE_AGAIN]
         for path in made:
             require_sealed(path)  # else it changed after its step had ended
         known: Any = parse_json(DONE.read_text(encoding="utf-8")) if DONE.is_file() else {}

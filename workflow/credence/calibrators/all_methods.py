@@ -1,7 +1,5 @@
 """All calibration methods, from simple to complex. One line each."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The stack: a weighted mean of methods, weighted by what clusters held out say of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,10 +12,11 @@ from credence.calibrators.crossfit import DEFAULT_FOLDS, folds_by_class, left_ou
 from credence.calibrators.intervals import open_interval
 from credence.calibrators.protocol import Calibration, Calibrator, FitOptions, Method, Need
 from credence.calibrators.score_logs import predicted_rank
-from credence.calibrators.spread import Spread, answers_of_halves, spread_of
+from credence.calibrators.spread import N_PAIRS, Spread, answers_of_halves, spread_of
 from credence.confidence import Confidence, Note, unknown
 from credence.draws import encode_clusters
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
+from credence.progress import each, plan
 from credence.records import from_record
 from credence.settings import setting
 
@@ -150,8 +149,7 @@ def mix_of(
     for place, name in enumerate(sorted(labelled.predictions.class_names)):
         own = np.flatnonzero(rank == place)
         if len(own):
-            # A family counts once, its proteins by their weights.
-            mass = weight[own]
+            mass = weight[own]  # a family counts once, its proteins by their weights
             family = np.bincount(code[own], weights=mass, minlength=len(key))
             mass = mass / family[code[own]]
             by_class[name] = best_weights(chance[own], mass, pooled, PRIOR_FAMILIES)
@@ -210,6 +208,7 @@ class AutoCalibrator:
         names = tuple(method.name for method in usable)
         quick = replace(self.options, n_draws=0)
         fold = folds_by_class(labelled, DEFAULT_FOLDS)
+        plan(DEFAULT_FOLDS + (N_PAIRS if self.options.n_draws > 0 else 0))
         held_out = out_of_folds(labelled, ready, fold)
         full = mix_of(names, held_out, labelled)
         score_only = None
@@ -243,7 +242,7 @@ class AutoCalibrator:
             score_only = None if score_only is None else with_spread(score_only)
         used = {names[0], *full.members, *(() if score_only is None else score_only.members)}
         members = {}
-        for name, method, chosen in zip(names, usable, settings, strict=True):
+        for name, method, chosen in each(zip(names, usable, settings, strict=True), len(names)):
             # The class's share, which comes first, has the interval of scarce classes.
             options = self.options if name == names[0] else quick
             if name in used:

@@ -3,8 +3,6 @@
 Only here is it known that classes can be scarce, or were never predicted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -28,6 +26,7 @@ from credence.calibrators.protocol import (
 from credence.confidence import Confidence, Note, unknown
 from credence.draws import encode_clusters, keys_of
 from credence.predictions import Floats, Integers, Labelled, Predictions
+from credence.progress import each
 from credence.records import Stored, from_record
 
 LEFT_OUT = Stored(is_left_out=True)
@@ -117,7 +116,8 @@ def fit_classes(
     """Return what is known of each class; those that can be learnt stay open without settings."""
     entries = {}
     samples = class_samples(labelled)
-    for name, sample in zip(labelled.predictions.class_names, samples, strict=True):
+    named = zip(labelled.predictions.class_names, samples, strict=True)
+    for name, sample in each(named, len(samples)):
         if sample is None:
             entries[name] = ClassCurve({"n": 0, "n_correct": 0, "n_clusters": 0, "weight": 0.0})
             continue

@@ -1,7 +1,5 @@
 """Confidences of proteins whose whole cluster the fit did not see."""
 
-from __future__ import annotations
-
 import heapq
 from collections import defaultdict
 from collections.abc import Iterator
@@ -17,6 +15,7 @@ from credence.calibrators.score_logs import DECIMALS, predicted_rank
 from credence.confidence import Confidence, Note, unknown
 from credence.draws import keys_of
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions, Strings
+from credence.progress import each
 
 
 def fill(
@@ -85,7 +84,8 @@ def folds_by_class(labelled: Labelled, n_folds: int) -> Integers:
 def left_out(fold: Integers) -> Iterator[Booleans]:
     """Yield the rows of each fold; of one fold alone none, as nothing is left to learn from."""
     numbers = np.unique(fold)
-    return (np.equal(fold, number) for number in numbers if len(numbers) > 1)
+    found = (np.equal(fold, number) for number in numbers if len(numbers) > 1)
+    return each(found, len(numbers))
 
 
 def out_of_fold(labelled: Labelled, calibrator: Calibrator, fold: Integers) -> Confidence:

@@ -1,7 +1,5 @@
 """Ensembles of trees as plain arrays: grown by scikit-learn, stored and read as data."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -38,8 +36,7 @@ class Forest:
 
     base: float  # Before the first tree
     root: PackedIntegers  # Where each tree begins
-    # What a node looks at; 0 in a leaf.
-    feature: Annotated[Integers, Stored(packed="uint8")]
+    feature: Annotated[Integers, Stored(packed="uint8")]  # What a node looks at; 0 in a leaf
     threshold: PackedFloats  # A row with a value up to this goes to `child`; infinite in a leaf
     child: PackedIntegers  # The next node, others go to the one behind it; a leaf is its own
     value: PackedFloats  # What a leaf adds; 0 elsewhere
@@ -131,8 +128,7 @@ class Plot:
 
     def add(self, growth: Growth, aim: Floats, weight: Floats, rows: Integers) -> Integers:
         """Grow one more tree towards an aim, and return the leaf of each row."""
-        # Half a second that only those pay who grow trees.
-        from sklearn import config_context
+        from sklearn import config_context  # half a second that only those pay who grow trees
         from sklearn.tree import DecisionTreeRegressor
 
         model = DecisionTreeRegressor(

@@ -5,8 +5,6 @@ adds half a pseudo-cluster of right and half a one of wrong predictions (Gamma(�
 score, in units of the clusters near: without relatives, Jeffreys' posterior Beta(TP + ½, FP + ½).
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import special
 
@@ -19,7 +17,6 @@ N_EVEN_KNOTS = 65  # knots of a band, evenly spaced over the range of scores
 N_RANK_KNOTS = 64  # and at evenly spaced ranks
 FEW_FAMILIES = 3.0  # near a score: with fewer there, an interval opens (decision 0221)
 LEAST_FREEDOM = 1.0  # of Student's t, where less than two clusters are near
-WINDOW = 0.05  # of the scale: what counts as near a score where a method has no window
 
 
 def tail_levels(options: FitOptions) -> tuple[float, float]:

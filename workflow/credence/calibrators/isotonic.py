@@ -1,7 +1,5 @@
 """Isotonic and Venn–Abers calibration per class: never-falling curves of greatest likelihood."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ of m_TP − m_FP, the difference of the kernel-weighted mean scores of right and
 around a point. The number of sign changes is not monotone, so bandwidths are tried upward.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated
@@ -126,16 +124,14 @@ def passes(right: Nodes, wrong: Nodes, scale: float, bandwidth: float, allowed: 
     return True
 
 
-def steady_bandwidth(
-    masses: Masses, scale: float, resolution: float, allowed: int
-) -> float | None:
-    """Return the least bandwidth with at most `allowed` sign changes of the slope."""
+def steady_bandwidth(masses: Masses, scale: float, resolution: float, most: int) -> float | None:
+    """Return the least bandwidth with at most `most` sign changes of the slope."""
     made_for = 0.0
     for bandwidth in candidates(scale, resolution).tolist():
         if bandwidth >= 2.0 * made_for:  # nodes are as fine as the least bandwidth needs
             right, wrong = nodes_of(masses, bandwidth / NODES_PER_BANDWIDTH)
             made_for = bandwidth
-        if passes(right, wrong, scale, bandwidth, allowed):
+        if passes(right, wrong, scale, bandwidth, most):
             return float(bandwidth)
     return None
 

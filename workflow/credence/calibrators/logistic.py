@@ -1,32 +1,15 @@
 """Penalised logistic regression on all log scores, per predicted class."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import special
 
+from credence.calibrators import newton, score_logs
 from credence.calibrators.classwise import vector_method
 from credence.calibrators.crossfit import DEFAULT_FOLDS, fold_of
-from credence.calibrators.newton import (
-    DECREMENT_TOLERANCE,
-    LogisticFit,
-    cluster_covariance,
-    fit_logistic,
-    log_loss,
-    log_odds_interval,
-    standard_error,
-)
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.score_logs import (
-    canonical_order,
-    name_order,
-    predicted_rank,
-    rows_of,
-    sorted_log_scores,
-)
 from credence.predictions import Floats, Integers, Labelled, Predictions
 from credence.settings import setting
 
@@ -66,9 +49,9 @@ class ClassLogistic:
         value = special.expit(np.einsum("ij,j->i", design, self.coefficient))
         if self.covariance is None or self.weak is None:
             return value, np.full_like(value, np.nan), np.full_like(value, np.nan)
-        error = standard_error(design, self.covariance)
+        error = newton.standard_error(design, self.covariance)
         linear = np.einsum("ij,j->i", design, self.weak)
-        return value, *log_odds_interval(linear, error, level, self.n_clusters)
+        return value, *newton.log_odds_interval(linear, error, level, self.n_clusters)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +65,9 @@ class LogisticModel:
     def evaluate(self, predictions: Predictions) -> tuple[Floats, Floats, Floats]:
         """Return value, lower and upper end; the ends NaN without intervals."""
         answer = np.full((3, predictions.n_samples), np.nan)
-        logs = sorted_log_scores(predictions)
-        chosen = predicted_rank(predictions)
-        for rank, class_ in enumerate(name_order(predictions.class_names)):
+        logs = score_logs.sorted_log_scores(predictions)
+        chosen = score_logs.predicted_rank(predictions)
+        for rank, class_ in enumerate(score_logs.name_order(predictions.class_names)):
             fitted = self.classes.get(predictions.class_names[class_])
             rows = np.flatnonzero(chosen == rank)
             if fitted is not None and len(rows) > 0:
@@ -114,13 +97,15 @@ class Logistic:
         """Return one regression per active class."""
         names = labelled.predictions.class_names
         seen = set(labelled.predictions.predicted_class.tolist())
-        active = [class_ for class_ in name_order(names) if class_ in seen]
-        fits = {names[k]: self._fit_class(rows_of(labelled, k), options) for k in active}
+        active = [class_ for class_ in score_logs.name_order(names) if class_ in seen]
+        fits = {
+            names[k]: self._fit_class(score_logs.rows_of(labelled, k), options) for k in active
+        }
         return LogisticModel(options.level, fits)
 
     def _fit_class(self, labelled: Labelled, options: FitOptions) -> ClassLogistic:
-        logs = sorted_log_scores(labelled.predictions)
-        order = canonical_order(logs, labelled)
+        logs = score_logs.sorted_log_scores(labelled.predictions)
+        order = score_logs.canonical_order(logs, labelled)
         labelled, logs = labelled.take(order), logs[order]
         target, weight = labelled.is_correct.astype(float), labelled.weight
         mean = np.average(logs, axis=0, weights=weight)
@@ -138,7 +123,7 @@ class Logistic:
         if options.n_draws > 0:
             loose = ridge(design, target, weight, min(strength, INTERVAL_STRENGTH))
             p = special.expit(design @ loose.coefficient)
-            shown = cluster_covariance(
+            shown = newton.cluster_covariance(
                 design, weight * (p - target), weight * p * (1.0 - p), cluster, loose
             )
             weak, covariance = loose.coefficient, np.stack([shown, np.linalg.inv(loose.hessian)])
@@ -151,8 +136,8 @@ def ridge(
     weight: Floats,
     strength: float,
     start: Floats | None = None,
-    tolerance: float = DECREMENT_TOLERANCE,
-) -> LogisticFit:
+    tolerance: float = newton.DECREMENT_TOLERANCE,
+) -> newton.LogisticFit:
     """Return the regression with all but the first coefficient shrunk to 0."""
     penalty = np.full(design.shape[1], strength)
     penalty[0] = 0.0
@@ -160,7 +145,7 @@ def ridge(
     if start is None:
         start = centre.copy()
         start[0] = special.logit(float(weight @ target / weight.sum()))
-    return fit_logistic(design, target, weight, penalty, centre, start, tolerance)
+    return newton.fit_logistic(design, target, weight, penalty, centre, start, tolerance)
 
 
 def cross_fitted_strength(design: Floats, labelled: Labelled) -> float:
@@ -179,7 +164,9 @@ def cross_fitted_strength(design: Floats, labelled: Labelled) -> float:
         seen, weight_seen = design[~is_out], weight[~is_out]
         for position, strength in enumerate(STRENGTHS):
             start = ridge(seen, kept, weight_seen, strength, start, ROUGH).coefficient
-            losses[position] += weight[is_out] @ log_loss(design[is_out] @ start, target[is_out])
+            losses[position] += weight[is_out] @ newton.log_loss(
+                design[is_out] @ start, target[is_out]
+            )
     return STRENGTHS[int(losses.argmin())] if n_judged > 1 else FIXED_STRENGTH
 
 

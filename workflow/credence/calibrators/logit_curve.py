@@ -4,8 +4,6 @@ They are fitted by maximum likelihood with Jeffreys' prior (Firth 1993; decision
 scores that separate right from wrong have a finite slope.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Protocol
@@ -162,8 +160,7 @@ class LogitMethod(ABC):
         assert isinstance(curve, LogitCurve)
         knots = band_knots(sample)
         columns = curve.basis.columns(sample.score)
-        # Columns that the fit left out stay out.
-        used = np.flatnonzero(curve.coefficients != 0)
+        used = np.flatnonzero(curve.coefficients != 0)  # columns that the fit left out stay out
         used = np.union1d(used, [0])
         centre = columns[:, used].mean(axis=0)
         centre[0] = 0.0

@@ -1,7 +1,5 @@
 """MACEst among the methods: neighbours in the space of proteins and of their scores."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

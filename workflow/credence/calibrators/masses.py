@@ -5,8 +5,6 @@ distinct scores are replaced, bin by bin, by the two points of a Gauss quadratur
 mean, variance and third moment (Golub & Welsch 1969, doi 10.1090/S0025-5718-69-99647-1).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,11 +29,11 @@ class FixedPoint:
     high: Integers  # The value is high · 2⁻²⁶ + low · 2⁻⁵², with 0 ≤ low < 2²⁶
     low: Integers
 
-    def where(self, is_held: Booleans) -> FixedPoint:
+    def where(self, is_held: Booleans) -> "FixedPoint":
         """Return the numbers where that holds, 0 elsewhere."""
         return FixedPoint(self.high * is_held, self.low * is_held)
 
-    def placed(self, place: Integers, n_places: int) -> FixedPoint:
+    def placed(self, place: Integers, n_places: int) -> "FixedPoint":
         """Return the exact sum at each of `n_places` places."""
         high, low = (np.zeros(n_places, dtype=np.int64) for _ in range(2))
         np.add.at(high, place, self.high)
@@ -161,8 +159,7 @@ def compress(score: Floats, mass: Floats, width: float) -> Nodes:
     third = np.add.reduceat(mass * offset**3, starts) / total
     many = n_held > 2
     spread = np.sqrt(second[many])
-    # The two points are mean + spread·x with x² − skew·x − 1 = 0.
-    skew = third[many] / spread**3
+    skew = third[many] / spread**3  # The two points are mean + spread·x with x² − skew·x − 1 = 0
     root = np.sqrt(skew**2 + 4.0)
     low, high = (skew - root) / 2.0, (skew + root) / 2.0
     mass_low = high / root
@@ -263,8 +260,7 @@ def places_of(sample: ClassSample) -> Places:
     distinct, group = group_scores(sample.score)
     if len(distinct) <= MOST_PLACES:
         return Places(group, distinct, distinct)
-    # Half of the places at even steps, half at even ranks of the rows.
-    n_half = MOST_PLACES // 2
+    n_half = MOST_PLACES // 2  # half of the places at even steps, half at even ranks of the rows
     even = np.searchsorted(distinct, np.linspace(distinct[0], distinct[-1], n_half))
     at_rank = np.sort(group)[np.linspace(0, len(group) - 1, n_half).astype(np.int64)]
     first = np.unique(np.concatenate([even, at_rank]))

@@ -1,7 +1,5 @@
 """Structured matrix scaling: one regularised linear map of the log scores."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,20 +1,13 @@
 """Method specifications as users write them: ``kernel(bandwidth=mon4)``, ``trees -> beta``."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass, replace
 from typing import Any
 
+from credence.calibrators import crossfit
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.auto import AutoCalibrator
-from credence.calibrators.crossfit import (
-    DEFAULT_FOLDS,
-    ComposedCalibrator,
-    folds_by_class,
-    out_of_fold,
-)
 from credence.calibrators.protocol import Calibration, Calibrator, FitOptions, Method, Need
 from credence.predictions import Floats, Labelled
 from credence.problems import InputError, Problem, nearest, refuse
@@ -70,7 +63,7 @@ class Specification:
         if not before:
             return calibrator
         first = Specification(tuple(before)).build(replace(options, n_draws=0))
-        return ComposedCalibrator(self.text, first, calibrator)
+        return crossfit.ComposedCalibrator(self.text, first, calibrator)
 
     def fit_and_hold_out(
         self, labelled: Labelled, options: FitOptions
@@ -81,8 +74,8 @@ class Specification:
             found: tuple[Calibration, Floats] = calibrator.fit_and_hold_out(labelled)
             return found
         quick = self.build(replace(options, n_draws=0))
-        fold = folds_by_class(labelled, DEFAULT_FOLDS)
-        return calibrator.fit(labelled), out_of_fold(labelled, quick, fold).value
+        fold = crossfit.folds_by_class(labelled, crossfit.DEFAULT_FOLDS)
+        return calibrator.fit(labelled), crossfit.out_of_fold(labelled, quick, fold).value
 
 
 def parse_method(text: str, where: str, line: int | None = None) -> Specification:

@@ -6,8 +6,6 @@ decision 0306). A separable class leaves no residuals: the variance that the fit
 imply is kept beside it, and the larger one holds, direction by direction.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -118,9 +116,7 @@ def cluster_covariance(
 
 def standard_error(gradient: Floats, covariances: Floats) -> Floats:
     """Return the larger of several standard errors of each row's log odds."""
-    variances = [
-        np.einsum("ij,ij->i", gradient @ covariance, gradient) for covariance in covariances
-    ]
+    variances = [np.einsum("ij,ij->i", gradient @ one, gradient) for one in covariances]
     return np.asarray(np.sqrt(np.maximum(np.max(variances, axis=0), 0.0)))
 
 

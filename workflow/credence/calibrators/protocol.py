@@ -4,8 +4,6 @@ Settings are a frozen dataclass; fitting gives a frozen calibration. A *curve me
 predicted class at a time: :mod:`credence.calibrators.classwise` lifts it to all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum

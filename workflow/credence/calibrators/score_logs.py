@@ -4,8 +4,6 @@ Classes are taken by name and numbers rounded to nine decimals, so that neither 
 table's columns nor rounding can turn a tree's threshold.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -67,7 +65,7 @@ class ScoreRows:
         """Return the sum of the values in each run."""
         return np.asarray(np.add.reduceat(values, self.starts))
 
-    def take(self, rows: slice | NDArray[np.intp]) -> ScoreRows:
+    def take(self, rows: slice | NDArray[np.intp]) -> "ScoreRows":
         """Return the rows chosen, in the order of this set, weights rescaled."""
         columns = (self.top, self.true, self.is_correct, self.weight)
         top, true, is_correct, weight = (column[rows] for column in columns)
@@ -120,12 +118,10 @@ def blocks_of(predictions: Predictions) -> Iterator[tuple[slice, Floats]]:
         yield block, predictions.scores[block]
 
 
-def rest_moments(
-    rest: Floats, inverse_temperature: float | Floats
-) -> tuple[Floats, Floats, Floats]:
+def rest_moments(rest: Floats, beta: float | Floats) -> tuple[Floats, Floats, Floats]:
     """Return log Σ exp(β d), and mean and variance of d under those weights."""
     n_samples = rest.shape[1]
-    beta = np.broadcast_to(inverse_temperature, n_samples)
+    beta = np.broadcast_to(beta, n_samples)
     log_sum, mean, variance = (np.empty(n_samples) for _ in range(3))
     for start in range(0, n_samples, BLOCK):
         block = slice(start, start + BLOCK)

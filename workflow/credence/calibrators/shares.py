@@ -1,7 +1,5 @@
 """Shares: of the scale, of right predictions in the class, in a bin, at a score or better."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any
@@ -9,13 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.special import xlogy
 
-from credence.calibrators.classwise import (
-    ClasswiseCalibration,
-    ClasswiseCalibrator,
-    ConstantCurve,
-    curve_method,
-    fit_classes,
-)
+from credence.calibrators import classwise
 from credence.calibrators.intervals import band_of, knots_of, share_interval
 from credence.calibrators.masses import (
     HALF,
@@ -57,17 +49,15 @@ class Uncalibrated:
 class UncalibratedCalibrator:
     """Counts what calibration saw, and learns nothing."""
 
-    def fit(self, labelled: Labelled) -> ClasswiseCalibration:
+    def fit(self, labelled: Labelled) -> classwise.ClasswiseCalibration:
         """Return the score's share of the scale for every class."""
         curve = ScoreShare(labelled.predictions.scale)
-        seen = fit_classes(labelled, FitOptions(n_draws=0), None)
-        classes = {
-            name: replace(entry, fallback=None, learnt=curve) for name, entry in seen.items()
-        }
-        return ClasswiseCalibration(UNCALIBRATED.name, classes)
+        seen = classwise.fit_classes(labelled, FitOptions(n_draws=0), None)
+        classes = {name: replace(one, fallback=None, learnt=curve) for name, one in seen.items()}
+        return classwise.ClasswiseCalibration(UNCALIBRATED.name, classes)
 
 
-UNCALIBRATED = curve_method(
+UNCALIBRATED = classwise.curve_method(
     "uncalibrated",
     "The score's share of the scale, as the classifier gave it; without interval.",
     "Salamon et al. 2023, section 4, doi 10.3390/make5030043",
@@ -84,21 +74,21 @@ UNCALIBRATED = curve_method(
 class ClassOnly:
     """Settings of the class-only confidence Σw TP / Σw positives: there are none."""
 
-    def fit_curve(self, sample: ClassSample) -> ConstantCurve:
+    def fit_curve(self, sample: ClassSample) -> classwise.ConstantCurve:
         """Return the weighted share of right predictions."""
-        return ConstantCurve(masses_of(sample).share, int(Note.NONE))
+        return classwise.ConstantCurve(masses_of(sample).share, int(Note.NONE))
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
         """Return the interval of the share, from a bootstrap over clusters."""
         return Band(np.zeros(1), *share_interval(sample, options))
 
 
-CLASS_ONLY = curve_method(
+CLASS_ONLY = classwise.curve_method(
     "class_only",
     "The share of right predictions of the class, whatever the score (Conf1).",
     "Salamon et al. 2023, Eq. 1, doi 10.3390/make5030043",
     ClassOnly,
-    {Curve: ConstantCurve},
+    {Curve: classwise.ConstantCurve},
     needs=Need.CLASS,
     laws=frozenset({Law.REPEAT_IS_WEIGHT, Law.TROVE}),
     additive=True,
@@ -192,7 +182,7 @@ def equal_weight_edges(score: Floats, weight: Floats, n_bins: int) -> Floats:
     return np.asarray(score[edges[edges < len(score) - 1]])
 
 
-HISTOGRAM = curve_method(
+HISTOGRAM = classwise.curve_method(
     "histogram",
     "The share of right predictions in each bin of scores.",
     "Salamon et al. 2023, section 4, doi 10.3390/make5030043",
@@ -366,7 +356,7 @@ def curve_at(masses: Masses, cutoff: float) -> CumulativeCurve:
     return CumulativeCurve(score, share, cutoff, share_below)
 
 
-CUMULATIVE = curve_method(
+CUMULATIVE = classwise.curve_method(
     "cumulative",
     "The share of right predictions at the score or better (Cum).",
     "Salamon et al. 2023, section 7, doi 10.3390/make5030043",
@@ -381,7 +371,7 @@ CUMULATIVE_PLUS = replace(
     name="cumulative_plus",
     summary="Cum above the median score, one share below it (Cum+).",
     settings=CumulativePlus,
-    build=partial(ClasswiseCalibrator, "cumulative_plus"),
+    build=partial(classwise.ClasswiseCalibrator, "cumulative_plus"),
     laws=frozenset({Law.REPEAT_IS_WEIGHT}),
 )
 
@@ -390,6 +380,6 @@ CUMULATIVE_OPTIMAL = replace(
     name="cumulative_optimal",
     summary="Cum above the cutoff of least log loss, one share below it (Cum*).",
     settings=CumulativeOptimal,
-    build=partial(ClasswiseCalibrator, "cumulative_optimal"),
+    build=partial(classwise.ClasswiseCalibrator, "cumulative_optimal"),
     laws=frozenset({Law.REPEAT_IS_WEIGHT}),
 )

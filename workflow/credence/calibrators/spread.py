@@ -5,8 +5,6 @@ unseen proteins are from the cross-fitted ones is its standard error. What all r
 alike is the misfit: the gap between what was stated and what came true, beyond its own noise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -17,14 +15,14 @@ from scipy import special
 from credence.calibrators.score_logs import predicted_rank
 from credence.draws import encode_clusters, uniform
 from credence.predictions import Booleans, Floats, Integers, Labelled
+from credence.progress import each
 
 N_PAIRS = 4  # of complementary halves
 # Variance of a half's answer minus that of four fifths, of a mean of N: 2/N + 5/(4N) − 2/N.
 GAP_OVER_VARIANCE = 1.25
 LEAST_FAMILIES = 15.0  # in a step of the answer
 MOST_STEPS = 12
-# A class's misfit is pulled towards that of all classes by so many steps.
-MISFIT_PRIOR = 4.0
+MISFIT_PRIOR = 4.0  # a class's misfit is pulled towards that of all classes by so many steps
 # Of a curve over the score: steps average what it gets wrong here and there (decision 0302).
 CURVE_WIDER = 1.3
 # Half of a right and half of a wrong protein, so that an answer of 0 or 1 has a width.
@@ -80,7 +78,7 @@ def answers_of_halves(
     """Return each protein's answer, ``refit(seen, unseen)``, by the half that it is not in."""
     code, key = encode_clusters(labelled.cluster)
     found = []
-    for pair in range(N_PAIRS):
+    for pair in each(range(N_PAIRS), N_PAIRS):
         is_first = halves(key, 2 * pair)[code]
         if not is_first.any() or is_first.all():
             continue

@@ -4,11 +4,9 @@
 by its sum and floored at half a step; T and the award A are one for all or one per class.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse, special
@@ -296,7 +294,7 @@ class Spread:
         }
 
     @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Spread:
+    def from_record(cls, record: Mapping[str, Any]) -> Self:
         """Return the variances of a record."""
         flat = [entry or [np.nan] * (2 * N_ENTRIES) for entry in record["variance"]]
         variance = np.array(flat, dtype=np.float64).reshape(-1, 2, N_ENTRIES)

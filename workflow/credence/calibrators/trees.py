@@ -1,24 +1,17 @@
 """Pooled trees on the whole score vector: one ensemble for all predicted classes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
 
+from credence.calibrators import score_logs
 from credence.calibrators.classwise import vector_method
 from credence.calibrators.crossfit import folds_by_class, left_out
 from credence.calibrators.forest import Forest, Growth, average, boost
 from credence.calibrators.newton import log_loss
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.score_logs import (
-    canonical_order,
-    predicted_rank,
-    sorted_log_scores,
-    tree_features,
-)
 from credence.calibrators.spread import Spread, answers_of_halves, spread_of
 from credence.predictions import Floats, Labelled, Predictions
 from credence.settings import setting
@@ -59,7 +52,7 @@ class TreesModel:
         if self.spread is None:
             return value, np.full_like(value, np.nan), np.full_like(value, np.nan)
         names = tuple(sorted(predictions.class_names))
-        return value, *self.spread.interval(value, predicted_rank(predictions), names)
+        return value, *self.spread.interval(value, score_logs.predicted_rank(predictions), names)
 
     def values(self, predictions: Predictions) -> Floats:
         """Return the confidence of each prediction."""
@@ -69,11 +62,11 @@ class TreesModel:
 
 def features_of(predictions: Predictions, *, uses_networks: bool) -> Floats:
     """Return what a pooled tree may split on: as for one class, best others, predicted class."""
-    rank = predicted_rank(predictions)
-    logs = sorted_log_scores(predictions)
+    rank = score_logs.predicted_rank(predictions)
+    logs = score_logs.sorted_log_scores(predictions)
     return np.hstack(
         [
-            tree_features(predictions, uses_networks=uses_networks),
+            score_logs.tree_features(predictions, uses_networks=uses_networks),
             -np.sort(-logs, axis=1)[:, 1 : 1 + N_RUNNERS_UP],
             np.equal(rank[:, None], np.arange(predictions.n_classes)),
         ]
@@ -102,7 +95,7 @@ def grow(labelled: Labelled, growth: Growth, *, is_log_odds: bool) -> TreesModel
     """Return the ensemble of some proteins, in whatever order they come."""
     uses_networks = labelled.predictions.network_scores is not None
     features = features_of(labelled.predictions, uses_networks=uses_networks)
-    order = canonical_order(features, labelled)
+    order = score_logs.canonical_order(features, labelled)
     ordered = labelled.take(order)
     plant = boost if is_log_odds else average
     forest = plant(features[order], ordered.is_correct, ordered.weight, growth, ordered.cluster)
@@ -125,7 +118,7 @@ class Trees:
         "held-out", "Number of trees.", ("held-out", "all"), low=1, high=1000
     )
 
-    def tuned(self, labelled: Labelled) -> Trees:
+    def tuned(self, labelled: Labelled) -> "Trees":
         """Return the settings with the number of trees fixed."""
         if not isinstance(self.trees, str):
             return self

@@ -1,7 +1,5 @@
 """What a network sees of a protein: named sets of words and properties, as PhANNs has them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

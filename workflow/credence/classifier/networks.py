@@ -1,7 +1,5 @@
 """Ensembles of networks: each learns without some groups of whole clusters, and scores those."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Forecasts made one by one are moved to the nearest that one distribution can hav
 Finetti's coherence), which is nearer to what turns out, whatever turns out (decision 1010).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,7 +36,7 @@ class EventProblem:
         """What is left to be divided, shape (n_samples, 1)."""
         return 1.0 - self.own[:, None]
 
-    def take(self, rows: Booleans) -> EventProblem:
+    def take(self, rows: Booleans) -> "EventProblem":
         """Return the problem of some of the proteins."""
         return EventProblem(self.columns, self.goal[rows], self.own[rows], self.base)
 

@@ -1,7 +1,5 @@
 """Events: sets of classes that can depend on what was predicted."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,13 +1,12 @@
 """Events learnt, judged and compared: what the page and the tables need."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
 
+from credence import findings
 from credence.calibrators.crossfit import fold_of, left_out
 from credence.calibrators.protocol import Calibrator
 from credence.draws import encode_clusters, keys_of, uniform
@@ -22,20 +21,11 @@ from credence.events.forecasters import ConstantForecast, Examples, never_fallin
 from credence.events.learning import Learnt, learn, with_settings_of
 from credence.events.model import CONSTANT, EventModel, FittedEvent, agreeing, mixture_of
 from credence.events.rules import row_shares
-from credence.findings import (
-    Ablation,
-    Difference,
-    EventFinding,
-    EventsFinding,
-    FeatureFinding,
-    LearningPoint,
-    MetricValue,
-    Pooled,
-    TunedFinding,
-)
 from credence.metrics.binned import CALIBRATION, WIDTH
 from credence.metrics.metric import Judged, negative_log_likelihood
 from credence.predictions import Booleans, Floats, Integers, Labelled
+
+Calibrators = Mapping[str, Calibrator]
 
 
 @dataclass(frozen=True)
@@ -97,10 +87,7 @@ class EventData:
 
 
 def event_data(
-    labelled: Labelled,
-    evidence: EventEvidence,
-    options: EventOptions,
-    calibrators: Mapping[str, Calibrator],
+    labelled: Labelled, evidence: EventEvidence, options: EventOptions, calibrators: Calibrators
 ) -> EventData:
     """Return the set ordered by the keys of ids: ties among neighbours are settled so."""
     ids = labelled.predictions.ids.astype(str)
@@ -173,8 +160,8 @@ def study_events(
     evidence: EventEvidence,
     events: Sequence[Event],
     options: EventOptions,
-    calibrators: Mapping[str, Calibrator],
-) -> tuple[EventModel, EventsFinding]:
+    calibrators: Calibrators,
+) -> tuple[EventModel, findings.EventsFinding]:
     """Return the forecasts of all events, and how good they are on clusters left out."""
     data = event_data(labelled, evidence, options, calibrators)
     names = tuple(name for name in FEATURES if name not in options.without)
@@ -196,7 +183,7 @@ def study_events(
     known = (asked[0].table.used, data.frequency, evidence.types, evidence.admissible, agrees)
     model = EventModel(predictions.class_names, *known, fitted, mixture_of(data.labelled))
     outcome = np.stack([one.came_true for one in asked]).astype(float)
-    return model, EventsFinding(
+    return model, findings.EventsFinding(
         forecaster=options.forecaster,
         compared=(*options.every, *((NAME,) if rivals is not None else ())),
         n_folds=options.n_folds,
@@ -249,14 +236,14 @@ def _finding(
     learnt: Mapping[str, Learnt],
     stated: Mapping[str, Floats],
     published: Floats,
-) -> EventFinding:
+) -> findings.EventFinding:
     options, of = data.options, data.labelled
     question = as_question(of, asked.came_true)
     entries = {(PUBLISHED, HELD_OUT): Stated(published)}
     entries |= {(name, HELD_OUT): Stated(values) for name, values in stated.items()}
     judgement = judge(question, entries, PUBLISHED, options.judging)
     is_learnt = not asked.note and not learnt[options.forecaster].is_scarce
-    return EventFinding(
+    return findings.EventFinding(
         name=asked.event.name,
         words=asked.event.words,
         n=of.n_samples,
@@ -270,7 +257,7 @@ def _finding(
             question, None, {(PUBLISHED, HELD_OUT): Stated(published)}, options.judging
         ),
         tuned=tuple(
-            TunedFinding(name, FORECASTERS[name].tuned, part.value)
+            findings.TunedFinding(name, FORECASTERS[name].tuned, part.value)
             for name, part in learnt.items()
             if FORECASTERS[name].tuned and not part.is_scarce
         ),
@@ -279,7 +266,7 @@ def _finding(
     )
 
 
-Entry = TypeVar("Entry", MetricValue, Difference)
+Entry = TypeVar("Entry", findings.MetricValue, findings.Difference)
 
 
 def _over_all(entries: Sequence[Entry], names: Sequence[str]) -> tuple[Entry, ...]:
@@ -288,7 +275,7 @@ def _over_all(entries: Sequence[Entry], names: Sequence[str]) -> tuple[Entry, ..
 
 def _ablations(
     data: EventData, asked: Asked, question: Labelled, learnt: Mapping[str, Learnt]
-) -> tuple[Ablation, ...]:
+) -> tuple[findings.Ablation, ...]:
     """Return what is lost without each group of features, settings as tuned with all."""
     options = data.options
     used = asked.table.used
@@ -306,18 +293,16 @@ def _ablations(
         entries[group, HELD_OUT] = Stated(without)
     judgement = judge(question, entries, "all", options.judging)
     found = {(one.method, one.metric): one for one in _over_all(judgement.differences, COMPARED)}
-    of_group = {
-        group: [name for name in used if FEATURES[name].group == group] for group in groups
-    }
+    of_group = {group: [one for one in used if FEATURES[one].group == group] for group in groups}
     return tuple(
-        Ablation(group, tuple(names), found[group, "nll"], found[group, "brier"])
+        findings.Ablation(group, tuple(names), found[group, "nll"], found[group, "brier"])
         for group, names in of_group.items()
     )
 
 
 def _learning(
     data: EventData, asked: Asked, question: Labelled, everything: Learnt
-) -> tuple[LearningPoint, ...]:
+) -> tuple[findings.LearningPoint, ...]:
     """Return how good forecasts are that learn from part of the clusters, tuned again."""
     options = data.options
     rank = np.argsort(np.argsort(uniform(data.key, 0, "learning curve")))
@@ -336,17 +321,19 @@ def _learning(
     judgement = judge(question, entries, f"{SHARES_LEARNT[-1]:g}", options.judging)
     rows = _over_all(judgement.metrics, SHOWN[:4])
     return tuple(
-        LearningPoint(share, n, tuple(row for row in rows if row.method == f"{share:g}"))
+        findings.LearningPoint(share, n, tuple(row for row in rows if row.method == f"{share:g}"))
         for share, n in zip(SHARES_LEARNT, learnt_from, strict=True)
     )
 
 
-def _feature_findings(table: FeatureTable, without: Sequence[str]) -> tuple[FeatureFinding, ...]:
+def _feature_findings(
+    table: FeatureTable, without: Sequence[str]
+) -> tuple[findings.FeatureFinding, ...]:
     found = []
     for entry in FEATURES.values():
         why = f"needs {entry.needs}" if entry.name in table.missing else ""
         why = "left out by the settings" if entry.name in without else why
-        found.append(FeatureFinding(entry.name, entry.group, entry.summary, why))
+        found.append(findings.FeatureFinding(entry.name, entry.group, entry.summary, why))
     return tuple(found)
 
 
@@ -356,7 +343,7 @@ def _mean_loss(stated: Floats, outcome: Floats) -> float:
     return float(losses.mean()) if len(losses) else float("nan")
 
 
-def pooled_error(stated: Floats, outcome: Floats, weight: Floats) -> Pooled | None:
+def pooled_error(stated: Floats, outcome: Floats, weight: Floats) -> findings.Pooled | None:
     """Return the calibration error of all events in the same bins, and in bins of their own."""
     if len(stated) == 1:
         return None
@@ -368,4 +355,4 @@ def pooled_error(stated: Floats, outcome: Floats, weight: Floats) -> Pooled | No
     every = np.tile(weight, len(stated))
     apart = [error(one, came_true, weight) for one, came_true in zip(stated, outcome, strict=True)]
     pooled = error(stated.ravel(), outcome.ravel(), every)
-    return Pooled(pooled, float(np.nanmean(apart)), int((~np.isnan(stated)).sum()))
+    return findings.Pooled(pooled, float(np.nanmean(apart)), int((~np.isnan(stated)).sum()))

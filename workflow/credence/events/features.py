@@ -1,7 +1,5 @@
 """What forecasters look at: the features, listed in the registry."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -252,7 +250,7 @@ class FeatureTable:
         """The features that there are columns of."""
         return tuple(dict.fromkeys(self.feature))
 
-    def only(self, names: Sequence[str]) -> FeatureTable:
+    def only(self, names: Sequence[str]) -> "FeatureTable":
         """Return the columns of some features."""
         kept = [place for place, name in enumerate(self.feature) if name in names]
         return FeatureTable(

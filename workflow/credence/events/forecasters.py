@@ -1,7 +1,5 @@
 """What forecasts an event from features: one entry of the registry each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -42,7 +40,7 @@ class Examples:
         """Share for which it came true, with half a protein added to each outcome."""
         return float(share_with_prior(self.weight @ self.outcome, self.weight.sum()))
 
-    def take(self, rows: Any) -> Examples:
+    def take(self, rows: Any) -> "Examples":
         """Return the rows chosen."""
         rest = (self.outcome[rows], self.weight[rows], self.cluster[rows])
         return Examples(self.features[rows], *rest, self.main)

@@ -1,7 +1,5 @@
 """Forecasters tuned and judged on clusters left out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Forecasts of all events asked for, as one thing that answers and can be written."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any

@@ -11,13 +11,12 @@ A column is the name of a class, for its share of the row's scores, or one of
 those of the class asked about.
 """
 
-from __future__ import annotations
-
 import operator
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial, reduce
+from typing import Self
 
 import numpy as np
 
@@ -66,7 +65,7 @@ class Node:
 
     kind: str  # A sign of `COMPARISONS`, or ``and``, ``or``, ``not``
     operands: tuple[Operand, ...] = ()  # Of a comparison, two
-    parts: tuple[Node, ...] = ()  # Of the others
+    parts: tuple[Self, ...] = ()  # Of the others
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """All metrics, in the order in which tables show them. One line each."""
 
-from __future__ import annotations
-
 from credence.metrics import binned, metric, smooth
 from credence.metrics.metric import Metric
 

@@ -1,7 +1,5 @@
 """Bins of the confidence, in which shares are counted."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

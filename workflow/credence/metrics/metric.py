@@ -1,7 +1,5 @@
 """What a metric is: the weighted mean of a loss per protein, or a function of sums in cells."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -36,7 +34,7 @@ class Judged:
             return 0.0
         return float(self.weight.sum() ** 2 / (self.weight**2).sum())
 
-    def take(self, rows: NDArray[np.intp] | Booleans) -> Judged:
+    def take(self, rows: NDArray[np.intp] | Booleans) -> "Judged":
         """Return the rows chosen, in the order given."""
         columns: list[Any] = [of if of is None else of[rows] for of in vars(self).values()]
         return Judged(*columns)

@@ -1,7 +1,5 @@
 """Smooth calibration error, without bins (smECE)."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -4,8 +4,6 @@ C_j = Σ_{i≤j} w(t − s) / Σ w over proteins sorted by confidence s, read at
 C_0 = 0 counts. Random signs, one per cluster, make walks of the same scatter.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -80,7 +78,7 @@ class SignedWalks:
     cubes: Floats  # ΣD³
     squares: float  # ΣD², which no sign changes
 
-    def shifted(self, walk: Walk, shift: float) -> SignedWalks:
+    def shifted(self, walk: Walk, shift: float) -> "SignedWalks":
         """Return the walks had all confidences been too low by `shift`."""
         slope = np.zeros(walk.n_groups)
         slope[walk.group] = walk.slope  # the same throughout a group

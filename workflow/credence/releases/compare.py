@@ -5,8 +5,6 @@ evidence, the rest composition (decision 0611). Intervals draw whole families; a
 releases has one weight in both.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -5,8 +5,6 @@ corrected for the trove's class frequencies, since other ones fail the tests tho
 means what it meant. Proteins of a true class are compared with the old ones of that class.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

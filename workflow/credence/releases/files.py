@@ -1,7 +1,5 @@
 """The files of a release: release.json, with a chain of digests, and those of a trove."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

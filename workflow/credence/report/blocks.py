@@ -1,7 +1,5 @@
 """What a section is made of: plain records that know nothing of HTML."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

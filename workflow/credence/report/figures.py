@@ -1,7 +1,5 @@
 """Drawings of plots, the same for the same numbers, and as elements of a page."""
 
-from __future__ import annotations
-
 import io
 import re
 import warnings
@@ -28,7 +26,7 @@ LEFT, RIGHT, BOTTOM, TOP, LEGEND, GAP = 0.55, 0.12, 0.48, 0.1, 0.24, 0.1
 TALL = 3.9  # of curves and reliability diagrams, legend and labels included
 TWO_LINES = 0.46  # of a legend
 SHARES, CONFIDENCES = 0.72, 0.42  # of the counts below them
-MAP, DISTANCES = 3.4, 2.4
+DISTANCES = 2.4
 LINES, HISTOGRAM = 2.9, 2.6
 MOST_ZONES = 6.0  # of the zone shaded: intervals that reach further are cut
 WIDE_LINE, FAINT, AROUND = 4.0, 0.3, 0.04  # of intervals of arrows; of the axis beyond these
@@ -116,8 +114,7 @@ def _draw_lines(plot: plots.LinesPlot) -> Figure:
     height = LINES + LEGEND * (n_lines - 1)
     figure, (axes,) = _open(height, _one(height, LEGEND * n_lines))
     painting.paint_lines(axes, plot)
-    axes.set_xlabel(plot.axis)
-    axes.set_ylabel(plot.upright)
+    axes.set(xlabel=plot.axis, ylabel=plot.upright)
     _legend(figure, axes, n_columns)
     return figure
 
@@ -205,9 +202,7 @@ def _draw_comparison(plot: plots.ComparisonPlot) -> Figure:
     axes.set_yticks(place, rows)
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False, axis="y")
-    axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.set_xlim(start, end)
-    axes.set_xlabel(plot.axis)
+    axes.set(ylim=(len(rows) - 0.5, -0.5), xlim=(start, end), xlabel=plot.axis)
     if len(plot.methods) > 1:
         _legend(figure, axes, n_columns)
     return figure
@@ -216,12 +211,10 @@ def _draw_comparison(plot: plots.ComparisonPlot) -> Figure:
 def _draw_histogram(plot: plots.HistogramPlot) -> Figure:
     figure, (axes,) = _open(HISTOGRAM, _one(HISTOGRAM, 0.0), 0.7)
     axes.stairs(plot.counts, plot.edges, fill=True, color=style.RIGHT, alpha=0.7)
-    axes.set_xlim(plot.edges[0], plot.edges[-1])
-    axes.set_ylim(bottom=0)
+    axes.set(xlim=(plot.edges[0], plot.edges[-1]), ylim=(0, None))
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     axes.yaxis.get_major_locator().set_params(integer=True)
-    axes.set_xlabel(plot.axis)
-    axes.set_ylabel("proteins")
+    axes.set(xlabel=plot.axis, ylabel="proteins")
     return figure
 
 
@@ -253,8 +246,7 @@ def _draw_nearest(plot: plots.NearestPlot) -> Figure:
             transform=axes.get_yaxis_transform(), ha="right", va="center", fontsize=style.SMALL,
         )  # fmt: skip
     axes.axvline(plot.threshold, color=style.INK, linestyle="--", linewidth=1.0)
-    axes.set_xlim(plot.edges[0], plot.edges[-1])
-    axes.set_ylim(-0.5, n_rows - 0.5)
+    axes.set(xlim=(plot.edges[0], plot.edges[-1]), ylim=(-0.5, n_rows - 0.5))
     axes.set_yticks(range(n_rows), [shortened(printable(name)) for name in plot.names[::-1]])
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="y", visible=False)
@@ -267,29 +259,8 @@ def _draw_nearest(plot: plots.NearestPlot) -> Figure:
 
 
 KNOWN, NEW, FLAGGED = style.SERIES[5], style.SERIES[4], style.SERIES[1]
-MARGIN = 0.05  # of the map's width
 TICKS = 5
 ABOVE = BOTTOM + TOP + TWO_LINES  # of a figure's height, beside its axes
-
-
-def _draw_map(plot: plots.MapPlot) -> Figure:
-    figure, (axes,) = _open(ABOVE + MAP, [(BOTTOM, MAP)])
-    looks = ((KNOWN, "o", 9.0, 0.55), (NEW, "s", 8.0, 0.75), (FLAGGED, "^", 22.0, 1.0))
-    for name, x, y, (colour, marker, size, alpha) in zip(
-        plot.names, plot.x, plot.y, looks, strict=True
-    ):
-        if len(x):
-            axes.scatter(
-                x, y, s=size, c=colour, marker=marker, alpha=alpha, linewidths=0.0,
-                label=shortened(printable(name)),
-            )  # fmt: skip
-    axes.set_xlabel(plot.axes[0])
-    axes.set_ylabel(plot.axes[1])
-    axes.set_xticklabels([])
-    axes.set_yticklabels([])
-    axes.margins(MARGIN)
-    _legend(figure, axes, 2, handle=1.2, pad=0.4)
-    return figure
 
 
 def _draw_distances(plot: plots.DistancePlot) -> Figure:
@@ -305,12 +276,10 @@ def _draw_distances(plot: plots.DistancePlot) -> Figure:
                 alpha=0.6 if is_filled else 1.0, linewidth=0.0 if is_filled else 1.2,
                 label=f"{shortened(printable(name))}: {count(total)}",
             )  # fmt: skip
-    axes.set_xlim(0, plot.edges[-1])
-    axes.set_ylim(bottom=0)
+    axes.set(xlim=(plot.edges[0], plot.edges[-1]), ylim=(0, None))
     # Steps of 0.01 or more: longer numbers would push the label out of the picture.
     axes.yaxis.set_major_locator(MaxNLocator(TICKS, steps=[1, 2, 5, 10]))
-    axes.set_ylabel("share of proteins")
-    axes.set_xlabel("distance to the nearest calibration protein")
+    axes.set(ylabel="share of proteins", xlabel="how far from all known proteins")
     if np.isfinite(plot.flag):
         axes.axvline(min(plot.flag, plot.edges[-1]), color=FLAGGED, linestyle="--", linewidth=1.2)
     _legend(figure, axes, 2, handle=1.2, pad=0.4)
@@ -325,7 +294,6 @@ DRAWERS: dict[type[Any], Callable[[Any], Figure]] = {
     plots.LinesPlot: _draw_lines,
     plots.HistogramPlot: _draw_histogram,
     plots.NearestPlot: _draw_nearest,
-    plots.MapPlot: _draw_map,
     plots.DistancePlot: _draw_distances,
 }
 

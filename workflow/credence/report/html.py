@@ -1,7 +1,5 @@
 """The page: one file of HTML that loads nothing and runs only its own scripts."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json
@@ -18,18 +16,11 @@ import numpy as np
 from markupsafe import Markup
 
 from credence.findings import Findings, Provenance
+from credence.progress import each
 from credence.records import to_record
+from credence.report import plots
 from credence.report.blocks import Section, kind_of
 from credence.report.figures import to_svg
-from credence.report.plots import (
-    ComparisonPlot,
-    ConfidencePlot,
-    Heat,
-    HistogramPlot,
-    LinesPlot,
-    Plot,
-    ReliabilityPlot,
-)
 from credence.report.sections.all_sections import sections_of
 from credence.report.wording import count, loss, of, printable, score, share, with_interval
 
@@ -93,21 +84,19 @@ MOST_POINTS = 101  # per curve; a pointer is not finer
 Point = tuple[float, float, str]
 
 
-def points_of(plot: Plot) -> tuple[Point, ...]:
+def points_of(plot: plots.Plot) -> tuple[Point, ...]:
     """Return place and words of each point, in the units of the axes."""
     found = POINTS[type(plot)](plot) if type(plot) in POINTS else ()
     return tuple((round(x, DECIMALS), round(y, DECIMALS), text) for x, y, text in found)
 
 
-def _thinned(
-    x: Sequence[float], least: float = -math.inf, greatest: float = math.inf
-) -> list[int]:
+def _thinned(x: Sequence[float], least: float = -math.inf, most: float = math.inf) -> list[int]:
     """Return the places of what lies between, or of every second of them, or third."""
-    seen = [k for k, at in enumerate(x) if least <= at <= greatest]
+    seen = [k for k, at in enumerate(x) if least <= at <= most]
     return seen[:: max(1, -(-len(seen) // MOST_POINTS))]
 
 
-def _on_curve(plot: ConfidencePlot) -> Iterator[Point]:
+def _on_curve(plot: plots.ConfidencePlot) -> Iterator[Point]:
     curve, shares = plot.curves[0], plot.histogram.shares
     for k in _thinned(curve.score, plot.score_min, plot.score_max):
         at, value = curve.score[k], curve.value[k]
@@ -122,7 +111,7 @@ def _on_curve(plot: ConfidencePlot) -> Iterator[Point]:
         yield at, value, f"Score {score(at, plot.scale)}: {stated}. {near}."
 
 
-def _on_reliability(plot: ReliabilityPlot) -> Iterator[Point]:
+def _on_reliability(plot: plots.ReliabilityPlot) -> Iterator[Point]:
     for name, bins in zip(plot.names, plot.bins, strict=True):
         begin = f"{name}, " if len(plot.names) > 1 else ""
         for k in np.flatnonzero(bins.n):
@@ -133,7 +122,7 @@ def _on_reliability(plot: ReliabilityPlot) -> Iterator[Point]:
             yield mean, right, f"{text}{families}."
 
 
-def _on_comparison(plot: ComparisonPlot) -> Iterator[Point]:
+def _on_comparison(plot: plots.ComparisonPlot) -> Iterator[Point]:
     digits, sign = (1, "+") if plot.zone else (3, "")
     for number, method in enumerate(plot.methods):
         for row, name in enumerate(plot.rows):
@@ -144,7 +133,7 @@ def _on_comparison(plot: ComparisonPlot) -> Iterator[Point]:
                 yield value, row + plot.offset(number), f"{name}, {method}: {stated}."
 
 
-def _on_heat(plot: Heat) -> Iterator[Point]:
+def _on_heat(plot: plots.Heat) -> Iterator[Point]:
     for row, (true, counts) in enumerate(zip(plot.names, plot.counts, strict=True)):
         for column, (predicted, n) in enumerate(zip(plot.names, counts, strict=True)):
             if n:
@@ -152,30 +141,30 @@ def _on_heat(plot: Heat) -> Iterator[Point]:
                 yield column + 0.5, row + 0.5, f"{text} ({share(plot.values[row][column])})."
 
 
-def _on_lines(plot: LinesPlot) -> Iterator[Point]:
+def _on_lines(plot: plots.LinesPlot) -> Iterator[Point]:
     for name, values in zip(plot.names, plot.series, strict=True):
         for k in _thinned(plot.x):
             if not math.isnan(values[k]):
                 yield plot.x[k], values[k], f"{name}, at {plot.x[k]:.3g}: {share(values[k])}."
 
 
-def _on_histogram(plot: HistogramPlot) -> Iterator[Point]:
+def _on_histogram(plot: plots.HistogramPlot) -> Iterator[Point]:
     for (low, high), n in zip(pairwise(plot.edges), plot.counts, strict=True):
         text = f"{plot.axis} {low:.2f} to {high:.2f}: {of(n, 'protein')}."
         yield (low + high) / 2, float(n), text
 
 
 POINTS: dict[type[Any], Callable[[Any], Iterator[Point]]] = {
-    ConfidencePlot: _on_curve,
-    ReliabilityPlot: _on_reliability,
-    ComparisonPlot: _on_comparison,
-    LinesPlot: _on_lines,
-    Heat: _on_heat,
-    HistogramPlot: _on_histogram,
+    plots.ConfidencePlot: _on_curve,
+    plots.ReliabilityPlot: _on_reliability,
+    plots.ComparisonPlot: _on_comparison,
+    plots.LinesPlot: _on_lines,
+    plots.Heat: _on_heat,
+    plots.HistogramPlot: _on_histogram,
 }
 
 
-def small_paths(plot: ReliabilityPlot) -> list[tuple[str, str]]:
+def small_paths(plot: plots.ReliabilityPlot) -> list[tuple[str, str]]:
     """Return a small diagram's paths: of bins whose interval holds the diagonal, and of others."""
     paths = {"near": "", "off": "", "near dot": "", "off dot": ""}
     for bins in plot.bins:
@@ -223,6 +212,7 @@ def environment() -> jinja2.Environment:
     )
     pages.filters |= {
         "kind": kind_of,
+        "steps": lambda items: each(items, len(items)),
         # Safe: matplotlib escapes the text of a drawing, and nothing else comes from an input.
         "svg": lambda plot, name: Markup(to_svg(plot, name)),
         "points": points_of,

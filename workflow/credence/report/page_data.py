@@ -1,10 +1,9 @@
 """What lies beside the page: its text as data, and README and citation, and an index of runs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -55,21 +54,6 @@ def block_record(block: Any) -> Any:
     return {"kind": kind_of(block), **{name: block_record(getattr(block, name)) for name in names}}
 
 
-def readme(findings: Findings) -> str:
-    """Return the README of an archive, in Markdown."""
-    return _text("README.md", findings)
-
-
-def citation(findings: Findings) -> str:
-    """Return the CITATION.cff of an archive; its authors are for the depositor to name."""
-    return _text("CITATION.cff", findings)
-
-
-def bibliography(findings: Findings) -> str:
-    """Return what an archive asks to be cited, as BibTeX."""
-    return _text("references.bib", findings)
-
-
 def _text(template: str, findings: Findings) -> str:
     pages = environment().overlay(autoescape=False)
     pages.filters = {**pages.filters, "cell": _cell, "of": of}
@@ -82,6 +66,12 @@ def _text(template: str, findings: Findings) -> str:
         references=references(findings),
         files=archive_files(findings),
     )
+
+
+# Of an archive: its README, in Markdown; who made it, for the depositor to name; what to cite.
+readme = partial(_text, "README.md")
+citation = partial(_text, "CITATION.cff")
+bibliography = partial(_text, "references.bib")
 
 
 def _cell(text: str) -> str:

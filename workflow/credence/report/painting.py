@@ -1,7 +1,5 @@
 """What plots show, painted into axes: for the figures of the page and for those of journals."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import matplotlib as mpl
@@ -9,7 +7,7 @@ import numpy as np
 
 from credence.findings import Bins
 from credence.report import style
-from credence.report.plots import ChangePlot, ConfidencePlot, LinesPlot, ReliabilityPlot
+from credence.report.plots import ConfidencePlot, LinesPlot, ReliabilityPlot
 from credence.report.wording import count, printable
 
 MARKER = 0.75  # of the style's size, where points are many
@@ -38,8 +36,7 @@ def paint_confidence(axes: Any, plot: ConfidencePlot) -> None:
         axes.axhline(plot.share, color=style.INK, label="class only", **dashed)
     for number in range(len(plot.curves)):
         _draw_curve(axes, plot, number, is_many)
-    axes.set_ylim(0, 1.02)
-    axes.set_xlim(0, edges[-1])
+    axes.set(ylim=(0, 1.02), xlim=(0, edges[-1]))
 
 
 def _draw_curve(axes: Any, plot: ConfidencePlot, number: int, is_many: bool) -> None:
@@ -101,8 +98,7 @@ def paint_reliability(axes: Any, plot: ReliabilityPlot) -> None:
         face = {"markersize": size, "markerfacecolor": style.PAPER if number else colour}
         look = {"fmt": style.marker_of(number), "color": colour, "elinewidth": 1.0, "capsize": 2}
         _whiskers(axes, place, bins, label=printable(name), **look, **face)
-    axes.set_xlim(-0.02, 1.02)
-    axes.set_ylim(-0.02, 1.02)
+    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
 
 
 def _draw_chance(axes: Any, plot: ReliabilityPlot) -> None:
@@ -120,50 +116,13 @@ def _draw_chance(axes: Any, plot: ReliabilityPlot) -> None:
 
 
 def paint_lines(axes: Any, plot: LinesPlot) -> None:
-    """Paint a line per series, with intervals where they are known."""
+    """Paint a line per series, and points."""
     for number, (name, values) in enumerate(zip(plot.names, plot.series, strict=True)):
         look = {"color": style.colour_of(number), "linestyle": style.line_of(number)}
-        marker = style.marker_of(number) if plot.has_points else None
-        axes.plot(plot.x, values, marker=marker, markersize=3.5, label=printable(name), **look)
-    for number, (lower, upper) in enumerate(zip(plot.lower, plot.upper, strict=True)):
-        if lower:
-            colour = style.colour_of(number)
-            axes.fill_between(plot.x, lower, upper, color=colour, alpha=0.2, lw=0)
+        axes.plot(plot.x, values, label=printable(name), **look)
     for number, (name, x, y) in enumerate(plot.points, start=len(plot.names)):
         axes.plot(
             [x], [y], color=style.colour_of(number), marker=style.marker_of(number),
             linestyle="", markersize=5.5, label=printable(name), clip_on=False, zorder=5,
         )  # fmt: skip
-    axes.set_xlim(0.0, plot.end)
-    axes.set_ylim(-0.02 * plot.top, 1.02 * plot.top)
-
-
-def paint_change(axes: Any, plot: ChangePlot) -> None:
-    """Paint the curves of a class before and after, with their intervals."""
-    score = np.array(plot.found.grid)
-    looks = ((style.SERIES[4], "--"), (style.SERIES[2], "-"))
-    parts = zip(plot.names, plot.curves, plot.ranges, looks, strict=True)
-    for name, curve, (least, greatest), (colour, line) in parts:
-        held = (score >= least) & (score <= greatest)  # nowhere, where the bounds are NaN
-        if not held.any():
-            continue
-        value, low, high = (np.array(numbers)[held] for numbers in curve)
-        if not np.isnan(low).all():
-            axes.fill_between(score[held], low, high, color=colour, alpha=0.22, lw=0)
-        axes.plot(score[held], value, color=colour, linestyle=line, label=printable(name))
-    if plot.found.fixed:
-        fixed = np.array(plot.found.fixed)[held]
-        look = {"color": style.INK, "linestyle": ":", "linewidth": 1.2}
-        axes.plot(score[held], fixed, label="new, at old shares of the classes", **look)
-    axes.set_ylim(0, 1.02)
-
-
-def paint_change_counts(parts: list[Any], plot: ChangePlot) -> None:
-    """Paint right and wrong predictions, the newer counts filled, the older as an outline."""
-    rows = zip(parts, plot.counts.items(), (style.RIGHT, style.WRONG), strict=True)
-    for axes, (word, (before, after)), colour in rows:
-        axes.stairs(after, plot.found.edges, fill=True, color=colour, alpha=0.5, linewidth=0)
-        axes.stairs(before, plot.found.edges, color=style.INK, linewidth=0.9)
-        axes.set_ylim(0, max(*after, *before, 1) * 1.12)
-        bare_counts(axes)
-        _corner(axes, f"{word}: {count(sum(before))} → {count(sum(after))}")
+    axes.set(xlim=(0.0, 1.0), ylim=(-0.02 * plot.top, 1.02 * plot.top))

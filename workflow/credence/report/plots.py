@@ -1,14 +1,9 @@
 """What figures show, as numbers: records that a drawing is made of."""
 
-from __future__ import annotations
-
-import math
 from dataclasses import dataclass
 from itertools import pairwise
 
-import numpy as np
-
-from credence.findings import Bins, ClassChange, CurveFinding, ScoreHistogram
+from credence.findings import Bins, CurveFinding, ScoreHistogram
 
 
 def middles(edges: tuple[float, ...]) -> tuple[float, ...]:
@@ -57,19 +52,13 @@ class ReliabilityPlot(Plot):
 
 @dataclass(frozen=True)
 class LinesPlot(Plot):
-    """Shares over a score, one line per series."""
+    """Shares over another share, one line per series."""
 
     axis: str  # What the axes are
     upright: str
     names: tuple[str, ...]  # The series
     x: tuple[float, ...]  # Where they are known, ascending
     series: tuple[tuple[float, ...], ...]  # Shares; NaN where there is none
-    end: float  # Right end of the axis
-    has_points: bool  # Whether each value is marked
-    # Ends of an interval by series, empty for a series without one; none at all where no series
-    # has one.
-    lower: tuple[tuple[float, ...], ...] = ()
-    upper: tuple[tuple[float, ...], ...] = ()
     top: float = 1.0  # Upper end of the axis
     points: tuple[tuple[str, float, float], ...] = ()  # Marked by themselves: name, x, y
 
@@ -104,7 +93,6 @@ class Heat(Plot):
     names: tuple[str, ...]  # The classes
     values: tuple[tuple[float, ...], ...]  # Rows are true classes; NaN where there is none
     key: str  # What the numbers are; empty for no key beside them
-    caption: str  # What is shown, from how much
     is_count: bool = False  # Whether they are counts; else shares
     counts: tuple[tuple[int, ...], ...] = ()  # Written into the cells instead of the values
 
@@ -124,45 +112,6 @@ class HistogramPlot(Plot):
 
 
 @dataclass(frozen=True)
-class ChangePlot(Plot):
-    """One class before and after: curves above the predictions they rest on."""
-
-    names: tuple[str, str]  # What the older and the newer release are called
-    found: ClassChange  # Curves and counts; none of either where there are none
-    scale: float  # Right end of the axis
-
-    @property
-    def curves(self) -> tuple[tuple[tuple[float, ...], ...], ...]:
-        """The curve of each release with its lower and its upper bounds."""
-        found = self.found
-        return (
-            (found.before, found.before_lower, found.before_upper),
-            (found.after, found.after_lower, found.after_upper),
-        )
-
-    @property
-    def counts(self) -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
-        """Right and wrong predictions per bin, of each release."""
-        found = self.found
-        return {
-            "right": (found.right_before, found.right_after),
-            "wrong": (found.wrong_before, found.wrong_after),
-        }
-
-    @property
-    def ranges(self) -> tuple[tuple[float, float], ...]:
-        """The scores seen of each release, to whole bins; all scores without counts."""
-        edges = self.found.edges
-        if not edges:
-            return ((0.0, self.scale),) * 2
-        ranges = []
-        for counts in zip(*self.counts.values(), strict=True):
-            held = np.flatnonzero(np.sum(counts, axis=0))
-            ranges.append((edges[held[0]], edges[held[-1] + 1]) if len(held) else (math.nan,) * 2)
-        return tuple(ranges)
-
-
-@dataclass(frozen=True)
 class NearestPlot(Plot):
     """Proteins of each group by identity of the nearest protein elsewhere."""
 
@@ -171,16 +120,6 @@ class NearestPlot(Plot):
     counts: tuple[tuple[int, ...], ...]  # Per group, per bin
     n_alone: tuple[int, ...]  # Per group, proteins that nothing elsewhere resembles
     threshold: float  # From here on proteins are relatives
-
-
-@dataclass(frozen=True)
-class MapPlot(Plot):
-    """Proteins along two axes, in three kinds: known, new and flagged."""
-
-    names: tuple[str, ...]  # The kinds
-    x: tuple[tuple[float, ...], ...]  # By kind
-    y: tuple[tuple[float, ...], ...]
-    axes: tuple[str, str]  # What the two axes are
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,6 @@
 The series are Okabe and Ito's, which colour-blind readers tell apart.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 INK = "#1a1b1c"

@@ -4,8 +4,6 @@ A check is good only where something like it is shown: that a test finds nothing
 enough. What was not checked forbids the verdict `good`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping
 

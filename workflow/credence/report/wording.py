@@ -1,7 +1,5 @@
 """Numbers in words: one place where the page's figures of speech are made."""
 
-from __future__ import annotations
-
 import math
 import re
 from functools import partial

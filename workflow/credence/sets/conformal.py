@@ -5,8 +5,6 @@ few of the class's calibration proteins. Families, not proteins, are exchangeabl
 each one counts once in a class, its members sharing that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
@@ -76,9 +74,7 @@ class Ladder:
     def refuse_damage(self) -> None:
         """Refuse steps that are not as a fit leaves them."""
         steps = self.strangeness, -self.families
-        if any(
-            one.shape != (self.families.size,) or not (np.diff(one) >= 0).all() for one in steps
-        ):
+        if any(x.shape != (self.families.size,) or not (np.diff(x) >= 0).all() for x in steps):
             raise ValueError("its steps do not go up one by one")
 
 

@@ -1,7 +1,5 @@
 """The law of the simulated scores, the same in every world; a seed only draws from it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -37,8 +35,7 @@ RESOLUTION = 0.01
 # github.com/Adrian-Cantu/PhANNs (MIT).
 PUBLISHED_CORRECT = (2227, 63, 640, 398, 879, 4273, 479, 1884, 258, 1075, 27904)
 PUBLISHED_WRONG = (564, 813, 287, 328, 447, 1022, 908, 50, 249, 848, 1205)
-# Share of `Other` in that set, Salamon et al. 2023, doi 10.3390/make5030043.
-SHARE_OTHER = 0.64
+SHARE_OTHER = 0.64  # share of `Other` in that set, Salamon et al. 2023, doi 10.3390/make5030043
 # True × predicted classes of PhANNs' first submission (same repository, branch
 # minus_capsid, model_training/cat_tag_old.csv): says which classes are confused.
 FIRST_CONFUSION = (

@@ -1,7 +1,5 @@
 """Scores of ten simulated networks: a family has a favoured class, a rival and a margin."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Protein families evolved from random ancestors by substitutions, indels and lost ends."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cache
 

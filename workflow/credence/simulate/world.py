@@ -1,7 +1,5 @@
 """The demo world: proteins, scores and troves, with all that is true of them, and its files."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -24,11 +24,12 @@ from credence.confidence import Confidence, Note, counted, sentences_of, unknown
 from credence.evaluation.use_sets import NovelSet
 from credence.events.model import Mix
 from credence.findings import Sameness
-from credence.predictions import Predictions
+from credence.predictions import Floats, Integers, Predictions, Strings
 from credence.problems import Problem, raise_any, refuse
 from credence.progress import Progress
 from credence.stages.check import read_summary
 from credence.stages.lists import finish_table, list_paths
+from credence.stages.novelty import look_at
 from credence.stages.reading import (
     RELATIVES_UNKNOWN,
     Features,
@@ -43,6 +44,7 @@ from credence.stages.tools import combine_use_set, read_answers, tables_of
 from credence.tables.contract import (
     AGREE,
     CONFIDENCE_NAMES,
+    GENOME,
     NOVELTY_NAMES,
     UNCORRECTED_NAMES,
     EvidenceTable,
@@ -78,6 +80,7 @@ NO_SKETCH = (
     "it keeps no sketch of the scores that it saw, so nothing says whether a table is of the same "
     "classifier. What credence fit makes of labelled tables keeps one."
 )
+LESS_SURE = 0.99  # A protein's probability of a known kind below which a note says so
 PART = re.compile(r"(?P<number>[0-9]{1,9})/(?P<n_parts>[0-9]{1,9})")
 
 
@@ -133,7 +136,9 @@ class Given:
         )
         events, known = _events(self.events, self.evidence, self.novelty)
         answers = None if self.answers is None else read_answers(self.answers)
-        return Annotation(file, shift, newcomers, events, known, sequences, answers=answers)
+        known_to = (file, shift, newcomers, events, known, sequences)
+        has_genomes = self.stated.genome is not None
+        return Annotation(*known_to, answers=answers, has_genomes=has_genomes)
 
     @cached_property
     def spec(self) -> TableSpec:
@@ -155,10 +160,7 @@ class Given:
                 samples = replace(samples, unscored_ids=silent, unscored_lines=lines)
                 silent = silent[:0]
             if annotation.newcomers is not None:
-                newcomers = annotation.newcomers
-                places = newcomers.features.places(
-                    newcomers.reference.space, samples.predictions.ids
-                )
+                places = annotation.newcomers.places_of(samples.predictions.ids)
                 samples = replace(samples, predictions=replace(samples.predictions, places=places))
             require_match(file, samples.predictions, where)
             for made, path in ((annotation.shift, self.shift), (annotation.events, self.events)):
@@ -187,7 +189,8 @@ def _combined(options: dict[str, Any], folder: Path) -> dict[str, Any]:
     tables = options["tables"]
     chosen = tables, options["format_"], options["spec_json"]
     combine_use_set(*chosen, further, file, names[0], str(names[1]))
-    own = {"tables": [str(names[0])], "format_": "credence", "spec_json": "{}"}
+    spec = {} if stated_spec(*chosen).genome is None else {GENOME: GENOME}
+    own = {"tables": [str(names[0])], "format_": "credence", "spec_json": json.dumps(spec)}
     return options | own | {"answers": str(names[1]), "shown": tables}
 
 
@@ -215,6 +218,9 @@ def _annotate(
     pieces = (samples.predictions for _, samples in stream_tables(tables, given.spec))
     sameness = sameness_of(annotation.file, annotation.shift, pieces)
     annotation = replace(annotation, is_changed=sameness is not None and sameness.is_changed)
+    if annotation.newcomers is not None:
+        every = [samples.predictions.ids for _, samples in stream_tables(tables, given.spec)]
+        annotation.newcomers.prepare(np.concatenate([np.empty(0, dtype=object), *every]))
     n_unknown = n_unscored = 0
     outs = [Path(path) for path in (out, also) if path is not None]
     with ExitStack() as whole:
@@ -302,6 +308,7 @@ class Annotation:
     noted: Counter[str] = field(default_factory=Counter)  # Of all rows so far: see `counted`
     is_changed: bool = False  # Whether the set's scores are unlike calibration's
     answers: pd.DataFrame | None = None  # Of each of several tools, by protein
+    has_genomes: bool = False  # Whether a column names the genome of each protein
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -314,6 +321,7 @@ class Annotation:
             *(UNCORRECTED_NAMES if is_shifted else ()),
             *event_names(None if self.events is None else self.events.model, is_shifted),
             *(() if self.answers is None else self.answers.columns),
+            *((GENOME,) if self.has_genomes else ()),
         )
 
     def columns(self, samples: Samples, where: str) -> dict[str, Any]:
@@ -351,6 +359,7 @@ class Annotation:
             known = self.answers.index.to_numpy(dtype=object)
             rows = rows_of(predictions.ids, "TABLE", known, "--answers")
             columns |= {name: self.answers[name].to_numpy()[rows] for name in self.answers}
+        columns[GENOME] = predictions.ids if samples.genome is None else samples.genome
         columns = {name: columns[name] for name in self.names}
         return with_unscored(columns, samples, method)
 
@@ -361,10 +370,25 @@ class Newcomers:
     def __init__(
         self, novelty: str, proteins: str | None, vectors: str | None, match: str, name: str
     ) -> None:
-        self.reference = NOVELTY.read(Path(novelty)).reference
+        self.file = NOVELTY.read(Path(novelty))
+        self.reference = self.file.reference
         self.features = Features(() if proteins is None else (proteins,), vectors, match)
         self.features.require_space(self.reference.space, novelty)
-        self.set = NovelSet(name, self.reference)
+        self.set = NovelSet(name, self.reference, self.file.detector)
+
+    def prepare(self, ids: Strings) -> None:
+        """Look at all proteins of the set: how many are foreign bears on each."""
+        self.row_of = {id_: row for row, id_ in enumerate(ids)}
+        texts = [self.features.sequences.get(id_, "") for id_ in ids]
+        self.places = self.features.places(self.reference.space, ids)
+        self.every = look_at(self.file, self.places, np.array(texts, dtype=object))
+
+    def _rows(self, ids: Strings) -> Integers:
+        return np.array([self.row_of[id_] for id_ in ids], dtype=np.int64)
+
+    def places_of(self, ids: Strings) -> Floats:
+        """Return where proteins that were prepared lie."""
+        return np.asarray(self.places[self._rows(ids)])
 
     def noted(
         self, predictions: Predictions, confidence: Confidence
@@ -372,8 +396,10 @@ class Newcomers:
         """Return the confidences with what notes say of novelty, and further columns."""
         places = predictions.places
         assert places is not None
-        look = self.reference.look(places)
+        look = self.every.take(self._rows(predictions.ids))
+        kind = np.nan_to_num(look.known_kind, nan=1.0)
         note = confidence.note.copy()
+        note[(kind < LESS_SURE) & ~look.is_flagged] |= int(Note.LITTLE_LIKE)
         note[~np.isfinite(places).all(axis=1)] |= int(Note.NO_PLACE)
         note[look.is_flagged] |= int(Note.NOVEL)
         note[look.is_repeat] |= int(Note.REPEAT)
@@ -381,9 +407,15 @@ class Newcomers:
         known = look.nearest >= 0
         nearest[known] = self.reference.ids[look.nearest[known]]
         names = np.array(predictions.class_names, dtype=object)[predictions.predicted_class]
-        self.set.add(predictions.ids, places, look, names, confidence.value)
-        values = (look.novelty, look.distance, nearest, look.training_distance)
-        return replace(confidence, note=note), dict(zip(NOVELTY_NAMES, values, strict=True))
+        self.set.add(predictions.ids, look, names, confidence.value * kind)
+        values = (
+            *(look.novelty, look.distance, nearest, look.training_distance),
+            *(look.closest, look.identity, look.known_kind),
+        )
+        # The upper end stays: it holds where the protein is of a known kind after all.
+        reduced = {name: getattr(confidence, name) * kind for name in ("value", "lower")}
+        found = replace(confidence, note=note, **reduced)
+        return found, dict(zip(NOVELTY_NAMES, values, strict=True))
 
 
 def _newcomers(

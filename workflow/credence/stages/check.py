@@ -1,7 +1,5 @@
 """The stage `check`: reading all files of a set, and saying everything that is wrong."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -17,17 +15,7 @@ from credence.findings import InputFile
 from credence.predictions import Integers, Strings
 from credence.problems import InputError, Problem, gathering, raise_any
 from credence.records import json_text, read_record
-from credence.stages.reading import (
-    as_calibrated,
-    json_settings,
-    read_proteins,
-    read_sequences,
-    read_set,
-    require_labels,
-    require_other,
-    stated_spec,
-    with_labels,
-)
+from credence.stages import reading
 from credence.tables.digests import sha256_of
 from credence.tables.fasta import match_ids
 from credence.tables.formats import TableSpec
@@ -57,12 +45,12 @@ def check_tables(
         for proposal in proposals if len(proposals) > 1 else ():
             click.echo(f"{tables[0]} may be {proposal.format}: {proposal.reason}", err=True)
     if samples is not None or out is not None:
-        require_other((samples, out), [*tables, proteins, calibration])
-    spec = stated_spec(tables, format_, spec_json)
+        reading.require_other((samples, out), [*tables, proteins, calibration])
+    spec = reading.stated_spec(tables, format_, spec_json)
     file = None if calibration is None else read_calibration(Path(calibration))
     if file is not None:
-        spec = as_calibrated(spec, file.class_names, file.scale)
-    labels = json_settings(labels_json, "--labels") or None
+        spec = reading.as_calibrated(spec, file.class_names, file.scale)
+    labels = reading.json_settings(labels_json, "--labels") or None
     same = Overlap(None if file is None else file.known, proteins, match)
     if samples is None and labels is None and not labelled:
         census, inputs = count_checked(tables, spec, proteins, match, same.see)
@@ -91,7 +79,7 @@ class Overlap:
         self._sequences: dict[str, str] = {}
         if known is not None and proteins is not None:
             with suppress(InputError):  # it is raised where the file itself is checked
-                self._sequences = read_sequences((proteins,), match)
+                self._sequences = reading.read_sequences((proteins,), match)
 
     def see(self, ids: Strings) -> None:
         """Count the proteins of a piece of the set."""
@@ -118,7 +106,7 @@ def read_checked(
     problems: list[Problem] = []
     samples = None
     with gathering(problems):
-        samples = read_set(tables, spec)
+        samples = reading.read_set(tables, spec)
     ids_at = None
     if samples is not None:
         ids = np.concatenate([samples.predictions.ids, samples.unscored_ids])
@@ -127,11 +115,11 @@ def read_checked(
     if samples is not None:
         with gathering(problems):
             if labels is not None:
-                samples = with_labels(
+                samples = reading.with_labels(
                     samples, tables[0], labels, proteins, match, spec, may_lack=may_lack
                 )
             if labelled:
-                require_labels(samples, tables[0])
+                reading.require_labels(samples, tables[0])
     raise_any(problems)
     assert samples is not None
     inputs = _inputs(tables, samples.n_samples, proteins, n_proteins)
@@ -180,7 +168,7 @@ def _match(
     n_proteins = 0
     if proteins is not None:
         with gathering(problems):
-            fasta = read_proteins(proteins, match)
+            fasta = reading.read_proteins(proteins, match)
             n_proteins = fasta.n_proteins
             if ids_at is not None:
                 ids, lines = ids_at

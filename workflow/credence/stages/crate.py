@@ -1,7 +1,5 @@
 """What an archive says of itself to other programs: a Workflow Run Crate (RO-Crate 1.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import Any
@@ -11,10 +9,7 @@ from credence.report.verdict import verdict_of
 
 METADATA = "ro-crate-metadata.json"
 WORKFLOW = "workflow/Snakefile"
-CONTEXT = [
-    "https://w3id.org/ro/crate/1.1/context",
-    "https://w3id.org/ro/terms/workflow-run/context",
-]
+CONTEXT = "https://w3id.org/ro/crate/1.1/context"  # which has every term that stands here
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),
     "https://w3id.org/ro/wfrun/workflow/0.5": ("Workflow Run Crate", "0.5"),

@@ -1,7 +1,5 @@
 """The stages `crossfit` and `evaluate`: methods judged in sample and held out."""
 
-from __future__ import annotations
-
 import math
 import platform
 from collections.abc import Mapping, Sequence
@@ -13,7 +11,7 @@ from typing import Any, Literal
 
 import click
 
-from credence import __version__
+from credence import __version__, findings
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.auto import AutoCalibration, Mix
 from credence.calibrators.crossfit import fold_of
@@ -23,16 +21,6 @@ from credence.evaluation import EvaluationOptions, evaluate
 from credence.evaluation.evaluate import cross_fit, metric_columns
 from credence.evaluation.judging import Stated
 from credence.evaluation.notices import plural
-from credence.findings import (
-    Findings,
-    MethodFinding,
-    Notice,
-    Provenance,
-    Setting,
-    SkippedCandidate,
-    StackFinding,
-    StackMember,
-)
 from credence.lists.thresholds import find_thresholds
 from credence.predictions import Labelled
 from credence.problems import Problem, gathering, nearest, raise_any, refuse
@@ -44,14 +32,7 @@ from credence.stages.fit import fit_options
 from credence.stages.lists import threshold_columns, wanted_of
 from credence.stages.reading import CalibrationSet, LabelledTables, in_order_of_ids, require_other
 from credence.stages.settings import Settings
-from credence.tables.stage_files import (
-    CalibrationFile,
-    check_held_out_ending,
-    read_calibration,
-    read_held_out_file,
-    require_match,
-    write_held_out_file,
-)
+from credence.tables import stage_files
 from credence.tables.writing import check_table_ending, write_record, write_table
 
 LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "snakemake", "matplotlib")
@@ -98,12 +79,12 @@ def evaluate_tables(
 
 def judge_calibrations(
     labelled: Labelled,
-    files: Mapping[str, CalibrationFile],
+    files: Mapping[str, stage_files.CalibrationFile],
     settings: Settings,
     chosen: str,
     held_out: Mapping[str, Stated] | None = None,
     resample: Literal["cluster", "row"] = "cluster",
-) -> Findings:
+) -> findings.Findings:
     """Return how good calibrations are, fitted again without each fold if not in `held_out`."""
     level, draws = settings.calibration.level, settings.calibration.draws
     folds = settings.evaluation.folds
@@ -120,9 +101,11 @@ def judge_calibrations(
     if labelled.predictions.scores is None:
         sets = None
     versions = {"Python": platform.python_version()} | {name: version(name) for name in LIBRARIES}
-    own = tuple(starmap(Setting, versions.items()))
-    return Findings(
-        provenance=Provenance(run="", title="", credence_version=__version__, versions=own),
+    own = tuple(starmap(findings.Setting, versions.items()))
+    return findings.Findings(
+        provenance=findings.Provenance(
+            run="", title="", credence_version=__version__, versions=own
+        ),
         methods=tuple(map(_method_finding, files)),
         chosen=chosen,
         results=evaluation.results,
@@ -141,7 +124,7 @@ def judge_calibrations(
 def crossfit_tables(given: LabelledTables, out: str, settings: Settings, calibration: str) -> None:
     """Write what the method of a calibration says of each protein that did not fit it."""
     require_other((out,), [*given.files, calibration])
-    check_held_out_ending(Path(out))
+    stage_files.check_held_out_ending(Path(out))
     files = _read_calibrations([calibration])
     (name,) = files
     labelled = _judged_set(given, files, settings).labelled
@@ -151,16 +134,16 @@ def crossfit_tables(given: LabelledTables, out: str, settings: Settings, calibra
     fold = fold_of(labelled.cluster, labelled.predictions.predicted_class, n_folds)
     confidences, vectors = cross_fit(labelled, {name: calibrator}, fold)
     found = confidences[name], vectors.get(name)
-    write_held_out_file(Path(out), name, *found, labelled, _facts(settings))
+    stage_files.write_held_out_file(Path(out), name, *found, labelled, _facts(settings))
     click.echo(f"Wrote {out}: {name}, {labelled.n_samples} proteins, {n_folds} folds.", err=True)
 
 
-def _read_calibrations(paths: Sequence[str]) -> dict[str, CalibrationFile]:
-    files: dict[str, CalibrationFile] = {}
+def _read_calibrations(paths: Sequence[str]) -> dict[str, stage_files.CalibrationFile]:
+    files: dict[str, stage_files.CalibrationFile] = {}
     problems: list[Problem] = []
     for path in paths:
         with gathering(problems):
-            file = read_calibration(Path(path))
+            file = stage_files.read_calibration(Path(path))
             if file.method_spec in files:
                 what = f"{file.method_spec!r} was given already."
                 raise refuse(path, what, "Give each method once.")
@@ -169,7 +152,7 @@ def _read_calibrations(paths: Sequence[str]) -> dict[str, CalibrationFile]:
     return files
 
 
-def _chosen(name: str | None, files: Mapping[str, CalibrationFile]) -> str:
+def _chosen(name: str | None, files: Mapping[str, stage_files.CalibrationFile]) -> str:
     """Return the method of the published confidences; the first unless named."""
     if name is None:
         return next(iter(files))
@@ -180,14 +163,14 @@ def _chosen(name: str | None, files: Mapping[str, CalibrationFile]) -> str:
 
 
 def _judged_set(
-    given: LabelledTables, files: Mapping[str, CalibrationFile], settings: Settings
+    given: LabelledTables, files: Mapping[str, stage_files.CalibrationFile], settings: Settings
 ) -> CalibrationSet:
     """Return the proteins that judge, by their ids; refuse calibrations of another table."""
     samples = given.samples(next(iter(files.values())))
     problems: list[Problem] = []
     for file in files.values():
         with gathering(problems):
-            require_match(file, samples.predictions, given.tables[0])
+            stage_files.require_match(file, samples.predictions, given.tables[0])
     raise_any(problems)
     used = given.calibrating(samples, settings.calibration.weights)
     return replace(used, labelled=in_order_of_ids(used.labelled))
@@ -201,7 +184,7 @@ def _facts(settings: Settings) -> dict[str, float]:
 
 def _read_held_out(
     paths: Sequence[str],
-    files: Mapping[str, CalibrationFile],
+    files: Mapping[str, stage_files.CalibrationFile],
     labelled: Labelled,
     facts: dict[str, float],
 ) -> dict[str, Stated]:
@@ -210,7 +193,9 @@ def _read_held_out(
     problems: list[Problem] = []
     for path in paths:
         with gathering(problems):
-            method, confidence, vectors = read_held_out_file(Path(path), labelled, facts)
+            method, confidence, vectors = stage_files.read_held_out_file(
+                Path(path), labelled, facts
+            )
             if method not in files:
                 what = f"{method!r} is not judged here."
                 raise refuse(path, what, "Give its calibration too, or leave it out.")
@@ -221,7 +206,7 @@ def _read_held_out(
     return found
 
 
-def _method_finding(name: str) -> MethodFinding:
+def _method_finding(name: str) -> findings.MethodFinding:
     specification = parse_method(name, "--calibration")
     stages = specification.stages
     settings, prose = [], []
@@ -229,10 +214,10 @@ def _method_finding(name: str) -> MethodFinding:
         for key, (_, rule) in setting_rules(stage.method.settings).items():
             value = getattr(stage.settings, key)
             name = key if len(stages) == 1 else f"{stage.method.name}.{key}"
-            settings.append(Setting(name, str(value)))
+            settings.append(findings.Setting(name, str(value)))
             text = rule.text.rstrip(".")
             prose.append(f"{_in_words(key, value)} ({text[:1].lower()}{text[1:]})")
-    return MethodFinding(
+    return findings.MethodFinding(
         name=specification.text,
         summary=" Then: ".join(stage.method.summary for stage in stages),
         reference="; ".join(stage.method.reference for stage in stages),
@@ -248,7 +233,7 @@ def _in_words(key: str, value: Any) -> str:
     return f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
 
 
-def _stack_finding(name: str, calibration: AutoCalibration) -> StackFinding:
+def _stack_finding(name: str, calibration: AutoCalibration) -> findings.StackFinding:
     *members, own = calibration.judged
     full, score_only = calibration.full, calibration.score_only or calibration.full
 
@@ -262,13 +247,15 @@ def _stack_finding(name: str, calibration: AutoCalibration) -> StackFinding:
         of_classes = (by_class.get(class_, nothing) for class_ in calibration.class_names)
         own_weights = tuple(weight(full, weights, one.method) for weights in of_classes)
         reference = BY_NAME[one.method].reference
-        found.append(StackMember(one.method, one.held_out_nll, overall, own_weights, reference))
+        found.append(
+            findings.StackMember(one.method, one.held_out_nll, overall, own_weights, reference)
+        )
     alone = dict(zip(score_only.members, score_only.pooled.tolist(), strict=True))
-    skipped = tuple(starmap(SkippedCandidate, calibration.skipped.items()))
+    skipped = tuple(starmap(findings.SkippedCandidate, calibration.skipped.items()))
     numbers = (calibration.n, calibration.n_clusters, own.held_out_nll)
-    return StackFinding(name, *numbers, tuple(found), alone, skipped)
+    return findings.StackFinding(name, *numbers, tuple(found), alone, skipped)
 
 
-def _set_aside(reason: str, count: int) -> Notice:
+def _set_aside(reason: str, count: int) -> findings.Notice:
     of_set = f"{plural(count, 'protein')} of the calibration set {'is' if count == 1 else 'are'}"
-    return Notice("set aside", f"{of_set} not used: {reason}.")
+    return findings.Notice("set aside", f"{of_set} not used: {reason}.")

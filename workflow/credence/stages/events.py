@@ -1,7 +1,5 @@
 """The stage `events`: questions beyond the predicted class, learnt and judged."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,17 +18,9 @@ from credence.predictions import Predictions
 from credence.problems import Problem, nearest, raise_any, refuse
 from credence.stages.reading import LabelledTables, in_order_of_ids, require_other
 from credence.stages.settings import EventsSettings, Settings
+from credence.tables import stage_files
 from credence.tables.contract import read_evidence
 from credence.tables.digests import sha256_of
-from credence.tables.stage_files import (
-    EVENTS,
-    NOVELTY,
-    CalibrationFile,
-    EventsFile,
-    need_problems,
-    read_calibration,
-    require_match,
-)
 
 
 def learn_events(
@@ -46,7 +36,7 @@ def learn_events(
     learnt = (asked.forecaster, asked.compare, asked.without, asked.agree, asked.folds)
     options = EventOptions(*learnt, of.min_positives, of.level, of.draws)
     _require_known(asked)
-    file = None if calibration is None else read_calibration(Path(calibration))
+    file = None if calibration is None else stage_files.read_calibration(Path(calibration))
     samples, where = given.samples(file), given.tables[0]
     events = _events(asked, samples.predictions)
     labelled = in_order_of_ids(given.calibrating(samples, settings.calibration.weights).labelled)
@@ -57,7 +47,9 @@ def learn_events(
     known, near = _with_evidence(known, evidence, given.novelty, where, is_near_asked)
     model, finding = study_events(labelled, known, events, options, calibrators)
     names, scale = labelled.predictions.class_names, labelled.predictions.scale
-    EVENTS.write(Path(out), EventsFile(method, names, scale, finding, model, near))
+    stage_files.EVENTS.write(
+        Path(out), stage_files.EventsFile(method, names, scale, finding, model, near)
+    )
     count = f"{len(events)} event{'' if len(events) == 1 else 's'}"
     message = f"Wrote {out}: {count}, {labelled.n_samples} proteins, {asked.folds} folds."
     click.echo(message, err=True)
@@ -111,7 +103,7 @@ def _events(asked: EventsSettings, predictions: Predictions) -> tuple[Event, ...
 
 def _method(
     calibration: str | None,
-    file: CalibrationFile | None,
+    file: stage_files.CalibrationFile | None,
     options: EventOptions,
     predictions: Predictions,
     where: str,
@@ -119,9 +111,9 @@ def _method(
     """Return the method that events agree with, and what fits it without intervals."""
     if file is None or not options.agrees:
         return "", {}
-    require_match(file, predictions, where)
+    stage_files.require_match(file, predictions, where)
     method = parse_method(file.method_spec, str(calibration))
-    raise_any(need_problems(method.text, method.needs, predictions, where))
+    raise_any(stage_files.need_problems(method.text, method.needs, predictions, where))
     quick = FitOptions(options.min_positives, options.level, 0)
     return file.method_spec, {file.method_spec: method.build(quick)}
 
@@ -135,7 +127,9 @@ def _with_evidence(
     # A distance in the user's table counts, and is asked for again by annotate.
     is_given = given is not None and "distance" in given.columns
     if novelty is not None and is_near_asked and not is_given:
-        distance = NOVELTY.read(Path(novelty)).reference.known_distance(known.predictions.ids)
+        distance = stage_files.NOVELTY.read(Path(novelty)).reference.known_distance(
+            known.predictions.ids
+        )
         if not np.isfinite(distance).any():
             what = f"it knows no distance of a protein of {where}."
             raise refuse(novelty, what, "Give what credence novelty wrote of the same set.")

@@ -1,7 +1,5 @@
 """The stage `fit`: from labelled predictions to a calibration file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,26 +17,12 @@ from credence.problems import Problem, raise_any, refuse
 from credence.records import read_record
 from credence.releases.files import set_digest
 from credence.sets.conformal import SetOptions, families_needed, fit_sets
-from credence.stages.reading import (
-    RELATIVES_KNOWN,
-    RELATIVES_UNKNOWN,
-    CalibrationSet,
-    LabelledTables,
-    counts_of,
-    read_sequences,
-    require_other,
-)
+from credence.stages import reading
 from credence.stages.settings import CalibrationSettings, SetsSettings, Settings
+from credence.tables import stage_files
 from credence.tables.counts import FORMAT as COUNTS
 from credence.tables.counts import read_counts
 from credence.tables.digests import sha256_of
-from credence.tables.stage_files import (
-    CalibrationFile,
-    known_proteins,
-    need_problems,
-    settings_record,
-    write_calibration,
-)
 from credence.tools.combining import Combination
 
 AGAIN = "Combine again: credence combine."
@@ -50,7 +34,7 @@ GIVE_CLUSTERS = (
 
 
 def fit_tables(
-    given: LabelledTables,
+    given: reading.LabelledTables,
     out: str,
     settings: Settings,
     proteins: Sequence[str],
@@ -60,10 +44,10 @@ def fit_tables(
 ) -> None:
     """Fit one method to labelled tables and write the calibration."""
     files = [*given.files, *proteins]
-    require_other((out,), [*files, tools])
+    reading.require_other((out,), [*files, tools])
     parse_method(settings.calibration.method, "--method")  # refused before anything is read
     if given.format_ == COUNTS:
-        _require_counts_alone(given, proteins, tools)
+        _require_counts(given, proteins, tools)
         _fit_counts(given.tables[0], out, settings, given.scale, design_effect or 1.0)
         return
     if design_effect is not None:
@@ -74,27 +58,27 @@ def fit_tables(
     table, *more = given.tables
     is_release = given.groups is not None and not more  # known by one table and its groups
     file = replace(
-        fit_calibration(chosen, settings, table, read_sequences(proteins, match)),
+        fit_calibration(chosen, settings, table, reading.read_sequences(proteins, match)),
         inputs={name: sha256_of(Path(path)) for name, path in _names(files)},
         release=set_digest(Path(table), Path(str(given.groups))) if is_release else None,
         tools=None if tools is None else read_record(Combination, Path(tools), AGAIN),
     )
-    write_calibration(Path(out), file)
+    stage_files.write_calibration(Path(out), file)
     for notice in (*sets_notices(file, settings.sets), *samples.notices()):
         click.echo(f"{table}: {notice}.", err=True)
-    if file.counts["relatives"] == RELATIVES_UNKNOWN:
-        click.echo(f"{out}: {RELATIVES_UNKNOWN}. {GIVE_CLUSTERS}", err=True)
+    if file.counts["relatives"] == reading.RELATIVES_UNKNOWN:
+        click.echo(f"{out}: {reading.RELATIVES_UNKNOWN}. {GIVE_CLUSTERS}", err=True)
     _echo_written(out, file)
 
 
-def _echo_written(out: str, file: CalibrationFile) -> None:
+def _echo_written(out: str, file: stage_files.CalibrationFile) -> None:
     classes = "; ".join(file.class_names)
     what = f"{file.method_spec}, from {file.counts['n']} proteins, for the classes {classes}"
     click.echo(f"Wrote {out}: {what}.", err=True)
 
 
-def _require_counts_alone(
-    given: LabelledTables, proteins: Sequence[str], tools: str | None
+def _require_counts(
+    given: reading.LabelledTables, proteins: Sequence[str], tools: str | None
 ) -> None:
     """Refuse what names proteins, and a second table."""
     further = {
@@ -121,7 +105,7 @@ def _fit_counts(
     labelled = read_counts(Path(table), scale, design_effect)
     file = counts_calibration(labelled, settings, table, design_effect)
     file = replace(file, inputs={Path(table).name: sha256_of(Path(table))})
-    write_calibration(Path(out), file)
+    stage_files.write_calibration(Path(out), file)
     click.echo(f"{out}: {file.counts['relatives']}.", err=True)
     if scale is None:
         what = f"the greatest possible score is taken to be {file.scale:g}, the highest here"
@@ -131,31 +115,34 @@ def _fit_counts(
 
 def counts_calibration(
     labelled: Labelled, settings: Settings, where: str, design_effect: float = 1.0
-) -> CalibrationFile:
+) -> stage_files.CalibrationFile:
     """Return one method fitted to predictions that have no names, the wrong ones no true class."""
-    file = fit_calibration(CalibrationSet(labelled, {}), settings, where)
-    relatives = RELATIVES_UNKNOWN
+    file = fit_calibration(reading.CalibrationSet(labelled, {}), settings, where)
+    relatives = reading.RELATIVES_UNKNOWN
     if design_effect > 1.0:
         relatives = f"{design_effect:g} proteins count as one family, as was stated"
     return replace(file, counts={**file.counts, "relatives": relatives}, known=None)
 
 
 def fit_calibration(
-    chosen: CalibrationSet, settings: Settings, where: str, sequences: Mapping[str, str] = NONE
-) -> CalibrationFile:
+    chosen: reading.CalibrationSet,
+    settings: Settings,
+    where: str,
+    sequences: Mapping[str, str] = NONE,
+) -> stage_files.CalibrationFile:
     """Return one method fitted to the proteins that calibrate, of the table `where`."""
     method = parse_method(settings.calibration.method, "--method")
     labelled = chosen.labelled
     predictions = labelled.predictions
-    raise_any(need_problems(method.text, method.needs, predictions, where))
+    raise_any(stage_files.need_problems(method.text, method.needs, predictions, where))
     options = fit_options(settings.calibration)
     sets = None
     if settings.sets.level is not None and predictions.scores is not None:
         sets = fit_sets(labelled, SetOptions(settings.sets.level, settings.sets.kind))  # type: ignore[arg-type]
     calibration, unseen = method.fit_and_hold_out(labelled, options)
-    counts = counts_of(labelled)
+    counts = reading.counts_of(labelled)
     is_known = counts["n_clusters"] < counts["n"]
-    return CalibrationFile(
+    return stage_files.CalibrationFile(
         calibration=calibration,
         method_spec=method.text,
         class_names=predictions.class_names,
@@ -165,11 +152,11 @@ def fit_calibration(
             **counts,
             "n_set_aside": sum(chosen.set_aside.values()),
             "weights": settings.calibration.weights,
-            "relatives": RELATIVES_KNOWN if is_known else RELATIVES_UNKNOWN,
+            "relatives": reading.RELATIVES_KNOWN if is_known else reading.RELATIVES_UNKNOWN,
         },
-        settings=settings_record(method, options),
+        settings=stage_files.settings_record(method, options),
         sets=sets,
-        known=known_proteins(predictions.ids, sequences),
+        known=stage_files.known_proteins(predictions.ids, sequences),
         sketch=sketch_of(labelled) if (labelled.true_class >= 0).all() else None,
         held_out=held_out_of(labelled, unseen),
     )
@@ -180,7 +167,7 @@ def fit_options(settings: CalibrationSettings) -> FitOptions:
     return FitOptions(settings.min_positives, settings.level, settings.draws)
 
 
-def sets_notices(file: CalibrationFile, settings: SetsSettings) -> list[str]:
+def sets_notices(file: stage_files.CalibrationFile, settings: SetsSettings) -> list[str]:
     """Return why there are no prediction sets, and which classes are in every one."""
     if settings.level is None:
         return []

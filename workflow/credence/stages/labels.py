@@ -1,7 +1,5 @@
 """The stage `labels`: calibration proteins whose label is doubtful."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,19 +7,27 @@ from pathlib import Path
 import click
 import numpy as np
 
+from credence.findings import DoubtfulLabel, DoubtfulLabels
 from credence.lists.labels import Doubts, PlantedErrors, class_chances, doubts_of, plant
 from credence.predictions import Integers, Labelled, Strings
 from credence.problems import refuse
 from credence.stages.reading import LabelledTables, in_order_of_ids, require_other
 from credence.tables.contract import Clusters, read_clusters
-from credence.tables.writing import check_table_ending, write_table
+from credence.tables.writing import check_table_ending, write_record, write_table
+
+SHOWN = 10  # of the list, on the page
 
 
 def doubtful_labels(
-    given: LabelledTables, out: str, families: str | None, error: float, spreadsheet_safe: bool
+    given: LabelledTables,
+    out: str,
+    families: str | None,
+    record: str | None,
+    error: float,
+    spreadsheet_safe: bool,
 ) -> None:
     """Write the calibration proteins whose label is doubtful, the most doubtful first."""
-    require_other((out, families), given.files)
+    require_other((out, families, record), given.files)
     if families is not None and Path(families).resolve() == Path(out).resolve():
         raise refuse(families, "both tables would stand here.", "Choose another --families.")
     for path in filter(None, (out, families)):
@@ -41,7 +47,14 @@ def doubtful_labels(
     if families is not None:
         write_table(Path(families), mixed, spreadsheet_safe=spreadsheet_safe)
     lines = [f"Wrote {out}: {len(listed):,} of {labelled.n_samples:,} labels are doubtful."]
-    lines += sentences_of(doubts, planted, listed, error)
+    sentences = sentences_of(doubts, planted, listed, error)
+    if record is not None:
+        names = ("id", "label", "suggested_class", "expected_false", "why")
+        first = zip(*(columns[name][:SHOWN] for name in names), strict=True)
+        shown = tuple(DoubtfulLabel(*row) for row in first)
+        found = DoubtfulLabels(labelled.n_samples, len(listed), tuple(sentences), shown)
+        write_record(Path(record), found)
+    lines += sentences
     if len(set(labelled.cluster.tolist())) == labelled.n_samples:
         lines.append(
             "No protein has a known relative: its own scores are all that speaks for or against "

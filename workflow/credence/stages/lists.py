@@ -1,7 +1,5 @@
 """The stages `thresholds` and `list`: which predictions can be used."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -26,19 +24,7 @@ from credence.problems import refuse
 from credence.records import json_text
 from credence.stages.reading import RELATIVES_UNKNOWN, LabelledTables, require_other
 from credence.stages.settings import Settings, list_names
-from credence.tables.contract import (
-    NOT_QUICKLY,
-    Q_VALUE,
-    TEXT_NAMES,
-    TOOL,
-    UNCORRECTED_NAMES,
-    cells_of,
-    class_codes,
-    is_corrected,
-    read_clusters,
-    read_slowly,
-    stream_confidences,
-)
+from credence.tables import contract
 from credence.tables.stage_files import (
     SHIFT,
     CalibrationFile,
@@ -81,11 +67,13 @@ class Table:
     ranking: Ranking
     is_odd: bool = False  # Whether it is read slowly: not as credence annotate writes it
 
-    def pieces(self) -> Iterator[tuple[pa.Table, Integers, Integers]]:
+    def pieces(self, further: Sequence[str] = ()) -> Iterator[tuple[pa.Table, Integers, Integers]]:
         """Yield some rows at a time, the class and the step of each; -1 where there is none."""
-        read = [read_slowly(self.path)] if self.is_odd else None
-        for piece in read or stream_confidences(self.path):
-            code = class_codes(piece["predicted_class"], self.ranking.class_names, str(self.path))
+        read = [contract.read_slowly(self.path, further)] if self.is_odd else None
+        for piece in read or contract.stream_confidences(self.path, further):
+            code = contract.class_codes(
+                piece["predicted_class"], self.ranking.class_names, str(self.path)
+            )
             yield piece, code, step_of(piece["confidence"].to_numpy().astype(np.float64))
 
     def counts(self) -> Integers:
@@ -108,12 +96,12 @@ class Table:
 
 def table_of(path: Path, ranking: Ranking) -> tuple[Table, Integers]:
     """Return a table and its counts; refuse one that is not of such confidences."""
-    if is_corrected(path) != ranking.is_corrected:
+    if contract.is_corrected(path) != ranking.is_corrected:
         raise refuse(str(path), *(PLAIN if ranking.is_corrected else CORRECTED))
     try:
         table = Table(path, ranking)
         return table, table.counts()
-    except NOT_QUICKLY:
+    except contract.NOT_QUICKLY:
         table = Table(path, ranking, is_odd=True)
         return table, table.counts()
 
@@ -126,7 +114,7 @@ def write_lists(
     **how: Any,
 ) -> list[Counter[tuple[int, str]]]:
     """Write each list, of all classes or of each, with its q-values; return their counts."""
-    names = ("id", "predicted_class", "confidence", "lower", "upper", Q_VALUE, "note")
+    names = ("id", "predicted_class", "confidence", "lower", "upper", contract.Q_VALUE, "note")
     q_value = np.array([one.q_value for one in q_values])
     found: list[Counter[tuple[int, str]]] = [Counter() for _ in ends]
     with ExitStack() as stack:
@@ -140,7 +128,7 @@ def write_lists(
                 rows = np.flatnonzero((step >= limit[place]) & (code >= 0))
                 kept = piece.take(rows)
                 if len(rows):
-                    columns = {name: kept[name] for name in names if name != Q_VALUE}
+                    columns = {name: kept[name] for name in names if name != contract.Q_VALUE}
                     own_q = q_value[place[rows], step[rows]]
                     writer.write({name: columns.get(name, own_q) for name in names})
                 if clusters is not None:
@@ -168,11 +156,12 @@ def opened_table(confidences: str, calibration: str, shift: str | None) -> tuple
 
 PLAIN = (
     f"its confidences are not corrected for its mix of classes: no column "
-    f"{UNCORRECTED_NAMES[0]!r}.",
+    f"{contract.UNCORRECTED_NAMES[0]!r}.",
     "Annotate it with --shift, or leave --shift out.",
 )
 CORRECTED = (
-    f"its confidences are corrected for its mix of classes: column {UNCORRECTED_NAMES[0]!r}.",
+    "its confidences are corrected for its mix of classes: "
+    f"column {contract.UNCORRECTED_NAMES[0]!r}.",
     "Give --shift, what it was annotated with, or annotate it without.",
 )
 
@@ -181,7 +170,7 @@ def cluster_of(clusters: str | None) -> dict[str, str]:
     """Return the cluster of each protein of a table of clusters."""
     if clusters is None:
         return {}
-    given = read_clusters(Path(clusters))
+    given = contract.read_clusters(Path(clusters))
     return dict(zip(given.ids.tolist(), given.cluster.tolist(), strict=True))
 
 
@@ -303,8 +292,7 @@ def finish_table(
     if folder is not None:
         paths = zip(list_paths(folder, settings), settings.lists.error, strict=True)
         ends = {Path(path): [errors.end_of(error)] for path, error in paths}
-        # The cells of a TSV are safe already.
-        is_unsafe = table.path.suffix == ".parquet"
+        is_unsafe = table.path.suffix == ".parquet"  # the cells of a TSV are safe already
         is_safe = spreadsheet_safe and is_unsafe
         how: dict[str, Any] = {"spreadsheet_safe": is_safe, "in_six_decimals": in_six_decimals}
         write_lists(table, [errors], ends, **how)
@@ -331,7 +319,7 @@ def with_lists(
     ranking = ranking_of(file, shift)
     if ranking is None:
         return columns, None
-    code = class_codes(
+    code = contract.class_codes(
         pa.chunked_array([pa.array(columns["predicted_class"])]), file.class_names, name
     )
     step = step_of(columns["confidence"])
@@ -344,7 +332,7 @@ def with_lists(
 def with_q_value(columns: Mapping[str, Any], q_value: Any) -> dict[str, Any]:
     """Return the columns of a table with q-values at their place."""
     at = [*columns].index("method") + 1
-    return dict([*[*columns.items()][:at], (Q_VALUE, q_value), *[*columns.items()][at:]])
+    return dict([*[*columns.items()][:at], (contract.Q_VALUE, q_value), *[*columns.items()][at:]])
 
 
 def counts_of(code: Integers, step: Integers, n_classes: int) -> Integers:
@@ -371,7 +359,9 @@ def write_again(
             names, pieces = file.schema_arrow.names, file.iter_batches()
         else:
             names = _cells(source, stack, {}).schema.names
-            is_text = [name in TEXT_NAMES or name.startswith(TOOL) for name in names]
+            is_text = [
+                name in contract.TEXT_NAMES or name.startswith(contract.TOOL) for name in names
+            ]
             is_number = [in_six_decimals and not is_one for is_one in is_text]
             kinds = [pa.float64() if is_one else pa.string() for is_one in is_number]
             pieces = _cells(source, stack, dict(zip(names, kinds, strict=True)))
@@ -394,7 +384,7 @@ def _cells(
 ) -> csv.CSVStreamingReader:
     """Return a reader of the cells of a TSV; what is text is read as it is written."""
     handle = stack.enter_context(pa.input_stream(str(source), compression="detect"))
-    return cells_of(handle, newlines_in_values=True, column_types=kinds)
+    return contract.cells_of(handle, newlines_in_values=True, column_types=kinds)
 
 
 def threshold_tables(

@@ -1,7 +1,5 @@
 """The stage `export-lookup`: confidences by class and score, to be joined in a database."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What the list of calibration methods holds, for a reader or a program."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
 import numpy as np
 
-from credence.novelty.reference import build
+from credence.draws import encode_clusters, keys_of, uniform
+from credence.novelty import detector as detectors
+from credence.novelty.detector import Detector, evidence_of, foils_of, known_kind, odds_of
+from credence.novelty.reference import Look, Reference, build, distance_apart
+from credence.novelty.space import PROTEINS_AT_ONCE
+from credence.predictions import Floats, Strings
 from credence.problems import refuse
+from credence.relatives.closest import Closest, KnownSequences, search_for
+from credence.relatives.graph import components
+from credence.relatives.kmers import LEAST_CONTAINMENT, links, words_of
+from credence.relatives.pairs import n_equal_before
 from credence.stages.reading import Features, LabelledTables, require_other
 from credence.stages.settings import Settings
 from credence.tables.digests import sha256_of
@@ -24,6 +35,7 @@ def learn_novelty(
     vectors: str | None,
     match: str,
     training: str | None,
+    threads: int = 1,
 ) -> None:
     """Write the space of the proteins that calibrate, and where all known ones lie in it."""
     files = [*given.files, *proteins, *filter(None, (vectors, training))]
@@ -38,10 +50,11 @@ def learn_novelty(
     if space.n_components < 1:
         what = "fewer than two proteins can be distinguished."
         raise refuse(features.where, what, "Give more proteins.")
-    trained = None
+    trained, sequences = None, dict[str, str]()
     if training is not None:
-        sequences, others = ((training,), None) if vectors is None else ((), training)
-        other = Features(sequences, others, match)
+        paths, others = ((training,), None) if vectors is None else ((), training)
+        other = Features(paths, others, match)
+        sequences = other.sequences
         other.require_space(space, features.where)
         trained = other.places(space, other.ids)
     cluster = dict(zip(labelled.predictions.ids, labelled.cluster, strict=True))
@@ -53,9 +66,108 @@ def learn_novelty(
     file = NoveltyFile(
         reference=reference, inputs={Path(path).name: sha256_of(Path(path)) for path in files}
     )
+    if vectors is None and len(reference.calibration_rows):
+        file = _with_sequences(file, features.sequences, cluster, sequences, threads)
     NOVELTY.write(Path(out), file)
     n_placed = len(reference.calibration_rows)
     n_short = int(is_calibration.sum()) - n_placed
     short = f", {n_short} too short to have a place" if n_short else ""
     what = f"{n_placed} proteins along {space.n_components} axes{short}"
     click.echo(f"Wrote {out}: {what}.", err=True)
+
+
+def _with_sequences(
+    file: NoveltyFile,
+    sequences: Mapping[str, str],
+    cluster: Mapping[str, str],
+    training: Mapping[str, str],
+    threads: int,
+) -> NoveltyFile:
+    """Return what is known with the sequences of it, and with what foils teach."""
+    reference = file.reference
+    ids = reference.ids[reference.calibration_rows]
+    names = np.array([cluster[id_] for id_ in ids], dtype=object)
+    family = np.concatenate([encode_clusters(names)[0], np.full(len(training), -1)])
+    every = np.array([*ids, *training], dtype=object)
+    texts = np.array([*(sequences[id_] for id_ in ids), *training.values()], dtype=object)
+    known = KnownSequences(every, texts, family, search_for(texts, family))
+    own = known.closest(known.texts[: len(ids)], (family[: len(ids)], family), threads)
+    detector = _detector(reference, known, own, names, threads)
+    return replace(file, known=known, own=own, detector=detector)
+
+
+def _detector(
+    reference: Reference, known: KnownSequences, own: Closest, cluster: Strings, threads: int
+) -> Detector | None:
+    """Return what tells foils of some known proteins from these."""
+    rows, n = reference.calibration_rows, len(cluster)
+    ids, points, distance = (
+        reference.ids[rows],
+        reference.points[rows],
+        reference.own_distance[rows],
+    )
+    # Few of each of some families, chosen by name.
+    chosen = np.argsort(uniform(keys_of(ids), 0, detectors.STREAM), kind="stable")
+    chosen = chosen[known.family[chosen] < detectors.MOST_FAMILIES]
+    chosen = chosen[n_equal_before(known.family[chosen]) < detectors.MOST_OF_FAMILY]
+    names = cluster[chosen]
+
+    def seen(texts: Strings, label: Strings, own_label: Strings) -> Floats:
+        """Return what is seen of some proteins among those known of other labels."""
+        code, _ = encode_clusters(np.concatenate([own_label, label]))
+        others = np.concatenate([code[len(texts) :], np.full(len(known.texts) - n, -1)])
+        close = known.closest(texts, (code[: len(texts)], others), threads)
+        places = reference.space.of_sequences(texts)
+        return _seen(texts, close, distance_apart(places, own_label, points, label))
+
+    texts, class_name = known.texts[:n][chosen], reference.class_name[rows]
+    evidence = _seen(texts, own.take(chosen), distance[chosen])
+    foils = {
+        kind: (seen(made, cluster, names), names)
+        for kind, made in foils_of(texts, ids[chosen]).items()
+    }
+    pairs = set(zip(cluster.tolist(), class_name.tolist(), strict=True))
+    n_classes = Counter(name for name, _ in pairs)
+    pure = np.array([n_classes[name] == 1 for name in names], dtype=np.bool_)
+    if len(set(class_name.tolist())) > 2 and n == len(known.texts) and pure.any():
+        left_out = seen(texts[pure], class_name, class_name[chosen][pure])
+        foils[detectors.WITHOUT_CLASS] = (left_out, names[pure])
+    return detectors.learn(evidence, names, foils)
+
+
+def _seen(texts: Strings, close: Closest, distance: Floats) -> Floats:
+    return evidence_of(texts, close.scores, close.identity, close.coverage, distance)
+
+
+def look_at(file: NoveltyFile, points: Floats, sequences: Strings, threads: int = 1) -> Look:
+    """Return how far the proteins of a sample are from those known, by all that is known."""
+    look = file.reference.look(points)
+    placed = np.flatnonzero(np.isfinite(look.distance))
+    if file.known is None or not len(placed):
+        return look
+    close = file.known.closest(sequences[placed], threads=threads)
+    has_one, closest, identity = close.nearest >= 0, look.closest.copy(), look.identity.copy()
+    closest[placed[has_one]] = file.known.ids[close.nearest[has_one]]
+    identity[placed] = close.identity
+    look = replace(look, closest=closest, identity=identity)
+    if file.detector is None:
+        return look
+    found, stands = file.detector, np.zeros(len(points), dtype=np.bool_)
+    p, far, kind = np.full((3, len(points)), np.nan)
+    for start in range(0, len(placed), PROTEINS_AT_ONCE):
+        block = np.arange(start, min(start + PROTEINS_AT_ONCE, len(placed)))
+        rows = placed[block]
+        evidence = _seen(sequences[rows], close.take(block), look.distance[rows])
+        p[rows], far[rows] = found.p_values(evidence), found.far(evidence)
+    odds = odds_of(far[placed], found.slope, found.offset, len(found.held))
+    kind[placed] = known_kind(odds, most=found.most)
+    family = components(len(placed), *links(words_of(sequences[placed]), LEAST_CONTAINMENT))
+    stands[placed[np.unique(family, return_index=True)[1]]] = True
+    return replace(
+        look,
+        novelty=1.0 - p,
+        far=far,
+        is_flagged=file.reference.is_flagged(p),
+        known_kind=kind,
+        stands=stands,
+    )

@@ -1,7 +1,5 @@
 """The stage `plan`: which proteins to verify next, as a table to be filled in."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

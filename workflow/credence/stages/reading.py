@@ -1,7 +1,5 @@
 """What several commands do with tables: reading a set, and whom it calibrates."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +20,7 @@ from credence.tables.formats import BY_NAME, TableSpec
 from credence.tables.joining import concatenate, match_rows, require_different
 from credence.tables.labels import Labels, attach_labels, labels_from_headers, read_labels
 from credence.tables.npz import read_vectors
-from credence.tables.samples import Samples, read_samples
+from credence.tables.samples import Samples, is_combined, read_samples
 from credence.tables.stage_files import NOVELTY, CalibrationFile
 
 # What a calibration file says of its counts, and so whoever uses it.
@@ -104,6 +102,17 @@ def read_set(paths: Sequence[str], spec: TableSpec) -> Samples:
     return parts[0][1] if len(parts) == 1 else concatenate(parts)
 
 
+def require_combined(file: CalibrationFile | None, tables: Sequence[str]) -> None:
+    """Refuse tables of one tool where a calibration is of several."""
+    what = "it is of one tool, and the calibration is of several, combined."
+    remedy = "Combine it with those of the other tools: credence combine."
+    raise_any(
+        Problem(table, what, remedy)
+        for table in tables
+        if file is not None and file.tools is not None and not is_combined(Path(table))
+    )
+
+
 def require_labels(samples: Samples, where: str) -> None:
     """Refuse samples of which one has no true class."""
     if samples.true_class is None:
@@ -142,6 +151,7 @@ class LabelledTables:
 
     def samples(self, file: CalibrationFile | None = None) -> Samples:
         """Return all proteins, their scores on the scale of a calibration where one is given."""
+        require_combined(file, self.tables)
         spec = stated_spec(self.tables, self.format_, self.spec_json, self.scale, self.option)
         if file is not None:
             known = as_calibrated(spec, file.class_names, file.scale)

@@ -1,7 +1,5 @@
 """The stages `release` and `compare`: the record of a release, and what changed in it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -34,30 +32,14 @@ from credence.releases.files import (
 )
 from credence.report.html import render_sections
 from credence.report.sections.releases import sections_of_step
+from credence.stages import reading
 from credence.stages.check import read_summary
-from credence.stages.reading import (
-    as_calibrated,
-    counts_of,
-    read_set,
-    require_labels,
-    require_other,
-    rows_of,
-    stated_spec,
-    table_spec,
-    weighted,
-)
+from credence.tables import writing
 from credence.tables.contract import read_groups, write_contract
 from credence.tables.digests import sha256_of
 from credence.tables.formats import TableSpec
 from credence.tables.samples import Samples, read_samples
 from credence.tables.stage_files import CalibrationFile, read_calibration, require_match
-from credence.tables.writing import (
-    check_table_ending,
-    open_output,
-    write_record,
-    write_table,
-    write_text,
-)
 
 MOST_EXAMPLES = 5  # proteins named per outcome
 SAMPLES, GROUPS, ATTACHED = "samples.parquet", "groups.tsv", "attach.tsv"
@@ -81,7 +63,7 @@ def record_release(
     publish: str | None,
 ) -> None:
     """Write the record of a release, and what is published of it."""
-    require_other((out,), [parent, samples, groups, calibration, summary, attached])
+    reading.require_other((out,), [parent, samples, groups, calibration, summary, attached])
     trove = None if attached is None else read_attach_summary(Path(attached))
     read = [None if summary is None else read_summary(Path(summary)), trove]
     release = Release(
@@ -102,16 +84,16 @@ def record_release(
         write_contract(folder / GROUPS, read_groups(Path(groups)), spreadsheet_safe=True)
         if attached is not None:
             table = read_attached(Path(attached).parent / ATTACHED)
-            write_table(folder / ATTACHED, table, spreadsheet_safe=True)
+            writing.write_table(folder / ATTACHED, table, spreadsheet_safe=True)
         for source, target in ((calibration, PUBLISHED), (out, FILE)):
-            with open_output(folder / target) as handle:
+            with writing.open_output(folder / target) as handle:
                 handle.write(Path(source).read_bytes())
     click.echo(f"Wrote {out}: {release.counts.n_calibration} proteins calibrate.", err=True)
 
 
 def _release_counts(samples: str, format_: str | None, groups: str) -> ReleaseCounts:
-    read = read_set((samples,), table_spec((samples,), format_, {}))
-    require_labels(read, samples)
+    read = reading.read_set((samples,), reading.table_spec((samples,), format_, {}))
+    reading.require_labels(read, samples)
     assert read.true_class is not None
     role, cluster = _places(read, Path(samples), Path(groups))
     calibrates = role == CALIBRATION
@@ -127,7 +109,7 @@ def _release_counts(samples: str, format_: str | None, groups: str) -> ReleaseCo
 
 def _places(samples: Samples, where: Path, groups: Path) -> tuple[Any, Any]:
     table = read_groups(groups)
-    rows = rows_of(samples.predictions.ids, str(where), table.ids, str(groups))
+    rows = reading.rows_of(samples.predictions.ids, str(where), table.ids, str(groups))
     return table.role[rows], table.cluster[rows]
 
 
@@ -154,9 +136,9 @@ def compare_releases(
         Problem(path, "two outputs are to be written here.", "Give each a name of its own.")
         for path in sorted({path for path in written if written.count(path) > 1})
     )
-    require_other(written, [older, newer, table])
+    reading.require_other(written, [older, newer, table])
     for table_path in filter(None, (out, classes)):
-        check_table_ending(Path(table_path))
+        writing.check_table_ending(Path(table_path))
     first, second = read_pair(Path(older), Path(newer), method)
     if out is not None and table is None and not second.has_proteins:
         raise refuse(
@@ -171,9 +153,9 @@ def compare_releases(
     asked: Predictions | None = None
     unscored = np.empty(0, dtype=object)
     if table is not None:
-        spec = stated_spec([table], format_, spec_json)
-        spec = as_calibrated(spec, file.class_names, file.scale)
-        samples = read_set([table], spec)
+        spec = reading.stated_spec([table], format_, spec_json)
+        spec = reading.as_calibrated(spec, file.class_names, file.scale)
+        samples = reading.read_set([table], spec)
         asked, unscored = samples.predictions, samples.unscored_ids
         require_match(file, asked, table)
     how = Comparison(
@@ -193,15 +175,17 @@ def compare_releases(
             )
             for name, column in proteins.items()
         } | {"id": np.append(proteins["id"], unscored)}
-        write_table(Path(out), rows, spreadsheet_safe=spreadsheet_safe)
+        writing.write_table(Path(out), rows, spreadsheet_safe=spreadsheet_safe)
     if classes is not None:
-        write_table(Path(classes), _class_columns(step), spreadsheet_safe=spreadsheet_safe)
+        writing.write_table(Path(classes), _class_columns(step), spreadsheet_safe=spreadsheet_safe)
     if record is not None:
-        write_record(Path(record), step)
+        writing.write_record(Path(record), step)
     if page is not None:
         names = f"{step.older.name} → {step.newer.name}"
         provenance = Provenance(run=names, title="What changed", credence_version=__version__)
-        write_text(Path(page), render_sections(provenance, sections_of_step(step), step.schema))
+        writing.write_text(
+            Path(page), render_sections(provenance, sections_of_step(step), step.schema)
+        )
     lines = (*step.sentences, f"Wrote {', '.join(written)}.")
     click.echo(json_text(step) if as_json else "\n".join(lines), nl=not as_json, err=not as_json)
 
@@ -368,8 +352,10 @@ def release_data(source: Source) -> ReleaseData:
     if source.has_proteins:
         labelled, test = _proteins(source)
         predicted, names = labelled.predictions.predicted_class, labelled.predictions.class_names
-        counts = {name: counts_of(labelled.take(predicted == k)) for k, name in enumerate(names)}
-        held = counts_of(labelled)
+        counts = {
+            name: reading.counts_of(labelled.take(predicted == k)) for k, name in enumerate(names)
+        }
+        held = reading.counts_of(labelled)
     release, attached = source.release, source.path / ATTACHED
     state = ReleaseState(
         name=source.path.name if release is None else release.name,
@@ -402,7 +388,7 @@ def _proteins(source: Source) -> tuple[Labelled, Labelled]:
         raise refuse(str(path), "it has no true classes.", REBUILD)
     role, cluster = _places(samples, path, source.path / GROUPS)
     everyone = label(samples.predictions, samples.true_class, cluster=cluster)
-    calibrating = weighted(
+    calibrating = reading.weighted(
         everyone.take(role == CALIBRATION), str(file.counts.get("weights", "none"))
     )
     return calibrating, everyone.take((role == TEST) & (samples.true_class >= 0))

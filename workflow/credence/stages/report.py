@@ -1,6 +1,4 @@
-"""The stages `report` and `figures`: the page of a run, what lies beside it, and figures."""
-
-from __future__ import annotations
+"""The stage `report`: the page of a run, and what lies beside it."""
 
 import math
 import re
@@ -21,7 +19,9 @@ from credence.evaluation.use_sets import UseColumns, counts_of, use_set_of
 from credence.findings import (
     OTHER_CLASSIFIER,
     ClassifierFinding,
+    DoubtfulLabels,
     Findings,
+    Genomes,
     InputFile,
     Notice,
     NoveltyFinding,
@@ -38,54 +38,24 @@ from credence.findings import (
 from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
 from credence.records import from_record, json_text, parse_json, read_record, refuse_pipe, signed
 from credence.report import bibliography, citation, readme, render, render_index, report_record
-from credence.report.journal.all_figures import JOURNAL_FIGURES, JournalFigure, PanelGrid
-from credence.report.journal.writing_figures import (
-    FORMATS,
-    columns_of,
-    drawing,
-    parts_of,
-    rendered,
-)
-from credence.report.plots import Heat
 from credence.report.sections.publish import OF_USE_SETS
-from credence.report.wording import of, slug
+from credence.report.wording import slug
 from credence.settings import settings_from
 from credence.stages.check import read_summary
 from credence.stages.crate import METADATA, MULTIQC, WORKFLOW, metadata, multiqc
 from credence.stages.lists import PLAIN
 from credence.stages.reading import json_settings, require_other
 from credence.stages.settings import workflow_folder
-from credence.tables.contract import (
-    NOT_QUICKLY,
-    UNCORRECTED_NAMES,
-    UNSCORED,
-    class_codes,
-    is_corrected,
-    read_metrics,
-    read_slowly,
-    stream_confidences,
-    write_contract,
-)
-from credence.tables.digests import require_sealed, sha256_of
+from credence.tables import contract, writing
+from credence.tables.digests import sha256_of
 from credence.tables.labels import read_labels
 from credence.tables.stage_files import EVENTS, SHIFT, Signed
-from credence.tables.writing import (
-    FORMULA_START,
-    SUMS,
-    open_output,
-    write_archive,
-    write_json,
-    write_record,
-    write_table,
-    write_text,
-)
 
 Made = TypeVar("Made")
 RECORD = "report.json"
 AGAIN_NOVEL = "Annotate again: credence annotate --novelty-record."
+AGAIN_GENOMES = "Make it again: credence genomes --record."
 AGAIN_LISTS = "Annotate again: credence annotate --lists-record."
-WIDTHS = {"one": (85,), "two": (174,), "both": (85, 174)}  # mm, of a journal's columns
-FIGURE_INDEX = "figures.tsv"
 
 
 def report_findings(
@@ -96,8 +66,10 @@ def report_findings(
     shift: Sequence[str] = (),
     changes: Sequence[str] = (),
     events: str | None = None,
+    labels: str | None = None,
     novelty: Sequence[str] = (),
     lists: Sequence[str] = (),
+    genomes: Sequence[str] = (),
     read: Sequence[tuple[str, str]] = (),
     truth: Sequence[tuple[str, str]] = (),
     run_json: str = "{}",
@@ -112,7 +84,19 @@ def report_findings(
 ) -> Findings:
     """Write the page of findings and its data beside it; return all that it shows."""
     tables = [path for _, *paths in use_sets for path in paths]
-    own = [found_in, *tables, *shift, *changes, *lists, split, classifier, events, *further]
+    own = [
+        *further,
+        found_in,
+        *tables,
+        *shift,
+        *changes,
+        *lists,
+        *genomes,
+        split,
+        classifier,
+        events,
+        labels,
+    ]
     require_other((out, archive, index, complete), [*own, *{path for _, path in (*read, *truth)}])
     for path in filter(None, (metrics, calibration)):
         refuse_pipe(Path(path))
@@ -158,6 +142,11 @@ def report_findings(
             else read_record(ClassifierFinding, Path(classifier), "Train again: credence train.")
         ),
         releases=_releases(changes) if changes else found.releases,
+        labels=(
+            found.labels
+            if labels is None
+            else read_record(DoubtfulLabels, Path(labels), "Look again: credence labels.")
+        ),
         events=found.events if events is None else _finding(EVENTS, events, found),
         novelties=(
             *found.novelties,
@@ -165,28 +154,32 @@ def report_findings(
         ),
         limits=settings_from(VerdictSettings, stated.get("verdict", {})),
         lists=(*found.lists, *(read_record(UseLists, Path(path), AGAIN_LISTS) for path in lists)),
+        genomes=(
+            *found.genomes,
+            *(read_record(Genomes, Path(path), AGAIN_GENOMES) for path in genomes),
+        ),
         provenance=replace(found.provenance, inputs=(*found.provenance.inputs, *inputs)),
     )
     page = Path(out)
     if complete is not None:
-        write_record(Path(complete), found)
-    write_json(page.parent / RECORD, report_record(found))
-    write_json(page.parent / MULTIQC, multiqc(found))
+        writing.write_record(Path(complete), found)
+    writing.write_json(page.parent / RECORD, report_record(found))
+    writing.write_json(page.parent / MULTIQC, multiqc(found))
     beside: list[str] = []
     if metrics is not None:
         beside += ["metrics.tsv", "metrics.parquet"]
         text, packed = (page.parent / name for name in beside)
         if Path(metrics).resolve() != text.resolve():
-            found_there = read_metrics(Path(metrics))
-            write_contract(text, found_there, spreadsheet_safe=True, in_six_decimals=True)
-            write_contract(packed, found_there)
+            found_there = contract.read_metrics(Path(metrics))
+            contract.write_contract(text, found_there, spreadsheet_safe=True, in_six_decimals=True)
+            contract.write_contract(packed, found_there)
     if calibration is not None:
         beside.append("calibration.json")
         copy = page.parent / "calibration.json"
         if Path(calibration).resolve() != copy.resolve():
-            with open_output(copy) as handle:
+            with writing.open_output(copy) as handle:
                 handle.write(Path(calibration).read_bytes())
-    write_text(page, render(found))
+    writing.write_text(page, render(found))
     if archive is not None:
         put = (*(path for _, path, _ in use_sets), *further, *filter(None, (events,)))
         _publish_archive(Path(archive), found, page, beside, put)
@@ -203,7 +196,7 @@ def require_corrected_alike(
     shown = {shift.name for shift in shifts}
     problems = []
     for name, path, _ in use_sets:
-        is_own = is_corrected(Path(path))
+        is_own = contract.is_corrected(Path(path))
         if is_own and name not in shown:
             what = (
                 f"its confidences are corrected for a mix of classes; no --shift is of {name!r}."
@@ -315,8 +308,8 @@ def _publish_archive(
         members[file.relative_to(home).as_posix() if is_beside else file.name] = file
     name = slug(findings.provenance.run, 0).partition("-")[2] or "run"
     members[WORKFLOW] = workflow_folder() / "Snakefile"
-    members[METADATA] = json_text(metadata(findings, [*members, SUMS]))
-    write_archive(path, f"credence-{name}", members)
+    members[METADATA] = json_text(metadata(findings, [*members, writing.SUMS]))
+    writing.write_archive(path, f"credence-{name}", members)
 
 
 def _publish_index(path: Path) -> None:
@@ -329,12 +322,12 @@ def _publish_index(path: Path) -> None:
             continue  # not a finished run
         if isinstance(record, dict):
             records[file.parent.name] = record
-    write_text(path, render_index(records))
+    writing.write_text(path, render_index(records))
 
 
 def summarise_file(name: str, path: Path, results: Results, chosen: str) -> UseSet:
     """Return what a page shows of a table of confidences, however long it is."""
-    further = UNCORRECTED_NAMES[1:] if is_corrected(path) else ()
+    further = contract.UNCORRECTED_NAMES[1:] if contract.is_corrected(path) else ()
 
     def summary(pieces: Iterable[pa.Table]) -> UseSet:
         return _summary(name, str(path), results, chosen, pieces)
@@ -346,9 +339,9 @@ def _read(
     path: Path, work: Callable[[Iterable[pa.Table]], Made], further: Sequence[str] = ()
 ) -> Made:
     try:
-        return work(stream_confidences(path, further))
-    except NOT_QUICKLY:
-        return work([read_slowly(path, further)])
+        return work(contract.stream_confidences(path, further))
+    except contract.NOT_QUICKLY:
+        return work([contract.read_slowly(path, further)])
 
 
 def _summary(
@@ -364,13 +357,13 @@ def _summary(
     for number, piece in enumerate(pieces):
         if number == 0 and len(piece):
             method = piece["method"][0].as_py()
-        before = [name for name in UNCORRECTED_NAMES[1:] if name in piece.column_names]
+        before = [name for name in contract.UNCORRECTED_NAMES[1:] if name in piece.column_names]
         columns = ("confidence", "lower", *(before or ("lower", "upper")))
         value, lower, least, most = (
             piece[column].to_numpy().astype(np.float64) for column in columns
         )
         own = UseColumns(
-            class_codes(piece["predicted_class"], results.class_names, path),
+            contract.class_codes(piece["predicted_class"], results.class_names, path),
             value,
             lower,
             pc.not_equal(piece["use"], USES[-1]).to_numpy(),
@@ -382,7 +375,7 @@ def _summary(
             notes[entry["values"] or ""] += entry["counts"]
     counted = {
         text: sum(number for note, number in notes.items() if text in note)
-        for text in (*NOTE_TEXTS.values(), UNSCORED)
+        for text in (*NOTE_TEXTS.values(), contract.UNSCORED)
     }
     return use_set_of(name, method, results.class_names, (by_class, by_bin), counted)
 
@@ -423,92 +416,4 @@ def with_truth(use_set: UseSet, path: Path, table: str | None) -> UseSet:
 
 def _unguarded(text: str) -> str:
     """Return a text as it was before it was made safe for spreadsheets."""
-    return text[1:] if text[:1] == "'" and re.match(FORMULA_START, text[1:]) else text
-
-
-def draw_figures(
-    found_in: str,
-    out: str,
-    *,
-    only: str | None = None,
-    formats: str = "pdf,svg,png",
-    columns: str = "both",
-) -> None:
-    """Write the figures that findings allow, each with its numbers, and a table of them."""
-    problems: list[Problem] = []
-    kinds = _named(formats, {name: name for name in FORMATS}, "--formats", "format", problems)
-    figures: Sequence[JournalFigure] = JOURNAL_FIGURES
-    if only is not None:
-        known = {key: figure for figure in JOURNAL_FIGURES for key in _keys(figure)}
-        figures = _named(only, known, "--only", "figure", problems)
-    raise_any(problems)
-    require_sealed(found_in)
-    findings = read_record(Findings, Path(found_in), "Give findings.json of a finished run.")
-    bodies = [(figure, figure.build(findings)) for figure in figures]
-    if only is not None:
-        lacking = [figure for figure, body in bodies if body is None]
-        raise_any(
-            Problem(
-                found_in,
-                f"figure {figure.number} needs {figure.needs}, which is not in it.",
-                f"Leave {figure.number} out of --only.",
-            )
-            for figure in lacking
-        )
-    is_simulated = findings.provenance.is_simulated
-    rows = []
-    for figure, body in bodies:
-        note, caption, files = "", "", []
-        if body is None:
-            note = f"Not made. It needs {figure.needs}, which the findings lack."
-            click.echo(f"Figure {figure.number} ({figure.name}): {note}", err=True)
-        else:
-            caption = body.caption
-            files = _draw(figure, body, is_simulated, Path(out), kinds, WIDTHS[columns])
-        rows.append((figure.number, figure.name, figure.shows, caption, " ".join(files), note))
-    names = ("figure", "name", "shows", "caption", "files", "note")
-    table = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
-    write_table(Path(out) / FIGURE_INDEX, table, spreadsheet_safe=True)
-    n_made = sum(body is not None for _, body in bodies)
-    click.echo(f"Wrote {of(n_made, 'figure')} to {out}", err=True)
-
-
-def _keys(figure: JournalFigure) -> tuple[str, ...]:
-    return figure.number, figure.number.lstrip("0"), figure.name, figure.stem
-
-
-def _named(
-    text: str, known: Mapping[str, Any], option: str, what: str, problems: list[Problem]
-) -> list[Any]:
-    """Return what is named, each once and in the order known; note what is not."""
-    words = [word.strip() for word in text.split(",") if word.strip()]
-    if not words:
-        what = f"it names no {what}."
-        problems.append(Problem(option, what, f"Name some: {', '.join(list(known)[:3])}."))
-    shown = [getattr(entry, "number", entry) for entry in dict.fromkeys(known.values())]
-    for word in words:
-        if word not in known:
-            close = nearest(word, [name for name in known if not name[0].isdigit()])
-            remedy = close if close.startswith("Did") else f"Known are: {', '.join(shown)}."
-            problems.append(Problem(option, f"there is no {what} {word!r}.", remedy))
-    named = [known[word] for word in words if word in known]
-    return [entry for entry in dict.fromkeys(known.values()) if entry in named]
-
-
-def _draw(
-    figure: JournalFigure,
-    body: PanelGrid | Heat,
-    is_simulated: bool,
-    folder: Path,
-    formats: Sequence[str],
-    widths: Sequence[int],
-) -> list[str]:
-    names = [f"{figure.stem}.tsv"]
-    write_table(folder / names[0], columns_of(body), spreadsheet_safe=True)
-    for part in parts_of(body, widths):
-        drawn = drawing(body, part, is_simulated=is_simulated)
-        for format_ in formats:
-            names.append(f"{figure.stem}-{part.suffix}.{format_}")
-            with open_output(folder / names[-1]) as handle:
-                handle.write(rendered(drawn, format_))
-    return names
+    return text[1:] if text[:1] == "'" and re.match(writing.FORMULA_START, text[1:]) else text

@@ -4,13 +4,11 @@ Each stage is given one `Settings` and reads the sections that `USES` lists. Opt
 values of rules, the schema and the comments of config.yaml are made from this module.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from credence.findings import VerdictSettings
 from credence.problems import Problem
@@ -226,6 +224,9 @@ class ListsSettings:
         schema=UNIQUE,
     )
     certainty: float = setting(0.95, "of guarantees and of bounds", above=0.5, below=1)
+    calls: tuple[str, ...] = setting(
+        (), "classes whose calls count in a genome; [] for all", schema=UNIQUE
+    )
 
 
 def list_names(error: Iterable[float]) -> list[str]:
@@ -296,8 +297,8 @@ class NoveltySettings:
         32, "greatest number of axes of the space in which they lie", low=2, high=1000
     )
     flag: float = setting(
-        0.99,
-        "flagged: farther from calibration than this share of it is from other families",
+        0.95,
+        "flagged: farther from all known families than this share of new families is",
         low=0,
         high=1,
     )
@@ -308,6 +309,9 @@ class EvaluationSettings:
     """How methods are judged."""
 
     folds: int = setting(10, "parts of whole clusters that are left out in turn", low=2, high=1000)
+    doubtful_labels: bool = setting(
+        False, "list calibration proteins whose label is doubtful; costs ten to 55 fits"
+    )
 
 
 @dataclass(frozen=True)
@@ -320,6 +324,12 @@ class ScatterSettings:
     cluster: int | None = setting(
         None,
         "jobs that search for relatives; null: one for each 30 MB of sequences",
+        low=1,
+        high=1000,
+    )
+    audit: int | None = setting(
+        None,
+        "jobs of an exhaustive audit; null: one for each hour or so of one core",
         low=1,
         high=1000,
     )
@@ -348,7 +358,7 @@ class Settings:
     verdict: VerdictSettings = field(default_factory=VerdictSettings)
     scatter: ScatterSettings = field(default_factory=ScatterSettings)
 
-    def with_values(self, sections: Mapping[str, Mapping[str, Any]]) -> Settings:
+    def with_values(self, sections: Mapping[str, Mapping[str, Any]]) -> Self:
         """Return these settings with some replaced: section → setting → value."""
         changed = {}
         for name, values in sections.items():
@@ -465,10 +475,12 @@ USES: dict[str, dict[str, tuple[str, ...]]] = {
     "annotate": {"calibration": ("level",), "lists": ("error", "certainty")},
     "gather": {"calibration": ("level",), "lists": ("error", "certainty")},
     "list": {"calibration": ("level",), "lists": ("certainty",)},
+    "genomes": {"calibration": ("level",), "lists": ("calls",)},
     "shift": {"calibration": _COUNTED, "shift": _names(ShiftSettings)},
     "events": {"calibration": _FITTED, "events": _names(EventsSettings, "evidence")},
     "novelty": {"novelty": ("components", "flag")},
     "two_sets": {"calibration": _COUNTED},
+    "records": {"calibration": ("weights",)},
 }
 
 

@@ -1,7 +1,5 @@
 """The stage `annotate` on tables in shards: a file of confidences for each file of scores."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The stage `shift`: the composition of a use-set, and what it changes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
@@ -14,28 +12,9 @@ import numpy as np
 
 from credence.calibrators.method_spec import Specification, parse_method
 from credence.calibrators.protocol import Calibration, FitOptions, Need
+from credence.composition import both_samples, estimate, estimators
 from credence.composition.adjusted import shifted, with_reach
-from credence.composition.both_samples import (
-    CalibrationSample,
-    UseSample,
-    calibration_sample,
-    together,
-    use_sample,
-)
 from credence.composition.diagnostics import diagnose
-from credence.composition.estimate import (
-    Composition,
-    compression_error,
-    estimate_composition,
-    fixed_composition,
-)
-from credence.composition.estimators import (
-    NAMES,
-    Estimator,
-    estimator_for,
-    has_vectors,
-    stated_share,
-)
 from credence.composition.sameness import Look, sketch_of, warning_of
 from credence.composition.summary import Corrected, summarise_shift
 from credence.composition.what_if import curves_of
@@ -45,20 +24,19 @@ from credence.lists.held_out import HeldOut, held_out_of, mix_draws
 from credence.predictions import Floats, Labelled, Predictions
 from credence.problems import nearest, raise_any, refuse
 from credence.progress import Progress
-from credence.stages.reading import LabelledTables, as_calibrated, require_other, stated_spec
+from credence.stages.reading import (
+    LabelledTables,
+    as_calibrated,
+    require_combined,
+    require_other,
+    stated_spec,
+)
 from credence.stages.settings import CalibrationSettings, Settings, ShiftSettings
+from credence.tables import stage_files
 from credence.tables.contract import CompositionTable, write_contract
 from credence.tables.formats import TableSpec
 from credence.tables.joining import stream_tables
 from credence.tables.samples import Samples
-from credence.tables.stage_files import (
-    SHIFT,
-    CalibrationFile,
-    ShiftFile,
-    need_problems,
-    read_calibration,
-    require_match,
-)
 
 STATED = "stated"
 
@@ -88,11 +66,12 @@ def shift_tables(
     known = LabelledTables(
         [samples], samples_format, samples_spec, groups, clusters, option="--samples-spec"
     )
-    file = None if calibration is None else read_calibration(Path(calibration))
+    file = None if calibration is None else stage_files.read_calibration(Path(calibration))
+    require_combined(file, tables)
     labelled = known.calibrating(known.samples(file), settings.calibration.weights).labelled
     # Before anything that takes time: what is stated wrongly is refused at once.
     if shift.composition is not None:
-        stated_share(shift.composition, labelled.predictions.class_names, "--stated")
+        estimators.stated_share(shift.composition, labelled.predictions.class_names, "--stated")
     settings = replace(settings, shift=shift)
     chosen, plain = _method(method, calibration, file, labelled, samples, shift_options(settings))
     parts = _parts(tables, stated_spec(tables, format_, spec_json), labelled.predictions)
@@ -103,7 +82,7 @@ def shift_tables(
     for written in filter(None, (out, also)):
         write_contract(Path(written), composition_table(found), **how)
     if record is not None:
-        SHIFT.write(Path(record), made)
+        stage_files.SHIFT.write(Path(record), made)
     largest = max(found.classes, key=lambda entry: abs(entry.share - entry.calibration_share))
     click.echo(
         f"Wrote {out}: {found.n_use} proteins by {found.estimator}; {largest.class_name} "
@@ -132,18 +111,18 @@ def find_shift(
     settings: Settings,
     name: str,
     where: str,
-) -> ShiftFile:
+) -> stage_files.ShiftFile:
     """Return what is found of a use-set, given piece by piece, and the corrected calibration."""
     options, shift = shift_options(settings), settings.shift
     sketch = sketch_of(labelled)
     look = None if sketch is None else Look(sketch, labelled.predictions.class_names)
     estimator, sample, use, error = _summed(labelled, parts, look, shift.method, where)
     if estimator.estimate is not None:
-        composition = estimate_composition(sample, use, estimator, options)
+        composition = estimate.estimate_composition(sample, use, estimator, options)
     else:
         stated, names = shift.composition, labelled.predictions.class_names
-        share = None if stated is None else stated_share(stated, names, "--stated")
-        composition = fixed_composition(sample, share)
+        share = None if stated is None else estimators.stated_share(stated, names, "--stated")
+        composition = estimate.fixed_composition(sample, share)
     moved = shifted(labelled, composition.fit_weight)
     calibration, unseen = method.fit_and_hold_out(moved, options)
     seen = (sample, use, composition, diagnose(sample, use, composition, options))
@@ -152,7 +131,7 @@ def find_shift(
     found = summarise_shift(name, estimator.name, method.text, corrected, options, error)
     found = replace(found, curves=curves_of(corrected), reference=estimator.reference)
     sameness = None if look is None else look.found()
-    return ShiftFile(
+    return stage_files.ShiftFile(
         found.method,
         labelled.predictions.class_names,
         float(labelled.predictions.scale),
@@ -162,7 +141,7 @@ def find_shift(
     )
 
 
-def _held_out(moved: Labelled, unseen: Floats, composition: Composition) -> HeldOut:
+def _held_out(moved: Labelled, unseen: Floats, composition: estimate.Composition) -> HeldOut:
     """Return what proteins held out show at the estimated mix, even where less is applied."""
     weight, used = (
         np.nan_to_num(w) for w in (composition.estimated_weight, composition.fit_weight)
@@ -178,35 +157,35 @@ def _summed(
     look: Look | None,
     wanted: str,
     where: str,
-) -> tuple[Estimator, CalibrationSample, UseSample, float]:
+) -> tuple[estimators.Estimator, both_samples.CalibrationSample, both_samples.UseSample, float]:
     """Return estimator, both sets summed up, and what gathering rows changes in shares."""
     rest = iter(parts)
     head = next(rest, None)
     if head is None:
         raise refuse(where, "no protein has scores.", "Give a table with scores.")
     first = head[1].predictions
-    both = has_vectors(labelled.predictions) and has_vectors(first)
-    estimator = estimator_for(wanted, both)
-    sample = calibration_sample(labelled, estimator.needs.is_vector)
+    both = estimators.has_vectors(labelled.predictions) and estimators.has_vectors(first)
+    estimator = estimators.estimator_for(wanted, both)
+    sample = both_samples.calibration_sample(labelled, estimator.needs.is_vector)
 
-    def summed(table: str, samples: Samples) -> UseSample:
+    def summed(table: str, samples: Samples) -> both_samples.UseSample:
         if look is not None:
             look.add(samples.predictions)
-        if sample.model is not None and not has_vectors(samples.predictions):
+        if sample.model is not None and not estimators.has_vectors(samples.predictions):
             what = f"{estimator.name!r} needs the score of every class."
             raise refuse(table, what, "Give --estimator bbse_hard.")
         genome = None if samples.genome is None else keys_of(samples.genome)
-        return use_sample(samples.predictions, sample.model, genome=genome)
+        return both_samples.use_sample(samples.predictions, sample.model, genome=genome)
 
-    use = reduce(together, starmap(summed, chain([head], rest)))
-    return estimator, sample, use, compression_error(sample, first, use, estimator)
+    use = reduce(both_samples.together, starmap(summed, chain([head], rest)))
+    return estimator, sample, use, estimate.compression_error(sample, first, use, estimator)
 
 
 def with_stated(shift: ShiftSettings) -> ShiftSettings:
     """Return settings whose method is `stated` where shares are; refuse one without the other."""
-    if shift.method not in NAMES:
+    if shift.method not in estimators.NAMES:
         what = f"{shift.method!r} is not an estimator of a composition."
-        raise refuse("--estimator", what, nearest(shift.method, NAMES))
+        raise refuse("--estimator", what, nearest(shift.method, estimators.NAMES))
     if shift.composition is None:
         if shift.method == STATED:
             what = "no composition is given."
@@ -221,7 +200,7 @@ def with_stated(shift: ShiftSettings) -> ShiftSettings:
 def _method(
     method: str | None,
     calibration: str | None,
-    file: CalibrationFile | None,
+    file: stage_files.CalibrationFile | None,
     labelled: Labelled,
     where: str,
     options: FitOptions,
@@ -230,11 +209,13 @@ def _method(
     if file is None:
         chosen = parse_method(method or CalibrationSettings().method, "--method")
         require_correctable(chosen, "--method")
-        raise_any(need_problems(chosen.text, chosen.needs, labelled.predictions, where))
+        raise_any(
+            stage_files.need_problems(chosen.text, chosen.needs, labelled.predictions, where)
+        )
         return chosen, chosen.build(options).fit(labelled)
     chosen = parse_method(file.method_spec, str(calibration))
     require_correctable(chosen, str(calibration))
-    require_match(file, labelled.predictions, where)
+    stage_files.require_match(file, labelled.predictions, where)
     if method is not None and parse_method(method, "--method").text != chosen.text:
         what = f"{method!r} is not the calibration's method, {chosen.text!r}."
         raise refuse("--method", what, "Leave --method out.")

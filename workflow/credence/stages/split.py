@@ -1,7 +1,5 @@
 """The stages `cluster` and `split`: clusters of relatives, and whole clusters into groups."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import re
@@ -27,7 +25,7 @@ from credence.relatives.kmers import ExactFinder, GivenEngine
 from credence.relatives.mmseqs import MmseqsFinder
 from credence.relatives.pack import CALIBRATION, TEST
 from credence.relatives.pairs import Thresholds
-from credence.relatives.pieces import STEPS, Pieces, UnfinishedError
+from credence.relatives.pieces import AUDIT, STEPS, Pieces, UnfinishedError
 from credence.relatives.strict import Split, SplitOptions, split, split_by_recipe
 from credence.stages.reading import (
     read_proteins,
@@ -39,23 +37,14 @@ from credence.stages.reading import (
     training_ids,
 )
 from credence.stages.settings import Settings, SplitSettings
-from credence.tables.contract import (
-    Clusters,
-    Groups,
-    RelativesTable,
-    read_clusters,
-    read_relatives,
-    write_contract,
-)
+from credence.tables import contract
 from credence.tables.digests import package_digest
 from credence.tables.fasta import match_ids
 from credence.tables.text import lines_of
 from credence.tables.writing import atomic, write_record
 
 PHANNS = "phanns"
-SHARE = re.compile(
-    rf"(?P<step>{'|'.join(STEPS)}):(?P<number>[0-9]{{1,4}})/(?P<n_shares>[1-9][0-9]{{0,3}})"
-)
+SHARE = r"(?P<number>[0-9]{1,4})/(?P<n_shares>[1-9][0-9]{0,3})"
 LETTERS_OF_KEY = 16
 
 
@@ -93,22 +82,17 @@ def cluster_proteins(
     try:
         found = engine.cluster(everything)
     except UnfinishedError:
-        with atomic(Path(out)) as path:
-            path.write_text(f"share {share} of the search\n", encoding="utf-8")
-        click.echo(f"Wrote {out}: share {share} of the search is done.", err=True)
+        write_share(out, share)
         return
     if relatives is not None:
         pairs = training_relatives(ours, learnt, engine, settings, threads)
-        write_contract(Path(relatives), pairs)
+        contract.write_contract(Path(relatives), pairs)
         click.echo(f"Wrote {relatives}: {len(pairs.ids)} with a relative in training.", err=True)
-    table = Clusters(
+    table = contract.Clusters(
         everything.ids, found.cluster, found.representative, found.identity, found.coverage
     )
-    write_contract(Path(out), table)
-    if kept is not None:
-        shutil.rmtree(kept.folder)
-        with contextlib.suppress(OSError):  # shares of another search, or other files
-            kept.folder.parent.rmdir()
+    contract.write_contract(Path(out), table)
+    remove_pieces(kept)
     sizes = Counter(found.cluster.tolist())
     largest = max(sizes.values(), default=0)
     percent = 100.0 * largest / max(everything.n_proteins, 1)
@@ -127,18 +111,33 @@ def _kept_in(
     settings: Settings,
 ) -> Pieces | None:
     """Return where pieces of the search are kept, in a folder of its own for each search."""
+    is_search = isinstance(engine, GraphEngine) and isinstance(engine.finder, MmseqsFinder)
+    reason = "" if is_search else "only the engine mmseqs has pieces."
+    return kept_in(folder, share, STEPS, reason, proteins, settings.to_json("cluster"))
+
+
+def kept_in(
+    folder: str | None,
+    share: str | None,
+    steps: Sequence[str],
+    reason: str,
+    proteins: Proteins,
+    settings: str,
+) -> Pieces | None:
+    """Return where pieces of some steps are kept; refuse where there is a reason against it."""
     if folder is None:
         if share is not None:
             raise refuse("--share", "nobody knows where it is kept.", "Give --pieces as well.")
         return None
-    if not isinstance(engine, GraphEngine) or not isinstance(engine.finder, MmseqsFinder):
-        raise refuse("--pieces", "only the engine mmseqs has pieces.", "Leave --pieces out.")
-    asked = SHARE.fullmatch("search:0/1" if share is None else share)
+    if reason:
+        raise refuse("--pieces", reason, "Leave --pieces out.")
+    pattern = rf"(?P<step>{'|'.join(steps)}):{SHARE}"
+    asked = re.fullmatch(pattern, f"{steps[0]}:0/1" if share is None else share)
     if asked is None or int(asked["number"]) > int(asked["n_shares"]):
         what = f"{share!r} is no share of a step."
-        remedy = f"Write 1/8 of {' or '.join(STEPS)} as {STEPS[0]}:1/8; 0/8 comes first."
+        remedy = f"Write 1/8 of {' or '.join(steps)} as {steps[0]}:1/8; 0/8 comes first."
         raise refuse("--share", what, remedy)
-    key = hashlib.sha256(package_digest().encode() + settings.to_json("cluster").encode())
+    key = hashlib.sha256(package_digest().encode() + settings.encode())
     for sequence in proteins.sequences:
         key.update(sequence.encode() + b"\n")
     place = Path(folder).absolute() / key.hexdigest()[:LETTERS_OF_KEY]
@@ -148,14 +147,29 @@ def _kept_in(
     return Pieces(place, asked["step"], int(asked["number"]), int(asked["n_shares"]))
 
 
+def write_share(out: str, share: str | None) -> None:
+    """Write that a job has made its share of the pieces."""
+    with atomic(Path(out)) as path:
+        path.write_text(f"share {share}\n", encoding="utf-8")
+    click.echo(f"Wrote {out}: share {share} is done.", err=True)
+
+
+def remove_pieces(kept: Pieces | None) -> None:
+    """Remove pieces that are needed no more, and their folder where nothing else is in it."""
+    if kept is not None:
+        shutil.rmtree(kept.folder)
+        with contextlib.suppress(OSError):  # pieces of others, or other files
+            kept.folder.parent.rmdir()
+
+
 def training_relatives(
     ours: Proteins, learnt: Proteins, engine: ClusteringEngine, settings: Settings, threads: int
-) -> RelativesTable:
+) -> contract.RelativesTable:
     """Return the closest training relative of each protein that has one."""
     finder = engine.finder if isinstance(engine, GraphEngine) else ExactFinder(threads)
     pairs = relatives_in(ours, learnt, finder, thresholds_of(settings), threads)
     names = ours.ids[pairs.first], learnt.ids[pairs.second]
-    return RelativesTable(*names, pairs.identity, pairs.coverage)
+    return contract.RelativesTable(*names, pairs.identity, pairs.coverage)
 
 
 def thresholds_of(settings: Settings) -> Thresholds:
@@ -194,6 +208,8 @@ def split_tables(
     match: str,
     threads: int,
     summary: str | None,
+    pieces: str | None,
+    share: str | None,
     asked: Collection[str],
 ) -> None:
     """Write the group and role of each protein; settings `asked` for by name must be possible."""
@@ -214,19 +230,27 @@ def split_tables(
     class_ = np.append(samples.true_class, np.full(learnt.n_proteins, UNKNOWN_CLASS))
     cluster, made_by = everyone.ids, "none"
     if clusters is not None:
-        known = read_clusters(Path(clusters))
+        known = contract.read_clusters(Path(clusters))
         made_by = "table" if own_clusters or np.isnan(known.identity).all() else "aligned"
         cluster = known.cluster[rows_of(everyone.ids, training or tables[0], known.ids, clusters)]
-    related = None if relatives is None else read_relatives(Path(relatives))
+    related = None if relatives is None else contract.read_relatives(Path(relatives))
     reasons = None if related is None else reasons_of(everyone.ids, is_training, related)
-    found, finding = split_proteins(
-        everyone, cluster, class_, samples.predictions.class_names, settings,
-        is_training, made_by, reasons, threads,
-    )  # fmt: skip
+    is_exhaustive = _is_audited(settings.split) and _cells(settings.split.audit) is None
+    reason = "" if is_exhaustive else "only an exhaustive audit has pieces."
+    kept = kept_in(pieces, share, (AUDIT,), reason, everyone, settings.to_json("split"))
+    try:
+        found, finding = split_proteins(
+            everyone, cluster, class_, samples.predictions.class_names, settings,
+            is_training, made_by, reasons, threads, kept,
+        )  # fmt: skip
+    except UnfinishedError:
+        write_share(out, share)
+        return
     table = groups_of(everyone.ids, is_training, found)
-    write_contract(Path(out), table)
+    contract.write_contract(Path(out), table)
     if summary is not None:
         write_record(Path(summary), finding)
+    remove_pieces(kept)
     for line in split_messages(finding, settings.split):
         click.echo(line, err=True)
     roles, counts = np.unique(table.role.astype(str), return_counts=True)
@@ -244,6 +268,7 @@ def split_proteins(
     made_by: str,
     reasons: Strings | None = None,
     threads: int = 1,
+    pieces: Pieces | None = None,
 ) -> tuple[Split, SplitFinding]:
     """Return a split, and what was found; without `reasons` those beside training go aside."""
     chosen = settings.split
@@ -255,6 +280,7 @@ def split_proteins(
         strict=chosen.strict,  # type: ignore[arg-type]
         cells=_cells(chosen.audit),
         threads=threads,
+        pieces=pieces,
         cut=chosen.cut,  # type: ignore[arg-type]
         most_apart=chosen.cut_limit,
     )
@@ -272,11 +298,11 @@ def split_proteins(
     return found, finding
 
 
-def groups_of(ids: Strings, is_training: Booleans, found: Split) -> Groups:
+def groups_of(ids: Strings, is_training: Booleans, found: Split) -> contract.Groups:
     """Return the table of a split; training proteins of a cluster are a cluster of their own."""
     named = np.where(is_training, "training:" + found.cluster, found.cluster)
     packing = found.packing
-    return Groups(ids, named, packing.group, packing.role, packing.reason)
+    return contract.Groups(ids, named, packing.group, packing.role, packing.reason)
 
 
 def _cells(audit: str | Mapping[str, float]) -> float | None:
@@ -324,7 +350,7 @@ def in_effect(
     return settings
 
 
-def reasons_of(ids: Strings, is_training: Booleans, table: RelativesTable) -> Strings:
+def reasons_of(ids: Strings, is_training: Booleans, table: contract.RelativesTable) -> Strings:
     """Return why relatives of training proteins are set aside; '' for all others."""
     message = {
         id_: f"relative of training protein {str(other)!r} (identity {identity:.2f})"

@@ -1,8 +1,11 @@
-"""The study of two sets: how much numbers of the fitted proteins flatter, on one's own table."""
+"""Studies: how much numbers of the fitted proteins flatter; those that are in a clone alone."""
 
-from __future__ import annotations
-
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +14,11 @@ import click
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.evaluation.notices import plural
-from credence.evaluation.two_sets import measure_halves, summarise_draws
+from credence.evaluation.two_sets import measure_halves, measure_sets, summarise_draws
 from credence.problems import raise_any, refuse
 from credence.progress import Progress
 from credence.stages.reading import LabelledTables, in_order_of_ids, require_other
-from credence.stages.settings import Settings
+from credence.stages.settings import Settings, workflow_folder
 from credence.tables.stage_files import need_problems
 from credence.tables.writing import check_table_ending, write_table
 
@@ -23,15 +26,18 @@ LEAST_CLUSTERS = 2  # one for each half
 
 
 def study_two_sets(
-    given: LabelledTables, out: str, settings: Settings, methods: Sequence[str], draws: int
+    given: LabelledTables,
+    out: str,
+    settings: Settings,
+    methods: Sequence[str],
+    draws: int,
+    second: str | None,
 ) -> None:
-    """Fit methods on one half and measure them on both, many times; write the medians."""
-    require_other((out,), given.files)
+    """Fit methods on one half, or set, and measure them on both, many times; write the medians."""
+    require_other((out,), [*given.files, second])
     check_table_ending(Path(out))
     samples, table = given.samples(), given.tables[0]
-    specifications = {
-        entry.text: entry for entry in (parse_method(m, "--method") for m in methods)
-    }
+    specifications = {one.text: one for one in (parse_method(m, "--method") for m in methods)}
     raise_any(
         problem
         for text, entry in specifications.items()
@@ -44,10 +50,19 @@ def study_two_sets(
         raise refuse(where, what, "Give proteins of at least two.")
     options = FitOptions(settings.calibration.min_positives, n_draws=0)
     calibrators = {text: entry.build(options) for text, entry in specifications.items()}
+    measure = partial(measure_halves, labelled)
+    if second is not None:
+        other = replace(given, tables=[second], groups=None)
+        read = other.samples()
+        if read.predictions.class_names != samples.predictions.class_names:
+            what = f"its classes are not those of {table}."
+            raise refuse(second, what, "Give two tables of one classifier.")
+        rest = in_order_of_ids(other.calibrating(read, settings.calibration.weights).labelled)
+        measure = partial(measure_sets, (labelled, rest))
     found = []
     with Progress("study", "draws", draws) as progress:
         for draw in range(draws):
-            found.append(measure_halves(labelled, calibrators, draw))
+            found.append(measure(calibrators, draw))
             progress.add()
     rows = summarise_draws(found)
     columns: dict[str, list[Any]] = {
@@ -60,3 +75,15 @@ def study_two_sets(
     write_table(Path(out), columns)
     counts = f"{plural(len(calibrators), 'method')}, {plural(draws, 'draw')}"
     click.echo(f"Wrote {out}: {counts}.", err=True)
+
+
+def run_script(name: str, words: Sequence[str]) -> int:
+    """Return the exit code of a study that is a script beside the package, in a clone."""
+    root = workflow_folder().parent
+    script = root / "verification" / name
+    if not script.is_file():
+        what = "this study is in a clone of the project, not in the package."
+        raise refuse(name, what, "Run it in a clone: git clone, then make.")
+    paths = os.pathsep.join([str(root), str(root / "workflow"), os.environ.get("PYTHONPATH", "")])
+    environment = os.environ | {"PYTHONPATH": paths}
+    return subprocess.run([sys.executable, str(script), *words], env=environment).returncode

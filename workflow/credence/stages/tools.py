@@ -1,7 +1,5 @@
 """The stage `combine`: the answers of several tools as one score table."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,14 +16,7 @@ from credence.evaluation.notices import plural
 from credence.predictions import Predictions, Strings, from_scores
 from credence.problems import Problem, gathering, nearest, raise_any, refuse
 from credence.records import from_record, parse_json
-from credence.stages.reading import (
-    LabelledTables,
-    as_calibrated,
-    read_set,
-    require_other,
-    stated_spec,
-    table_spec,
-)
+from credence.stages import reading
 from credence.stages.settings import MAIN_TOOL, Settings, ToolSet
 from credence.tables.contract import AGREE, SURE, TOOL
 from credence.tables.formats import TableSpec
@@ -48,7 +39,7 @@ class ReadTool:
     def again(self, tables: Sequence[str]) -> Samples:
         """Return what it answers of other proteins."""
         facts = facts_of(self.predictions)
-        spec = table_spec(tables, None, self.entry.spec)
+        spec = reading.table_spec(tables, None, self.entry.spec)
         return read_again(self.entry.name, self.classes, facts, tables, spec)
 
     def description(self) -> str:
@@ -65,8 +56,8 @@ def read_tools(tools: Sequence[ToolSet], main: Samples) -> dict[str, ReadTool]:
     known = main.predictions.ids
     for entry in tools:
         with gathering(problems):
-            spec = table_spec(entry.scores, None, entry.spec)
-            own = read_set(entry.scores, spec).predictions
+            spec = reading.table_spec(entry.scores, None, entry.spec)
+            own = reading.read_set(entry.scores, spec).predictions
             classes, wrong = mapped(entry, own, main.predictions.class_names)
             problems += wrong
             more = tuple(name for name in classes if name not in own.class_names)
@@ -122,7 +113,7 @@ def answers_for(ids: Strings, own: Predictions) -> Answers:
 
 
 def combine_tables(
-    given: LabelledTables,
+    given: reading.LabelledTables,
     out: str,
     settings: Settings,
     tools_json: str,
@@ -135,7 +126,7 @@ def combine_tables(
 
     What is stated of a labelled protein is of fits that did not see its family.
     """
-    require_other((out, answers, record), [*given.files, calibration])
+    reading.require_other((out, answers, record), [*given.files, calibration])
     if calibration is not None:
         file = read_calibration(Path(calibration))
         stated = given.tables, given.format_, given.spec_json
@@ -164,6 +155,7 @@ def combine_tables(
     write_samples(
         Path(out),
         replace(main, predictions=from_scores(own.ids, own.class_names, np.exp(log_p), 1.0, 0.0)),
+        combined=True,
     )
     if record is not None:
         write_record(Path(record), whole)
@@ -218,7 +210,7 @@ def read_again(
     spec: TableSpec,
 ) -> Samples:
     """Return later answers of a tool, its classes and its scale as they were."""
-    found = read_set(tables, as_calibrated(spec, tuple(classes), facts["scale"]))
+    found = reading.read_set(tables, reading.as_calibrated(spec, tuple(classes), facts["scale"]))
     if facts_of(found.predictions) != facts:
         what = f"it does not give the scores that the tool {name!r} gave in calibration."
         raise refuse(tables[0], what, "Give a table of the same columns.")
@@ -243,9 +235,9 @@ def combine_use_set(
     for tool, paths in ((first, tables), *further):
         with gathering(problems):
             if tool is first:
-                spec = stated_spec(paths, format_, spec_json)
+                spec = reading.stated_spec(paths, format_, spec_json)
             else:
-                spec = table_spec(paths, None, tool.spec)
+                spec = reading.table_spec(paths, None, tool.spec)
             found[tool.name] = read_again(tool.name, tool.classes, tool.facts, paths, spec)
     raise_any(problems)
     main = found[MAIN_TOOL]
@@ -260,7 +252,9 @@ def combine_use_set(
     if main.genome is not None:
         genome = np.concatenate([main.genome, main.unscored_ids])[order][is_there]
     lines = 1 + np.arange(int(is_there.sum()))
-    write_samples(out, Samples(predictions.take(is_there), None, lines, genome=genome))
+    write_samples(
+        out, Samples(predictions.take(is_there), None, lines, genome=genome), combined=True
+    )
     if answers_out is not None:
         names = np.array([*whole.sorted_names, ""], dtype=object)
         combined = np.array(whole.class_names, dtype=object)[predictions.predicted_class]

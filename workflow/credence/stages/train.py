@@ -1,7 +1,5 @@
 """The stages `train` and `predict`: labelled proteins to networks, proteins to scores."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -44,15 +42,7 @@ from credence.progress import Progress
 from credence.proteins import Proteins, join
 from credence.relatives.all_engines import build_engine
 from credence.relatives.pack import NO_GROUP, SET_ASIDE, TEST
-from credence.stages.reading import (
-    TRAINING_PREFIX,
-    json_settings,
-    labels_as_stated,
-    read_proteins,
-    require_labels,
-    require_other,
-    rows_of,
-)
+from credence.stages import reading
 from credence.stages.settings import Settings
 from credence.stages.split import (
     groups_of,
@@ -97,7 +87,7 @@ def read_all(paths: Sequence[str], match: str) -> tuple[Proteins, Strings, Integ
     problems: list[Problem] = []
     for path in paths:
         with gathering(problems):
-            read.append(read_proteins(path, match))
+            read.append(reading.read_proteins(path, match))
     raise_any(problems)
     ids = np.concatenate([fasta.ids for fasta in read])
     where = np.repeat(np.array(paths, dtype=object), [fasta.n_proteins for fasta in read])
@@ -143,17 +133,17 @@ def _labelled(
 ) -> Given:
     stated: Mapping[str, Any] = {"table": labels}
     if labels.startswith("{"):
-        stated = json_settings(labels, "--labels")
+        stated = reading.json_settings(labels, "--labels")
     fasta = str(where[0])
     if stated.get("pattern") is not None and len(set(where)) > 1:
         raise refuse("--labels", "a pattern is for one FASTA file.", "Give a table of labels.")
-    found = labels_as_stated(stated, fasta, match)
+    found = reading.labels_as_stated(stated, fasta, match)
     texts = {text.strip() for text in found.texts} - {""}
     names = tuple(sorted({synonyms.get(text, text) for text in texts})) or ("",)
     nothing = from_scores(proteins.ids, names, np.zeros((len(lines), len(names))), 1.0, 1.0)
     spec = TableSpec(format="wide", synonyms=synonyms)
     samples = attach_labels(Samples(nothing, None, lines), found, spec, fasta)
-    require_labels(samples, fasta)
+    reading.require_labels(samples, fasta)
     assert samples.true_class is not None
     return Given(proteins, where, lines, names, samples.true_class)
 
@@ -250,9 +240,7 @@ def with_troves(
     raise_any(problems)
     names = tuple(sorted({name for part in parts for name in part.class_names}))
     place = {name: code for code, name in enumerate(names)}
-    codes = [
-        np.array([place[name] for name in part.class_names])[part.true_class] for part in parts
-    ]
+    codes = [np.array([place[one] for one in part.class_names])[part.true_class] for part in parts]
     known, ids = set[str](), set[str]()
     for number, part in enumerate(parts):
         sequences = part.proteins.sequences.tolist()
@@ -307,11 +295,11 @@ def train_classifier(
     inputs = [*fasta, *(path for path, _, _ in troves), vectors, clusters, groups]
     if labels is not None and not labels.startswith("{"):
         inputs.append(labels)
-    require_other((out, scores, proteins, training, groups_out, summary), inputs)
+    reading.require_other((out, scores, proteins, training, groups_out, summary), inputs)
     chosen = settings.classifier
     if vectors is None:
         feature_set(chosen.features, "--features")
-    synonyms = json_settings(spec_json, "--spec").get("synonyms") or {}
+    synonyms = reading.json_settings(spec_json, "--spec").get("synonyms") or {}
     first = read_given(fasta, match, labels, synonyms)
     n_before = first.proteins.n_proteins
     given = with_troves(first, troves, synonyms)
@@ -417,7 +405,7 @@ def grouped(
     ids, where = given.proteins.ids, str(given.where[0])
     if groups is not None:
         read = read_groups(Path(groups))
-        rows = rows_of(ids, where, read.ids, groups)
+        rows = reading.rows_of(ids, where, read.ids, groups)
         columns = (read.cluster, read.group, read.role, read.reason)
         found = Groups(ids, *(column[rows] for column in columns))
         wants_test = settings.classifier.calibrate != EVERY_GROUP
@@ -427,7 +415,7 @@ def grouped(
         return found
     if clusters is not None:
         known = read_clusters(Path(clusters))
-        cluster = known.cluster[rows_of(ids, where, known.ids, clusters)]
+        cluster = known.cluster[reading.rows_of(ids, where, known.ids, clusters)]
     else:
         engine = build_engine(settings.clustering.engine, thresholds_of(settings), threads, None)
         cluster = engine.cluster(given.proteins).cluster
@@ -552,7 +540,7 @@ def predict_scores(
 
     Relatives of what it learnt from are scored as those are, by networks that saw neither.
     """
-    require_other((out,), [*fasta, classifier, vectors, learnt, groups])
+    reading.require_other((out,), [*fasta, classifier, vectors, learnt, groups])
     if (learnt is None) != (groups is None):
         what = "--learnt and --groups say together what each network saw."
         raise refuse("--learnt", what, "Give both, or none.")
@@ -591,7 +579,7 @@ def groups_of_relatives(
     engine = build_engine(settings.clustering.engine, thresholds_of(settings), threads, None)
     found = training_relatives(proteins, known, engine, settings, threads)
     group = {
-        id_: max(-1, number.get(other.removeprefix(TRAINING_PREFIX), -1))
+        id_: max(-1, number.get(other.removeprefix(reading.TRAINING_PREFIX), -1))
         for id_, other in zip(found.ids, found.relative, strict=True)
     }
     return np.array([group.get(id_, -1) for id_ in proteins.ids], dtype=np.int64)

@@ -1,7 +1,5 @@
 """The stage `attach`: the files of a trove, and the set that it joins."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,17 +14,7 @@ from credence.relatives.all_engines import FINDERS
 from credence.relatives.graph import Finder
 from credence.relatives.kmers import ExactFinder
 from credence.relatives.pack import CALIBRATION
-from credence.releases.attaching import (
-    EXACT_REPEAT,
-    UNSCORED,
-    Attachment,
-    KnownSet,
-    NewSet,
-    Search,
-    SequenceSearch,
-    TableSearch,
-    attach_trove,
-)
+from credence.releases import attaching
 from credence.releases.files import AttachSummary, attached_proteins, counts_by_class
 from credence.stages.check import read_checked
 from credence.stages.reading import (
@@ -66,7 +54,9 @@ def digest_problems(sha256: Mapping[str, str]) -> list[Problem]:
     return problems
 
 
-def read_trove(trove: Trove, known: Predictions) -> tuple[Samples, NewSet, tuple[InputFile, ...]]:
+def read_trove(
+    trove: Trove, known: Predictions
+) -> tuple[Samples, attaching.NewSet, tuple[InputFile, ...]]:
     """Return a trove's scores, proteins (some of `UNKNOWN_CLASS`) and files, or raise all."""
     raise_any(digest_problems(trove.sha256))
     spec = table_spec(trove.scores, None, trove.spec)
@@ -83,7 +73,7 @@ def read_trove(trove: Trove, known: Predictions) -> tuple[Samples, NewSet, tuple
     concatenate([(Path("the calibration set"), like_known), (Path(trove.scores[0]), samples)])
     files = [] if trove.fasta is None else [(trove.fasta, trove.match)]
     ids = samples.predictions.ids
-    return samples, NewSet(ids, _sequences(ids, files), samples.true_class), inputs
+    return samples, attaching.NewSet(ids, _sequences(ids, files), samples.true_class), inputs
 
 
 def attach_tables(
@@ -130,15 +120,15 @@ def attach_tables(
     if proteins is not None:
         files = [(proteins, proteins_match), *((path, "full") for path in added)]
     places = (groups.cluster[rows], groups.group[rows], groups.role[rows])
-    known = KnownSet(ids, _sequences(ids, files), base.true_class, *places)
+    known = attaching.KnownSet(ids, _sequences(ids, files), base.true_class, *places)
     learnt = read_training(training, proteins_match, known)
-    search = Search()
+    search = attaching.Search()
     if clusters:
         if trove_clusters is None:
             what = "clusters are given, and none of the trove."
             raise refuse("--trove-clusters", what, "Give its table: id and cluster.")
         old = _clusters(clusters, np.concatenate([ids, learnt.ids]), samples_file)
-        search = TableSearch(old, _clusters([trove_clusters], new.ids, "the trove"))
+        search = attaching.TableSearch(old, _clusters([trove_clusters], new.ids, "the trove"))
     elif proteins is not None:
         # An engine that only clusters finds no pairs; candidates share words then, and exact
         # alignment decides, as for every engine.
@@ -146,15 +136,15 @@ def attach_tables(
         finder: Finder = ExactFinder(threads, 0.0)
         if engine in FINDERS:
             finder = FINDERS[engine](threads, None)
-        search = SequenceSearch(finder, thresholds_of(settings), threads)
-    found = attach_trove(known, learnt, new, search, base.predictions.class_names)
+        search = attaching.SequenceSearch(finder, thresholds_of(settings), threads)
+    found = attaching.attach_trove(known, learnt, new, search, base.predictions.class_names)
     pairs = (samples_file, samples_as), (groups_file, "groups.tsv")
     summary = _write(Path(out), entry, base, groups, trove, found, pairs)
     counts = ", ".join(f"{n} {outcome}" for outcome, n in summary.counts.items() if n)
     click.echo(f"Wrote {out}: {counts or 'no proteins'}.", err=True)
     if summary.n_rescored:
         click.echo(
-            f"{name}: {summary.n_rescored} of {summary.counts[EXACT_REPEAT]} exact "
+            f"{name}: {summary.n_rescored} of {summary.counts[attaching.EXACT_REPEAT]} exact "
             "repeats have other scores than before. One classifier gives one protein one score: "
             "see whether the table is of the version that is calibrated.",
             err=True,
@@ -195,8 +185,8 @@ def _write(
     entry: Trove,
     base: Samples,
     groups: Groups,
-    trove: tuple[Samples, NewSet, tuple[InputFile, ...]],
-    found: Attachment,
+    trove: tuple[Samples, attaching.NewSet, tuple[InputFile, ...]],
+    found: attaching.Attachment,
     pairs: Sequence[tuple[str, str]],
 ) -> AttachSummary:
     """Write the release's tables, and what became of the trove; the counts last."""
@@ -226,7 +216,7 @@ def _write(
     summary = AttachSummary(
         name=entry.name,
         class_names=class_names,
-        counts=found.counts() | {UNSCORED: len(unscored)},
+        counts=found.counts() | {attaching.UNSCORED: len(unscored)},
         n_joined=sum(cluster in before for cluster in found.cluster[added]),
         n_founded=len(clusters - before),
         n_rescored=_rescored(base.predictions, scored.predictions, found),
@@ -237,12 +227,12 @@ def _write(
     return summary
 
 
-def _rescored(old: Predictions, new: Predictions, found: Attachment) -> int:
+def _rescored(old: Predictions, new: Predictions, found: attaching.Attachment) -> int:
     """Return how many exact repeats have other scores than the set has for them."""
     if old.top_score is None or new.top_score is None:
         return 0
     row_of = {id_: row for row, id_ in enumerate(old.ids)}
-    rows = np.flatnonzero(found.outcome == EXACT_REPEAT)
+    rows = np.flatnonzero(found.outcome == attaching.EXACT_REPEAT)
     before = old.top_score[[row_of[id_] for id_ in found.relative[rows]]] if len(rows) else rows
     step = max(old.resolution, new.resolution)
     return int((np.abs(new.top_score[rows] - before) > STEPS * step + SLACK).sum())

@@ -1,7 +1,5 @@
 """The file of a classifier: arrays and one JSON record in an npz, and the tables it gives."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

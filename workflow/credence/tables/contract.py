@@ -1,7 +1,5 @@
 """The tables between the stages (DESIGN section 4), each a class: read, checked, written."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -308,6 +306,9 @@ NOVELTY_COLUMNS = (
     Column("calibration_distance", Kind.NUMBER, True, low=0.0, is_optional=True),
     Column("nearest_calibration", may_be_empty=True, is_optional=True),
     Column("training_distance", Kind.NUMBER, True, low=0.0, is_optional=True),
+    Column("closest_known", may_be_empty=True, is_optional=True),
+    Column("closest_identity", Kind.NUMBER, True, low=0.0, high=1.0, is_optional=True),
+    Column("known_kind", Kind.NUMBER, True, low=0.0, high=1.0, is_optional=True),
 )
 NOVELTY_NAMES = tuple(column.name for column in NOVELTY_COLUMNS)
 
@@ -458,12 +459,13 @@ UNCORRECTED_NAMES = ("uncorrected_confidence", "uncorrected_lower", "uncorrected
 Q_VALUE = "q_value"  # the least estimated share of wrong ones of a list that holds the protein
 # Of several tools: how many name the class, the class that each names and how sure each is.
 AGREE, TOOL, SURE = "tools_agree", "tool_", "confidence_"
+GENOME = "genome"  # of the protein, where the score table names it
 # What a table of confidences may hold beside.
 FURTHER_COLUMNS = (
     *(replace(SHARE, name=name, is_optional=True) for name in (*UNCORRECTED_NAMES, Q_VALUE)),
     *SET_COLUMNS,
     *NOVELTY_COLUMNS,
-    Column(AGREE, may_be_empty=True, is_optional=True),
+    *(Column(name, may_be_empty=True, is_optional=True) for name in (AGREE, GENOME)),
 )
 
 
@@ -519,13 +521,9 @@ def read_groups(path: Path | MemoryTable) -> Groups:
             continue
         other, known = first.setdefault(cluster, (id_, group))
         if known != group:
-            problems.add(
-                f"cluster {cluster!r} is divided: {other!r} is in {known!r}, "
-                f"{id_!r} in {group!r}.",
-                "Put all proteins of a cluster into one group.",
-                line,
-                "group",
-            )
+            where = f"{other!r} is in {known!r}, {id_!r} in {group!r}"
+            what = f"cluster {cluster!r} is divided: {where}."
+            problems.add(what, "Put all proteins of a cluster into one group.", line, "group")
     problems.raise_any()
     return read.fill(Groups)
 
@@ -580,12 +578,8 @@ def with_unscored(columns: dict[str, Any], samples: Samples, method: str) -> dic
     }
 
 
-def read_confidences(path: Path) -> Confidences:
-    """Return the confidences of a table, checked: each lies within its interval."""
-    return _read_confidences(path).fill(Confidences)
-
-
-def _read_confidences(path: Path) -> ReadTable:
+def read_confidences(path: Path) -> ReadTable:
+    """Return the columns of a table of confidences, each checked to lie within its interval."""
     _header(path)
     shares = tuple(replace(SHARE, name=prefix) for prefix in (*PREFIXES, SURE))
     further = (*shares, Column(TOOL, may_be_empty=True))
@@ -633,7 +627,8 @@ def stream_confidences(path: Path, further: Sequence[str] = ()) -> Iterator[pa.T
     Raises one of `NOT_QUICKLY` where it is not as `credence annotate` writes it.
     """
     _header(path)
-    for batch in _batches(path, STREAMED | dict.fromkeys(further, pa.float64())):
+    kinds = {name: pa.string() if name in TEXT_NAMES else pa.float64() for name in further}
+    for batch in _batches(path, STREAMED | kinds):
         piece = pa.Table.from_batches([batch])
         lower, value, upper = (piece[name] for name in ("lower", "confidence", "upper"))
         orders = (
@@ -692,7 +687,7 @@ def _header(path: Path) -> tuple[str, ...]:
 
 def read_slowly(path: Path, further: Sequence[str] = ()) -> pa.Table:
     """Return a whole table of confidences, or refuse it with all its problems."""
-    read = _read_confidences(path)
+    read = read_confidences(path)
     names = (*CONFIDENCE_NAMES, *further)
     return pa.table({name: pa.array(read.values[name], from_pandas=False) for name in names})
 

@@ -1,7 +1,5 @@
 """Counts of right and wrong predictions by class and interval of the score."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 

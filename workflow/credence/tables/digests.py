@@ -4,8 +4,6 @@ A stage that reads a file looks at its seal first, which has the digest of the f
 it was made from: what was damaged, edited or made from other bytes is named, never used.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shlex
@@ -13,7 +11,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from credence.problems import InputError, Problem, raise_any, refuse
 from credence.records import from_record, parse_json, read_json, refuse_pipe
@@ -63,7 +61,7 @@ class KnownDigests:
         self._has_news = False
 
     @classmethod
-    def remembered(cls, path: Path = KNOWN) -> KnownDigests:
+    def remembered(cls, path: Path = KNOWN) -> Self:
         """Return what was remembered; nothing where that cannot be read."""
         try:
             young = path.stat().st_mtime_ns - TICK
@@ -186,12 +184,9 @@ def _of_other_bytes(
         elif below is not None:
             yield from _of_other_bytes(made, below, known, seen)
         elif Path(name).is_file() and known.digest(name) != digest:
-            yield Problem(
-                name,
-                f"it changed during the run: {made} was made from other bytes.",
-                "Leave it alone and run the command again; if this is said once more: "
-                f"{_removal(made)}",
-            )
+            what = f"it changed during the run: {made} was made from other bytes."
+            remedy = "Leave it alone and run the command again; if this is said once more: "
+            yield Problem(name, what, remedy + _removal(made))
 
 
 CHANGED = ("it changed while this step read it.", "Leave it alone and run the command again.")

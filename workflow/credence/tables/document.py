@@ -1,7 +1,5 @@
 """A YAML file as plain data that remembers the line of every setting."""
 
-from __future__ import annotations
-
 import copy
 import io
 import json

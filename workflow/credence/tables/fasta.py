@@ -3,8 +3,6 @@
 Lower case (masked residues), gaps of an alignment and a stop at the end are read as what they are.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import string
@@ -223,26 +221,19 @@ def match_ids(
     ids = ids_of(fasta.headers, by)
     row_of = {id_: row for row, id_ in enumerate(ids)}
     known = set(table_ids)
-    problems = [
-        Problem(
-            table,
-            f"{id_!r} has no protein in {proteins}.",
-            "Add the protein there or remove this row.",
-            None if table_lines is None else int(table_lines[row]),
-        )
-        for row, id_ in enumerate(table_ids)
-        if id_ not in row_of
-    ]
-    problems += [
-        Problem(
-            proteins,
-            f"{id_!r} has no row in {table}.",
-            "Add the row there or remove this protein.",
-            int(fasta.lines[row]),
-        )
-        for row, id_ in enumerate(ids)
-        if id_ not in known
-    ]
+    problems = []
+    for row, id_ in enumerate(table_ids):
+        if id_ not in row_of:
+            what = f"{id_!r} has no protein in {proteins}."
+            remedy = "Add the protein there or remove this row."
+            line = None if table_lines is None else int(table_lines[row])
+            problems.append(Problem(table, what, remedy, line))
+    for id_, line in zip(ids, fasta.lines.tolist(), strict=True):
+        if id_ not in known:
+            what = f"{id_!r} has no row in {table}."
+            problems.append(
+                Problem(proteins, what, "Add the row there or remove this protein.", line)
+            )
     if problems:
         raise InputError(_better_match(known, fasta, by, table, proteins) + problems)
     return np.array([row_of[id_] for id_ in table_ids], dtype=np.int64)

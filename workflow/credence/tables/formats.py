@@ -1,7 +1,5 @@
 """Formats of score tables, and what a user states about a table, checked against them."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -114,11 +112,6 @@ class Gathering(dict[str, int]):
 EC = "EC:"
 
 
-def spell_ec(text: str) -> str:
-    """Return an EC number without the letters before it."""
-    return text.strip().removeprefix(EC)
-
-
 def nearest_ec(row: list[str]) -> list[str]:
     """Return the name of a protein, the first of its EC numbers, and what stands after it."""
     return [row[0], *(row[1].rpartition("/")[::2] if len(row) > 1 else ("", ""))]
@@ -130,7 +123,7 @@ CLEAN = Format(
     columns=Columns(id="id", predicted_class="nearest", score="distance"),
     vector=False,
     sum_to_scale=False,
-    spell=spell_ec,
+    spell=lambda text: text.strip().removeprefix(EC),
     blanks=frozenset({""}),
     names=("id", "nearest", "distance"),
     cells=nearest_ec,
@@ -403,7 +396,17 @@ BY_NAME: dict[str, Format] = {entry.name: entry for entry in FORMATS}
 
 def unknown_format(name: str, where: str) -> Problem:
     """Return the problem of a format that does not exist, with the nearest one."""
-    return Problem(where, f"{name!r} is no format.", nearest(name, list(BY_NAME)))
+    return Problem(where, f"{name!r} is no format.", instead_of(name))
+
+
+def instead_of(name: str) -> str:
+    """Return the nearest format, or how counts are used, of which no table of proteins is made."""
+    if name == "counts":
+        return (
+            "Counts name no proteins, so they make no run; fit them: credence fit TABLE "
+            "--format counts --out calibration.json. Then: credence annotate."
+        )
+    return nearest(name, list(BY_NAME))
 
 
 STATE_SCALE = (

@@ -1,7 +1,5 @@
 """What the columns of a table are that no known tool writes: from names, cells and sums."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain

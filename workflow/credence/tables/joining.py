@@ -1,7 +1,5 @@
 """Several tables of one set: as one in memory, one after the other in chunks, or counted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -28,10 +26,11 @@ from credence.problems import (
 from credence.records import from_record, parse_json, refuse_pipe
 from credence.tables import samples as reading
 from credence.tables.formats import TableSpec
-from credence.tables.samples import CHUNK_ROWS, Samples, assemble, notices_of
+from credence.tables.samples import CHUNK_ROWS, Counted, Samples, assemble, notices_of
 from credence.tables.scan import KnownIds, RowRange, Scan, rows_of_part
 from credence.tables.writing import MARK, ROWS_AT_ONCE, TableWriter, open_output
 
+Seen = Callable[[Strings, Integers], object]  # is given ids and their lines
 OF_EVERY_CLASS, OF_BEST_CLASS, NO_SCORES = "of every class", "of the best class", "none"
 
 
@@ -47,7 +46,7 @@ def require_different(paths: Sequence[str]) -> None:
 def stream_tables(
     paths: Sequence[str],
     spec: TableSpec,
-    counted: Callable[[int], object] = lambda n_rows: None,
+    counted: Counted = lambda n_rows: None,
     rows: RowRange | None = None,
 ) -> Iterator[tuple[str, Samples]]:
     """Yield the tables of a set chunk by chunk, each checked whole before, by id and name."""
@@ -99,6 +98,7 @@ def concatenate(parts: Sequence[tuple[Path, Samples]]) -> Samples:
         joined([one.lines for one in every]),
         joined([one.unscored_ids for one in every]),
         joined([one.unscored_lines for one in every]),
+        joined([one.genome for one in every]),
     )
 
 
@@ -199,11 +199,7 @@ def census_of(samples: Samples) -> Census:
     return Census(predictions.class_names, *kinds, *counts, *by_class, *unscored, samples.is_apart)
 
 
-def take_census(
-    paths: Sequence[str],
-    spec: TableSpec,
-    seen: Callable[[Strings, Integers], object] | None = None,
-) -> Census:
+def take_census(paths: Sequence[str], spec: TableSpec, seen: Seen | None = None) -> Census:
     """Return the counts of one table or several, read once; or raise all their problems."""
     require_different(paths)
     problems: list[Problem] = []
@@ -221,10 +217,7 @@ def take_census(
 
 
 def _census_of_table(
-    path: Path,
-    spec: TableSpec,
-    known: KnownIds | None,
-    seen: Callable[[Strings, Integers], object] | None,
+    path: Path, spec: TableSpec, known: KnownIds | None, seen: Seen | None
 ) -> Census:
     """Return the counts of a table; one of networks is read twice, as scores are pooled."""
     scan = Scan(path, spec)

@@ -1,7 +1,5 @@
 """True classes from elsewhere: a second table, or the headers of a FASTA file."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

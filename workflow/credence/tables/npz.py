@@ -1,7 +1,5 @@
 """Arrays of an npz file, read whole or some rows at a time; never pickled ones, which run code."""
 
-from __future__ import annotations
-
 import lzma
 import struct
 import tokenize

@@ -1,7 +1,5 @@
 """Which formats a table could be of, with the reason; the choice is the user's."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The calibrations that come with credence, and their cards."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +17,11 @@ def cards() -> dict[str, dict[str, Any]]:
 def named_file(name: str) -> str:
     """Return the file of a calibration that comes with credence; another name as it is."""
     return str(FOLDER / f"{name}.json.gz") if name in cards() and not Path(name).exists() else name
+
+
+def name_of(path: str) -> str:
+    """Return the name of a calibration that comes with credence; another file's as it is."""
+    return Path(path).name.partition(".")[0] if Path(path).parent == FOLDER else path
 
 
 def that_fit(formats: Sequence[str]) -> list[str]:

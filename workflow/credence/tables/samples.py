@@ -4,8 +4,6 @@ A stream reads the file twice, once to check all of it and once to give its chun
 chunk comes out of a table that is refused further down.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -29,8 +27,10 @@ from credence.problems import InputError, ProblemList, refuse
 from credence.tables.digests import CHANGED, stamp_of
 from credence.tables.formats import Gathering, TableSpec
 from credence.tables.scan import KEY, KnownIds, Metadata, Part, Remembers, RowRange, Scan, joined
-from credence.tables.source import MemoryTable
+from credence.tables.source import MemoryTable, open_parquet
 from credence.tables.writing import write_table
+
+Counted = Callable[[int], object]  # is given how many rows or proteins there are
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,21 +183,15 @@ def _require_whole(scan: Scan, parts: Iterable[Part], names: Sequence[str]) -> N
         first_row = first[protein]
         truth = protein if part.truth is None else part.truth
         for row in np.flatnonzero(truth != truth[first_row]).tolist():
-            problems.add(
-                f"protein {part.ids[row]!r} has another true class than in line "
-                f"{part.lines[first_row[row]]}.",
-                "Give each protein one true class.",
-                int(part.lines[row]),
-            )
+            what = f"protein {part.ids[row]!r} has another true class than in line "
+            what += f"{part.lines[first_row[row]]}."
+            problems.add(what, "Give each protein one true class.", int(part.lines[row]))
     problems.raise_any()
     stated, scale = scan.spec.scale, float(len(names)) if scan.pooling == "sum" else 1.0
     if stated is not None and stated != scale:
-        raise refuse(
-            scan.where,
-            f"the networks pooled by {scan.pooling!r} have the scale {scale:g}, "
-            f"{stated:g} is stated.",
-            "Leave the scale out, or correct it.",
-        )
+        what = f"the networks pooled by {scan.pooling!r} have the scale {scale:g}, "
+        what += f"{stated:g} is stated."
+        raise refuse(scan.where, what, "Leave the scale out, or correct it.")
 
 
 def _begins_protein(ids: Strings, before: str | None = None) -> Booleans:
@@ -237,18 +231,13 @@ def whole_proteins(
         yield whole()
 
 
-# So many rows of a protein are expected where proteins are only looked at.
-SOME_NETWORKS = 10
+SOME_NETWORKS = 10  # so many rows of a protein are expected where proteins are only looked at
 # Scores of networks in a chunk, which is held some five times over while it is made: 0.5 GB.
 MOST_SCORES = 12_000_000
 
 
 def _stream_networks(
-    scan: Scan,
-    chunk_rows: int,
-    counted: Callable[[int], object],
-    known: KnownIds | None,
-    rows: RowRange | None,
+    scan: Scan, chunk_rows: int, counted: Counted, known: KnownIds | None, rows: RowRange | None
 ) -> Iterator[Samples]:
     """Yield the proteins of a table of networks in chunks, read whole where rows stand apart."""
     found = _look_through(scan, chunk_rows)
@@ -309,11 +298,7 @@ def _look_through(scan: Scan, chunk_rows: int) -> tuple[tuple[str, ...], Integer
 
 
 def _whole(
-    scan: Scan,
-    chunk_rows: int,
-    counted: Callable[[int], object],
-    known: KnownIds | None,
-    rows: RowRange | None,
+    scan: Scan, chunk_rows: int, counted: Counted, known: KnownIds | None, rows: RowRange | None
 ) -> Iterator[Samples]:
     for _ in scan.checked(chunk_rows):  # refuses what is to be refused without holding it
         pass
@@ -350,7 +335,7 @@ def stream_samples(
     path: Path,
     spec: TableSpec,
     chunk_rows: int = CHUNK_ROWS,
-    counted: Callable[[int], object] = lambda n_rows: None,
+    counted: Counted = lambda n_rows: None,
     known: KnownIds | None = None,
     rows: RowRange | None = None,
 ) -> Iterator[Samples]:
@@ -372,7 +357,21 @@ def stream_samples(
         raise refuse(str(path), *CHANGED)
 
 
-def write_samples(path: Path, samples: Samples) -> None:
+COMBINED = "credence combined"  # stands in the metadata of a table of several tools
+
+
+def is_combined(path: Path) -> bool:
+    """Return whether tools were combined in a table; what cannot be read is refused elsewhere."""
+    if path.suffix != ".parquet":
+        return not path.is_file()
+    try:
+        with open_parquet(path) as file:
+            return COMBINED.encode() in (file.schema_arrow.metadata or {})
+    except (OSError, ValueError):
+        return True
+
+
+def write_samples(path: Path, samples: Samples, *, combined: bool = False) -> None:
     """Write the contract table `samples`; the format `credence` reads it back.
 
     Scale, resolution and pooling are metadata of Parquet; `predicted_class` is a column where a
@@ -408,7 +407,11 @@ def write_samples(path: Path, samples: Samples) -> None:
     if samples.genome is not None and len(samples.genome) == len(columns["id"]):
         columns["genome"] = samples.genome
     metadata = Metadata(predictions.scale, resolution, predictions.is_distribution, pooling)
-    write_table(path, columns, metadata={KEY: json.dumps(asdict(metadata))})
+    write_table(
+        path,
+        columns,
+        metadata={KEY: json.dumps(asdict(metadata)), **({COMBINED: "yes"} if combined else {})},
+    )
 
 
 def _by_class(predictions: Predictions, scores: Floats) -> dict[str, Floats]:

@@ -4,8 +4,6 @@ A :class:`Checker` keeps 8 bytes of each row (a hash of its id; 24 where decimal
 doubt) to say at the end what only the whole table shows.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter, defaultdict
@@ -323,7 +321,7 @@ class ColumnLooks:
 class Checker:
     """Checks rows as they come and the whole table at the end."""
 
-    def __init__(self, scan: Scan, problems: ProblemList, remembers: Remembers) -> None:
+    def __init__(self, scan: "Scan", problems: ProblemList, remembers: Remembers) -> None:
         self.scan = scan
         self._remembers = remembers
         self.problems = problems
@@ -344,7 +342,7 @@ class Checker:
         # Verdicts that are not the best score, and by how much; decimals may explain them.
         self._doubtful: list[tuple[float, tuple[str, str, int, str | None]]] = []
 
-    def see(self, rows: TableRows) -> Part:
+    def see(self, rows: TableRows) -> "Part":
         """Check some rows, in the order of the table; return them free of their texts."""
         self.n_rows += rows.n_rows
         self.n_unscored += int(rows.is_unscored.sum())
@@ -460,9 +458,7 @@ class Checker:
         self, rows: TableRows, texts: list[str], column: str | None, *, may_be_empty: bool
     ) -> Integers:
         if rows.is_unscored.any():
-            texts = [
-                "" if out else text for text, out in zip(texts, rows.is_unscored, strict=True)
-            ]
+            texts = ["" if out else own for own, out in zip(texts, rows.is_unscored, strict=True)]
         codes = np.fromiter(map(self.scan.lookup.__getitem__, texts), np.int64, len(texts))
         for row in np.flatnonzero((codes < 0) & ~rows.is_unscored):
             text, name = texts[row], rows.ids[row]
@@ -577,12 +573,9 @@ class Checker:
             )
             return
         for line, total in zip(lines, sums, strict=True):
-            self.problems.add(
-                f"the scores sum to {shown(total)}, not to {shown(scale)} "
-                f"(give or take {tolerance:.3g} for the decimals).",
-                "Correct the scores or remove the row.",
-                int(line),
-            )
+            what = f"the scores sum to {shown(total)}, not to {shown(scale)} "
+            what += f"(give or take {tolerance:.3g} for the decimals)."
+            self.problems.add(what, "Correct the scores or remove the row.", int(line))
 
     def id_hashes(self) -> NDArray[np.int64]:
         """Return a hash of the id of each row, in the table's order."""
@@ -746,7 +739,7 @@ class Part:
     genome: Strings | None  # Which genome a row is of; its own id where none is named
     is_unscored: Booleans  # Rows without any score
 
-    def rows(self, chosen: slice | Booleans) -> Part:
+    def rows(self, chosen: slice | Booleans) -> "Part":
         """Return some of the rows."""
         given = {name: values for name, values in vars(self).items() if values is not None}
         return replace(self, **{name: values[chosen] for name, values in given.items()})
@@ -821,11 +814,8 @@ class Scan:
         line = self.table.header_line
         layout = lay_out(self.table.header, line, self.format, known, found)
         if layout.network is not None and not (layout.classes or found.problems):
-            found.add(
-                "there is a row for each network, and no column for a class.",
-                "Give what every network says of every class.",
-                line,
-            )
+            what = "there is a row for each network, and no column for a class."
+            found.add(what, "Give what every network says of every class.", line)
         if found.problems and isinstance(self.table, TextTable):
             self._explain_delimiter(self.table, known)
         self.problems.problems.extend(found.problems)
@@ -845,13 +835,11 @@ class Scan:
             lay_out(other.header, line, self.format, known, found)
             if not found.problems:
                 expected = DELIMITER_NAMES[table.delimiter]
-                found.add(
-                    f"the cells are separated by {name}, not by {expected}.",
-                    "Let the name of the file end in .tsv."
-                    if delimiter == "\t"
-                    else f"Save the table with {expected} between its cells.",
-                    line,
-                )
+                remedy = f"Save the table with {expected} between its cells."
+                if delimiter == "\t":
+                    remedy = "Let the name of the file end in .tsv."
+                what = f"the cells are separated by {name}, not by {expected}."
+                found.add(what, remedy, line)
                 raise found.error()
 
     def _scale(self) -> float:

@@ -4,8 +4,6 @@ Each is annotated by itself, with a seal beside what was written, so that a run 
 goes on with those that are missing (docs/decisions/0940-shards-stand-by-themselves.md).
 """
 
-from __future__ import annotations
-
 import glob
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -30,12 +30,10 @@ DELIMITER_NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars", 
 FLOAT_EPSILON = {width: float(np.finfo(f"f{width // 8}").eps) for width in (16, 32, 64)}
 NUMBER = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?", re.ASCII)
 MOST_TEXTS_KEPT = 1 << 17
-# More decimals than this are the digits of a float, not a step of the table.
-MOST_DECIMALS = 9
+MOST_DECIMALS = 9  # more decimals than this are the digits of a float, not a step of the table
 # Of Parquet and arrays: decimals tried when a table is looked at for a step.
 MOST_GRID_DECIMALS = 6
-# Share of a step by which a number may miss the grid through its binary form.
-GRID_SLACK = 0.05
+GRID_SLACK = 0.05  # share of a step by which a number may miss the grid through its binary form
 
 
 class Numbers(dict[str, float]):
@@ -236,12 +234,10 @@ class ArrowChunk:
         try:
             texts = values.cast(pa.string()).to_pylist()
         except (pa.ArrowException, UnicodeDecodeError) as error:
-            raise refuse(
-                self._table.where,
-                f"the column holds values of type {values.type}.",
-                "Give a column of texts or numbers.",
-                column=self._batch.schema.names[column],
-            ) from error
+            what = f"the column holds values of type {values.type}."
+            name = self._batch.schema.names[column]
+            remedy = "Give a column of texts or numbers."
+            raise refuse(self._table.where, what, remedy, column=name) from error
         return ["" if text is None else text for text in texts]
 
     def numbers(self, columns: Sequence[int]) -> Floats:
@@ -444,11 +440,9 @@ class ArrayTable(GridTable):
         lengths = {"id": n_proteins, "class_names": n_classes, "true_class": n_proteins}
         for name, length in lengths.items():
             if name in arrays and arrays[name].shape != (length,):
-                problems.add(
-                    f"the array {name!r} has the shape {arrays[name].shape}, "
-                    f"the scores ask for ({length},).",
-                    "Give one entry each.",
-                )
+                what = f"the array {name!r} has the shape {arrays[name].shape}, "
+                what += f"the scores ask for ({length},)."
+                problems.add(what, "Give one entry each.")
         problems.raise_any()
         self._has_truth = "true_class" in arrays
         fixed = ("id", "network", "true_class")[: 3 if self._has_truth else 2]

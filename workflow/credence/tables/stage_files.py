@@ -1,7 +1,5 @@
 """Files of credence's own that hold records: JSON that is data and runs nothing, with a digest."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from credence import __version__
+from credence import __version__, records
 from credence.calibrators.all_methods import BY_NAME, needs_of
 from credence.calibrators.all_methods import read_calibration as calibration_of
 from credence.calibrators.crossfit import COMPOSITION
@@ -28,29 +26,17 @@ from credence.draws import keys_of as hashes_of
 from credence.events.model import FORECASTS, EventModel, Mix
 from credence.findings import EventsFinding, ShiftFinding
 from credence.lists.held_out import HeldOut
+from credence.novelty.detector import Detector
 from credence.novelty.reference import Reference
 from credence.predictions import Floats, Integers, Labelled, Predictions, Strings, from_scores
 from credence.problems import Problem, nearest, raise_any, refuse
-from credence.records import (
-    CHANGED,
-    DIGEST,
-    Stored,
-    digest_of,
-    from_record,
-    json_text,
-    keys_of,
-    parse_json,
-    read_json,
-    read_text,
-    refuse_pipe,
-    to_record,
-)
+from credence.relatives.closest import Closest, KnownSequences
 from credence.sets.conformal import PredictionSets, read_sets
 from credence.tables.text import blocks_of, packing
 from credence.tables.writing import write_json, write_table, write_text
 from credence.tools.combining import Combination
 
-Hashes = Annotated[NDArray[np.uint64], Stored(packed="uint64")]
+Hashes = Annotated[NDArray[np.uint64], records.Stored(packed="uint64")]
 N_STEPS = 12  # top scores tried for each class, from even to certain
 TOLERANCE = 1e-9  # of an interval's bounds: a confidence may lie on one but for rounding
 
@@ -93,9 +79,7 @@ def made_up(
 
 def defect_in(found: Confidence, n_samples: int) -> str | None:
     """Return what is wrong with confidences, None where they are what they should be."""
-    values = [
-        np.asarray(part, dtype=np.float64) for part in (found.value, found.lower, found.upper)
-    ]
+    values = [np.asarray(one, dtype=np.float64) for one in (found.value, found.lower, found.upper)]
     support, note = np.asarray(found.support, dtype=np.float64), np.asarray(found.note)
     if any(part.shape != (n_samples,) for part in (*values, support, note)):
         return "it gives confidences of another number than predictions"
@@ -154,7 +138,7 @@ class CalibrationFile:
     credence_version: str = __version__  # Version that fitted it
     release: str | None = None  # Name of the release of the calibration set
     # The method with its settings, as a user writes it.
-    method_spec: Annotated[str, Stored("method")]
+    method_spec: Annotated[str, records.Stored("method")]
     # Every setting of the fit with its value, also defaults: see :func:`settings_record`.
     settings: Mapping[str, Any] = field(default_factory=dict)
     class_names: tuple[str, ...]  # Classes in the classifier's order
@@ -166,20 +150,20 @@ class CalibrationFile:
     inputs: Mapping[str, str] = field(default_factory=dict)
     calibration: Calibration  # The fitted method
     # Prediction sets fitted to the same proteins.
-    sets: Annotated[PredictionSets | None, Stored(is_left_out=True)] = None
+    sets: Annotated[PredictionSets | None, records.Stored(is_left_out=True)] = None
     # By what these proteins are found again; files of earlier versions do not have it.
-    known: Annotated[KnownProteins | None, Stored(is_left_out=True)] = None
+    known: Annotated[KnownProteins | None, records.Stored(is_left_out=True)] = None
     # How often each score was seen, by which a table is known to be of the same classifier.
-    sketch: Annotated[Sketch | None, Stored(is_left_out=True)] = None
+    sketch: Annotated[Sketch | None, records.Stored(is_left_out=True)] = None
     # What lists rest on: confidences of these proteins by fits without their clusters.
-    held_out: Annotated[HeldOut | None, Stored(is_left_out=True)] = None
+    held_out: Annotated[HeldOut | None, records.Stored(is_left_out=True)] = None
     # Where its scores are of several tools: how those are combined.
-    tools: Annotated[Combination | None, Stored(is_left_out=True)] = None
+    tools: Annotated[Combination | None, records.Stored(is_left_out=True)] = None
 
     @property
     def needs(self) -> Need:
         """What the method has to be given of each prediction."""
-        return needs_of(to_record(self.calibration))
+        return needs_of(records.to_record(self.calibration))
 
     def refuse_damage(self) -> None:
         """Refuse counts that are none, but for those that are words, and another's sketch."""
@@ -213,8 +197,8 @@ def checksum_of(body: Mapping[str, Any]) -> str:
 def calibration_text(file: CalibrationFile) -> str:
     """Return a calibration as the text of a JSON file."""
     file = replace(file, scale=float(file.scale), resolution=float(file.resolution))
-    body = {"schema": SCHEMA, **to_record(file)}
-    return json_text(body | {"checksum": checksum_of(body)})
+    body = {"schema": SCHEMA, **records.to_record(file)}
+    return records.json_text(body | {"checksum": checksum_of(body)})
 
 
 def write_calibration(path: Path, file: CalibrationFile) -> None:
@@ -228,20 +212,20 @@ def read_calibration(path: Path) -> CalibrationFile:
     if packing(path):
         text = b"".join(blocks_of(path)).decode("utf-8", errors="replace")
     else:
-        text = read_text(Path(path), "Give a file that credence fit wrote.")
+        text = records.read_text(Path(path), "Give a file that credence fit wrote.")
     body = _parse(where, text)
     _check_schema(where, body)
     _check_keys(where, body)
     if checksum_of(body) != body["checksum"]:
         remedy = "Use the file as it was written, or fit again with credence fit."
-        raise refuse(where, CHANGED.replace("digest", "checksum"), remedy)
+        raise refuse(where, records.CHANGED.replace("digest", "checksum"), remedy)
     _check_method(where, body)
     names = body["class_names"]
     kinds = {
         Calibration: calibration_of,
         PredictionSets: lambda record: read_sets(record, tuple(names)),
     }
-    file = from_record(CalibrationFile, body, where, REFIT, kinds)
+    file = records.from_record(CalibrationFile, body, where, REFIT, kinds)
     if len(set(names)) < len(names):
         raise refuse(where, "they are not names that differ.", REFIT, column="class_names")
     defect = defect_of(file.calibration, file.class_names, file.scale, file.resolution)
@@ -261,7 +245,7 @@ def confidence_of(file: CalibrationFile, predictions: Predictions, where: str) -
 
 def _parse(where: str, text: str) -> dict[str, Any]:
     try:
-        body = parse_json(text, parse_constant=_no_constant)
+        body = records.parse_json(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         is_cut = text.lstrip()[:1] in ("", "{") and not text.rstrip().endswith("}")
         what = "the file ends too early." if is_cut else f"this is not JSON ({error.msg})."
@@ -296,7 +280,7 @@ def _check_schema(where: str, body: Mapping[str, Any]) -> None:
 
 
 def _check_keys(where: str, body: Mapping[str, Any]) -> None:
-    known = ["schema", *keys_of(CalibrationFile), "checksum"]
+    known = ["schema", *records.keys_of(CalibrationFile), "checksum"]
     problems = [
         Problem(where, "it is missing.", REFIT, column=key)
         for key in known
@@ -368,7 +352,7 @@ def _list(names: Iterable[str]) -> str:
     return ", ".join(repr(name) for name in names)
 
 
-HEAD = ("schema", DIGEST)
+HEAD = ("schema", records.DIGEST)
 File = TypeVar("File")
 
 
@@ -384,13 +368,13 @@ class Signed(Generic[File]):
 
     def write(self, path: Path, file: File) -> None:
         """Write a file with its schema and the digest of the rest."""
-        body = to_record(file)
-        write_json(path, {"schema": self.schema, DIGEST: digest_of(body), **body})
+        body = records.to_record(file)
+        write_json(path, {"schema": self.schema, records.DIGEST: records.digest_of(body), **body})
 
     def read(self, path: Path) -> File:
         """Return what a file holds, or refuse it by name."""
         where, again = str(path), self.again
-        record = read_json(Path(path), again)
+        record = records.read_json(Path(path), again)
         found = record.get("schema")
         name, _, version = str(found).rpartition("/")
         if found != self.schema:
@@ -400,9 +384,9 @@ class Signed(Generic[File]):
                 raise refuse(where, what, again, column="schema")
             raise refuse(where, f"its schema is not {self.schema!r}.", again)
         body = {key: value for key, value in record.items() if key not in HEAD}
-        if record.get(DIGEST) != digest_of(body):
+        if record.get(records.DIGEST) != records.digest_of(body):
             raise refuse(where, "its content was changed after it was written.", again)
-        file = from_record(self.kind, body, where, again, self.kinds)
+        file = records.from_record(self.kind, body, where, again, self.kinds)
         try:
             self.check(file)
         except Exception as error:  # whatever values that do not belong together lead to
@@ -456,7 +440,7 @@ class ShiftFile:
     finding: ShiftFinding  # What the page shows of it
     adjusted: AdjustedCalibration  # The corrected calibration
     # As that of a calibration file, with the weights that correct.
-    held_out: Annotated[HeldOut | None, Stored(is_left_out=True)] = None
+    held_out: Annotated[HeldOut | None, records.Stored(is_left_out=True)] = None
 
     @property
     def applied_share(self) -> Floats:
@@ -513,6 +497,11 @@ class NoveltyFile:
     credence_version: str = __version__  # Version that made it
     inputs: Mapping[str, str]  # Name of each input file and its SHA-256
     reference: Reference  # The proteins in their space
+    # Where proteins are compared by sequences: those known, calibration first, with the row of
+    # each calibration protein in the reference; its best relative of another family.
+    known: KnownSequences | None = None
+    own: Closest | None = None
+    detector: Detector | None = None  # None too where families are few
 
 
 def _require_shapes(file: NoveltyFile) -> None:
@@ -526,6 +515,7 @@ def _require_shapes(file: NoveltyFile) -> None:
         "points": (reference.points, (n_proteins, space.n_components)),
         "is_calibration": (reference.is_calibration, (n_proteins,)),
         "own_distance": (reference.own_distance, (n_proteins,)),
+        "stands": (reference.stands, (n_proteins,)),
     }
     if reference.training is not None:
         wanted["training"] = (reference.training, (len(reference.training), space.n_components))
@@ -535,7 +525,7 @@ def _require_shapes(file: NoveltyFile) -> None:
 
 
 NOVELTY = Signed(
-    "credence/novelty/1", NoveltyFile, "Make it again: credence novelty.", _require_shapes
+    "credence/novelty/2", NoveltyFile, "Make it again: credence novelty.", _require_shapes
 )
 
 
@@ -570,7 +560,7 @@ def write_held_out_file(
         "schema": HELD_OUT_SCHEMA,
         "method": method,
         "set": labelled_digest(labelled),
-        DIGEST: _columns_digest(list(columns.values())),
+        records.DIGEST: _columns_digest(list(columns.values())),
     } | facts
     write_table(path, columns, metadata={KEY: json.dumps(record, ensure_ascii=False)})
 
@@ -589,10 +579,10 @@ def read_held_out_file(
     """Return the method of a file, its confidences and its vectors, if it has any."""
     damaged = refuse(str(path), "the file is damaged, or nothing that crossfit wrote.", REMEDY)
     try:
-        refuse_pipe(Path(path))
+        records.refuse_pipe(Path(path))
         table = pq.read_table(path)
         names = table.column_names  # which may be no texts
-        found = parse_json((table.schema.metadata or {}).get(KEY.encode(), b"{}").decode())
+        found = records.parse_json((table.schema.metadata or {}).get(KEY.encode(), b"{}").decode())
     except FileNotFoundError:
         raise refuse(str(path), "the file does not exist.", "Correct the path.") from None
     except (pa.ArrowException, OSError, ValueError) as error:
@@ -614,8 +604,8 @@ def read_held_out_file(
         raise damaged
     try:
         columns = [table.column(name).to_numpy() for name in names]
-        if record.get(DIGEST) != _columns_digest(columns):
-            raise refuse(str(path), CHANGED, REMEDY)
+        if record.get(records.DIGEST) != _columns_digest(columns):
+            raise refuse(str(path), records.CHANGED, REMEDY)
     except (TypeError, ValueError) as error:  # no numbers
         raise damaged from error
     vectors = np.column_stack(columns[2:]) if len(columns) > 2 else None

@@ -1,7 +1,5 @@
 """Files that are whole or absent, and the same bytes every time: floats come back bit for bit."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import glob
@@ -19,8 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, Self, cast
 
 import numpy as np
 import pyarrow as pa
@@ -127,6 +124,20 @@ def atomic(path: Path) -> Iterator[Path]:
     finally:
         os.close(lock)
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def one_writer(path: Path) -> Iterator[None]:
+    """Keep others from writing anything beside `path`, so that what is read first stays so."""
+    with _refusing(path, DISK_ERRORS | OPENING_ERRORS):
+        path.resolve().parent.mkdir(parents=True, exist_ok=True)
+        folder = os.open(path.resolve().parent, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 @contextmanager
@@ -256,11 +267,9 @@ def _lines(table: pa.RecordBatch, spreadsheet_safe: bool) -> bytes:
 def check_table_ending(path: Path) -> None:
     """Refuse a path whose ending names no kind of table."""
     if not str(path).endswith(TABLE_ENDINGS):
-        raise refuse(
-            str(path),
-            "its ending names no kind of table.",
-            f"Give a name that ends in {', '.join(TABLE_ENDINGS[:-1])} or {TABLE_ENDINGS[-1]}.",
-        )
+        known = f"{', '.join(TABLE_ENDINGS[:-1])} or {TABLE_ENDINGS[-1]}"
+        what, remedy = "its ending names no kind of table.", f"Give a name that ends in {known}."
+        raise refuse(str(path), what, remedy)
 
 
 class TableWriter:
@@ -290,7 +299,7 @@ class TableWriter:
         self._handle: BinaryIO | None = None
         self._parquet: Any = None
 
-    def __enter__(self) -> TableWriter:
+    def __enter__(self) -> Self:
         """Open the file beside the place of the table."""
         check_table_ending(self._path)
         handle = self._stack.enter_context(open_output(self._path))
@@ -346,18 +355,13 @@ class TableWriter:
             schema = schema.with_metadata(self._metadata)
         self._parquet = pq.ParquetWriter(self._handle, schema, compression="zstd")
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool | None:
+    def __exit__(self, kind: type[BaseException] | None, *error: Any) -> bool | None:
         """Complete the table, or remove what was written after an error."""
         if kind is not None:
             with suppress(OSError):  # else it would be closed later, and complain of its file
                 if self._parquet is not None:
                     self._parquet.close()
-            return self._stack.__exit__(kind, error, trace)
+            return self._stack.__exit__(kind, *error)
         with self._stack:
             if self._waiting:
                 self._flush(1)

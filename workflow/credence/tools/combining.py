@@ -7,8 +7,6 @@ and one more where a tool was asked and did not answer. Fitted where the tools o
 answer, whatever others do (decision 1110).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,15 +17,8 @@ import numpy as np
 from scipy import optimize, special
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from credence.calibrators import score_logs
 from credence.calibrators.crossfit import DEFAULT_FOLDS, fold_of, left_out
-from credence.calibrators.score_logs import (
-    DECIMALS,
-    UNKNOWN_RESOLUTION_FLOOR,
-    name_order,
-    predicted_rank,
-    share_bounds,
-    sorted_log_scores,
-)
 from credence.findings import ToolsFinding
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
 
@@ -113,26 +104,28 @@ def meant_shares(run: Sequence[str], classes: Mapping[str, str]) -> Floats:
 
 def signals(shares: Floats, predictions: Predictions) -> Features:
     """Return what a softmax over the run's classes sees of answers of one tool."""
-    is_named = np.equal(predicted_rank(predictions)[:, None], np.arange(len(shares)))
+    is_named = np.equal(score_logs.predicted_rank(predictions)[:, None], np.arange(len(shares)))
     if predictions.scores is not None and predictions.is_distribution:
-        own = sorted_log_scores(predictions)
+        own = score_logs.sorted_log_scores(predictions)
         share = special.softmax(own, axis=1)
     else:
         n_others = max(len(shares) - 1, 1)
         top = np.full(predictions.n_samples, 0.5)
         columns = [is_named.astype(np.float64)]
         if predictions.top_score is not None:
-            bounds = share_bounds(predictions.resolution, predictions.scale)
+            bounds = score_logs.share_bounds(predictions.resolution, predictions.scale)
             top = np.clip(predictions.top_score / predictions.scale, *bounds)
             columns.append(is_named * special.logit(top)[:, None])
         if predictions.scores is not None:
-            order = name_order(predictions.class_names)
+            order = score_logs.name_order(predictions.class_names)
             columns[-1] = predictions.scores[:, order] / predictions.scale
         own = np.hstack(columns)
         share = np.where(is_named, top[:, None], (1 - top[:, None]) / n_others)
     spread = np.einsum("nj,jk->nk", share, shares)
-    logs: Floats = np.log(np.maximum(spread, UNKNOWN_RESOLUTION_FLOOR))
-    return Features(np.round(logs, DECIMALS)[:, :, None], np.round(own, DECIMALS))
+    logs: Floats = np.log(np.maximum(spread, score_logs.UNKNOWN_RESOLUTION_FLOOR))
+    return Features(
+        np.round(logs, score_logs.DECIMALS)[:, :, None], np.round(own, score_logs.DECIMALS)
+    )
 
 
 def facts_of(predictions: Predictions) -> dict[str, Any]:
@@ -162,7 +155,7 @@ class Answers:
         """Its answers alone, in the order of the proteins at hand."""
         return self.predictions.take(self.row[self.is_there])
 
-    def take(self, rows: Integers | Booleans) -> Answers:
+    def take(self, rows: Integers | Booleans) -> "Answers":
         """Return those of the proteins chosen."""
         return Answers(self.predictions, self.row[rows])
 

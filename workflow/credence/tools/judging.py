@@ -1,7 +1,5 @@
 """What each of several tools adds, and whether all of them beat the best one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations

@@ -1,7 +1,5 @@
 """All sections of the page, in reading order. One line each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -12,6 +10,7 @@ from credence.report.sections import (
     classifier,
     events,
     first,
+    labels,
     lists,
     measuring,
     methods,
@@ -33,6 +32,7 @@ SECTIONS: tuple[Callable[[Findings], page.Section | None], ...] = (
     measuring.section,
     methods.section,
     mistakes.section,
+    labels.section,
     tools.section,
     sets.section,
     events.section,

@@ -1,7 +1,5 @@
 """Each class: its sentence, its curve, its reliability, the methods overlaid."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The classifier that a run trained: whose scores calibrate, and what that means."""
 
-from __future__ import annotations
-
 from credence.findings import ClassifierFinding, Findings
 from credence.report import blocks as page
 from credence.report.wording import count, of, rounded, share

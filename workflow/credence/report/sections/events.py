@@ -1,7 +1,5 @@
 """Events: how probable sets of classes are, how well that is known, and from what."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The first screen: a verdict, how many are right, what a score of each class is worth."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import islice, pairwise

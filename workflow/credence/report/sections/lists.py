@@ -1,14 +1,12 @@
 """Which predictions can be used: lists with few wrong ones, and thresholds of each class."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from credence.findings import ErrorCurve, Findings, ProteinList, Thresholds, UseLists
+from credence.findings import ErrorCurve, Findings, Genomes, ProteinList, Thresholds, UseLists
 from credence.report import blocks as page
 from credence.report.plots import LinesPlot
 from credence.report.sections.lookup import Lookup
@@ -23,6 +21,7 @@ def section(findings: Findings) -> page.Section | None:
     blocks: list[page.Block] = []
     for number, lists in enumerate(findings.lists, start=1):
         blocks += _of_use_set(lists, slug(lists.name, number), Lookup(findings))
+        blocks += [_genomes(one) for one in findings.genomes if one.name == lists.name]
     if findings.thresholds is not None and findings.thresholds.rows:
         blocks += _of_classes(findings.thresholds, findings)
     return page.Section("lists", "Which predictions can I use?", tuple(blocks)) if blocks else None
@@ -75,6 +74,22 @@ def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
     if by_class.rows:
         blocks.append(page.Folded(f"{lists.name}: each class by itself", (by_class,)))
     return blocks
+
+
+def _genomes(found: Genomes) -> page.Paragraph:
+    of_what = f"calls of {', '.join(found.calls)}" if found.calls else "calls"
+    relatives = (
+        ", but for relatives, which are alike."
+        if found.knows_relatives
+        else "; which of them are relatives is not known, and with relatives more are all right."
+    )
+    return page.Paragraph(
+        f"Of the {of(found.n, 'genome')} of {found.name}, about {found.expected_right:.1f} have "
+        f"no wrong call; of {_count(found.n_sure)} that is at least {percent(found.sure)} "
+        f"probable. About {found.expected_wrong:.1f} of {count(found.n_calls)} {of_what} are "
+        "wrong. genomes.tsv has each genome, with ranges. Calls of a genome are taken to be right "
+        f"or wrong by themselves{relatives}"
+    )
 
 
 def _lead(lists: UseLists, together: Sequence[ProteinList]) -> str:
@@ -224,7 +239,7 @@ def _curve_plot(
     names = ("estimate", f"at most ({percent(certainty)} certain)")
     kept, series = curve.kept[::-1], (curve.error[::-1], curve.bound[::-1])
     top = min(max(2.0 * highest, LEAST_TOP), 1.0)
-    return LinesPlot(*axes, names, kept, series, 1.0, False, top=top, points=points)
+    return LinesPlot(*axes, names, kept, series, top, points)
 
 
 def kept_figures(found: Thresholds, class_name: str, name: str) -> tuple[page.Figure, ...]:

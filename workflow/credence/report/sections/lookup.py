@@ -1,7 +1,5 @@
 """Findings by name, for sections that need one number of many."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from operator import attrgetter
@@ -224,9 +222,7 @@ class Lookup:
 
     def example_score(self, entry: ClassCount) -> float:
         """Return the round score that is nearest to the class's median, if seen."""
-        seen = [
-            score for score in self.nice_scores() if entry.score_min <= score <= entry.score_max
-        ]
+        seen = [at for at in self.nice_scores() if entry.score_min <= at <= entry.score_max]
         if not seen:
             return entry.score_median
         return min(seen, key=lambda score: abs(score - entry.score_median))

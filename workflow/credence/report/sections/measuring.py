@@ -1,7 +1,5 @@
 """How far confidences lie from what turned out, and what to be careful with."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -71,9 +69,8 @@ def section(findings: Findings) -> page.Section | None:
             "its power is high: the chance to see, at 5 %, confidences five percentage points off "
             f"throughout.{'' if lookup.knows_relatives else often}"
         )
-        blocks.append(
-            page.Folded("Tests, with their power", (note, _tests(lookup)), is_expert=True)
-        )
+        title = "Tests, with their power"
+        blocks.append(page.Folded(title, (note, _tests(lookup)), is_expert=True))
     if findings.results.floors:
         alike = " and were known relatives right or wrong together (the truth lies between)"
         note = page.Paragraph(
@@ -81,11 +78,8 @@ def section(findings: Findings) -> page.Section | None:
             f"proteins{alike if lookup.knows_relatives else ''}. An error no greater is no "
             "evidence against a method; a small one is none for it: choose by NLL or Brier score."
         )
-        blocks.append(
-            page.Folded(
-                "Calibration errors of every method", (note, _errors(lookup)), is_expert=True
-            )
-        )
+        title = "Calibration errors of every method"
+        blocks.append(page.Folded(title, (note, _errors(lookup)), is_expert=True))
     if not blocks:
         return None
     return page.Section("measuring", "Do confidences keep their word?", tuple(blocks))

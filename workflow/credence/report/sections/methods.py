@@ -1,7 +1,5 @@
 """Which method does best on families that its fit did not see, and what `auto` rests on."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,12 +1,11 @@
 """What is taken for what."""
 
-from __future__ import annotations
-
 from operator import itemgetter
 
 from credence.findings import Findings
 from credence.report import blocks as page
 from credence.report.plots import Heat
+from credence.report.sections.labels import NOT_ASKED
 from credence.report.wording import count, share
 
 MOST_NAMED = 3  # mistakes named in the sentence
@@ -22,25 +21,20 @@ def section(findings: Findings) -> page.Section | None:
     key = "Numbers are proteins, colours shares: the darker, the more."
     if len(names) > MOST_NUMBERED:
         key = "Colours are shares: the darker, the more. Point at a cell for its proteins."
+    is_unasked = findings.labels is None
+    right = "What predictions truly are: read down a column. The diagonal is the share right."
+    recognised = "What proteins are predicted to be: read along a row. The diagonal is the share "
+    recognised += "recognised."
     figures = tuple(
         page.Figure(
             f"mistakes-{given}",
             f"{caption} {key}",
             f"Matrix of {count(len(names))} classes; the folded table gives its numbers.",
-            Heat(names, values, "", "", counts=results.confusion),
+            Heat(names, values, "", counts=results.confusion),
         )
         for given, values, caption in (
-            (
-                "predicted",
-                results.given_predicted,
-                "What predictions truly are: read down a column. The diagonal is the share right.",
-            ),
-            (
-                "true",
-                results.given_true,
-                "What proteins are predicted to be: read along a row. The diagonal is the share "
-                "recognised.",
-            ),
+            ("predicted", results.given_predicted, right),
+            ("true", results.given_true, recognised),
         )
     )
     counts = page.table(
@@ -53,6 +47,7 @@ def section(findings: Findings) -> page.Section | None:
         page.Paragraph(_most_often(findings), is_lead=True),
         page.FigureRow(figures),
         page.Folded("The counts as a table", (counts,)),
+        *((page.Folded("Are labels wrong?", (page.Paragraph(NOT_ASKED),)),) * is_unasked),
     )
     return page.Section("mistakes", "What is taken for what", blocks)
 

@@ -1,7 +1,5 @@
 """What was calibrated, on what, with which settings; and what the words mean."""
 
-from __future__ import annotations
-
 from credence.findings import Findings
 from credence.report import blocks as page
 from credence.report.sections.lookup import ALONE, Lookup
@@ -43,84 +41,54 @@ def _details(findings: Findings) -> tuple[page.TableBlock, ...]:
         files = page.table(
             "The files that this run read",
             findings.provenance.inputs,
-            page.word("input", lambda entry: entry.role),
-            page.word("file", lambda entry: entry.name),
+            page.word("input", "role"),
+            page.word("file", "name"),
             page.number("records", "n_records"),
-            page.word("SHA-256", lambda entry: entry.sha256),
+            page.word("SHA-256", "sha256"),
         )
         tables.append(files)
     settings = [("run", entry) for entry in findings.provenance.settings]
     settings += [(method.name, entry) for method in findings.methods for entry in method.settings]
     if settings:
-        tables.append(
-            page.table(
-                "Settings",
-                settings,
-                page.word("of", lambda pair: pair[0]),
-                page.word("setting", lambda pair: pair[1].name),
-                page.word("value", lambda pair: pair[1].value),
-            )
+        chosen = page.table(
+            "Settings",
+            settings,
+            page.word("of", lambda pair: pair[0]),
+            page.word("setting", lambda pair: pair[1].name),
+            page.word("value", lambda pair: pair[1].value),
         )
+        tables.append(chosen)
     return tuple(tables)
 
 
-TERMS = (
-    ("confidence", "The probability that a prediction is right, given its class and {scores}."),
-    (
-        "interval",
-        "Where the confidence may well lie, given how few independent proteins it rests on. It "
-        "is pointwise: each score has its own, and they do not all hold at once. It does not know "
-        "of samples that differ from the calibration set.",
-    ),
-    (
-        "family",
-        "A cluster of relatives: proteins so alike that they do not count as independent cases.",
-    ),
-    (
-        "share right",
-        "Right predictions of a class over all predictions of it (Conf1); as a metric it is "
-        "called accuracy. Its interval counts {families}.",
-    ),
-    ("calibration set", "Proteins of known class that the classifier did not see in training."),
-    ("in-sample", "Measured on the proteins that the curve was fitted to. Such numbers flatter."),
-    (
-        "held-out",
-        "Measured on {families} that the fit left out: the set is divided into folds of {whole}, "
-        "and each is judged by a fit to the others.",
-    ),
-    (
-        "NLL",
-        "Negative log-likelihood: how surprised the confidence was by what turned out. 0 is "
-        "perfect, smaller is better; a confident mistake costs much. Confidences of exactly 0 or "
-        "1 count as 1e-15 away from it.",
-    ),
-    (
-        "Brier score",
-        "The mean squared distance between confidence and what turned out (1 right, 0 wrong). "
-        "0 is perfect; always saying 0.5 gives 0.25.",
-    ),
-    (
-        "ECE",
-        "Expected calibration error: how far confidences lie from the share right, on average "
-        "over bins. Chance alone makes it greater than 0: compare it with the noise floor in "
-        "brackets.",
-    ),
-    (
-        "Holm's correction",
-        "Makes p-values of several classes greater, so that one of them is not called off by "
-        "chance more often than a single test would be.",
-    ),
-    (
-        "bandwidth",
-        "How wide the kernel method looks around a score, in score units: less is more detail "
-        "and more noise.",
-    ),
-    (
-        "support",
-        "How many independent calibration proteins there are near a score; relatives, where "
-        "known, count as about one.",
-    ),
-)
+TERMS = {
+    "confidence": "The probability that a prediction is right, given its class and {scores}.",
+    "interval": "Where the confidence may well lie, given how few independent proteins it rests "
+    "on. It is pointwise: each score has its own, and they do not all hold at once. It does not "
+    "know of samples that differ from the calibration set.",
+    "family": "A cluster of relatives: proteins so alike that they do not count as independent "
+    "cases.",
+    "share right": "Right predictions of a class over all predictions of it (Conf1); as a metric "
+    "it is called accuracy. Its interval counts {families}.",
+    "calibration set": "Proteins of known class that the classifier did not see in training.",
+    "in-sample": "Measured on the proteins that the curve was fitted to. Such numbers flatter.",
+    "held-out": "Measured on {families} that the fit left out: the set is divided into folds of "
+    "{whole}, and each is judged by a fit to the others.",
+    "NLL": "Negative log-likelihood: how surprised the confidence was by what turned out. 0 is "
+    "perfect, smaller is better; a confident mistake costs much. Confidences of exactly 0 or 1 "
+    "count as 1e-15 away from it.",
+    "Brier score": "The mean squared distance between confidence and what turned out (1 right, 0 "
+    "wrong). 0 is perfect; always saying 0.5 gives 0.25.",
+    "ECE": "Expected calibration error: how far confidences lie from the share right, on average "
+    "over bins. Chance alone makes it greater than 0: compare it with the noise floor in "
+    "brackets.",
+    "Holm's correction": "Makes p-values of several classes greater, so that one of them is not "
+    "called off by chance more often than a single test would be.",
+    "bandwidth": "How wide the kernel method looks around a score, in score units: less is more "
+    "detail and more noise.",
+    "support": "How many independent calibration proteins there are near a score; relatives, "
+    "where known, count as about one.",
+}
 
 
 MEANING = tuple(
@@ -158,7 +126,7 @@ def glossary(findings: Findings) -> page.Section:
     has_kernel = any("kernel" in method.name for method in findings.methods)
     terms = tuple(
         (word, text.format(**words) + alone * (word == "family"))
-        for word, text in TERMS
+        for word, text in TERMS.items()
         if has_kernel or word != "bandwidth"
     )
     blocks = (

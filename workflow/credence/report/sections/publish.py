@@ -1,7 +1,5 @@
 """What a publication needs: a methods text, references, a checklist, an archive."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from operator import itemgetter
@@ -256,11 +254,10 @@ def _novelty(lookup: Lookup, _: Citations) -> str:
     flagged = ", ".join(
         f"{count(one.n_flagged)} of {of(one.n_placed, 'protein')} of {one.name}" for one in found
     )
-    elsewhere = "other families" if lookup.knows_relatives else "each other"
+    unit = "families" if lookup.knows_relatives else "proteins"
     return (
-        "Distances to the calibration proteins were measured by "
-        f"{FEATURES[found[0].features]} ({found[0].n_components} axes). Flagged as farther from "
-        f"them than {share(found[0].flag)} of them are from {elsewhere}: {flagged}."
+        f"How far proteins are from all known ones was measured by {FEATURES[found[0].features]}. "
+        f"Flagged as farther than {share(found[0].flag)} of {unit} left out: {flagged}."
     )
 
 
@@ -388,6 +385,7 @@ def archive_files(findings: Findings) -> tuple[tuple[str, str], ...]:
         one.name: ", ".join(
             ["confidences"]
             + ["lists" for lists in findings.lists if lists.name == one.name and lists.lists]
+            + ["genomes" for found in findings.genomes if found.name == one.name]
             + ["composition" for found in findings.shifts if found.name == one.name]
         )
         for one in findings.use_sets
@@ -399,6 +397,8 @@ def archive_files(findings: Findings) -> tuple[tuple[str, str], ...]:
     if findings.provenance.run:
         what = "every release: its calibration, the group of every protein, its record"
         further.append(("releases/", what))
+    citing = "what it is and how to cite it; put your names in the second"
+    programs = "the same for programs: a Workflow Run Crate, and a table for MultiQC"
     return (
         ("index.html, report.json", "the page, and its text as data"),
         ("findings.json", "every number of it, to the last digit"),
@@ -406,14 +406,8 @@ def archive_files(findings: Findings) -> tuple[tuple[str, str], ...]:
         ("metrics.tsv, metrics.parquet", "every metric of every method and class"),
         *((f"{name}/", kind) for name, kind in kinds.items()),
         *further,
-        (
-            "README.md, CITATION.cff, references.bib",
-            "what it is and how to cite it; put your names in the second",
-        ),
-        (
-            "ro-crate-metadata.json, workflow/Snakefile, credence_mqc.json",
-            "the same for programs: a Workflow Run Crate, and a table for MultiQC",
-        ),
+        ("README.md, CITATION.cff, references.bib", citing),
+        ("ro-crate-metadata.json, workflow/Snakefile, credence_mqc.json", programs),
         ("SHA256SUMS", "a digest of every file: sha256sum --check SHA256SUMS"),
     )
 

@@ -1,7 +1,5 @@
 """What changed since last time: troves, what they moved, and whether they fit in."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from operator import attrgetter

@@ -1,7 +1,5 @@
 """Prediction sets: how often they hold the true class, and how many classes they name."""
 
-from __future__ import annotations
-
 import math
 
 from credence.findings import Findings, SetClass, SetsFinding

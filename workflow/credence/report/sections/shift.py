@@ -1,7 +1,5 @@
 """Whether confidences hold for samples whose classes are mixed otherwise."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial
@@ -240,9 +238,7 @@ def _table(findings: Findings, found: ShiftFinding) -> page.TableBlock:
         found.classes,
         page.word("class", "class_name"),
         page.number("share in calibration", "calibration_share", share),
-        page.number(
-            "share here", lambda entry: with_interval(entry.share, *_bounds(found, entry))
-        ),
+        page.number("share here", lambda one: with_interval(one.share, *_bounds(found, one))),
         page.number("corrected for", "applied", share),
         page.number("median score", lambda entry: score(entry.score_median, scale)),
         *page.known(found.classes, there),
@@ -265,14 +261,9 @@ def _details(found: ShiftFinding) -> tuple[tuple[str, str], ...]:
     entries = [("Found by", found.estimator), ("Corrected", found.method)]
     if found.estimator not in ("none", "stated"):
         condition = NOTHING if math.isnan(found.condition) else f"{found.condition:.3g}"
-        entries += [
-            ("Intervals", f"{100 * found.level:g} %, both sets drawn anew"),
-            (
-                "Condition number",
-                f"{condition}: how many times an error in how often classes are predicted can "
-                "grow in their shares",
-            ),
-        ]
+        entries.append(("Intervals", f"{100 * found.level:g} %, both sets drawn anew"))
+        grows = "how many times an error in how often classes are predicted can grow in their"
+        entries.append(("Condition number", f"{condition}: {grows} shares"))
     tests = [
         (found.p_no_shift, "classes are predicted as often as in calibration", math.nan),
         (found.p_label_shift, "a mix of the classes explains the scores", math.nan),

@@ -1,7 +1,5 @@
 """How proteins were split, and whether a relative crosses the split."""
 
-from __future__ import annotations
-
 from credence.findings import Apart, Findings, SplitFinding
 from credence.report import blocks as page
 from credence.report.plots import NearestPlot

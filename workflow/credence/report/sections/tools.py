@@ -1,7 +1,5 @@
 """What each of several tools adds, where they disagree and who is right then."""
 
-from __future__ import annotations
-
 from credence.findings import Findings, Measured, ToolFinding, ToolsFinding
 from credence.report import blocks as page
 from credence.report.sections.lookup import Lookup

@@ -6,10 +6,10 @@ import math
 
 from credence.findings import Findings, NoveltyFinding, UseSet
 from credence.report import blocks as page
-from credence.report.plots import DistancePlot, HistogramPlot, MapPlot
+from credence.report.plots import DistancePlot, HistogramPlot
 from credence.report.sections.lists import expected_right, whole_of
 from credence.report.sections.lookup import ALONE, Lookup
-from credence.report.wording import NOTHING, count, of, share, slug, three_decimals
+from credence.report.wording import NOTHING, count, of, share, slug, three_decimals, two_decimals
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -70,8 +70,11 @@ def _blocks(findings: Findings, use_set: UseSet, name: str) -> list[page.Block]:
     return [*blocks, page.Folded(f"{use_set.name}: classes and notes", tables)]
 
 
+NOT_LOWERED = 0.999  # mean factor of the confidences of foils above which none is lowered
+GOOD_POWER = 0.8  # of a test, below which nothing can be inferred from its silence
+FALSE_ALARM = 0.05
 FEATURES = {
-    "composition": "what they are made of: words of residues, length and chemistry",
+    "composition": "their best alignments, the order of their residues, and what they are made of",
     "vectors": "the vectors that came with them",
 }
 
@@ -82,11 +85,11 @@ def novelty(findings: Findings) -> page.Section | None:
         return None
     blocks: list[page.Block] = [
         page.Paragraph(
-            "A high score of a protein that is like no calibration protein is a score that nobody "
-            "has checked. So proteins are compared by "
-            f"{FEATURES[findings.novelties[0].features]}. Novelty is the part of the calibration "
-            "proteins that are nearer to other families of their set. It does not find every "
-            "wrong prediction, and being new is not being wrong."
+            "A high score of a protein that is like no known protein is a score that nobody has "
+            f"checked. So proteins are compared by {FEATURES[findings.novelties[0].features]}. "
+            "Novelty is 1 − p, where p is how often a protein of a new family of the same kind "
+            "would be as far from all known ones: each family in turn is left out. It does not "
+            "find every wrong prediction, and being new is not being wrong."
             + ("" if Lookup(findings).knows_relatives else ALONE)
         )
     ]
@@ -101,8 +104,10 @@ def _novelty_blocks(found: NoveltyFinding, name: str) -> list[page.Block]:
         page.Paragraph(_novelty_lead(found), is_lead=True),
         page.Paragraph(_advice(found)),
     ]
+    if found.foils:
+        blocks += [page.Paragraph(_power_text(found)), _foils(found)]
     if found.n_placed:
-        blocks.append(page.FigureRow((_map(found, name), _distances(found, name))))
+        blocks.append(page.FigureRow((_distances(found, name),)))
     if found.rows:
         summary = f"{found.name}: flagged proteins ({count(found.n_flagged)})"
         blocks.append(page.Folded(summary, (_flagged(found),)))
@@ -119,11 +124,13 @@ def _novelty_lead(found: NoveltyFinding) -> str:
     usual = f"about {count(expected)}" if expected else "fewer than one"
     lead = (
         f"{found.name}: {count(found.n_flagged)} of {of(found.n_placed, 'protein')} "
-        f"({share(found.n_flagged / found.n_placed)}) are farther from every calibration protein "
-        f"than {share(found.flag)} of the {count(found.n_calibration)} calibration proteins are "
-        f"from other families. Were all of them of new families like those in calibration, "
+        f"({share(found.n_flagged / found.n_placed)}) are farther from all known proteins than "
+        f"{share(found.flag)} of new families would be, as {of(found.n_families, 'known family')} "
+        f"left out one by one show. Were all of them of new families like those in calibration, "
         f"{usual} would be."
     )
+    if math.isnan(found.flag_distance):
+        lead += " So few families can flag none: this says nothing of the proteins."
     if found.n > found.n_placed:
         lead += (
             f" {of(found.n - found.n_placed, 'protein')} could not be compared: no sequence, or "
@@ -139,7 +146,9 @@ def _novelty_lead(found: NoveltyFinding) -> str:
 
 def _advice(found: NoveltyFinding) -> str:
     if found.n_flagged == 0:
-        return "No protein is flagged."
+        if math.isnan(found.flag_distance):
+            return "More labelled families are needed before any protein can be flagged."
+        return "No protein is flagged; how many foreign ones would be is not known from that."
     advice = (
         "What to do with the flagged: do not count on their confidences. Look first whether the "
         "sequence is whole and a protein at all (a frame shift, a fragment, low complexity), then "
@@ -149,49 +158,91 @@ def _advice(found: NoveltyFinding) -> str:
     if not math.isnan(found.confidence_flagged) and not math.isnan(found.confidence_others):
         advice += (
             f" Their mean confidence is {share(found.confidence_flagged)}, that of the others "
-            f"{share(found.confidence_others)}; nothing was learnt about the first."
+            f"{share(found.confidence_others)}."
         )
     return advice
 
 
-def _map(found: NoveltyFinding, name: str) -> page.Figure:
-    kinds = (found.calibration, found.others, found.flagged)
-    words = ("calibration", f"{found.name}", "flagged")
-    x, y = tuple(kind.x for kind in kinds), tuple(kind.y for kind in kinds)
-    first, second = (*found.explained, 0.0, 0.0)[:2]
-    shown = ", ".join(
-        f"{count(len(kind.x))} of {count(kind.n)} {word}"
-        for kind, word in zip(kinds, words, strict=True)
+def _power_text(found: NoveltyFinding) -> str:
+    kinds = ", ".join(f"{share(foil.power)} of those {foil.kind}" for foil in found.foils)
+    text = (
+        "What would be noticed? This run made foils of its own proteins, and flagged at 5 % false "
+        f"alarms, on families that were held out: {kinds}."
     )
-    return page.Figure(
-        f"novelty-map-{name}",
-        f"{found.name} among the calibration proteins, along the two axes on which calibration "
-        f"proteins differ most ({100 * first:.0f} % and {100 * second:.0f} % of all differences; "
-        f"distances count {found.n_components} axes, so a flagged protein can lie amid the others "
-        "here). "
-        f"Shown: {shown}.",
-        f"Map of {found.name} and the calibration proteins: {shown}.",
-        MapPlot(words, x, y, ("first axis", "second axis")),
+    if min(foil.known_kind for foil in found.foils) > NOT_LOWERED:
+        text += " That is so little that no confidence is lowered for it."
+    else:
+        text += (
+            " A published confidence is multiplied by the probability that its protein is of a "
+            "known kind (the column known_kind), which depends on how many of the sample look "
+            f"foreign: families left out, a sample by themselves, have {two_decimals(found.kept)} "
+            "on average."
+        )
+    if min(foil.power for foil in found.foils) < GOOD_POWER:
+        text += " Where few foils are noticed, a protein that is not flagged may still be foreign."
+    if math.isnan(found.p_sample):
+        return text
+    text += f" The sample as a whole ({of(found.n_standing, 'protein')}, one of a cluster)"
+    p = f"p = {found.p_sample:.2g}"
+    if found.p_sample < FALSE_ALARM:
+        return f"{text} looks more foreign than new families do ({p})."
+    missed = [foil.kind for foil in found.foils if foil.in_sample[1] < GOOD_POWER]
+    text += f" is not shown to be of another kind ({p})"
+    if missed:
+        fifth = f"one protein in five that is {' or '.join(missed)}"
+        return f"{text}, which proves little: the test would often overlook {fifth}."
+    return f"{text}; one protein in five of any of these foils would be noticed as a rule."
+
+
+def _foils(found: NoveltyFinding) -> page.TableBlock:
+    return page.table(
+        f"{found.name}: foils noticed at 5 % false alarms, one of a family",
+        found.foils,
+        page.word("foils", "kind"),
+        page.number("n", "n"),
+        page.number("noticed", "power", share),
+        page.number(
+            "interval", lambda foil: f"{two_decimals(foil.lower)}–{two_decimals(foil.upper)}"
+        ),
+        page.number("area under the curve", "area", two_decimals),
+        page.number("known_kind", "known_kind", two_decimals),
+        *page.numbers(
+            (f"{share(part)} of the sample" for part in found.foils[0].shares),
+            lambda foil, at: share(foil.in_sample[at]),
+        ),
+        explained={
+            "noticed": "Share that is flagged",
+            "known_kind": "Mean factor of their confidences where they are a fifth of a sample",
+        }
+        | {
+            f"{share(part)} of the sample": "How often the test of the whole sample would notice "
+            "that so much of it is replaced by such foils"
+            for part in found.foils[0].shares
+        },
     )
 
 
 def _distances(found: NoveltyFinding, name: str) -> page.Figure:
     counts = (found.calibration_counts, found.use_counts)
+    unit = ", as the logarithm of odds that it is foreign" if found.foils else ""
     return page.Figure(
         f"novelty-distances-{name}",
-        "Distance to the nearest calibration protein; of calibration proteins, to the nearest "
-        "of another family. Right of the dashed line proteins are flagged. The last bin holds "
-        "what is farther still.",
-        f"Histograms of the distance to the nearest calibration protein: "
-        f"{of(found.n_calibration, 'calibration protein')} and {of(found.n_placed, 'protein')} "
+        f"How far proteins are from all known ones{unit}; of each known family one protein, with "
+        "its family left out. Right of the dashed line proteins are flagged. The first and the "
+        "last bin hold what is beyond them.",
+        f"Histograms of how far proteins are from those known: "
+        f"{of(found.n_families, 'known family')} and {of(found.n_placed, 'protein')} "
         f"of {found.name}.",
-        DistancePlot(("calibration", found.name), found.edges, counts, found.flag_distance),
+        DistancePlot(("known families", found.name), found.edges, counts, found.flag_distance),
     )
 
 
 def _flagged(found: NoveltyFinding) -> page.TableBlock:
     def distance(value: float) -> str:
         return NOTHING if math.isnan(value) else f"{value:.3g}"
+
+    def identity(value: float) -> str:
+        return NOTHING if math.isnan(value) else share(value)
 
     caption = f"{found.name}: the flagged proteins, farthest first"
     if len(found.rows) < found.n_flagged:
@@ -203,13 +254,15 @@ def _flagged(found: NoveltyFinding) -> page.TableBlock:
         page.word("predicted class", "predicted_class"),
         page.number("confidence", "confidence", share),
         page.number("novelty", "novelty", three_decimals),
-        page.number("distance", "distance", distance),
+        page.number("how far", "far", distance),
+        page.number("identity", "identity", identity),
         page.word("nearest calibration protein", "nearest"),
         page.word("its class", "nearest_class"),
         page.number("distance to training", "training_distance", distance),
         explained={
-            "novelty": "Part of the calibration proteins that are nearer to others",
-            "distance": "To the nearest calibration protein",
+            "novelty": "1 − p: how rarely a protein of a new family is as far",
+            "identity": "With its best relative among those known, by alignment",
+            "nearest calibration protein": "In what proteins are made of",
             "distance to training": "To the nearest training protein",
         },
     )
