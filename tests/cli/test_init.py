@@ -203,6 +203,14 @@ def test_scores_of_several_networks_have_a_row_for_each() -> None:
     assert (columns["id"], columns["network"]) == ("Accession", "model")
 
 
+def test_scores_are_no_ids_whatever_their_class_is_called() -> None:
+    table = scored(60, ["/a", "acc", "X"], 3, 1.0)
+    table = table.rename(columns={"Accession": "query", "Location": "true_class"})
+    table.to_csv("t.csv", index=False)
+    answer = found("t.csv")
+    assert (answer["columns"]["id"], len(answer["columns"]["classes"])) == ("query", 3)
+
+
 def refusal(*words: str, capsys: pytest.CaptureFixture[str]) -> str:
     assert run_command_line(["init", "lab", *words]) == 2
     assert not Path("lab.yaml").exists()

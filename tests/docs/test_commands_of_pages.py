@@ -154,6 +154,9 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         enter(folder, patch)
         assert run_command_line(["run", "--cores", "2"]) == 0
+    found = (folder / "reports/demo/use/confidences.tsv").read_text("utf-8").splitlines()[1:]
+    genomes = [f"{line.split(chr(9))[0]}\tgenome{n % 4}" for n, line in enumerate(found)]
+    (folder / "genome_of.tsv").write_text("\n".join(["id\tgenome", *genomes]) + "\n", "utf-8")
     return folder
 
 

@@ -54,7 +54,8 @@ def _of_run(found_in: str) -> Given:
     releases = findings.releases.releases if findings.releases is not None else ()
     names = [f"{one.number:02d}-{one.name}" for one in releases] or ["00-base"]
     folder = Path(found_in).parent / "releases"
-    if not all((folder / name / "groups.tsv").is_file() for name in names):
+    needed = [folder / name / file for name in names for file in ("samples.parquet", "groups.tsv")]
+    if not all(path.is_file() for path in needed):
         return Given(None, findings)
     stated = {one.name: one.value for one in findings.provenance.settings}
     weights = stated.get("calibration.weights", "none")

@@ -115,11 +115,17 @@ class _Guess:
     def _find_id(self) -> None:
         if "id" in self.columns:
             return
-        once = [name for name, texts in self.texts.items() if len(set(texts)) == len(texts)]
+        # Scores are no ids, whatever their class is called: "acc" is a name of both.
+        whole = [
+            name
+            for name, numbers in self.numbers.items()
+            if not np.any(numbers != np.round(numbers), where=np.isfinite(numbers))
+        ]
+        once = [name for name in whole if len(set(self.texts[name])) == len(self.texts[name])]
         words = [name for name in once if name in self._left(are_numbers=False)]
         found = self._named(once, IDS) or next(iter(words), None)
         if found is None:  # rows of several networks, or a row for each class
-            found = self._named(list(self.texts), IDS)
+            found = self._named(whole, IDS)
             network = self._named(list(self.texts), NETWORKS)
             if network is None or found is None:
                 found = found or next(iter(self._left(are_numbers=False)), None)
