@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from credence.proteins import Proteins, join
 from credence.relatives import kmers
-from credence.relatives.all_engines import FINDERS, OTHERS
+from credence.relatives.all_engines import FINDERS, KMER
 from credence.relatives.graph import components, representatives
 from credence.relatives.kmers import ExactFinder, GivenEngine, KmerEngine, links, words_of
 from credence.relatives.pairs import Thresholds, distinct
@@ -186,7 +186,7 @@ def test_given_clusters_keep_their_names_and_the_longest_stands_for_each() -> No
 
 def test_every_engine_is_a_choice_of_the_settings() -> None:
     choices = setting_rules(ClusteringSettings)["engine"][1].choices
-    assert sorted(choices) == sorted([*FINDERS, *OTHERS])
+    assert sorted(choices) == sorted([*FINDERS, KMER])
 
 
 def test_components_and_representatives_are_those_of_the_graph() -> None:

@@ -164,7 +164,6 @@ def _failure(name: str, code: int, text: str, folder: Path, remedy: str) -> Inpu
 
 
 MOST_EVALUE = 0.001  # at least: what search engines take by themselves
-PERCENT = 100.0
 LINES_AT_ONCE = 2_000_000
 # Relatives share a stretch without gaps that grows with their length, chance does not.
 DIAGONAL_OF_NONE, DIAGONAL_PER_RESIDUE = 18.0, 0.15
@@ -187,7 +186,7 @@ def largest_evalue(targets: Strings, thresholds: Thresholds) -> float:
     return max(MOST_EVALUE, thresholds.most_searched * sum(lengths) / min(lengths))
 
 
-def read_hits(path: Path, percent: bool = False) -> Pairs:
+def read_hits(path: Path) -> Pairs:
     """Return hits of a table: query, target, identity, both stretches, both lengths.
 
     Of one pair the hit that covers most; sorted by query and target.
@@ -196,14 +195,13 @@ def read_hits(path: Path, percent: bool = False) -> Pairs:
         return no_pairs()
     values = pd.read_csv(path, sep="\t", header=None).to_numpy(dtype=np.float64)
     first, second = values[:, 0].astype(np.int64), values[:, 1].astype(np.int64)
-    identity = values[:, 2] / (PERCENT if percent else 1.0)
     of_query = (np.abs(values[:, 4] - values[:, 3]) + 1.0) / values[:, 7]
     of_target = (np.abs(values[:, 6] - values[:, 5]) + 1.0) / values[:, 8]
     is_shorter = values[:, 7] <= values[:, 8]
     coverage = np.where(is_shorter, of_query, of_target)
     longer = np.where(is_shorter, of_target, of_query)
-    order = np.lexsort((-identity, -coverage, second, first))
-    pairs = Pairs(first, second, identity, coverage, longer).take(order)
+    order = np.lexsort((-values[:, 2], -coverage, second, first))
+    pairs = Pairs(first, second, values[:, 2], coverage, longer).take(order)
     is_first = np.append(True, (np.diff(pairs.first) != 0) | (np.diff(pairs.second) != 0))
     return pairs.take(is_first)
 

@@ -19,7 +19,7 @@ from credence.problems import Problem, raise_any, refuse
 from credence.proteins import Proteins, join
 from credence.relatives.across import relatives_in
 from credence.relatives.all_engines import build_engine
-from credence.relatives.cdhit_diamond import parse_clstr, phanns_groups
+from credence.relatives.cdhit import parse_clstr, phanns_groups
 from credence.relatives.graph import ClusteringEngine, GraphEngine
 from credence.relatives.kmers import ExactFinder, GivenEngine
 from credence.relatives.mmseqs import MmseqsFinder
