@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from credence.relatives.graph import ClusteringEngine, Finder, GraphEngine
-from credence.relatives.kmers import ExactFinder, KmerEngine
+from credence.relatives.graph import Finder, GraphEngine
+from credence.relatives.kmers import ExactFinder, WordFinder
 from credence.relatives.mmseqs import MmseqsFinder
 from credence.relatives.pairs import Thresholds
 
@@ -12,15 +12,13 @@ from credence.relatives.pairs import Thresholds
 FINDERS: dict[str, Callable[[int, float | None], Finder]] = {
     "mmseqs": MmseqsFinder,
     "exact": lambda threads, timeout: ExactFinder(threads),
+    "kmer": lambda threads, timeout: WordFinder(threads),
 }
-KMER = "kmer"  # It clusters without pairs
 
 
 def build_engine(
     name: str, thresholds: Thresholds | None = None, threads: int = 1, timeout: float | None = None
-) -> ClusteringEngine:
+) -> GraphEngine:
     """Return the engine of a name."""
     thresholds = Thresholds() if thresholds is None else thresholds
-    if name == KMER:
-        return KmerEngine(thresholds.identity, thresholds.coverage)
     return GraphEngine(FINDERS[name](threads, timeout), thresholds, threads)
