@@ -223,12 +223,6 @@ def test_slurm_needs_both_its_plugin_and_its_commands(
     )
 
 
-def test_a_font_that_is_missing_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert doctor.look_at_font().text == "DejaVu Sans, with matplotlib"
-    monkeypatch.setattr(doctor, "FONT", "no such font.ttf")
-    assert doctor.look_at_font().verdict == "note"
-
-
 def test_folders_are_written_to_to_know(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = doctor.look_at_folder("this folder", tmp_path, "go")
     assert found.verdict == "ok"
@@ -281,7 +275,7 @@ def test_the_engine_of_a_configuration_has_to_be_there(
     Path("c.yaml").write_text(text)
     assert run_command_line(["doctor", "--config", "c.yaml"]) == 2
     stated = capsys.readouterr().out
-    assert "FIX   MMseqs2          MMseqs2 is not installed.\n" in stated
+    assert "FIX   MMseqs2         MMseqs2 is not installed.\n" in stated
     assert f"→ {mmseqs.REMEDY}\n" in stated
     assert stated.endswith("To be fixed: 1.\n")
     Path("c.yaml").write_text(text.replace("engine: mmseqs", "engine: exact"))

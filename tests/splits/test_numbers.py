@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from audits import audit
 from credence.proteins import Proteins
 from credence.relatives.across import relatives_by_label, relatives_in
 from credence.relatives.alignment import Library
-from credence.relatives.audit import audit, by_class
+from credence.relatives.audit import by_class
 from credence.relatives.candidates import Candidates, Piece
 from credence.relatives.cut import cut_oversized
 from credence.relatives.graph import GraphEngine, components, representatives

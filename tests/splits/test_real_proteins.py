@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from audits import audit
 from credence.proteins import Proteins
 from credence.relatives.all_engines import build_engine
-from credence.relatives.audit import audit
 from credence.relatives.strict import SplitOptions, split
 
 N_PROTEINS = 150

@@ -49,7 +49,6 @@ def command(config: str | None, as_json: bool) -> int:
         engine, configuration = _engine_of(config)
         found += [
             look_at_mmseqs(engine == "mmseqs"),
-            look_at_font(),
             look_at_slurm(),
             look_at_processors(len(os.sched_getaffinity(0)), has_what_the_wheel_needs()),
             look_at_memory(memory_of()),
@@ -275,7 +274,6 @@ def look_at_text(files: str, preferred: str) -> Found:
 
 
 SECONDS = 2.0  # for a program to print its version
-FONT = "DejaVuSans.ttf"  # of report.style
 MOST_SHOWN = 40  # letters of a version that is not understood
 
 
@@ -295,20 +293,6 @@ def look_at_mmseqs(is_needed: bool) -> Found:
     release = mmseqs.release_of(stated)
     version = stated.strip()[:MOST_SHOWN] if release is None else f"release {release}"
     return Found("MMseqs2", "ok", f"{version} ({path})")
-
-
-def look_at_font() -> Found:
-    """Return whether the font of figures is there."""
-    found = find_spec("matplotlib")
-    folders = [] if found is None else list(found.submodule_search_locations or [])
-    files = [Path(folder) / "mpl-data" / "fonts" / "ttf" / FONT for folder in folders]
-    if any(file.is_file() for file in files):
-        return Found("font of figures", "ok", "DejaVu Sans, with matplotlib")
-    for system in Path("/usr/share/fonts").rglob(FONT):
-        return Found("font of figures", "ok", f"DejaVu Sans ({system})")
-    what = "DejaVu Sans is not there: letters of figures change place"
-    remedy = f"{sys.executable} -m pip install --force-reinstall --no-deps matplotlib"
-    return Found("font of figures", "note", what, remedy)
 
 
 def look_at_slurm() -> Found:

@@ -34,13 +34,6 @@ class Clustering:
     coverage: Floats
 
 
-class ClusteringEngine(Protocol):
-    """Settings of an engine: a frozen dataclass."""
-
-    def cluster(self, proteins: Proteins) -> Clustering:
-        """Return the clusters; they depend on the proteins, not on their order."""
-
-
 def components(n_nodes: int, first: Integers, second: Integers) -> Integers:
     """Return the number of the component that each node is in."""
     links = sparse.coo_array((np.ones(len(first), dtype=np.int8), (first, second)), (n_nodes,) * 2)

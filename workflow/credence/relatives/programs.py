@@ -17,8 +17,9 @@ import signal
 import stat
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -206,23 +207,16 @@ def read_hits(path: Path) -> Pairs:
     return pairs.take(is_first)
 
 
-def candidates_of(paths: Iterable[Path], lengths: Integers) -> tuple[Integers, Integers, Integers]:
+def candidates_of(path: Path, lengths: Integers) -> tuple[Integers, Integers, Integers]:
     """Return pairs and the score of their best diagonal, each once, the lower row first, sorted.
 
     Pairs with less than :func:`diagonal_needed` are left out: they are alike by chance.
     """
     parts = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
-    for path in paths:
-        if path.is_file() and path.stat().st_size:
-            table = pd.read_csv(
-                path,
-                sep="\t",
-                header=None,
-                usecols=[0, 1, 2],
-                dtype=np.int32,
-                chunksize=LINES_AT_ONCE,
-            )
-            parts += [_worth_aligning(part.to_numpy(dtype=np.int64), lengths) for part in table]
+    if path.is_file() and path.stat().st_size:
+        columns: dict[str, Any] = {"header": None, "usecols": [0, 1, 2], "dtype": np.int32}
+        table = pd.read_csv(path, sep="\t", chunksize=LINES_AT_ONCE, **columns)
+        parts += [_worth_aligning(part.to_numpy(dtype=np.int64), lengths) for part in table]
     keys, diagonals = _best(*(np.concatenate(column) for column in zip(*parts, strict=True)))
     first, second = np.divmod(keys, len(lengths))
     return first, second, diagonals

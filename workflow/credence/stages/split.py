@@ -20,7 +20,7 @@ from credence.proteins import Proteins, join
 from credence.relatives.across import relatives_in
 from credence.relatives.all_engines import build_engine
 from credence.relatives.cdhit import parse_clstr, phanns_groups
-from credence.relatives.graph import ClusteringEngine, GraphEngine
+from credence.relatives.graph import GraphEngine
 from credence.relatives.kmers import ExactFinder, GivenEngine
 from credence.relatives.mmseqs import MmseqsFinder
 from credence.relatives.pack import CALIBRATION, TEST
@@ -70,7 +70,7 @@ def cluster_proteins(
     learnt = read_training(training, match, ours)
     everything = join([ours, learnt])
     thresholds = thresholds_of(settings)
-    engine: ClusteringEngine = (
+    engine: GraphEngine | GivenEngine = (
         _given(clstr, everything, match)
         if clstr is not None
         else build_engine(settings.clustering.engine, thresholds, threads, timeout)
@@ -106,7 +106,7 @@ def cluster_proteins(
 def _kept_in(
     folder: str | None,
     share: str | None,
-    engine: ClusteringEngine,
+    engine: GraphEngine | GivenEngine,
     proteins: Proteins,
     settings: Settings,
 ) -> Pieces | None:
@@ -163,7 +163,11 @@ def remove_pieces(kept: Pieces | None) -> None:
 
 
 def training_relatives(
-    ours: Proteins, learnt: Proteins, engine: ClusteringEngine, settings: Settings, threads: int
+    ours: Proteins,
+    learnt: Proteins,
+    engine: GraphEngine | GivenEngine,
+    settings: Settings,
+    threads: int,
 ) -> contract.RelativesTable:
     """Return the closest training relative of each protein that has one."""
     finder = engine.finder if isinstance(engine, GraphEngine) else ExactFinder(threads)
