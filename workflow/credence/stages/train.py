@@ -154,21 +154,13 @@ def _labelled(read: Found, match: str, labels: str, synonyms: Mapping[str, str])
     return Given(**vars(read), class_names=names, true_class=samples.true_class)
 
 
-@dataclass(frozen=True, eq=False)
-class Described:
-    """What networks see of proteins, and from where."""
-
-    name: str  # Of the set of features, or `VECTORS`
-    values: Singles
-
-
-def describe(read: Found, name: str, vectors: str | None, *, is_training: bool) -> Described:
+def describe(read: Found, name: str, vectors: str | None, *, is_training: bool) -> Singles:
     """Return the features of proteins; refuse proteins without a vector, or too short to learn."""
     if vectors is not None:
-        return Described(VECTORS, _vectors_of(read, vectors))
+        return _vectors_of(read, vectors)
     chosen = feature_set(name, "--features")
     _note_residues(read, chosen, is_training)
-    return Described(name, chosen.of(read.proteins.sequences))
+    return chosen.of(read.proteins.sequences)
 
 
 def _vectors_of(read: Found, path: str) -> Singles:
@@ -289,7 +281,7 @@ def train_classifier(
     first = read_given(fasta, match, labels, synonyms)
     n_before = first.proteins.n_proteins
     given = with_troves(first, troves, synonyms)
-    described = describe(given, chosen.features, vectors, is_training=True)
+    values = describe(given, chosen.features, vectors, is_training=True)
     table = grouped(given, settings, clusters, groups, threads)
     numbers = numbers_of(table)
     n_groups = int(numbers.max()) + 1
@@ -308,15 +300,15 @@ def train_classifier(
     with Progress("Training", "networks", len(ways) * len(left_out)) as progress:
         networks, *without = (
             train_networks(
-                described.values, given.true_class, table.cluster, seen, left_out, recipe,
+                values, given.true_class, table.cluster, seen, left_out, recipe,
                 threads, progress.add,
             )
             for seen in ways
         )  # fmt: skip
     about = About(
         class_names=given.class_names,
-        features=described.name,
-        n_features=described.values.shape[1],
+        features=chosen.features if vectors is None else VECTORS,
+        n_features=values.shape[1],
         scores=chosen.calibrate,
         n_groups=n_groups,
         left_out=tuple(left_out),
@@ -326,7 +318,7 @@ def train_classifier(
     model = Classifier(about, tuple(networks))
     write_classifier(Path(out), model)
     rows = np.flatnonzero(numbers == -1 if chosen.calibrate == TEST_GROUP else numbers > APART)
-    found = model.held_out(described.values[rows], numbers[rows])
+    found = model.held_out(values[rows], numbers[rows])
     ids, truth = given.proteins.ids[rows], given.true_class[rows]
     if scores is not None:
         write_scores(Path(scores), ids, given.class_names, found, truth)
@@ -336,9 +328,9 @@ def train_classifier(
             write_text(Path(path), _fasta_text(given.proteins.take(chosen_rows)))
     if groups_out is not None:
         write_contract(Path(groups_out), table)
-    finding = _finding(model, given, described, table, numbers, rows, found)
+    finding = _finding(model, given, values, table, numbers, rows, found)
     if without:
-        old = Classifier(about, tuple(without[0])).held_out(described.values[rows], numbers[rows])
+        old = Classifier(about, tuple(without[0])).held_out(values[rows], numbers[rows])
         known = label(_predictions(ids, given, found), truth, cluster=table.cluster[rows])
         worth = worth_of(known, _predictions(ids, given, old), int((~is_old[rows]).sum()))
         finding = replace(finding, worth=worth)
@@ -463,7 +455,7 @@ def lacking(
 def _finding(
     model: Classifier,
     given: Given,
-    described: Described,
+    described: Singles,
     table: Groups,
     numbers: Integers,
     rows: Integers,
@@ -475,7 +467,7 @@ def _finding(
     surer: tuple[float, float, float] | None = None
     if about.scores == BOTH:
         test = np.flatnonzero(numbers == -1)
-        values = described.values[test]
+        values = described[test]
         new = model.of_new(values).max(axis=1)
         turns = [model.without(group, values).max(axis=1) for group in range(about.n_groups)]
         surer = paired(new - np.mean(turns, axis=0), table.cluster[test])
@@ -539,7 +531,7 @@ def predict_scores(
     if learnt is not None and groups is not None:
         group = groups_of_relatives(proteins, learnt, groups, settings, match, threads)
     scores = np.empty((proteins.n_proteins, len(about.class_names)))
-    values = describe(read, about.features, vectors, is_training=False).values
+    values = describe(read, about.features, vectors, is_training=False)
     if values.shape[1] != about.n_features:
         what = f"its vectors have {values.shape[1]} numbers, the classifier {about.n_features}."
         raise refuse(vectors or classifier, what, "Give vectors of the same kind.")
