@@ -285,7 +285,9 @@ def scheme(given: Given) -> FigureRecord | None:
         (Need.TOP_SCORE, "gives a class and its score", "Conf(S): of class and score"),
         (Need.VECTOR, "gives the score of every class", "Conf3: of the whole vector"),
     )
-    panels = []
+    panels, own = [], -1
+    if given.labelled is not None:
+        own = 2 if given.has_vectors else int(given.known.predictions.top_score is not None)
     for place, (need, title, confidence) in enumerate(kinds):
         words = [FigureSeries(confidence, "word", "heading")]
         words += [
@@ -293,17 +295,10 @@ def scheme(given: Given) -> FigureRecord | None:
             for method in METHODS
             if method.needs is need or (need is Need.VECTOR and method.needs is Need.PLACE)
         ]
-        if place == _kind_of_tool(given):
+        if place == own:
             words.append(FigureSeries("this tool", "word", "mark"))
         panels.append(FigurePanel(title, tuple(words)))
     return FigureRecord(panels=tuple(panels), across=len(panels))
-
-
-def _kind_of_tool(given: Given) -> int:
-    if given.labelled is None:
-        return -1
-    own = given.labelled.predictions
-    return 2 if given.has_vectors else int(own.top_score is not None)
 
 
 def counted(given: Given) -> FigureRecord | None:
@@ -413,8 +408,12 @@ def cumulatives(given: Given) -> FigureRecord | None:
     for class_, sample in given.samples.items():
         if not 0.0 < sample.share_correct < 1.0:
             continue
-        losses = [_loss(given, method, class_) for method in ("cumulative", "cumulative_optimal")]
-        gains[class_] = (losses[0] - losses[1]) * math.sqrt(float(sample.weight.sum()))
+        at, weight = given.known.predictions.at_scores(class_, sample.score), sample.weight
+        losses = [
+            nll(given.fitted(method).confidence(at).value, sample.is_correct, weight)
+            for method in ("cumulative", "cumulative_optimal")
+        ]
+        gains[class_] = (losses[0] - losses[1]) * math.sqrt(float(weight.sum()))
     if not gains:
         return None
     best = max(gains, key=gains.__getitem__)
@@ -428,12 +427,6 @@ def cumulatives(given: Given) -> FigureRecord | None:
         series = (given.histogram(best), given.kernel(best), own)
         panels.append(FigurePanel(f"{given.names[best]}: {name}", series))
     return _over_scores(given, panels, len(panels))
-
-
-def _loss(given: Given, method: str, class_: int) -> float:
-    sample = given.samples[class_]
-    at = given.known.predictions.at_scores(class_, sample.score)
-    return nll(given.fitted(method).confidence(at).value, sample.is_correct, sample.weight)
 
 
 def nll(confidence: Floats, is_correct: np.ndarray, weight: Floats) -> float:

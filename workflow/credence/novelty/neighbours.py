@@ -94,8 +94,7 @@ class Index:
             distance[rows] = np.einsum("ijk,ijk->ij", difference, difference)
         distance = np.sqrt(distance)
         order = np.lexsort((place, distance), axis=1)[:, :n_neighbours]
-        query = np.arange(len(order))[:, None]
-        return distance[query, order], place[query, order]
+        return np.take_along_axis(distance, order, 1), np.take_along_axis(place, order, 1)
 
 
 def singles(points: Any) -> Floats:

@@ -20,5 +20,4 @@ def build_engine(
     name: str, thresholds: Thresholds | None = None, threads: int = 1, timeout: float | None = None
 ) -> GraphEngine:
     """Return the engine of a name."""
-    thresholds = Thresholds() if thresholds is None else thresholds
-    return GraphEngine(FINDERS[name](threads, timeout), thresholds, threads)
+    return GraphEngine(FINDERS[name](threads, timeout), thresholds or Thresholds(), threads)

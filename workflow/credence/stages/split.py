@@ -69,11 +69,9 @@ def cluster_proteins(
     ours = read_proteins(proteins, match)
     learnt = read_training(training, match, ours)
     everything = join([ours, learnt])
-    thresholds = thresholds_of(settings)
+    chosen = settings.clustering.engine, thresholds_of(settings), threads, timeout
     engine: GraphEngine | GivenEngine = (
-        _given(clstr, everything, match)
-        if clstr is not None
-        else build_engine(settings.clustering.engine, thresholds, threads, timeout)
+        build_engine(*chosen) if clstr is None else _given(clstr, everything, match)
     )
     kept = _kept_in(pieces, share, engine, everything, settings)
     if kept is not None:

@@ -379,13 +379,13 @@ def grouped(
 ) -> Groups:
     """Return the group of each protein: of a table, or of whole clusters packed here."""
     ids, where = given.proteins.ids, str(given.where[0])
+    has_test = settings.classifier.calibrate != EVERY_GROUP
     if groups is not None:
         read = read_groups(Path(groups))
         rows = reading.rows_of(ids, where, read.ids, groups)
         columns = (read.cluster, read.group, read.role, read.reason)
         found = Groups(ids, *(column[rows] for column in columns))
-        wants_test = settings.classifier.calibrate != EVERY_GROUP
-        if wants_test and not (found.role == TEST).any():
+        if has_test and not (found.role == TEST).any():
             what = "no protein has the role test."
             raise refuse(groups, what, "Give it to one group, or choose --calibrate every_group.")
         return found
@@ -395,7 +395,6 @@ def grouped(
     else:
         engine = build_engine(settings.clustering.engine, thresholds_of(settings), threads, None)
         cluster = engine.cluster(given.proteins).cluster
-    has_test = settings.classifier.calibrate != EVERY_GROUP
     n_groups = settings.classifier.groups + has_test
     split = replace(settings.split, groups=n_groups, test_group=has_test, recipe="balanced")
     nobody = np.zeros(len(ids), dtype=np.bool_)
