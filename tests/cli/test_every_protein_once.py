@@ -127,7 +127,7 @@ OTHERS = {
     "what was learnt": {"fit", "events", "novelty", "train"},
     "scores, checked where they are written": {"predict", "combine"},
     "the genome of the user": {"gff"},
-    "what other commands write": {"stage"},
+    "what other commands write": {"stage", "completion"},
     "its own proteins": {"simulate"},
     "a line a sample, or a genome": {"watch", "genomes"},
     "some proteins, chosen": {"list", "plan", "labels"},

@@ -52,6 +52,7 @@ COMMANDS: dict[str, str] = {
     "doctor": "Say what is installed, missing or too old, and what fixes it.",
     "simulate": "Write the demo world: tables whose truth is known.",
     "stage": "Run a command as a stage of a run, its files sealed.",
+    "completion": "Print the script of shell completion.",
 }
 
 # Where commands are that do more than call a stage; the rest are in commands.py.

@@ -944,6 +944,22 @@ def simulate(folder: str, settings_json: str) -> None:
         click.echo(f"Wrote {path}", err=True)
 
 
+@click.command(epilog="Example: credence completion bash >> ~/.bash_completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the script of shell completion, for SHELL: bash, zsh or fish."""
+    from click.shell_completion import BashComplete, get_completion_class
+
+    from credence.app import group
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    if issubclass(kind, BashComplete):
+        # click asks bash for its version, which a login shell need not be.
+        kind._check_version = staticmethod(lambda: None)  # type: ignore[method-assign]
+    click.echo(kind(group, {}, "credence", "_CREDENCE_COMPLETE").source())
+
+
 READS, WRITES, DOES = "--reads", "--writes", "--"
 
 

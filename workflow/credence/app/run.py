@@ -26,6 +26,7 @@ from credence.stages.settings import workflow_folder
 from credence.tables.document import read_document
 
 LOCAL = "local"
+OURS = (LOCAL, "slurm")  # profiles that ask Snakemake for nothing unusual
 FILE = "config.yaml"
 PLUGIN = "snakemake_executor_plugin_slurm"
 SECONDS = 20  # a controller that is up answers in less than one
@@ -162,14 +163,27 @@ def run_workflow(
     is_report: bool = False,
 ) -> int:
     """Return the exit code of a run, or of its report: 0, 2 where the user can fix it, or 1."""
+    from credence.app.unchanged import DONE, has_own_ways, read_by, run_that_ended, write_down
+
+    if not directory.is_dir():
+        raise refuse(str(directory), "there is no such folder.", "Make it, or name another.")
+    folder = profile_folder(profile)
+    with contextlib.chdir(directory):
+        # Whoever passes words on to Snakemake, or wants to see what it writes, gets it started.
+        is_usual = not (extra or verbose or is_report or has_own_ways()) and profile in OURS
+        if is_usual and DONE.is_file():
+            with one_run() as lock:
+                run = run_that_ended(config)
+                lock.clear()
+            if run is not None:
+                click.echo(f"{NOTHING} (nothing changed since the run ended).", err=True)
+                click.echo(f"The page is {Path('reports', run, 'index.html')}", err=True)
+                return 0
     from credence.app import configuration
     from credence.app.causes import killed_for_memory
     from credence.app.check import require_right
     from credence.relatives.programs import clear_scratch
 
-    if not directory.is_dir():
-        raise refuse(str(directory), "there is no such folder.", "Make it, or name another.")
-    folder = profile_folder(profile)
     require_scheduler(folder)
     clear_scratch()
     with contextlib.chdir(directory):
@@ -184,9 +198,12 @@ def run_workflow(
         if not is_report:
             click.echo(f"Running: {shlex.join(words)}", err=True)
         n_killed = killed_for_memory()
+        before = read_by(config, settings) if is_usual else None
         code, steps = _stream(words, verbose or bool(extra))
         if code != 0:
             return _explain(steps, killed_for_memory() - n_killed)
+        if before is not None:
+            write_down(config, settings, before)
         if is_report:
             click.echo(f"Snakemake's report is {target}", err=True)
         elif not extra:
