@@ -21,7 +21,7 @@ from benchmarks.splits_world import SplitWorld
 
 from credence.proteins import Proteins
 from credence.relatives.all_engines import build_engine
-from credence.relatives.cdhit_diamond import parse_clstr, phanns_groups
+from credence.relatives.cdhit import parse_clstr, phanns_groups
 from credence.relatives.mmseqs import find_program
 from credence.relatives.pack import pack
 

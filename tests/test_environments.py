@@ -19,19 +19,13 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 from ruamel.yaml import YAML
 
-from credence.relatives import cdhit_diamond, mmseqs
+from credence.relatives import mmseqs
 
 ROOT = Path(__file__).resolve().parents[1]
 ENVS = ROOT / "envs"
-LOCKS = {
-    "credence": (),
-    "dev": ("dev",),
-    "bench": ("bench",),
-    "slurm": ("slurm",),
-    "novelty": ("novelty",),
-}
+LOCKS = {"credence": (), "dev": ("dev",), "bench": ("bench",), "slurm": ("slurm",)}
 PINNED = re.compile(r"^([A-Za-z0-9._-]+)==(\S+?)( ;.*)? \\$", re.M)
-TOOLS = {"mmseqs2": "mmseqs2", "diamond": "diamond", "cd-hit": "cd-hit"}  # file → package
+TOOLS = {"mmseqs2": "mmseqs2", "cd-hit": "cd-hit"}  # file → package
 
 
 def locked(name: str) -> dict[str, list[str]]:
@@ -89,9 +83,6 @@ def test_a_tool_of_conda_is_pinned_to_a_version_that_its_engine_takes(name: str)
         release = mmseqs.release_of(version)
         assert release is not None
         assert release >= mmseqs.OLDEST
-    if name == "diamond":
-        assert Version(version) >= Version(str(cdhit_diamond.OLDEST))
-        assert Version(version) != Version("2.1.11")  # crashes
 
 
 def instructions() -> list[tuple[str, str]]:
@@ -212,7 +203,7 @@ def test_a_container_is_made_in_an_empty_folder_without_an_engine(tmp_path: Path
     )
     assert done.returncode == 0, done.stderr + done.stdout
     called = (tmp_path / "called").read_text()
-    assert "apt-get install --yes --no-install-recommends cd-hit diamond-aligner" in called
+    assert "apt-get install --yes --no-install-recommends cd-hit" in called
     assert (image / "bin" / "credence").exists()
     for needed in ("Snakefile", "config.yaml", "schemas/config.schema.yaml", "rules/fit.smk"):
         assert (packages / "credence" / "_workflow" / needed).exists()

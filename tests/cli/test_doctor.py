@@ -13,13 +13,9 @@ import pytest
 
 from credence.app import doctor, explain, run_command_line
 from credence.app.configuration import workflow_folder
-from credence.app.doctor import GIBIBYTE, Found, programs
-
-DIAMOND = next(program for program in programs() if program.engine == "diamond")
-INSTALL_DIAMOND = (
-    "Install it: conda install -c bioconda 'diamond>=2.1' (Debian: sudo apt install "
-    "diamond-aligner), or choose --engine mmseqs."
-)
+from credence.app.doctor import GIBIBYTE, Found
+from credence.problems import refuse
+from credence.relatives import mmseqs
 
 ROOT = workflow_folder().parent
 INSTALL = (
@@ -160,64 +156,48 @@ def test_a_python_that_is_too_old_is_named() -> None:
     )
 
 
-def test_a_program_is_missing_where_it_is_needed_and_noted_where_not(bin_folder: Path) -> None:
-    assert doctor.look_at_program(DIAMOND, True) == Found(
-        "DIAMOND", "fix", "not installed", INSTALL_DIAMOND
-    )
-    assert doctor.look_at_program(DIAMOND, False) == Found(
-        "DIAMOND", "note", "not installed; only the engine diamond needs it", INSTALL_DIAMOND
-    )
+def no_mmseqs() -> str:
+    raise refuse("mmseqs", "MMseqs2 is not installed.", mmseqs.REMEDY)
 
 
-def test_a_program_that_is_too_old_is_named_with_what_installs_another(bin_folder: Path) -> None:
-    path = bin_folder / "diamond"
-    write_program(path, "diamond version 0.9.36")
-    assert doctor.look_at_program(DIAMOND, True) == Found(
-        "DIAMOND", "fix", f"{path} is 0.9.36, and 2 is the oldest that will do", INSTALL_DIAMOND
-    )
-    write_program(path, "diamond version 2.1.12")
-    assert doctor.look_at_program(DIAMOND, True) == Found("DIAMOND", "ok", f"2.1.12 ({path})")
-
-
-def test_a_program_that_fails_or_does_not_answer_is_told(
-    bin_folder: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_program_is_missing_where_it_is_needed_and_noted_where_not(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    path = bin_folder / "diamond"
-    write_program(path, "no licence", code=3)
-    found = doctor.look_at_program(DIAMOND, True)
-    assert (found.verdict, found.text) == (
-        "fix",
-        f"{path}: the program failed with code 3: no licence.",
-    )
-    monkeypatch.setattr(doctor, "SECONDS", 0.2)
-    path.write_text("#!/bin/sh\nsleep 60\n")
-    found = doctor.look_at_program(DIAMOND, False)
-    assert found.verdict == "note"
-    assert "the program was ended after 0.2 seconds." in found.text
-
-
-def test_cd_hit_tells_its_version_with_a_failure(bin_folder: Path) -> None:
-    path = bin_folder / "cd-hit"
-    write_program(path, "\t\t====== CD-HIT version 4.8.1 (built on ...) ======", code=1)
-    program = next(one for one in programs() if one.engine == "cdhit")
-    assert doctor.look_at_program(program, True).text == f"4.8.1 ({path})"
+    monkeypatch.setattr(mmseqs, "find_program", no_mmseqs)
+    what = "MMseqs2 is not installed."
+    assert doctor.look_at_mmseqs(True) == Found("MMseqs2", "fix", what, mmseqs.REMEDY)
+    what += " Only the engine mmseqs needs it."
+    assert doctor.look_at_mmseqs(False) == Found("MMseqs2", "note", what, mmseqs.REMEDY)
 
 
 @pytest.mark.parametrize(
     ("stated", "verdict", "shown"),
-    [("15-6f452", "ok", "release 15"), ("14.7e284+ds-1", "fix", "release 14")],
+    [("15-6f452", "ok", "release 15"), ("14.7e284+ds-1", "fix", "is MMseqs2 14, and 15 is the")],
 )
 def test_releases_of_mmseqs_are_told_apart(
-    stated: str, verdict: str, shown: str, tmp_path: Path
+    stated: str, verdict: str, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dataclasses import replace
-
     path = tmp_path / "mmseqs"
     write_program(path, stated)
-    program = next(one for one in programs() if one.engine == "mmseqs")
-    found = doctor.look_at_program(replace(program, find=lambda: str(path)), True)
+    monkeypatch.setattr(mmseqs, "find_program", lambda: str(path))
+    found = doctor.look_at_mmseqs(True)
     assert found.verdict == verdict
     assert shown in found.text
+
+
+def test_a_program_that_fails_or_does_not_answer_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "mmseqs"
+    monkeypatch.setattr(mmseqs, "find_program", lambda: str(path))
+    write_program(path, "no licence", code=3)
+    found = doctor.look_at_mmseqs(True)
+    assert (found.verdict, found.text) == ("fix", "the program failed with code 3: no licence.")
+    monkeypatch.setattr(doctor, "SECONDS", 0.2)
+    path.write_text("#!/bin/sh\nsleep 60\n")
+    found = doctor.look_at_mmseqs(False)
+    assert found.verdict == "note"
+    assert "the program was ended after 0.2 seconds." in found.text
 
 
 def test_slurm_needs_both_its_plugin_and_its_commands(
@@ -241,12 +221,6 @@ def test_slurm_needs_both_its_plugin_and_its_commands(
         "the plugin is installed, and there is no sbatch here",
         "log in where jobs are handed in, or credence run --profile local",
     )
-
-
-def test_a_font_that_is_missing_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert doctor.look_at_font().text == "DejaVu Sans, with matplotlib"
-    monkeypatch.setattr(doctor, "FONT", "no such font.ttf")
-    assert doctor.look_at_font().verdict == "note"
 
 
 def test_folders_are_written_to_to_know(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -297,12 +271,16 @@ def test_the_engine_of_a_configuration_has_to_be_there(
     monkeypatch.chdir(bin_folder)
     text = (workflow_folder().parent / "config.yaml").read_text()
     assert "engine: mmseqs" in text
-    Path("c.yaml").write_text(text.replace("engine: mmseqs", "engine: diamond"))
+    monkeypatch.setattr(mmseqs, "find_program", no_mmseqs)
+    Path("c.yaml").write_text(text)
     assert run_command_line(["doctor", "--config", "c.yaml"]) == 2
     stated = capsys.readouterr().out
-    assert "FIX   DIAMOND          not installed\n" in stated
-    assert f"→ {INSTALL_DIAMOND}\n" in stated
+    assert "FIX   MMseqs2         MMseqs2 is not installed.\n" in stated
+    assert f"→ {mmseqs.REMEDY}\n" in stated
     assert stated.endswith("To be fixed: 1.\n")
+    Path("c.yaml").write_text(text.replace("engine: mmseqs", "engine: exact"))
+    assert run_command_line(["doctor", "--config", "c.yaml"]) == 0
+    assert "note  MMseqs2" in capsys.readouterr().out
     Path("broken.yaml").write_text("a: 1\n")
     assert run_command_line(["doctor", "--config", "broken.yaml", "--json"]) == 2
     (problem,) = [one for one in json.loads(capsys.readouterr().out) if one["verdict"] == "fix"]

@@ -208,7 +208,7 @@ def test_phanns_recipe_says_all_that_it_does_not_go_with(
 def test_phanns_recipe_without_cd_hit_says_how_to_install_it(
     inside: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("credence.relatives.cdhit_diamond.shutil.which", lambda name: None)
+    monkeypatch.setattr("credence.relatives.cdhit.shutil.which", lambda name: None)
     words = [*SPLIT, "--recipe", "phanns", "--proteins", "demo/proteins.fasta"]
     assert refused(capsys, *words) == (
         "cd-hit: CD-HIT is not installed. Install it: conda install -c bioconda cd-hit "

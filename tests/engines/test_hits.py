@@ -21,16 +21,16 @@ ROWS = st.integers(0, len(LENGTHS) - 1)
 def test_candidates_are_the_pairs_with_enough_on_one_diagonal(
     tables: list[list[tuple[int, int, int]]], tmp_path: Path
 ) -> None:
-    paths = []
-    for number, table in enumerate(tables):
-        paths.append(tmp_path / f"{number}.tsv")
-        paths[-1].write_text("".join(f"{a}\t{b}\t{score}\t0\n" for a, b, score in table))
+    path = tmp_path / "hits.tsv"
+    lines = (f"{a}\t{b}\t{score}\t0\n" for table in tables for a, b, score in table)
+    path.write_text("".join(lines))
     expected: dict[tuple[int, int], int] = {}
     for a, b, score in (row for table in tables for row in table):
         needed = min(max(18 + 0.15 * min(LENGTHS[a], LENGTHS[b]), 30), 45)
         if a != b and score >= needed:
             pair = min(a, b), max(a, b)
             expected[pair] = max(score, expected.get(pair, 0))
-    first, second, score = candidates_of([*paths, tmp_path / "absent.tsv"], np.array(LENGTHS))
+    first, second, score = candidates_of(path, np.array(LENGTHS))
     found = zip(first.tolist(), second.tolist(), strict=True)
     assert list(zip(found, score.tolist(), strict=True)) == sorted(expected.items())
+    assert not len(candidates_of(tmp_path / "absent.tsv", np.array(LENGTHS))[0])

@@ -17,14 +17,14 @@ import pytest
 
 from credence.problems import InputError
 from credence.proteins import Proteins
-from credence.relatives import cdhit_diamond, mmseqs, programs
+from credence.relatives import cdhit, mmseqs, programs
 from credence.relatives.across import relatives_in
 from credence.relatives.alignment import Library
 from credence.relatives.all_engines import FINDERS, build_engine
-from credence.relatives.cdhit_diamond import CdHitEngine, DiamondFinder, parse_clstr, phanns_groups
+from credence.relatives.cdhit import cdhit_clusters, parse_clstr, phanns_groups
 from credence.relatives.graph import components
 from credence.relatives.mmseqs import MmseqsFinder, release_of
-from credence.relatives.pairs import Thresholds, alike, distinct
+from credence.relatives.pairs import Thresholds, distinct
 from credence.simulate.sequences import codes, mutated, written
 
 
@@ -60,14 +60,12 @@ FAMILIES = {frozenset(range(4 * number, 4 * number + 4)) for number in range(8)}
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["mmseqs", "program", "exact", "diamond"])
+@pytest.mark.parametrize("name", ["mmseqs", "program", "exact"])
 def test_families_are_found_whatever_the_order_and_the_threads(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     searching = partial(MmseqsFinder, most_cells=0.0)  # so few are scored in full otherwise
     monkeypatch.setitem(FINDERS, "program", searching)
-    if name == "diamond" and shutil.which("diamond") is None:
-        pytest.skip("DIAMOND is not installed")
     found = build_engine(name).cluster(PROTEINS)
     assert partition(found.cluster) == FAMILIES
     order = np.random.default_rng(1).permutation(PROTEINS.n_proteins)
@@ -170,38 +168,6 @@ def test_an_engine_that_is_too_old_is_refused(
     commits = ("45111", "7e284", "6f452", "747c6", "b804f")  # as their tags are
     assert [release_of(f"{commit}b0ffee") for commit in commits] == [13, 14, 15, 16, 17]
     assert release_of("of my own") is None
-
-
-def test_a_diamond_that_is_absent_or_too_old_is_told_with_what_installs_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scratch: Path
-) -> None:
-    engine = build_engine("diamond")
-    path = program(tmp_path, "echo diamond version 0.9.24")
-    for found, shown_text in (
-        (None, "DIAMOND is not installed."),
-        (path, "diamond version 0.9.24 is too old."),
-    ):
-        monkeypatch.setattr(cdhit_diamond.shutil, "which", lambda name, found=found: found)
-        with pytest.raises(InputError) as caught:
-            engine.cluster(PROTEINS)
-        assert str(caught.value) == (
-            f"diamond: {shown_text} Install it: conda install -c bioconda 'diamond>=2.1' "
-            "(Debian: sudo apt install diamond-aligner), or choose --engine mmseqs."
-        )
-    assert left_behind(scratch) == []
-
-
-def test_an_absent_cd_hit_is_told_with_what_installs_it(
-    monkeypatch: pytest.MonkeyPatch, scratch: Path
-) -> None:
-    monkeypatch.setattr("credence.relatives.cdhit_diamond.shutil.which", lambda name: None)
-    with pytest.raises(InputError) as caught:
-        CdHitEngine().cluster(PROTEINS)
-    assert str(caught.value) == (
-        "cd-hit: CD-HIT is not installed. Install it: conda install -c bioconda cd-hit "
-        "(Debian: sudo apt install cd-hit)."
-    )
-    assert left_behind(scratch) == []
 
 
 @pytest.mark.parametrize(
@@ -348,10 +314,6 @@ def test_a_broken_cluster_file_is_refused_with_its_lines() -> None:
 
 @pytest.mark.skipif(shutil.which("cd-hit") is None, reason="CD-HIT is not installed")
 def test_cd_hit_and_phanns_recipe_give_every_protein_a_place() -> None:
-    found = CdHitEngine().cluster(PROTEINS)
-    assert {frozenset(part) <= home for part in partition(found.cluster) for home in FAMILIES} >= {
-        True
-    }
     class_ = np.arange(32) % 2
     cluster, group = phanns_groups(PROTEINS, class_, 4)
     for name in set(cluster):
@@ -360,16 +322,19 @@ def test_cd_hit_and_phanns_recipe_give_every_protein_a_place() -> None:
     assert set(group) <= {0, 1, 2, 3}
 
 
-def test_cd_hit_is_not_asked_for_what_it_cannot_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "credence.relatives.cdhit_diamond.shutil.which", lambda name: "/bin/cd-hit"
-    )
-    with pytest.raises(InputError) as caught:
-        CdHitEngine(identity=0.3).cluster(PROTEINS)
-    assert str(caught.value) == (
-        "cd-hit: CD-HIT cannot go below identity 0.4, and 0.3 is asked for. "
-        "Choose --engine mmseqs, or --identity 0.4."
-    )
+def test_cd_hit_is_asked_as_phanns_asked_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scratch: Path
+) -> None:
+    clusters = r">Cluster 0\n0\t60aa, >0... *\n1\t50aa, >1... at 80.00%%\n"
+    path = program(tmp_path, f"echo \"$@\" > {tmp_path}/asked; printf '{clusters}' > out.clstr")
+    monkeypatch.setattr(cdhit.shutil, "which", lambda name: path)
+    texts = objects([random_text(np.random.default_rng(1), length) for length in (60, 50, 10)])
+    # One of ten residues is not shown to CD-HIT and stands alone.
+    assert cdhit_clusters(texts).tolist() == [0, 0, 2]
+    asked = (tmp_path / "asked").read_text()
+    # CD-HIT's manual: words of 2 from an identity of 0.4 on.
+    assert " -c 0.4 -n 2 " in asked
+    assert left_behind(scratch) == []
 
 
 def test_sequences_that_a_killed_process_left_are_cleared_by_the_next(scratch: Path) -> None:
@@ -418,15 +383,6 @@ def test_near_copies_stand_behind_another_sequence_and_never_behind_themselves(
     assert near.n_pairs == 3
 
 
-def test_diamond_gives_each_pair_among_some_sequences_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    both_ways = alike(np.array([0, 1, 2, 0]), np.array([1, 0, 2, 2]), 0.7)
-    monkeypatch.setattr(DiamondFinder, "between", lambda *given: both_ways)
-    found = DiamondFinder().among(objects(["MKWV", "MKW", "MK"]), Thresholds())
-    assert list(zip(found.first.tolist(), found.second.tolist(), strict=True)) == [(0, 1), (0, 2)]
-
-
 def test_a_file_that_cannot_be_removed_does_not_keep_the_others(
     scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -445,40 +401,6 @@ def test_a_file_that_cannot_be_removed_does_not_keep_the_others(
     monkeypatch.setattr(os, "unlink", unlink)
     programs.clear_scratch()
     assert [path.name for path in left.iterdir()] == refused
-
-
-# CD-HIT's manual: words of 5 from 0.7 on, of 4 from 0.6, of 3 from 0.5, of 2 from 0.4.
-@pytest.mark.parametrize(
-    ("identity", "word"), [(0.9, 5), (0.7, 5), (0.69, 4), (0.6, 4), (0.59, 3), (0.5, 3), (0.4, 2)]
-)
-def test_cd_hit_is_asked_for_words_of_the_length_in_its_manual(
-    identity: float, word: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scratch: Path
-) -> None:
-    clusters = r">Cluster 0\n0\t60aa, >0... *\n1\t50aa, >1... at 80.00%%\n"
-    path = program(tmp_path, f"echo \"$@\" > {tmp_path}/asked; printf '{clusters}' > out.clstr")
-    monkeypatch.setattr(cdhit_diamond.shutil, "which", lambda name: path)
-    texts = objects([random_text(np.random.default_rng(1), length) for length in (60, 50, 10)])
-    # One of ten residues is not shown to CD-HIT and stands alone.
-    assert CdHitEngine(identity).components(texts).tolist() == [0, 0, 2]
-    asked = (tmp_path / "asked").read_text().split()
-    assert asked[asked.index("-n") + 1] == str(word)
-    assert asked[asked.index("-c") + 1] == f"{identity:g}"
-
-
-def test_hits_of_diamond_are_read_as_shares_of_either_length(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scratch: Path
-) -> None:
-    # Query 1 and target 0: 5 of 10 columns equal, 8 of 10 residues and 8 of 16.
-    hits = r"1\t0\t50.0\t1\t8\t3\t10\t10\t16\n0\t0\t50.0\t1\t7\t3\t9\t10\t16\n"
-    found = "grep -q '>1' queries.fasta && grep -q '>0' targets.fasta && printf"
-    search = f'blastp) {found} "{hits}" > hits.tsv;;'
-    path = program(tmp_path, f'case "$1" in version) echo diamond version 2.1.8;; {search} esac')
-    monkeypatch.setattr(cdhit_diamond.shutil, "which", lambda name: path)
-    queries, targets = objects(["MKWVTFISLL", "MKWVTFISLA"]), objects(["AAMKWVTFISLLAAAA"])
-    pairs = DiamondFinder().between(queries, targets, Thresholds(identity=0.5, coverage=0.8))
-    assert (pairs.first.tolist(), pairs.second.tolist()) == ([1], [0])
-    assert (pairs.identity[0], pairs.coverage[0], pairs.coverage_longer[0]) == (0.5, 0.8, 0.5)
-    assert left_behind(scratch) == []
 
 
 def test_shorter_proteins_are_searched_more_sensitively() -> None:

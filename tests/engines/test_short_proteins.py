@@ -51,8 +51,8 @@ def relatives_apart(proteins: Proteins) -> tuple[Pairs, Integers]:
     found = distinct(proteins.sequences)
     pairs = Library(found.texts).relatives()
     pairs = pairs.take(pairs.at(Thresholds()))
-    graph = draw_graph(proteins, MmseqsFinder(most_cells=0.0), Thresholds())
-    home = components(len(found.texts), graph.pairs.first, graph.pairs.second)
+    _, linked = draw_graph(proteins, MmseqsFinder(most_cells=0.0), Thresholds())
+    home = components(len(found.texts), linked.first, linked.second)
     return pairs, np.flatnonzero(home[pairs.first] != home[pairs.second])
 
 

@@ -27,7 +27,7 @@ from credence.lists.thresholds import own_errors
 from credence.predictions import Labelled, from_scores, label
 from credence.problems import InputError
 from credence.records import DIGEST, digest_of, read_record, signed, to_record
-from credence.relatives.cdhit_diamond import parse_clstr
+from credence.relatives.cdhit import parse_clstr
 from credence.releases.files import read_attached
 from credence.report import report_record
 from credence.sets.conformal import fit_sets

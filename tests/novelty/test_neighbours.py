@@ -1,14 +1,9 @@
 from __future__ import annotations
 
-import sys
-
 import numpy as np
-import pytest
 
-from credence.novelty import neighbours
 from credence.novelty.neighbours import Index, content_keys, least_positive_distance, singles
 from credence.predictions import Floats, Integers
-from credence.problems import InputError
 
 
 def slow(queries: Floats, points: Floats, n_neighbours: int) -> tuple[Floats, Integers]:
@@ -65,33 +60,6 @@ def test_the_answer_to_one_query_does_not_depend_on_the_others() -> None:
 def test_no_query_gives_no_answer() -> None:
     found = Index(singles(np.eye(3))).nearest(np.empty((0, 3)), 2)
     assert found.distance.shape == (0, 2) and found.place.shape == (0, 2)
-
-
-def test_the_approximate_graph_finds_nearly_all_and_always_the_same() -> None:
-    pytest.importorskip("usearch", reason="usearch is not installed: the extra 'novelty'")
-    rng = np.random.default_rng(4)
-    points, queries = singles(rng.normal(size=(3000, 16))), singles(rng.normal(size=(200, 16)))
-    exact = Index(points).nearest(queries, 10)
-    found = Index(points, 0).nearest(queries, 10)
-    shared = [len(set(a) & set(b)) / 10 for a, b in zip(exact.place, found.place, strict=True)]
-    assert np.mean(shared) > 0.98
-    again = Index(points, 0).nearest(queries, 10)
-    np.testing.assert_array_equal(found.place, again.place)
-    np.testing.assert_array_equal(found.distance, again.distance)
-
-
-def test_the_extra_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "usearch", None)
-    monkeypatch.setitem(sys.modules, "usearch.index", None)
-    points = singles(np.eye(4))
-    assert Index(points, 4).nearest(points, 1).place[:, 0].tolist() == [0, 1, 2, 3]
-    assert neighbours.MOST_EXACT == 100_000
-    with pytest.raises(InputError) as refused:
-        Index(points, 3).nearest(points, 1)
-    assert str(refused.value) == (
-        "novelty: more than 100000 points are searched by an approximate graph, and the "
-        "package 'usearch' is not installed. Install it with: pip install 'credence[novelty]'."
-    )
 
 
 def test_the_least_positive_distance_passes_over_copies() -> None:

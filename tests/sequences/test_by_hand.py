@@ -7,7 +7,7 @@ import numpy as np
 from credence.relatives import (
     alignment,
     audit,
-    cdhit_diamond,
+    cdhit,
     graph,
     mmseqs,
     pack,
@@ -30,7 +30,7 @@ def test_a_sample_of_all_but_few_bounds_what_crosses() -> None:
 
 def test_a_clstr_file_names_the_representative_of_each() -> None:
     lines = [">Cluster 0", "0\t9aa, >a x... *", "1\t8aa, >b... at 1:8:1:8/87.50%"]
-    found = cdhit_diamond.parse_clstr(lines, "x.clstr")
+    found = cdhit.parse_clstr(lines, "x.clstr")
     assert [column.tolist() for column in found] == [["a", "b"], ["a", "a"]]
 
 

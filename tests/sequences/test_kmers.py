@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from credence.proteins import Proteins, join
 from credence.relatives import kmers
-from credence.relatives.all_engines import FINDERS, OTHERS
+from credence.relatives.all_engines import FINDERS, build_engine
 from credence.relatives.graph import components, representatives
-from credence.relatives.kmers import ExactFinder, GivenEngine, KmerEngine, links, words_of
+from credence.relatives.kmers import ExactFinder, GivenEngine, links, words_of
 from credence.relatives.pairs import Thresholds, distinct
 from credence.settings import setting_rules
 from credence.stages.settings import ClusteringSettings
@@ -40,11 +40,15 @@ def relative_of(rng: np.random.Generator, sequence: str, identity: float) -> str
 
 
 def cluster(*sequences: str, **settings_: float) -> list[str]:
-    return KmerEngine(**settings_).cluster(proteins(list(sequences))).cluster.tolist()
+    return (
+        build_engine("kmer", Thresholds(**settings_))
+        .cluster(proteins(list(sequences)))
+        .cluster.tolist()
+    )
 
 
 def test_equal_proteins_are_one_cluster_named_after_the_first_id() -> None:
-    answer = KmerEngine().cluster(proteins(["MK", "AC", "MK"], ["z", "b", "a"]))
+    answer = build_engine("kmer").cluster(proteins(["MK", "AC", "MK"], ["z", "b", "a"]))
     assert answer.cluster.tolist() == ["a", "b", "a"]
     assert answer.representative.tolist() == ["a", "b", "a"]
     assert answer.identity.tolist() == [1.0, 1.0, 1.0]
@@ -53,10 +57,8 @@ def test_equal_proteins_are_one_cluster_named_after_the_first_id() -> None:
 
 def test_a_fragment_joins_its_whole_and_the_whole_stands_for_both() -> None:
     whole = random_sequence(np.random.default_rng(1), 300)
-    answer = KmerEngine().cluster(proteins([whole[100:160], whole]))
+    answer = build_engine("kmer").cluster(proteins([whole[100:160], whole]))
     assert answer.cluster.tolist() == ["p0001", "p0001"]
-    # Every word of the fragment is in the whole: 1^(1/6), over all of it but
-    # for words of fewer than three letters, which this one does not have.
     assert answer.identity.tolist() == [1.0, 1.0]
     assert answer.coverage.tolist() == [1.0, 1.0]
 
@@ -65,7 +67,7 @@ def test_relatives_at_seven_tenths_are_found_and_strangers_are_not() -> None:
     rng = np.random.default_rng(2)
     ancestors = [random_sequence(rng, 250) for _ in range(40)]
     members = [relative_of(rng, ancestor, 0.7) for ancestor in ancestors for _ in range(3)]
-    names = KmerEngine().cluster(proteins(ancestors + members)).cluster
+    names = build_engine("kmer").cluster(proteins(ancestors + members)).cluster
     families = np.concatenate([np.arange(40), np.repeat(np.arange(40), 3)])
     for family in range(40):
         assert len(set(names[families == family])) == 1
@@ -139,8 +141,8 @@ def test_the_order_of_the_file_is_nothing(shuffler: Any, seed: int) -> None:
     whole = proteins([*sequences, sequences[0]])
     rows = list(range(whole.n_proteins))
     shuffler.shuffle(rows)
-    before = KmerEngine().cluster(whole)
-    after = KmerEngine().cluster(whole.take(np.array(rows)))
+    before = build_engine("kmer").cluster(whole)
+    after = build_engine("kmer").cluster(whole.take(np.array(rows)))
     for name, values in vars(before).items():
         np.testing.assert_array_equal(getattr(after, name), values[rows], err_msg=name)
 
@@ -152,26 +154,8 @@ def test_a_family_larger_than_its_hubs_stays_together() -> None:
     assert len(set(cluster(*members))) == 1
 
 
-def test_likeness_is_unknown_where_no_word_is_shared_with_the_representative() -> None:
-    rng = np.random.default_rng(7)
-    one, two, three = (random_sequence(rng, length) for length in (90, 60, 60))
-    answer = KmerEngine().cluster(proteins([one + two, two + three, three]))
-    assert len(set(answer.cluster)) == 1
-    assert answer.identity[:2].tolist() == [1.0, 1.0]
-    assert np.isnan(answer.identity[2])
-    assert np.isnan(answer.coverage[2])
-
-
-def test_estimates_are_those_worked_out_by_hand() -> None:
-    whole = "ACDEFGHIKLMNPQRSTVWYACEDFHGKILNMQPSRVTYW"  # 40 residues, 35 words
-    other = whole[:29] + "A" * 11  # words 0 … 23 shared: 24 of 24, over 29 of 40 residues
-    answer = KmerEngine().cluster(proteins([whole, other], ["a", "b"]))
-    assert answer.identity.tolist() == [1.0, 1.0]
-    assert answer.coverage.tolist() == [1.0, 29 / 40]
-
-
 def test_no_proteins_are_no_clusters() -> None:
-    found = KmerEngine().cluster(proteins([]))
+    found = build_engine("kmer").cluster(proteins([]))
     assert found.cluster.tolist() == found.identity.tolist() == found.coverage.tolist() == []
 
 
@@ -186,7 +170,7 @@ def test_given_clusters_keep_their_names_and_the_longest_stands_for_each() -> No
 
 def test_every_engine_is_a_choice_of_the_settings() -> None:
     choices = setting_rules(ClusteringSettings)["engine"][1].choices
-    assert sorted(choices) == sorted([*FINDERS, *OTHERS])
+    assert sorted(choices) == sorted(FINDERS)
 
 
 def test_components_and_representatives_are_those_of_the_graph() -> None:
@@ -204,14 +188,14 @@ def test_components_and_representatives_are_those_of_the_graph() -> None:
 def test_joined_sets_are_clustered_together() -> None:
     text = random_sequence(np.random.default_rng(8), 100)
     both = join([proteins([text], ["a"]), proteins([text[:70]], ["b"])])
-    assert KmerEngine().cluster(both).cluster.tolist() == ["a", "a"]
+    assert build_engine("kmer").cluster(both).cluster.tolist() == ["a", "a"]
 
 
 def test_real_head_tail_joining_proteins_fall_into_families(real_data: Path) -> None:
     htj = read_fasta(real_data / "phanns_htj_1277.fasta.gz")
     minor = read_fasta(real_data / "phanns_minor_capsid_656.fasta.gz")
     both = join([htj, minor])
-    names = KmerEngine().cluster(both).cluster
+    names = build_engine("kmer").cluster(both).cluster
     sizes = np.unique(names.astype(str), return_counts=True)[1]
     # Families are few beside 1,933 proteins, and none swallows the rest.
     assert 200 < len(sizes) < 500

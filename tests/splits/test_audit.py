@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from audits import audit
 from credence.calibrators.crossfit import fill
 from credence.proteins import Proteins
 from credence.relatives import strict
 from credence.relatives.alignment import Library
-from credence.relatives.audit import audit, compare, in_hash_order, likely_to_cross, most_crossing
+from credence.relatives.audit import compare, in_hash_order, likely_to_cross, most_crossing
 from credence.relatives.copies import Copies
 from credence.relatives.pack import Packing, deviations, improved, lower_bounds, size_ratios
 from credence.relatives.pairs import Pairs, Thresholds, distinct, joined, no_pairs

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from audits import audit
 from credence.findings import LargeCluster
 from credence.proteins import Proteins
 from credence.relatives import cut as cutting
 from credence.relatives.alignment import Library
-from credence.relatives.audit import audit
 from credence.relatives.cut import Cut, cut_oversized
 from credence.relatives.pairs import Pairs, Thresholds
 from credence.relatives.strict import SplitOptions, split

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from audits import audit
 from credence.proteins import Proteins
 from credence.relatives.across import relatives_by_label, relatives_in
 from credence.relatives.alignment import Library
-from credence.relatives.audit import audit, by_class
+from credence.relatives.audit import by_class
 from credence.relatives.candidates import Candidates, Piece
 from credence.relatives.cut import cut_oversized
-from credence.relatives.graph import GraphEngine
-from credence.relatives.kmers import ExactFinder, KmerEngine, links, words_of
+from credence.relatives.graph import GraphEngine, components, representatives
+from credence.relatives.kmers import ExactFinder, WordFinder, links, words_of
 from credence.relatives.pack import deviations, lower_bounds, pack, size_ratios
 from credence.relatives.pairs import Pairs, Thresholds, contained, distinct, no_pairs, score_needed
 from credence.relatives.strict import SplitOptions, split
@@ -63,7 +64,7 @@ def test_pairs_are_what_they_were(most_expected: float | None, known: Known) -> 
 
 
 ENGINES = {
-    "words": KmerEngine(identity=0.7),
+    "words": GraphEngine(WordFinder(), Thresholds(0.7)),
     "graph": GraphEngine(ExactFinder(), RELATIVES),
     "strict graph": GraphEngine(ExactFinder(), Thresholds(0.6, 0.8, both_sides=True)),
     "words, aligned": GraphEngine(ExactFinder(1, 0.0), RELATIVES),
@@ -122,7 +123,9 @@ def test_groups_are_what_they_were(n_groups: int, by_cluster: bool, known: Known
 @pytest.mark.parametrize("strict", ["join", "set_aside", "report"])
 def test_splits_are_what_they_were(strict: Any, known: Known) -> None:
     proteins = world()
-    cluster = KmerEngine(identity=0.8).cluster(proteins).cluster
+    found = distinct(proteins.sequences)
+    component = components(len(found.texts), *links(words_of(found.texts), 0.8**6))[found.code]
+    cluster = proteins.ids[representatives(component, proteins.ids, proteins.lengths)]
     options = SplitOptions(n_groups=4, strict=strict, cells=2e7, test_group=True)
     found = split(proteins, cluster, class_of(), options)
     entry = [found.packing.group, found.packing.reason, found.cluster, found.audit.nearest]

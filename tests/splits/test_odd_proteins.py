@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from audits import audit
 from credence.proteins import Proteins
-from credence.relatives.audit import audit
 from credence.relatives.pairs import Thresholds
 from credence.relatives.strict import Split, SplitOptions, split
 from credence.simulate.sequences import codes, mutated, written

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from Bio.Align import Alignment, PairwiseAligner, substitution_matrices
 
+from audits import audit
 from credence.proteins import Proteins
-from credence.relatives.audit import Audit, audit
+from credence.relatives.audit import Audit
 from credence.relatives.pairs import Thresholds
 from credence.simulate.sequences import codes, mutated, written
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from audits import audit
 from credence.proteins import Proteins
-from credence.relatives.audit import audit
-from credence.relatives.kmers import KmerEngine
+from credence.relatives.all_engines import build_engine
 from credence.relatives.strict import SplitOptions, split
 
 N_PROTEINS = 150
@@ -31,7 +31,7 @@ def minor_capsids(real_data: Path) -> Proteins:
 def test_no_relative_crosses_a_strict_split_of_real_proteins(
     minor_capsids: Proteins, strict: str
 ) -> None:
-    cluster = KmerEngine().cluster(minor_capsids).cluster
+    cluster = build_engine("kmer").cluster(minor_capsids).cluster
     options = SplitOptions(n_groups=4, strict=strict, cells=None)  # type: ignore[arg-type]
     found = split(minor_capsids, cluster, np.zeros(minor_capsids.n_proteins, dtype=int), options)
     assert found.audit.n_crossing == 0

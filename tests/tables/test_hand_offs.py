@@ -21,7 +21,7 @@ from credence.calibrators.protocol import FitOptions
 from credence.predictions import Labelled, from_scores, label
 from credence.problems import InputError
 from credence.records import DIGEST, digest_of, read_json, read_record, signed
-from credence.relatives.cdhit_diamond import parse_clstr
+from credence.relatives.cdhit import parse_clstr
 from credence.sets.conformal import fit_sets
 from credence.stages.report import summarise_file
 from credence.tables.contract import NOT_QUICKLY, read_confidences, stream_confidences

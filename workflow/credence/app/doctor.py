@@ -10,7 +10,6 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -49,8 +48,7 @@ def command(config: str | None, as_json: bool) -> int:
 
         engine, configuration = _engine_of(config)
         found += [
-            *(look_at_program(program, program.engine == engine) for program in programs()),
-            look_at_font(),
+            look_at_mmseqs(engine == "mmseqs"),
             look_at_slurm(),
             look_at_processors(len(os.sched_getaffinity(0)), has_what_the_wheel_needs()),
             look_at_memory(memory_of()),
@@ -276,100 +274,25 @@ def look_at_text(files: str, preferred: str) -> Found:
 
 
 SECONDS = 2.0  # for a program to print its version
-FONT = "DejaVuSans.ttf"  # of report.style
 MOST_SHOWN = 40  # letters of a version that is not understood
 
 
-@dataclass(frozen=True)
-class Program:
-    """An outside program."""
-
-    engine: str  # The engine that runs it
-    title: str  # Its name
-    find: Callable[[], str | None]  # Gives its path, or None
-    word: str  # That makes it print its version
-    # Gives of what it printed the version to show, and the release where that is known.
-    read: Callable[[str], tuple[str, int | None]]
-    oldest: int  # The oldest release that will do
-    remedy: str  # What installs it
-
-
-def look_at_program(program: Program, is_needed: bool) -> Found:
-    """Return whether a program is there, starts and is recent enough."""
-    bad = "fix" if is_needed else "note"
-    unneeded = "" if is_needed else f"; only the engine {program.engine} needs it"
-    path = program.find()
-    if path is None:
-        return Found(program.title, bad, f"not installed{unneeded}", program.remedy)
-    try:
-        version, release = program.read(_stated(path, program.word))
-    except InputError as error:
-        problem = error.problems[0]
-        return Found(program.title, bad, f"{path}: {problem.what}{unneeded}", problem.remedy)
-    if release is not None and release < program.oldest:
-        what = f"{path} is {version}, and {program.oldest} is the oldest that will do{unneeded}"
-        return Found(program.title, bad, what, program.remedy)
-    return Found(program.title, "ok", f"{version} ({path})")
-
-
-def _stated(path: str, word: str) -> str:
-    """Return what a program prints of itself, whatever code it ends with."""
+def look_at_mmseqs(is_needed: bool) -> Found:
+    """Return whether MMseqs2 is there, starts and is recent enough."""
+    from credence.relatives import mmseqs
     from credence.relatives.programs import run_program, scratch_folder
 
-    with scratch_folder() as folder:
-        try:
-            return run_program([path, word], folder, SECONDS, f"Install it anew: {path}.")
-        except InputError:
-            stated = (folder / "said.txt").read_text("utf-8", "replace")
-            if "version" in stated.lower():  # cd-hit -h ends with code 1
-                return stated
-            raise
-
-
-def programs() -> tuple[Program, ...]:
-    """Return the programs to look for; their modules need packages that may be absent."""
-    from credence.relatives import cdhit_diamond as others
-    from credence.relatives import mmseqs
-
-    def find_mmseqs() -> str | None:
-        try:
-            return mmseqs.find_program()
-        except InputError:
-            return None
-
-    def read_mmseqs(stated: str) -> tuple[str, int | None]:
-        release = mmseqs.release_of(stated)
-        return stated.strip()[:MOST_SHOWN] if release is None else f"release {release}", release
-
-    return (
-        Program("mmseqs", "MMseqs2", find_mmseqs, "version", read_mmseqs,
-                mmseqs.OLDEST, mmseqs.REMEDY),
-        Program("diamond", "DIAMOND", partial(shutil.which, "diamond"), "version", _version,
-                others.OLDEST, others.DIAMOND_REMEDY),
-        Program("cdhit", "CD-HIT", partial(shutil.which, "cd-hit"), "-h", _version, 0,
-                others.CDHIT_REMEDY),
-    )  # fmt: skip
-
-
-def _version(stated: str) -> tuple[str, int | None]:
-    found = re.search(r"version ((\d*)\S+)", stated)
-    if found is None:
-        return f"of unknown version ({stated.strip()[:MOST_SHOWN]})", None
-    return found[1], int(found[2]) if found[2] else None
-
-
-def look_at_font() -> Found:
-    """Return whether the font of figures is there."""
-    found = find_spec("matplotlib")
-    folders = [] if found is None else list(found.submodule_search_locations or [])
-    files = [Path(folder) / "mpl-data" / "fonts" / "ttf" / FONT for folder in folders]
-    if any(file.is_file() for file in files):
-        return Found("font of figures", "ok", "DejaVu Sans, with matplotlib")
-    for system in Path("/usr/share/fonts").rglob(FONT):
-        return Found("font of figures", "ok", f"DejaVu Sans ({system})")
-    what = "DejaVu Sans is not there: letters of figures change place"
-    remedy = f"{sys.executable} -m pip install --force-reinstall --no-deps matplotlib"
-    return Found("font of figures", "note", what, remedy)
+    try:
+        with scratch_folder() as folder:
+            path = mmseqs.Mmseqs.found(folder, 1, SECONDS).path
+            stated = run_program([path, "version"], folder, SECONDS, mmseqs.REMEDY)
+    except InputError as error:
+        problem = error.problems[0]
+        what = problem.what if is_needed else f"{problem.what} Only the engine mmseqs needs it."
+        return Found("MMseqs2", "fix" if is_needed else "note", what, problem.remedy)
+    release = mmseqs.release_of(stated)
+    version = stated.strip()[:MOST_SHOWN] if release is None else f"release {release}"
+    return Found("MMseqs2", "ok", f"{version} ({path})")
 
 
 def look_at_slurm() -> Found:

@@ -45,12 +45,15 @@ FEW = 0.01  # of the predictions: more below the beginning of the axis, and it b
 MOST_POINTS = 400  # of a cloud, right and wrong each; more hide each other
 LEAST_FITTED = 10.0  # predictions; fewer have one share for all scores
 FOLDS = 5
+COLUMNS = ("score", "is_correct", "weight", "cluster")  # of a class, one entry a protein
+FALLBACK = 0.03  # of the scale: bandwidth of densities where a class has no kernel
 ALPHA = 0.05  # chance that one interval or more lies outside the bound
 STEP_BELOW = 0.05  # of the scores' range: free at the left of an axis that begins at the least
 MUCH = 0.05  # of a class's right predictions: a trove that adds fewer moves nothing to be seen
 HIGHEST = 4.0  # times the median loss: where an axis of losses ends
 APART = 0.16  # of a place on the axis: between in sample and held out
 SATURATED, TOP = 0.99, 0.99  # of the predictions, and of the scale
+MOST_POWER = 2.0**20  # by which a stand-in is sharpened
 OF_SCORE, OF_VECTOR = "scores of the predicted classes", "scores of all classes"
 
 
@@ -137,6 +140,11 @@ class Given:
         curve = self.fitted(MON2).classes[self.names[class_]].learnt  # type: ignore[attr-defined]
         return float(getattr(curve, "bandwidth", math.nan))
 
+    def width(self, class_: int) -> float:
+        """Return the bandwidth of a class's densities: that of its kernel confidence."""
+        found = self.bandwidth(class_)
+        return found if math.isfinite(found) else FALLBACK * float(self.grid[-1])
+
     def histogram(self, class_: int) -> "Series":
         """Return the share right in each interval of the score."""
         return shares_of(self.samples[class_], self.edges)
@@ -217,26 +225,30 @@ def scaled(parts: Sequence[tuple[str, str, str, Floats]], grid: Floats) -> tuple
 # What each figure shows. A function returns None where a class, or the set, allows none.
 
 
-def _every(given: Given, panel: Callable[[int], Parts]) -> FigureRecord | None:
-    """Return the panels of each class that has predictions, on the axis of the score."""
-    if not given.samples:
+def _over_scores(
+    given: Given, panels: Sequence[FigurePanel], across: int = 1, upright: str = "confidence"
+) -> FigureRecord | None:
+    """Return panels on the axis of the score."""
+    if not panels:
         return None
-    panels = tuple(one for class_ in given.samples for one in panel(class_))
-    start, end = float(given.grid[0]), float(given.grid[-1])
-    across = len(panels) // len(given.samples)
     return FigureRecord(
-        panels=panels, across=across, axis="score of the predicted class",
-        upright="confidence" if across == 1 else "", start=start, end=end,
+        panels=tuple(panels), across=across, axis="score of the predicted class",
+        upright=upright, start=float(given.grid[0]), end=float(given.grid[-1]),
     )  # fmt: skip
 
 
-def _one(given: Given, *series: Callable[[int], Series]) -> FigureRecord | None:
+def _pairs(given: Given, panels: Callable[[int], Parts]) -> FigureRecord | None:
+    """Return two panels a class, of which only the right one shows confidences."""
+    return _over_scores(given, [one for k in given.samples for one in panels(k)], 2, "")
+
+
+def _one(given: Given, series: Callable[[int], Sequence[Series]]) -> FigureRecord | None:
     """Return one panel a class with several series."""
-    return _every(given, lambda k: (FigurePanel(given.names[k], tuple(one(k) for one in series)),))
+    return _over_scores(given, [_panel(given, k, *series(k)) for k in given.samples])
 
 
-def _chosen(found: FigureRecord | None, panels: Parts, across: int) -> FigureRecord | None:
-    return None if found is None else replace(found, panels=panels, across=across)
+def _panel(given: Given, class_: int, *series: Series) -> FigurePanel:
+    return FigurePanel(given.names[class_], series)
 
 
 def matrices(given: Given, kind: int) -> FigureRecord | None:
@@ -273,7 +285,9 @@ def scheme(given: Given) -> FigureRecord | None:
         (Need.TOP_SCORE, "gives a class and its score", "Conf(S): of class and score"),
         (Need.VECTOR, "gives the score of every class", "Conf3: of the whole vector"),
     )
-    panels = []
+    panels, own = [], -1
+    if given.labelled is not None:
+        own = 2 if given.has_vectors else int(given.known.predictions.top_score is not None)
     for place, (need, title, confidence) in enumerate(kinds):
         words = [FigureSeries(confidence, "word", "heading")]
         words += [
@@ -281,17 +295,10 @@ def scheme(given: Given) -> FigureRecord | None:
             for method in METHODS
             if method.needs is need or (need is Need.VECTOR and method.needs is Need.PLACE)
         ]
-        if place == _kind_of_tool(given):
+        if place == own:
             words.append(FigureSeries("this tool", "word", "mark"))
         panels.append(FigurePanel(title, tuple(words)))
     return FigureRecord(panels=tuple(panels), across=len(panels))
-
-
-def _kind_of_tool(given: Given) -> int:
-    if given.labelled is None:
-        return -1
-    own = given.labelled.predictions
-    return 2 if given.has_vectors else int(own.top_score is not None)
 
 
 def counted(given: Given) -> FigureRecord | None:
@@ -315,14 +322,14 @@ def counted(given: Given) -> FigureRecord | None:
         steps = replace(steps, lower=tuple(lower.tolist()), upper=tuple(upper.tolist()))
         return left, FigurePanel(f"{name}: share right", (steps,))
 
-    return _every(given, panel)
+    return _pairs(given, panel)
 
 
 def halves(given: Given) -> FigureRecord | None:
     """Return the histograms of two halves that share no family, clusters taking turns."""
 
-    def panel(class_: int) -> Parts:
-        sample, both = given.samples[class_], []
+    def both(class_: int) -> list[Series]:
+        sample, series = given.samples[class_], []
         turn = np.empty(len(sample.cluster_key), dtype=np.int64)
         order = np.argsort(uniform(sample.cluster_key, 0, "halves"), kind="stable")
         turn[order] = np.arange(len(order)) % 2
@@ -331,20 +338,10 @@ def halves(given: Given) -> FigureRecord | None:
         ):
             rows = turn[sample.cluster] == half
             part = replace(sample, **{name: getattr(sample, name)[rows] for name in COLUMNS})
-            both.append(replace(shares_of(part, given.edges), name=name, kind=kind))
-        return (FigurePanel(given.names[class_], tuple(both)),)
+            series.append(replace(shares_of(part, given.edges), name=name, kind=kind))
+        return series
 
-    return _every(given, panel)
-
-
-COLUMNS = ("score", "is_correct", "weight", "cluster")  # of a class, one entry a protein
-FALLBACK = 0.03  # of the scale: bandwidth of densities where a class has no kernel
-
-
-def width_of(given: Given, class_: int) -> float:
-    """Return the bandwidth of a class's densities: that of its kernel confidence."""
-    found = given.bandwidth(class_)
-    return found if math.isfinite(found) else FALLBACK * float(given.grid[-1])
+    return _one(given, both)
 
 
 def log_densities(given: Given, class_: int, grid: Floats, width: float) -> dict[str, Floats]:
@@ -366,7 +363,7 @@ def kernels(given: Given, has_others: bool = False) -> FigureRecord | None:
         return None
 
     def panel(class_: int) -> Parts:
-        grid, width, name = given.grid, width_of(given, class_), given.names[class_]
+        grid, width, name = given.grid, given.width(class_), given.names[class_]
         logs = log_densities(given, class_, grid, width)
         parts = [(word, "line", word, values) for word, values in logs.items()]
         right = [given.histogram(class_), given.kernel(class_)]
@@ -383,7 +380,7 @@ def kernels(given: Given, has_others: bool = False) -> FigureRecord | None:
             FigurePanel(f"{name}: confidence", tuple(right)),
         )
 
-    return _every(given, panel)
+    return _pairs(given, panel)
 
 
 def nearly_calibrated(given: Given) -> FigureRecord | None:
@@ -401,8 +398,8 @@ def nearly_calibrated(given: Given) -> FigureRecord | None:
         clouds = given.cloud("tswa", class_) if given.has_vectors else ()
         line = given.curve("uncalibrated", class_, "score over scale", "score", "dashed")
         series = (*clouds, given.histogram(class_), given.kernel(class_), line)
-        panels.append(FigurePanel(given.names[class_], series))
-    return _chosen(_one(given), tuple(panels), 2) if panels else None
+        panels.append(_panel(given, class_, *series))
+    return _over_scores(given, panels, 2)
 
 
 def cumulatives(given: Given) -> FigureRecord | None:
@@ -411,33 +408,25 @@ def cumulatives(given: Given) -> FigureRecord | None:
     for class_, sample in given.samples.items():
         if not 0.0 < sample.share_correct < 1.0:
             continue
-        losses = [_loss(given, method, class_) for method in ("cumulative", "cumulative_optimal")]
-        gains[class_] = (losses[0] - losses[1]) * math.sqrt(float(sample.weight.sum()))
+        at, weight = given.known.predictions.at_scores(class_, sample.score), sample.weight
+        losses = [
+            nll(given.fitted(method).confidence(at).value, sample.is_correct, weight)
+            for method in ("cumulative", "cumulative_optimal")
+        ]
+        gains[class_] = (losses[0] - losses[1]) * math.sqrt(float(weight.sum()))
     if not gains:
         return None
     best = max(gains, key=gains.__getitem__)
-    panels = tuple(
-        FigurePanel(
-            f"{given.names[best]}: {name}",
-            (
-                given.histogram(best),
-                given.kernel(best),
-                given.curve(method, best, "cumulative", "cumulative"),
-            ),
-        )
-        for name, method in (
-            ("Cum", "cumulative"),
-            ("Cum+, cut-off at the median", "cumulative_plus"),
-            ("Cum*, best cut-off", "cumulative_optimal"),
-        )
-    )
-    return _chosen(_one(given), panels, len(panels))
-
-
-def _loss(given: Given, method: str, class_: int) -> float:
-    sample = given.samples[class_]
-    at = given.known.predictions.at_scores(class_, sample.score)
-    return nll(given.fitted(method).confidence(at).value, sample.is_correct, sample.weight)
+    panels = []
+    for name, method in (
+        ("Cum", "cumulative"),
+        ("Cum+, cut-off at the median", "cumulative_plus"),
+        ("Cum*, best cut-off", "cumulative_optimal"),
+    ):
+        own = given.curve(method, best, "cumulative", "cumulative")
+        series = (given.histogram(best), given.kernel(best), own)
+        panels.append(FigurePanel(f"{given.names[best]}: {name}", series))
+    return _over_scores(given, panels, len(panels))
 
 
 def nll(confidence: Floats, is_correct: np.ndarray, weight: Floats) -> float:
@@ -450,23 +439,14 @@ def nll(confidence: Floats, is_correct: np.ndarray, weight: Floats) -> float:
 def optimal(given: Given) -> FigureRecord | None:
     """Return Cum* on the histogram and the kernel, class by class."""
     cum = partial(given.curve, "cumulative_optimal", name="Cum*", look="cumulative")
-    return _one(given, given.histogram, given.kernel, lambda k: cum(class_=k))
+    return _one(given, lambda k: (given.histogram(k), given.kernel(k), cum(class_=k)))
 
 
 def clouds(given: Given, method: str) -> FigureRecord | None:
     """Return a method that looks at the whole vector: a point a protein."""
     if not given.has_vectors:
         return None
-
-    def panel(class_: int) -> Parts:
-        series = (*given.cloud(method, class_), given.histogram(class_))
-        return (FigurePanel(given.names[class_], series),)
-
-    return _every(given, panel)
-
-
-def _of(method: str) -> Callable[[Given], FigureRecord | None]:
-    return partial(clouds, method=method)
+    return _one(given, lambda k: (*given.cloud(method, k), given.histogram(k)))
 
 
 def wiggles(given: Given) -> FigureRecord | None:
@@ -477,31 +457,23 @@ def wiggles(given: Given) -> FigureRecord | None:
         rough, smooth = (float(np.nansum(np.abs(np.diff(values)))) for values in curves)
         return rough - smooth
 
-    most = sorted(given.samples, key=excess, reverse=True)[:2]
-    panels = tuple(
-        FigurePanel(
-            given.names[class_],
-            (
-                given.histogram(class_),
-                given.curve(LOO, class_, "b_opt", "wrong"),
-                given.kernel(class_),
-            ),
-        )
-        for class_ in most
-    )
-    return _chosen(_one(given), panels, 2)
+    panels = []
+    for class_ in sorted(given.samples, key=excess, reverse=True)[:2]:
+        rough = given.curve(LOO, class_, "b_opt", "wrong")
+        panels.append(_panel(given, class_, given.histogram(class_), rough, given.kernel(class_)))
+    return _over_scores(given, panels, 2)
 
 
 def steadiest(given: Given) -> FigureRecord | None:
     """Return the kernel that only rises or falls beside the one that may turn twice."""
     mon = partial(given.curve, MON0, name="b_mon", look="cumulative", kind="dashed")
-    return _one(given, given.kernel, lambda k: mon(class_=k))
+    return _one(given, lambda k: (given.kernel(k), mon(class_=k)))
 
 
 def troves(given: Given) -> FigureRecord | None:
     """Return densities and confidences before and after each trove, of classes that it touched."""
     panels: list[FigurePanel] = []
-    last = None
+    last = given
     for trove, sets in given.troves.items():
         before, after = (Given(labelled) for labelled in sets)
         for class_, sample in after.samples.items():
@@ -511,13 +483,12 @@ def troves(given: Given) -> FigureRecord | None:
                 continue
             panels += _before_and_after(before, after, class_, trove)
             last = after
-    found = None if last is None else _chosen(_one(last), tuple(panels), 2)
-    return None if found is None else replace(found, upright="")
+    return _over_scores(last, panels, 2, "")
 
 
 def _before_and_after(before: Given, after: Given, class_: int, trove: str) -> Parts:
     """Return densities and their ratio, with one bandwidth, so that they can be compared."""
-    width, densities, lines = width_of(after, class_), [], []
+    width, densities, lines = after.width(class_), [], []
     for one, when, kind in ((before, "before", "dashed"), (after, "after", "line")):
         if class_ not in one.samples:
             continue
@@ -547,9 +518,6 @@ def sharpened(labelled: Labelled) -> Labelled:
     return replace(labelled, predictions=replace(own, top_score=score, scores=None))
 
 
-MOST_POWER = 2.0**20
-
-
 def saturated(given: Given) -> FigureRecord | None:
     """Return b_mon2 used blindly where nearly all scores are at the top, and three remedies."""
     if not given.samples:
@@ -558,9 +526,8 @@ def saturated(given: Given) -> FigureRecord | None:
     given = Given(labelled, is_near_top=True)
     resolution = labelled.predictions.resolution
 
-    def panel(class_: int) -> Parts:
-        sample, name = given.samples[class_], given.names[class_]
-        series = []
+    def remedies(class_: int) -> list[Series]:
+        sample, series = given.samples[class_], []
         masses = masses_of(sample)
         b = None
         if masses.right.any() and masses.wrong.any():
@@ -575,9 +542,9 @@ def saturated(given: Given) -> FigureRecord | None:
             ("cumulative_optimal", "Cum*", "cumulative", "dashed"),
         ):
             series.append(given.curve(method, class_, word, look, kind))
-        return (FigurePanel(name, tuple(series)),)
+        return series
 
-    return _every(given, panel)
+    return _one(given, remedies)
 
 
 def losses(given: Given) -> FigureRecord | None:
@@ -601,16 +568,13 @@ def losses(given: Given) -> FigureRecord | None:
         if class_ is not None:
             rows = own.predicted_class == class_
         right, weight = labelled.is_correct[rows], labelled.weight[rows]
-        series = []
-        for word, kind, found in (
-            ("in sample", "hollow", in_sample),
-            ("held out", "points", held_out),
+        n, series = (int(rows.sum()),) * len(names), []
+        for word, kind, look, beside, found in (
+            ("in sample", "hollow", "histogram", -APART, in_sample),
+            ("held out", "points", "kernel", APART, held_out),
         ):
             y = tuple(nll(found[name][rows], right, weight) for name in names)
-            look = "histogram" if kind == "hollow" else "kernel"
-            beside = -APART if kind == "hollow" else APART
             x = tuple(at + beside for at in range(len(names)))
-            n = (int(rows.sum()),) * len(names)
             series.append(FigureSeries(word, kind, look, x, y, n=n))
         title = "all classes" if class_ is None else given.names[class_]
         panels.append(FigurePanel(title, tuple(series)))
@@ -683,6 +647,7 @@ POINTS = (
 )
 OF_RUN, TRUE = "findings of a run", "true classes"
 _joint, _by_row, _by_column = (partial(matrices, kind=kind) for kind in range(3))
+_sts, _csts, _tswa = (partial(clouds, method=method) for method in ("sts", "csts", "tswa"))
 _COUNTS = "Proteins by true (rows) and predicted class (columns)."
 _ROWS = "What becomes of each true class, as shares of its row; the diagonal is marked."
 _COLUMNS = (
@@ -755,9 +720,9 @@ FIGURES: tuple[FigureSpec, ...] = (
     FigureSpec("07", "nearly-calibrated", _NEARLY, nearly_calibrated, SOME),
     FigureSpec("08", "cumulative", _CUMULATIVE, cumulatives, SOME),
     FigureSpec("09", "optimal-cutoff", _BEST, optimal),
-    FigureSpec("10", "sts", f"One temperature (STS). {POINTS}", _of("sts"), OF_VECTOR),
-    FigureSpec("11", "csts", f"One for each class (CSTS). {POINTS}", _of("csts"), OF_VECTOR),
-    FigureSpec("12", "tswa", f"One, and awards (TSwA). {POINTS}", _of("tswa"), OF_VECTOR),
+    FigureSpec("10", "sts", f"One temperature (STS). {POINTS}", _sts, OF_VECTOR),
+    FigureSpec("11", "csts", f"One for each class (CSTS). {POINTS}", _csts, OF_VECTOR),
+    FigureSpec("12", "tswa", f"One, and awards (TSwA). {POINTS}", _tswa, OF_VECTOR),
     FigureSpec("13", "bandwidth", f"{_LOO} {PLAIN}", wiggles),
     FigureSpec("14", "steadiest", _BOTH, steadiest),
     FigureSpec("15", "troves", _TROVES, troves, ADDED),

@@ -10,13 +10,7 @@ import numpy as np
 from scipy import special
 
 from credence.draws import effective_clusters, encode_clusters, uniform
-from credence.novelty.neighbours import (
-    MOST_EXACT,
-    Index,
-    content_keys,
-    least_positive_distance,
-    singles,
-)
+from credence.novelty.neighbours import Index, content_keys, least_positive_distance, singles
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.records import PackedFloats, Stored
 from credence.settings import setting
@@ -200,8 +194,6 @@ class NeighbourGraph:
     is_wrong: Annotated[Booleans, Stored(packed="bool")]
     n_classes: int  # Number of classes
     least: int  # A class with fewer points is not looked at
-    # Points of a class that are searched exactly; more, by a graph.
-    most_exact: Annotated[int, Stored(is_left_out=True)] = MOST_EXACT
 
     @cached_property
     def is_seen(self) -> Booleans:
@@ -217,12 +209,12 @@ class NeighbourGraph:
     @cached_property
     def least_distance(self) -> float:
         """The least positive distance between two of the points."""
-        return least_positive_distance(self.points, self.most_exact)
+        return least_positive_distance(self.points)
 
     @cached_property
     def _by_class(self) -> list[tuple[Index, Booleans]]:
         members = [self.true_class == class_ for class_ in np.flatnonzero(self.is_seen)]
-        return [(Index(self.points[own], self.most_exact), self.is_wrong[own]) for own in members]
+        return [(Index(self.points[own]), self.is_wrong[own]) for own in members]
 
     def evidence(self, queries: Floats, n_neighbours: int) -> NeighbourEvidence:
         """Return the neighbours of some points in every class that is looked at."""

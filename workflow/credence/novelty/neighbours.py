@@ -1,4 +1,4 @@
-"""Nearest neighbours: exact for small sets, by an approximate graph for large ones.
+"""Nearest neighbours, exactly and in blocks of queries.
 
 Rows and queries are points in single precision, as they are stored. Distances
 are always those between the two points themselves, so they depend neither on
@@ -6,7 +6,6 @@ the other queries nor on how many cores work; equal distances are ordered by
 the place of a point in the index, which its maker chooses.
 """
 
-import importlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,17 +15,12 @@ from numpy.typing import NDArray
 
 from credence.draws import blake2b_keys
 from credence.predictions import Floats, Integers
-from credence.problems import refuse
 
-MOST_EXACT = 100_000  # points; more are searched by an approximate graph
 SPARE = 8  # candidates beyond those asked for, so that ties at the end are seen
 # Of the squared norms: more than the expanded square |x|² + |y|² − 2xy can be off by.
 ROUNDING = 1e-11
 BLOCK = 4_096  # queries at a time
 ELEMENTS = 1 << 22  # numbers of one block of differences
-# Of usearch's graph and its searches: the last, 64 by default, finds 98 % of the ten nearest so.
-CONNECTIVITY, EXPANSION_ADD, EXPANSION_SEARCH = 16, 128, 256
-EXTRA = "usearch"
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,23 +33,17 @@ class FoundNeighbours:
 
 @dataclass(frozen=True, eq=False)
 class Index:
-    """Points that can be asked for those nearest to a query.
-
-    More than `most_exact` are searched by a navigable graph, built and asked on one thread: the
-    same points give the same answer (on processors of one kind, which the library looks at).
-    """
+    """Points that can be asked for those nearest to a query."""
 
     points: Floats  # Of single precision, see :func:`singles`
-    most_exact: int = MOST_EXACT
 
     def nearest(self, queries: Floats, n_neighbours: int) -> FoundNeighbours:
         """Return the `n_neighbours` nearest points of each query; equal ones by place."""
         shape = len(queries), min(n_neighbours, len(self.points))
         found = FoundNeighbours(np.empty(shape), np.empty(shape, dtype=np.int64))
-        search = self._exact if len(self.points) <= self.most_exact else self._approximate
         for start in range(0, len(queries), BLOCK):
             rows = slice(start, start + BLOCK)
-            found.distance[rows], found.place[rows] = search(queries[rows], n_neighbours)
+            found.distance[rows], found.place[rows] = self._of_block(queries[rows], n_neighbours)
         return found
 
     @cached_property
@@ -64,48 +52,35 @@ class Index:
         return np.asarray(self.points.mean(axis=0))
 
     @cached_property
+    def _shifted(self) -> Floats:
+        return np.asarray(self.points - self._centre)
+
+    @cached_property
+    def _norms(self) -> Floats:
+        return np.asarray((self._shifted**2).sum(axis=1))
+
+    @cached_property
     def _search(self) -> Any:
         # Half a second that only those pay who search.
         from sklearn.neighbors import NearestNeighbors
 
-        return NearestNeighbors(algorithm="brute").fit(self.points - self._centre)
+        return NearestNeighbors(algorithm="brute").fit(self._shifted)
 
-    def _exact(self, queries: Floats, n_neighbours: int) -> tuple[Floats, Integers]:
-        n_points = len(self.points)
-        n_candidates = min(n_neighbours + SPARE, n_points)
+    def _of_block(self, queries: Floats, n_neighbours: int) -> tuple[Floats, Integers]:
+        n_candidates = min(n_neighbours + SPARE, len(self.points))
         shifted = queries - self._centre
         rough, candidates = self._search.kneighbors(shifted, n_candidates)
         distance, place = self._closest(queries, candidates, n_neighbours)
-        if n_candidates < n_points:
-            greatest_norm = float(((self.points - self._centre) ** 2).sum(axis=1).max())
-            doubt = ROUNDING * ((shifted**2).sum(axis=1) + greatest_norm)
+        if n_candidates < len(self.points):
+            norm = (shifted**2).sum(axis=1)
+            farthest = distance[:, -1] ** 2 + ROUNDING * (norm + float(self._norms.max()))
             # Points that were not candidates may lie as near as the last one kept.
-            is_open = rough[:, -1] ** 2 <= distance[:, -1] ** 2 + doubt
-            everything = np.arange(n_points)[None, :]
-            for row in np.flatnonzero(is_open):
-                again = self._closest(queries[row, None], everything, n_neighbours)
+            for row in np.flatnonzero(rough[:, -1] ** 2 <= farthest):
+                square = self._norms - 2.0 * self._shifted @ shifted[row] + norm[row]
+                near = np.flatnonzero(square <= farthest[row])[None, :]
+                again = self._closest(queries[row, None], near, n_neighbours)
                 distance[row], place[row] = again[0][0], again[1][0]
         return distance, place
-
-    @cached_property
-    def _graph(self) -> Any:
-        graph = _usearch().Index(
-            ndim=self.points.shape[1],
-            metric="l2sq",
-            dtype="f32",
-            connectivity=CONNECTIVITY,
-            expansion_add=EXPANSION_ADD,
-            expansion_search=EXPANSION_SEARCH,
-        )
-        keys = np.arange(len(self.points), dtype=np.uint64)
-        graph.add(keys, self.points.astype(np.float32), threads=1)
-        return graph
-
-    def _approximate(self, queries: Floats, n_neighbours: int) -> tuple[Floats, Integers]:
-        n_candidates = min(n_neighbours + SPARE, len(self.points))
-        matches = self._graph.search(queries.astype(np.float32), n_candidates, threads=1)
-        candidates = np.asarray(matches.keys).reshape(len(queries), -1).astype(np.int64)
-        return self._closest(queries, candidates, n_neighbours)
 
     def _closest(
         self, queries: Floats, place: Integers, n_neighbours: int
@@ -119,8 +94,7 @@ class Index:
             distance[rows] = np.einsum("ijk,ijk->ij", difference, difference)
         distance = np.sqrt(distance)
         order = np.lexsort((place, distance), axis=1)[:, :n_neighbours]
-        query = np.arange(len(order))[:, None]
-        return distance[query, order], place[query, order]
+        return np.take_along_axis(distance, order, 1), np.take_along_axis(place, order, 1)
 
 
 def singles(points: Any) -> Floats:
@@ -135,22 +109,10 @@ def content_keys(points: Floats) -> NDArray[np.uint64]:
     return blake2b_keys(row.tobytes() for row in rows)
 
 
-def least_positive_distance(points: Floats, most_exact: int = MOST_EXACT) -> float:
+def least_positive_distance(points: Floats) -> float:
     """Return the least distance between two points that differ; 1 where all are one."""
     unique = np.unique(points, axis=0)
     if len(unique) < 2:
         return 1.0
-    found = Index(unique, most_exact).nearest(unique, 2).distance
+    found = Index(unique).nearest(unique, 2).distance
     return float(found[found > 0].min())
-
-
-def _usearch() -> Any:
-    try:
-        return importlib.import_module("usearch.index")
-    except ImportError:
-        raise refuse(
-            "novelty",
-            f"more than {MOST_EXACT} points are searched by an approximate graph, "
-            f"and the package {EXTRA!r} is not installed.",
-            "Install it with: pip install 'credence[novelty]'.",
-        ) from None

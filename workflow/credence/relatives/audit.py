@@ -89,17 +89,6 @@ class Compared:
         return replace(self, pairs=every.take(np.unique(low * width + high, return_index=True)[1]))
 
 
-def audit(
-    proteins: Proteins,
-    group: Strings,
-    thresholds: Thresholds,
-    rows: Integers | None = None,
-    threads: int = 1,
-) -> Audit:
-    """Return who of some proteins has a relative in another group."""
-    return judged(compare(proteins, group, thresholds, rows, threads), group, thresholds)
-
-
 class _Apart:
     """The distinct sequences of proteins under different names, ready to be aligned."""
 

@@ -27,18 +27,11 @@ class Clustering:
 
     cluster: Strings  # Name of the cluster: the id of its representative, unless it was given
     representative: Strings  # The protein that stands for the cluster
-    # Share of equal residues between the protein and its representative, in [0, 1]; NaN where the
-    # engine cannot tell. An engine says whether it measures or estimates it.
+    # Share of equal residues between the protein and its representative, in [0, 1]; NaN where
+    # clusters were given.
     identity: Floats
     # Share of the shorter of the two that is alike at all, in [0, 1]; NaN likewise.
     coverage: Floats
-
-
-class ClusteringEngine(Protocol):
-    """Settings of an engine: a frozen dataclass."""
-
-    def cluster(self, proteins: Proteins) -> Clustering:
-        """Return the clusters; they depend on the proteins, not on their order."""
 
 
 def components(n_nodes: int, first: Integers, second: Integers) -> Integers:
@@ -71,38 +64,16 @@ class Finder(Protocol):
         """Return pairs of a query (first) and a target (second) at the thresholds."""
 
 
-@dataclass(frozen=True, eq=False)
-class Graph:
-    """Proteins and the pairs of relatives among their sequences."""
-
-    proteins: Proteins  # In the order of the file
-    distinct: Distinct  # Their sequences
-    pairs: Pairs  # Rows of distinct sequences
-
-    def clustering(self, component: Integers | None = None, threads: int = 1) -> Clustering:
-        """Return the clusters, named after the longest protein; likeness to that is exact."""
-        texts, code = self.distinct.texts, self.distinct.code
-        if component is None:
-            component = components(len(texts), self.pairs.first, self.pairs.second)
-        rows = representatives(component[code], self.proteins.ids, self.proteins.lengths)
-        names = self.proteins.ids[rows]
-        library = Library(texts, threads)
-        # Each pair of sequences is aligned once.
-        keys, places = np.unique(code * len(texts) + code[rows], return_inverse=True)
-        found = measured(library, *np.divmod(keys, max(len(texts), 1))).take(places)
-        return Clustering(names, names.copy(), found.identity, found.coverage)
-
-
 def draw_graph(
     proteins: Proteins, finder: Finder, thresholds: Thresholds, threads: int = 1
-) -> Graph:
-    """Return the graph of relatives, drawn looser than relatives are defined."""
+) -> tuple[Distinct, Pairs]:
+    """Return distinct sequences and pairs of their rows, looser than relatives are defined."""
     found = distinct(proteins.sequences)
     if len(found.texts) == 0:
-        return Graph(proteins, found, no_pairs())
+        return found, no_pairs()
     looser = thresholds.looser()
     pairs = finder.among(found.texts, looser)
-    return Graph(proteins, found, joined([pairs, relatives_of_short(found, looser, threads)]))
+    return found, joined([pairs, relatives_of_short(found, looser, threads)])
 
 
 def relatives_of_short(found: Distinct, thresholds: Thresholds, threads: int) -> Pairs:
@@ -127,6 +98,13 @@ class GraphEngine:
     threads: int = 1  # Alignments at a time, for likeness to representatives
 
     def cluster(self, proteins: Proteins) -> Clustering:
-        """Return the clusters."""
-        graph = draw_graph(proteins, self.finder, self.thresholds, self.threads)
-        return graph.clustering(threads=self.threads)
+        """Return the clusters, named after the longest protein; likeness to that is exact."""
+        found, pairs = draw_graph(proteins, self.finder, self.thresholds, self.threads)
+        texts, code = found.texts, found.code
+        component = components(len(texts), pairs.first, pairs.second)
+        rows = representatives(component[code], proteins.ids, proteins.lengths)
+        names = proteins.ids[rows]
+        # Each pair of sequences is aligned once.
+        keys, places = np.unique(code * len(texts) + code[rows], return_inverse=True)
+        pairs = measured(Library(texts, self.threads), *np.divmod(keys, max(len(texts), 1)))
+        return Clustering(names, names.copy(), pairs.identity[places], pairs.coverage[places])

@@ -3,9 +3,7 @@
 Proteins are written in an alphabet of fifteen groups of residues (Murphy, Wallqvist &
 Levy 2000, doi 10.1093/protein/13.3.149) and cut into words of six. Two are relatives
 that share enough words, counted against the shorter one, so that a fragment joins its
-whole; a cluster is a connected component. Likeness is estimated: coverage from the first
-to the last shared word, identity as the sixth root of the share of words shared there,
-which comes out too high; NaN where a protein shares no word with its representative.
+whole; a cluster is a connected component.
 
 :class:`ExactFinder` aligns: up to `MOST_CELLS` alignment cells every pair, beyond that
 those that share words, and relatives below about half identity are lost then.
@@ -20,8 +18,8 @@ from scipy import sparse
 from credence.predictions import Booleans, Integers, Strings
 from credence.proteins import Proteins
 from credence.relatives.alignment import Library
-from credence.relatives.graph import Clustering, components, representatives
-from credence.relatives.pairs import Pairs, Thresholds, distinct, joined
+from credence.relatives.graph import Clustering, representatives
+from credence.relatives.pairs import Pairs, Thresholds, alike, distinct, joined
 
 RESIDUE_GROUPS = ("LVIM", "C", "A", "G", "S", "T", "P", "FY", "W", "E", "D", "N", "Q", "KR", "H")
 WORD = 6
@@ -114,60 +112,6 @@ def _indicator(row: Integers, column: Integers, shape: tuple[int, int]) -> spars
 
 
 @dataclass(frozen=True)
-class KmerEngine:
-    """Settings of the clustering by shared words."""
-
-    # Two proteins are relatives from this identity on, as far as words can tell: pairs have to
-    # share identity^6 of the words of the shorter, and at least `LEAST_CONTAINMENT` of them, which
-    # is what 0.61 gives: lower thresholds change nothing.
-    identity: float = 0.4
-    # Not used by this engine: sharing a domain is enough to be kept together, which errs on the
-    # safe side.
-    coverage: float = 0.8
-
-    def cluster(self, proteins: Proteins) -> Clustering:
-        """Return the clusters of proteins that share words."""
-        if proteins.n_proteins == 0:
-            none = np.empty(0, dtype=object)
-            return Clustering(none, none, np.empty(0), np.empty(0))
-        texts, codes = np.unique(proteins.sequences.astype(object), return_inverse=True)
-        lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
-        # From long to short, by content alone: the order of the file is nothing.
-        order = np.argsort(-lengths, kind="stable")
-        first, second = links(words_of(texts[order]), max(self.identity**WORD, LEAST_CONTAINMENT))
-        component = components(len(texts), first, second)[np.argsort(order)[codes]]
-        chosen = representatives(component, proteins.ids, proteins.lengths)
-        names = proteins.ids[chosen]
-        likeness = [
-            _likeness(text, other)
-            for text, other in zip(proteins.sequences, proteins.sequences[chosen], strict=True)
-        ]
-        identity, coverage = np.array(likeness).T
-        return Clustering(names, names.copy(), identity.copy(), coverage.copy())
-
-
-def _likeness(text: str, other: str) -> tuple[float, float]:
-    """Return estimates of identity and coverage from the words of two proteins."""
-    if text == other:
-        return 1.0, 1.0
-    shorter, longer = sorted((text, other), key=len)
-    known = set(_word_list(longer))
-    hits = [place for place, word in enumerate(_word_list(shorter)) if word in known]
-    if not hits:
-        return np.nan, np.nan
-    stretch = hits[-1] - hits[0] + 1
-    return (len(hits) / stretch) ** (1.0 / WORD), (stretch + WORD - 1) / len(shorter)
-
-
-TRANSLATION = str.maketrans({residue: group[0] for group in RESIDUE_GROUPS for residue in group})
-
-
-def _word_list(text: str) -> list[str]:
-    simple = text.translate(TRANSLATION)
-    return [simple[place : place + WORD] for place in range(len(simple) - WORD + 1)]
-
-
-@dataclass(frozen=True)
 class ExactFinder:
     """Shared words and exact alignment."""
 
@@ -208,6 +152,20 @@ class ExactFinder:
         low, high = np.minimum(first, second), np.maximum(first, second)
         pairs = library.align(zip(low.tolist(), high.tolist(), strict=True))
         return pairs.take(pairs.at(thresholds))
+
+
+@dataclass(frozen=True)
+class WordFinder(ExactFinder):
+    """Shared words alone where clusters are made; relatives among others are aligned."""
+
+    def among(self, texts: Strings, thresholds: Thresholds) -> Pairs:
+        """Return pairs that share identity^6 of the words of the shorter one.
+
+        At least `LEAST_CONTAINMENT` of them, which is what 0.61 gives: lower identities change
+        nothing. Sharing a domain is enough, which errs on the safe side.
+        """
+        least = max(thresholds.tighter().identity ** WORD, LEAST_CONTAINMENT)
+        return alike(*links(words_of(texts), least), 0.0)
 
 
 @dataclass(frozen=True, eq=False)

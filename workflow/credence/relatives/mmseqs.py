@@ -136,7 +136,7 @@ class Mmseqs:
         words += ["--max-seqs", str(MOST_HITS), "--min-ungapped-score", least]
         self._run([*words, *search.more])
         self._run(["createtsv", *names, "piece", "piece.tsv"])
-        first, second, diagonals = programs.candidates_of([self.folder / "piece.tsv"], lengths)
+        first, second, diagonals = programs.candidates_of(self.folder / "piece.tsv", lengths)
         for path in self.folder.glob("piece*"):
             path.unlink()
         return first.astype(np.int32), second.astype(np.int32), diagonals.astype(np.int16)

@@ -17,8 +17,9 @@ import signal
 import stat
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -164,7 +165,6 @@ def _failure(name: str, code: int, text: str, folder: Path, remedy: str) -> Inpu
 
 
 MOST_EVALUE = 0.001  # at least: what search engines take by themselves
-PERCENT = 100.0
 LINES_AT_ONCE = 2_000_000
 # Relatives share a stretch without gaps that grows with their length, chance does not.
 DIAGONAL_OF_NONE, DIAGONAL_PER_RESIDUE = 18.0, 0.15
@@ -187,7 +187,7 @@ def largest_evalue(targets: Strings, thresholds: Thresholds) -> float:
     return max(MOST_EVALUE, thresholds.most_searched * sum(lengths) / min(lengths))
 
 
-def read_hits(path: Path, percent: bool = False) -> Pairs:
+def read_hits(path: Path) -> Pairs:
     """Return hits of a table: query, target, identity, both stretches, both lengths.
 
     Of one pair the hit that covers most; sorted by query and target.
@@ -196,35 +196,27 @@ def read_hits(path: Path, percent: bool = False) -> Pairs:
         return no_pairs()
     values = pd.read_csv(path, sep="\t", header=None).to_numpy(dtype=np.float64)
     first, second = values[:, 0].astype(np.int64), values[:, 1].astype(np.int64)
-    identity = values[:, 2] / (PERCENT if percent else 1.0)
     of_query = (np.abs(values[:, 4] - values[:, 3]) + 1.0) / values[:, 7]
     of_target = (np.abs(values[:, 6] - values[:, 5]) + 1.0) / values[:, 8]
     is_shorter = values[:, 7] <= values[:, 8]
     coverage = np.where(is_shorter, of_query, of_target)
     longer = np.where(is_shorter, of_target, of_query)
-    order = np.lexsort((-identity, -coverage, second, first))
-    pairs = Pairs(first, second, identity, coverage, longer).take(order)
+    order = np.lexsort((-values[:, 2], -coverage, second, first))
+    pairs = Pairs(first, second, values[:, 2], coverage, longer).take(order)
     is_first = np.append(True, (np.diff(pairs.first) != 0) | (np.diff(pairs.second) != 0))
     return pairs.take(is_first)
 
 
-def candidates_of(paths: Iterable[Path], lengths: Integers) -> tuple[Integers, Integers, Integers]:
+def candidates_of(path: Path, lengths: Integers) -> tuple[Integers, Integers, Integers]:
     """Return pairs and the score of their best diagonal, each once, the lower row first, sorted.
 
     Pairs with less than :func:`diagonal_needed` are left out: they are alike by chance.
     """
     parts = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
-    for path in paths:
-        if path.is_file() and path.stat().st_size:
-            table = pd.read_csv(
-                path,
-                sep="\t",
-                header=None,
-                usecols=[0, 1, 2],
-                dtype=np.int32,
-                chunksize=LINES_AT_ONCE,
-            )
-            parts += [_worth_aligning(part.to_numpy(dtype=np.int64), lengths) for part in table]
+    if path.is_file() and path.stat().st_size:
+        columns: dict[str, Any] = {"header": None, "usecols": [0, 1, 2], "dtype": np.int32}
+        table = pd.read_csv(path, sep="\t", chunksize=LINES_AT_ONCE, **columns)
+        parts += [_worth_aligning(part.to_numpy(dtype=np.int64), lengths) for part in table]
     keys, diagonals = _best(*(np.concatenate(column) for column in zip(*parts, strict=True)))
     first, second = np.divmod(keys, len(lengths))
     return first, second, diagonals

@@ -280,13 +280,13 @@ class SequenceSearch(Search):
 
     def among_new(self, new: Proteins) -> Pairs:
         """Return the graph that clusters are made of."""
-        graph = draw_graph(new, self.finder, self.thresholds)
-        code = graph.distinct.code
+        found, pairs = draw_graph(new, self.finder, self.thresholds)
+        code = found.code
         _, row = np.unique(code, return_index=True)
         first = row[code]
         copies = np.flatnonzero(first != np.arange(len(code)))
         same = alike(first[copies].astype(np.int64), copies)
-        return joined([graph.pairs.renamed(row.astype(np.int64)), same])
+        return joined([pairs.renamed(row.astype(np.int64)), same])
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,14 +1,8 @@
 """What figures show, as numbers: records that a drawing is made of."""
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 from credence.findings import Bins, CurveFinding, ScoreHistogram
-
-
-def middles(edges: tuple[float, ...]) -> tuple[float, ...]:
-    """Return the middles of bins."""
-    return tuple((low + high) / 2 for low, high in pairwise(edges))
 
 
 class Plot:

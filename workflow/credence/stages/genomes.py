@@ -70,10 +70,18 @@ def genome_calls(
     write_table(Path(out), found, spreadsheet_safe=spreadsheet_safe, in_six_decimals=True)
     n, n_right = len(found["genome"]), float(found["all_right"].sum())
     if record is not None:
-        numbers = (len(ids), float(found["expected_wrong"].sum()), n_right)
-        n_sure = int((found["all_right"] >= SURE).sum())
-        stated = (name, asked, clusters is not None, n, *numbers)
-        write_record(Path(record), Genomes(*stated, SURE, n_sure))
+        found_in_all = Genomes(
+            name=name,
+            calls=asked,
+            knows_relatives=clusters is not None,
+            n=n,
+            n_calls=len(ids),
+            expected_wrong=float(found["expected_wrong"].sum()),
+            expected_right=n_right,
+            sure=SURE,
+            n_sure=int((found["all_right"] >= SURE).sum()),
+        )
+        write_record(Path(record), found_in_all)
     click.echo(
         f"Wrote {out}: {n:,} genomes; in about {n_right:.1f} every call is right.", err=True
     )

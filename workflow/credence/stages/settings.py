@@ -25,8 +25,8 @@ class ClusteringSettings:
 
     engine: str = setting(
         "mmseqs",
-        "what finds relatives: mmseqs, diamond, cdhit, or without a program exact, kmer",
-        ("mmseqs", "diamond", "cdhit", "exact", "kmer"),
+        "what finds relatives: mmseqs, or without a program exact, kmer",
+        ("mmseqs", "exact", "kmer"),
     )
     identity: float = setting(
         0.4, "least share of identical residues of relatives", above=0, high=1

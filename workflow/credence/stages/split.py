@@ -19,8 +19,8 @@ from credence.problems import Problem, raise_any, refuse
 from credence.proteins import Proteins, join
 from credence.relatives.across import relatives_in
 from credence.relatives.all_engines import build_engine
-from credence.relatives.cdhit_diamond import parse_clstr, phanns_groups
-from credence.relatives.graph import ClusteringEngine, GraphEngine
+from credence.relatives.cdhit import parse_clstr, phanns_groups
+from credence.relatives.graph import GraphEngine
 from credence.relatives.kmers import ExactFinder, GivenEngine
 from credence.relatives.mmseqs import MmseqsFinder
 from credence.relatives.pack import CALIBRATION, TEST
@@ -69,11 +69,9 @@ def cluster_proteins(
     ours = read_proteins(proteins, match)
     learnt = read_training(training, match, ours)
     everything = join([ours, learnt])
-    thresholds = thresholds_of(settings)
-    engine: ClusteringEngine = (
-        _given(clstr, everything, match)
-        if clstr is not None
-        else build_engine(settings.clustering.engine, thresholds, threads, timeout)
+    chosen = settings.clustering.engine, thresholds_of(settings), threads, timeout
+    engine: GraphEngine | GivenEngine = (
+        build_engine(*chosen) if clstr is None else _given(clstr, everything, match)
     )
     kept = _kept_in(pieces, share, engine, everything, settings)
     if kept is not None:
@@ -106,7 +104,7 @@ def cluster_proteins(
 def _kept_in(
     folder: str | None,
     share: str | None,
-    engine: ClusteringEngine,
+    engine: GraphEngine | GivenEngine,
     proteins: Proteins,
     settings: Settings,
 ) -> Pieces | None:
@@ -163,7 +161,11 @@ def remove_pieces(kept: Pieces | None) -> None:
 
 
 def training_relatives(
-    ours: Proteins, learnt: Proteins, engine: ClusteringEngine, settings: Settings, threads: int
+    ours: Proteins,
+    learnt: Proteins,
+    engine: GraphEngine | GivenEngine,
+    settings: Settings,
+    threads: int,
 ) -> contract.RelativesTable:
     """Return the closest training relative of each protein that has one."""
     finder = engine.finder if isinstance(engine, GraphEngine) else ExactFinder(threads)

@@ -71,51 +71,63 @@ JUDGE, LEAST_CHANCE = "beta", 1e-15
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
-    """Proteins of known class."""
+class Found:
+    """Proteins of FASTA files."""
 
     proteins: Proteins
     where: Strings  # File of each protein
     lines: Integers  # and its line there
+
+    def problem(self, row: int, what: str, remedy: str) -> Problem:
+        """Return what is wrong with a protein."""
+        return Problem(str(self.where[row]), what, remedy, int(self.lines[row]))
+
+
+@dataclass(frozen=True, eq=False)
+class Given(Found):
+    """Proteins of known class."""
+
     class_names: tuple[str, ...]
     true_class: Integers
 
 
-def read_all(paths: Sequence[str], match: str) -> tuple[Proteins, Strings, Integers]:
-    """Return the proteins of FASTA files, the file and the line of each; no id stands twice."""
+def read_all(paths: Sequence[str], match: str) -> Found:
+    """Return the proteins of FASTA files; no id stands twice."""
     read: list[Fasta] = []
     problems: list[Problem] = []
     for path in paths:
         with gathering(problems):
             read.append(reading.read_proteins(path, match))
     raise_any(problems)
-    ids = np.concatenate([fasta.ids for fasta in read])
-    where = np.repeat(np.array(paths, dtype=object), [fasta.n_proteins for fasta in read])
-    lines = np.concatenate([fasta.lines for fasta in read])
+    found = Found(
+        join([Proteins(one.ids, one.sequences) for one in read]),
+        np.repeat(np.array(paths, dtype=object), [fasta.n_proteins for fasta in read]),
+        np.concatenate([fasta.lines for fasta in read]),
+    )
     first: dict[str, int] = {}
-    for row, id_ in enumerate(ids):
+    for row, id_ in enumerate(found.proteins.ids):
         before = first.setdefault(id_, row)
         if before != row:
-            what = f"the id {id_!r} stands in {where[before]}, line {lines[before]}, too."
+            there = f"{found.where[before]}, line {found.lines[before]}"
             remedy = "Give one of them another id, or remove it."
-            problems.append(Problem(where[row], what, remedy, int(lines[row])))
+            problems.append(found.problem(row, f"the id {id_!r} stands in {there}, too.", remedy))
     raise_any(problems)
-    return Proteins(ids, np.concatenate([one.sequences for one in read])), where, lines
+    return found
 
 
 def read_given(
     paths: Sequence[str], match: str, labels: str | None, synonyms: Mapping[str, str]
 ) -> Given:
     """Return proteins and their classes; without labels each file is a class, named after it."""
-    proteins, where, lines = read_all(paths, match)
+    found = read_all(paths, match)
     if labels is None:
         stems = {path: Path(path).name.split(".")[0] for path in paths}
-        text = np.array([stems[path] for path in where], dtype=object)
+        text = np.array([stems[path] for path in found.where], dtype=object)
         class_names, true_class = np.unique(text.astype(str), return_inverse=True)
         names = tuple(map(str, class_names))
-        given = Given(proteins, where, lines, names, true_class.astype(np.int64))
+        given = Given(**vars(found), class_names=names, true_class=true_class.astype(np.int64))
     else:
-        given = _labelled(proteins, where, lines, match, labels, synonyms)
+        given = _labelled(found, match, labels, synonyms)
     if len(given.class_names) < 2:
         what = f"all proteins are of one class, {given.class_names[0]!r}."
         remedy = "Give proteins of two classes or more: labels, or a FASTA file for each class."
@@ -123,93 +135,59 @@ def read_given(
     return given
 
 
-def _labelled(
-    proteins: Proteins,
-    where: Strings,
-    lines: Integers,
-    match: str,
-    labels: str,
-    synonyms: Mapping[str, str],
-) -> Given:
+def _labelled(read: Found, match: str, labels: str, synonyms: Mapping[str, str]) -> Given:
     stated: Mapping[str, Any] = {"table": labels}
     if labels.startswith("{"):
         stated = reading.json_settings(labels, "--labels")
-    fasta = str(where[0])
-    if stated.get("pattern") is not None and len(set(where)) > 1:
+    fasta = str(read.where[0])
+    if stated.get("pattern") is not None and len(set(read.where)) > 1:
         raise refuse("--labels", "a pattern is for one FASTA file.", "Give a table of labels.")
     found = reading.labels_as_stated(stated, fasta, match)
     texts = {text.strip() for text in found.texts} - {""}
     names = tuple(sorted({synonyms.get(text, text) for text in texts})) or ("",)
-    nothing = from_scores(proteins.ids, names, np.zeros((len(lines), len(names))), 1.0, 1.0)
+    ids, lines = read.proteins.ids, read.lines
+    nothing = from_scores(ids, names, np.zeros((len(lines), len(names))), 1.0, 1.0)
     spec = TableSpec(format="wide", synonyms=synonyms)
     samples = attach_labels(Samples(nothing, None, lines), found, spec, fasta)
     reading.require_labels(samples, fasta)
     assert samples.true_class is not None
-    return Given(proteins, where, lines, names, samples.true_class)
+    return Given(**vars(read), class_names=names, true_class=samples.true_class)
 
 
-@dataclass(frozen=True, eq=False)
-class Described:
-    """What networks see of proteins, and from where."""
-
-    name: str  # Of the set of features, or `VECTORS`
-    values: Singles
-
-
-def describe(
-    proteins: Proteins,
-    where: Strings,
-    lines: Integers,
-    name: str,
-    vectors: str | None,
-    *,
-    is_training: bool,
-) -> Described:
+def describe(read: Found, name: str, vectors: str | None, *, is_training: bool) -> Singles:
     """Return the features of proteins; refuse proteins without a vector, or too short to learn."""
     if vectors is not None:
-        return Described(VECTORS, _vectors_of(proteins, where, lines, vectors))
+        return _vectors_of(read, vectors)
     chosen = feature_set(name, "--features")
-    _note_residues(proteins, chosen, where, lines, is_training)
-    return Described(name, chosen.of(proteins.sequences))
+    _note_residues(read, chosen, is_training)
+    return chosen.of(read.proteins.sequences)
 
 
-def _vectors_of(proteins: Proteins, where: Strings, lines: Integers, path: str) -> Singles:
-    vectors = read_vectors(Path(path))
-    known = vectors.row_of
+def _vectors_of(read: Found, path: str) -> Singles:
+    vectors, ids = read_vectors(Path(path)), read.proteins.ids
+    known, remedy = vectors.row_of, "Add its vector there, or remove the protein."
     raise_any(
-        [
-            Problem(
-                str(where[row]),
-                f"{id_!r} has no vector in {path}.",
-                "Add its vector there, or remove the protein.",
-                int(lines[row]),
-            )
-            for row, id_ in enumerate(proteins.ids)
-            if id_ not in known
-        ]
+        read.problem(row, f"{id_!r} has no vector in {path}.", remedy)
+        for row, id_ in enumerate(ids)
+        if id_ not in known
     )
-    return vectors.of(proteins.ids).astype(np.float32)
+    return vectors.of(ids).astype(np.float32)
 
 
-def _note_residues(
-    proteins: Proteins, chosen: FeatureSet, where: Strings, lines: Integers, is_training: bool
-) -> None:
+def _note_residues(read: Found, chosen: FeatureSet, is_training: bool) -> None:
     """Say how many proteins have unknown residues; refuse to learn from what has no word."""
-    longest = chosen.longest_word
+    proteins, where, longest = read.proteins, read.where, chosen.longest_word
     n_unknown = unknown_residues(proteins.sequences)
     is_short = proteins.lengths - n_unknown < longest
     if is_training:
         raise_any(
-            [
-                Problem(
-                    str(where[row]),
-                    f"{proteins.ids[row]!r} has {proteins.lengths[row] - n_unknown[row]} known "
-                    f"residues, and words of {longest} are counted.",
-                    "Remove it, or choose features of shorter words.",
-                    int(lines[row]),
-                )
-                for row in np.flatnonzero(is_short)
-            ]
+            read.problem(
+                row,
+                f"{proteins.ids[row]!r} has {proteins.lengths[row] - n_unknown[row]} known "
+                f"residues, and words of {longest} are counted.",
+                "Remove it, or choose features of shorter words.",
+            )
+            for row in np.flatnonzero(is_short).tolist()
         )
     if is_short.any():
         click.echo(
@@ -236,7 +214,7 @@ def with_troves(
     problems: list[Problem] = []
     for path, labels, match in troves:
         with gathering(problems):
-            parts.append(_labelled(*read_all([path], match), match, labels, synonyms))
+            parts.append(_labelled(read_all([path], match), match, labels, synonyms))
     raise_any(problems)
     names = tuple(sorted({name for part in parts for name in part.class_names}))
     place = {name: code for code, name in enumerate(names)}
@@ -246,11 +224,11 @@ def with_troves(
         sequences = part.proteins.sequences.tolist()
         is_new = np.array([number == 0 or text not in known for text in sequences], dtype=np.bool_)
         known.update(sequences)
-        for row in np.flatnonzero(is_new):
+        for row in np.flatnonzero(is_new).tolist():
             if part.proteins.ids[row] in ids:
                 what = f"the id {part.proteins.ids[row]!r} is taken by another protein."
                 remedy = "Give the new one another id."
-                problems.append(Problem(part.where[row], what, remedy, int(part.lines[row])))
+                problems.append(part.problem(row, what, remedy))
         ids.update(part.proteins.ids[is_new])
         if not is_new.all():
             n = int((~is_new).sum())
@@ -303,9 +281,7 @@ def train_classifier(
     first = read_given(fasta, match, labels, synonyms)
     n_before = first.proteins.n_proteins
     given = with_troves(first, troves, synonyms)
-    described = describe(
-        given.proteins, given.where, given.lines, chosen.features, vectors, is_training=True
-    )
+    values = describe(given, chosen.features, vectors, is_training=True)
     table = grouped(given, settings, clusters, groups, threads)
     numbers = numbers_of(table)
     n_groups = int(numbers.max()) + 1
@@ -324,15 +300,15 @@ def train_classifier(
     with Progress("Training", "networks", len(ways) * len(left_out)) as progress:
         networks, *without = (
             train_networks(
-                described.values, given.true_class, table.cluster, seen, left_out, recipe,
+                values, given.true_class, table.cluster, seen, left_out, recipe,
                 threads, progress.add,
             )
             for seen in ways
         )  # fmt: skip
     about = About(
         class_names=given.class_names,
-        features=described.name,
-        n_features=described.values.shape[1],
+        features=chosen.features if vectors is None else VECTORS,
+        n_features=values.shape[1],
         scores=chosen.calibrate,
         n_groups=n_groups,
         left_out=tuple(left_out),
@@ -342,7 +318,7 @@ def train_classifier(
     model = Classifier(about, tuple(networks))
     write_classifier(Path(out), model)
     rows = np.flatnonzero(numbers == -1 if chosen.calibrate == TEST_GROUP else numbers > APART)
-    found = model.held_out(described.values[rows], numbers[rows])
+    found = model.held_out(values[rows], numbers[rows])
     ids, truth = given.proteins.ids[rows], given.true_class[rows]
     if scores is not None:
         write_scores(Path(scores), ids, given.class_names, found, truth)
@@ -352,9 +328,9 @@ def train_classifier(
             write_text(Path(path), _fasta_text(given.proteins.take(chosen_rows)))
     if groups_out is not None:
         write_contract(Path(groups_out), table)
-    finding = _finding(model, given, described, table, numbers, rows, found)
+    finding = _finding(model, given, values, table, numbers, rows, found)
     if without:
-        old = Classifier(about, tuple(without[0])).held_out(described.values[rows], numbers[rows])
+        old = Classifier(about, tuple(without[0])).held_out(values[rows], numbers[rows])
         known = label(_predictions(ids, given, found), truth, cluster=table.cluster[rows])
         worth = worth_of(known, _predictions(ids, given, old), int((~is_old[rows]).sum()))
         finding = replace(finding, worth=worth)
@@ -403,13 +379,13 @@ def grouped(
 ) -> Groups:
     """Return the group of each protein: of a table, or of whole clusters packed here."""
     ids, where = given.proteins.ids, str(given.where[0])
+    has_test = settings.classifier.calibrate != EVERY_GROUP
     if groups is not None:
         read = read_groups(Path(groups))
         rows = reading.rows_of(ids, where, read.ids, groups)
         columns = (read.cluster, read.group, read.role, read.reason)
         found = Groups(ids, *(column[rows] for column in columns))
-        wants_test = settings.classifier.calibrate != EVERY_GROUP
-        if wants_test and not (found.role == TEST).any():
+        if has_test and not (found.role == TEST).any():
             what = "no protein has the role test."
             raise refuse(groups, what, "Give it to one group, or choose --calibrate every_group.")
         return found
@@ -419,7 +395,6 @@ def grouped(
     else:
         engine = build_engine(settings.clustering.engine, thresholds_of(settings), threads, None)
         cluster = engine.cluster(given.proteins).cluster
-    has_test = settings.classifier.calibrate != EVERY_GROUP
     n_groups = settings.classifier.groups + has_test
     split = replace(settings.split, groups=n_groups, test_group=has_test, recipe="balanced")
     nobody = np.zeros(len(ids), dtype=np.bool_)
@@ -479,7 +454,7 @@ def lacking(
 def _finding(
     model: Classifier,
     given: Given,
-    described: Described,
+    described: Singles,
     table: Groups,
     numbers: Integers,
     rows: Integers,
@@ -491,7 +466,7 @@ def _finding(
     surer: tuple[float, float, float] | None = None
     if about.scores == BOTH:
         test = np.flatnonzero(numbers == -1)
-        values = described.values[test]
+        values = described[test]
         new = model.of_new(values).max(axis=1)
         turns = [model.without(group, values).max(axis=1) for group in range(about.n_groups)]
         surer = paired(new - np.mean(turns, axis=0), table.cluster[test])
@@ -549,12 +524,13 @@ def predict_scores(
     if (about.features == VECTORS) != (vectors is not None):
         what = "it was trained on vectors." if vectors is None else "it was trained on sequences."
         raise refuse(classifier, what, f"{'Give' if vectors is None else 'Leave out'} --vectors.")
-    proteins, where, lines = read_all(fasta, match)
+    read = read_all(fasta, match)
+    proteins = read.proteins
     group = np.full(proteins.n_proteins, -1, dtype=np.int64)
     if learnt is not None and groups is not None:
         group = groups_of_relatives(proteins, learnt, groups, settings, match, threads)
     scores = np.empty((proteins.n_proteins, len(about.class_names)))
-    values = describe(proteins, where, lines, about.features, vectors, is_training=False).values
+    values = describe(read, about.features, vectors, is_training=False)
     if values.shape[1] != about.n_features:
         what = f"its vectors have {values.shape[1]} numbers, the classifier {about.n_features}."
         raise refuse(vectors or classifier, what, "Give vectors of the same kind.")

@@ -11,8 +11,6 @@ from credence.findings import InputFile
 from credence.predictions import Predictions, Strings
 from credence.problems import Problem, gathering, raise_any, refuse
 from credence.relatives.all_engines import FINDERS
-from credence.relatives.graph import Finder
-from credence.relatives.kmers import ExactFinder
 from credence.relatives.pack import CALIBRATION
 from credence.releases import attaching
 from credence.releases.files import AttachSummary, attached_proteins, counts_by_class
@@ -130,12 +128,7 @@ def attach_tables(
         old = _clusters(clusters, np.concatenate([ids, learnt.ids]), samples_file)
         search = attaching.TableSearch(old, _clusters([trove_clusters], new.ids, "the trove"))
     elif proteins is not None:
-        # An engine that only clusters finds no pairs; candidates share words then, and exact
-        # alignment decides, as for every engine.
-        engine = settings.clustering.engine
-        finder: Finder = ExactFinder(threads, 0.0)
-        if engine in FINDERS:
-            finder = FINDERS[engine](threads, None)
+        finder = FINDERS[settings.clustering.engine](threads, None)
         search = attaching.SequenceSearch(finder, thresholds_of(settings), threads)
     found = attaching.attach_trove(known, learnt, new, search, base.predictions.class_names)
     pairs = (samples_file, samples_as), (groups_file, "groups.tsv")
