@@ -215,7 +215,7 @@ def test_held_out_confidences_that_are_texts_are_refused(
         read_vectors,
         lambda path: read_held_out_file(path, None, {}),
         lambda path: summarise_file("use", path, None, "kernel"),
-        lambda path: gather_tables({path: None}, path.with_name("whole.parquet")),
+        lambda path: gather_tables({path: None}, path, path.with_name("whole.parquet")),
         lambda path: read_samples(path, TableSpec("wide")),
     ],
 )

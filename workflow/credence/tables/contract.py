@@ -703,18 +703,17 @@ def _batches(path: Path, kinds: Mapping[str, pa.DataType]) -> Iterator[pa.Record
                 yield pa.RecordBatch.from_arrays(columns, names)
         return
     with pa.input_stream(str(path), compression="detect") as source:
-        convert = {"column_types": kinds, "include_columns": names, "null_values": [""]}
-        yield from cells_of(source, newlines_in_values=False, **convert)
-
-
-def cells_of(source: Any, *, newlines_in_values: bool, **convert: Any) -> csv.CSVStreamingReader:
-    """Return a reader of the cells of an open TSV."""
-    return csv.open_csv(
-        source,
-        read_options=csv.ReadOptions(block_size=BLOCK_BYTES),
-        parse_options=csv.ParseOptions(delimiter="\t", newlines_in_values=newlines_in_values),
-        convert_options=csv.ConvertOptions(strings_can_be_null=False, **convert),
-    )
+        yield from csv.open_csv(
+            source,
+            read_options=csv.ReadOptions(block_size=BLOCK_BYTES),
+            parse_options=csv.ParseOptions(delimiter="\t"),
+            convert_options=csv.ConvertOptions(
+                strings_can_be_null=False,
+                column_types=kinds,
+                include_columns=names,
+                null_values=[""],
+            ),
+        )
 
 
 def read_relatives(path: Path) -> RelativesTable:

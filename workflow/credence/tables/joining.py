@@ -1,12 +1,11 @@
 """Several tables of one set: as one in memory, one after the other in chunks, or counted."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -28,7 +27,7 @@ from credence.tables import samples as reading
 from credence.tables.formats import TableSpec
 from credence.tables.samples import CHUNK_ROWS, Counted, Samples, assemble, notices_of
 from credence.tables.scan import KnownIds, RowRange, Scan, rows_of_part
-from credence.tables.writing import MARK, ROWS_AT_ONCE, TableWriter, open_output
+from credence.tables.writing import ROWS_AT_ONCE, TableWriter
 
 Seen = Callable[[Strings, Integers], object]  # is given ids and their lines
 OF_EVERY_CLASS, OF_BEST_CLASS, NO_SCORES = "of every class", "of the best class", "none"
@@ -264,8 +263,7 @@ def _together(first: Census, second: Census) -> Census:
     )
 
 
-BLOCK_BYTES = 1 << 20
-ABSENT = ("this part cannot be read.", "Annotate it again.")
+MARK = "credence part"  # the key of what a part of a table says of itself
 NO_PART = (
     "it does not say which part of a table it is.",
     "Give what credence annotate --part wrote, as it wrote it.",
@@ -274,7 +272,7 @@ NO_PART = (
 
 @dataclass(frozen=True)
 class Part:
-    """What a part says of itself: the first line of a TSV, metadata of a Parquet table."""
+    """What a part says of itself, in its metadata."""
 
     number: int  # Which part it is, from 1, and of how many
     n_parts: int
@@ -294,11 +292,9 @@ class Part:
 
 def read_part(path: Path) -> Part:
     """Return what a part says of itself; refuse a table that is none."""
-    if path.suffix == ".parquet":
-        text = (_schema(path).metadata or {}).get(MARK.encode(), b"")
-    else:
-        with _opened(path) as source:
-            text = source.readline(BLOCK_BYTES).removeprefix(f"# {MARK} ".encode())
+    if path.is_file() and path.suffix != ".parquet":
+        raise refuse(str(path), *NO_PART)
+    text = (_schema(path).metadata or {}).get(MARK.encode(), b"")
     try:
         part = from_record(Part, parse_json(text.decode()))
         if not 1 <= part.number <= part.n_parts:
@@ -308,14 +304,14 @@ def read_part(path: Path) -> Part:
     return part
 
 
-def read_parts(given: Mapping[str, Sequence[Path]]) -> dict[str, dict[Path, Part]]:
+def read_parts(out: str, paths: Sequence[Path]) -> dict[Path, Part]:
     """Return what parts say; refuse what is missing, doubled, out of order or mixed."""
     problems: list[Problem] = []
-    found: dict[str, dict[Path, Part]] = {out: {} for out in given}
+    found: dict[Path, Part] = {}
     first: tuple[Path, dict[str, object]] | None = None
-    for out, path in ((out, path) for out, paths in given.items() for path in paths):
+    for path in paths:
         with gathering(problems):
-            found[out][path] = part = read_part(path)
+            found[path] = part = read_part(path)
             facts = {"number of parts": part.n_parts, "table": (part.tables, part.n_rows)}
             facts |= part.made_with
             first = first or (path, facts)
@@ -326,8 +322,7 @@ def read_parts(given: Mapping[str, Sequence[Path]]) -> dict[str, dict[Path, Part
                 remedy = "Give the parts of one table, annotated alike."
                 problems.append(Problem(str(path), what, remedy))
     raise_any(problems)
-    wrong = (problem for out, parts in found.items() for problem in _not_in_turn(out, parts))
-    raise_any(islice(wrong, MOST_PROBLEMS_KEPT))
+    raise_any(islice(_not_in_turn(out, found), MOST_PROBLEMS_KEPT))
     return found
 
 
@@ -351,63 +346,26 @@ def _not_in_turn(out: str, parts: Mapping[Path, Part]) -> Iterator[Problem]:
         yield Problem(out, what, "Put each table into one part, in the order of the check.")
 
 
-def gather_tables(parts: Mapping[Path, Part], out: Path) -> int:
-    """Write the rows of all parts, in their order; return how many there are."""
-    if out.suffix not in (".tsv", ".parquet"):
-        raise refuse(str(out), "parts are joined to .tsv or .parquet.", "Give such a name.")
+def gather_tables(parts: Mapping[Path, Part], out: Path, rows: Path) -> int:
+    """Write `rows`, those of all parts in their order, for `out`; return how many there are."""
     n_rows = 0
-    with ExitStack() as stack:
-        counts = (_gather_text if out.suffix == ".tsv" else _gather_parquet)(parts, out, stack)
-        for (path, part), n_own in zip(parts.items(), counts, strict=True):
-            if part.rows is not None and n_own != part.rows[1] - part.rows[0]:
+    first = next(iter(parts))
+    with TableWriter(rows, _schema(first).names) as writer:
+        for path, part in parts.items():
+            n_before = n_rows
+            try:
+                with pq.ParquetFile(path) as file:
+                    for batch in file.iter_batches(batch_size=ROWS_AT_ONCE):
+                        n_rows += batch.num_rows
+                        writer.write(dict(zip(batch.schema.names, batch.columns, strict=True)))
+            except (pa.ArrowException, OSError, ValueError) as error:  # ValueError: other columns
+                raise _cut_short(path) from error
+            if part.rows is not None and n_rows - n_before != part.rows[1] - part.rows[0]:
                 raise _cut_short(path)
-            n_rows += n_own
         if n_rows != part.n_rows:
             what = f"its parts have {n_rows} rows, and the tables {part.n_rows}."
             raise refuse(str(out), what, "Annotate the parts again.")
     return n_rows
-
-
-def _gather_text(parts: Iterable[Path], out: Path, stack: ExitStack) -> Iterator[int]:
-    """Copy the lines of all parts, the header once; yield the rows of each."""
-    first = b""
-    target = stack.enter_context(open_output(out))
-    for path in parts:
-        n_rows, is_quoted = 0, False
-        with _opened(path) as source:
-            source.readline()  # what it says of itself
-            header = source.readline()
-            if not first:
-                first = header
-                target.write(header)
-            last = header[-1:] if header == first else b""
-            while block := source.read(BLOCK_BYTES):
-                target.write(block)
-                pieces = block.split(b'"')  # a cell in quotes may hold a line break
-                n_rows += sum(piece.count(b"\n") for piece in pieces[is_quoted::2])
-                is_quoted ^= len(pieces) % 2 == 0
-                last = last and block[-1:]
-            if last != b"\n":
-                raise _cut_short(path)
-        yield n_rows
-
-
-def _gather_parquet(parts: Iterable[Path], out: Path, stack: ExitStack) -> Iterator[int]:
-    """Write the rows of all parts in pieces as large as those of the whole; yield their counts."""
-    names: list[str] = []
-    for path in parts:
-        n_rows = 0
-        try:
-            if not names:
-                names = list(_schema(path).names)
-                writer = stack.enter_context(TableWriter(out, names))
-            with pq.ParquetFile(path) as file:
-                for batch in file.iter_batches(batch_size=ROWS_AT_ONCE):
-                    n_rows += batch.num_rows
-                    writer.write(dict(zip(batch.schema.names, batch.columns, strict=True)))
-        except (pa.ArrowException, OSError, ValueError) as error:  # ValueError: other columns
-            raise _cut_short(path) from error
-        yield n_rows
 
 
 def _schema(path: Path) -> Any:
@@ -415,17 +373,9 @@ def _schema(path: Path) -> Any:
         refuse_pipe(path)
         return pq.read_schema(path)
     except FileNotFoundError as error:
-        raise refuse(str(path), *ABSENT) from error
+        raise refuse(str(path), "this part cannot be read.", "Annotate it again.") from error
     except (pa.ArrowException, OSError) as error:
         raise _cut_short(path) from error
-
-
-def _opened(path: Path) -> BinaryIO:
-    try:
-        refuse_pipe(path)
-        return path.open("rb")
-    except OSError as error:
-        raise refuse(str(path), *ABSENT) from error
 
 
 def _cut_short(path: Path) -> InputError:
