@@ -109,8 +109,7 @@ def read_checked(
         samples = reading.read_set(tables, spec)
     ids_at = None
     if samples is not None:
-        ids = np.concatenate([samples.predictions.ids, samples.unscored_ids])
-        ids_at = ids, np.concatenate([samples.lines, samples.unscored_lines])
+        ids_at = samples.lines_and_ids[::-1]
     n_proteins = _match(proteins, match, tables[0], ids_at, problems)
     if samples is not None:
         with gathering(problems):

@@ -1,16 +1,19 @@
 """Several tables of one set: as one in memory, one after the other in chunks, or counted."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from credence.draws import keys_of
 from credence.predictions import UNKNOWN_CLASS, Integers, Predictions, Strings
 from credence.problems import (
     MOST_PROBLEMS_KEPT,
@@ -26,7 +29,7 @@ from credence.records import from_record, parse_json, refuse_pipe
 from credence.tables import samples as reading
 from credence.tables.formats import TableSpec
 from credence.tables.samples import CHUNK_ROWS, Counted, Samples, assemble, notices_of
-from credence.tables.scan import KnownIds, RowRange, Scan, rows_of_part
+from credence.tables.scan import RowRange, Scan, rows_of_part
 from credence.tables.writing import ROWS_AT_ONCE, TableWriter
 
 Seen = Callable[[Strings, Integers], object]  # is given ids and their lines
@@ -48,14 +51,69 @@ def stream_tables(
     counted: Counted = lambda n_rows: None,
     rows: RowRange | None = None,
 ) -> Iterator[tuple[str, Samples]]:
-    """Yield the tables of a set chunk by chunk, each checked whole before, by id and name."""
+    """Yield the tables of a set chunk by chunk, each checked whole before, by id and name.
+
+    An id that stands in two tables is refused at the end.
+    """
     require_different(paths)
-    known = KnownIds() if len(paths) > 1 else None
-    for path in paths:
-        for samples in reading.stream_samples(
-            Path(path), spec, counted=counted, known=known, rows=rows
-        ):
-            yield path, samples
+    with KnownIds(paths, spec) as known:
+        for path in paths:
+            for samples in reading.stream_samples(Path(path), spec, counted=counted, rows=rows):
+                known.see(samples.lines_and_ids[1])
+                yield path, samples
+        raise_any(known.shared())
+
+
+N_BUCKETS = 64  # of hashes, of which one is in memory: 250 MB of 2,000,000,000 proteins
+CLASHES_AT_ONCE = 10_000  # hashes that stand twice, looked at together
+
+
+class KnownIds(ExitStack):
+    """Hashes of the ids of several tables, none of which has an id twice, on the disk."""
+
+    def __init__(self, tables: Sequence[str], spec: TableSpec) -> None:
+        super().__init__()
+        self._tables, self._spec = tables, spec
+        # Of one table nothing is kept.
+        n_buckets = N_BUCKETS if len(tables) > 1 else 0
+        files = (TemporaryFile() for _ in range(n_buckets))  # noqa: SIM115 -- closed with this
+        self._buckets = [self.enter_context(file) for file in files]
+
+    def see(self, ids: Strings) -> None:
+        """Take some ids of a table."""
+        if self._buckets:
+            keys = np.sort(keys_of(ids))
+            bounds = np.arange(1, N_BUCKETS, dtype=np.uint64) << np.uint64(58)
+            pieces = np.split(keys, keys.searchsorted(bounds))
+            for bucket, own in zip(self._buckets, pieces, strict=True):
+                bucket.write(own.tobytes())
+
+    def shared(self) -> list[Problem]:
+        """Return the ids that stand in two tables; those of one hash are compared as texts."""
+        repeated = (key for bucket in self._buckets for key in _repeated(bucket))
+        while some := list(islice(repeated, CLASHES_AT_ONCE)):
+            if problems := self._alike(np.array(some, dtype=np.uint64)):
+                return problems
+        return []
+
+    def _alike(self, wanted: Any) -> list[Problem]:
+        """Return the ids of some hashes that stand in two tables."""
+        problems, seen = [], dict[str, str]()
+        for table in self._tables:
+            for samples in reading.stream_samples(Path(table), self._spec):
+                lines, ids = samples.lines_and_ids
+                for row in np.flatnonzero(np.isin(keys_of(ids), wanted)):
+                    first = seen.setdefault(ids[row], table)
+                    if first != table:
+                        what = f"the id {ids[row]!r} is in {first} already."
+                        problems.append(Problem(table, what, ONE_ID_EACH, int(lines[row])))
+        return problems
+
+
+def _repeated(bucket: IO[bytes]) -> Iterator[int]:
+    bucket.seek(0)
+    keys = np.sort(np.frombuffer(bucket.read(), dtype=np.uint64))
+    yield from np.unique(keys[1:][keys[1:] == keys[:-1]]).tolist()
 
 
 def concatenate(parts: Sequence[tuple[Path, Samples]]) -> Samples:
@@ -203,31 +261,29 @@ def take_census(paths: Sequence[str], spec: TableSpec, seen: Seen | None = None)
     require_different(paths)
     problems: list[Problem] = []
     found: list[Census] = []
-    known = KnownIds() if len(paths) > 1 else None
-    for path in paths:
-        with gathering(problems):
-            own = _census_of_table(Path(path), spec, known, seen)
-            unlike = ProblemList(path)
-            check_alike(own.facts, (found or [own])[0].facts, Path(paths[0]), unlike)
-            unlike.raise_any()
-            found.append(own)
-    raise_any(problems)
+    with KnownIds(paths, spec) as known:
+        for path in paths:
+            with gathering(problems):
+                own = _census_of_table(Path(path), spec, known, seen)
+                unlike = ProblemList(path)
+                check_alike(own.facts, (found or [own])[0].facts, Path(paths[0]), unlike)
+                unlike.raise_any()
+                found.append(own)
+        raise_any(problems or known.shared())
     return reduce(_together, found)
 
 
-def _census_of_table(
-    path: Path, spec: TableSpec, known: KnownIds | None, seen: Seen | None
-) -> Census:
+def _census_of_table(path: Path, spec: TableSpec, known: KnownIds, seen: Seen | None) -> Census:
     """Return the counts of a table; one of networks is read twice, as scores are pooled."""
     scan = Scan(path, spec)
-    pieces: Iterator[Samples] = map(partial(assemble, scan), scan.checked(CHUNK_ROWS, known))
+    pieces: Iterator[Samples] = map(partial(assemble, scan), scan.checked(CHUNK_ROWS))
     if scan.has_networks:
-        pieces = reading.stream_samples(path, spec, chunk_rows=CHUNK_ROWS, known=known)
+        pieces = reading.stream_samples(path, spec, chunk_rows=CHUNK_ROWS)
     found: Census | None = None
     for samples in pieces:
+        lines, ids = samples.lines_and_ids
+        known.see(ids)
         if seen is not None:
-            ids = np.concatenate([samples.predictions.ids, samples.unscored_ids])
-            lines = np.concatenate([samples.lines, samples.unscored_lines])
             order = np.argsort(lines, kind="stable")
             seen(ids[order], lines[order])
         own = census_of(samples)
@@ -294,7 +350,7 @@ def read_part(path: Path) -> Part:
     """Return what a part says of itself; refuse a table that is none."""
     if path.is_file() and path.suffix != ".parquet":
         raise refuse(str(path), *NO_PART)
-    text = (_schema(path).metadata or {}).get(MARK.encode(), b"")
+    text = _schema(path)[1].get(MARK.encode(), b"")
     try:
         part = from_record(Part, parse_json(text.decode()))
         if not 1 <= part.number <= part.n_parts:
@@ -350,7 +406,7 @@ def gather_tables(parts: Mapping[Path, Part], out: Path, rows: Path) -> int:
     """Write `rows`, those of all parts in their order, for `out`; return how many there are."""
     n_rows = 0
     first = next(iter(parts))
-    with TableWriter(rows, _schema(first).names) as writer:
+    with TableWriter(rows, _schema(first)[0]) as writer:
         for path, part in parts.items():
             n_before = n_rows
             try:
@@ -368,13 +424,15 @@ def gather_tables(parts: Mapping[Path, Part], out: Path, rows: Path) -> int:
     return n_rows
 
 
-def _schema(path: Path) -> Any:
+def _schema(path: Path) -> tuple[list[str], Mapping[bytes, bytes]]:
+    """Return the names of the columns and the metadata."""
     try:
         refuse_pipe(path)
-        return pq.read_schema(path)
+        schema = pq.read_schema(path)
+        return schema.names, schema.metadata or {}
     except FileNotFoundError as error:
         raise refuse(str(path), "this part cannot be read.", "Annotate it again.") from error
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:  # ValueError: names are no texts
         raise _cut_short(path) from error
 
 
