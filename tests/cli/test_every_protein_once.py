@@ -83,8 +83,8 @@ CALLS: dict[str, list[tuple[str, dict[str, str]]]] = {
         ("hard_1.parquet hard_2.parquet --out hard_all.tsv", {"hard_all.tsv": "hard"}),
     ],
     "crossfit": [
-        (f"{CALIBRATION} --groups groups.tsv --calibration k.json --folds 3 --out held.parquet",
-         {"held.parquet": "calibrating"}),
+        (f"{CALIBRATION} --groups groups.tsv --calibration k.json --folds 3 --out held.json",
+         {}),
     ],
     "attach": [
         ("demo/trove_htj.csv --name htj --fasta demo/trove_htj.fasta"

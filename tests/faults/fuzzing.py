@@ -392,7 +392,7 @@ class Readers:
         return job
 
     def _held_out(self, rng: np.random.Generator) -> None:
-        path = self._put("h.parquet", mutated_parquet(rng, self.held_out))
+        path = self._put("h.json", mutated_bytes(rng, self.held_out))
         use_held_out(path, self.known)
 
     def _vectors_npz(self, rng: np.random.Generator) -> None:

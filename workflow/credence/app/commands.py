@@ -686,12 +686,12 @@ def compare() -> None:
 @stage_command(
     "evaluate.crossfit_tables",
     "crossfit demo/calibration.csv --format phanns-labelled "
-    "--calibration c.json --out held_out.parquet",
+    "--calibration c.json --out held_out.json",
 )
 @labelled_options
 @required_options(calibration="What credence fit wrote from this table.")
 @settings_options("crossfit")
-@out_option("What it says of every protein held out, a .parquet file.")
+@out_option("What it says of every protein held out, as JSON.")
 def crossfit() -> None:
     """Fit the method of a calibration without one fold after the other.
 
