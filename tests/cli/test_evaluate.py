@@ -164,8 +164,8 @@ def test_what_was_fitted_apart_on_something_else_is_refused(
             f"cut.json, line 13: this is not JSON, or not the whole of it: "
             f"Unterminated string starting at. {again}"
         ),
-        ("--folds", "5", "--held-out", "none.json"): (
-            f"none.json: there is no such file. {again}"
+        ("--folds", "5", "--held-out", "gone.json"): (
+            f"gone.json: there is no such file. {again}"
         ),
         ("--folds", "5", "--held-out", "five.json", "--held-out", "twice.json"): (
             "twice.json: 'isotonic' was given already. Give each method once."
