@@ -313,7 +313,7 @@ def annotate(
 
     shipped: list[str] = []
     if calibration is None and release is None:
-        from credence.tables.propose import propose_formats
+        from credence.tables.guess import propose_formats
         from credence.tables.ready_made import that_fit
 
         formats = [given["format_"]]

@@ -19,8 +19,8 @@ from credence.stages import reading
 from credence.tables.digests import sha256_of
 from credence.tables.fasta import match_ids
 from credence.tables.formats import TableSpec
+from credence.tables.guess import propose_formats
 from credence.tables.joining import Census, census_of, take_census
-from credence.tables.propose import propose_formats
 from credence.tables.samples import Samples, write_samples
 from credence.tables.stage_files import KnownProteins, read_calibration
 from credence.tables.writing import write_record
