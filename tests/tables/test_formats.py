@@ -360,7 +360,10 @@ def test_a_census_counts_what_the_samples_hold(name: str, monkeypatch: pytest.Mo
     )
     is_apart = name == "networks_long.tsv"  # whose proteins take turns
     assert found == replace(joining.census_of(samples), is_apart=is_apart)
-    assert found.notices() == [*samples.notices(), *([joining.APART] if is_apart else [])]
+    assert found.notices() == [
+        *joining.census_of(samples).notices(),
+        *([joining.APART] if is_apart else []),
+    ]
     own = [*zip(samples.predictions.ids, samples.lines.tolist(), strict=True)]
     own += zip(samples.unscored_ids, samples.unscored_lines.tolist(), strict=True)
     assert sorted(seen) == sorted(own)

@@ -28,7 +28,7 @@ from credence.problems import (
 from credence.records import from_record, parse_json, refuse_pipe
 from credence.tables import samples as reading
 from credence.tables.formats import TableSpec
-from credence.tables.samples import CHUNK_ROWS, Counted, Samples, assemble, notices_of
+from credence.tables.samples import CHUNK_ROWS, Counted, Samples, assemble
 from credence.tables.scan import RowRange, Scan, rows_of_part
 from credence.tables.writing import ROWS_AT_ONCE, TableWriter
 
@@ -228,7 +228,17 @@ class Census:
 
     def notices(self) -> list[str]:
         """Return what a user has to know of tables that were accepted."""
-        found = notices_of(self.n_samples, self.n_ties, self.n_unscored, self.first_unscored)
+        found = []
+        if self.first_unscored is not None:
+            name, line = self.first_unscored
+            found.append(
+                f"{self.n_unscored} of {self.n_unscored + self.n_samples} proteins carry no "
+                f"scores and get no confidence, the first is {name!r} in line {line}"
+            )
+        if self.n_ties:
+            found.append(
+                f"{self.n_ties} rows have two best scores; the first class in order counts"
+            )
         return [*found, APART] if self.is_apart else found
 
     @property
@@ -251,7 +261,8 @@ def census_of(samples: Samples) -> Census:
     of = (float(predictions.scale), float(predictions.resolution), is_whole)
     counts = (n_networks, predictions.n_samples, predictions.n_ties)
     by_class = (counted(predictions.predicted_class), () if truth is None else counted(truth))
-    unscored = (len(samples.unscored_ids), samples.first_unscored)
+    silent = zip(samples.unscored_ids, samples.unscored_lines.tolist(), strict=True)
+    unscored = (len(samples.unscored_ids), next(((str(id_), line) for id_, line in silent), None))
     kinds = (*of, kind_of(predictions))
     return Census(predictions.class_names, *kinds, *counts, *by_class, *unscored, samples.is_apart)
 

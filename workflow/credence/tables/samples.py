@@ -62,34 +62,6 @@ class Samples:
         ids = np.concatenate([self.predictions.ids, self.unscored_ids])
         return np.concatenate([self.lines, self.unscored_lines]), ids
 
-    @property
-    def first_unscored(self) -> tuple[str, int] | None:
-        """The first protein without scores, and its line."""
-        for id_, line in zip(self.unscored_ids, self.unscored_lines, strict=True):
-            return str(id_), int(line)
-        return None
-
-    def notices(self) -> list[str]:
-        """Return what a user has to know of a table that was accepted."""
-        n_unscored = len(self.unscored_ids)
-        return notices_of(self.n_samples, self.predictions.n_ties, n_unscored, self.first_unscored)
-
-
-def notices_of(
-    n_samples: int, n_ties: int, n_unscored: int, first_unscored: tuple[str, int] | None
-) -> list[str]:
-    """Return what a user has to know of a table that was accepted."""
-    found = []
-    if first_unscored is not None:
-        name, line = first_unscored
-        found.append(
-            f"{n_unscored} of {n_unscored + n_samples} proteins carry no scores and "
-            f"get no confidence, the first is {name!r} in line {line}"
-        )
-    if n_ties:
-        found.append(f"{n_ties} rows have two best scores; the first class in order counts")
-    return found
-
 
 def assemble(scan: Scan, part: Part, networks: Sequence[str] = ()) -> Samples:
     """Return checked rows as samples; those of networks, whose names may be given, are pooled."""

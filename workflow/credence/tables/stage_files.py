@@ -495,19 +495,11 @@ class HeldOutFile:
     probabilities: Annotated[Floats | None, records.Stored(packed="float64")]
 
 
-def _check_held_out(file: HeldOutFile) -> None:
-    if file.confidence.ndim != 1:
-        raise ValueError("it has no confidence for each protein")
-    vectors = file.probabilities
-    if vectors is not None and (vectors.ndim, len(vectors)) != (2, len(file.confidence)):
-        raise ValueError("it has probabilities of other proteins")
-
-
 HELD_OUT = Signed(
     "credence/held-out/2",
     HeldOutFile,
     "Cross-fit the method again: credence crossfit.",
-    _check_held_out,
+    lambda file: None,  # it is looked at beside the proteins: see :func:`read_held_out_file`
 )
 
 
@@ -523,7 +515,8 @@ def read_held_out_file(path: Path, labelled: Labelled, facts: dict[str, float]) 
             raise refuse(where, what, HELD_OUT.again)
     shape = (labelled.n_samples, labelled.predictions.n_classes)
     vectors = file.probabilities
-    if len(file.confidence) != shape[0] or (vectors is not None and vectors.shape != shape):
+    is_of_others = vectors is not None and vectors.shape != shape
+    if is_of_others or file.confidence.shape != shape[:1]:
         raise refuse(where, "it is damaged: it has numbers of other proteins.", HELD_OUT.again)
     return file
 
