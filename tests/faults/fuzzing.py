@@ -408,7 +408,7 @@ class Readers:
         table, paths = pa.table({"id": list("ab"), "score": [0.1, 0.2]}), []
         for number in (1, 2):
             part = {"number": number, "n_parts": 2, "n_rows": 4, "tables": ["0" * 64]}
-            part |= {"held": [0], "made_with": {"calibration": "1" * 64}}
+            part |= {"held": [0], "made_with": {"calibration": "1" * 64}, "files": {}}
             is_odd = number == 2 and rng.random() < 0.5
             text = mutated_text(rng, part) if is_odd else json.dumps(part)
             stored = io.BytesIO()
