@@ -121,12 +121,12 @@ def test_methods_fitted_apart_are_judged_to_the_same_bytes(folder: Path) -> None
         done = call_here(folder, "fit", *table, *words)
         assert done.returncode == 0, done.stderr
         words = ("--calibration", f"{method}.json", *clusters, "--folds", "5")
-        done = call_here(folder, "crossfit", *SOME, *words, "--out", f"{method}.parquet")
+        done = call_here(folder, "crossfit", *SOME, *words, "--out", f"{method}.held.json")
         assert done.returncode == 0, done.stderr
-        assert done.stderr == f"Wrote {method}.parquet: {method}, 90 proteins, 5 folds.\n"
+        assert done.stderr == f"Wrote {method}.held.json: {method}, 90 proteins, 5 folds.\n"
     both = ("--calibration", "isotonic.json", "--calibration", "logistic.json", *clusters)
     judge = ("evaluate", *SOME, *both, "--draws", "20", "--folds", "5")
-    apart = ("--held-out", "isotonic.parquet", "--held-out", "logistic.parquet")
+    apart = ("--held-out", "isotonic.held.json", "--held-out", "logistic.held.json")
     for name, words in {"here": (), "one": apart[:2], "other": apart[2:], "apart": apart}.items():
         done = call_here(
             folder, *judge, *words, "--metrics", f"{name}.tsv", "--out", f"{name}.json"
@@ -145,29 +145,30 @@ def test_what_was_fitted_apart_on_something_else_is_refused(
 ) -> None:
     monkeypatch.chdir(folder)
     words = ("--calibration", "some.json", "--folds", "5")
-    assert run_command_line(["crossfit", *SOME, *words, "--out", "five.parquet"]) == 0
+    assert run_command_line(["crossfit", *SOME, *words, "--out", "five.json"]) == 0
     capsys.readouterr()
-    whole = (folder / "five.parquet").read_bytes()
-    (folder / "cut.parquet").write_bytes(whole[: len(whole) // 2])
-    (folder / "twice.parquet").write_bytes(whole)
+    whole = (folder / "five.json").read_bytes()
+    (folder / "cut.json").write_bytes(whole[: len(whole) // 2])
+    (folder / "twice.json").write_bytes(whole)
     again = "Cross-fit the method again: credence crossfit."
     judge = ("evaluate", *SOME, "--calibration", "some.json", "--draws", "0")
     for words, message in {
-        ("--folds", "4", "--held-out", "five.parquet"): (
-            f"five.parquet: folds is 5 in it, and 4 here. {again}"
+        ("--folds", "4", "--held-out", "five.json"): (
+            f"five.json: folds is 5 in it, and 4 here. {again}"
         ),
-        ("--folds", "5", "--clusters", "clusters.tsv", "--held-out", "five.parquet"): (
-            "five.parquet: it is of other proteins, classes, weights or clusters than those "
+        ("--folds", "5", "--clusters", "clusters.tsv", "--held-out", "five.json"): (
+            "five.json: it is of other proteins, classes, weights or clusters than those "
             f"judged here. {again}"
         ),
-        ("--folds", "5", "--held-out", "cut.parquet"): (
-            f"cut.parquet: the file is damaged, or nothing that crossfit wrote. {again}"
+        ("--folds", "5", "--held-out", "cut.json"): (
+            f"cut.json, line 13: this is not JSON, or not the whole of it: "
+            f"Unterminated string starting at. {again}"
         ),
-        ("--folds", "5", "--held-out", "none.parquet"): (
-            "none.parquet: the file does not exist. Correct the path."
+        ("--folds", "5", "--held-out", "gone.json"): (
+            f"gone.json: there is no such file. {again}"
         ),
-        ("--folds", "5", "--held-out", "five.parquet", "--held-out", "twice.parquet"): (
-            "twice.parquet: 'isotonic' was given already. Give each method once."
+        ("--folds", "5", "--held-out", "five.json", "--held-out", "twice.json"): (
+            "twice.json: 'isotonic' was given already. Give each method once."
         ),
     }.items():
         assert run_command_line([*judge, *words, "--out", "refused.json"]) == 2

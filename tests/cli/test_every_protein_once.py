@@ -68,23 +68,23 @@ CALLS: dict[str, list[tuple[str, dict[str, str]]]] = {
         ("best.tsv --format phynteny --calibration b.json --out b.tsv", {"b.tsv": "best"}),
         *(
             (f"demo/use.csv --format phanns --calibration k.json --part {part}/3"
-             f" --check check.json --out part_{part}.tsv --also part_{part}.parquet", {})
+             f" --check check.json --out part_{part}.parquet", {})
             for part in (1, 2, 3)
         ),
         *(
             (f"hard.csv --format wide --spec SPEC --calibration h.json --part {part}/2"
-             f" --check hard.json --out hard_{part}.tsv", {})
+             f" --check hard.json --out hard_{part}.parquet", {})
             for part in (1, 2)
         ),
     ],
     "gather": [
-        ("part_1.tsv part_2.tsv part_3.tsv part_1.parquet part_2.parquet part_3.parquet"
+        ("part_1.parquet part_2.parquet part_3.parquet"
          " --out all.tsv --also all.parquet", {"all.tsv": "use", "all.parquet": "use"}),
-        ("hard_1.tsv hard_2.tsv --out hard_all.tsv", {"hard_all.tsv": "hard"}),
+        ("hard_1.parquet hard_2.parquet --out hard_all.tsv", {"hard_all.tsv": "hard"}),
     ],
     "crossfit": [
-        (f"{CALIBRATION} --groups groups.tsv --calibration k.json --folds 3 --out held.parquet",
-         {"held.parquet": "calibrating"}),
+        (f"{CALIBRATION} --groups groups.tsv --calibration k.json --folds 3 --out held.json",
+         {}),
     ],
     "attach": [
         ("demo/trove_htj.csv --name htj --fasta demo/trove_htj.fasta"

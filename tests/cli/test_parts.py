@@ -20,6 +20,7 @@ from credence.stages.annotate import Annotation
 from credence.stages.check import read_summary
 from credence.tables import samples as samples_module
 from credence.tables import writing
+from credence.tables.joining import MARK
 from credence.tables.scan import rows_of_part
 from credence.tables.writing import write_record
 from small_worlds import write_world
@@ -84,12 +85,17 @@ def test_parts_joined_are_the_bytes_of_the_whole(world: Path, table: str, n_part
     assert run_command_line([*words, *whole]) == 0
     parts = []
     for number in range(1, n_parts + 1):
-        names = [f"part_{number}.tsv", f"part_{number}.parquet"]
-        part = ["--part", f"{number}/{n_parts}", "--check", "check.json"]
-        out = ["--spreadsheet-safe", "--out", names[0], "--also", names[1]]
-        assert run_command_line([*words, *part, *out]) == 0
-        parts += names
-    joined = ["--six-decimals", "--out", "joined.tsv", "--also", "joined.parquet"]
+        parts.append(f"part_{number}.parquet")
+        part = ["--part", f"{number}/{n_parts}", "--check", "check.json", "--out", parts[-1]]
+        assert run_command_line([*words, *part]) == 0
+    joined = [
+        "--spreadsheet-safe",
+        "--six-decimals",
+        "--out",
+        "joined.tsv",
+        "--also",
+        "joined.parquet",
+    ]
     assert run_command_line(["gather", *parts, *joined]) == 0
     for ending in ("tsv", "parquet"):
         made = (world / f"joined.{ending}").read_bytes()
@@ -103,9 +109,16 @@ def test_a_part_of_networks_is_whole_proteins(world: Path) -> None:
     annotate = ["annotate", *words, "--calibration", "n.json"]
     assert run_command_line([*annotate, "--out", "whole.tsv"]) == 0
     for number in (1, 2, 3):
-        part = ["--part", f"{number}/3", "--check", "check.json", "--out", f"part_{number}.tsv"]
+        part = [
+            "--part",
+            f"{number}/3",
+            "--check",
+            "check.json",
+            "--out",
+            f"part_{number}.parquet",
+        ]
         assert run_command_line([*annotate, *part]) == 0
-    parts = ["part_1.tsv", "part_2.tsv", "part_3.tsv"]
+    parts = ["part_1.parquet", "part_2.parquet", "part_3.parquet"]
     assert run_command_line(["gather", *parts, "--out", "joined.tsv"]) == 0
     assert (world / "joined.tsv").read_bytes() == (world / "whole.tsv").read_bytes()
 
@@ -126,9 +139,16 @@ def test_corrected_confidences_of_parts_are_those_of_the_whole(
     words = ["annotate", "coarse.csv", *form, "--calibration", "k.json", "--shift", "shift.json"]
     assert run_command_line([*words, "--out", "whole.tsv"]) == 0
     for number in (1, 2):
-        part = ["--part", f"{number}/2", "--check", "check.json", "--out", f"part_{number}.tsv"]
+        part = [
+            "--part",
+            f"{number}/2",
+            "--check",
+            "check.json",
+            "--out",
+            f"part_{number}.parquet",
+        ]
         assert run_command_line([*words, *part]) == 0
-    gather = ["gather", "part_1.tsv", "part_2.tsv", "--out", "joined.tsv"]
+    gather = ["gather", "part_1.parquet", "part_2.parquet", "--out", "joined.tsv"]
     assert run_command_line(gather) == 0
     assert (world / "joined.tsv").read_bytes() == (world / "whole.tsv").read_bytes()
     # Without what corrected them, calibration proteins show nothing of these confidences.
@@ -188,6 +208,15 @@ def test_what_is_wrong_with_a_part_is_named(
         "others. Check all tables of the set again, and annotate every part anew."
     )
     assert not (world / "part.tsv").exists()
+    write_record(world / "check.json", checked)
+    assert message(capsys, [*words, *part]) == (
+        "part.tsv: a part is written as Parquet. "
+        "Give a name that ends in .parquet; credence gather writes every kind of table."
+    )
+    for option in (["--also", "a.tsv"], ["--spreadsheet-safe"], ["--six-decimals"]):
+        assert message(capsys, [*words, *part, *option]) == (
+            f"{option[0]}: it is for whole tables. Give it to credence gather."
+        )
 
 
 def check(tables: list[str], out: str = "check.json") -> None:
@@ -195,15 +224,14 @@ def check(tables: list[str], out: str = "check.json") -> None:
 
 
 def write_parts(n_parts: int, tables: list[str], name: str, *more: str) -> list[str]:
-    """Write the parts of a table, or of several of which each is one; return the TSV files."""
+    """Write the parts of a table, or of several of which each is one; return their names."""
     names = []
     for number in range(1, n_parts + 1):
         own = tables if len(tables) == 1 else [tables[number - 1]]
         words = ["annotate", *own, "--format", "phanns", "--calibration", "k.json", *more]
-        out = ["--out", f"{name}_{number}.tsv", "--also", f"{name}_{number}.parquet"]
-        part = ["--part", f"{number}/{n_parts}", "--check", "check.json"]
-        assert run_command_line([*words, *part, *out]) == 0
-        names.append(f"{name}_{number}.tsv")
+        names.append(f"{name}_{number}.parquet")
+        part = ["--part", f"{number}/{n_parts}", "--check", "check.json", "--out", names[-1]]
+        assert run_command_line([*words, *part]) == 0
     return names
 
 
@@ -252,20 +280,19 @@ def test_a_table_that_changes_while_it_is_annotated_is_refused(
     assert not (world / "whole.tsv").exists()
 
 
-@pytest.mark.parametrize("ending", ["tsv", "parquet"])
 def test_parts_that_do_not_add_up_are_named(
-    world: Path, capsys: pytest.CaptureFixture[str], ending: str
+    world: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     check(["demo/use.csv"])
     write_parts(3, ["demo/use.csv"], "a")
     write_parts(2, ["demo/use.csv"], "b")
-    write_parts(3, ["demo/use.csv"], "safe", "--spreadsheet-safe")
+    write_parts(3, ["demo/use.csv"], "full", "--match", "full")
     check(["demo/trove_htj.csv"])
     write_parts(3, ["demo/trove_htj.csv"], "trove")
-    one, two, three, b, safe, trove = (
-        f"{name}.{ending}" for name in ("a_1", "a_2", "a_3", "b_2", "safe_2", "trove_2")
+    one, two, three, b, full, trove = (
+        f"{name}.parquet" for name in ("a_1", "a_2", "a_3", "b_2", "full_2", "trove_2")
     )
-    out = f"all.{ending}"
+    out = "all.tsv"
     order = "Give each part once, in their order."
     wrong = {
         (one, three): f"{out}: part 2 of 3 is missing. Give all parts, in their order.",
@@ -279,33 +306,18 @@ def test_parts_that_do_not_add_up_are_named(
         (one, trove, three): (
             f"{trove}: it was made with another table than {one}. {REMEDIES['other']}"
         ),
-        (one, safe, three): (
-            f"{safe}: it was made with another --spreadsheet-safe than {one}. {REMEDIES['other']}"
+        (one, full, three): (
+            f"{full}: it was made with another --match than {one}. {REMEDIES['other']}"
         ),
     }
     for given, words in wrong.items():
         assert message(capsys, ["gather", *given, "--out", out]) == words
-    (world / f"copy.{ending}").write_bytes((world / two).read_bytes())
-    assert message(capsys, ["gather", one, two, f"copy.{ending}", "--out", out]) == (
-        f"copy.{ending}: it is part 2 of 3, and stands after part 2. {order}\n"
+    (world / "copy.parquet").write_bytes((world / two).read_bytes())
+    assert message(capsys, ["gather", one, two, "copy.parquet", "--out", out]) == (
+        f"copy.parquet: it is part 2 of 3, and stands after part 2. {order}\n"
         f"{out}: part 3 of 3 is missing. Give all parts, in their order."
     )
     assert not (world / out).exists()
-
-
-def test_tables_of_another_run_are_not_put_beside_those_of_this(
-    world: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    check(["demo/use.csv"])
-    texts = write_parts(2, ["demo/use.csv"], "a")
-    check(["demo/trove_htj.csv"])
-    write_parts(2, ["demo/trove_htj.csv"], "trove")
-    given = [*texts, "trove_1.parquet", "trove_2.parquet"]
-    out = ["--out", "all.tsv", "--also", "all.parquet"]
-    assert message(capsys, ["gather", *given, *out]) == "\n".join(
-        f"trove_{number}.parquet: it was made with another table than a_1.tsv. {REMEDIES['other']}"
-        for number in (1, 2)
-    )
 
 
 def test_several_tables_of_a_set_are_parts_too(
@@ -328,8 +340,8 @@ def test_several_tables_of_a_set_are_parts_too(
         "Put each table into one part, in the order of the check."
     )
     # A row that somebody took out of a part.
-    text = (world / parts[1]).read_text().splitlines(keepends=True)
-    (world / parts[1]).write_text("".join(text[:-1]))
+    table = pq.read_table(world / parts[1])
+    pq.write_table(table.slice(1), world / parts[1])
     assert message(capsys, ["gather", *parts, "--out", "wrong.tsv"]) == (
         "wrong.tsv: its parts have 60 rows, and the tables 61. Annotate the parts again."
     )
@@ -347,10 +359,20 @@ def test_a_class_whose_name_has_a_line_break_is_counted_once(world: Path) -> Non
     assert run_command_line(["check", "wide.csv", *form, "--out", "check.json"]) == 0
     annotate = ["annotate", "wide.csv", *form, "--calibration", "w.json"]
     for number in (1, 2):
-        part = ["--part", f"{number}/2", "--check", "check.json", "--out", f"part_{number}.tsv"]
+        part = [
+            "--part",
+            f"{number}/2",
+            "--check",
+            "check.json",
+            "--out",
+            f"part_{number}.parquet",
+        ]
         assert run_command_line([*annotate, *part]) == 0
     assert run_command_line([*annotate, "--out", "whole.tsv"]) == 0
-    assert run_command_line(["gather", "part_1.tsv", "part_2.tsv", "--out", "joined.tsv"]) == 0
+    assert (
+        run_command_line(["gather", "part_1.parquet", "part_2.parquet", "--out", "joined.tsv"])
+        == 0
+    )
     assert (world / "joined.tsv").read_bytes() == (world / "whole.tsv").read_bytes()
 
 
@@ -359,53 +381,39 @@ def test_what_a_part_says_of_itself_may_be_nonsense(
 ) -> None:
     check(["demo/use.csv"])
     (part,) = write_parts(1, ["demo/use.csv"], "a")
-    own, *rows = (world / part).read_text().splitlines(keepends=True)
-    record = json.loads(own.removeprefix("# credence part "))
+    table = pq.read_table(world / part)
+    record = json.loads(table.schema.metadata[MARK.encode()])
     wrong: list[Any] = [[], 3, None, "[" * 100_000, {**record, "number": 0}]
     wrong += [{**record, "number": 2}, {**record, "tables": 7}, {**record, "n_rows": "many"}]
     wrong += [{key: value for key, value in record.items() if key != name} for name in record]
     for found in wrong:
         text = found if isinstance(found, str) else json.dumps(found)
-        (world / "b.tsv").write_text("".join([f"# credence part {text}\n", *rows]))
-        assert message(capsys, ["gather", "b.tsv", "--out", "all.tsv"]) == (
-            f"b.tsv: it does not say which part of a table it is. {REMEDIES['none']}"
+        pq.write_table(table.replace_schema_metadata({MARK: text}), world / "b.parquet")
+        assert message(capsys, ["gather", "b.parquet", "--out", "all.tsv"]) == (
+            f"b.parquet: it does not say which part of a table it is. {REMEDIES['none']}"
         )
 
 
 def test_parts_that_do_not_fit_are_named(world: Path, capsys: pytest.CaptureFixture[str]) -> None:
     check(["demo/use.csv"])
     write_parts(2, ["demo/use.csv"], "a")
-    own, header, *rows = (world / "a_2.tsv").read_text().splitlines(keepends=True)
-    (world / "cut.tsv").write_text("".join([own, header, *rows])[:-3])
-    (world / "short.tsv").write_text("".join([own, header, *rows[:-1]]))
-    (world / "other.tsv").write_text("".join([own, header.replace("lower", "least"), *rows]))
     table = pq.read_table(world / "a_2.parquet")
     other = [name.replace("lower", "least") for name in table.column_names]
     (world / "cut.parquet").write_bytes((world / "a_2.parquet").read_bytes()[:-8])
     pq.write_table(table.slice(1), world / "short.parquet")
     renamed = table.rename_columns(other).replace_schema_metadata(table.schema.metadata)
     pq.write_table(renamed, world / "other.parquet")
-    for ending in ("tsv", "parquet"):
-        out = ["--out", f"all.{ending}"]
-        for name in ("cut", "short", "other"):
-            assert message(capsys, ["gather", f"a_1.{ending}", f"{name}.{ending}", *out]) == (
-                f"{name}.{ending}: the part is cut short or damaged. Annotate it again."
-            ), name
-        assert message(capsys, ["gather", f"a_1.{ending}", f"absent.{ending}", *out]) == (
-            f"absent.{ending}: this part cannot be read. Annotate it again."
-        )
-        assert not (world / f"all.{ending}").exists()
-    (world / "whole.tsv").write_text("".join([header, *rows]))
+    for name in ("cut", "short", "other"):
+        words = ["gather", "a_1.parquet", f"{name}.parquet", "--out", "all.tsv"]
+        assert message(capsys, words) == (
+            f"{name}.parquet: the part is cut short or damaged. Annotate it again."
+        ), name
+    assert message(capsys, ["gather", "a_1.parquet", "absent.parquet", "--out", "all.tsv"]) == (
+        "absent.parquet: this part cannot be read. Annotate it again."
+    )
+    assert not (world / "all.tsv").exists()
     pq.write_table(table.replace_schema_metadata(None), world / "whole.parquet")
-    for name in ("whole.tsv", "whole.parquet"):
-        assert message(capsys, ["gather", name, "--out", f"all{Path(name).suffix}"]) == (
+    for name in ("whole.parquet", "demo/use.csv"):
+        assert message(capsys, ["gather", name, "--out", "all.tsv"]) == (
             f"{name}: it does not say which part of a table it is. {REMEDIES['none']}"
         )
-    assert message(capsys, ["gather", "a_1.tsv", "--out", "all.parquet"]) == (
-        "a_1.tsv: nothing that is to be written ends like this part. "
-        "Give --out or --also a name with the same ending."
-    )
-    out = ["--out", "all.tsv", "--also", "all.parquet"]
-    assert message(capsys, ["gather", "a_1.tsv", *out]) == (
-        "all.parquet: no part ends in .parquet. Give the parts of this table."
-    )

@@ -75,7 +75,7 @@ def test_parts_of_a_softened_table_are_the_bytes_of_the_whole(folder: Path) -> N
     annotated(folder, "soft")
     table, check = str(folder / "soft.parquet"), str(folder / "check.json")
     assert run_command_line(["check", table, *SPEC, "--out", check]) == 0
-    parts = [str(folder / f"part_{number}.tsv") for number in range(1, 61, 20)]
+    parts = [str(folder / f"part_{number}.parquet") for number in range(1, 61, 20)]
     for number, part in enumerate(parts, start=1):
         words = ["annotate", table, "--calibration", str(folder / "c.json"), *SPEC]
         words += ["--part", f"{number}/3", "--check", check, "--out", part]

@@ -43,18 +43,17 @@ def test_a_trove_taken_out_again_leaves_the_text_as_it_was(case: str) -> None:
     assert without_trove(with_it, position, "c.yaml") == before
 
 
-def test_a_list_in_brackets_and_line_ends_of_windows_stay_so() -> None:
-    text = "run: a\r\ntroves: [{name: a, scores: q}]  # two\r\nsplit: {}\r\n"
-    edited = with_trove(text, {"name": "b", "scores": "b.csv"}, "c.yaml")
-    assert edited == (
-        "run: a\r\ntroves: [{name: a, scores: q}, {name: b, scores: b.csv}]  # two\r\n"
-        "split: {}\r\n"
-    )
-    assert without_trove(edited, 0, "c.yaml") == (
-        "run: a\r\ntroves: [{name: b, scores: b.csv}]  # two\r\nsplit: {}\r\n"
-    )
+def test_line_ends_of_windows_stay_so() -> None:
     block = with_trove("run: a\r\n", {"name": "b"}, "c.yaml")
     assert block == "run: a\r\n\r\ntroves:\r\n  - name: b\r\n"
+
+
+def test_a_list_in_brackets_is_left_to_the_user() -> None:
+    text = "run: a\ntroves: [{name: a, scores: q}]  # two\nsplit: {}\n"
+    edits = (lambda: with_trove(text, ENTRY, "c.yaml"), lambda: without_trove(text, 0, "c.yaml"))
+    for edit in edits:
+        with pytest.raises(InputError, match="a list of lines that begin with '- '"):
+            edit()
 
 
 def test_what_cannot_be_edited_is_left_to_the_user() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from credence.app import run_command_line
 from credence.tables.formats import BY_NAME, TableSpec
-from credence.tables.propose import propose_formats
+from credence.tables.guess import propose_formats
 from credence.tables.samples import read_samples
 from page_commands import ROOT
 

@@ -52,9 +52,10 @@ from credence.tables.contract import (
 from credence.tables.digests import KnownDigests, examine, outdate
 from credence.tables.document import parse_document, read_document
 from credence.tables.fasta import read_fasta
+from credence.tables.guess import propose_formats
+from credence.tables.joining import MARK
 from credence.tables.labels import read_labels
 from credence.tables.npz import read_vectors
-from credence.tables.propose import propose_formats
 from credence.tables.samples import TableSpec, read_samples, stream_samples, write_samples
 from credence.tables.stage_files import (
     HEAD,
@@ -67,7 +68,7 @@ from credence.tables.stage_files import (
     write_calibration,
 )
 from credence.tables.text import lines_of
-from credence.tables.writing import MARK, write_table
+from credence.tables.writing import write_table
 from faults.hand_offs import (
     RECORDS,
     example_of,
@@ -391,7 +392,7 @@ class Readers:
         return job
 
     def _held_out(self, rng: np.random.Generator) -> None:
-        path = self._put("h.parquet", mutated_parquet(rng, self.held_out))
+        path = self._put("h.json", mutated_bytes(rng, self.held_out))
         use_held_out(path, self.known)
 
     def _vectors_npz(self, rng: np.random.Generator) -> None:
@@ -405,22 +406,18 @@ class Readers:
 
     def _parts(self, rng: np.random.Generator) -> None:
         table, paths = pa.table({"id": list("ab"), "score": [0.1, 0.2]}), []
-        ending = pick(rng, (".tsv", ".parquet"))
         for number in (1, 2):
             part = {"number": number, "n_parts": 2, "n_rows": 4, "tables": ["0" * 64]}
-            part |= {"held": [0], "made_with": {"calibration": "1" * 64}}
+            part |= {"held": [0], "made_with": {"calibration": "1" * 64}, "files": {}}
             is_odd = number == 2 and rng.random() < 0.5
             text = mutated_text(rng, part) if is_odd else json.dumps(part)
-            content = f"# {MARK} {text}\nid\tscore\na\t0.1\nb\t0.2\n".encode()
-            if ending == ".parquet":
-                stored = io.BytesIO()
-                pq.write_table(table.replace_schema_metadata({MARK: text}), stored)
-                content = stored.getvalue()
+            stored = io.BytesIO()
+            pq.write_table(table.replace_schema_metadata({MARK: text}), stored)
+            content = stored.getvalue()
             if number == 2 and not is_odd:
-                change = mutated_bytes if ending == ".tsv" else mutated_parquet
-                content = change(rng, content)
-            paths.append(str(self._put(f"p{number}{ending}", content)))
-        gather_parts(paths, str(self.folder / f"parts{ending}"), Settings())
+                content = mutated_parquet(rng, content)
+            paths.append(str(self._put(f"p{number}.parquet", content)))
+        gather_parts(paths, str(self.folder / "parts.tsv"), Settings())
 
     def _use_set(self, rng: np.random.Generator) -> None:
         results = make(CLASSES).results

@@ -40,14 +40,16 @@ from credence.releases.files import AttachSummary, Release
 from credence.stages.check import Summary
 from credence.tables.stage_files import (
     EVENTS,
+    HELD_OUT,
     NOVELTY,
     SHIFT,
     EventsFile,
+    HeldOutFile,
     NoveltyFile,
     ShiftFile,
+    labelled_digest,
     read_held_out_file,
     require_same,
-    write_held_out_file,
 )
 from faults.mutations import VALUES, mutated_bytes, mutated_record, pick
 
@@ -170,14 +172,15 @@ def held_out(folder: Path, known: Labelled) -> bytes:
     """Return a file of what a method says of proteins held out."""
     values = np.linspace(0.0, 1.0, known.n_samples)
     vectors = np.full((known.n_samples, known.predictions.n_classes), 0.5)
-    path = folder / "held.parquet"
-    write_held_out_file(path, "kernel", values, vectors, known, HELD_OUT_FACTS)
+    path = folder / "held.json"
+    of = labelled_digest(known), HELD_OUT_FACTS
+    HELD_OUT.write(path, HeldOutFile("kernel", *of, values, vectors))
     return path.read_bytes()
 
 
 def use_held_out(path: Path, known: Labelled) -> None:
     """Read such a file; what is accepted has to be what was written."""
-    _, values, _ = read_held_out_file(path, known, HELD_OUT_FACTS)
+    values = read_held_out_file(path, known, HELD_OUT_FACTS).confidence
     assert (values == np.linspace(0.0, 1.0, known.n_samples)).all(), "another number is accepted"
 
 

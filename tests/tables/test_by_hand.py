@@ -27,12 +27,6 @@ def test_a_set_is_the_names_of_its_classes_in_the_classifiers_order() -> None:
     ).tolist() == ["Portal|HTJ", ""]
 
 
-def test_a_protein_without_scores_has_no_confidence_and_the_note_says_so() -> None:
-    assert contract.unscored_columns(np.array(["p1"], dtype=object), "kernel")[
-        "note"
-    ].tolist() == ["no scores from the classifier, so no confidence"]
-
-
 def test_seal_path_gives_where_the_seal_of_a_file_lies() -> None:
     assert (
         digests.seal_path("results/lab/clusters.tsv").as_posix()

@@ -10,7 +10,7 @@ import pytest
 
 from credence.tables import joining
 from credence.tables.formats import BROAD, BY_NAME, CATEGORIES, CLASSES, FORMATS
-from credence.tables.propose import propose_formats
+from credence.tables.guess import propose_formats
 from credence.tables.samples import Samples, TableSpec, read_samples, stream_samples
 
 VALID = Path(__file__).resolve().parents[1] / "data" / "valid" / "tables"
@@ -360,7 +360,10 @@ def test_a_census_counts_what_the_samples_hold(name: str, monkeypatch: pytest.Mo
     )
     is_apart = name == "networks_long.tsv"  # whose proteins take turns
     assert found == replace(joining.census_of(samples), is_apart=is_apart)
-    assert found.notices() == [*samples.notices(), *([joining.APART] if is_apart else [])]
+    assert found.notices() == [
+        *joining.census_of(samples).notices(),
+        *([joining.APART] if is_apart else []),
+    ]
     own = [*zip(samples.predictions.ids, samples.lines.tolist(), strict=True)]
     own += zip(samples.unscored_ids, samples.unscored_lines.tolist(), strict=True)
     assert sorted(seen) == sorted(own)

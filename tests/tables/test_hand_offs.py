@@ -20,7 +20,7 @@ from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.predictions import Labelled, from_scores, label
 from credence.problems import InputError
-from credence.records import DIGEST, digest_of, read_json, read_record, signed
+from credence.records import DIGEST, digest_of, packed, read_json, read_record, signed
 from credence.relatives.cdhit import parse_clstr
 from credence.sets.conformal import fit_sets
 from credence.stages.report import summarise_file
@@ -32,13 +32,15 @@ from credence.tables.joining import gather_tables, read_part
 from credence.tables.npz import read_vectors
 from credence.tables.samples import read_samples
 from credence.tables.stage_files import (
+    HELD_OUT,
     NOVELTY,
     CalibrationFile,
+    HeldOutFile,
     checksum_of,
+    labelled_digest,
     read_calibration,
     read_held_out_file,
     write_calibration,
-    write_held_out_file,
 )
 from credence.tables.text import require_file
 from credence.tables.writing import write_record
@@ -172,40 +174,42 @@ def test_annotate_refuses_a_calibration_that_is_a_pipe(
 
 @pytest.fixture
 def held_out(tmp_path: Path, labelled: Labelled) -> Path:
-    path = tmp_path / "h.parquet"
+    path = tmp_path / "h.json"
     values = np.linspace(0.0, 1.0, labelled.n_samples)
-    write_held_out_file(path, "kernel", values, None, labelled, {"folds": 3})
+    file = HeldOutFile("kernel", labelled_digest(labelled), {"folds": 3}, values, None)
+    HELD_OUT.write(path, file)
     return path
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "message"),
     [
-        lambda table: table.take(pa.array([1, 0, *range(2, 60)])),
-        lambda table: table.set_column(1, "held_out", pa.array([0.5] * 60)),
-        lambda table: table.set_column(0, "id", pa.array(["x"] * 60)),
+        ({"confidence": packed(np.full(60, 0.5), "float64")}, "its content was changed"),
+        ({"confidence": ["x"] * 60}, "its content was changed"),
     ],
-    ids=["rows swapped", "other confidences", "other ids"],
+    ids=["other confidences", "texts"],
 )
-def test_held_out_confidences_of_other_proteins_are_not_judged(
-    held_out: Path, labelled: Labelled, change: Callable[[pa.Table], pa.Table]
+def test_held_out_confidences_that_were_changed_are_refused(
+    held_out: Path, labelled: Labelled, change: dict[str, Any], message: str
 ) -> None:
-    assert read_held_out_file(held_out, labelled, {"folds": 3})[0] == "kernel"
-    pq.write_table(change(pq.read_table(held_out)), held_out)
+    assert read_held_out_file(held_out, labelled, {"folds": 3}).method == "kernel"
+    held_out.write_text(json.dumps(json.loads(held_out.read_text()) | change))
     assert refusal(lambda: read_held_out_file(held_out, labelled, {"folds": 3})) == (
-        f"{held_out}: its digest does not fit its content: the file was changed after it was "
-        "written. Cross-fit the method again: credence crossfit."
+        f"{held_out}: {message} after it was written. {HELD_OUT.again}"
     )
 
 
-def test_held_out_confidences_that_are_texts_are_refused(
+def test_held_out_numbers_of_other_proteins_are_not_judged(
     held_out: Path, labelled: Labelled
 ) -> None:
-    table = pq.read_table(held_out)
-    pq.write_table(table.set_column(1, "held_out", pa.array(["x"] * 60)), held_out)
-    assert "the file is damaged" in refusal(
-        lambda: read_held_out_file(held_out, labelled, {"folds": 3})
-    )
+    file = HELD_OUT.read(held_out)
+    vectors = np.full((60, 2), 0.5)
+    wrong = ({"confidence": file.confidence[:3]}, {"confidence": file.confidence[:, None]})
+    for part in (*wrong, {"probabilities": vectors}, {"probabilities": vectors[:5]}):
+        HELD_OUT.write(held_out, replace(file, **part))
+        assert "it is damaged: it has numbers of other proteins" in refusal(
+            lambda: read_held_out_file(held_out, labelled, {"folds": 3})
+        )
 
 
 @pytest.mark.parametrize(
@@ -213,9 +217,8 @@ def test_held_out_confidences_that_are_texts_are_refused(
     [
         read_confidences,
         read_vectors,
-        lambda path: read_held_out_file(path, None, {}),
         lambda path: summarise_file("use", path, None, "kernel"),
-        lambda path: gather_tables({path: None}, path.with_name("whole.parquet")),
+        lambda path: gather_tables({path: None}, path, path.with_name("whole.parquet")),
         lambda path: read_samples(path, TableSpec("wide")),
     ],
 )
@@ -273,7 +276,7 @@ def calibration(tmp_path: Path, labelled: Labelled) -> Path:
         ),
         (
             lambda body: body.update(scale=float("inf")),
-            ": this is not a calibration (Infinity is not JSON).",
+            ", column 'scale': Infinity is no value for it.",
         ),
     ],
     ids=[

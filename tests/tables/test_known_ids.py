@@ -2,78 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from credence.problems import InputError
-from credence.tables import scan
+from credence.predictions import Strings
+from credence.problems import InputError, Problem, gathering
+from credence.tables import joining
 from credence.tables.formats import TableSpec
 from credence.tables.joining import stream_tables, take_census
-from credence.tables.scan import KnownIds
 
 FIRST_LINE = 2
-N_SEEDS = 200
+N_SEEDS = 60
 N_HASHES = 5  # so few that most are of two ids
 
 
-def add(known: KnownIds, where: str, ids: list[str], hashes: list[int]) -> None:
-    def again() -> Iterator[tuple[int, str]]:
-        yield from enumerate(ids, FIRST_LINE)
-
-    known.add(where, np.array(hashes, dtype=np.int64), again)
-
-
-def hash_of(name: str) -> int:
-    return sum(map(ord, name)) % N_HASHES
+def hashes_of(ids: Strings) -> NDArray[np.uint64]:
+    every = [sum(map(ord, name)) % N_HASHES for name in ids]
+    return np.array(every, dtype=np.uint64) << np.uint64(60)
 
 
 def some_tables(seed: int) -> list[list[str]]:
     rng = np.random.default_rng(seed)
-    names = ["".join(rng.choice(list("abcd"), 2)) for _ in range(rng.integers(2, 16))]
-    bounds = np.sort(rng.integers(0, len(names) + 1, 3)).tolist()
-    return [list(dict.fromkeys(names[a:b])) for a, b in pairwise([0, *bounds, len(names)])]
+    names = ["".join(rng.choice(list("abcd"), 2)) for _ in range(rng.integers(6, 16))]
+    return [list(dict.fromkeys(part)) for part in (names[:2], names[2:5], names[5:])]
 
 
-def test_the_first_table_with_an_id_of_an_earlier_one_is_refused() -> None:
-    n_refused = sum(is_refused(some_tables(seed)) for seed in range(N_SEEDS))
+def test_every_id_of_an_earlier_table_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(joining, "keys_of", hashes_of)
+    monkeypatch.setattr(joining, "CLASHES_AT_ONCE", N_HASHES)
+    spec, n_refused = TableSpec("wide", scale=10.0), 0
+    for seed in range(N_SEEDS):
+        earlier: dict[str, Path] = {}
+        expected, paths = set(), []
+        for number, ids in enumerate(some_tables(seed)):
+            paths.append(tmp_path / f"{seed}_{number}.csv")
+            paths[-1].write_text("id,A,B\n" + "".join(f"{id_},7.0,3.0\n" for id_ in ids))
+            for line, name in enumerate(ids, FIRST_LINE):
+                if earlier.setdefault(name, paths[-1]) != paths[-1]:
+                    expected.add(
+                        f"{paths[-1]}, line {line}: the id {name!r} is in {earlier[name]} "
+                        "already. Give each protein its own id, or remove one of the rows."
+                    )
+        found: list[Problem] = []
+        with gathering(found):
+            take_census([str(path) for path in paths], spec)
+        assert {str(one) for one in found} == expected
+        n_refused += bool(expected)
     assert 0 < n_refused < N_SEEDS  # both happen
 
 
-def is_refused(tables: list[list[str]]) -> bool:
-    """Return whether tables were refused, after comparing with a look-up of texts."""
-    known = KnownIds()
-    earlier: dict[str, str] = {}
-    for number, ids in enumerate(tables):
-        where = f"{number}.tsv"
-        twice = [
-            (earlier[name], line, name)
-            for line, name in enumerate(ids, FIRST_LINE)
-            if name in earlier
-        ]
-        if twice:
-            with pytest.raises(InputError) as refusal:
-                add(known, where, ids, list(map(hash_of, ids)))
-            assert {str(one) for one in refusal.value.problems} == {
-                f"{where}, line {line}: the id {name!r} is in {other} already. "
-                "Give each protein its own id, or remove one of the rows."
-                for other, line, name in twice
-            }
-            return True
-        add(known, where, ids, list(map(hash_of, ids)))
-        earlier |= dict.fromkeys(ids, where)
-    return False
-
-
-def test_ids_are_looked_up_beyond_the_first_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scan, "BLOCK_ROWS", 2)
-    known = KnownIds()
-    add(known, "a.tsv", ["x"], [7])
-    with pytest.raises(InputError, match=r"b.tsv, line 5: the id 'x' is in a.tsv already"):
-        add(known, "b.tsv", ["p", "q", "r", "x"], [1, 2, 3, 7])
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_hashes_are_looked_at_some_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    monkeypatch.setattr(joining, "keys_of", hashes_of)
+    monkeypatch.setattr(joining, "CLASHES_AT_ONCE", at_once)
+    for name, ids in (("a", "bcdef"), ("b", "ghijf")):
+        text = "id,A,B\n" + "".join(f"{id_},7.0,3.0\n" for id_ in ids)
+        (tmp_path / f"{name}.csv").write_text(text)
+    with pytest.raises(InputError, match=r"b.csv, line 6: the id 'f' is in .*a.csv already"):
+        take_census([str(tmp_path / "a.csv"), str(tmp_path / "b.csv")], TableSpec("wide", 10.0))
 
 
 def test_streams_and_censuses_refuse_alike(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from credence.predictions import Predictions
 from credence.problems import InputError
-from credence.tables.joining import concatenate
+from credence.tables.joining import census_of, concatenate
 from credence.tables.samples import Samples, TableSpec, read_samples, stream_samples, write_samples
 
 VALID = Path(__file__).resolve().parents[1] / "data" / "valid" / "tables"
@@ -210,11 +210,13 @@ def test_tables_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:
 
 def test_what_was_accepted_with_a_reserve_is_told() -> None:
     samples = read_samples(VALID / "phynteny.tsv", TableSpec("phynteny"))
-    assert samples.notices() == [
+    assert census_of(samples).notices() == [
         "1 of 3 proteins carry no scores and get no confidence, the first is 'c_1' in line 2"
     ]
     tied = read_samples(VALID / "phanns.csv", TableSpec("phanns"))
-    assert tied.notices() == ["1 rows have two best scores; the first class in order counts"]
+    assert census_of(tied).notices() == [
+        "1 rows have two best scores; the first class in order counts"
+    ]
 
 
 def test_phanns_own_table_has_the_facts_stated_of_it(real_data: Path) -> None:

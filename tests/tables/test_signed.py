@@ -63,8 +63,8 @@ def test_the_digest_is_that_of_the_content_and_not_of_the_order() -> None:
         ({"number": 0.2}, ": its content was changed after it was written."),
         ({"schema": "credence/other/2"}, ": its schema is not 'credence/example/2'."),
         (
-            {"schema": "credence/example/3"},
-            ", column 'schema': 'credence/example/3' is not 'credence/example/2', the only one "
+            {"schema": "credence/example/1"},
+            ", column 'schema': 'credence/example/1' is not 'credence/example/2', the only one "
             f"that credence {__version__} reads.",
         ),
     ],
@@ -74,6 +74,12 @@ def test_a_record_that_was_changed_is_refused(
 ) -> None:
     written.write_text(json.dumps(json.loads(written.read_text()) | change))
     assert refusal(written) == f"record.json{message} {AGAIN}"
+
+
+def test_a_newer_schema_asks_for_a_newer_credence(written: Path) -> None:
+    record = json.loads(written.read_text()) | {"schema": "credence/example/3"}
+    written.write_text(json.dumps(record))
+    assert refusal(written).endswith(" reads. Install a newer credence.")
 
 
 @pytest.mark.parametrize(

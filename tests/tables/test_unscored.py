@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from credence.predictions import Strings
 from credence.problems import InputError
 from credence.tables.contract import (
+    CONFIDENCE_NAMES,
+    TEXT_NAMES,
     UNSCORED,
     read_confidences,
-    unscored_columns,
     with_unscored,
     write_contract,
 )
@@ -38,6 +42,13 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
+def scored_columns(ids: Strings) -> dict[str, Any]:
+    """Return the rows of some proteins that have scores, of which nothing else is known."""
+    texts, numbers = np.full(len(ids), "", dtype=object), np.full(len(ids), np.nan)
+    names = [(name, texts if name in TEXT_NAMES else numbers) for name in CONFIDENCE_NAMES]
+    return {**dict(names), "id": ids}
+
+
 @pytest.mark.parametrize("chunk_rows", [1, 2, 3, 100])
 def test_rows_without_scores_stand_where_the_table_has_them(table: Path, chunk_rows: int) -> None:
     spec = TableSpec("phynteny")
@@ -45,8 +56,7 @@ def test_rows_without_scores_stand_where_the_table_has_them(table: Path, chunk_r
     ids: list[str] = []
     notes: list[str] = []
     for samples in stream_samples(table, spec, chunk_rows, counted.append):
-        scored = unscored_columns(samples.predictions.ids, "m")
-        scored["note"] = np.full(samples.n_samples, "", dtype=object)
+        scored = scored_columns(samples.predictions.ids)
         rows = with_unscored(scored, samples, "m")
         ids += rows["id"].tolist()
         notes += rows["note"].tolist()
@@ -59,7 +69,9 @@ def test_their_rows_are_read_back(table: Path, tmp_path: Path) -> None:
     samples = read_samples(table, TableSpec("phynteny"))
     from credence.tables.contract import Confidences
 
-    columns = unscored_columns(samples.unscored_ids, "kernel")
+    nobody = np.empty(0, dtype=np.int64)
+    without = replace(samples, predictions=samples.predictions.take(nobody), lines=nobody)
+    columns = with_unscored(scored_columns(without.predictions.ids), without, "kernel")
     path = tmp_path / "confidences.tsv"
     write_contract(path, Confidences(*columns.values()))
     assert path.read_text().splitlines()[1] == f"a\t\t\t\t\tno evidence\t{UNSCORED}\t\t0\tkernel"

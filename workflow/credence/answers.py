@@ -28,6 +28,7 @@ from credence.stages.fit import sets_notices
 from credence.stages.reading import RELATIVES_UNKNOWN
 from credence.stages.settings import SetsSettings, SplitSettings
 from credence.tables.contract import Clusters, Groups, named_columns
+from credence.tables.joining import census_of
 from credence.tables.samples import Samples
 from credence.tables.stage_files import CalibrationFile, ShiftFile, made_up
 
@@ -168,7 +169,7 @@ class ScoreTable(Shown):
         predicted, true, right = self._counts()
         is_labelled = self.samples.true_class is not None
         heading = f"{len(self.ids)} proteins, {len(self.class_names)} classes, from {self.where}"
-        sentences = [f"{notice}." for notice in self.samples.notices()]
+        sentences = [f"{notice}." for notice in census_of(self.samples).notices()]
         if is_labelled:
             rate = f"{100 * right.sum() / max(predicted.sum(), 1):.1f} %"
             sentences.insert(0, f"{rate} of the predictions are right.")

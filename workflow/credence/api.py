@@ -225,14 +225,12 @@ def _is_files(table: Any) -> bool:
 
 def _format_of(path: str) -> str:
     """Return the one format that fits a file; refuse where it is not one."""
-    from credence.tables.guess import suggestion
-    from credence.tables.propose import the_format
+    from credence.tables.guess import the_format
 
-    proposal = the_format(Path(path), "format={!r}")
-    if proposal is None:
-        stated = ", ".join(f"{key}={value!r}" for key, value in suggestion(Path(path)).items())
-        raise refuse(path, "no format fits this table.", f"Name its columns: {stated}.")
-    return proposal.format
+    def state(found: dict[str, Any]) -> str:
+        return ", ".join(f"{key}={value!r}" for key, value in found.items())
+
+    return the_format(Path(path), "format={!r}", state).format
 
 
 def _columns_of(

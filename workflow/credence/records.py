@@ -41,7 +41,14 @@ MOST_NESTED = 50  # a record of credence has fewer levels than twenty
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # half a character, which no file can hold
 DIGEST = "sha256"  # the key of a record's own digest
 CHANGED = "its digest does not fit its content: the file was changed after it was written."
-PACKED_KINDS = {"float32": "<f4", "int32": "<i4", "uint8": "|u1", "uint64": "<u8", "bool": "|b1"}
+PACKED_KINDS = {
+    "float32": "<f4",
+    "float64": "<f8",
+    "int32": "<i4",
+    "uint8": "|u1",
+    "uint64": "<u8",
+    "bool": "|b1",
+}
 # What a list may hold (kinds of numpy's types) to become an array; O: null among numbers.
 LISTED_KINDS = {"f": "fiuO", "i": "iu", "b": "biu", "O": "UO"}
 
@@ -388,10 +395,10 @@ def read_text(path: Path, remedy: str) -> str:
     raise refuse(str(path), what, remedy)
 
 
-def parse_json(text: str, **hooks: Any) -> Any:
+def parse_json(text: str) -> Any:
     """Return JSON data that can be written again, or raise a ValueError that says why not."""
     try:
-        value = json.loads(text, **hooks)
+        value = json.loads(text)
     except RecursionError:
         raise ValueError("it is nested without end") from None
     level: list[Any] = [[value]]
@@ -412,7 +419,11 @@ def parse_json(text: str, **hooks: Any) -> Any:
 
 def read_json(path: Path, remedy: str) -> dict[str, Any]:
     """Return the JSON record of a file."""
-    where, text = str(path), read_text(path, remedy)
+    return json_record(str(path), read_text(path, remedy), remedy)
+
+
+def json_record(where: str, text: str, remedy: str) -> dict[str, Any]:
+    """Return the JSON record of a text that stands in a file."""
     try:
         record = parse_json(text)
     except json.JSONDecodeError as error:
@@ -421,8 +432,22 @@ def read_json(path: Path, remedy: str) -> dict[str, Any]:
     except ValueError as error:
         raise refuse(where, f"this is no record of credence ({error}).", remedy) from None
     if not isinstance(record, dict):
-        raise refuse(str(path), "this is not a JSON record.", remedy)
+        raise refuse(where, "this is not a JSON record.", remedy)
     return record
+
+
+def require_schema(record: Mapping[str, Any], schema: str, where: str, remedy: str) -> None:
+    """Refuse a record of another schema, or of another version of it."""
+    found = str(record.get("schema"))
+    (name, _, version), (own, _, known) = found.rpartition("/"), schema.rpartition("/")
+    if found == schema:
+        return
+    if name != own or not version.isdecimal():
+        raise refuse(where, f"its schema is not {schema!r}.", remedy)
+    what = f"{found!r} is not {schema!r}, the only one that credence {__version__} reads."
+    if int(version) > int(known):
+        remedy = "Install a newer credence."
+    raise refuse(where, what, remedy, column="schema")
 
 
 def read_record(kind: type[Read], path: Path, remedy: str) -> Read:

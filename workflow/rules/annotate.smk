@@ -73,8 +73,7 @@ rule annotate_part:
         events=EVENTS,
         evidence=(settings.evidence or []) if EVENTS else [],
     output:
-        table=temp(f"{RESULTS}/use_sets/{{use_set}}/parts/{{part}}.tsv"),
-        parquet=temp(f"{RESULTS}/use_sets/{{use_set}}/parts/{{part}}.parquet"),
+        temp(f"{RESULTS}/use_sets/{{use_set}}/parts/{{part}}.parquet"),
     log:
         f"{RESULTS}/logs/annotate-{{use_set}}-{{part}}.log",
     benchmark:
@@ -105,13 +104,12 @@ rule annotate_part:
         " annotate {input.scores:q}"
         " {params.part:q} --check {input.summary:q}"
         " --calibration {input.calibration:q} --shift {input.shift:q} --spec {params.spec:q}"
-        " {params.events:q} --spreadsheet-safe --also {output.parquet:q} --out {output.table:q} 2> {log:q}"
+        " {params.events:q} --out {output:q} 2> {log:q}"
 
 
 rule gather:
     input:
-        tables=lambda wildcards: parts(rules.annotate_part.output.table, wildcards),
-        parquets=lambda wildcards: parts(rules.annotate_part.output.parquet, wildcards),
+        parts=lambda wildcards: parts(rules.annotate_part.output[0], wildcards),
         calibration=CALIBRATION,
         shift=rules.shift.output.record,
     output:
@@ -138,7 +136,7 @@ rule gather:
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
-        " gather {input.tables:q} {input.parquets:q}"
+        " gather {input.parts:q}"
         " --calibration {input.calibration:q} --shift {input.shift:q}"
         " --name {wildcards.use_set:q} {params.lists:q} --lists-record {output.found:q}"
         " --settings {params.settings:q} --spreadsheet-safe --six-decimals"

@@ -9,7 +9,7 @@ rule crossfit:
         groups=GROUPS,
         calibration=f"{RESULTS}/releases/{LAST}/calibrations/{{method}}.json",
     output:
-        f"{RESULTS}/crossfits/{{method}}.parquet",
+        f"{RESULTS}/crossfits/{{method}}.json",
     log:
         f"{RESULTS}/logs/crossfit-{{method}}.log",
     benchmark:

@@ -271,7 +271,7 @@ def combine() -> None:
 @click.option(
     "--part",
     metavar="K/N",
-    help="Only one part of N, for several machines: rows, which credence gather joins, or TABLEs.",
+    help="Only one part of N, for several machines: rows, as Parquet, to be joined; or TABLEs.",
 )
 @flag_options(ids_across="With a folder as --out: no id may be in two TABLEs.")
 @click.option(
@@ -313,7 +313,7 @@ def annotate(
 
     shipped: list[str] = []
     if calibration is None and release is None:
-        from credence.tables.propose import propose_formats
+        from credence.tables.guess import propose_formats
         from credence.tables.ready_made import that_fit
 
         formats = [given["format_"]]
@@ -367,7 +367,7 @@ def calibrations(name: str | None, as_json: bool) -> None:
         click.echo("\n".join(lines if name else [lines[0], f"    for: {card['for']}"]))
 
 
-@stage_command("annotate.gather_parts", "gather part_1.tsv part_2.tsv --out conf.tsv")
+@stage_command("annotate.gather_parts", "gather part_1.parquet part_2.parquet --out c.tsv")
 @click.argument("parts", nargs=-1, required=True, metavar="PART...")
 @file_options(
     calibration="What they were annotated with: for q-values and lists.",
@@ -380,13 +380,12 @@ def calibrations(name: str | None, as_json: bool) -> None:
 @spreadsheet_option
 @six_decimals_option
 @also_option
-@out_option("All rows: .tsv or .parquet, as its parts are.")
+@out_option("All rows: .tsv, .tsv.gz, .tsv.zst or .parquet.")
 def gather() -> None:
     """Join what credence annotate wrote of the parts of a table, in their order.
 
     The bytes are those of a table that was annotated whole: q-values are added from
     the calibration that the parts name, where it is still there, or from --calibration.
-    With --also, parts that end as its name does are its own.
     """
 
 
@@ -687,12 +686,12 @@ def compare() -> None:
 @stage_command(
     "evaluate.crossfit_tables",
     "crossfit demo/calibration.csv --format phanns-labelled "
-    "--calibration c.json --out held_out.parquet",
+    "--calibration c.json --out held_out.json",
 )
 @labelled_options
 @required_options(calibration="What credence fit wrote from this table.")
 @settings_options("crossfit")
-@out_option("What it says of every protein held out, a .parquet file.")
+@out_option("What it says of every protein held out, as JSON.")
 def crossfit() -> None:
     """Fit the method of a calibration without one fold after the other.
 

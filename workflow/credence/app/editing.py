@@ -47,19 +47,14 @@ def with_trove(text: str, entry: Mapping[str, Any], where: str) -> str:
     end = "\r\n" if "\r\n" in text else "\n"
     if lines and not lines[-1].endswith(("\n", "\r")):
         lines[-1] += end
-    if root.flow_style:
-        edited = text
+    if root.flow_style or (_entries(value) and value.flow_style):
+        edited = text  # which is refused below
     elif value is None:
         indent = root.start_mark.column
         block = ["", f"{' ' * indent}{TROVES}:", *_block(entry, indent + 2)]
         edited = "".join([*lines, *(line + end for line in block)])
-    elif value.id == "sequence" and value.value and value.flow_style:
-        place = value.end_mark.index - 1
-        before = text[:place].rstrip()
-        comma = "" if before.endswith(",") else ","
-        edited = f"{before}{comma} {inline(dict(entry))}{text[place:]}"
     else:
-        if value.id == "sequence" and value.value:
+        if _entries(value):
             indent = value.start_mark.column
             place = _last_line(value.value[-1]) + 1
             # The comments that belong to an item stand deeper.
@@ -82,14 +77,7 @@ def without_trove(text: str, position: int, where: str) -> str:
     _, _, value = _nodes(text, where)
     lines = text.splitlines(keepends=True)
     item = value.value[position]
-    if value.flow_style:
-        places = [(one.start_mark.index, one.end_mark.index) for one in value.value]
-        if position > 0:
-            start, stop = places[position - 1][1], places[position][1]
-        else:
-            start, stop = places[0][0], places[1][0] if len(places) > 1 else places[0][1]
-        edited = text[:start] + text[stop:]
-    else:
+    if not value.flow_style:
         start, stop = item.start_mark.line, _last_line(item) + 1
         while not lines[start].lstrip().startswith("-"):
             start -= 1
@@ -100,10 +88,9 @@ def without_trove(text: str, position: int, where: str) -> str:
             while not (match := re.match(named, lines[place])):
                 place -= 1
             lines[place] = f"{match[0]} []{lines[place][match.end() :]}"
-        edited = "".join(lines)
     data = parse_document(text, where).data
     left = [entry for at, entry in enumerate(data[TROVES]) if at != position]
-    return _checked(edited, {**data, TROVES: left}, where, "take the entry out by hand.")
+    return _checked("".join(lines), {**data, TROVES: left}, where, "take the entry out by hand.")
 
 
 def _nodes(text: str, where: str) -> tuple[Any, Any, Any]:
@@ -116,6 +103,11 @@ def _nodes(text: str, where: str) -> tuple[Any, Any, Any]:
         if key.value == TROVES:
             return root, key, value
     return root, None, None
+
+
+def _entries(value: Any) -> list[Any]:
+    """Return the entries of a node that is a list; none of another."""
+    return value.value if value is not None and value.id == "sequence" else []
 
 
 def _last_line(node: Any) -> int:

@@ -119,14 +119,13 @@ def _found(
 ) -> dict[str, Any]:
     """Return how a table is read: as stated, as a known tool writes it, or by its cells."""
     from credence.tables.formats import BY_NAME, unknown_format
-    from credence.tables.guess import guess_columns
-    from credence.tables.propose import scale_of_rows, the_format
+    from credence.tables.guess import fitting, guess_columns, scale_of_rows
 
     path, format_ = Path(table), stated.get("format")
     if format_ is not None and format_ not in BY_NAME:
         raise InputError([unknown_format(format_, option)])
     if format_ is None and "columns" not in stated:
-        proposal = the_format(path, f"{option} {{}}")
+        proposal = fitting(path, f"{option} {{}}")
         # Of an archive of arrays the check says what is wrong.
         arrays = "networks-npz" if path.suffix == ".npz" else None
         format_ = arrays if proposal is None else proposal.format

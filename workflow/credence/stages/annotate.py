@@ -58,7 +58,7 @@ from credence.tables.contract import (
 )
 from credence.tables.digests import KnownDigests, sha256_of
 from credence.tables.formats import TableSpec
-from credence.tables.joining import Part, gather_tables, read_parts, stream_tables
+from credence.tables.joining import MARK, Part, gather_tables, read_parts, stream_tables
 from credence.tables.samples import Samples
 from credence.tables.scan import RowRange
 from credence.tables.stage_files import (
@@ -213,8 +213,13 @@ def _annotate(
         [*tables, *given.files.values(), summary],
     )
     annotation = given.annotation
-    for_whole = {"--lists": lists is not None, "--six-decimals": given.six_decimals}
+    for_whole = {"--also": also is not None, "--lists": lists is not None}
+    for_whole |= {"--spreadsheet-safe": safe, "--six-decimals": given.six_decimals}
     mark, rows = _part_of(part, tables, summary, given.how, given.files, for_whole)
+    if mark and Path(out).suffix != ".parquet":
+        what = "a part is written as Parquet."
+        remedy = "Give a name that ends in .parquet; credence gather writes every kind of table."
+        raise refuse(out, what, remedy)
     pieces = (samples.predictions for _, samples in stream_tables(tables, given.spec))
     sameness = sameness_of(annotation.file, annotation.shift, pieces)
     annotation = replace(annotation, is_changed=sameness is not None and sameness.is_changed)
@@ -225,27 +230,22 @@ def _annotate(
     outs = [Path(path) for path in (out, also) if path is not None]
     with ExitStack() as whole:
         # Q-values wait for the last row; of a part nobody knows them.
-        rows_of = {path: path if part else whole.enter_context(beside(path)) for path in outs}
-        with ExitStack() as stack:
-            progress = stack.enter_context(Progress("annotate", "proteins"))
-            writers = [
-                stack.enter_context(
-                    TableWriter(path, annotation.names, spreadsheet_safe=safe, mark=mark)
-                )
-                for path in rows_of.values()
-            ]
+        first, *_ = outs if part else [whole.enter_context(beside(path)) for path in outs]
+        with (
+            Progress("annotate", "proteins") as progress,
+            TableWriter(first, annotation.names, metadata=mark) as writer,
+        ):
             found = stream_tables(tables, given.spec, progress.expect, rows)
             for columns, n_own in given.columns(annotation, found):
                 n_unknown += int(np.isnan(columns["confidence"]).sum())
                 n_unscored += n_own
-                for writer in writers:
-                    writer.write(columns)
+                writer.write(columns)
                 progress.add(len(columns["id"]))
             n_samples = progress.done
         if not part:
             finish_table(
-                rows_of, annotation.file, annotation.shift, settings, name, lists, lists_record,
-                safe, given.six_decimals,
+                first, outs, annotation.file, annotation.shift, settings, name, lists,
+                lists_record, spreadsheet_safe=safe, in_six_decimals=given.six_decimals,
             )  # fmt: skip
     if novelty_record is not None:
         newcomers = annotation.newcomers
@@ -461,10 +461,10 @@ def _part_of(
     how: Mapping[str, str],
     files: Mapping[str, str | None],
     for_whole: Mapping[str, bool],
-) -> tuple[str | None, RowRange | None]:
+) -> tuple[dict[str, str], RowRange | None]:
     """Return what a part of tables that were checked says of itself, and its rows of one table."""
     if part is None:
-        return None, None
+        return {}, None
     for option, is_given in for_whole.items():
         if is_given:
             raise refuse(option, "it is for whole tables.", "Give it to credence gather.")
@@ -497,7 +497,7 @@ def _part_of(
         {name: path for name in LISTED if (path := files[name]) is not None},
     )
     rows = None if mark.rows is None else RowRange(*mark.rows, checked.resolution)
-    return json.dumps(asdict(mark)), rows
+    return {MARK: json.dumps(asdict(mark))}, rows
 
 
 def part_named(part: str) -> tuple[int, int]:
@@ -521,21 +521,12 @@ def gather_parts(
     spreadsheet_safe: bool = False,
     six_decimals: bool = False,
 ) -> None:
-    """Join the tables of parts in their order, those of each ending by themselves."""
-    wanted = {Path(path).suffix: path for path in (out, also) if path is not None}
-    written = (*wanted.values(), lists_record, *list_paths(lists, settings))
+    """Join the tables of parts in their order, and write them with q-values."""
+    outs = [Path(path) for path in (out, also) if path is not None]
+    written = (out, also, lists_record, *list_paths(lists, settings))
     require_other(written, [*parts, calibration, shift])
-    own: dict[str, list[Path]] = {suffix: [] for suffix in wanted}
-    for part in map(Path, parts):
-        if part.suffix not in wanted:
-            what = "nothing that is to be written ends like this part."
-            raise refuse(str(part), what, "Give --out or --also a name with the same ending.")
-        own[part.suffix].append(part)
-    for suffix, path in wanted.items():
-        if not own[suffix]:
-            raise refuse(path, f"no part ends in {suffix}.", "Give the parts of this table.")
-    every = read_parts({wanted[suffix]: own[suffix] for suffix in wanted})
-    of_parts = next(iter(next(iter(every.values())).values()))
+    every = read_parts(out, [Path(part) for part in parts])
+    of_parts = next(iter(every.values()))
     calibration, shift = known = [
         _still_there(given, option, of_parts)
         for given, option in zip((calibration, shift), LISTED, strict=True)
@@ -550,23 +541,15 @@ def gather_parts(
         raise refuse(lacking[0], what, "Give what the parts were annotated with.")
     file = None if calibration is None or lacking else read_calibration(Path(calibration))
     shift_file = None if shift is None else SHIFT.read(Path(shift))
-    is_joined = file is None and not six_decimals
     with ExitStack() as stack:
-        rows_of = {
-            Path(path): Path(path) if is_joined else stack.enter_context(beside(Path(path)))
-            for path in every
-        }
-        n_rows = [
-            gather_tables(own_parts, rows)
-            for own_parts, rows in zip(every.values(), rows_of.values(), strict=True)
-        ]
-        if not is_joined:
-            finish_table(
-                rows_of, file, shift_file, settings, name, lists, lists_record,
-                spreadsheet_safe, six_decimals,
-            )  # fmt: skip
-    for path, n_own in zip(every, n_rows, strict=True):
-        click.echo(f"Wrote {path}: {n_own} rows of {len(every[path])} parts.", err=True)
+        rows, *_ = [stack.enter_context(beside(path)) for path in outs]
+        n_rows = gather_tables(every, outs[0], rows)
+        finish_table(
+            rows, outs, file, shift_file, settings, name, lists, lists_record,
+            spreadsheet_safe=spreadsheet_safe, in_six_decimals=six_decimals,
+        )  # fmt: skip
+    for path in outs:
+        click.echo(f"Wrote {path}: {n_rows} rows of {len(every)} parts.", err=True)
     if file is None:
         click.echo(f"{out}: without q-values, which need {' and '.join(lacking)}.", err=True)
 

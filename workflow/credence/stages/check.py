@@ -19,8 +19,8 @@ from credence.stages import reading
 from credence.tables.digests import sha256_of
 from credence.tables.fasta import match_ids
 from credence.tables.formats import TableSpec
+from credence.tables.guess import propose_formats
 from credence.tables.joining import Census, census_of, take_census
-from credence.tables.propose import propose_formats
 from credence.tables.samples import Samples, write_samples
 from credence.tables.stage_files import KnownProteins, read_calibration
 from credence.tables.writing import write_record
@@ -109,8 +109,7 @@ def read_checked(
         samples = reading.read_set(tables, spec)
     ids_at = None
     if samples is not None:
-        ids = np.concatenate([samples.predictions.ids, samples.unscored_ids])
-        ids_at = ids, np.concatenate([samples.lines, samples.unscored_lines])
+        ids_at = samples.lines_and_ids[::-1]
     n_proteins = _match(proteins, match, tables[0], ids_at, problems)
     if samples is not None:
         with gathering(problems):

@@ -124,7 +124,6 @@ def judge_calibrations(
 def crossfit_tables(given: LabelledTables, out: str, settings: Settings, calibration: str) -> None:
     """Write what the method of a calibration says of each protein that did not fit it."""
     require_other((out,), [*given.files, calibration])
-    stage_files.check_held_out_ending(Path(out))
     files = _read_calibrations([calibration])
     (name,) = files
     labelled = _judged_set(given, files, settings).labelled
@@ -133,8 +132,9 @@ def crossfit_tables(given: LabelledTables, out: str, settings: Settings, calibra
     calibrator = parse_method(name, "--calibration").build(quick)
     fold = fold_of(labelled.cluster, labelled.predictions.predicted_class, n_folds)
     confidences, vectors = cross_fit(labelled, {name: calibrator}, fold)
-    found = confidences[name], vectors.get(name)
-    stage_files.write_held_out_file(Path(out), name, *found, labelled, _facts(settings))
+    own = stage_files.labelled_digest(labelled), _facts(settings)
+    file = stage_files.HeldOutFile(name, *own, confidences[name], vectors.get(name))
+    stage_files.HELD_OUT.write(Path(out), file)
     click.echo(f"Wrote {out}: {name}, {labelled.n_samples} proteins, {n_folds} folds.", err=True)
 
 
@@ -193,15 +193,14 @@ def _read_held_out(
     problems: list[Problem] = []
     for path in paths:
         with gathering(problems):
-            method, confidence, vectors = stage_files.read_held_out_file(
-                Path(path), labelled, facts
-            )
-            if method not in files:
-                what = f"{method!r} is not judged here."
+            file = stage_files.read_held_out_file(Path(path), labelled, facts)
+            if file.method not in files:
+                what = f"{file.method!r} is not judged here."
                 raise refuse(path, what, "Give its calibration too, or leave it out.")
-            if method in found:
-                raise refuse(path, f"{method!r} was given already.", "Give each method once.")
-            found[method] = Stated(confidence, vectors)
+            if file.method in found:
+                what = f"{file.method!r} was given already."
+                raise refuse(path, what, "Give each method once.")
+            found[file.method] = Stated(file.confidence, file.probabilities)
     raise_any(problems)
     return found
 

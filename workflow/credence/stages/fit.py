@@ -23,6 +23,7 @@ from credence.tables import stage_files
 from credence.tables.counts import FORMAT as COUNTS
 from credence.tables.counts import read_counts
 from credence.tables.digests import sha256_of
+from credence.tables.joining import census_of
 from credence.tools.combining import Combination
 
 AGAIN = "Combine again: credence combine."
@@ -64,7 +65,7 @@ def fit_tables(
         tools=None if tools is None else read_record(Combination, Path(tools), AGAIN),
     )
     stage_files.write_calibration(Path(out), file)
-    for notice in (*sets_notices(file, settings.sets), *samples.notices()):
+    for notice in (*sets_notices(file, settings.sets), *census_of(samples).notices()):
         click.echo(f"{table}: {notice}.", err=True)
     if file.counts["relatives"] == reading.RELATIVES_UNKNOWN:
         click.echo(f"{out}: {reading.RELATIVES_UNKNOWN}. {GIVE_CLUSTERS}", err=True)

@@ -11,7 +11,6 @@ import click
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
 from credence.findings import ProteinList, Threshold, Thresholds, UseLists
@@ -261,40 +260,32 @@ def sentence_of(found: ProteinList, errors: ListErrors, certainty: float, level:
 
 
 def finish_table(
-    rows: Mapping[Path, Path],
+    rows: Path,
+    outs: Sequence[Path],
     file: CalibrationFile | None,
     shift: ShiftFile | None,
     settings: Settings,
     name: str,
     folder: str | None,
     record: str | None,
-    spreadsheet_safe: bool,
-    in_six_decimals: bool,
+    **how: Any,
 ) -> None:
-    """Write `rows`, tables without q-values, with these; their lists; a record for the page.
+    """Write `rows`, a table without q-values, with these; its lists; a record for the page.
 
     Where the calibration does not say what lists rest on there are neither, the record is empty.
     """
     ranking = None if file is None else ranking_of(file, shift)
     if ranking is None:
-        for written, source in rows.items():
-            if in_six_decimals:
-                write_again(source, written, None, in_six_decimals=True)
-            else:
-                source.replace(written)
+        write_again(rows, outs, None, **how)
         if record is not None:
             write_record(Path(record), {})
         return
-    table, counts = table_of(next(iter(rows.values())), ranking)
+    table, counts = table_of(rows, ranking)
     errors = errors_of(ranking.held_out, counts.sum(axis=0), settings.lists.certainty)
-    for written, source in rows.items():
-        write_again(source, written, errors.q_value, in_six_decimals=in_six_decimals)
+    write_again(rows, outs, errors.q_value, **how)
     if folder is not None:
         paths = zip(list_paths(folder, settings), settings.lists.error, strict=True)
         ends = {Path(path): [errors.end_of(error)] for path, error in paths}
-        is_unsafe = table.path.suffix == ".parquet"  # the cells of a TSV are safe already
-        is_safe = spreadsheet_safe and is_unsafe
-        how: dict[str, Any] = {"spreadsheet_safe": is_safe, "in_six_decimals": in_six_decimals}
         write_lists(table, [errors], ends, **how)
     if record is not None:
         write_record(Path(record), lists_found(ranking, counts, settings, name))
@@ -349,42 +340,20 @@ def list_paths(folder: str | None, settings: Settings) -> list[str]:
     return [] if folder is None else [str(Path(folder) / name) for name in names]
 
 
-def write_again(
-    source: Path, written: Path, by_step: Floats | None, *, in_six_decimals: bool
-) -> None:
+def write_again(rows: Path, outs: Sequence[Path], by_step: Floats | None, **how: Any) -> None:
     """Write a table again, with the q-value of each protein where those by step are given."""
     with ExitStack() as stack:
-        if source.suffix == ".parquet":
-            file = stack.enter_context(pq.ParquetFile(source))
-            names, pieces = file.schema_arrow.names, file.iter_batches()
-        else:
-            names = _cells(source, stack, {}).schema.names
-            is_text = [
-                name in contract.TEXT_NAMES or name.startswith(contract.TOOL) for name in names
-            ]
-            is_number = [in_six_decimals and not is_one for is_one in is_text]
-            kinds = [pa.float64() if is_one else pa.string() for is_one in is_number]
-            pieces = _cells(source, stack, dict(zip(names, kinds, strict=True)))
+        file = stack.enter_context(pq.ParquetFile(rows))
+        names = file.schema_arrow.names
         own = names if by_step is None else [*with_q_value(dict.fromkeys(names), None)]
-        writer = stack.enter_context(TableWriter(written, own, in_six_decimals=in_six_decimals))
-        for piece in pieces:
+        writers = [stack.enter_context(TableWriter(out, own, **how)) for out in outs]
+        for piece in file.iter_batches():
             columns = dict(zip(names, piece.columns, strict=True))
-            if by_step is None:
+            if by_step is not None:
+                step = step_of(columns["confidence"].to_numpy(zero_copy_only=False))
+                columns = with_q_value(columns, np.where(step >= 0, by_step[step], np.nan))
+            for writer in writers:
                 writer.write(columns)
-                continue
-            stated = piece["confidence"]
-            if pa.types.is_string(stated.type):
-                stated = pc.if_else(pc.equal(stated, ""), "nan", stated)
-            step = step_of(stated.cast(pa.float64()).to_numpy(zero_copy_only=False))
-            writer.write(with_q_value(columns, np.where(step >= 0, by_step[step], np.nan)))
-
-
-def _cells(
-    source: Path, stack: ExitStack, kinds: Mapping[str, pa.DataType]
-) -> csv.CSVStreamingReader:
-    """Return a reader of the cells of a TSV; what is text is read as it is written."""
-    handle = stack.enter_context(pa.input_stream(str(source), compression="detect"))
-    return contract.cells_of(handle, newlines_in_values=True, column_types=kinds)
 
 
 def threshold_tables(

@@ -77,15 +77,13 @@ def proposed_format(path: Path) -> str:
     """Return the one format that fits a table; refuse where it is not one."""
     import click
 
-    from credence.tables.guess import suggestion
-    from credence.tables.propose import the_format
+    from credence.tables.guess import the_format
 
-    proposal = the_format(path, "--format {}")
-    if proposal is None:
-        found = suggestion(path)
-        name, spec = found.pop("format"), json.dumps(found, ensure_ascii=False)
-        remedy = f"Name its columns: --format {name} --spec '{spec}'."
-        raise refuse(str(path), "no format fits this table.", remedy)
+    def state(found: dict[str, Any]) -> str:
+        name = found.pop("format")
+        return f"--format {name} --spec '{json.dumps(found, ensure_ascii=False)}'"
+
+    proposal = the_format(path, "--format {}", state)
     click.echo(f"{path}: read as {proposal.format} ({proposal.reason}).", err=True)
     return proposal.format
 

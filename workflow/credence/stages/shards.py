@@ -1,6 +1,6 @@
 """The stage `annotate` on tables in shards: a file of confidences for each file of scores."""
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,15 +10,15 @@ import click
 import numpy as np
 
 from credence import __version__
-from credence.predictions import Integers, Strings
 from credence.problems import MOST_PROBLEMS_KEPT, Problem, gathering, raise_any, refuse
 from credence.progress import Progress
 from credence.stages.annotate import Given, echo_sentences, part_named, sameness_of
 from credence.stages.reading import require_other
 from credence.tables.digests import CHANGED, KnownDigests
 from credence.tables.formats import TableSpec
+from credence.tables.joining import stream_tables
 from credence.tables.samples import Samples, stream_samples
-from credence.tables.shards import SEALS, Shard, shards_of, shared_ids
+from credence.tables.shards import SEALS, Shard, shards_of
 from credence.tables.writing import TableWriter
 
 MOST_HELD = 20_000_000  # scores of a table that is read once, and held: 160 MB
@@ -80,7 +80,8 @@ def annotate_shards(
         click.echo(f"{out}: {what}; the first is {changed[0]}.", err=True)
     echo_sentences(given.annotation, count["rows"], out, given)
     if ids_across and not problems:
-        problems += shared_ids(given.tables, lambda table: _lines_and_ids(table, given.spec))
+        with gathering(problems):
+            deque(stream_tables(given.tables, given.spec), maxlen=0)
     raise_any(_in_turn(problems))
 
 
@@ -143,9 +144,3 @@ def _held(source: str, spec: TableSpec) -> Callable[[], Iterator[Samples]]:
         if size > MOST_HELD:
             return lambda: stream_samples(Path(source), spec)
     return lambda: iter(held)
-
-
-def _lines_and_ids(source: str, spec: TableSpec) -> Iterator[tuple[Integers, Strings]]:
-    for one in stream_samples(Path(source), spec):
-        lines = np.concatenate([one.lines, one.unscored_lines])
-        yield lines, np.concatenate([one.predictions.ids, one.unscored_ids])

@@ -60,7 +60,7 @@ def read_classifier(path: Path) -> Classifier:
     shapes: dict[str, tuple[int, ...]] = {"mean": (n, width), "scale": (n, width)}
     for layer in range(N_LAYERS):
         member = file.members.get(f"weights_{layer}")
-        after = member.shape[-1] if member is not None and member.ndim > 0 else -1
+        after = member.shape[-1] if member is not None and member.shape else -1
         after = len(record.class_names) if layer == N_LAYERS - 1 else after
         shapes[f"weights_{layer}"], shapes[f"biases_{layer}"] = (n, width, after), (n, after)
         width = after

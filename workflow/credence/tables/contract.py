@@ -552,30 +552,20 @@ def confidence_columns(
 UNSCORED = "no scores from the classifier, so no confidence"
 
 
-def unscored_columns(ids: Strings, method: str) -> dict[str, Any]:
-    """Return the rows of the table `confidences` for proteins without scores."""
-    texts = {"id": ids, "predicted_class": "", "use": USES[-1], "note": UNSCORED, "method": method}
-    blank = {"support": 0.0}  # the rest is not known
-    return {
-        name: np.full(len(ids), texts[name], dtype=object)
-        if name in texts
-        else np.full(len(ids), blank.get(name, np.nan))
-        for name in CONFIDENCE_NAMES
-    }
-
-
 def with_unscored(columns: dict[str, Any], samples: Samples, method: str) -> dict[str, Any]:
     """Return rows of `confidences` with those of the unscored, in the table's order."""
-    if len(samples.unscored_ids) == 0:
+    lines, n = samples.lines_and_ids[0], len(samples.unscored_ids)
+    if n == 0:
         return columns
-    unscored = unscored_columns(samples.unscored_ids, method)
-    order = np.argsort(np.concatenate([samples.lines, samples.unscored_lines]), kind="stable")
-    n_unscored = len(samples.unscored_ids)
-    nothing = {True: np.full(n_unscored, "", dtype=object), False: np.full(n_unscored, np.nan)}
-    return {
-        name: np.concatenate([values, unscored.get(name, nothing[values.dtype == object])])[order]
-        for name, values in columns.items()
-    }
+    stated = {"id": samples.unscored_ids, "use": USES[-1], "note": UNSCORED, "method": method}
+    stated["support"] = 0.0  # the rest is not known
+    order = np.argsort(lines, kind="stable")
+    found = {}
+    for name, values in columns.items():
+        blank = stated.get(name, "" if values.dtype == object else np.nan)
+        kind = np.float64 if isinstance(blank, float) else object
+        found[name] = np.append(values, np.full(n, blank, dtype=kind))[order]
+    return found
 
 
 def read_confidences(path: Path) -> ReadTable:
@@ -703,18 +693,17 @@ def _batches(path: Path, kinds: Mapping[str, pa.DataType]) -> Iterator[pa.Record
                 yield pa.RecordBatch.from_arrays(columns, names)
         return
     with pa.input_stream(str(path), compression="detect") as source:
-        convert = {"column_types": kinds, "include_columns": names, "null_values": [""]}
-        yield from cells_of(source, newlines_in_values=False, **convert)
-
-
-def cells_of(source: Any, *, newlines_in_values: bool, **convert: Any) -> csv.CSVStreamingReader:
-    """Return a reader of the cells of an open TSV."""
-    return csv.open_csv(
-        source,
-        read_options=csv.ReadOptions(block_size=BLOCK_BYTES),
-        parse_options=csv.ParseOptions(delimiter="\t", newlines_in_values=newlines_in_values),
-        convert_options=csv.ConvertOptions(strings_can_be_null=False, **convert),
-    )
+        yield from csv.open_csv(
+            source,
+            read_options=csv.ReadOptions(block_size=BLOCK_BYTES),
+            parse_options=csv.ParseOptions(delimiter="\t"),
+            convert_options=csv.ConvertOptions(
+                strings_can_be_null=False,
+                column_types=kinds,
+                include_columns=names,
+                null_values=[""],
+            ),
+        )
 
 
 def read_relatives(path: Path) -> RelativesTable:

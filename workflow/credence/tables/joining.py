@@ -1,17 +1,19 @@
 """Several tables of one set: as one in memory, one after the other in chunks, or counted."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from tempfile import TemporaryFile
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from credence.draws import keys_of
 from credence.predictions import UNKNOWN_CLASS, Integers, Predictions, Strings
 from credence.problems import (
     MOST_PROBLEMS_KEPT,
@@ -26,9 +28,9 @@ from credence.problems import (
 from credence.records import from_record, parse_json, refuse_pipe
 from credence.tables import samples as reading
 from credence.tables.formats import TableSpec
-from credence.tables.samples import CHUNK_ROWS, Counted, Samples, assemble, notices_of
-from credence.tables.scan import KnownIds, RowRange, Scan, rows_of_part
-from credence.tables.writing import MARK, ROWS_AT_ONCE, TableWriter, open_output
+from credence.tables.samples import CHUNK_ROWS, Counted, Samples, assemble
+from credence.tables.scan import RowRange, Scan, rows_of_part
+from credence.tables.writing import ROWS_AT_ONCE, TableWriter
 
 Seen = Callable[[Strings, Integers], object]  # is given ids and their lines
 OF_EVERY_CLASS, OF_BEST_CLASS, NO_SCORES = "of every class", "of the best class", "none"
@@ -49,14 +51,69 @@ def stream_tables(
     counted: Counted = lambda n_rows: None,
     rows: RowRange | None = None,
 ) -> Iterator[tuple[str, Samples]]:
-    """Yield the tables of a set chunk by chunk, each checked whole before, by id and name."""
+    """Yield the tables of a set chunk by chunk, each checked whole before, by id and name.
+
+    An id that stands in two tables is refused at the end.
+    """
     require_different(paths)
-    known = KnownIds() if len(paths) > 1 else None
-    for path in paths:
-        for samples in reading.stream_samples(
-            Path(path), spec, counted=counted, known=known, rows=rows
-        ):
-            yield path, samples
+    with KnownIds(paths, spec) as known:
+        for path in paths:
+            for samples in reading.stream_samples(Path(path), spec, counted=counted, rows=rows):
+                known.see(samples.lines_and_ids[1])
+                yield path, samples
+        raise_any(known.shared())
+
+
+N_BUCKETS = 64  # of hashes, of which one is in memory: 250 MB of 2,000,000,000 proteins
+CLASHES_AT_ONCE = 10_000  # hashes that stand twice, looked at together
+
+
+class KnownIds(ExitStack):
+    """Hashes of the ids of several tables, none of which has an id twice, on the disk."""
+
+    def __init__(self, tables: Sequence[str], spec: TableSpec) -> None:
+        super().__init__()
+        self._tables, self._spec = tables, spec
+        # Of one table nothing is kept.
+        n_buckets = N_BUCKETS if len(tables) > 1 else 0
+        files = (TemporaryFile() for _ in range(n_buckets))  # noqa: SIM115 -- closed with this
+        self._buckets = [self.enter_context(file) for file in files]
+
+    def see(self, ids: Strings) -> None:
+        """Take some ids of a table."""
+        if self._buckets:
+            keys = np.sort(keys_of(ids))
+            bounds = np.arange(1, N_BUCKETS, dtype=np.uint64) << np.uint64(58)
+            pieces = np.split(keys, keys.searchsorted(bounds))
+            for bucket, own in zip(self._buckets, pieces, strict=True):
+                bucket.write(own.tobytes())
+
+    def shared(self) -> list[Problem]:
+        """Return the ids that stand in two tables; those of one hash are compared as texts."""
+        repeated = (key for bucket in self._buckets for key in _repeated(bucket))
+        while some := list(islice(repeated, CLASHES_AT_ONCE)):
+            if problems := self._alike(np.array(some, dtype=np.uint64)):
+                return problems
+        return []
+
+    def _alike(self, wanted: Any) -> list[Problem]:
+        """Return the ids of some hashes that stand in two tables."""
+        problems, seen = [], dict[str, str]()
+        for table in self._tables:
+            for samples in reading.stream_samples(Path(table), self._spec):
+                lines, ids = samples.lines_and_ids
+                for row in np.flatnonzero(np.isin(keys_of(ids), wanted)):
+                    first = seen.setdefault(ids[row], table)
+                    if first != table:
+                        what = f"the id {ids[row]!r} is in {first} already."
+                        problems.append(Problem(table, what, ONE_ID_EACH, int(lines[row])))
+        return problems
+
+
+def _repeated(bucket: IO[bytes]) -> Iterator[int]:
+    bucket.seek(0)
+    keys = np.sort(np.frombuffer(bucket.read(), dtype=np.uint64))
+    yield from np.unique(keys[1:][keys[1:] == keys[:-1]]).tolist()
 
 
 def concatenate(parts: Sequence[tuple[Path, Samples]]) -> Samples:
@@ -171,7 +228,17 @@ class Census:
 
     def notices(self) -> list[str]:
         """Return what a user has to know of tables that were accepted."""
-        found = notices_of(self.n_samples, self.n_ties, self.n_unscored, self.first_unscored)
+        found = []
+        if self.first_unscored is not None:
+            name, line = self.first_unscored
+            found.append(
+                f"{self.n_unscored} of {self.n_unscored + self.n_samples} proteins carry no "
+                f"scores and get no confidence, the first is {name!r} in line {line}"
+            )
+        if self.n_ties:
+            found.append(
+                f"{self.n_ties} rows have two best scores; the first class in order counts"
+            )
         return [*found, APART] if self.is_apart else found
 
     @property
@@ -194,7 +261,8 @@ def census_of(samples: Samples) -> Census:
     of = (float(predictions.scale), float(predictions.resolution), is_whole)
     counts = (n_networks, predictions.n_samples, predictions.n_ties)
     by_class = (counted(predictions.predicted_class), () if truth is None else counted(truth))
-    unscored = (len(samples.unscored_ids), samples.first_unscored)
+    silent = zip(samples.unscored_ids, samples.unscored_lines.tolist(), strict=True)
+    unscored = (len(samples.unscored_ids), next(((str(id_), line) for id_, line in silent), None))
     kinds = (*of, kind_of(predictions))
     return Census(predictions.class_names, *kinds, *counts, *by_class, *unscored, samples.is_apart)
 
@@ -204,31 +272,29 @@ def take_census(paths: Sequence[str], spec: TableSpec, seen: Seen | None = None)
     require_different(paths)
     problems: list[Problem] = []
     found: list[Census] = []
-    known = KnownIds() if len(paths) > 1 else None
-    for path in paths:
-        with gathering(problems):
-            own = _census_of_table(Path(path), spec, known, seen)
-            unlike = ProblemList(path)
-            check_alike(own.facts, (found or [own])[0].facts, Path(paths[0]), unlike)
-            unlike.raise_any()
-            found.append(own)
-    raise_any(problems)
+    with KnownIds(paths, spec) as known:
+        for path in paths:
+            with gathering(problems):
+                own = _census_of_table(Path(path), spec, known, seen)
+                unlike = ProblemList(path)
+                check_alike(own.facts, (found or [own])[0].facts, Path(paths[0]), unlike)
+                unlike.raise_any()
+                found.append(own)
+        raise_any(problems or known.shared())
     return reduce(_together, found)
 
 
-def _census_of_table(
-    path: Path, spec: TableSpec, known: KnownIds | None, seen: Seen | None
-) -> Census:
+def _census_of_table(path: Path, spec: TableSpec, known: KnownIds, seen: Seen | None) -> Census:
     """Return the counts of a table; one of networks is read twice, as scores are pooled."""
     scan = Scan(path, spec)
-    pieces: Iterator[Samples] = map(partial(assemble, scan), scan.checked(CHUNK_ROWS, known))
+    pieces: Iterator[Samples] = map(partial(assemble, scan), scan.checked(CHUNK_ROWS))
     if scan.has_networks:
-        pieces = reading.stream_samples(path, spec, chunk_rows=CHUNK_ROWS, known=known)
+        pieces = reading.stream_samples(path, spec, chunk_rows=CHUNK_ROWS)
     found: Census | None = None
     for samples in pieces:
+        lines, ids = samples.lines_and_ids
+        known.see(ids)
         if seen is not None:
-            ids = np.concatenate([samples.predictions.ids, samples.unscored_ids])
-            lines = np.concatenate([samples.lines, samples.unscored_lines])
             order = np.argsort(lines, kind="stable")
             seen(ids[order], lines[order])
         own = census_of(samples)
@@ -264,8 +330,7 @@ def _together(first: Census, second: Census) -> Census:
     )
 
 
-BLOCK_BYTES = 1 << 20
-ABSENT = ("this part cannot be read.", "Annotate it again.")
+MARK = "credence part"  # the key of what a part of a table says of itself
 NO_PART = (
     "it does not say which part of a table it is.",
     "Give what credence annotate --part wrote, as it wrote it.",
@@ -274,7 +339,7 @@ NO_PART = (
 
 @dataclass(frozen=True)
 class Part:
-    """What a part says of itself: the first line of a TSV, metadata of a Parquet table."""
+    """What a part says of itself, in its metadata."""
 
     number: int  # Which part it is, from 1, and of how many
     n_parts: int
@@ -294,11 +359,9 @@ class Part:
 
 def read_part(path: Path) -> Part:
     """Return what a part says of itself; refuse a table that is none."""
-    if path.suffix == ".parquet":
-        text = (_schema(path).metadata or {}).get(MARK.encode(), b"")
-    else:
-        with _opened(path) as source:
-            text = source.readline(BLOCK_BYTES).removeprefix(f"# {MARK} ".encode())
+    if path.is_file() and path.suffix != ".parquet":
+        raise refuse(str(path), *NO_PART)
+    text = _schema(path)[1].get(MARK.encode(), b"")
     try:
         part = from_record(Part, parse_json(text.decode()))
         if not 1 <= part.number <= part.n_parts:
@@ -308,14 +371,14 @@ def read_part(path: Path) -> Part:
     return part
 
 
-def read_parts(given: Mapping[str, Sequence[Path]]) -> dict[str, dict[Path, Part]]:
+def read_parts(out: str, paths: Sequence[Path]) -> dict[Path, Part]:
     """Return what parts say; refuse what is missing, doubled, out of order or mixed."""
     problems: list[Problem] = []
-    found: dict[str, dict[Path, Part]] = {out: {} for out in given}
+    found: dict[Path, Part] = {}
     first: tuple[Path, dict[str, object]] | None = None
-    for out, path in ((out, path) for out, paths in given.items() for path in paths):
+    for path in paths:
         with gathering(problems):
-            found[out][path] = part = read_part(path)
+            found[path] = part = read_part(path)
             facts = {"number of parts": part.n_parts, "table": (part.tables, part.n_rows)}
             facts |= part.made_with
             first = first or (path, facts)
@@ -326,8 +389,7 @@ def read_parts(given: Mapping[str, Sequence[Path]]) -> dict[str, dict[Path, Part
                 remedy = "Give the parts of one table, annotated alike."
                 problems.append(Problem(str(path), what, remedy))
     raise_any(problems)
-    wrong = (problem for out, parts in found.items() for problem in _not_in_turn(out, parts))
-    raise_any(islice(wrong, MOST_PROBLEMS_KEPT))
+    raise_any(islice(_not_in_turn(out, found), MOST_PROBLEMS_KEPT))
     return found
 
 
@@ -351,81 +413,38 @@ def _not_in_turn(out: str, parts: Mapping[Path, Part]) -> Iterator[Problem]:
         yield Problem(out, what, "Put each table into one part, in the order of the check.")
 
 
-def gather_tables(parts: Mapping[Path, Part], out: Path) -> int:
-    """Write the rows of all parts, in their order; return how many there are."""
-    if out.suffix not in (".tsv", ".parquet"):
-        raise refuse(str(out), "parts are joined to .tsv or .parquet.", "Give such a name.")
+def gather_tables(parts: Mapping[Path, Part], out: Path, rows: Path) -> int:
+    """Write `rows`, those of all parts in their order, for `out`; return how many there are."""
     n_rows = 0
-    with ExitStack() as stack:
-        counts = (_gather_text if out.suffix == ".tsv" else _gather_parquet)(parts, out, stack)
-        for (path, part), n_own in zip(parts.items(), counts, strict=True):
-            if part.rows is not None and n_own != part.rows[1] - part.rows[0]:
+    first = next(iter(parts))
+    with TableWriter(rows, _schema(first)[0]) as writer:
+        for path, part in parts.items():
+            n_before = n_rows
+            try:
+                with pq.ParquetFile(path) as file:
+                    for batch in file.iter_batches(batch_size=ROWS_AT_ONCE):
+                        n_rows += batch.num_rows
+                        writer.write(dict(zip(batch.schema.names, batch.columns, strict=True)))
+            except (pa.ArrowException, OSError, ValueError) as error:  # ValueError: other columns
+                raise _cut_short(path) from error
+            if part.rows is not None and n_rows - n_before != part.rows[1] - part.rows[0]:
                 raise _cut_short(path)
-            n_rows += n_own
         if n_rows != part.n_rows:
             what = f"its parts have {n_rows} rows, and the tables {part.n_rows}."
             raise refuse(str(out), what, "Annotate the parts again.")
     return n_rows
 
 
-def _gather_text(parts: Iterable[Path], out: Path, stack: ExitStack) -> Iterator[int]:
-    """Copy the lines of all parts, the header once; yield the rows of each."""
-    first = b""
-    target = stack.enter_context(open_output(out))
-    for path in parts:
-        n_rows, is_quoted = 0, False
-        with _opened(path) as source:
-            source.readline()  # what it says of itself
-            header = source.readline()
-            if not first:
-                first = header
-                target.write(header)
-            last = header[-1:] if header == first else b""
-            while block := source.read(BLOCK_BYTES):
-                target.write(block)
-                pieces = block.split(b'"')  # a cell in quotes may hold a line break
-                n_rows += sum(piece.count(b"\n") for piece in pieces[is_quoted::2])
-                is_quoted ^= len(pieces) % 2 == 0
-                last = last and block[-1:]
-            if last != b"\n":
-                raise _cut_short(path)
-        yield n_rows
-
-
-def _gather_parquet(parts: Iterable[Path], out: Path, stack: ExitStack) -> Iterator[int]:
-    """Write the rows of all parts in pieces as large as those of the whole; yield their counts."""
-    names: list[str] = []
-    for path in parts:
-        n_rows = 0
-        try:
-            if not names:
-                names = list(_schema(path).names)
-                writer = stack.enter_context(TableWriter(out, names))
-            with pq.ParquetFile(path) as file:
-                for batch in file.iter_batches(batch_size=ROWS_AT_ONCE):
-                    n_rows += batch.num_rows
-                    writer.write(dict(zip(batch.schema.names, batch.columns, strict=True)))
-        except (pa.ArrowException, OSError, ValueError) as error:  # ValueError: other columns
-            raise _cut_short(path) from error
-        yield n_rows
-
-
-def _schema(path: Path) -> Any:
+def _schema(path: Path) -> tuple[list[str], Mapping[bytes, bytes]]:
+    """Return the names of the columns and the metadata."""
     try:
         refuse_pipe(path)
-        return pq.read_schema(path)
+        schema = pq.read_schema(path)
+        return schema.names, schema.metadata or {}
     except FileNotFoundError as error:
-        raise refuse(str(path), *ABSENT) from error
-    except (pa.ArrowException, OSError) as error:
+        raise refuse(str(path), "this part cannot be read.", "Annotate it again.") from error
+    except (pa.ArrowException, OSError, ValueError) as error:  # ValueError: names are no texts
         raise _cut_short(path) from error
-
-
-def _opened(path: Path) -> BinaryIO:
-    try:
-        refuse_pipe(path)
-        return path.open("rb")
-    except OSError as error:
-        raise refuse(str(path), *ABSENT) from error
 
 
 def _cut_short(path: Path) -> InputError:

@@ -42,11 +42,6 @@ class Member:
     dtype: np.dtype[Any]  # Of its entries
     is_by_rows: bool  # Whether its rows follow each other in the file
 
-    @property
-    def ndim(self) -> int:
-        """Number of axes."""
-        return len(self.shape)
-
 
 class NpzFile:
     """The arrays of an npz file; every byte of it has been read once and is not damaged."""
@@ -192,7 +187,7 @@ def _arrays(path: Path) -> tuple[list[Any], Any]:
             what = f"the array {needed!r} is missing."
             raise refuse(where, what, nearest(needed, list(arrays)))
     ids, values = arrays[name], arrays["vectors"]
-    if ids.ndim != 1 or values.ndim != 2 or ids.shape[0] != values.shape[0]:
+    if len(ids.shape) != 1 or len(values.shape) != 2 or ids.shape[0] != values.shape[0]:
         what = f"'{name}' has the shape {ids.shape}, 'vectors' {values.shape}."
         raise refuse(where, what, "Give a row of vectors for each id.")
     if values.dtype.kind not in "fiu":

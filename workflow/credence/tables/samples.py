@@ -26,7 +26,7 @@ from credence.predictions import (
 from credence.problems import InputError, ProblemList, refuse
 from credence.tables.digests import CHANGED, stamp_of
 from credence.tables.formats import Gathering, TableSpec
-from credence.tables.scan import KEY, KnownIds, Metadata, Part, Remembers, RowRange, Scan, joined
+from credence.tables.scan import KEY, Metadata, Part, Remembers, RowRange, Scan, joined
 from credence.tables.source import MemoryTable, open_parquet
 from credence.tables.writing import write_table
 
@@ -57,32 +57,10 @@ class Samples:
         return self.predictions.n_samples
 
     @property
-    def first_unscored(self) -> tuple[str, int] | None:
-        """The first protein without scores, and its line."""
-        for id_, line in zip(self.unscored_ids, self.unscored_lines, strict=True):
-            return str(id_), int(line)
-        return None
-
-    def notices(self) -> list[str]:
-        """Return what a user has to know of a table that was accepted."""
-        n_unscored = len(self.unscored_ids)
-        return notices_of(self.n_samples, self.predictions.n_ties, n_unscored, self.first_unscored)
-
-
-def notices_of(
-    n_samples: int, n_ties: int, n_unscored: int, first_unscored: tuple[str, int] | None
-) -> list[str]:
-    """Return what a user has to know of a table that was accepted."""
-    found = []
-    if first_unscored is not None:
-        name, line = first_unscored
-        found.append(
-            f"{n_unscored} of {n_unscored + n_samples} proteins carry no scores and "
-            f"get no confidence, the first is {name!r} in line {line}"
-        )
-    if n_ties:
-        found.append(f"{n_ties} rows have two best scores; the first class in order counts")
-    return found
+    def lines_and_ids(self) -> tuple[Integers, Strings]:
+        """Line and id of each protein, at the end of those without scores."""
+        ids = np.concatenate([self.predictions.ids, self.unscored_ids])
+        return np.concatenate([self.lines, self.unscored_lines]), ids
 
 
 def assemble(scan: Scan, part: Part, networks: Sequence[str] = ()) -> Samples:
@@ -237,32 +215,22 @@ MOST_SCORES = 12_000_000
 
 
 def _stream_networks(
-    scan: Scan, chunk_rows: int, counted: Counted, known: KnownIds | None, rows: RowRange | None
+    scan: Scan, chunk_rows: int, counted: Counted, rows: RowRange | None
 ) -> Iterator[Samples]:
     """Yield the proteins of a table of networks in chunks, read whole where rows stand apart."""
     found = _look_through(scan, chunk_rows)
     if found is None:
-        yield from _whole(scan, chunk_rows, counted, known, rows)
+        yield from _whole(scan, chunk_rows, counted, rows)
         return
-    names, hashes = found
-    del found
-
-    def ids() -> Iterator[tuple[int, str]]:
-        for part in whole_proteins(scan.again(chunk_rows), chunk_rows // SOME_NETWORKS or 1):
-            first = _begins_protein(part.ids)
-            yield from zip(part.lines[first].tolist(), part.ids[first], strict=True)
-
-    if known is not None:
-        known.add(scan.where, hashes, ids)
-    counted(len(hashes) if rows is None else rows.stop - rows.start)
-    del hashes
+    names, n_all = found
+    counted(n_all if rows is None else rows.stop - rows.start)
     n_proteins = min(chunk_rows, max(1, MOST_SCORES // (len(names) * len(scan.layout.classes))))
     parts = whole_proteins(scan.again(chunk_rows), n_proteins, rows)
     yield from map(partial(assemble, scan, networks=names), parts)
 
 
-def _look_through(scan: Scan, chunk_rows: int) -> tuple[tuple[str, ...], Integers] | None:
-    """Return the networks and a hash of each protein's id; None where reading it whole tells why.
+def _look_through(scan: Scan, chunk_rows: int) -> tuple[tuple[str, ...], int] | None:
+    """Return the networks and the number of proteins; None where reading it whole tells why.
 
     A protein's rows stand apart then (as do those of two ids of one hash), or anything is wrong.
     """
@@ -285,28 +253,25 @@ def _look_through(scan: Scan, chunk_rows: int) -> tuple[tuple[str, ...], Integer
                 is_ambiguous |= bool((part.truth != part.truth[first][protein]).any())
     except InputError:
         return None
-    names, found = in_order(code_of), np.concatenate(hashes)
-    in_turn = np.sort(found)
+    names, in_turn = in_order(code_of), np.sort(np.concatenate(hashes))
     if (in_turn[1:] == in_turn[:-1]).any():
         return None
+    n_all = len(in_turn)
     del in_turn
     is_whole = min(fewest) == len(names) and not is_ambiguous
     _require_whole(
         scan, () if is_whole else whole_proteins(scan.again(chunk_rows), n_at_once), names
     )
-    return names, found
+    return names, n_all
 
 
 def _whole(
-    scan: Scan, chunk_rows: int, counted: Counted, known: KnownIds | None, rows: RowRange | None
+    scan: Scan, chunk_rows: int, counted: Counted, rows: RowRange | None
 ) -> Iterator[Samples]:
     for _ in scan.checked(chunk_rows):  # refuses what is to be refused without holding it
         pass
     samples = assemble(scan, joined(list(scan.again(chunk_rows))))
     ids, truth, genome = samples.predictions.ids, samples.true_class, samples.genome
-    if known is not None:
-        hashes = np.fromiter(map(hash, ids), np.int64, len(ids))
-        known.add(scan.where, hashes, lambda: zip(samples.lines.tolist(), ids, strict=True))
     start, stop = (0, len(ids)) if rows is None else (rows.start, rows.stop)
     counted(stop - start)
     for begin in range(start, stop, chunk_rows):
@@ -336,7 +301,6 @@ def stream_samples(
     spec: TableSpec,
     chunk_rows: int = CHUNK_ROWS,
     counted: Counted = lambda n_rows: None,
-    known: KnownIds | None = None,
     rows: RowRange | None = None,
 ) -> Iterator[Samples]:
     """Yield the chunks of what :func:`read_samples` gives, after checking the whole table."""
@@ -345,10 +309,10 @@ def stream_samples(
     if rows is not None and rows.start == rows.stop:
         counted(0)
     elif scan.has_networks:
-        yield from _stream_networks(scan, chunk_rows, counted, known, rows)
+        yield from _stream_networks(scan, chunk_rows, counted, rows)
     else:
         held, n_rows = list[Part](), 0
-        for part in scan.checked(chunk_rows, known):
+        for part in scan.checked(chunk_rows):
             n_rows += len(part.ids)
             held = [part] if n_rows == len(part.ids) else []  # of a table of one chunk
         counted(n_rows)

@@ -10,7 +10,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credence.predictions import Booleans, Floats, Integers, Strings
-from credence.problems import MOST_PROBLEMS_KEPT, ONE_ID_EACH, InputError, ProblemList, nearest
+from credence.problems import ONE_ID_EACH, InputError, ProblemList, nearest
 from credence.records import parse_json
 from credence.tables.formats import (
     MOST_SCALE,
@@ -577,12 +576,8 @@ class Checker:
             what += f"(give or take {tolerance:.3g} for the decimals)."
             self.problems.add(what, "Correct the scores or remove the row.", int(line))
 
-    def id_hashes(self) -> NDArray[np.int64]:
-        """Return a hash of the id of each row, in the table's order."""
-        return np.concatenate([np.empty(0, dtype=np.int64), *self._hashes])
-
     def _report_repeated(self, ids: Callable[[], Iterator[tuple[int, str]]]) -> None:
-        hashes = self.id_hashes()
+        hashes = np.concatenate([np.empty(0, dtype=np.int64), *self._hashes])
         in_order = np.sort(hashes)
         again = in_order[1:][in_order[1:] == in_order[:-1]]
         del in_order
@@ -611,55 +606,6 @@ def _bad_cell(protein: str, text: str) -> tuple[str, str]:
     if text.count(",") == 1 and text.replace(",", "").strip().isdigit():
         return f"{text!r} is not a number.", "Write decimals with a point."
     return f"{text!r} is not a number.", remedy
-
-
-BLOCK_ROWS = 1_000_000  # looked up at once
-
-Ids = Callable[[], Iterator[tuple[int, str]]]
-
-
-class KnownIds:
-    """Ids of the tables seen so far: of each a hash; where two are the same, ids are compared."""
-
-    def __init__(self) -> None:
-        self._tables: list[tuple[str, NDArray[np.int64], Ids]] = []
-
-    def add(self, where: str, hashes: NDArray[np.int64], ids: Ids) -> None:
-        """Take the ids of one more table, or raise those that an earlier one has."""
-        problems = ProblemList(where)
-        for earlier, known, known_ids in self._tables:
-            rows = _rows_among(hashes, known)
-            if not rows.size:
-                continue
-            own = dict(_ids_at(ids, rows))
-            wanted = set(own.values())
-            shared = {name for _, name in known_ids() if name in wanted}
-            for line, name in own.items():
-                if name in shared:
-                    problems.add(f"the id {name!r} is in {earlier} already.", ONE_ID_EACH, line)
-        problems.raise_any()
-        self._tables.append((where, np.sort(hashes), ids))
-
-
-def _rows_among(hashes: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Return the first rows whose hash is among those known, which are in order."""
-    found = [np.empty(0, dtype=np.intp)]
-    n_found = 0
-    for start in range(0, len(hashes) if len(known) else 0, BLOCK_ROWS):
-        block = hashes[start : start + BLOCK_ROWS]
-        place = np.minimum(np.searchsorted(known, block), len(known) - 1)
-        found.append(np.flatnonzero(known[place] == block) + start)
-        n_found += len(found[-1])
-        if n_found >= MOST_PROBLEMS_KEPT:
-            break
-    return np.concatenate(found)[:MOST_PROBLEMS_KEPT]
-
-
-def _ids_at(ids: Ids, rows: NDArray[np.intp]) -> Iterator[tuple[int, str]]:
-    wanted = set(rows.tolist())
-    for row, line_and_id in enumerate(islice(ids(), int(rows[-1]) + 1)):
-        if row in wanted:
-            yield line_and_id
 
 
 KEY = "credence"
@@ -883,9 +829,7 @@ class Scan:
         for first_row, chunk in within(self.table.chunks(n_rows, problems), self.rows):
             yield read_rows(chunk, first_row, self.layout, self.format, self.scale)
 
-    def checked(
-        self, n_rows: int, known: KnownIds | None = None, remembers: Remembers = Remembers.ALL
-    ) -> Iterator[Part]:
+    def checked(self, n_rows: int, remembers: Remembers = Remembers.ALL) -> Iterator[Part]:
         """Yield the parts of the table; at its end raise every problem found."""
         problems = ProblemList(self.where)
         checker = Checker(self, problems, remembers)
@@ -900,8 +844,6 @@ class Scan:
             if error.problems[0] not in problems.problems:
                 problems.problems.extend(error.problems)
         problems.raise_any()
-        if known is not None:
-            known.add(self.where, checker.id_hashes(), lambda: self.ids(n_rows))
 
     def again(self, n_rows: int) -> Iterator[Part]:
         """Yield the parts of a table that has been checked."""

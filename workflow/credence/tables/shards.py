@@ -6,19 +6,11 @@ goes on with those that are missing (docs/decisions/0940-shards-stand-by-themsel
 
 import glob
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import IO
 
-import numpy as np
-
-from credence.draws import keys_of
-from credence.predictions import Integers, Strings
-from credence.problems import ONE_ID_EACH, InputError, Problem, gathering, raise_any, refuse
+from credence.problems import InputError, Problem, gathering, raise_any, refuse
 from credence.records import from_record, read_json, to_record
 from credence.tables.digests import KnownDigests, Seal
 from credence.tables.text import packing, plain_suffix
@@ -146,47 +138,3 @@ def _strangers(out: Path, shards: Mapping[str, Shard]) -> Iterator[Problem]:
         elif path.name not in shards and shard.seal.is_file():
             what = "it was made of a table that is not given now."
             yield Problem(str(path), what, "Remove it, give that table too, or another --out.")
-
-
-N_BUCKETS = 256  # of hashes, of which one is in memory: 62 MB of 2,000,000,000 proteins
-CLASHES_AT_ONCE = 10_000  # hashes that stand twice, looked at together
-
-Rows = Callable[[str], Iterator[tuple[Integers, Strings]]]
-
-
-def shared_ids(tables: Sequence[str], rows: Rows) -> list[Problem]:
-    """Return the ids that stand in two tables; those of one hash are compared as texts."""
-    with ExitStack() as stack:
-        buckets = [stack.enter_context(TemporaryFile()) for _ in range(N_BUCKETS)]
-        bounds = np.arange(1, N_BUCKETS, dtype=np.uint64) << np.uint64(56)
-        for _, ids in (one for table in tables for one in rows(table)):
-            keys = np.sort(keys_of(ids))
-            for bucket, own in zip(
-                buckets, np.split(keys, keys.searchsorted(bounds)), strict=True
-            ):
-                bucket.write(own.tobytes())
-        repeated = (key for bucket in buckets for key in _repeated(bucket))
-        while some := list(islice(repeated, CLASHES_AT_ONCE)):
-            if problems := _alike(tables, rows, some):
-                return problems
-    return []
-
-
-def _repeated(bucket: IO[bytes]) -> Iterator[int]:
-    bucket.seek(0)
-    keys = np.sort(np.frombuffer(bucket.read(), dtype=np.uint64))
-    yield from np.unique(keys[1:][keys[1:] == keys[:-1]]).tolist()
-
-
-def _alike(tables: Sequence[str], rows: Rows, hashes: Sequence[int]) -> list[Problem]:
-    """Return the ids of some hashes that stand in two tables."""
-    wanted = np.array(hashes, dtype=np.uint64)
-    problems, seen = [], dict[str, str]()
-    for table in tables:
-        for lines, ids in rows(table):
-            for row in np.flatnonzero(np.isin(keys_of(ids), wanted)):
-                first = seen.setdefault(ids[row], table)
-                if first != table:
-                    what = f"the id {ids[row]!r} is in {first} already."
-                    problems.append(Problem(table, what, ONE_ID_EACH, int(lines[row])))
-    return problems

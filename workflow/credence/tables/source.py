@@ -477,7 +477,7 @@ def _networks(arrays: Mapping[str, Member], problems: ProblemList) -> tuple[tupl
     scores = {
         name: array
         for name, array in arrays.items()
-        if name not in LABEL_ARRAYS and array.ndim in (2, 3) and array.dtype.kind in "fiu"
+        if name not in LABEL_ARRAYS and len(array.shape) in (2, 3) and array.dtype.kind in "fiu"
     }
     found = {array.shape for array in scores.values()}
     if len(found) != 1 or (len(scores) > 1 and len(next(iter(found))) == 3):

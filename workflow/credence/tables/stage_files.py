@@ -2,14 +2,12 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Generic, TypeVar
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from credence import __version__, records
@@ -33,7 +31,7 @@ from credence.problems import Problem, nearest, raise_any, refuse
 from credence.relatives.closest import Closest, KnownSequences
 from credence.sets.conformal import PredictionSets, read_sets
 from credence.tables.text import blocks_of, packing
-from credence.tables.writing import write_json, write_table, write_text
+from credence.tables.writing import write_json, write_text
 from credence.tools.combining import Combination
 
 Hashes = Annotated[NDArray[np.uint64], records.Stored(packed="uint64")]
@@ -97,9 +95,8 @@ def defect_in(found: Confidence, n_samples: int) -> str | None:
     return None
 
 
-SCHEMA_NAME = "credence/calibration"
-SCHEMA_VERSION = 1
-SCHEMA = f"{SCHEMA_NAME}/{SCHEMA_VERSION}"
+SCHEMA = "credence/calibration/1"
+OTHER = "Give a file that credence fit wrote."
 REFIT = "Fit the calibration again with credence fit."
 
 COUNTS_IN_WORDS = ("weights", "relatives")
@@ -212,9 +209,9 @@ def read_calibration(path: Path) -> CalibrationFile:
     if packing(path):
         text = b"".join(blocks_of(path)).decode("utf-8", errors="replace")
     else:
-        text = records.read_text(Path(path), "Give a file that credence fit wrote.")
-    body = _parse(where, text)
-    _check_schema(where, body)
+        text = records.read_text(Path(path), OTHER)
+    body = records.json_record(where, text, REFIT)
+    records.require_schema(body, SCHEMA, where, OTHER)
     _check_keys(where, body)
     if checksum_of(body) != body["checksum"]:
         remedy = "Use the file as it was written, or fit again with credence fit."
@@ -241,42 +238,6 @@ def confidence_of(file: CalibrationFile, predictions: Predictions, where: str) -
     if defect is not None:
         raise refuse(where, f"it cannot be used: {defect}.", REFIT, column="calibration")
     return found
-
-
-def _parse(where: str, text: str) -> dict[str, Any]:
-    try:
-        body = records.parse_json(text, parse_constant=_no_constant)
-    except json.JSONDecodeError as error:
-        is_cut = text.lstrip()[:1] in ("", "{") and not text.rstrip().endswith("}")
-        what = "the file ends too early." if is_cut else f"this is not JSON ({error.msg})."
-        remedy = "Copy it again, complete, or fit again with credence fit." if is_cut else REFIT
-        raise refuse(where, what, remedy, line=error.lineno) from None
-    except ValueError as error:
-        raise refuse(where, f"this is not a calibration ({error}).", REFIT) from None
-    if not isinstance(body, dict):
-        what = "this JSON is not a calibration."
-        raise refuse(where, what, "Give a file that credence fit wrote.")
-    return body
-
-
-def _no_constant(word: str) -> float:
-    raise ValueError(f"{word} is not JSON")
-
-
-def _check_schema(where: str, body: Mapping[str, Any]) -> None:
-    schema = body.get("schema")
-    name, _, version = str(schema).rpartition("/")
-    if name != SCHEMA_NAME or not version.isdecimal():
-        found = "there is no schema" if schema is None else f"the schema is {schema!r}"
-        what, remedy = f"{found}, not {SCHEMA!r}.", "Give a file that credence fit wrote."
-    elif int(version) > SCHEMA_VERSION:
-        newest = f"{SCHEMA!r}, the newest that credence {__version__} reads"
-        what, remedy = f"{schema!r} is newer than {newest}.", "Install a newer credence."
-    elif int(version) < SCHEMA_VERSION:
-        what, remedy = f"{schema!r} never existed.", REFIT
-    else:
-        return
-    raise refuse(where, what, remedy, column="schema")
 
 
 def _check_keys(where: str, body: Mapping[str, Any]) -> None:
@@ -375,14 +336,7 @@ class Signed(Generic[File]):
         """Return what a file holds, or refuse it by name."""
         where, again = str(path), self.again
         record = records.read_json(Path(path), again)
-        found = record.get("schema")
-        name, _, version = str(found).rpartition("/")
-        if found != self.schema:
-            if name == self.schema.rpartition("/")[0] and version.isdecimal():
-                only = f"the only one that credence {__version__} reads."
-                what = f"{found!r} is not {self.schema!r}, {only}"
-                raise refuse(where, what, again, column="schema")
-            raise refuse(where, f"its schema is not {self.schema!r}.", again)
+        records.require_schema(record, self.schema, where, again)
         body = {key: value for key, value in record.items() if key not in HEAD}
         if record.get(records.DIGEST) != records.digest_of(body):
             raise refuse(where, "its content was changed after it was written.", again)
@@ -529,87 +483,42 @@ NOVELTY = Signed(
 )
 
 
-HELD_OUT_SCHEMA = "credence/held-out/1"
-KEY = "credence"
-ENDING = ".parquet"
-CONFIDENCE = "held_out"
-VECTOR = "probability_"  # and the number of the class
-REMEDY = "Cross-fit the method again: credence crossfit."
+@dataclass(frozen=True, eq=False)
+class HeldOutFile:
+    """What a method says of proteins held out."""
+
+    method: str
+    set: str  # Digest of the proteins: see :func:`labelled_digest`
+    facts: Mapping[str, float]  # Settings on which confidences depend
+    confidence: Annotated[Floats, records.Stored(packed="float64")]
+    # Of every class, where the method says that.
+    probabilities: Annotated[Floats | None, records.Stored(packed="float64")]
 
 
-def check_held_out_ending(path: Path) -> None:
-    """Refuse a name that does not end as such a file does."""
-    if path.suffix != ENDING:
-        what = "this is written as Parquet."
-        raise refuse(str(path), what, f"Give a name that ends in {ENDING}.")
+HELD_OUT = Signed(
+    "credence/held-out/2",
+    HeldOutFile,
+    "Cross-fit the method again: credence crossfit.",
+    lambda file: None,  # it is looked at beside the proteins: see :func:`read_held_out_file`
+)
 
 
-def write_held_out_file(
-    path: Path,
-    method: str,
-    confidence: Floats,
-    probabilities: Floats | None,
-    labelled: Labelled,
-    facts: dict[str, float],
-) -> None:
-    """Write what a method says of proteins held out."""
-    columns: dict[str, Any] = {"id": labelled.predictions.ids, CONFIDENCE: confidence}
-    if probabilities is not None:
-        columns |= {f"{VECTOR}{place}": row for place, row in enumerate(probabilities.T)}
-    record = {
-        "schema": HELD_OUT_SCHEMA,
-        "method": method,
-        "set": labelled_digest(labelled),
-        records.DIGEST: _columns_digest(list(columns.values())),
-    } | facts
-    write_table(path, columns, metadata={KEY: json.dumps(record, ensure_ascii=False)})
-
-
-def _columns_digest(columns: Sequence[Any]) -> str:
-    """Return the digest of ids and of numbers beside them; a ValueError where they are none."""
-    total = hashlib.sha256(json.dumps(list(columns[0])).encode())
-    for column in columns[1:]:
-        total.update(np.ascontiguousarray(column, dtype=np.float64).tobytes())
-    return total.hexdigest()
-
-
-def read_held_out_file(
-    path: Path, labelled: Labelled, facts: dict[str, float]
-) -> tuple[str, Floats, Floats | None]:
-    """Return the method of a file, its confidences and its vectors, if it has any."""
-    damaged = refuse(str(path), "the file is damaged, or nothing that crossfit wrote.", REMEDY)
-    try:
-        records.refuse_pipe(Path(path))
-        table = pq.read_table(path)
-        names = table.column_names  # which may be no texts
-        found = records.parse_json((table.schema.metadata or {}).get(KEY.encode(), b"{}").decode())
-    except FileNotFoundError:
-        raise refuse(str(path), "the file does not exist.", "Correct the path.") from None
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise damaged from error
-    record = found if isinstance(found, dict) else {}
-    if record.get("schema") != HELD_OUT_SCHEMA:
-        what = f"its schema is {record.get('schema')!r}, not {HELD_OUT_SCHEMA!r}."
-        raise refuse(str(path), what, REMEDY)
-    if record.get("set") != labelled_digest(labelled):
+def read_held_out_file(path: Path, labelled: Labelled, facts: dict[str, float]) -> HeldOutFile:
+    """Return what a method says of these proteins; refuse what it says of others."""
+    file, where = HELD_OUT.read(path), str(path)
+    if file.set != labelled_digest(labelled):
         what = "it is of other proteins, classes, weights or clusters than those judged here."
-        raise refuse(str(path), what, REMEDY)
+        raise refuse(where, what, HELD_OUT.again)
     for name, value in facts.items():
-        own = record.get(name)
-        if own != value:
-            raise refuse(str(path), f"{name} is {own} in it, and {value} here.", REMEDY)
-    n_classes = labelled.predictions.n_classes
-    expected = ["id", CONFIDENCE, *(f"{VECTOR}{place}" for place in range(n_classes))]
-    if names not in (expected, expected[:2]) or table.num_rows != labelled.n_samples:
-        raise damaged
-    try:
-        columns = [table.column(name).to_numpy() for name in names]
-        if record.get(records.DIGEST) != _columns_digest(columns):
-            raise refuse(str(path), records.CHANGED, REMEDY)
-    except (TypeError, ValueError) as error:  # no numbers
-        raise damaged from error
-    vectors = np.column_stack(columns[2:]) if len(columns) > 2 else None
-    return str(record.get("method")), columns[1], vectors
+        if (own := file.facts.get(name, np.nan)) != value:
+            what = f"{name} is {own:g} in it, and {value:g} here."
+            raise refuse(where, what, HELD_OUT.again)
+    shape = (labelled.n_samples, labelled.predictions.n_classes)
+    vectors = file.probabilities
+    is_of_others = vectors is not None and vectors.shape != shape
+    if is_of_others or file.confidence.shape != shape[:1]:
+        raise refuse(where, "it is damaged: it has numbers of other proteins.", HELD_OUT.again)
+    return file
 
 
 def labelled_digest(labelled: Labelled) -> str:

@@ -37,7 +37,6 @@ def device_of(name: str) -> str | None:
     return None if match is None else match[1]
 
 
-MARK = "credence part"  # stands before what a part of a table says of itself
 TABLE_ENDINGS = (".tsv", ".tsv.gz", ".tsv.zst", ".parquet")
 ROWS_AT_ONCE = 100_000  # of a TSV turned into text together; of a Parquet row group
 GZIP_LEVEL = 6
@@ -142,18 +141,18 @@ def one_writer(path: Path) -> Iterator[None]:
 
 @contextmanager
 def beside(path: Path) -> Iterator[Path]:
-    """Give the name of a table beside `path`, gone at the end; a killed process had the same."""
+    """Give the name of a Parquet table beside `path`, gone at the end, as after a killed one."""
     check_table_ending(path)
     _refuse_device_name(path)
     if _is_device(path):
         with tempfile.TemporaryDirectory() as folder:
-            yield Path(folder) / path.name
+            yield Path(folder) / f"{path.name}.parquet"
         return
     place = path.resolve()
     probe, lock = _open_beside(place)  # refuses a folder that cannot be written to
     os.close(lock)
     probe.unlink()
-    temporary = place.with_name(f".rows-{place.name}")
+    temporary = place.with_name(f".rows-{place.name}.parquet")
     try:
         yield temporary
     except InputError as error:  # which names the file that the user asked for
@@ -283,14 +282,12 @@ class TableWriter:
         spreadsheet_safe: bool = False,
         in_six_decimals: bool = False,
         metadata: Mapping[str, str] | None = None,
-        mark: str | None = None,
     ) -> None:
         self._path = Path(path)
-        self._mark = mark
         self._names = list(names)
         self._spreadsheet_safe = spreadsheet_safe
         self._in_six_decimals = in_six_decimals  # as text; Parquet has all
-        self._metadata = dict(metadata or {}) | ({} if mark is None else {MARK: mark})
+        self._metadata = dict(metadata or {})
         self._is_parquet = self._path.suffix == ".parquet"
         self._stack = ExitStack()
         self._schema: Any = None
@@ -305,8 +302,6 @@ class TableWriter:
         handle = self._stack.enter_context(open_output(self._path))
         self._handle = handle
         if not self._is_parquet:
-            if self._mark is not None:
-                handle.write(f"# {MARK} {self._mark}\n".encode())
             header = pa.record_batch(
                 [pa.array([name], pa.string()) for name in self._names], self._names
             )
