@@ -6,7 +6,9 @@ import csv
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from credence.app import run_command_line
 from small_worlds import call, call_here
@@ -171,3 +173,44 @@ def test_fit_without_clusters_says_that_relatives_are_not_known(
     use = ["demo/use.csv", "--format", "phanns", "--calibration", "alone.json"]
     assert run_command_line(["annotate", *use, "--out", "alone.tsv"]) == 0
     assert message in capsys.readouterr().err
+
+
+def test_a_first_stage_can_be_fitted_to_a_set_of_its_own(inside: Path) -> None:
+    every = pd.read_csv("demo/calibration.csv", index_col=0, dtype=str)
+    truth = pd.read_csv("demo/labels.tsv", sep="\t", index_col=0)
+    for name, rows in (("validation", every[::2]), ("rest", every[1::2])):
+        rows.rename_axis(None).to_csv(f"{name}.csv")
+        truth.loc[rows.index].to_csv(f"{name}-labels.tsv", sep="\t")
+    old, new = ("--format", "phanns-labelled"), ("--format", "top-score")
+    new += ("--spec", json.dumps({"scale": 1, "columns": {"score": "confidence"}}))
+
+    def run(*words: str) -> None:
+        assert run_command_line([*words]) == 0
+
+    run("fit", "validation.csv", *old, "--method", "tswa", "--out", "first.json")
+    run("annotate", "rest.csv", *old, "--calibration", "first.json", "--out", "rest.tsv")
+    use = ("demo/use.csv", "--format", "phanns")
+    run("annotate", *use, "--calibration", "first.json", "--out", "use.tsv")
+    for name in ("rest.tsv", "use.tsv"):  # a class that the first set lacks has no confidence
+        rows = pd.read_csv(name, sep="\t", dtype=str).dropna(subset="confidence")
+        rows.to_csv(name, sep="\t", index=False)
+    given = pd.read_csv("rest-labels.tsv", sep="\t", index_col=0)
+    known = pd.read_csv("rest.tsv", sep="\t", index_col=0)
+    given.loc[known.index].to_csv("rest-labels.tsv", sep="\t")
+    run("fit", "rest.tsv", *new, "--labels", "rest-labels.tsv", "--out", "second.json",
+        "--method", "platt", "--draws", "0", "--min-positives", "1")  # fmt: skip
+    run("annotate", "use.tsv", *new, "--calibration", "second.json", "--out", "end.tsv")
+
+    # The same by hand: a logistic curve through what the first stage says, class by class.
+    found = pd.read_csv("end.tsv", sep="\t", index_col=0)
+    before = pd.read_csv("use.tsv", sep="\t", index_col=0)["confidence"]
+    is_right = known["predicted_class"] == truth.loc[known.index, "true_class"]
+    own = known["predicted_class"] == "Other"
+    assert 0 < is_right[own].sum() < own.sum()
+    model = LogisticRegression(C=1e9, tol=1e-10, max_iter=10_000)
+    model.fit(known.loc[own, ["confidence"]], is_right[own])
+    here = found.index[found["predicted_class"] == "Other"]
+    by_hand = model.predict_proba(before.loc[here].to_frame())[:, 1]
+    assert found.loc[here, "confidence"].to_numpy() == pytest.approx(
+        by_hand, abs=0.05
+    )  # ours is pulled a little

@@ -45,6 +45,7 @@ ONLY_READ = {
     "docs/tools.md": "begins with tables of two tools; tests/tools types it",
     "docs/ensembles.md": "begins with digits of others; tests/cli/test_study types the like",
     "docs/paper.md": "begins with public data; tests/verification/test_paper.py reads them",
+    "docs/methods.md": "begins with a validation set; tests/cli/test_fit_and_annotate types it",
     "docs/novelty.md": "begins with files that other pages make; tests/cli types the like",
 }
 # Beginnings of commands that no test types, and why.

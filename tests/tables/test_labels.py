@@ -77,3 +77,22 @@ def test_a_pattern_that_finds_no_label_is_refused(pattern: str, message: str) ->
     with pytest.raises(InputError) as refusal:
         labels_from_headers("a.fasta", ["p1"], ["p1 x=HTJ"], [1], pattern)
     assert str(refusal.value) == message
+
+
+def test_labels_may_name_a_class_that_is_never_predicted(tmp_path: Path) -> None:
+    """Only where the tool names the best class alone; else the columns are the classes."""
+    path = tmp_path / "best.csv"
+    path.write_text("id,predicted_class,score\na,Portal,0.9\nb,Portal,0.4\nc,Tail,0.4\nd,Tail,1\n")
+    spec = TableSpec("top-score", scale=1.0, synonyms={"neck": "Collar"})
+    samples = read_samples(path, spec)
+    headers = ["x=Portal", "x=neck", "x=Baseplate", "x="]
+    labels = labels_from_headers("a.fasta", [*"abcd"], headers, [1, 3, 5, 7], "x=(?P<label>.*)")
+    labelled = attach_labels(samples, labels, spec, "best.csv")
+    predictions = labelled.predictions
+    assert predictions.class_names == ("Baseplate", "Collar", "Portal", "Tail")
+    assert predictions.predicted_class.tolist() == [2, 2, 3, 3]
+    assert labelled.true_class is not None
+    assert labelled.true_class.tolist() == [2, 1, 0, -1]
+    stated = TableSpec("top-score", scale=1.0, class_names=("Portal", "Tail"))
+    with pytest.raises(InputError, match="'neck' is no class"):
+        attach_labels(read_samples(path, stated), labels, stated, "best.csv")

@@ -42,7 +42,7 @@ NAMES = {  # The paper's names of methods, and what is fitted for each
 }
 N_GRID = 201
 FEW = 0.01  # of the predictions: more below the beginning of the axis, and it begins at 0
-MOST_POINTS = 400  # of a cloud, right and wrong each; more hide each other
+MOST_POINTS = 800  # of a cloud; more hide each other
 LEAST_FITTED = 10.0  # predictions; fewer have one share for all scores
 FOLDS = 5
 COLUMNS = ("score", "is_correct", "weight", "cluster")  # of a class, one entry a protein
@@ -158,11 +158,11 @@ class Given:
         """Return a point a protein: its confidence over its score, right and wrong."""
         own = self.known.take(self.known.predictions.predicted_class == class_)
         value = self.fitted(method).confidence(own.predictions).value
-        order = np.argsort(keys_of(own.predictions.ids), kind="stable")
+        order = np.argsort(keys_of(own.predictions.ids), kind="stable")[:MOST_POINTS]
         score, found = own.predictions.top_score, []
         assert score is not None
         for word, is_right in (("right", True), ("wrong", False)):
-            rows = order[own.is_correct[order] == is_right][:MOST_POINTS]
+            rows = order[own.is_correct[order] == is_right]
             found.append(series_of(f"{word} prediction", "cloud", word, score[rows], value[rows]))
         return tuple(found)
 
@@ -281,9 +281,9 @@ def matrices(given: Given, kind: int) -> FigureRecord | None:
 def scheme(given: Given) -> FigureRecord | None:
     """Return, for each kind of classifier, the confidence it allows and the methods for it."""
     kinds = (
-        (Need.CLASS, "gives a class", "Conf1: of the class"),
-        (Need.TOP_SCORE, "gives a class and its score", "Conf(S): of class and score"),
-        (Need.VECTOR, "gives the score of every class", "Conf3: of the whole vector"),
+        (Need.CLASS, "gives a class", "Conf1"),
+        (Need.TOP_SCORE, "gives a class and its score", "Conf(S)"),
+        (Need.VECTOR, "gives the score of every class", "Conf3"),
     )
     panels, own = [], -1
     if given.labelled is not None:
@@ -642,8 +642,8 @@ class FigureSpec:
 
 PLAIN = "Steps: share right in intervals of the score, the lowest dotted."
 POINTS = (
-    "One point a protein (at most 400 right and 400 wrong ones a class): at one score there is a "
-    f"range of confidences, since the rest of the vector matters. {PLAIN}"
+    f"One point a protein (of a class with more than {MOST_POINTS}, so many chosen by name): at "
+    f"one score there is a range of confidences, since the rest of the vector matters. {PLAIN}"
 )
 OF_RUN, TRUE = "findings of a run", "true classes"
 _joint, _by_row, _by_column = (partial(matrices, kind=kind) for kind in range(3))

@@ -9,7 +9,7 @@ import numpy as np
 
 from credence.predictions import UNKNOWN_CLASS, Integers, Strings
 from credence.problems import ONE_ID_EACH, Problem, ProblemList, nearest, raise_any, refuse
-from credence.tables.formats import BY_NAME, Columns, Format, NameLookup, TableSpec
+from credence.tables.formats import BY_NAME, Columns, Format, Gathering, NameLookup, TableSpec
 from credence.tables.samples import Samples
 from credence.tables.scan import lay_out
 from credence.tables.source import MemoryTable, open_table
@@ -97,7 +97,12 @@ def labels_from_headers(
 def attach_labels(
     samples: Samples, labels: Labels, spec: TableSpec, table: str, *, may_lack: bool = False
 ) -> Samples:
-    """Return samples with their true classes, or raise all misfits; some `may_lack` theirs."""
+    """Return samples with their true classes, or raise all misfits; some `may_lack` theirs.
+
+    Where a tool names only the best class and no classes are stated, labels may name others.
+    """
+    if samples.predictions.scores is None and spec.class_names is None:
+        samples = _with_classes(samples, labels, spec)
     predictions = samples.predictions
     row_of = {name: row for row, name in enumerate(predictions.ids.tolist())}
     names = predictions.class_names
@@ -126,3 +131,18 @@ def attach_labels(
         problems.append(Problem(table, what, remedy, int(samples.lines[place])))
     raise_any(problems)
     return replace(samples, true_class=truth)
+
+
+def _with_classes(samples: Samples, labels: Labels, spec: TableSpec) -> Samples:
+    """Return samples whose classes are those predicted and those of labels."""
+    predictions, spell = samples.predictions, BY_NAME[spec.format].spell
+    known = NameLookup(predictions.class_names, spell, spec.synonyms)
+    others = Gathering(spec.synonyms)
+    for text in set(labels.texts[np.isin(labels.ids, predictions.ids)].tolist()):
+        if known[text] < 0:
+            others[spell(text)]
+    names = tuple(sorted({*predictions.class_names, *others.names}))
+    place = np.array([*map(names.index, predictions.class_names), UNKNOWN_CLASS])
+    predicted = place[predictions.predicted_class]
+    renamed = replace(predictions, class_names=names, predicted_class=predicted)
+    return replace(samples, predictions=renamed)

@@ -195,7 +195,7 @@ def draw_grid(record: FigureRecord, panels: range, width: int) -> Figure:
             ha="left", va="baseline", linespacing=LINE - 0.1,
         )  # fmt: skip
         if record.panels[at].series and record.panels[at].series[0].kind == "word":
-            _write_words(axes, record.panels[at], max(len(p.series) for p in record.panels) + 1)
+            _write_words(axes, at, record.panels)
             continue
         _paint(axes, record.panels[at], record)
         axes.tick_params(labelleft=column == 0)
@@ -218,10 +218,12 @@ def draw_grid(record: FigureRecord, panels: range, width: int) -> Figure:
 
 
 WORD_LINE = 1.5  # of the font's size, between words below each other
+WORD_SHARE = 0.85  # of a frame, that its widest word takes at most
 
 
-def _write_words(axes: Any, panel: FigurePanel, n_rows: int) -> None:
-    """Write words below each other, in a frame that is heavy where a tool is marked."""
+def _write_words(axes: Any, at: int, panels: tuple[FigurePanel, ...]) -> None:
+    """Write words of a panel below each other, in a frame that is heavy where a tool is marked."""
+    panel = panels[at]
     axes.set_axis_off()
     is_marked = any(one.look == "mark" for one in panel.series)
     colour = style.SERIES[0] if is_marked else style.GRID
@@ -229,11 +231,14 @@ def _write_words(axes: Any, panel: FigurePanel, n_rows: int) -> None:
     axes.add_patch(
         Rectangle((0, 0), 1, 1, transform=axes.transAxes, clip_on=False, fill=False, **look)
     )
-    step = 1.0 / n_rows
+    step = 1.0 / (max(len(one.series) for one in panels) + 1)
+    wide = axes.get_window_extent().width / axes.figure.dpi * MM_PER_INCH
+    widest = max(width_mm(word.name, FONT) for one in panels for word in one.series)
+    points = FONT * min(1.0, WORD_SHARE * wide / widest)
     for row, one in enumerate(panel.series, 1):
         axes.text(
             0.05, 1.0 - row * step, one.name, transform=axes.transAxes, va="center",
-            weight="bold" if one.look != "plain" else "normal",
+            fontsize=points, weight="bold" if one.look != "plain" else "normal",
             color=style.SERIES[0] if one.look == "mark" else style.INK,
         )  # fmt: skip
 
@@ -268,8 +273,9 @@ def _paint_series(axes: Any, one: FigureSeries, record: FigureRecord) -> None:
             axes.vlines((x[:-1] + x[1:]) / 2, one.lower, one.upper, color=style.MUTED, lw=0.6)
     elif one.kind == "cloud":
         axes.scatter(
-            x, y, s=1.6, color=colour, alpha=0.55, linewidths=0, label=label, rasterized=True
-        )
+            x, y, s=1.6, color=colour, alpha=0.55, linewidths=0, label=label, rasterized=True,
+            zorder=1.5 + 1.0 / (2.0 + len(x)),  # the rarer in front, so that none is hidden
+        )  # fmt: skip
     elif one.kind in ("points", "hollow"):
         _paint_points(axes, one, record, label)
     else:
