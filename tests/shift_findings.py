@@ -56,14 +56,11 @@ def shift_class(name: str, **changed: float) -> ShiftClass:
         "applied": 0.23,
         "weight": 0.4,
         "n_predicted": 30,
-        "expected_predicted": 31.5,
         "effective_before": 60.0,
         "effective_after": 41.0,
         "score_median": 6.8,
         "confidence_before": 0.75,
         "confidence_after": 0.5,
-        "score_before": 8.05,
-        "score_after": NAN,
         "elsewhere": 2.25,
         "elsewhere_lower": 0.5,
         "elsewhere_upper": 6.0,
@@ -72,14 +69,7 @@ def shift_class(name: str, **changed: float) -> ShiftClass:
 
 
 def shift_finding(**changed: object) -> ShiftFinding:
-    curve = ShiftCurve(
-        NAMES[0],
-        SCORES,
-        (0.1, 0.5, 0.9),
-        *((0.0, 0.4, 0.8), (0.2, 0.6, 1.0)),
-        (0.05, 0.3, 0.7),
-        *((0.0, 0.2, 0.5), (0.2, 0.5, 0.9)),
-    )
+    curve = ShiftCurve(NAMES[0], SCORES, (0.05, 0.3, 0.7), *((0.0, 0.2, 0.5), (0.2, 0.5, 0.9)))
     classes = (
         shift_class(NAMES[0]),
         shift_class(NAMES[1], calibration_share=0.4, share=0.7, lower=0.6, upper=0.8, weight=1.75),
@@ -93,7 +83,6 @@ def shift_finding(**changed: object) -> ShiftFinding:
             score_median=NAN,
             confidence_before=NAN,
             confidence_after=NAN,
-            score_before=NAN,
         ),
     )
     found = ShiftFinding(

@@ -225,7 +225,7 @@ def main() -> None:
     add("--sizes", type=int, nargs=3, default=(5000, 2500, 2500), help="training, set 1, set 2")
     add("--networks", type=int, default=100)
     add("--steps", type=int, default=27, help="of training: under-trained, about 88 %% right")
-    add("--ensembles", type=int, default=250, help="1000 take half an hour on two cores")
+    add("--ensembles", type=int, default=250, help="1000 take 12 to 16 minutes on two cores")
     add("--proteins", type=Path, help="networks of proteins: npz with softmax, true_class, id")
     add("--draws", type=int, default=20, help="halvings of the proteins")
     add("--cores", type=int, default=2)

@@ -77,12 +77,9 @@ def test_of_a_corrected_sample_marks_and_colours_are_of_the_corrected_curve(
         shift.curves[0],
         score=(2.5, 6.0, 8.0, 10.0),
         **{
-            name: (0.1, 0.5, 0.9, value)
-            for name, value in (("before", 0.95), ("after", 0.96), ("after_upper", 1.0))
+            name: (0.1, 0.5, 0.9, value) for name, value in (("after", 0.96), ("after_upper", 1.0))
         },
-        before_lower=(0.0, 0.3, 0.7, 0.94),
         after_lower=(0.0, 0.3, 0.7, 0.94),
-        before_upper=(1.0,) * 4,
     )
     found = replace(small, shifts=(replace(shift, curves=(curve,)),))
     portal = strip(found)

@@ -81,6 +81,11 @@ def raise_any(problems: Iterable[Problem]) -> None:
         raise InputError(found)
 
 
+def plural(count: int, singular: str, many: str = "") -> str:
+    """Return a count with its noun."""
+    return f"{count:,} {singular if count == 1 else many or singular + 's'}"
+
+
 def nearest(name: str, known: Sequence[str]) -> str:
     """Return the end of a remedy that names the nearest known name, or all."""
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)

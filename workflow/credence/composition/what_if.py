@@ -24,21 +24,16 @@ N_GRID = 101  # a step of 1/100 of the scale
 
 
 def curves_of(corrected: Corrected) -> tuple[ShiftCurve, ...]:
-    """Return both curves of each class that calibration predicted; none if not by score alone."""
+    """Return the curve of each class that calibration predicted; none if not by score alone."""
     predictions = corrected.sample.labelled.predictions
     if predictions.top_score is None or not corrected.by_score:
         return ()
     grid = predictions.score_grid(N_GRID)
     found = []
     for class_ in np.unique(predictions.predicted_class):
-        asked = predictions.at_scores(class_, grid)
-        answers = (of.confidence(asked) for of in (corrected.plain, corrected.adjusted))
-        numbers = [
-            tuple(values.tolist())
-            for answer in answers
-            for values in (answer.value, answer.lower, answer.upper)
-        ]
-        found.append(ShiftCurve(predictions.class_names[class_], tuple(grid.tolist()), *numbers))
+        answer = corrected.adjusted.confidence(predictions.at_scores(class_, grid))
+        numbers = [tuple(of.tolist()) for of in (grid, answer.value, answer.lower, answer.upper)]
+        found.append(ShiftCurve(predictions.class_names[class_], *numbers))
     return tuple(found)
 
 

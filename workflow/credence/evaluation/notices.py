@@ -9,6 +9,7 @@ from credence.confidence import NOTE_TEXTS, Confidence, Note
 from credence.findings import ClassCount, Notice, Reliability
 from credence.metrics import metric as pointwise
 from credence.predictions import Floats, Labelled
+from credence.problems import plural
 
 # With ten bins and 95 % intervals, three or more are off by chance once in 87 times.
 MOST_BINS_OFF = 2
@@ -68,11 +69,6 @@ def notices_of_reliability(
             )
             found.append(Notice("reliability", text, entry.class_name, is_warning=True))
     return tuple(found)
-
-
-def plural(count: int, singular: str, many: str = "") -> str:
-    """Return a count with its noun."""
-    return f"{count:,} {singular if count == 1 else many or singular + 's'}"
 
 
 def _about_the_set(labelled: Labelled) -> list[Notice]:

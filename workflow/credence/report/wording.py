@@ -4,10 +4,13 @@ import math
 import re
 from functools import partial
 
+from credence.problems import plural
+
 NOTHING = "–"
 KEPT = "\u00a0"  # a space at which no line breaks
 REPLACEMENT = "\ufffd"
 MOST_SHORT = 24  # characters of a class name inside a figure
+of = plural  # a count with its noun
 
 
 def share(value: float) -> str:
@@ -80,11 +83,6 @@ def count(value: int) -> str:
 def shown(value: str | int | None) -> str:
     """Return a text or a count as tables show it; a dash where there is none."""
     return count(value) if isinstance(value, int) else value or NOTHING
-
-
-def of(number: int, singular: str, many: str = "") -> str:
-    """Return a count with its noun."""
-    return f"{number:,} {singular if number == 1 else many or singular + 's'}"
 
 
 def as_sentence(text: str) -> str:

@@ -20,10 +20,9 @@ from credence.composition.what_if import what_if_of
 from credence.evaluation import EvaluationOptions, evaluate
 from credence.evaluation.evaluate import cross_fit, metric_columns
 from credence.evaluation.judging import Stated
-from credence.evaluation.notices import plural
 from credence.lists.thresholds import find_thresholds
 from credence.predictions import Labelled
-from credence.problems import Problem, gathering, nearest, raise_any, refuse
+from credence.problems import Problem, gathering, nearest, plural, raise_any, refuse
 from credence.releases.files import read_attach_summary
 from credence.sets.conformal import judge_sets
 from credence.settings import setting_rules

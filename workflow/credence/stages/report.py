@@ -131,22 +131,12 @@ def report_findings(
         use_sets=(*found.use_sets, *summaries),
         shifts=(*found.shifts, *read_shifts),
         notices=(*found.notices, *notices),
-        split=(
-            found.split
-            if split is None
-            else read_record(SplitFinding, Path(split), "Split again: credence split.")
-        ),
-        classifier=(
-            found.classifier
-            if classifier is None
-            else read_record(ClassifierFinding, Path(classifier), "Train again: credence train.")
+        split=_read_or(found.split, SplitFinding, split, "Split again: credence split."),
+        classifier=_read_or(
+            found.classifier, ClassifierFinding, classifier, "Train again: credence train."
         ),
         releases=_releases(changes) if changes else found.releases,
-        labels=(
-            found.labels
-            if labels is None
-            else read_record(DoubtfulLabels, Path(labels), "Look again: credence labels.")
-        ),
+        labels=_read_or(found.labels, DoubtfulLabels, labels, "Look again: credence labels."),
         events=found.events if events is None else _finding(EVENTS, events, found),
         novelties=(
             *found.novelties,
@@ -187,6 +177,11 @@ def report_findings(
         _publish_index(Path(index))
     click.echo(f"Wrote {page}", err=True)
     return found
+
+
+def _read_or(known: Made | None, kind: type[Made], path: str | None, again: str) -> Made | None:
+    """Return what a file holds; without one what is known."""
+    return known if path is None else read_record(kind, Path(path), again)
 
 
 def require_corrected_alike(

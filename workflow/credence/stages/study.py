@@ -13,9 +13,8 @@ import click
 
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.evaluation.notices import plural
 from credence.evaluation.two_sets import measure_halves, measure_sets, summarise_draws
-from credence.problems import raise_any, refuse
+from credence.problems import plural, raise_any, refuse
 from credence.progress import Progress
 from credence.stages.reading import LabelledTables, in_order_of_ids, require_other
 from credence.stages.settings import Settings, workflow_folder

@@ -12,9 +12,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from credence.evaluation.notices import plural
 from credence.predictions import Predictions, Strings, from_scores
-from credence.problems import Problem, gathering, nearest, raise_any, refuse
+from credence.problems import Problem, gathering, nearest, plural, raise_any, refuse
 from credence.records import from_record, parse_json
 from credence.stages import reading
 from credence.stages.settings import MAIN_TOOL, Settings, ToolSet

@@ -11,9 +11,8 @@ import pandas as pd
 from credence.composition.over_time import FEWEST, Course, alarms_of
 from credence.composition.sameness import Look
 from credence.confidence import NOTE_TEXTS, USES, Note
-from credence.evaluation.notices import plural
 from credence.predictions import Predictions
-from credence.problems import ProblemList, refuse
+from credence.problems import ProblemList, plural, refuse
 from credence.records import json_text
 from credence.stages.lists import NO_HELD_OUT, Ranking, table_of
 from credence.stages.reading import require_other
