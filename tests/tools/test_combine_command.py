@@ -127,6 +127,22 @@ def test_a_tool_may_be_missing_altogether() -> None:
     assert one["confidence"].astype(float).mean() < both["confidence"].astype(float).mean()
 
 
+def test_the_first_tool_may_be_missing_altogether(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["annotate", "--tool", "second=use_second.csv", "--out", "o.tsv"]
+    run(*words, "--calibration", "c.json")
+    found = pd.read_csv("o.tsv", sep="\t", keep_default_na=False).set_index("id")
+    given = pd.read_csv("use_second.csv").set_index("protein")
+    assert list(found.index) == list(given.index)
+    assert set(found["tools_agree"]) <= {"1 of 1", "0 of 1"}
+    assert (found["tool_second"] == given["answer"].map(SECOND["classes"])).all()
+    true = pd.Series(np.array(CLASSES, dtype=object)[truths(N_USE, 2)[1]][N_USE // 10 :])
+    right = (found["predicted_class"].to_numpy() == true.to_numpy()).mean()
+    assert found["confidence"].astype(float).mean() == pytest.approx(right, abs=0.15)
+    for wrong in (["--calibration", "c.json", "--out", "o.tsv"], [*words[1:-1], "folder"]):
+        assert run_command_line(["annotate", *wrong]) == 2
+        assert "Missing argument 'TABLE...'" in capsys.readouterr().err
+
+
 def test_the_combined_table_is_annotated_alike() -> None:
     both = annotated("--tool", "second=use_second.csv")
     run(

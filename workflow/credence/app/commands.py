@@ -306,13 +306,16 @@ def annotate(
     Needs nothing but the table and a calibration file. Tables of any size:
     they are read piece by piece. TABLE may be a folder of tables, or a pattern in quotes.
     An --out without an ending is a folder: each table gets a file there, by itself; the
-    same command again goes on with those that are missing or out of date.
+    same command again goes on with those that are missing or out of date. Of several tools
+    the first may be missing: give --tool alone.
     """
     from credence.app.configuration import named_calibration
     from credence.tables.shards import expanded
 
+    if not tables and not (given["tool"] and Path(out).suffix):
+        raise click.UsageError("Missing argument 'TABLE...'.")
     shipped: list[str] = []
-    if calibration is None and release is None:
+    if calibration is None and release is None and tables:
         from credence.tables.guess import propose_formats
         from credence.tables.ready_made import that_fit
 

@@ -264,7 +264,7 @@ def _expanded(context: click.Context, option: click.Parameter, value: tuple[str,
     return value if context.resilient_parsing else expanded(value)
 
 
-tables_as_given = click.argument("tables", nargs=-1, required=True, metavar="TABLE...")
+tables_as_given = click.argument("tables", nargs=-1, metavar="TABLE...")
 # With each file that a folder or a pattern among them names.
 tables_argument = click.argument(
     "tables", nargs=-1, required=True, metavar="TABLE...", callback=_expanded

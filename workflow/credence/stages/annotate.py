@@ -189,9 +189,11 @@ def _combined(options: dict[str, Any], folder: Path) -> dict[str, Any]:
     tables = options["tables"]
     chosen = tables, options["format_"], options["spec_json"]
     combine_use_set(*chosen, further, file, names[0], str(names[1]))
-    spec = {} if stated_spec(*chosen).genome is None else {GENOME: GENOME}
+    has_genomes = bool(tables) and stated_spec(*chosen).genome is not None
+    spec = {GENOME: GENOME} if has_genomes else {}
     own = {"tables": [str(names[0])], "format_": "credence", "spec_json": json.dumps(spec)}
-    return options | own | {"answers": str(names[1]), "shown": tables}
+    shown = tables or [path for _, paths in further for path in paths]
+    return options | own | {"answers": str(names[1]), "shown": shown}
 
 
 def _annotate(

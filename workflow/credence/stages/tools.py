@@ -225,13 +225,16 @@ def combine_use_set(
     out: Path,
     answers_out: str | None,
 ) -> None:
-    """Write the table of proteins of unknown class, and the answers of each tool."""
+    """Write the table of proteins of unknown class, and the answers of each tool.
+
+    Without tables of the first tool they are the proteins of the others, in their order.
+    """
     whole = file.tools
     assert whole is not None
     problems: list[Problem] = []
     found: dict[str, Samples] = {}
     first = next(tool for tool in whole.tools if tool.name == MAIN_TOOL)
-    for tool, paths in ((first, tables), *further):
+    for tool, paths in ((first, tables), *further) if tables else further:
         with gathering(problems):
             if tool is first:
                 spec = reading.stated_spec(paths, format_, spec_json)
@@ -239,17 +242,17 @@ def combine_use_set(
                 spec = reading.table_spec(paths, None, tool.spec)
             found[tool.name] = read_again(tool.name, tool.classes, tool.facts, paths, spec)
     raise_any(problems)
-    main = found[MAIN_TOOL]
-    order = np.argsort(np.concatenate([main.lines, main.unscored_lines]), kind="stable")
-    ids = np.concatenate([main.predictions.ids, main.unscored_ids])[order]
+    main = found.get(MAIN_TOOL)
+    every = [main] if main is not None else list(found.values())
+    ids = pd.unique(np.concatenate([_in_order(one) for one in every]))
     answers = {name: answers_for(ids, one.predictions) for name, one in found.items()}
     stated = whole.stated(answers)
     n_answers = np.sum([one.is_there for one in answers.values()], axis=0)
     log_p = in_table_order(whole.combined(stated), whole.class_names)
     predictions = from_scores(ids, whole.class_names, np.exp(log_p), 1.0, 0.0)
     genome, is_there = None, n_answers > 0
-    if main.genome is not None:
-        genome = np.concatenate([main.genome, main.unscored_ids])[order][is_there]
+    if main is not None and main.genome is not None:
+        genome = _in_order(main, main.genome)[is_there]
     lines = 1 + np.arange(int(is_there.sum()))
     write_samples(
         out, Samples(predictions.take(is_there), None, lines, genome=genome), combined=True
@@ -273,6 +276,13 @@ def combine_use_set(
     n_silent = int((~is_there).sum())
     silent = f", {n_silent} more without any answer" if n_silent else ""
     click.echo(f"Wrote {out}: {len(lines)} proteins{silent}.", err=True)
+
+
+def _in_order(samples: Samples, of_scored: Strings | None = None) -> Strings:
+    """Return ids, or what else proteins with scores have, as in the table."""
+    order = np.argsort(np.concatenate([samples.lines, samples.unscored_lines]), kind="stable")
+    scored = samples.predictions.ids if of_scored is None else of_scored
+    return np.asarray(np.concatenate([scored, samples.unscored_ids])[order])
 
 
 def read_answers(path: str) -> pd.DataFrame:
