@@ -1,5 +1,6 @@
 """``credence trove``: the list of troves in a configuration."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +36,12 @@ def command() -> None:
     "--date 2026-11-21"
 )
 @click.argument("name")
-@click.option("--scores", multiple=True, required=True, help="Score table; more than once.")
+@click.option(
+    "--scores",
+    multiple=True,
+    help="Score table; more than once. Left out where the run trains its classifier, which then "
+    "scores the FASTA file or learns from it.",
+)
 @click.option("--fasta", help="FASTA file of the same proteins.")
 @click.option("--labels", help="Table of id and true_class, where the scores have none.")
 @click.option("--date", help="When it arrived, like 2026-11-21; without it, none is known.")
@@ -53,13 +59,17 @@ def add(name: str, config: str, **given: Any) -> None:
     from credence.app.editing import with_trove
     from credence.predictions import UNKNOWN_CLASS
     from credence.stages.reading import read_set, table_spec
+    from credence.stages.train import labelled_as, read_all
     from credence.stages.troves import read_trove
     from credence.tables.digests import sha256_of
 
     scores = given["scores"]
-    given |= {"name": name, "scores": scores[0] if len(scores) == 1 else list(scores)}
+    given |= {"name": name, "scores": scores[0] if len(scores) == 1 else list(scores) or None}
     entry = {key: given[key] for key in OPTIONS if given[key] is not None}
     old = configuration.load(config)  # what is wrong before is named by its own lines
+    training = old.training
+    if not scores and training is None:
+        raise click.UsageError("Missing option '--scores'.")
     problems: list[Problem] = []
     unreadable: list[Problem] = []
     digests: dict[str, str] = {}
@@ -78,7 +88,11 @@ def add(name: str, config: str, **given: Any) -> None:
             problems[at] = replace(problem, where=option, line=None, column=None)
     problems = problems or unreadable
     samples = None
-    if not unreadable:
+    if training is not None and not scores and not problems:
+        labels = training.labels if given["labels"] is None else {"table": given["labels"]}
+        proteins = read_all((given["fasta"],), training.match)
+        labelled_as(proteins, training.match, json.dumps(dict(labels)), training.synonyms)
+    elif scores and not unreadable:
         base = old.calibration_set
         known = read_set(base.scores, table_spec(base.scores, None, base.spec)).predictions
         with gathering(problems):

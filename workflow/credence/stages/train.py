@@ -127,7 +127,7 @@ def read_given(
         names = tuple(map(str, class_names))
         given = Given(**vars(found), class_names=names, true_class=true_class.astype(np.int64))
     else:
-        given = _labelled(found, match, labels, synonyms)
+        given = labelled_as(found, match, labels, synonyms)
     if len(given.class_names) < 2:
         what = f"all proteins are of one class, {given.class_names[0]!r}."
         remedy = "Give proteins of two classes or more: labels, or a FASTA file for each class."
@@ -135,7 +135,8 @@ def read_given(
     return given
 
 
-def _labelled(read: Found, match: str, labels: str, synonyms: Mapping[str, str]) -> Given:
+def labelled_as(read: Found, match: str, labels: str, synonyms: Mapping[str, str]) -> Given:
+    """Return proteins with the classes that labels, a table or JSON, give them."""
     stated: Mapping[str, Any] = {"table": labels}
     if labels.startswith("{"):
         stated = reading.json_settings(labels, "--labels")
@@ -214,7 +215,7 @@ def with_troves(
     problems: list[Problem] = []
     for path, labels, match in troves:
         with gathering(problems):
-            parts.append(_labelled(read_all([path], match), match, labels, synonyms))
+            parts.append(labelled_as(read_all([path], match), match, labels, synonyms))
     raise_any(problems)
     names = tuple(sorted({name for part in parts for name in part.class_names}))
     place = {name: code for code, name in enumerate(names)}
