@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from credence.app import configuration
+from credence.app import configuration, run_command_line
 from credence.app.check import check_files
 from credence.problems import InputError
 from small_classifiers import write_proteins
@@ -101,3 +101,21 @@ def test_the_demo_from_sequences_trains_networks_and_combines_them_with_another_
     assert settings.training.files == ("demo/proteins.fasta", "demo/labels.tsv")
     assert [tool.name for tool in settings.tools] == ["other"]
     assert settings.use_sets[0].scores == ("results/demo/classifier/use-use.csv",)
+
+
+def test_a_trove_of_sequences_and_labels_is_added_where_networks_are_trained(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("lab.yaml").write_text(TEXT.rsplit("troves:", 1)[0].replace("  match: full\n", ""))
+    Path("new.tsv").write_text("id\ttrue_class\na\tTail\n")
+    add = ["trove", "add", "later", "--config", "lab.yaml"]
+    assert run_command_line([*add, "--fasta", "more.fasta", "--labels", "new.tsv"]) == 0
+    assert configuration.load("lab.yaml").troves[0].fasta == "more.fasta"
+    Path("new.tsv").write_text("id\ttrue_class\nb\tTail\n")
+    before = Path("lab.yaml").read_text()
+    assert run_command_line([*add[:2], "other", *add[3:], "--labels", "new.tsv"]) == 2
+    assert "it has neither scores nor a FASTA file" in capsys.readouterr().err
+    words = ["--fasta", "more.fasta", "--labels", "new.tsv"]
+    assert run_command_line([*add[:2], "other", *add[3:], *words]) == 2
+    assert "more.fasta, line 1: protein 'a' has no label in new.tsv" in capsys.readouterr().err
+    assert Path("lab.yaml").read_text() == before
