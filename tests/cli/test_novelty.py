@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 from credence import __version__
 from credence.app import run_command_line
+from credence.findings import DistanceBand
 from credence.stages.reading import read_proteins
 from credence.tables.stage_files import NOVELTY
 from refusals import Stated, refused
@@ -159,3 +161,59 @@ def test_a_file_of_another_version_and_features_of_another_kind_are_refused(
         f"only one that credence {__version__} reads. Make it again: credence novelty.\n"
     )
     assert not Path("out.tsv").exists()
+
+
+def test_confidences_move_by_what_did_not_hold_at_their_distance(
+    world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from credence.draws import keys_of
+    from credence.evaluation import bands
+    from credence.stages import annotate as stage
+    from credence.stages.novelty import seen_of
+    from credence.tables.stage_files import read_calibration
+
+    assert call("--proteins", "world/proteins.fasta", "--out", "novelty.json") == 0
+    words = annotate("--proteins", "world/use.fasta")
+    assert run_command_line(words) == 0
+    before = pd.read_csv("out.tsv", sep="\t", keep_default_na=False)
+
+    # The pairing of held-out proteins with their distances: by a hash of ids.
+    file, calibration = NOVELTY.read(Path("novelty.json")), read_calibration(Path("fit.json"))
+    held, names = calibration.held_out, calibration.class_names
+    assert held is not None and file.own is not None
+    seen = seen_of(file, held, names)
+    ids = file.reference.ids[file.reference.calibration_rows]
+    own = dict(zip(keys_of(ids).tolist(), bands.band_of(file.own.identity), strict=True))
+    # Each protein is a family of its own here, so that the key is that of its id.
+    assert seen is not None and len(seen.band) == len(held.step) < len(ids)
+    assert seen.band.tolist() == [own[key] for key in seen.key[seen.family].tolist()]
+    right = dict(zip(held.key[held.cluster].tolist(), ~held.is_wrong, strict=True))
+    assert seen.is_right.tolist() == [right[key] for key in seen.key[seen.family].tolist()]
+    others = seen_of(file, replace(held, key=held.key + np.uint64(1)), names)
+    assert others is not None and not len(others.band)  # other proteins
+
+    # Bands as if the farthest had been tested by nobody, and the next one promised too much.
+    untested, p = (float("nan"),) * 4, 0.001
+    planted = (
+        DistanceBand("far", 3, 1, *untested, float("nan")),
+        DistanceBand("next", 80, 40, 0.8, 0.6, 0.5, 0.7, p, step=-1.0),
+        *(DistanceBand(name, 80, 40, 0.8, 0.8, 0.7, 0.9, 1.0) for name in ("near", "nearest")),
+    )
+    monkeypatch.setattr(stage, "bands_of", lambda _: planted)
+    assert run_command_line([*words, "--novelty-record", "record.json"]) == 0
+    after = pd.read_csv("out.tsv", sep="\t", keep_default_na=False)
+    assert len(json.loads(Path("record.json").read_text())["bands"]) == 4
+    band = bands.band_of(pd.to_numeric(before["closest_identity"], errors="coerce").to_numpy())
+    assert len({*band}) > 1
+    is_next, is_far = band == 1, band == 0
+    for name in ("confidence", "lower", "upper"):
+        first, last = (pd.to_numeric(one[name], errors="coerce") for one in (before, after))
+        kind = pd.to_numeric(before["known_kind"])[is_next] if name != "upper" else 1.0
+        odds = first[is_next] / kind / (1 - first[is_next] / kind) / np.e
+        np.testing.assert_allclose(last[is_next], odds / (1 + odds) * kind, atol=1e-6)
+        kept = ~is_next & ~(is_far & (name == "lower"))
+        np.testing.assert_array_equal(first[kept], last[kept])
+    lower = pd.to_numeric(after["lower"], errors="coerce")[is_far]
+    assert (lower.dropna() == 0.0).all()
+    assert (after["note"].str.contains("so moved") == is_next).all()
+    assert (after["note"].str.contains("the range is open below") == is_far).all()

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from credence.findings import Findings, FoilFinding, NovelProtein, NoveltyFinding
+from credence.findings import DistanceBand, Findings, FoilFinding, NovelProtein, NoveltyFinding
 from credence.records import from_record, to_record
 from credence.report import render
 from credence.report.blocks import Folded, Paragraph
@@ -101,3 +101,19 @@ def test_hostile_names_stay_text_on_the_page(small: Findings) -> None:
     built = section(findings)
     assert built is not None and any(isinstance(block, Folded) for block in built.blocks)
     assert to_record(from_record(Findings, to_record(findings))) == to_record(findings)
+
+
+def test_the_page_says_what_held_at_which_distance_and_what_was_done(small: Findings) -> None:
+    def words(p: float, step: float) -> str:
+        bands = (
+            DistanceBand("none", 90, 30, 0.8, 0.6, 0.5, 0.7, p, step),
+            DistanceBand("near", 9, 3, NAN, NAN, NAN, NAN, NAN),
+        )
+        return texts(with_novelty(small, found(bands=bands)))
+
+    assert "differ beyond noise (none), and families left out gain" in words(0.01, -0.5)
+    assert "would not gain by moving confidences there, so none is moved" in words(0.01, 0.0)
+    assert "differ nowhere beyond noise, so no confidence is moved" in words(0.4, 0.0)
+    assert "Do confidences hold far" not in texts(with_novelty(small, found()))
+    rows = render(with_novelty(small, found(bands=(DistanceBand("x", 9, 3, *(NAN,) * 5),))))
+    assert "what was promised and what was right" in rows

@@ -35,6 +35,8 @@ class Note(IntFlag):
     LOW_END = 131072
     CHANGED = 262144
     LITTLE_LIKE = 524288
+    MOVED = 1048576
+    BEYOND = 2097152
 
 
 NOTE_TEXTS: dict[Note, str] = {  # without semicolons, which stand between two
@@ -50,6 +52,8 @@ NOTE_TEXTS: dict[Note, str] = {  # without semicolons, which stand between two
     Note.DISAGREES: "nearest known proteins speak for another class",
     Note.NOVEL: "unlike every known protein",
     Note.LITTLE_LIKE: "little like any known protein, so less sure",
+    Note.MOVED: "so far from known proteins scores promise too much or too little, so moved",
+    Note.BEYOND: "farther from known proteins than was tested, so the range is open below",
     Note.REPEAT: "same as a calibration protein in all that is compared",
     Note.SATURATED: "scores at the top of the scale, so a smoother curve",
     Note.SATURATED_SHARE: "scores at the top of the scale, so the class's overall share",

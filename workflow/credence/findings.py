@@ -636,6 +636,21 @@ class FoilFinding:
 
 
 @dataclass(frozen=True)
+class DistanceBand:
+    """What was promised and what was right at one distance from known families."""
+
+    name: str  # Identity with the best relative of another family
+    n: int  # Calibration proteins, each with its family left out
+    n_families: int
+    promised: float  # Mean confidence; NaN, like the rest, where the families are too few
+    right: float  # Share right, with its interval: relatives count as one
+    lower: float
+    upper: float
+    p: float  # That both are the same, after Holm
+    step: float = 0.0  # Added to the log odds of confidences there
+
+
+@dataclass(frozen=True)
 class NoveltyFinding:
     """The proteins of one use-set beside those that are known."""
 
@@ -661,6 +676,7 @@ class NoveltyFinding:
     use_counts: Counts
     flag_distance: float  # How far a flagged protein is at least; NaN where none can be
     rows: tuple[NovelProtein, ...]  # The farthest of the flagged ones
+    bands: tuple[DistanceBand, ...] = ()  # From far to near; empty where it is not known
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from credence.confidence import NOTE_TEXTS, USES, Confidence, use_of
-from credence.findings import FoilFinding, NovelProtein, NoveltyFinding, Setting, UseClass, UseSet
+from credence.findings import (
+    DistanceBand,
+    FoilFinding,
+    NovelProtein,
+    NoveltyFinding,
+    Setting,
+    UseClass,
+    UseSet,
+)
 from credence.metrics.binned import bin_of
 from credence.novelty.detector import SHARES, Detector, SampleTest, sample_test
 from credence.novelty.reference import Look, Reference
@@ -98,6 +106,7 @@ class NovelSet:
     name: str  # The use-set
     reference: Reference  # What is known
     detector: Detector | None = None
+    bands: tuple[DistanceBand, ...] = ()  # What held at each distance
     n: int = 0
     n_repeats: int = 0
     n_flagged: int = 0
@@ -173,6 +182,7 @@ class NovelSet:
             use_counts=_counts(use, edges),
             flag_distance=reference.limit(own),
             rows=tuple(self._rows),
+            bands=self.bands,
         )
 
 

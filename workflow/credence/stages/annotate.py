@@ -21,15 +21,17 @@ from credence import __version__
 from credence.calibrators.protocol import Need
 from credence.composition.sameness import Look, warning_of
 from credence.confidence import Confidence, Note, counted, sentences_of, unknown
+from credence.evaluation.bands import band_of, bands_of, moved
 from credence.evaluation.use_sets import NovelSet
 from credence.events.model import Mix
 from credence.findings import Sameness
+from credence.novelty.reference import Look as Distances
 from credence.predictions import Floats, Integers, Predictions, Strings
 from credence.problems import Problem, raise_any, refuse
 from credence.progress import Progress
 from credence.stages.check import read_summary
 from credence.stages.lists import finish_table, list_paths
-from credence.stages.novelty import look_at
+from credence.stages.novelty import look_at, seen_of
 from credence.stages.reading import (
     RELATIVES_UNKNOWN,
     Features,
@@ -132,7 +134,7 @@ class Given:
         file = read_calibration(Path(self.calibration))
         shift = None if self.shift is None else SHIFT.read(Path(self.shift))
         newcomers, sequences = _newcomers(
-            self.novelty, self.proteins, self.vectors, self.match, self.name
+            self.novelty, self.proteins, self.vectors, self.match, self.name, file
         )
         events, known = _events(self.events, self.evidence, self.novelty)
         answers = None if self.answers is None else read_answers(self.answers)
@@ -370,13 +372,21 @@ class Newcomers:
     """Proteins of a use-set beside those of a novelty file."""
 
     def __init__(
-        self, novelty: str, proteins: str | None, vectors: str | None, match: str, name: str
+        self,
+        novelty: str,
+        proteins: str | None,
+        vectors: str | None,
+        match: str,
+        name: str,
+        calibration: CalibrationFile,
     ) -> None:
         self.file = NOVELTY.read(Path(novelty))
         self.reference = self.file.reference
         self.features = Features(() if proteins is None else (proteins,), vectors, match)
         self.features.require_space(self.reference.space, novelty)
-        self.set = NovelSet(name, self.reference, self.file.detector)
+        seen = seen_of(self.file, calibration.held_out, calibration.class_names)
+        bands = () if seen is None else bands_of(seen)
+        self.set = NovelSet(name, self.reference, self.file.detector, bands)
 
     def prepare(self, ids: Strings) -> None:
         """Look at all proteins of the set: how many are foreign bears on each."""
@@ -404,6 +414,8 @@ class Newcomers:
         note[(kind < LESS_SURE) & ~look.is_flagged] |= int(Note.LITTLE_LIKE)
         note[~np.isfinite(places).all(axis=1)] |= int(Note.NO_PLACE)
         note[look.is_flagged] |= int(Note.NOVEL)
+        confidence, at_distance = self._by_distance(look, confidence)
+        note |= at_distance
         note[look.is_repeat] |= int(Note.REPEAT)
         nearest = np.full(predictions.n_samples, "", dtype=object)
         known = look.nearest >= 0
@@ -419,21 +431,45 @@ class Newcomers:
         found = replace(confidence, note=note, **reduced)
         return found, dict(zip(NOVELTY_NAMES, values, strict=True))
 
+    def _by_distance(self, look: Distances, confidence: Confidence) -> tuple[Confidence, Integers]:
+        """Return confidences that hold at their proteins' distance, and notes where they moved."""
+        bands, note = self.set.bands, np.zeros(len(look.identity), dtype=np.int64)
+        tested = np.flatnonzero([not np.isnan(one.p) for one in bands])
+        if not len(tested):
+            return confidence, note
+        band, has_place = band_of(look.identity), np.isfinite(look.distance)
+        steps = np.array([one.step for one in bands])
+        is_moved, is_beyond = has_place & (steps[band] != 0.0), has_place & (band < tested[0])
+        note[is_moved] |= int(Note.MOVED)
+        note[is_beyond] |= int(Note.BEYOND)
+        names = ("value", "lower", "upper")
+        found = {
+            name: np.where(is_moved, moved(before, steps, band), before)
+            for name, before in zip(names, map(confidence.__getattribute__, names), strict=True)
+        }
+        found["lower"] = np.where(is_beyond, 0.0 * found["lower"], found["lower"])
+        return replace(confidence, **found), note
+
 
 def _newcomers(
-    novelty: str | None, proteins: str | None, vectors: str | None, match: str, name: str
+    novelty: str | None,
+    proteins: str | None,
+    vectors: str | None,
+    match: str,
+    name: str,
+    calibration: CalibrationFile,
 ) -> tuple[Newcomers | None, Mapping[str, str]]:
     """Return how far proteins are from those known, and their sequences; neither if not asked."""
     if novelty is None and vectors is not None:
         remedy = "Give what credence novelty wrote."
         raise refuse("--novelty", "nothing says what is known.", remedy)
     if novelty is not None and vectors is None:
-        newcomers = Newcomers(novelty, proteins, None, match, name)
+        newcomers = Newcomers(novelty, proteins, None, match, name, calibration)
         return newcomers, newcomers.features.sequences
     sequences = read_sequences(() if proteins is None else (proteins,), match)
     if novelty is None:
         return None, sequences
-    return Newcomers(novelty, None, vectors, match, name), sequences
+    return Newcomers(novelty, None, vectors, match, name, calibration), sequences
 
 
 def _events(

@@ -11,11 +11,13 @@ import click
 import numpy as np
 
 from credence.draws import encode_clusters, keys_of, uniform
+from credence.evaluation.bands import Seen, band_of
+from credence.lists.held_out import STEPS, HeldOut
 from credence.novelty import detector as detectors
 from credence.novelty.detector import Detector, evidence_of, foils_of, known_kind, odds_of
 from credence.novelty.reference import Look, Reference, build, distance_apart
 from credence.novelty.space import PROTEINS_AT_ONCE
-from credence.predictions import Floats, Strings
+from credence.predictions import UNKNOWN_CLASS, Floats, Strings
 from credence.problems import refuse
 from credence.relatives.closest import Closest, KnownSequences, search_for
 from credence.relatives.graph import components
@@ -87,13 +89,14 @@ def _with_sequences(
     reference = file.reference
     ids = reference.ids[reference.calibration_rows]
     names = np.array([cluster[id_] for id_ in ids], dtype=object)
-    family = np.concatenate([encode_clusters(names)[0], np.full(len(training), -1)])
+    codes, key = encode_clusters(names)
+    family = np.concatenate([codes, np.full(len(training), -1)])
     every = np.array([*ids, *training], dtype=object)
     texts = np.array([*(sequences[id_] for id_ in ids), *training.values()], dtype=object)
     known = KnownSequences(every, texts, family, search_for(texts, family))
     own = known.closest(known.texts[: len(ids)], (family[: len(ids)], family), threads)
     detector = _detector(reference, known, own, names, threads)
-    return replace(file, known=known, own=own, detector=detector)
+    return replace(file, known=known, own=own, detector=detector, family_key=key)
 
 
 def _detector(
@@ -137,6 +140,38 @@ def _detector(
 
 def _seen(texts: Strings, close: Closest, distance: Floats) -> Floats:
     return evidence_of(texts, close.scores, close.identity, close.coverage, distance)
+
+
+def seen_of(file: NoveltyFile, held: HeldOut | None, class_names: Sequence[str]) -> Seen | None:
+    """Return what was stated of calibration proteins at which distance; None if not known.
+
+    Both are sorted by a hash of ids; those held out may be fewer. So members of a family with one
+    true class are the same where they are as many.
+    """
+    if held is None or file.known is None or file.own is None or file.family_key is None:
+        return None
+    rows = file.reference.calibration_rows
+    order = np.argsort(keys_of(file.reference.ids[rows]), kind="stable")
+    code_of = {name: code for code, name in enumerate(class_names)}
+    names = file.reference.class_name[rows][order]
+    true = np.array([code_of.get(name, UNKNOWN_CLASS) for name in names], dtype=np.int64)
+    key = file.family_key[file.known.family[: len(rows)][order]]
+    every_key, family = np.unique(
+        np.concatenate([key, held.key[held.cluster]]), return_inverse=True
+    )
+    group = family * (len(class_names) + 1) + np.concatenate([true, held.true]) + 1
+    known, stated = np.split(group, [len(rows)])
+    n_groups = int(group.max(initial=-1)) + 1
+    is_same = np.bincount(known, minlength=n_groups) == np.bincount(stated, minlength=n_groups)
+    # In the order of families and classes, and in each of these in that of ids.
+    first, second = (
+        np.argsort(one, kind="stable")[is_same[np.sort(one)]] for one in (known, stated)
+    )
+    ends = np.append(STEPS, 1.0)
+    confidence = (ends[held.step] + ends[held.step + 1]) / 2.0
+    band = band_of(file.own.identity[order][first])
+    is_right, family = ~held.is_wrong[second], family[len(rows) :][second]
+    return Seen(confidence[second], is_right, family, every_key, band)
 
 
 def look_at(file: NoveltyFile, points: Floats, sequences: Strings, threads: int = 1) -> Look:

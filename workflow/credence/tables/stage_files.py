@@ -455,6 +455,8 @@ class NoveltyFile:
     # each calibration protein in the reference; its best relative of another family.
     known: KnownSequences | None = None
     own: Closest | None = None
+    # Of each family of those that calibrate, by which it is found elsewhere.
+    family_key: Annotated[NDArray[np.uint64] | None, records.Stored(packed="uint64")] = None
     detector: Detector | None = None  # None too where families are few
 
 

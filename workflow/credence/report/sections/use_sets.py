@@ -106,6 +106,8 @@ def _novelty_blocks(found: NoveltyFinding, name: str) -> list[page.Block]:
     ]
     if found.foils:
         blocks += [page.Paragraph(_power_text(found)), _foils(found)]
+    if found.bands:
+        blocks += [page.Paragraph(_bands_text(found)), _bands(found)]
     if found.n_placed:
         blocks.append(page.FigureRow((_distances(found, name),)))
     if found.rows:
@@ -218,6 +220,56 @@ def _foils(found: NoveltyFinding) -> page.TableBlock:
             f"{share(part)} of the sample": "How often the test of the whole sample would notice "
             "that so much of it is replaced by such foils"
             for part in found.foils[0].shares
+        },
+    )
+
+
+def _bands_text(found: NoveltyFinding) -> str:
+    moved = [one.name for one in found.bands if one.step]
+    text = (
+        "Do confidences hold far from known proteins? The table has calibration proteins, each "
+        "with its family left out, by how alike the best relative of another family is. "
+    )
+    if moved:
+        text += (
+            f"What was promised and what was right differ beyond noise ({', '.join(moved)}), and "
+            "families left out gain where that is put right: confidences of proteins at that "
+            "distance are moved, with a note."
+        )
+    elif any(one.p <= FALSE_ALARM for one in found.bands):
+        text += (
+            "What was promised and what was right differ somewhere, but families left out would "
+            "not gain by moving confidences there, so none is moved."
+        )
+    else:
+        text += (
+            "What was promised and what was right differ nowhere beyond noise, so no confidence "
+            "is moved for it."
+        )
+    return text + " Numbers of held-out quality on this page are of confidences before that."
+
+
+def _bands(found: NoveltyFinding) -> page.TableBlock:
+    def known(value: float) -> str:
+        return NOTHING if math.isnan(value) else two_decimals(value)
+
+    return page.table(
+        f"{found.name}: what was promised and what was right, by distance from known families",
+        found.bands,
+        page.word("best identity", "name"),
+        page.number("proteins", "n"),
+        page.number("families", "n_families"),
+        page.number("promised", "promised", known),
+        page.number("right", "right", known),
+        page.number("interval", "lower upper", lambda low, high: f"{known(low)}–{known(high)}"),
+        page.number("p", "p", known),
+        page.number("moved by", "step", lambda step: f"{step:+.2f}" if step else NOTHING),
+        explained={
+            "best identity": "With the best relative of another family, by alignment",
+            "interval": "Of the share right; relatives count as one",
+            "p": "That promised and right are the same, Holm over the bands; not asked of fewer "
+            "than ten families",
+            "moved by": "Added to the logarithm of the odds of confidences at that distance",
         },
     )
 
