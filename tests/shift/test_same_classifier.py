@@ -325,3 +325,18 @@ def test_few_proteins_have_less_power_and_a_flat_confidence_has_none() -> None:
     wrong = np.random.default_rng(1).permutation(labelled.true_class)  # scores show nothing
     flat = sketch_of(replace(labelled, true_class=wrong))
     assert looked(some(3, 1_000), flat).power < 0.8
+
+
+def test_few_sets_of_very_unlike_families_are_taken_for_another_classifier() -> None:
+    """Families of up to 300, others in each set, in another mix: by chance one in twenty."""
+    warned = []
+    for seed in range(80):
+        rng = np.random.default_rng([11, seed])
+        known = draw_labelled(WorldSettings(n_calibration=1500), rng)
+        others = draw_labelled(
+            WorldSettings(n_calibration=800), rng, rng.dirichlet(np.full(11, 3))
+        )
+        own = sketch_of(known)
+        assert own is not None
+        warned.append(looked(others.predictions, own).is_changed)
+    assert sum(warned) <= 7

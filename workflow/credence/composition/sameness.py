@@ -170,7 +170,8 @@ def _edges(predictions: Predictions, name: str, value: Floats) -> Floats:
 def _design(labelled: Labelled, bin_: Integers, cluster: Integers, is_ordered: bool) -> Floats:
     """Return by how much relatives increase the variance of shares, for each true class.
 
-    A class of few clusters is held to the correlation within clusters of all classes.
+    A class of few clusters is held to the correlation within clusters of all classes. A use-set
+    has other families: some of a class may be as large as calibration's largest are of another.
     """
     n_classes = labelled.predictions.n_classes
     alike, n_clusters, size = (np.zeros(n_classes) for _ in range(3))
@@ -194,6 +195,7 @@ def _design(labelled: Labelled, bin_: Integers, cluster: Integers, is_ordered: b
             n_clusters[class_] = len(sizes) - 1.0
     if n_clusters.sum() == 0.0:
         return np.full(n_classes, ASSUMED_DESIGN)
+    size = np.where(size > 1.0, np.sqrt(size * size.max()), size)
     part = n_clusters / (n_clusters + USUAL_CLUSTERS)
     held = part * alike + (1.0 - part) * (part @ alike) / part.sum()
     return np.asarray(1.0 + np.maximum(size - 1.0, 0.0) * np.clip(held, 0.0, 1.0))

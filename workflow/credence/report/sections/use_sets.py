@@ -71,6 +71,7 @@ def _blocks(findings: Findings, use_set: UseSet, name: str) -> list[page.Block]:
 
 
 NOT_LOWERED = 0.999  # mean factor of the confidences of foils above which none is lowered
+BEFORE = "Numbers of held-out quality on this page are of confidences before that."
 GOOD_POWER = 0.8  # of a test, below which nothing can be inferred from its silence
 FALSE_ALARM = 0.05
 FEATURES = {
@@ -178,7 +179,7 @@ def _power_text(found: NoveltyFinding) -> str:
             " A published confidence is multiplied by the probability that its protein is of a "
             "known kind (the column known_kind), which depends on how many of the sample look "
             f"foreign: families left out, a sample by themselves, have {two_decimals(found.kept)} "
-            "on average."
+            f"on average. {BEFORE}"
         )
     if min(foil.power for foil in found.foils) < GOOD_POWER:
         text += " Where few foils are noticed, a protein that is not flagged may still be foreign."
@@ -234,7 +235,7 @@ def _bands_text(found: NoveltyFinding) -> str:
         text += (
             f"What was promised and what was right differ beyond noise ({', '.join(moved)}), and "
             "families left out gain where that is put right: confidences of proteins at that "
-            "distance are moved, with a note."
+            f"distance are moved, with a note. {BEFORE}"
         )
     elif any(one.p <= FALSE_ALARM for one in found.bands):
         text += (
@@ -246,7 +247,7 @@ def _bands_text(found: NoveltyFinding) -> str:
             "What was promised and what was right differ nowhere beyond noise, so no confidence "
             "is moved for it."
         )
-    return text + " Numbers of held-out quality on this page are of confidences before that."
+    return text
 
 
 def _bands(found: NoveltyFinding) -> page.TableBlock:
