@@ -56,11 +56,14 @@ def shift_class(name: str, **changed: float) -> ShiftClass:
         "applied": 0.23,
         "weight": 0.4,
         "n_predicted": 30,
+        "expected_predicted": 31.5,
         "effective_before": 60.0,
         "effective_after": 41.0,
         "score_median": 6.8,
         "confidence_before": 0.75,
         "confidence_after": 0.5,
+        "score_before": 8.05,
+        "score_after": NAN,
         "elsewhere": 2.25,
         "elsewhere_lower": 0.5,
         "elsewhere_upper": 6.0,
@@ -83,6 +86,7 @@ def shift_finding(**changed: object) -> ShiftFinding:
             score_median=NAN,
             confidence_before=NAN,
             confidence_after=NAN,
+            score_before=NAN,
         ),
     )
     found = ShiftFinding(

@@ -433,6 +433,19 @@ class ClassChange:
     score: float
     change: Change | None  # Of the confidence; None without predictions or proteins
     share: Change | None  # Of the share right, whatever the score
+    edges: Numbers  # Bins of the score
+    right_before: Counts  # Predictions per bin
+    wrong_before: Counts
+    right_after: Counts
+    wrong_after: Counts
+    grid: Numbers  # Scores of the curves; none for a method that looks at all scores
+    before: Numbers  # The curve of the older release
+    before_lower: Numbers
+    before_upper: Numbers
+    after: Numbers  # The curve of the newer one
+    after_lower: Numbers
+    after_upper: Numbers
+    fixed: Numbers  # The newer one at the older's class frequencies
     sentence: str = ""  # What a reader has to know
     # Whether its confidences differ, be it that nothing was added to it: where all classes share a
     # parameter, or relatives lightened its proteins.
@@ -513,11 +526,14 @@ class ShiftClass:
     applied: float  # The share that confidences are corrected for: between those two
     weight: float  # Ratio of the shares; NaN for a class that calibration does not hold
     n_predicted: int  # Proteins of the use-set predicted to be of it
+    expected_predicted: float  # As many as the composition makes one expect
     effective_before: float  # Effective number of calibration proteins predicted, before and after
     effective_after: float
     score_median: float  # Median score of the calibration proteins predicted; NaN without any
     confidence_before: float  # Confidence there, uncorrected and corrected
     confidence_after: float
+    score_before: float  # From which on confidence stays above 90 %; NaN: nowhere
+    score_after: float
     elsewhere: float  # Expected number of proteins of the class predicted to be of another
     elsewhere_lower: float
     elsewhere_upper: float

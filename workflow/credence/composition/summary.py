@@ -6,13 +6,17 @@ import numpy as np
 
 from credence.calibrators.intervals import tail_levels
 from credence.calibrators.protocol import Calibration, FitOptions
-from credence.composition.adjusted import AdjustedCalibration, smoothed
+from credence.composition.adjusted import AdjustedCalibration, bin_middles, smoothed
 from credence.composition.both_samples import CalibrationSample, UseSample
 from credence.composition.diagnostics import Diagnostics
 from credence.composition.estimate import Composition
+from credence.confidence import least_score
 from credence.draws import cluster_weights
 from credence.findings import ShiftClass, ShiftFinding
 from credence.predictions import Floats
+
+WHEN = ("before", "after")  # of the correction
+ENOUGH = 0.9  # the confidence of which the least score is reported
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +77,7 @@ def summarise_shift(
         "upper": composition.upper,
         "applied": composition.applied_share,
         "weight": composition.weight,
+        "expected_predicted": seen.expected_share * use.n_rows,
         "effective_before": seen.effective_before,
         "effective_after": seen.effective_after,
         **_by_score(corrected),
@@ -109,9 +114,9 @@ def summarise_shift(
 
 
 def _by_score(corrected: Corrected) -> dict[str, Floats]:
-    """Return the median score and confidences there, by class."""
+    """Return the median score, confidences there and least scores for 90 %, by class."""
     predictions = corrected.sample.labelled.predictions
-    names = ("score_median", "confidence_before", "confidence_after")
+    names = ("score_median", *(f"{of}_{when}" for of in ("confidence", "score") for when in WHEN))
     found = {name: np.full(predictions.n_classes, np.nan) for name in names}
     if predictions.top_score is None:
         return found
@@ -121,7 +126,11 @@ def _by_score(corrected: Corrected) -> dict[str, Floats]:
         median[class_] = np.median(predictions.top_score[predictions.predicted_class == class_])
     if not corrected.by_score:
         return found
-    asked = predictions.at_scores(seen, median[seen])
-    for name, calibration in zip(names[1:], (corrected.plain, corrected.adjusted), strict=True):
-        found[name][seen] = calibration.confidence(asked).value
+    grid = bin_middles(predictions.scale)
+    for when, calibration in zip(WHEN, (corrected.plain, corrected.adjusted), strict=True):
+        asked = predictions.at_scores(seen, median[seen])
+        found[f"confidence_{when}"][seen] = calibration.confidence(asked).value
+        for class_ in seen.tolist():
+            value = calibration.confidence(predictions.at_scores(class_, grid)).value
+            found[f"score_{when}"][class_] = least_score(grid, value, ENOUGH)
     return found

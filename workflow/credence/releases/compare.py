@@ -269,6 +269,7 @@ def step_sentences(step: ReleaseStep) -> tuple[str, ...]:
     return tuple(parts)
 
 
+N_BINS = 50  # of the scores' histograms
 ROUNDING = 1e-12  # confidences nearer than this are the same
 
 
@@ -287,19 +288,24 @@ def class_changes(
     three = (older.calibration, fixed, newer.calibration)
     found = []
     for class_ in range(len(how.class_names)):
-        entry = _described(class_, older, newer, how)
+        entry = _described(class_, older, newer, how, fixed, samples[class_])
         if at_older is not None and entry.is_touched:
             share = share_change(samples[class_], how.options)
-            score, change = _explained(class_, samples[class_], three, newer.labelled, how)
+            score, change = _explained(class_, entry, samples[class_], three, newer.labelled, how)
             entry = replace(entry, share=share, score=score, change=change)
         found.append(replace(entry, sentence=change_sentence(entry, float(how.scale))))
     return tuple(found)
 
 
 def _described(
-    class_: int, older: ReleaseData, newer: ReleaseData, how: Comparison
+    class_: int,
+    older: ReleaseData,
+    newer: ReleaseData,
+    how: Comparison,
+    fixed: Calibration | None,
+    samples: tuple[ClassSample | None, ...],
 ) -> ClassChange:
-    """Return a class with its counts and parameters in both releases."""
+    """Return a class with its counts, parameters, histograms and curves in both releases."""
     name, both = how.class_names[class_], (older, newer)
     chosen = [
         {
@@ -309,16 +315,36 @@ def _described(
         }
         for release in both
     ]
-    asked = _asked(how, class_, np.linspace(0.0, how.scale, N_GRID))
-    if not _have_curves(older.calibration, newer.calibration):
-        predictions = asked if newer.labelled is None else newer.labelled.predictions
-        is_own = predictions.predicted_class == class_
-        asked = predictions.take(is_own & (newer.labelled is not None))
-    first, second = (release.calibration.confidence(asked).value for release in both)
-    counts: dict[str, Any] = {
+    grid: Floats = np.zeros(0)
+    if gives_curve(older.calibration) and gives_curve(newer.calibration):
+        grid = np.linspace(0.0, how.scale, N_GRID)
+    asked = _asked(how, class_, grid)
+    first, second = (release.calibration.confidence(asked) for release in both)
+    ends = _with_ends("before", first) | _with_ends("after", second)
+    curves = {name: tuple(values.tolist()) for name, values in ends.items()}
+    flat = fixed.confidence(asked).value if fixed is not None and len(grid) else np.zeros(0)
+    given = [sample for sample in samples if sample is not None]
+    edges = np.linspace(0.0, given[-1].scale, N_BINS + 1) if given else np.zeros(0)
+    histograms = {}
+    for time, sample in (("before", samples[0]), ("after", samples[2])):
+        for outcome in ("right", "wrong"):
+            score = np.zeros(0)
+            if sample is not None:
+                score = sample.score[sample.is_correct == (outcome == "right")]
+            score = np.clip(score, 0.0, edges[-1]) if given else score
+            counted = np.histogram(score, edges)[0] if given else edges
+            histograms[f"{outcome}_{time}"] = tuple(counted.tolist())
+    counts = {
         key: tuple(int(release.counts.get(name, {}).get(of, 0)) for release in both)
         for key, of in (("n_predicted", "n"), ("n_correct",) * 2, ("n_clusters",) * 2)
     }
+    if not len(grid) and newer.labelled is not None:
+        predictions = newer.labelled.predictions
+        asked = predictions.take(predictions.predicted_class == class_)
+        first, second = (release.calibration.confidence(asked) for release in both)
+    axes = (("edges", edges), ("grid", grid), ("fixed", flat))
+    parts: dict[str, Any] = {**counts, **curves, **histograms}
+    parts |= {name: tuple(values.tolist()) for name, values in axes}
     return ClassChange(
         class_name=name,
         n_true=tuple(
@@ -332,13 +358,9 @@ def _described(
         score=NONE,
         change=None,
         share=None,
-        is_moved=not np.allclose(first, second, 0.0, ROUNDING, equal_nan=True),
-        **counts,
+        is_moved=not np.allclose(first.value, second.value, 0.0, ROUNDING, equal_nan=True),
+        **parts,
     )
-
-
-def _have_curves(older: Calibration, newer: Calibration) -> bool:
-    return gives_curve(older) and gives_curve(newer)
 
 
 def _asked(how: Comparison, class_: int, scores: Floats) -> Predictions:
@@ -349,6 +371,7 @@ def _asked(how: Comparison, class_: int, scores: Floats) -> Predictions:
 
 def _explained(
     class_: int,
+    entry: ClassChange,
     samples: tuple[ClassSample | None, ...],
     three: tuple[Calibration | None, ...],
     labelled: Labelled | None,
@@ -358,7 +381,7 @@ def _explained(
     if samples[0] is None or samples[2] is None or three[1] is None:
         return NONE, None
     calibrations = [one for one in three if one is not None]
-    if _have_curves(calibrations[0], calibrations[2]):
+    if entry.grid:
         score = float(np.median(samples[0].score))
         asked, weight = _asked(how, class_, np.array([score])), np.ones(1)
         draws = [draws_at(how.calibrator, sample, score, how.options) for sample in samples]
