@@ -193,7 +193,7 @@ def test_the_lowest_bar_of_a_histogram_is_dotted() -> None:
 
 
 def test_what_is_above_the_axis_is_an_arrow_with_its_number() -> None:
-    points = FigureSeries("held out", "points", "kernel", (0.0, 1.0, 2.0), (0.5, 9.0, NAN))
+    points = FigureSeries("held out", "points", "kernel", (0.0, 1.0, 2.0), (1.0, 9.0, NAN))
     grid = of_series(points, start=-0.6, end=2.6, top=1.0, ticks=("one", "far", "none"))
     axes = drawing(grid, parts_of(grid, [85])[0], is_simulated=False).axes[0]
     assert [text.get_text() for text in axes.texts] == ["9.00"]

@@ -288,7 +288,7 @@ def _paint_points(axes: Any, one: FigureSeries, record: FigureRecord, label: str
     """Paint points with whiskers; what is above the axis as an arrow with its number."""
     colour, is_open = LOOKS[one.look], one.kind == "hollow"
     x, y = np.array(one.x), np.array(one.y)
-    shown = y <= 0.98 * record.top
+    shown = y <= record.top
     whiskers = None
     if one.lower:
         low, high = np.array(one.lower)[shown], np.array(one.upper)[shown]
