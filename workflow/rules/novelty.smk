@@ -18,9 +18,10 @@ rule novelty:
         f"{RESULTS}/logs/novelty.log",
     benchmark:
         f"{RESULTS}/benchmarks/novelty.tsv"
+    priority: 6
     conda:
         ENVIRONMENT
-    threads: configuration.several
+    threads: configuration.few
     resources:
         mem_mb=configuration.memory(1500, 100),
         runtime=configuration.minutes(15, 5),
