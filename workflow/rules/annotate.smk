@@ -29,6 +29,7 @@ rule annotate:
         f"{RESULTS}/benchmarks/annotate-{{use_set}}.tsv"
     wildcard_constraints:
         use_set="|".join(name for name in USE_SETS if name not in DIVIDED) or "none",
+    priority: 6
     conda:
         ENVIRONMENT
     threads: 1

@@ -16,6 +16,7 @@ rule events:
         f"{RESULTS}/logs/events.log",
     benchmark:
         f"{RESULTS}/benchmarks/events.tsv"
+    priority: 6
     conda:
         ENVIRONMENT
     threads: 1

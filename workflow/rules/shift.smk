@@ -24,7 +24,7 @@ rule shift:
         f"{RESULTS}/logs/shift-{{use_set}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/shift-{{use_set}}.tsv"
-    priority: 3
+    priority: 6
     conda:
         ENVIRONMENT
     threads: 1
