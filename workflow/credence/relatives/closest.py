@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
@@ -28,6 +29,7 @@ CANDIDATES, OF_A_FAMILY = 10, 2  # by words: of each protein, and of one family 
 # Of a word that many proteins carry so many are looked at, evenly spread over all by content.
 MOST_CARRIERS = 500
 ROWS_AT_ONCE = 1_000
+MOST_SORTED = 50  # by words, of each protein; more where these are of few families
 TURNS = (1, 2, 3, 5, 10)  # of the closest families: whose scores are kept
 EVERY, MMSEQS, WORDS = "every", "mmseqs", "words"
 # Alignment cells of all known proteins with all representatives up to which each is aligned with
@@ -105,8 +107,8 @@ class KnownSequences:
         coverage[rows] = np.where(is_shorter, pairs.coverage, pairs.coverage_longer)
         raw = (LAMBDA * score - np.log(KAPPA)) / np.log(2.0)
         bits[rows] = raw / library.lengths[rows]
-        of = first[best], self._family[second[best]]
-        _, place = np.unique(np.stack(of), axis=1, return_index=True)
+        of = first[best] * 2 * len(self.texts) + self._family[second[best]]
+        _, place = np.unique(of, return_index=True)
         place = best[np.sort(place)]  # the best of each family, best first
         turn = n_equal_before(first[place])
         place, turn = place[turn < max(TURNS)], turn[turn < max(TURNS)]
@@ -149,20 +151,25 @@ class KnownSequences:
         asked = sparse.csr_array((ones, (own, place)), shape=(len(queries), len(kinds)))
         parts = [np.empty((2, 0), dtype=np.int64)]
         for start in range(0, len(queries), ROWS_AT_ONCE):
-            found = (asked[start : start + ROWS_AT_ONCE] @ table).tocoo()
-            row, column, worth = found.row.astype(np.int64) + start, found.col, found.data
-            if apart is not None:
-                is_other = apart[0][row] != apart[1][column]
-                row, column, worth = row[is_other], column[is_other], worth[is_other]
-            order = np.lexsort((self._by_content[column], -worth, row))
-            row, column = row[order], column[order].astype(np.int64)
-            of_family = np.unique(
-                np.stack([row, self._family[column]]), axis=1, return_inverse=True
-            )[1]
-            kept = n_equal_before(of_family) < OF_A_FAMILY
-            row, column = row[kept], column[kept]
-            parts.append(np.stack([row, column])[:, n_equal_before(row) < CANDIDATES])
+            found = asked[start : start + ROWS_AT_ONCE] @ table
+            for row, (begin, stop) in enumerate(pairwise(found.indptr.tolist()), start):
+                column, worth = found.indices[begin:stop], found.data[begin:stop]
+                if apart is not None:
+                    is_other = apart[1][column] != apart[0][row]
+                    column, worth = column[is_other], worth[is_other]
+                best = self._best(column, worth, MOST_SORTED)
+                if len(best) < CANDIDATES:  # too few families are among those
+                    best = self._best(column, worth, len(column))
+                parts.append(np.stack([np.full(len(best), row), best]))
         return np.concatenate(parts, axis=1)
+
+    def _best(self, column: Integers, worth: Floats, most: int) -> Integers:
+        """Return those of greatest worth, few of one family, looking at the `most` greatest."""
+        if len(worth) > most:
+            is_great = worth >= np.partition(worth, -most)[-most]
+            column, worth = column[is_great], worth[is_great]
+        column = column[np.lexsort((self._by_content[column], -worth))].astype(np.int64)
+        return column[n_equal_before(self._family[column]) < OF_A_FAMILY][:CANDIDATES]
 
 
 def representatives_of(texts: Strings, family: Integers) -> Integers:
