@@ -13,7 +13,6 @@ from dataclasses import replace
 
 import numpy as np
 from scipy import stats
-from verification.novelty_study import trust_scores
 
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.crossfit import folds_by_class, out_of_fold
@@ -21,6 +20,7 @@ from credence.calibrators.protocol import FitOptions
 from credence.novelty import macest, space
 from credence.novelty.macest import MacestSettings
 from credence.novelty.reference import build
+from credence.novelty.trust import trust_scores
 from credence.predictions import Floats, Labelled, Strings, label
 from credence.simulate import WorldSettings, make_world
 

@@ -45,8 +45,8 @@ from credence.evaluation.ratios import estimate, mean_of
 from credence.findings import Numbers, Provenance
 from credence.novelty import macest
 from credence.novelty.macest import MacestSettings
-from credence.novelty.neighbours import Index, content_keys, least_positive_distance, singles
 from credence.novelty.space import fit_composition
+from credence.novelty.trust import trust_scores
 from credence.predictions import (
     Booleans,
     Floats,
@@ -470,47 +470,6 @@ def _trust(material: Material) -> dict[str, Floats]:
         )
         for kind, entry in material.inputs.items()
     }
-
-
-def trust_scores(
-    points: Any,
-    true_class: Integers,
-    asked: Any,
-    predicted_class: Integers,
-    thin: float = 0.1,
-    neighbours: int = 10,
-) -> Floats:
-    """Return the distance to the nearest other class over that to the predicted one, or NaN.
-
-    Of the points of each class the share whose k-th neighbour within it lies farthest is
-    dropped before (Jiang, Kim, Guan & Gupta 2018, arXiv 1805.11783). A distance of zero counts
-    as the least positive one between the points that are kept.
-    """
-    values = singles(points)
-    order = np.lexsort((true_class, content_keys(values)))
-    values, class_ = values[order], true_class[order]
-    kept = np.ones(len(values), dtype=np.bool_)
-    for member in np.unique(class_):
-        own = np.flatnonzero(class_ == member)
-        if n_dropped := int(thin * len(own)):
-            # The nearest is the point itself.
-            n_nearest = min(neighbours + 1, len(own))
-            radius = Index(values[own]).nearest(values[own], n_nearest).distance[:, -1]
-            kept[own[np.argsort(-radius, kind="stable")[:n_dropped]]] = False
-    values, class_ = values[kept], class_[kept]
-    answer = np.full(len(asked), np.nan)
-    rows = np.flatnonzero(np.isfinite(np.asarray(asked, dtype=np.float64)).all(axis=1))
-    queries, own = singles(np.asarray(asked)[rows]), predicted_class[rows]
-    distance = np.full((len(rows), int(max(class_.max(), predicted_class.max())) + 1), np.inf)
-    for member in np.unique(class_).tolist():
-        distance[:, member] = Index(values[class_ == member]).nearest(queries, 1).distance[:, 0]
-    distance[distance == 0] = least_positive_distance(values)
-    of_own = distance[np.arange(len(rows)), own]
-    distance[np.arange(len(rows)), own] = np.inf
-    other = distance.min(axis=1)
-    both = np.isfinite(of_own) & np.isfinite(other)
-    answer[rows[both]] = other[both] / of_own[both]
-    return answer
 
 
 def _input(kind: str, stated: Floats, trusted: Floats, reference: Floats) -> InputFinding:

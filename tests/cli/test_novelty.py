@@ -217,3 +217,80 @@ def test_confidences_move_by_what_did_not_hold_at_their_distance(
     assert (lower.dropna() == 0.0).all()
     assert (after["note"].str.contains("so moved") == is_next).all()
     assert (after["note"].str.contains("the range is open below") == is_far).all()
+
+
+def write_fasta(name: str, proteins: dict[str, str]) -> None:
+    Path(name).write_text("".join(f">{id_}\n{text}\n" for id_, text in proteins.items()))
+
+
+def test_foils_of_ones_own_are_looked_for_once_a_family(world: Path, capsys: Stated) -> None:
+    rng = np.random.default_rng(3)
+    others = {f"o{n}": "M" + "".join(rng.choice(list("CDHKMNPRWY"), 150)) for n in range(12)}
+    relatives = {f"copy{n}": others["o0"][:-n] for n in range(1, 9)}
+    write_fasta("others.fasta", {**relatives, **others, "short": "MKV"})
+    words = ("--proteins", "world/proteins.fasta")
+    assert call(*words, "--foils", "others.fasta", "--out", "novelty.json") == 0
+    stated = capsys.readouterr().err
+    detector = NOVELTY.read(Path("novelty.json")).detector
+    assert detector is not None
+    own = detector.powers[-1]
+    assert (own.kind, own.n) == ("of no class of interest", 12) and own.power > 0.5
+    words_of_it = f"; of 12 families of the foils given {own.power:.2f} are noticed"
+    assert words_of_it in stated
+    write_fasta("others.fasta", {"short": "MKV", **others, **relatives})  # in another order
+    assert call(*words, "--foils", "others.fasta", "--out", "again.json") == 0
+    again = NOVELTY.read(Path("again.json")).detector
+    assert again is not None
+    np.testing.assert_array_equal(again.held, detector.held)
+    capsys.readouterr()
+    write_fasta("others.fasta", {"short": "MKV"})
+    assert call(*words, "--foils", "others.fasta", "--out", "again.json") == 0
+    assert "; all foils given are too short to be compared" in capsys.readouterr().err
+
+
+def test_foils_that_are_known_and_foils_beside_vectors_are_refused(
+    world: Path, capsys: Stated
+) -> None:
+    fasta = read_proteins("world/proteins.fasta", "first_word")
+    id_, text = fasta.ids[4], fasta.sequences[4]
+    write_fasta("others.fasta", {"new": "MKVLAAGIVGLPWWWWKLMN", "old": text.lower()})
+    words = ("novelty", "world/calibration.csv", *LABELLED, "--out", "novelty.json")
+    foils = ("--foils", "others.fasta")
+    assert refused(capsys, *words, "--proteins", "world/proteins.fasta", *foils) == (
+        f"others.fasta, line 3: 'old' has the sequence of {id_!r}, which is known. "
+        "Remove it here: a foil is a protein that is of none of the classes.\n"
+    )
+    write_vectors("vectors.npz", ids_of("world/calibration.csv"))
+    assert refused(capsys, *words, "--vectors", "vectors.npz", *foils) == (
+        "--foils: vectors are compared by distance alone, and foils by sequences. "
+        "Give --proteins in place of --vectors, or no foils.\n"
+    )
+
+
+def test_what_neighbours_show_comes_as_columns_where_asked_for(
+    world: Path, capsys: Stated
+) -> None:
+    assert call("--proteins", "world/proteins.fasta", "--out", "novelty.json") == 0
+    words = annotate("--proteins", "world/use.fasta")
+    assert run_command_line(words) == 0
+    plain = pd.read_csv("out.tsv", sep="\t")
+    assert run_command_line([*words, "--parts"]) == 0
+    table = pd.read_csv("out.tsv", sep="\t")
+    names = ["trust_score", "local_error", "local_distance"]
+    pd.testing.assert_frame_equal(table.drop(columns=names), plain)
+    assert (table["trust_score"].dropna() > 0).all() and table["trust_score"].notna().any()
+    # Of the predicted class and another, by hand.
+    file = NOVELTY.read(Path("novelty.json"))
+    labelled = pd.read_csv("world/calibration.csv", index_col=0).select_dtypes("number")
+    assert file.is_wrong is not None
+    predicted = labelled.idxmax(axis=1)[file.reference.ids]
+    wrong = predicted.to_numpy() != file.reference.class_name
+    np.testing.assert_array_equal(file.is_wrong, wrong)
+    size = pd.Series(file.reference.class_name).value_counts()
+    is_large = table["predicted_class"].map(size).fillna(0) >= 10
+    assert (table["local_distance"].notna() == is_large).all() and is_large.any()
+    without = [word for word in words if word not in ("--novelty", "novelty.json")]
+    assert refused(capsys, *without, "--parts") == (
+        "--parts: nothing says where calibration proteins lie. "
+        "Give --novelty, and --proteins or --vectors.\n"
+    )

@@ -569,6 +569,7 @@ def labels() -> None:
 @file_options(
     vectors="In place of --proteins: npz or Parquet with an id and a vector for each.",
     training="FASTA file, or vectors, of what the classifier was trained on.",
+    foils="FASTA file of proteins of no class of interest, to see how many are noticed.",
 )
 @settings_options("novelty")
 @threads_option

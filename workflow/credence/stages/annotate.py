@@ -26,7 +26,8 @@ from credence.evaluation.use_sets import NovelSet
 from credence.events.model import Mix
 from credence.findings import Sameness
 from credence.novelty.reference import Look as Distances
-from credence.predictions import Floats, Integers, Predictions, Strings
+from credence.novelty.trust import Neighbours
+from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Predictions, Strings
 from credence.problems import Problem, raise_any, refuse
 from credence.progress import Progress
 from credence.stages.check import read_summary
@@ -48,6 +49,7 @@ from credence.tables.contract import (
     CONFIDENCE_NAMES,
     GENOME,
     NOVELTY_NAMES,
+    PARTS_NAMES,
     UNCORRECTED_NAMES,
     EvidenceTable,
     confidence_columns,
@@ -106,6 +108,7 @@ class Given:
     six_decimals: bool
     tool: Sequence[str] = ()  # Tables of further tools, as name=table
     answers: str | None = None  # What each tool answered, where the table is of several
+    parts: bool = False  # Whether columns are asked for of what neighbours show
     shown: Sequence[str] = ()  # What a user calls the tables, where that is not their paths
 
     @property
@@ -126,7 +129,12 @@ class Given:
     def how(self) -> dict[str, str]:
         """What else decides on the bytes that are written."""
         safe = str(self.spreadsheet_safe)
-        return {"--match": self.match, "--spreadsheet-safe": safe, "--spec": repr(self.stated)}
+        return {
+            "--parts": str(self.parts),
+            "--match": self.match,
+            "--spreadsheet-safe": safe,
+            "--spec": repr(self.stated),
+        }
 
     @cached_property
     def annotation(self) -> Annotation:
@@ -136,6 +144,11 @@ class Given:
         newcomers, sequences = _newcomers(
             self.novelty, self.proteins, self.vectors, self.match, self.name, file
         )
+        if self.parts:
+            if newcomers is None or self.novelty is None:
+                what = "nothing says where calibration proteins lie."
+                raise refuse("--parts", what, "Give --novelty, and --proteins or --vectors.")
+            newcomers.look_around(self.novelty)
         events, known = _events(self.events, self.evidence, self.novelty)
         answers = None if self.answers is None else read_answers(self.answers)
         known_to = (file, shift, newcomers, events, known, sequences)
@@ -210,7 +223,7 @@ def _annotate(
     **options: Any,
 ) -> None:
     """Write the confidences of tables, which are read piece by piece."""
-    given = Given(**options)
+    given = Given(**options, parts=settings.novelty.parts)
     tables, name, safe = given.tables, given.name, given.spreadsheet_safe
     require_other(
         (out, also, novelty_record, lists_record, *list_paths(lists, settings)),
@@ -322,6 +335,7 @@ class Annotation:
             *CONFIDENCE_NAMES,
             *set_names(self.file.sets, is_shifted),
             *(NOVELTY_NAMES if self.newcomers else ()),
+            *(PARTS_NAMES if self.newcomers and self.newcomers.neighbours else ()),
             *(UNCORRECTED_NAMES if is_shifted else ()),
             *event_names(None if self.events is None else self.events.model, is_shifted),
             *(() if self.answers is None else self.answers.columns),
@@ -387,6 +401,24 @@ class Newcomers:
         seen = seen_of(self.file, calibration.held_out, calibration.class_names)
         bands = () if seen is None else bands_of(seen)
         self.set = NovelSet(name, self.reference, self.file.detector, bands)
+        self.neighbours: Neighbours | None = None
+        self.class_names = calibration.class_names
+
+    def look_around(self, where: str) -> None:
+        """Give each protein what its neighbours show, too."""
+        rows, is_wrong = self.reference.calibration_rows, self.file.is_wrong
+        if is_wrong is None or not len(rows):
+            what = "it does not say of which calibration proteins the class was right."
+            raise refuse(where, what, "Make it again: credence novelty.")
+        code_of = {name: code for code, name in enumerate(self.class_names)}
+        true = [code_of.get(name, UNKNOWN_CLASS) for name in self.reference.class_name[rows]]
+        is_named = np.array(true) != UNKNOWN_CLASS
+        self.neighbours = Neighbours(
+            self.reference.points[rows][is_named],
+            np.array(true, dtype=np.int64)[is_named],
+            is_wrong[is_named],
+            len(self.class_names),
+        )
 
     def prepare(self, ids: Strings) -> None:
         """Look at all proteins of the set: how many are foreign bears on each."""
@@ -429,7 +461,11 @@ class Newcomers:
         # The upper end stays: it holds where the protein is of a known kind after all.
         reduced = {name: getattr(confidence, name) * kind for name in ("value", "lower")}
         found = replace(confidence, note=note, **reduced)
-        return found, dict(zip(NOVELTY_NAMES, values, strict=True))
+        columns = dict(zip(NOVELTY_NAMES, values, strict=True))
+        if self.neighbours is not None:
+            parts = self.neighbours.parts(places, predictions.predicted_class)
+            columns |= zip(PARTS_NAMES, parts, strict=True)
+        return found, columns
 
     def _by_distance(self, look: Distances, confidence: Confidence) -> tuple[Confidence, Integers]:
         """Return confidences that hold at their proteins' distance, and notes where they moved."""

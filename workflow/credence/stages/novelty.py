@@ -17,13 +17,13 @@ from credence.novelty import detector as detectors
 from credence.novelty.detector import Detector, evidence_of, foils_of, known_kind, odds_of
 from credence.novelty.reference import Look, Reference, build, distance_apart
 from credence.novelty.space import PROTEINS_AT_ONCE
-from credence.predictions import UNKNOWN_CLASS, Floats, Strings
-from credence.problems import refuse
+from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Strings
+from credence.problems import Problem, raise_any, refuse
 from credence.relatives.closest import Closest, KnownSequences, search_for
 from credence.relatives.graph import components
 from credence.relatives.kmers import LEAST_CONTAINMENT, links, words_of
-from credence.relatives.pairs import n_equal_before
-from credence.stages.reading import Features, LabelledTables, require_other
+from credence.relatives.pairs import canonical, n_equal_before
+from credence.stages.reading import Features, LabelledTables, read_proteins, require_other
 from credence.stages.settings import Settings
 from credence.tables.digests import sha256_of
 from credence.tables.stage_files import NOVELTY, NoveltyFile
@@ -38,10 +38,14 @@ def learn_novelty(
     match: str,
     training: str | None,
     threads: int = 1,
+    foils: str | None = None,
 ) -> None:
     """Write the space of the proteins that calibrate, and where all known ones lie in it."""
-    files = [*given.files, *proteins, *filter(None, (vectors, training))]
+    files = [*given.files, *proteins, *filter(None, (vectors, training, foils))]
     require_other((out,), files)
+    if foils is not None and vectors is not None:
+        what = "vectors are compared by distance alone, and foils by sequences."
+        raise refuse("--foils", what, "Give --proteins in place of --vectors, or no foils.")
     samples = given.samples()
     labelled = given.calibrating(samples, "none").labelled
     predictions, true_class = samples.predictions, samples.true_class
@@ -65,17 +69,52 @@ def learn_novelty(
     clusters = np.array([cluster.get(id_, id_) for id_ in ids], dtype=object)
     of_known = (ids, names, features.places(space, ids), clusters, is_calibration)
     reference = build(space, *of_known, trained, settings.novelty.flag)
+    wrong = dict(zip(ids, true_class != predictions.predicted_class, strict=True))
+    calibrating = reference.ids[reference.calibration_rows]
     file = NoveltyFile(
-        reference=reference, inputs={Path(path).name: sha256_of(Path(path)) for path in files}
+        reference=reference,
+        inputs={Path(path).name: sha256_of(Path(path)) for path in files},
+        is_wrong=np.array([wrong[id_] for id_ in calibrating], dtype=np.bool_),
     )
-    if vectors is None and len(reference.calibration_rows):
-        file = _with_sequences(file, features.sequences, cluster, sequences, threads)
+    if vectors is None and len(calibrating):
+        known = {id_: features.sequences[id_] for id_ in calibrating}
+        own_foils = {} if foils is None else _foils_given(foils, match, known | sequences)
+        file = _with_sequences(file, known, cluster, sequences, own_foils, threads)
     NOVELTY.write(Path(out), file)
     n_placed = len(reference.calibration_rows)
     n_short = int(is_calibration.sum()) - n_placed
     short = f", {n_short} too short to have a place" if n_short else ""
     what = f"{n_placed} proteins along {space.n_components} axes{short}"
+    if foils is not None:
+        what += _noticed(file.detector)
     click.echo(f"Wrote {out}: {what}.", err=True)
+
+
+def _foils_given(path: str, match: str, known: Mapping[str, str]) -> dict[str, str]:
+    """Return proteins of no class of interest; refuse those whose sequence is known."""
+    fasta, name_of = read_proteins(path, match), {canonical(known[id_]): id_ for id_ in known}
+    raise_any(
+        Problem(
+            path,
+            f"{id_!r} has the sequence of {name_of[canonical(text)]!r}, which is known.",
+            "Remove it here: a foil is a protein that is of none of the classes.",
+            int(line),
+        )
+        for id_, text, line in zip(fasta.ids, fasta.sequences, fasta.lines, strict=True)
+        if canonical(text) in name_of
+    )
+    return dict(zip(fasta.ids, fasta.sequences, strict=True))
+
+
+def _noticed(detector: Detector | None) -> str:
+    """Return how many of the foils that were given are noticed, in words."""
+    if detector is None:
+        return "; the foils teach nothing, since families are few"
+    for power in detector.powers:
+        if power.kind == detectors.GIVEN:
+            n = f"{power.n} {'family' if power.n == 1 else 'families'} of the foils given"
+            return f"; of {n} {power.power:.2f} are noticed at 5 % false alarms"
+    return "; all foils given are too short to be compared"
 
 
 def _with_sequences(
@@ -83,6 +122,7 @@ def _with_sequences(
     sequences: Mapping[str, str],
     cluster: Mapping[str, str],
     training: Mapping[str, str],
+    foils: Mapping[str, str],
     threads: int,
 ) -> NoveltyFile:
     """Return what is known with the sequences of it, and with what foils teach."""
@@ -95,24 +135,33 @@ def _with_sequences(
     texts = np.array([*(sequences[id_] for id_ in ids), *training.values()], dtype=object)
     known = KnownSequences(every, texts, family, search_for(texts, family))
     own = known.closest(known.texts[: len(ids)], (family[: len(ids)], family), threads)
-    detector = _detector(reference, known, own, names, threads)
+    detector = _detector(reference, known, own, names, foils, threads)
     return replace(file, known=known, own=own, detector=detector, family_key=key)
 
 
+def _few(ids: Strings, family: Integers) -> Integers:
+    """Return rows of few proteins of each of some families, chosen by name."""
+    chosen = np.argsort(uniform(keys_of(ids), 0, detectors.STREAM), kind="stable")
+    chosen = chosen[family[chosen] < detectors.MOST_FAMILIES]
+    return chosen[n_equal_before(family[chosen]) < detectors.MOST_OF_FAMILY]
+
+
 def _detector(
-    reference: Reference, known: KnownSequences, own: Closest, cluster: Strings, threads: int
+    reference: Reference,
+    known: KnownSequences,
+    own: Closest,
+    cluster: Strings,
+    given: Mapping[str, str],
+    threads: int,
 ) -> Detector | None:
-    """Return what tells foils of some known proteins from these."""
+    """Return what tells foils, made of some known proteins or given, from these."""
     rows, n = reference.calibration_rows, len(cluster)
     ids, points, distance = (
         reference.ids[rows],
         reference.points[rows],
         reference.own_distance[rows],
     )
-    # Few of each of some families, chosen by name.
-    chosen = np.argsort(uniform(keys_of(ids), 0, detectors.STREAM), kind="stable")
-    chosen = chosen[known.family[chosen] < detectors.MOST_FAMILIES]
-    chosen = chosen[n_equal_before(known.family[chosen]) < detectors.MOST_OF_FAMILY]
+    chosen = _few(ids, known.family[:n])
     names = cluster[chosen]
 
     def seen(texts: Strings, label: Strings, own_label: Strings) -> Floats:
@@ -135,7 +184,21 @@ def _detector(
     if len(set(class_name.tolist())) > 2 and n == len(known.texts) and pure.any():
         left_out = seen(texts[pure], class_name, class_name[chosen][pure])
         foils[detectors.WITHOUT_CLASS] = (left_out, names[pure])
+    if given:
+        own_ids, texts = (np.array([*one], dtype=object) for one in (given, given.values()))
+        family = _family_names(own_ids, texts)
+        rows = _few(own_ids, encode_clusters(family)[0])
+        rows = rows[np.isfinite(reference.space.of_sequences(texts[rows])).all(axis=1)]
+        foils[detectors.GIVEN] = (seen(texts[rows], cluster, family[rows]), family[rows])
     return detectors.learn(evidence, names, foils)
+
+
+def _family_names(ids: Strings, texts: Strings) -> Strings:
+    """Return a name for the relatives of each foil, which no known family has."""
+    code = components(len(ids), *links(words_of(texts), LEAST_CONTAINMENT))
+    order = np.argsort(ids.astype(str), kind="stable")
+    first = order[np.unique(code[order], return_index=True)[1]]
+    return np.array([f"foil\t{id_}" for id_ in ids[first[code]]], dtype=object)
 
 
 def _seen(texts: Strings, close: Closest, distance: Floats) -> Floats:

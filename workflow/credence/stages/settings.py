@@ -302,6 +302,12 @@ class NoveltySettings:
         low=0,
         high=1,
     )
+    foils: str | None = setting(
+        None, "FASTA of proteins of no class of interest: how many of them are noticed"
+    )
+    parts: bool = setting(
+        False, "columns of what neighbours show: trust_score, local_error, local_distance"
+    )
 
 
 @dataclass(frozen=True)
@@ -472,7 +478,11 @@ USES: dict[str, dict[str, tuple[str, ...]]] = {
         "calibration": ("weights", "level", "draws"),
         "lists": ("precision", "certainty"),
     },
-    "annotate": {"calibration": ("level",), "lists": ("error", "certainty")},
+    "annotate": {
+        "calibration": ("level",),
+        "lists": ("error", "certainty"),
+        "novelty": ("parts",),
+    },
     "gather": {"calibration": ("level",), "lists": ("error", "certainty")},
     "list": {"calibration": ("level",), "lists": ("certainty",)},
     "genomes": {"calibration": ("level",), "lists": ("calls",)},

@@ -311,6 +311,8 @@ NOVELTY_COLUMNS = (
     Column("known_kind", Kind.NUMBER, True, low=0.0, high=1.0, is_optional=True),
 )
 NOVELTY_NAMES = tuple(column.name for column in NOVELTY_COLUMNS)
+# Of a protein's neighbours, where they are asked for.
+PARTS_NAMES = ("trust_score", "local_error", "local_distance")
 
 
 WORD = 64  # bits
@@ -465,6 +467,7 @@ FURTHER_COLUMNS = (
     *(replace(SHARE, name=name, is_optional=True) for name in (*UNCORRECTED_NAMES, Q_VALUE)),
     *SET_COLUMNS,
     *NOVELTY_COLUMNS,
+    *(Column(name, Kind.NUMBER, True, low=0.0, is_optional=True) for name in PARTS_NAMES),
     *(Column(name, may_be_empty=True, is_optional=True) for name in (AGREE, GENOME)),
 )
 

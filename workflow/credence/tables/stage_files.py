@@ -26,7 +26,15 @@ from credence.findings import EventsFinding, ShiftFinding
 from credence.lists.held_out import HeldOut
 from credence.novelty.detector import Detector
 from credence.novelty.reference import Reference
-from credence.predictions import Floats, Integers, Labelled, Predictions, Strings, from_scores
+from credence.predictions import (
+    Booleans,
+    Floats,
+    Integers,
+    Labelled,
+    Predictions,
+    Strings,
+    from_scores,
+)
 from credence.problems import Problem, nearest, raise_any, refuse
 from credence.relatives.closest import Closest, KnownSequences
 from credence.sets.conformal import PredictionSets, read_sets
@@ -457,6 +465,8 @@ class NoveltyFile:
     own: Closest | None = None
     # Of each family of those that calibrate, by which it is found elsewhere.
     family_key: Annotated[NDArray[np.uint64] | None, records.Stored(packed="uint64")] = None
+    # Of those that calibrate, whether the classifier was wrong.
+    is_wrong: Annotated[Booleans | None, records.Stored(packed="bool")] = None
     detector: Detector | None = None  # None too where families are few
 
 
@@ -473,6 +483,8 @@ def _require_shapes(file: NoveltyFile) -> None:
         "own_distance": (reference.own_distance, (n_proteins,)),
         "stands": (reference.stands, (n_proteins,)),
     }
+    if file.is_wrong is not None:
+        wanted["is_wrong"] = (file.is_wrong, (int(reference.is_calibration.sum()),))
     if reference.training is not None:
         wanted["training"] = (reference.training, (len(reference.training), space.n_components))
     for name, (values, shape) in wanted.items():

@@ -169,8 +169,9 @@ def _advice(found: NoveltyFinding) -> str:
 def _power_text(found: NoveltyFinding) -> str:
     kinds = ", ".join(f"{share(foil.power)} of those {foil.kind}" for foil in found.foils)
     text = (
-        "What would be noticed? This run made foils of its own proteins, and flagged at 5 % false "
-        f"alarms, on families that were held out: {kinds}."
+        "What would be noticed? Foils, made of the run's own proteins or given as of no class of "
+        "interest, were looked for at 5 % false alarms, on families that were held out. Flagged "
+        f"are {kinds}."
     )
     if min(foil.known_kind for foil in found.foils) > NOT_LOWERED:
         text += " That is so little that no confidence is lowered for it."

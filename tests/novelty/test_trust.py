@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from verification.novelty_study import trust_scores
 
 from credence.novelty.neighbours import singles
+from credence.novelty.trust import NEIGHBOURS, Neighbours, trust_scores
 from credence.predictions import Floats, Integers
 
 
@@ -79,3 +79,26 @@ def test_the_order_of_points_is_nothing_to_the_trust_score() -> None:
     found = trust_scores(points, class_, points, class_)
     again = trust_scores(points[order], class_[order], points, class_)
     np.testing.assert_array_equal(found, again)
+
+
+def test_the_parts_of_macest_are_those_of_their_definition() -> None:
+    rng = np.random.default_rng(4)
+    points, class_ = singles(rng.normal(size=(60, 3))), rng.integers(2, size=60)
+    class_[:4] = 2  # fewer than ten: no parts
+    is_wrong = rng.random(60) < 0.3
+    asked = np.concatenate([rng.normal(size=(8, 3)), np.full((1, 3), np.nan)])
+    predicted = np.array([0, 1, 0, 1, 0, 1, 2, 3, 0])  # of the last but one nobody is known
+    known = Neighbours(points, class_, is_wrong, 4)
+    trust, error, lacking = known.parts(asked, predicted)
+    np.testing.assert_array_equal(trust, trust_scores(points, class_, asked, predicted))
+    assert np.isfinite(trust[:7]).all()
+    for row in range(6):
+        near = sorted(
+            (math.dist(np.float32(asked[row]), points[at]), bool(is_wrong[at]))
+            for at in np.flatnonzero(class_ == predicted[row])
+        )[:NEIGHBOURS]
+        rank = range(1, NEIGHBOURS + 1)
+        weighed = sum(d / at for (d, _), at in zip(near, rank, strict=True))
+        assert lacking[row] == pytest.approx(weighed / sum(1 / at for at in rank))
+        assert error[row] == pytest.approx(sum(1 / d for d, wrong in near if wrong))
+    assert np.isnan(error[6:]).all() and np.isnan(lacking[6:]).all() and np.isnan(trust[7:]).all()

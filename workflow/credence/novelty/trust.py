@@ -1,0 +1,107 @@
+"""What a protein's neighbours show: the trust score, and the two parts of MACEst's uncertainty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from credence.novelty.macest import NeighbourGraph
+from credence.novelty.neighbours import Index, content_keys, least_positive_distance, singles
+from credence.predictions import Booleans, Floats, Integers
+
+NEIGHBOURS = 10  # of each class; a class of fewer proteins has no parts
+
+
+def trust_scores(
+    points: Floats,
+    true_class: Integers,
+    asked: Floats,
+    predicted_class: Integers,
+    thin: float = 0.1,
+    neighbours: int = NEIGHBOURS,
+) -> Floats:
+    """Return the distance to the nearest other class over that to the predicted one, or NaN.
+
+    Of the points of each class the share whose k-th neighbour within it lies farthest is
+    dropped before (Jiang, Kim, Guan & Gupta 2018, arXiv 1805.11783). A distance of zero counts
+    as the least positive one between the points that are kept.
+    """
+    kept = dense(points, true_class, thin, neighbours)
+    return trust_among(singles(points)[kept], true_class[kept], asked, predicted_class)
+
+
+def dense(
+    points: Floats, true_class: Integers, thin: float = 0.1, neighbours: int = NEIGHBOURS
+) -> Integers:
+    """Return the rows of points but those in the thinnest regions of each class."""
+    values = singles(points)
+    order = np.lexsort((true_class, content_keys(values)))
+    values, class_ = values[order], true_class[order]
+    kept = np.ones(len(values), dtype=np.bool_)
+    for member in np.unique(class_):
+        own = np.flatnonzero(class_ == member)
+        if n_dropped := int(thin * len(own)):
+            # The nearest is the point itself.
+            n_nearest = min(neighbours + 1, len(own))
+            radius = Index(values[own]).nearest(values[own], n_nearest).distance[:, -1]
+            kept[own[np.argsort(-radius, kind="stable")[:n_dropped]]] = False
+    return np.asarray(order[kept], dtype=np.int64)
+
+
+def trust_among(
+    points: Floats, true_class: Integers, asked: Floats, predicted_class: Integers
+) -> Floats:
+    """Return the trust score of some points, with no point dropped."""
+    answer = np.full(len(asked), np.nan)
+    rows = np.flatnonzero(np.isfinite(np.asarray(asked, dtype=np.float64)).all(axis=1))
+    queries, own = singles(np.asarray(asked)[rows]), predicted_class[rows]
+    greatest = max(true_class.max(initial=-1), predicted_class.max(initial=-1))
+    distance = np.full((len(rows), int(greatest) + 1), np.inf)
+    for member in np.unique(true_class).tolist():
+        index = Index(points[true_class == member])
+        distance[:, member] = index.nearest(queries, 1).distance[:, 0]
+    distance[distance == 0] = least_positive_distance(points)
+    of_own = distance[np.arange(len(rows)), own]
+    distance[np.arange(len(rows)), own] = np.inf
+    other = distance.min(axis=1, initial=np.inf)
+    both = np.isfinite(of_own) & np.isfinite(other)
+    answer[rows[both]] = other[both] / of_own[both]
+    return answer
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Calibration proteins, by which others are looked at."""
+
+    points: Floats
+    true_class: Integers  # From 0; each class has a number, also those of no protein
+    is_wrong: Booleans  # Whether the classifier was wrong about it
+    n_classes: int
+
+    @cached_property
+    def _dense(self) -> tuple[Floats, Integers]:
+        rows = dense(self.points, self.true_class)
+        return singles(self.points)[rows], self.true_class[rows]
+
+    @cached_property
+    def _graph(self) -> NeighbourGraph:
+        known = singles(self.points), self.true_class, self.is_wrong
+        return NeighbourGraph(*known, self.n_classes, NEIGHBOURS)
+
+    def parts(self, asked: Floats, predicted_class: Integers) -> tuple[Floats, Floats, Floats]:
+        """Return trust score, ε and 𝒦 of the predicted class; NaN where not known.
+
+        ε = Σ [wrong]/d over the nearest proteins of that class, what is ambiguous there;
+        𝒦 = Σ d/rank ÷ Σ 1/rank, how much data lack (METHODS section 8).
+        """
+        trust = trust_among(*self._dense, asked, predicted_class)
+        error, lacking = np.full((2, len(asked)), np.nan)
+        graph = self._graph
+        rows = np.flatnonzero(np.isfinite(asked).all(axis=1) & graph.is_seen[predicted_class])
+        if len(rows):
+            found = graph.evidence(singles(asked[rows]), NEIGHBOURS).terms(NEIGHBOURS)
+            place = np.arange(len(rows)), (np.cumsum(graph.is_seen) - 1)[predicted_class[rows]]
+            error[rows], lacking[rows] = found[0][place], found[1][place]
+        return trust, error, lacking
