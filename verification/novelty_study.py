@@ -517,6 +517,7 @@ def rank_correlation(one: Floats, other: Floats) -> float:
 
 
 N_MADE = 3_000
+N_FOLDS = 10
 PERMUTED, UNIFORM = "features permuted", "uniform, thrice as wide"
 WIDER = 3.0
 
@@ -545,13 +546,16 @@ OPEN_SETS: dict[str, tuple[str, Callable[[], Any]]] = {
 MADE = ("moons", "six classes")  # of no measurement
 
 
-def open_material(name: str) -> Material:
-    """Return what is compared on an open set: permuted features and a wide box are noise."""
+def open_material(name: str, number: int = 0) -> Material:
+    """Return what is compared on an open set: permuted features and a wide box are noise.
+
+    One of ten folds is held out, the three after it calibrate, and the others train.
+    """
     about, given = OPEN_SETS[name]
     points, true = given()
     ids = np.array([f"{name} {number}" for number in range(len(true))], dtype=object)
-    fold = fold_of(ids, true, 3)
-    learnt, known, judged = (fold == number for number in range(3))
+    fold = (fold_of(ids, true, N_FOLDS) - number) % N_FOLDS
+    judged, known, learnt = fold == 0, (fold > 0) & (fold <= 3), fold > 3
     names = tuple(f"class {number}" for number in range(int(true.max()) + 1))
     classifier = train(points[learnt], true[learnt].astype(np.int64), names, n_rounds=200)
     scaled = (points - classifier.centre) / classifier.spread
@@ -675,13 +679,13 @@ SHOWN = ("sts", "matrix")  # beside the best method of scores and MACEst, in fig
 METHOD = page.word("method", "name")
 
 
-def sections_of_study(sets: Sequence[StudySet]) -> tuple[page.Section, ...]:
-    """Return the sections of the page."""
-    proteins = [entry for entry in sets if entry.mutations]
-    others = [entry for entry in sets if not entry.mutations]
+def sections_of_study(
+    proteins: Sequence[StudySet], open_sets: Sequence[Sequence[StudySet]] = ()
+) -> tuple[page.Section, ...]:
+    """Return the sections of the page; of open sets each has its folds."""
     sections = [_of_proteins(entry, number) for number, entry in enumerate(proteins, start=1)]
-    if others:
-        sections.append(_of_open_sets(others))
+    if open_sets:
+        sections.append(_of_open_sets(open_sets))
     return (*sections, _reading())
 
 
@@ -844,47 +848,60 @@ def _mutation_table(entry: StudySet) -> page.TableBlock:
     )
 
 
-def _of_open_sets(sets: list[StudySet]) -> page.Section:
+Folds = Sequence[StudyMethod]  # One method, fold by fold
+
+
+def _spread(values: Sequence[float]) -> str:
+    """Return the mean over folds and twice their standard deviation."""
+    return f"{np.mean(values):.3f} ± {2.0 * np.std(values, ddof=1):.3f}"
+
+
+def _of_open_sets(sets: Sequence[Sequence[StudySet]]) -> page.Section:
     about = " ".join(
-        f"{entry.name}{_made(entry)}: {entry.about}, {entry.n_classes} classes, "
-        f"{of(entry.n_held_out, 'sample')} held out, {share(entry.accuracy)} right."
-        for entry in sets
+        f"{folds[0].name}{_made(folds[0])}: {folds[0].about}, {folds[0].n_classes} classes, "
+        f"{of(sum(entry.n_held_out for entry in folds), 'sample')}, "
+        f"{_spread([entry.accuracy for entry in folds])} right."
+        for folds in sets
     )
 
-    def each(field: str, show: Callable[[float], str]) -> Callable[[StudyMethod], str]:
-        return lambda method: "; ".join(show(getattr(one, field)) for one in method.inputs)
+    def of_input(field: str, at: int) -> Callable[[Folds], str]:
+        return lambda folds: _spread([getattr(one.inputs[at], field) for one in folds])
 
-    def across(caption: str, cell: Callable[[StudyMethod], str]) -> page.TableBlock:
-        names = (f"{entry.name}{_made(entry)}" for entry in sets)
+    def across(caption: str, cell: Callable[[Folds], str]) -> page.TableBlock:
+        names = (f"{folds[0].name}{_made(folds[0])}" for folds in sets)
+        by_set = [list(zip(*(entry.methods for entry in folds), strict=True)) for folds in sets]
         return page.table(
             caption,
-            zip(*(entry.methods for entry in sets), strict=True),
-            page.word("method", lambda row: row[0].name),
+            list(zip(*by_set, strict=True)),
+            page.word("method", lambda row: row[0][0].name),
             *page.numbers(names, lambda row, at: cell(row[at])),
         )
 
-    tables = (
-        across(
-            f"NLL on held-out samples, with its {100 * LEVEL:g} % interval.",
-            lambda method: loss(method.nll, method.nll_lower, method.nll_upper),
-        ),
+    kinds = [one.kind for one in sets[0][0].methods[0].inputs]
+    tables = [
+        across("NLL on held-out samples.", lambda folds: _spread([one.nll for one in folds])),
         across(
             "Calibration error on held-out samples, ten bins of equal count.",
-            lambda method: three_decimals(method.ece),
+            lambda folds: _spread([one.ece for one in folds]),
         ),
-        across(
-            "Mean confidence: held out; features permuted; uniform, thrice as wide.",
-            each("mean", share),
+        *(
+            across(f"Mean confidence: {kind}.", of_input("mean", at))
+            for at, kind in enumerate(kinds)
         ),
-        across(
-            "Rank correlation with the trust score, for the same inputs.",
-            each("trust_rank", two_decimals),
+        *(
+            across(f"Rank correlation with the trust score: {kind}.", of_input("trust_rank", at))
+            for at, kind in enumerate(kinds)
         ),
-        across(
-            "Kolmogorov–Smirnov distance to MACEst, for the same inputs.", each("ks", two_decimals)
+        *(
+            across(f"Kolmogorov–Smirnov distance to MACEst: {kind}.", of_input("ks", at))
+            for at, kind in enumerate(kinds)
         ),
+    ]
+    lead = page.Paragraph(
+        f"The same on sets that anyone can have, as in tables 1 to 4 of Green, Rowe and Polleri "
+        f"2021: each of {len(sets[0])} folds in turn is held out; mean over folds ± two standard "
+        f"deviations of them. {about}"
     )
-    lead = page.Paragraph(f"The same on sets that anyone can have. {about}")
     return page.Section("study-open-sets", "Open sets", (lead, *tables))
 
 
@@ -925,9 +942,9 @@ def main() -> None:
     for name, about, proteins, unknown in worlds:
         material = protein_material(proteins, unknown, name, about)
         found.append(compare(replace(material, is_simulated=given.proteins is None), names))
-    if given.open_sets:
-        found += [compare(open_material(name), names) for name in OPEN_SETS]
-    write_study(found, given.out)
+    folds = range(N_FOLDS) if given.open_sets else ()
+    sets = [[compare(open_material(name, at), names, 0) for at in folds] for name in OPEN_SETS]
+    write_study(found, sets if given.open_sets else (), given.out)
 
 
 def asked_worlds(given: argparse.Namespace) -> list[tuple[str, str, StudyProteins, int | None]]:
@@ -987,7 +1004,14 @@ def read_study_proteins(proteins: str, labels: str, clusters: str) -> StudyProte
     return found
 
 
-def write_study(sets: Sequence[StudySet], folder: Path) -> None:
+def write_study(
+    proteins: Sequence[StudySet], open_sets: Sequence[Sequence[StudySet]], folder: Path
+) -> None:
+    sets = [*proteins, *(entry for folds in open_sets for entry in folds)]
+    fold_number = [
+        *(0 for _ in proteins),
+        *(at for folds in open_sets for at in range(1, len(folds) + 1)),
+    ]
     folder.mkdir(parents=True, exist_ok=True)
     provenance = Provenance(
         run="study of novelty",
@@ -1002,11 +1026,12 @@ def write_study(sets: Sequence[StudySet], folder: Path) -> None:
     inputs = [
         {
             "set": entry.name,
+            "fold": at,
             "method": method.name,
             "input": one.kind,
             "n": one.n,
             "mean_confidence": one.mean,
-            **{f"q{100 * at:02.0f}": q for at, q in zip(QUANTILES, one.quantiles, strict=True)},
+            **{f"q{100 * cut:02.0f}": q for cut, q in zip(QUANTILES, one.quantiles, strict=True)},
             "trust_rank_correlation": one.trust_rank,
             "ks_to_macest": one.ks,
             "nll_held_out": method.nll,
@@ -1014,7 +1039,7 @@ def write_study(sets: Sequence[StudySet], folder: Path) -> None:
             "nll_upper": method.nll_upper,
             "ece_held_out": method.ece,
         }
-        for entry in sets
+        for entry, at in zip(sets, fold_number, strict=True)
         for method in entry.methods
         for one in method.inputs
     ]
@@ -1032,7 +1057,7 @@ def write_study(sets: Sequence[StudySet], folder: Path) -> None:
     ]
     for name, rows in (("inputs", inputs), ("mutations", mutations)):
         write_table(folder / f"{name}.tsv", {key: [row[key] for row in rows] for key in rows[0]})
-    made = render_sections(provenance, sections_of_study(sets), "credence/study/1")
+    made = render_sections(provenance, sections_of_study(proteins, open_sets), "credence/study/1")
     write_text(folder / "index.html", made)
 
 

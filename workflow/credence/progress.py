@@ -16,6 +16,7 @@ import click
 SECONDS_BETWEEN_LINES = 5.0
 SECONDS_BETWEEN_LOOKS = 1.0
 SECONDS_BEFORE_FIRST = 2.0  # what is done by then needs no line
+SHARE_BEFORE_GUESS = 0.01  # of all to be done, before which nothing is guessed of the rest
 
 
 class Progress:
@@ -70,7 +71,9 @@ class Progress:
     def _left(self) -> str:
         """Return how long the rest takes if it goes on as it went; nothing if that is unknown."""
         now = time.monotonic()
-        if not self.total or not self.done or now - self._began < SECONDS_BEFORE_FIRST:
+        is_early = now - self._began < SECONDS_BEFORE_FIRST
+        # The first of many may wait for what is done once.
+        if not self.total or is_early or self.done < max(SHARE_BEFORE_GUESS * self.total, 1):
             return ""
         rest = (self._counted - self._began) * max(self.total - self.done, 0) / self.done
         left = round(max(rest - (now - self._counted), 0.0))

@@ -32,7 +32,7 @@ rule annotate:
     priority: 6
     conda:
         ENVIRONMENT
-    threads: 1
+    threads: configuration.few
     resources:
         mem_mb=configuration.memory(700, 20),
         runtime=configuration.minutes(15, 0.5),
@@ -61,7 +61,7 @@ rule annotate:
         " --calibration {input.calibration:q} --shift {input.shift:q} --spec {params.spec:q}"
         " {params.events:q} {params.compared:q} {params.answers:q} --novelty-record {output.novelty:q}"
         " --name {wildcards.use_set:q} {params.lists:q} --lists-record {output.found:q}"
-        " --settings {params.settings:q}"
+        " --settings {params.settings:q} --threads {threads:q}"
         " --spreadsheet-safe --six-decimals --also {output.parquet:q} --out {output.table:q} 2> {log:q}"
 
 

@@ -285,6 +285,7 @@ def combine() -> None:
     lists_record="Also write what was found of these lists, as JSON.",
 )
 @settings_options("annotate")
+@threads_option
 @spreadsheet_option
 @six_decimals_option
 @also_option

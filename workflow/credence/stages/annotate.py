@@ -108,6 +108,7 @@ class Given:
     six_decimals: bool
     tool: Sequence[str] = ()  # Tables of further tools, as name=table
     answers: str | None = None  # What each tool answered, where the table is of several
+    threads: int = 1
     parts: bool = False  # Whether columns are asked for of what neighbours show
     shown: Sequence[str] = ()  # What a user calls the tables, where that is not their paths
 
@@ -242,7 +243,8 @@ def _annotate(
     annotation = replace(annotation, is_changed=sameness is not None and sameness.is_changed)
     if annotation.newcomers is not None:
         every = [samples.predictions.ids for _, samples in stream_tables(tables, given.spec)]
-        annotation.newcomers.prepare(np.concatenate([np.empty(0, dtype=object), *every]))
+        ids = np.concatenate([np.empty(0, dtype=object), *every])
+        annotation.newcomers.prepare(ids, given.threads)
     n_unknown = n_unscored = 0
     outs = [Path(path) for path in (out, also) if path is not None]
     with ExitStack() as whole:
@@ -420,12 +422,12 @@ class Newcomers:
             len(self.class_names),
         )
 
-    def prepare(self, ids: Strings) -> None:
+    def prepare(self, ids: Strings, threads: int = 1) -> None:
         """Look at all proteins of the set: how many are foreign bears on each."""
         self.row_of = {id_: row for row, id_ in enumerate(ids)}
         texts = [self.features.sequences.get(id_, "") for id_ in ids]
         self.places = self.features.places(self.reference.space, ids)
-        self.every = look_at(self.file, self.places, np.array(texts, dtype=object))
+        self.every = look_at(self.file, self.places, np.array(texts, dtype=object), threads)
 
     def _rows(self, ids: Strings) -> Integers:
         return np.array([self.row_of[id_] for id_ in ids], dtype=np.int64)
