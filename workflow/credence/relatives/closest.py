@@ -33,8 +33,10 @@ MOST_SORTED = 50  # by words, of each protein; more where these are of few famil
 TURNS = (1, 2, 3, 5, 10)  # of the closest families: whose scores are kept
 EVERY, MMSEQS, WORDS = "every", "mmseqs", "words"
 # Alignment cells of all known proteins with all representatives up to which each is aligned with
-# each: seconds on one core where MMseqs2 is installed, minutes where it is not.
-MOST_CELLS, MOST_CELLS_WITHOUT = 2e10, 1e12
+# each: up to 100 seconds on one core.
+MOST_CELLS = 1e12
+# Residues of representatives up to which MMseqs2 looks as finely as it can: seven times slower.
+MOST_RESIDUES, FINE, COARSE = 3_000_000, 7.5, 5.7
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +126,11 @@ class KnownSequences:
             return np.stack([np.repeat(every, len(chosen)), np.tile(chosen, len(queries))])
         if self.search == WORDS or not len(queries):
             return np.empty((2, 0), dtype=np.int64)
+        texts = self.texts[chosen]
+        sensitivity = FINE if sum(map(len, texts)) <= MOST_RESIDUES else COARSE
         with scratch_folder() as folder:
-            first, second = Mmseqs.found(folder, threads, None).remote(queries, self.texts[chosen])
+            engine = Mmseqs.found(folder, threads, None)
+            first, second = engine.remote(queries, texts, sensitivity)
         return np.stack([first, chosen[second]])
 
     @cached_property
@@ -190,7 +195,7 @@ def search_for(texts: Strings, family: Integers) -> str:
     try:
         find_program()
     except InputError:
-        return EVERY if cells <= MOST_CELLS_WITHOUT else WORDS
+        return WORDS
     return MMSEQS
 
 

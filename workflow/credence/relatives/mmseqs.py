@@ -152,14 +152,18 @@ class Mmseqs:
         self._run([*words, "--min-seq-id", str(SEARCH_IDENTITY), "--format-output", COLUMNS])
         return programs.read_hits(self.folder / "hits.tsv")
 
-    def remote(self, queries: Strings, targets: Strings) -> tuple[Integers, Integers]:
+    def remote(
+        self, queries: Strings, targets: Strings, sensitivity: float
+    ) -> tuple[Integers, Integers]:
         """Return queries and the targets most alike, however unlike; rows as they were given."""
-        programs.write_texts(self.folder / "queries.fasta", queries, np.arange(len(queries)))
-        programs.write_texts(self.folder / "targets.fasta", targets, np.arange(len(targets)))
-        words = ["easy-search", "queries.fasta", "targets.fasta", "hits.tsv", "work", "-k", "5"]
-        words += ["-s", str(SENSITIVITY), "--max-seqs", str(MOST_REMOTE), "-e", str(ANY_EVALUE)]
-        self._run([*words, "--format-output", "query,target"])
-        hits = (self.folder / "hits.tsv").read_text("ascii").split()
+        names = ["queries", "targets"]
+        for name, texts in zip(names, (queries, targets), strict=True):
+            programs.write_texts(self.folder / f"{name}.fasta", texts, np.arange(len(texts)))
+            self._run(["createdb", f"{name}.fasta", name])
+        words = ["prefilter", *names, "hits", "-k", "5", "-s", str(sensitivity)]
+        self._run([*words, "--max-seqs", str(MOST_REMOTE)])
+        self._run(["createtsv", *names, "hits", "hits.tsv"])
+        hits = [line.split("\t")[:2] for line in (self.folder / "hits.tsv").open(encoding="ascii")]
         first, second = np.array(hits, dtype=np.int64).reshape(-1, 2).T
         return first, second
 
@@ -198,7 +202,7 @@ START, INDEX, PACE, GROWTH, LONGEST = 2.5, 0.15, 1.5, 3.5, 2400.0
 # begin. A pair takes as long as if either sequence had so many residues more.
 MOST_CELLS, PER_PAIR = 1e11, 60
 SENSITIVITY = 5.7  # where new proteins are searched among old ones
-MOST_REMOTE, ANY_EVALUE = 30, 10_000  # of the targets that are alike beyond none: the closest ones
+MOST_REMOTE = 30  # of the targets that are alike beyond none: the closest ones
 
 
 @dataclass(frozen=True)
