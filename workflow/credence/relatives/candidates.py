@@ -22,6 +22,7 @@ from credence.relatives.graph import components
 from credence.relatives.pairs import (
     Pairs,
     Thresholds,
+    each_once,
     joined,
     members,
     n_equal_before,
@@ -123,7 +124,8 @@ class Candidates:
             low, high = np.minimum(one, other)[first], np.maximum(one, other)[first]
             keys.append(low * n_texts + high)
         known = listed[0] * n_texts + listed[1]
-        return self._alike(*np.divmod(np.setdiff1d(np.concatenate(keys), known), n_texts))
+        new = np.setdiff1d(each_once(np.concatenate(keys)), known, assume_unique=True)
+        return self._alike(*np.divmod(new, n_texts))
 
     def connect_every(self) -> Pairs:
         """Return pairs that connect all relatives, each pair of sequences scored."""
@@ -139,11 +141,11 @@ class Candidates:
             first, second, _ = piece()
             kept = is_small[first] | is_small[second]
             known.append(first[kept] * width + second[kept])
-        met = np.unique(np.concatenate(known))
+        met = each_once(np.concatenate(known))
         for piece in again(np.flatnonzero(is_small)):
             first, second = self._apart(edges, *piece()[:2])
             new = np.setdiff1d(first * width + second, met, assume_unique=True)
-            met = np.union1d(met, new)
+            met = each_once(np.concatenate([met, new]))
             yield self._alike(*np.divmod(new, width))
 
     def _shorter(self, first: Integers, second: Integers) -> Integers:
@@ -260,6 +262,6 @@ class Candidates:
 
     def _between(self, waiting: list[Integers], edges: list[Pairs]) -> Pairs:
         bounds = np.concatenate(waiting, axis=1)
-        keys = np.unique(bounds.min(axis=0) * len(self.library.texts) + bounds.max(axis=0))
+        keys = each_once(bounds.min(axis=0) * len(self.library.texts) + bounds.max(axis=0))
         first, second = np.divmod(keys, len(self.library.texts))
         return self._joining(edges, self._alike(first, second), MANY)

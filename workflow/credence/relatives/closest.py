@@ -21,7 +21,7 @@ from credence.problems import InputError
 from credence.relatives.alignment import Library, measured
 from credence.relatives.kmers import words_of
 from credence.relatives.mmseqs import Mmseqs, find_program
-from credence.relatives.pairs import KAPPA, LAMBDA, canonical, n_equal_before
+from credence.relatives.pairs import KAPPA, LAMBDA, canonical, each_once, n_equal_before
 from credence.relatives.programs import scratch_folder
 
 LETTERS_OF_WORD = 5
@@ -35,8 +35,8 @@ EVERY, MMSEQS, WORDS = "every", "mmseqs", "words"
 # Alignment cells of all known proteins with all representatives up to which each is aligned with
 # each: up to 100 seconds on one core.
 MOST_CELLS = 1e12
-# Residues of representatives up to which MMseqs2 looks as finely as it can: seven times slower.
-MOST_RESIDUES, FINE, COARSE = 3_000_000, 7.5, 5.7
+# Residues of representatives up to which MMseqs2 looks as finely as it can: ten times slower.
+MOST_RESIDUES, FINE, COARSE = 3_000_000, 7.5, 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,12 +92,12 @@ class KnownSequences:
         queries = _canonical(queries)
         n = len(queries)
         library = Library(np.concatenate([queries, self.texts]), threads)
-        parts = [self._by_words(queries, apart), self._representatives(queries, threads)]
+        parts = [self._by_words(queries, apart, library), self._representatives(queries, threads)]
         first, second = np.concatenate(parts, axis=1)
         if apart is not None:
             is_other = apart[0][first] != apart[1][second]
             first, second = first[is_other], second[is_other]
-        first, second = np.divmod(np.unique(first * len(self.texts) + second), len(self.texts))
+        first, second = np.divmod(each_once(first * len(self.texts) + second), len(self.texts))
         every = library.scores(first, second + n)
         best = np.lexsort((self._by_content[second], -every, first))
         rows, place = np.unique(first[best], return_index=True)
@@ -146,7 +146,9 @@ class KnownSequences:
         cells = (weight[kept], (code[kept], carrier[kept]))
         return kinds, sparse.csr_array(cells, shape=(len(kinds), len(self.texts)))
 
-    def _by_words(self, queries: Strings, apart: tuple[Integers, Integers] | None) -> Integers:
+    def _by_words(
+        self, queries: Strings, apart: tuple[Integers, Integers] | None, library: Library
+    ) -> Integers:
         """Return queries and those that share most words with them, few of one family."""
         kinds, table = self._table
         words = words_of(queries, LETTERS_OF_WORD)
@@ -154,8 +156,9 @@ class KnownSequences:
         own, place = words.protein[is_known], np.searchsorted(kinds, words.word[is_known])
         ones = np.ones(len(own), dtype=np.float32)
         asked = sparse.csr_array((ones, (own, place)), shape=(len(queries), len(kinds)))
-        parts = [np.empty((2, 0), dtype=np.int64)]
-        for start in range(0, len(queries), ROWS_AT_ONCE):
+
+        def found_from(start: int) -> Integers:
+            parts = [np.empty((2, 0), dtype=np.int64)]
             found = asked[start : start + ROWS_AT_ONCE] @ table
             for row, (begin, stop) in enumerate(pairwise(found.indptr.tolist()), start):
                 column, worth = found.indices[begin:stop], found.data[begin:stop]
@@ -166,7 +169,10 @@ class KnownSequences:
                 if len(best) < CANDIDATES:  # too few families are among those
                     best = self._best(column, worth, len(column))
                 parts.append(np.stack([np.full(len(best), row), best]))
-        return np.concatenate(parts, axis=1)
+            return np.concatenate(parts, axis=1)
+
+        parts = library.map(found_from, range(0, len(queries), ROWS_AT_ONCE))
+        return np.concatenate([np.empty((2, 0), dtype=np.int64), *parts], axis=1)
 
     def _best(self, column: Integers, worth: Floats, most: int) -> Integers:
         """Return those of greatest worth, few of one family, looking at the `most` greatest."""

@@ -9,7 +9,8 @@ whole; a cluster is a connected component.
 those that share words, and relatives below about half identity are lost then.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,7 @@ from credence.predictions import Booleans, Integers, Strings
 from credence.proteins import Proteins
 from credence.relatives.alignment import Library
 from credence.relatives.graph import Clustering, representatives
-from credence.relatives.pairs import Pairs, Thresholds, alike, distinct, joined
+from credence.relatives.pairs import Pairs, Thresholds, alike, distinct, each_once, joined
 
 RESIDUE_GROUPS = ("LVIM", "C", "A", "G", "S", "T", "P", "FY", "W", "E", "D", "N", "Q", "KR", "H")
 WORD = 6
@@ -71,24 +72,39 @@ def words_of(sequences: Strings, length: int = WORD) -> WordIndex:
     place = np.flatnonzero(is_word)
     owner = np.searchsorted(starts, place, side="right") - 1
     n_words = NO_LETTER**length
-    pairs = np.unique(owner * n_words + word[place])
+    pairs = each_once(owner * n_words + word[place])
     return WordIndex(pairs // n_words, pairs % n_words, len(sequences))
 
 
-def links(words: WordIndex, least_containment: float) -> tuple[Integers, Integers]:
+def links(
+    words: WordIndex, least_containment: float, threads: int = 1
+) -> tuple[Integers, Integers]:
     """Return the pairs of proteins that share enough words."""
-    first, second = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
-    for row, column, n_shared, fewest in shared(words, MOST_HUBS):
+
+    def linked(part: tuple[Integers, ...]) -> Integers:
+        row, column, n_shared, fewest = part
         needed = np.maximum(np.minimum(LEAST_SHARED, fewest), LEAST_SHARED_OF_SHORT)
         is_link = (n_shared >= needed) & (n_shared >= least_containment * fewest)
         is_link &= row != column
-        first.append(row[is_link])
-        second.append(column[is_link])
-    return np.concatenate(first), np.concatenate(second)
+        return np.stack([row[is_link], column[is_link]])
+
+    starts, part_from = _sharing(words, MOST_HUBS)
+    with ThreadPoolExecutor(threads) as pool:
+        parts = pool.map(lambda start: linked(part_from(start)), starts)
+        first, second = np.concatenate([np.empty((2, 0), dtype=np.int64), *parts], axis=1)
+    return first, second
 
 
 def shared(words: WordIndex, most_hubs: int) -> Iterator[tuple[Integers, ...]]:
     """Yield, in parts, pairs that share words, how many, and how many the one of fewest has."""
+    starts, part_from = _sharing(words, most_hubs)
+    return map(part_from, starts)
+
+
+def _sharing(
+    words: WordIndex, most_hubs: int
+) -> tuple[range, Callable[[int], tuple[Integers, ...]]]:
+    """Return where parts begin, and what gives the part that begins there."""
     order = np.lexsort((words.protein, words.word))
     protein, word = words.protein[order], words.word[order]
     _, starts, codes, counts = np.unique(
@@ -101,10 +117,13 @@ def shared(words: WordIndex, most_hubs: int) -> Iterator[tuple[Integers, ...]]:
     is_hub = is_shared & (place < most_hubs)
     hubs = _indicator(protein[is_hub], codes[is_hub], shape).T.tocsr()
     n_words = np.bincount(words.protein, minlength=words.n_proteins)
-    for start in range(0, words.n_proteins, ROWS_AT_ONCE):
+
+    def part_from(start: int) -> tuple[Integers, ...]:
         found = (all_[start : start + ROWS_AT_ONCE] @ hubs).tocoo()
         row, column = found.row.astype(np.int64) + start, found.col.astype(np.int64)
-        yield row, column, found.data, np.minimum(n_words[row], n_words[column])
+        return row, column, found.data, np.minimum(n_words[row], n_words[column])
+
+    return range(0, words.n_proteins, ROWS_AT_ONCE), part_from
 
 
 def _indicator(row: Integers, column: Integers, shape: tuple[int, int]) -> sparse.csr_array:

@@ -156,6 +156,12 @@ def ranges(start: Integers, stop: Integers) -> tuple[Integers, Integers]:
     return number, start[number] + within
 
 
+def each_once(keys: Integers) -> Integers:
+    """Return distinct numbers in order; `np.unique` of numpy 2.4 hashes, 80 times as slow."""
+    keys = np.sort(keys)
+    return np.asarray(keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]])
+
+
 def n_equal_before(keys: Integers) -> Integers:
     """Return how many equal keys stand before each."""
     _, codes, counts = np.unique(keys, return_inverse=True, return_counts=True)

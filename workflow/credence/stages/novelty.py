@@ -259,7 +259,8 @@ def look_at(file: NoveltyFile, points: Floats, sequences: Strings, threads: int 
         p[rows], far[rows] = found.p_values(evidence), found.far(evidence)
     odds = odds_of(far[placed], found.slope, found.offset, len(found.held))
     kind[placed] = known_kind(odds, most=found.most)
-    family = components(len(placed), *links(words_of(sequences[placed]), LEAST_CONTAINMENT))
+    alike = links(words_of(sequences[placed]), LEAST_CONTAINMENT, threads)
+    family = components(len(placed), *alike)
     stands[placed[np.unique(family, return_index=True)[1]]] = True
     return replace(
         look,
