@@ -61,6 +61,7 @@ def test_nothing_is_said_where_nothing_was_compared(small: Findings) -> None:
 def test_each_number_stands_with_its_n_and_with_what_to_do(small: Findings) -> None:
     words = texts(with_novelty(small, found()))
     assert "mine: 1 of 10 proteins (0.10) are farther" in words
+    assert "as 300 known families left out one by one show" in words
     assert "calibration, about 1 would be." in words
     assert "2 proteins could not be compared" in words
     assert "2 proteins cannot be distinguished from a calibration protein" in words
@@ -116,4 +117,4 @@ def test_the_page_says_what_held_at_which_distance_and_what_was_done(small: Find
     assert "differ nowhere beyond noise, so no confidence is moved" in words(0.4, 0.0)
     assert "Do confidences hold far" not in texts(with_novelty(small, found()))
     rows = render(with_novelty(small, found(bands=(DistanceBand("x", 9, 3, *(NAN,) * 5),))))
-    assert "what was promised and what was right" in rows
+    assert "what was promised and what was right" in rows and "–––" not in rows

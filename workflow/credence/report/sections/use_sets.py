@@ -9,7 +9,16 @@ from credence.report import blocks as page
 from credence.report.plots import DistancePlot, HistogramPlot
 from credence.report.sections.lists import expected_right, whole_of
 from credence.report.sections.lookup import ALONE, Lookup
-from credence.report.wording import NOTHING, count, of, share, slug, three_decimals, two_decimals
+from credence.report.wording import (
+    NOTHING,
+    count,
+    interval,
+    of,
+    share,
+    slug,
+    three_decimals,
+    two_decimals,
+)
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -128,7 +137,7 @@ def _novelty_lead(found: NoveltyFinding) -> str:
     lead = (
         f"{found.name}: {count(found.n_flagged)} of {of(found.n_placed, 'protein')} "
         f"({share(found.n_flagged / found.n_placed)}) are farther from all known proteins than "
-        f"{share(found.flag)} of new families would be, as {of(found.n_families, 'known family')} "
+        f"{share(found.flag)} of new families would be, as {_families(found)} "
         f"left out one by one show. Were all of them of new families like those in calibration, "
         f"{usual} would be."
     )
@@ -226,6 +235,10 @@ def _foils(found: NoveltyFinding) -> page.TableBlock:
     )
 
 
+def _families(found: NoveltyFinding) -> str:
+    return of(found.n_families, "known family", "known families")
+
+
 def _bands_text(found: NoveltyFinding) -> str:
     moved = [one.name for one in found.bands if one.step]
     text = (
@@ -263,7 +276,7 @@ def _bands(found: NoveltyFinding) -> page.TableBlock:
         page.number("families", "n_families"),
         page.number("promised", "promised", known),
         page.number("right", "right", known),
-        page.number("interval", "lower upper", lambda low, high: f"{known(low)}–{known(high)}"),
+        page.number("interval", "lower upper", lambda *of: interval(*of).strip("()") or NOTHING),
         page.number("p", "p", known),
         page.number("moved by", "step", lambda step: f"{step:+.2f}" if step else NOTHING),
         explained={
@@ -285,7 +298,7 @@ def _distances(found: NoveltyFinding, name: str) -> page.Figure:
         "its family left out. Right of the dashed line proteins are flagged. The first and the "
         "last bin hold what is beyond them.",
         f"Histograms of how far proteins are from those known: "
-        f"{of(found.n_families, 'known family')} and {of(found.n_placed, 'protein')} "
+        f"{_families(found)} and {of(found.n_placed, 'protein')} "
         f"of {found.name}.",
         DistancePlot(("known families", found.name), found.edges, counts, found.flag_distance),
     )
