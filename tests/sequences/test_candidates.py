@@ -151,7 +151,42 @@ def test_members_are_compared_where_their_representatives_are_no_relatives(
     assert partition(4, found) == [0, 0, 0, 0]
 
 
-def test_what_stayed_small_is_searched_for_again_and_nothing_else() -> None:
+def test_relatives_that_nobody_proposed_are_met_where_others_of_their_families_are_alike(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(candidates, "SMALL", 0)  # nothing is searched for again
+    rng = np.random.default_rng(4)
+    middle = codes("".join(rng.choice(LETTERS, 300)))
+    halves = []
+    for _ in range(2):
+        ancestor = mutated(middle, 0.55, rng)
+        near = mutated(middle, 0.9, rng)  # of either half the one that is near the other
+        near[: len(near) // 3] = ancestor[: len(near) // 3]
+        halves.append([near, ancestor, *(mutated(ancestor, 0.8, rng) for _ in range(5))])
+    texts = np.array([written(one) for half in halves for one in half], dtype=object)
+    is_left = np.arange(len(texts)) < len(halves[0])
+    found = distinct(texts)
+    home = is_left[np.argsort(found.code)]
+    first, second = every_pair(len(texts))
+    within = home[first] == home[second]
+    ancestors = np.sort(found.code[[1, len(halves[0]) + 1]])
+    proposed = np.append(first[within], ancestors[0]), np.append(second[within], ancestors[1])
+    shares = exact(found.texts)
+    edges = set(zip(shares.first.tolist(), shares.second.tolist(), strict=True))
+    assert tuple(ancestors.tolist()) not in edges
+    assert set(partition(len(texts), shares)) == {0}
+    given = piece(*proposed)
+    joined = Candidates(Library(found.texts), LOOSER).connect(no_pairs(), given, nothing_more)
+    assert set(partition(len(texts), joined)) == {0}
+    monkeypatch.setattr(candidates, "MOST_PER_LINK", 0)
+    parted = Candidates(Library(found.texts), LOOSER).connect(no_pairs(), given, nothing_more)
+    assert set(partition(len(texts), parted)) == {0, 1}
+
+
+def test_what_stayed_small_is_searched_for_again_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(candidates, "SMALL", 5)
     texts = world(n_families=4, size=8)
     expected = partition(len(texts), exact(texts))
     first, second = every_pair(len(texts))
@@ -220,12 +255,12 @@ def test_each_member_of_one_is_compared_with_each_of_the_other(
         return no_pairs()
 
     monkeypatch.setattr(Candidates, "_between", between)
-    # 0 stands for 2 and 4, 1 for 3; the pair of 0 and 1 was aligned before.
+    # 0, 2 and 4 are together, and 1 and 3.
     near = alike(np.array([0, 0, 1]), np.array([2, 4, 3]))
     pair = candidates.Alike(np.array([0]), np.array([1]), np.array([99.0]))
     library = Library(world(n_families=1))
-    Candidates(library, LOOSER)._members([near], near, pair)
-    assert sorted(compared) == [(0, 3), (2, 1), (2, 3), (4, 1), (4, 3)]
+    Candidates(library, LOOSER)._families([near], pair)
+    assert sorted(compared) == [(0, 1), (0, 3), (2, 1), (2, 3), (4, 1), (4, 3)]
 
 
 def test_a_relative_that_no_search_proposes_is_met_by_way_of_what_is_alike_to_both() -> None:

@@ -301,26 +301,30 @@ class Library:
         """Return whether the score of each pair is one that chance does not explain."""
         if most_expected is None:
             return np.ones(len(first), dtype=np.bool_)
-        order = np.argsort(first, kind="stable")
         needed = score_needed(1, self.lengths[first] * self.lengths[second], most_expected)
-        beats = np.empty(len(first), dtype=np.bool_)
-        beats[order] = self.scores(first[order], second[order]) >= needed[order]
-        return beats
+        return np.asarray(self.scores(first, second) >= needed)
 
     def scores(self, first: Integers, second: Integers) -> Floats:
         """Return the score of the best local alignment of each pair."""
         if not len(first):
             return np.empty(0)
-        starts = np.flatnonzero(np.append(True, np.diff(first) != 0))
-        parts = np.split(second, starts[1:])
+        # Up to some 32 targets of a query take as long as one: who is in more pairs is the query.
+        n_pairs = np.bincount(np.concatenate([first, second]), minlength=len(self.texts))
+        is_turned = n_pairs[second] > n_pairs[first]
+        query, target = np.where(is_turned, (second, first), (first, second))
+        order = np.argsort(query, kind="stable")
+        query, target = query[order], target[order]
+        starts = np.flatnonzero(np.diff(query, prepend=-1))
+        scores = np.empty(len(first))
 
         def score(job: tuple[int, Integers]) -> Floats:
             # Of a part of the database: ``overflow="buckets"`` keeps the memory of each call.
             results = self._against(*job, "score")
             return np.fromiter((one.score for one in results), np.float64, len(job[1]))
 
-        jobs = list(zip(first[starts].tolist(), parts, strict=True))
-        return np.concatenate(list(self.map(score, jobs)))
+        jobs = list(zip(query[starts].tolist(), np.split(target, starts[1:]), strict=True))
+        scores[order] = np.concatenate(list(self.map(score, jobs)))
+        return scores
 
     def _align(self, group: tuple[int, list[int]]) -> list[tuple[float, float, float]]:
         first, others = group

@@ -32,8 +32,9 @@ from credence.relatives.pairs import (
 
 # Of each component so many are aligned in each round, before and after the second search.
 FEW, MANY = (1, 2, 4), (1, 2, 4, 8, 16)
+ALL_BUT_END = (1, 2, 4, 8, 16, 32, 64, 128)
 WITHOUT_END = tuple(1 << place for place in range(48))
-SMALL = 5  # members of a component that are searched for again
+SMALL = 12  # members of a component that are searched for again
 # Promise per residue of the shorter one from which on candidates are aligned unscored.
 PROMISING, ROUNDS_OF_PROMISE = 0.6, 6
 # A promise is another program's score; by so much it is above what chance explains.
@@ -44,6 +45,8 @@ Piece = Callable[[], tuple[Integers, Integers, Integers | Floats]]
 Search = Callable[[Integers], Sequence[Piece]]
 # Of each such member so many are looked at by way of others, those with most of these first.
 MOST_BEYOND, ROWS_AT_ONCE = 100, 1_000
+# Components are compared in full where so many pairs of members come on each pair that is alike.
+MOST_PER_LINK = 5_000
 MOST_AT_ONCE = 2_000_000  # pairs of members compared before components are looked at again
 
 
@@ -74,7 +77,7 @@ class Candidates:
 
     def connect(self, near: Pairs, pieces: Sequence[Piece], again: Search) -> Pairs:
         """Return pairs that connect all relatives that can be met."""
-        return self.completed(near, *self.begun(near, pieces), pieces, again)
+        return self.completed(*self.begun(near, pieces), pieces, again)
 
     def begun(self, near: Pairs, pieces: Sequence[Piece]) -> tuple[Pairs, Alike]:
         """Return near copies and what the first search connects, and who is alike."""
@@ -85,7 +88,7 @@ class Candidates:
         return joined([*edges, self._joining(edges, alike, FEW)]), alike
 
     def completed(
-        self, near: Pairs, begun: Pairs, alike: Alike, pieces: Sequence[Piece], again: Search
+        self, begun: Pairs, alike: Alike, pieces: Sequence[Piece], again: Search
     ) -> Pairs:
         """Return pairs that connect all relatives, with those that a second search connects."""
         edges = [begun]
@@ -94,9 +97,10 @@ class Candidates:
         if is_small.any():
             every = together([alike, *self._more(edges, is_small, pieces, again)])
             edges.append(self._joining(edges, every, MANY))
-            edges.append(self._joining(edges, self._beyond(edges, every), MANY))
-        is_large = ~(is_small[alike.first] | is_small[alike.second])
-        return joined([*edges, *self._members(edges, near, alike.take(is_large))])
+            beyond = self._beyond(edges, every)
+            edges.append(self._joining(edges, beyond, MANY))
+            alike = together([every, beyond])
+        return joined([*edges, *self._families(edges, alike)])
 
     def _beyond(self, edges: list[Pairs], alike: Alike) -> Alike:
         """Return those alike, of members of small components and whom their like are alike to.
@@ -211,7 +215,7 @@ class Candidates:
         return score_needed(1, lengths, self.thresholds.most_searched)
 
     def _alike(self, first: Integers, second: Integers) -> Alike:
-        """Return those of pairs sorted by `first` that may be edges, not by chance, scored."""
+        """Return those of pairs that may be edges, not by chance, scored."""
         score = self.library.scores(first, second)
         beats = self._beats(first, second, score, self.thresholds)
         return Alike(first[beats], second[beats], score[beats])
@@ -228,31 +232,27 @@ class Candidates:
         second = np.concatenate([part.second for part in edges])
         return components(len(self.library.texts), first, second)
 
-    def _members(self, edges: list[Pairs], near: Pairs, alike: Alike) -> list[Pairs]:
-        """Return edges between members of representatives that are alike, and still apart."""
-        n_texts = len(self.library.texts)
-        home = np.arange(n_texts)
-        home[near.second] = near.first
-        order, starts = members(home, n_texts)
+    def _families(self, edges: list[Pairs], alike: Alike) -> list[Pairs]:
+        """Return edges between all members of components that are alike, and still apart.
 
-        def of(row: int) -> Integers:
-            """Return whom one stands for, itself included; a near copy stands for itself."""
-            found = order[starts[row] : starts[row + 1]]
-            return found if len(found) else np.array([row])
-
-        found: list[Pairs] = []
-        waiting: list[Integers] = []
-        n_waiting = 0
-        component = self._component(edges)
-        for low, high in zip(alike.first.tolist(), alike.second.tolist(), strict=True):
-            if component[low] == component[high]:
-                continue
-            mine, theirs = of(low), of(high)
+        Of two relatives that no search proposed others of their families were met as a rule.
+        """
+        component, found = self._component(edges), list[Pairs]()
+        order, starts = members(component, int(component.max(initial=-1)) + 1)
+        links = np.sort(np.stack([component[alike.first], component[alike.second]]), axis=0)
+        links = links[:, links[0] != links[1]]
+        (one, other), n_links = np.unique(links, axis=1, return_counts=True)
+        sizes = np.diff(starts)
+        is_kept = sizes[one] * sizes[other] <= MOST_PER_LINK * n_links
+        waiting, n_waiting = list[Integers](), 0
+        for low, high in zip(one[is_kept].tolist(), other[is_kept].tolist(), strict=True):
+            mine, theirs = (order[starts[at] : starts[at + 1]] for at in (low, high))
             n_rows = max(MOST_AT_ONCE // len(theirs), 1)
             for start in range(0, len(mine), n_rows):
                 part = mine[start : start + n_rows]
-                bounds = np.stack([np.repeat(part, len(theirs)), np.tile(theirs, len(part))])
-                waiting.append(bounds[:, (bounds[0] != low) | (bounds[1] != high)])
+                if component[part[0]] == component[theirs[0]]:
+                    break
+                waiting.append(np.stack([np.repeat(part, len(theirs)), np.tile(theirs, len(part))]))
                 n_waiting += waiting[-1].shape[1]
                 if n_waiting >= MOST_AT_ONCE:
                     found.append(self._between(waiting, [*edges, *found]))
@@ -263,5 +263,5 @@ class Candidates:
     def _between(self, waiting: list[Integers], edges: list[Pairs]) -> Pairs:
         bounds = np.concatenate(waiting, axis=1)
         keys = each_once(bounds.min(axis=0) * len(self.library.texts) + bounds.max(axis=0))
-        first, second = np.divmod(keys, len(self.library.texts))
-        return self._joining(edges, self._alike(first, second), MANY)
+        first, second = self._apart(edges, *np.divmod(keys, len(self.library.texts)))
+        return self._joining(edges, self._alike(first, second), ALL_BUT_END)

@@ -183,7 +183,7 @@ SEARCH_IDENTITY = 0.3  # of hits read; the threshold is applied here, to what wa
 
 # Of sequences by their least number of residues, from long to short: MMseqs2's sensitivity,
 # 1 to 7.5, how unlike a word may be that is looked up (decision 0508).
-REACHES = ((400, 4.5), (180, 5.0), (120, 5.7), (80, 6.5), (1, 7.0))
+REACHES = ((400, 4.0), (180, 4.5), (120, 5.0), (80, 6.0), (1, 6.5))
 # Where few relatives were found: all members, among all sequences, at no length less
 # sensitively than before (decisions 0509 and 0510).
 REACHES_AGAIN = ((250, 5.0), (180, 5.7), (120, 6.2), (1, 7.0))
@@ -272,7 +272,7 @@ class MmseqsFinder:
         first = _searches(REACHES, library, rest, rest, longer=True)
         found = searched("search", chain(first, [unhidden] if len(more) else []))
         *columns, one, other, score = pieces.before("again", "begun", begun)
-        pairs = candidates.completed(near, Pairs(*columns), Alike(one, other, score), found, again)
+        pairs = candidates.completed(Pairs(*columns), Alike(one, other, score), found, again)
         if not len(exact):
             return pairs
         exact.sort()
