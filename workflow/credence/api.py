@@ -336,21 +336,17 @@ def _with_relatives(table: ScoreTable, groups: Any, clusters: Any) -> ScoreTable
     elif _is_table(groups):
         table = replace(table, groups=read_groups(_second_table(groups, "groups", table.ids)))
     elif groups is not None:
-        table = replace(table, groups=_groups_of(groups, table.ids))
+        ids = table.ids
+        raise_any(_length_problems(groups, len(ids), "groups"))
+        name = np.array([_text(one) for one in groups], dtype=object)
+        role_of = {TEST: TEST, TRAINING: TRAINING, NO_GROUP: SET_ASIDE}
+        role = np.array([role_of.get(one, CALIBRATION) for one in name], dtype=object)
+        reason = np.where(role == SET_ASIDE, "it is in no group", "").astype(object)
+        table = replace(table, groups=Groups(ids, ids, name, role, reason))
     if clusters is not None:
         found = _second_table(clusters, "clusters", table.ids, "cluster")
         table = replace(table, clusters=read_clusters(found))
     return table
-
-
-def _groups_of(groups: Any, ids: Strings) -> Groups:
-    """Return groups that are named for each protein; one of no group is set aside."""
-    raise_any(_length_problems(groups, len(ids), "groups"))
-    name = np.array([_text(one) for one in groups], dtype=object)
-    role_of = {TEST: TEST, TRAINING: TRAINING, NO_GROUP: SET_ASIDE}
-    role = np.array([role_of.get(one, CALIBRATION) for one in name], dtype=object)
-    reason = np.where(role == SET_ASIDE, "it is in no group", "").astype(object)
-    return Groups(ids, ids, name, role, reason)
 
 
 @contextmanager

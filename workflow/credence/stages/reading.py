@@ -11,6 +11,7 @@ import numpy as np
 from credence.novelty.space import Space, fit_composition, fit_vectors
 from credence.predictions import UNKNOWN_CLASS, Floats, Labelled, Strings, label
 from credence.problems import Problem, gathering, raise_any, refuse
+from credence.progress import echo
 from credence.records import parse_json, refuse_pipe, short
 from credence.relatives.pack import kind_of
 from credence.stages.settings import TABLE_KEYS, set_problems
@@ -75,8 +76,6 @@ def as_calibrated(spec: TableSpec, class_names: tuple[str, ...], scale: float) -
 
 def proposed_format(path: Path) -> str:
     """Return the one format that fits a table; refuse where it is not one."""
-    import click
-
     from credence.tables.guess import the_format
 
     def state(found: dict[str, Any]) -> str:
@@ -84,7 +83,7 @@ def proposed_format(path: Path) -> str:
         return f"--format {name} --spec '{json.dumps(found, ensure_ascii=False)}'"
 
     proposal = the_format(path, "--format {}", state)
-    click.echo(f"{path}: read as {proposal.format} ({proposal.reason}).", err=True)
+    echo(f"{path}: read as {proposal.format} ({proposal.reason}).")
     return proposal.format
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-import click
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -36,6 +35,7 @@ from credence.findings import (
     VerdictSettings,
 )
 from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
+from credence.progress import echo
 from credence.records import from_record, json_text, parse_json, read_record, refuse_pipe, signed
 from credence.report import bibliography, citation, readme, render, render_index, report_record
 from credence.report.sections.publish import OF_USE_SETS
@@ -175,7 +175,7 @@ def report_findings(
         _publish_archive(Path(archive), found, page, beside, put)
     if index is not None:
         _publish_index(Path(index))
-    click.echo(f"Wrote {page}", err=True)
+    echo(f"Wrote {page}")
     return found
 
 

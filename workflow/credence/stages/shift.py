@@ -7,7 +7,6 @@ from itertools import chain, starmap
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 
 from credence.calibrators.method_spec import Specification, parse_method
@@ -23,7 +22,7 @@ from credence.findings import ShiftFinding
 from credence.lists.held_out import HeldOut, held_out_of, mix_draws
 from credence.predictions import Floats, Labelled, Predictions
 from credence.problems import nearest, raise_any, refuse
-from credence.progress import Progress
+from credence.progress import Progress, echo
 from credence.stages.reading import (
     LabelledTables,
     as_calibrated,
@@ -84,15 +83,14 @@ def shift_tables(
     if record is not None:
         stage_files.SHIFT.write(Path(record), made)
     largest = max(found.classes, key=lambda entry: abs(entry.share - entry.calibration_share))
-    click.echo(
+    echo(
         f"Wrote {out}: {found.n_use} proteins by {found.estimator}; {largest.class_name} "
-        f"{largest.share:.3f} for {largest.calibration_share:.3f} in calibration.",
-        err=True,
+        f"{largest.share:.3f} for {largest.calibration_share:.3f} in calibration."
     )
     for sentence in (*found.remarks, *found.sentences):
-        click.echo(sentence, err=True)
+        echo(sentence)
     if found.sameness is not None and found.sameness.is_changed:
-        click.echo(f"{found.name}: {warning_of(found.sameness)}.", err=True)
+        echo(f"{found.name}: {warning_of(found.sameness)}.")
 
 
 def shift_options(settings: Settings) -> FitOptions:

@@ -9,13 +9,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import click
 import numpy as np
 
 from credence.evaluation.split_findings import describe_split
 from credence.findings import SplitClass, SplitFinding
 from credence.predictions import UNKNOWN_CLASS, Booleans, Integers, Strings
 from credence.problems import Problem, raise_any, refuse
+from credence.progress import echo
 from credence.proteins import Proteins, join
 from credence.relatives.across import relatives_in
 from credence.relatives.all_engines import build_engine
@@ -73,7 +73,9 @@ def cluster_proteins(
     engine: GraphEngine | GivenEngine = (
         build_engine(*chosen) if clstr is None else _given(clstr, everything, match)
     )
-    kept = _kept_in(pieces, share, engine, everything, settings)
+    is_search = isinstance(engine, GraphEngine) and isinstance(engine.finder, MmseqsFinder)
+    reason = "" if is_search else "only the engine mmseqs has pieces."
+    kept = kept_in(pieces, share, STEPS, reason, everything, settings.to_json("cluster"))
     if kept is not None:
         assert isinstance(engine, GraphEngine)
         engine = replace(engine, finder=replace(engine.finder, pieces=kept))  # type: ignore[type-var]
@@ -85,7 +87,7 @@ def cluster_proteins(
     if relatives is not None:
         pairs = training_relatives(ours, learnt, engine, settings, threads)
         contract.write_contract(Path(relatives), pairs)
-        click.echo(f"Wrote {relatives}: {len(pairs.ids)} with a relative in training.", err=True)
+        echo(f"Wrote {relatives}: {len(pairs.ids)} with a relative in training.")
     table = contract.Clusters(
         everything.ids, found.cluster, found.representative, found.identity, found.coverage
     )
@@ -94,24 +96,10 @@ def cluster_proteins(
     sizes = Counter(found.cluster.tolist())
     largest = max(sizes.values(), default=0)
     percent = 100.0 * largest / max(everything.n_proteins, 1)
-    click.echo(
+    echo(
         f"Wrote {out}: {everything.n_proteins} proteins, {len(sizes)} clusters; "
-        f"the largest has {largest} ({percent:.1f} %).",
-        err=True,
+        f"the largest has {largest} ({percent:.1f} %)."
     )
-
-
-def _kept_in(
-    folder: str | None,
-    share: str | None,
-    engine: GraphEngine | GivenEngine,
-    proteins: Proteins,
-    settings: Settings,
-) -> Pieces | None:
-    """Return where pieces of the search are kept, in a folder of its own for each search."""
-    is_search = isinstance(engine, GraphEngine) and isinstance(engine.finder, MmseqsFinder)
-    reason = "" if is_search else "only the engine mmseqs has pieces."
-    return kept_in(folder, share, STEPS, reason, proteins, settings.to_json("cluster"))
 
 
 def kept_in(
@@ -149,7 +137,7 @@ def write_share(out: str, share: str | None) -> None:
     """Write that a job has made its share of the pieces."""
     with atomic(Path(out)) as path:
         path.write_text(f"share {share}\n", encoding="utf-8")
-    click.echo(f"Wrote {out}: share {share} is done.", err=True)
+    echo(f"Wrote {out}: share {share} is done.")
 
 
 def remove_pieces(kept: Pieces | None) -> None:
@@ -254,10 +242,10 @@ def split_tables(
         write_record(Path(summary), finding)
     remove_pieces(kept)
     for line in split_messages(finding, settings.split):
-        click.echo(line, err=True)
+        echo(line)
     roles, counts = np.unique(table.role.astype(str), return_counts=True)
     message = ", ".join(f"{count} {role}" for role, count in zip(roles, counts, strict=True))
-    click.echo(f"Wrote {out}: {message}.", err=True)
+    echo(f"Wrote {out}: {message}.")
 
 
 def split_proteins(

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import click
 import numpy as np
 
 from credence.findings import InputFile
 from credence.predictions import Predictions, Strings
 from credence.problems import Problem, gathering, raise_any, refuse
+from credence.progress import echo
 from credence.relatives.all_engines import FINDERS
 from credence.relatives.pack import CALIBRATION
 from credence.releases import attaching
@@ -134,13 +134,12 @@ def attach_tables(
     pairs = (samples_file, samples_as), (groups_file, "groups.tsv")
     summary = _write(Path(out), entry, base, groups, trove, found, pairs)
     counts = ", ".join(f"{n} {outcome}" for outcome, n in summary.counts.items() if n)
-    click.echo(f"Wrote {out}: {counts or 'no proteins'}.", err=True)
+    echo(f"Wrote {out}: {counts or 'no proteins'}.")
     if summary.n_rescored:
-        click.echo(
+        echo(
             f"{name}: {summary.n_rescored} of {summary.counts[attaching.EXACT_REPEAT]} exact "
             "repeats have other scores than before. One classifier gives one protein one score: "
-            "see whether the table is of the version that is calibrated.",
-            err=True,
+            "see whether the table is of the version that is calibrated."
         )
 
 

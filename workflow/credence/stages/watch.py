@@ -13,6 +13,7 @@ from credence.composition.sameness import Look
 from credence.confidence import NOTE_TEXTS, USES, Note
 from credence.predictions import Predictions
 from credence.problems import ProblemList, plural, refuse
+from credence.progress import echo
 from credence.records import json_text
 from credence.stages.lists import NO_HELD_OUT, Ranking, table_of
 from credence.stages.reading import require_other
@@ -93,9 +94,9 @@ def watch_sample(confidences: str, calibration: str, date: str, log: str, as_jso
         return
     beside = f"; {len(others)} by others: {', '.join(names)}" if names else ""
     n_samples = plural(len(own), "sample")
-    click.echo(f"Wrote {log}: {n_samples} by {name_of(calibration)}{beside}.", err=True)
+    echo(f"Wrote {log}: {n_samples} by {name_of(calibration)}{beside}.")
     for sentence in sentences_of(reasons, classes, own):
-        click.echo(f"{log}: {sentence}", err=True)
+        echo(f"{log}: {sentence}")
 
 
 def _read(log: str) -> pd.DataFrame:

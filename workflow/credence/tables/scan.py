@@ -69,8 +69,20 @@ def lay_out(
 ) -> ColumnLayout:
     """Return the layout of a header; what is wrong with it goes to `problems`."""
     columns = format_.columns
-    _check_names(header, line, columns, problems)
-    found = _single_roles(header, line, columns, problems)
+    for name, count in ((name, count) for name, count in Counter(header).items() if count > 1):
+        what = f"{count} columns have the name {name!r}."
+        problems.add(what, "Give each column its own name.", line)
+    if "" in header and "" not in (columns.id, *columns.ignored):
+        what = f"column {list(header).index('') + 1} has no name."
+        problems.add(what, "Name it or remove it.", line)
+    places = {name: place for place, name in reversed(list(enumerate(header)))}
+    found: dict[str, int | None] = {}
+    for role in SINGLE_ROLES:
+        name = getattr(columns, role)
+        found[role] = None if name is None else places.get(name)
+        if name is not None and found[role] is None and role not in columns.optional:
+            what = f"the column {name!r} is missing ({role.replace('_', ' ')})."
+            problems.add(what, nearest(name, header), line)
     taken = {place for place in found.values() if place is not None}
     has_vector = format_.vector and found["score"] is None
     candidates: list[int] = []
@@ -92,33 +104,6 @@ def lay_out(
         what = f"the table has {'only one' if candidates else 'no'} class column."
         problems.add(what, "Give a table with a column for each of at least two classes.", line)
     return ColumnLayout(header, class_names, tuple(candidates), **found)
-
-
-def _single_roles(
-    header: tuple[str, ...], line: int | None, columns: Columns, problems: ProblemList
-) -> dict[str, int | None]:
-    """Return the column of each role but the classes; report those that are missing."""
-    places = {name: place for place, name in reversed(list(enumerate(header)))}
-    found: dict[str, int | None] = {}
-    for role in SINGLE_ROLES:
-        name = getattr(columns, role)
-        found[role] = None if name is None else places.get(name)
-        if name is not None and found[role] is None and role not in columns.optional:
-            what = f"the column {name!r} is missing ({role.replace('_', ' ')})."
-            problems.add(what, nearest(name, header), line)
-    return found
-
-
-def _check_names(
-    header: Sequence[str], line: int | None, columns: Columns, problems: ProblemList
-) -> None:
-    for name, count in Counter(header).items():
-        if count > 1:
-            what = f"{count} columns have the name {name!r}."
-            problems.add(what, "Give each column its own name.", line)
-    if "" in header and "" not in (columns.id, *columns.ignored):
-        what = f"column {list(header).index('') + 1} has no name."
-        problems.add(what, "Name it or remove it.", line)
 
 
 def _class_columns(
