@@ -13,7 +13,7 @@ import numpy as np
 
 from credence.evaluation.split_findings import describe_split
 from credence.findings import SplitClass, SplitFinding
-from credence.predictions import UNKNOWN_CLASS, Booleans, Integers, Strings
+from credence.predictions import UNKNOWN_CLASS, Integers, Strings
 from credence.problems import Problem, raise_any, refuse
 from credence.progress import echo
 from credence.proteins import Proteins, join
@@ -209,34 +209,30 @@ def split_tables(
     require_labels(samples, tables[0])
     assert samples.true_class is not None
     ids = samples.predictions.ids
-    everyone = Proteins(ids, np.full(len(ids), "", dtype=object))
+    ours = Proteins(ids, np.full(len(ids), "", dtype=object))
     if proteins is not None:
         fasta, by = read_proteins(proteins, match), "full" if match == "full" else "first_word"
         rows = match_ids(ids, fasta, by, table=tables[0], proteins=proteins)  # type: ignore[arg-type]
-        everyone = Proteins(ids, fasta.sequences[rows])
-    learnt = read_training(training, match, everyone)
-    is_training = np.repeat([False, True], [everyone.n_proteins, learnt.n_proteins])
-    everyone = join([everyone, learnt])
-    class_ = np.append(samples.true_class, np.full(learnt.n_proteins, UNKNOWN_CLASS))
+        ours = Proteins(ids, fasta.sequences[rows])
+    learnt = read_training(training, match, ours)
+    everyone = join([ours, learnt])
     cluster, made_by = everyone.ids, "none"
     if clusters is not None:
         known = contract.read_clusters(Path(clusters))
         made_by = "table" if own_clusters or np.isnan(known.identity).all() else "aligned"
         cluster = known.cluster[rows_of(everyone.ids, training or tables[0], known.ids, clusters)]
     related = None if relatives is None else contract.read_relatives(Path(relatives))
-    reasons = None if related is None else reasons_of(everyone.ids, is_training, related)
     is_exhaustive = _is_audited(settings.split) and _cells(settings.split.audit) is None
     reason = "" if is_exhaustive else "only an exhaustive audit has pieces."
     kept = kept_in(pieces, share, (AUDIT,), reason, everyone, settings.to_json("split"))
     try:
-        found, finding = split_proteins(
-            everyone, cluster, class_, samples.predictions.class_names, settings,
-            is_training, made_by, reasons, threads, kept,
+        table, finding = split_proteins(
+            ours, learnt, cluster, samples.true_class, samples.predictions.class_names,
+            settings, made_by, related, threads, kept,
         )  # fmt: skip
     except UnfinishedError:
         write_share(out, share)
         return
-    table = groups_of(everyone.ids, is_training, found)
     contract.write_contract(Path(out), table)
     if summary is not None:
         write_record(Path(summary), finding)
@@ -249,19 +245,34 @@ def split_tables(
 
 
 def split_proteins(
-    proteins: Proteins,
+    ours: Proteins,
+    learnt: Proteins,
     cluster: Strings,
-    class_: Integers,
+    true_class: Integers,
     class_names: Sequence[str],
     settings: Settings,
-    is_training: Booleans,
     made_by: str,
-    reasons: Strings | None = None,
+    related: contract.RelativesTable | None = None,
     threads: int = 1,
     pieces: Pieces | None = None,
-) -> tuple[Split, SplitFinding]:
-    """Return a split, and what was found; without `reasons` those beside training go aside."""
+) -> tuple[contract.Groups, SplitFinding]:
+    """Return the groups of ours and of what was learnt from, and what was found.
+
+    Those of ours are set aside that are `related` to the latter, or in a cluster with some.
+    """
     chosen = settings.split
+    proteins = join([ours, learnt])
+    is_training = np.repeat([False, True], [ours.n_proteins, learnt.n_proteins])
+    class_ = np.append(true_class, np.full(learnt.n_proteins, UNKNOWN_CLASS))
+    reasons = None
+    if related is not None:
+        columns = zip(related.ids, related.relative, related.identity, strict=True)
+        message = {
+            id_: f"relative of training protein {str(other)!r} (identity {identity:.2f})"
+            for id_, other, identity in columns
+        }
+        reasons = np.full(len(proteins.ids), "", dtype=object)
+        reasons[~is_training] = [message.get(id_, "") for id_ in ours.ids]
     options = SplitOptions(
         n_groups=chosen.groups,
         test_group=chosen.test_group,
@@ -284,15 +295,11 @@ def split_proteins(
     if made_by == "none" and found.n_joined:
         made_by = "aligned"  # what the audit found
     finding = describe_split(proteins.ids, class_, class_names, found, options, is_audited)
-    finding = replace(finding, clusters=made_by, n_training=int(is_training.sum()))
-    return found, finding
-
-
-def groups_of(ids: Strings, is_training: Booleans, found: Split) -> contract.Groups:
-    """Return the table of a split; training proteins of a cluster are a cluster of their own."""
+    finding = replace(finding, clusters=made_by, n_training=learnt.n_proteins)
+    # Training proteins of a cluster are a cluster of their own.
     named = np.where(is_training, "training:" + found.cluster, found.cluster)
-    packing = found.packing
-    return contract.Groups(ids, named, packing.group, packing.role, packing.reason)
+    packing = found.packing.group, found.packing.role, found.packing.reason
+    return contract.Groups(proteins.ids, named, *packing), finding
 
 
 def _cells(audit: str | Mapping[str, float]) -> float | None:
@@ -338,17 +345,6 @@ def in_effect(
     if _is_audited(settings):
         raise refuse("--audit", "sequences are needed to align.", "Give --proteins.")
     return settings
-
-
-def reasons_of(ids: Strings, is_training: Booleans, table: contract.RelativesTable) -> Strings:
-    """Return why relatives of training proteins are set aside; '' for all others."""
-    message = {
-        id_: f"relative of training protein {str(other)!r} (identity {identity:.2f})"
-        for id_, other, identity in zip(table.ids, table.relative, table.identity, strict=True)
-    }
-    reasons = np.full(len(ids), "", dtype=object)
-    reasons[~is_training] = [message.get(id_, "") for id_ in ids[~is_training]]
-    return reasons
 
 
 def _require_test_group(found: Split, settings: SplitSettings) -> None:

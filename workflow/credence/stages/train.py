@@ -44,7 +44,6 @@ from credence.relatives.pack import NO_GROUP, SET_ASIDE, TEST
 from credence.stages import reading
 from credence.stages.settings import Settings
 from credence.stages.split import (
-    groups_of,
     read_training,
     split_messages,
     split_proteins,
@@ -384,14 +383,13 @@ def grouped(
         cluster = engine.cluster(given.proteins).cluster
     n_groups = settings.classifier.groups + has_test
     split = replace(settings.split, groups=n_groups, test_group=has_test, recipe="balanced")
-    nobody = np.zeros(len(ids), dtype=np.bool_)
-    found_split, finding = split_proteins(
-        given.proteins, cluster, given.true_class, given.class_names,
-        replace(settings, split=split), nobody, "aligned", threads=threads,
+    found, finding = split_proteins(
+        given.proteins, join([]), cluster, given.true_class, given.class_names,
+        replace(settings, split=split), "aligned", threads=threads,
     )  # fmt: skip
     for line in split_messages(finding, split):
         echo(line)
-    return groups_of(ids, nobody, found_split)
+    return found
 
 
 def numbers_of(table: Groups) -> Integers:
