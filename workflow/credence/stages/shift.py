@@ -23,13 +23,7 @@ from credence.lists.held_out import HeldOut, held_out_of, mix_draws
 from credence.predictions import Floats, Labelled, Predictions
 from credence.problems import nearest, raise_any, refuse
 from credence.progress import Progress, echo
-from credence.stages.reading import (
-    LabelledTables,
-    as_calibrated,
-    require_combined,
-    require_other,
-    stated_spec,
-)
+from credence.stages import reading
 from credence.stages.settings import CalibrationSettings, Settings, ShiftSettings
 from credence.tables import stage_files
 from credence.tables.contract import CompositionTable, write_contract
@@ -60,20 +54,20 @@ def shift_tables(
     six_decimals: bool,
 ) -> None:
     """Estimate the composition of tables and write it, and the calibration corrected for it."""
-    require_other((out, also, record), [*tables, samples, groups, clusters, calibration])
+    reading.require_other((out, also, record), [*tables, samples, groups, clusters, calibration])
     shift = with_stated(settings.shift)
-    known = LabelledTables(
+    known = reading.LabelledTables(
         [samples], samples_format, samples_spec, groups, clusters, option="--samples-spec"
     )
     file = None if calibration is None else stage_files.read_calibration(Path(calibration))
-    require_combined(file, tables)
+    reading.require_combined(file, tables)
     labelled = known.calibrating(known.samples(file), settings.calibration.weights).labelled
     # Before anything that takes time: what is stated wrongly is refused at once.
     if shift.composition is not None:
         estimators.stated_share(shift.composition, labelled.predictions.class_names, "--stated")
     settings = replace(settings, shift=shift)
     chosen, plain = _method(method, calibration, file, labelled, samples, shift_options(settings))
-    parts = _parts(tables, stated_spec(tables, format_, spec_json), labelled.predictions)
+    parts = _parts(tables, reading.stated_spec(tables, format_, spec_json), labelled.predictions)
     name = name or Path(tables[0]).stem
     made = find_shift(labelled, parts, chosen, plain, settings, name, tables[0])
     found = made.finding
@@ -231,7 +225,7 @@ def _parts(
     tables: Sequence[str], spec: TableSpec, known: Predictions
 ) -> Iterator[tuple[str, Samples]]:
     """Yield pieces of the use-set that have scores; refuse one of another scale."""
-    spec = as_calibrated(spec, known.class_names, known.scale)
+    spec = reading.as_calibrated(spec, known.class_names, known.scale)
     with Progress("shift", "proteins") as progress:
         for table, samples in stream_tables(tables, spec):
             part = samples.predictions
