@@ -560,7 +560,7 @@ def split(
     chosen = in_effect(settings.split, clusters, proteins, asked)
     settings = replace(settings, split=chosen)
     known = _with_relatives(_table(table), None, clusters)
-    reading.require_labels(known.samples, known.where)
+    true_class = reading.require_labels(known.samples, known.where)
     ours = _proteins(known, proteins, match)
     engine = build_engine(settings.clustering.engine, thresholds_of(settings), threads)
     learnt = read_training(None if training is None else str(training), match, ours)
@@ -575,7 +575,6 @@ def split(
     related = None
     if training is not None:
         related = training_relatives(ours, learnt, engine, settings, threads)
-    true_class: Any = known.samples.true_class
     found, finding = split_proteins(
         ours, learnt, cluster, true_class, known.class_names, settings, made_by, related, threads
     )

@@ -491,9 +491,14 @@ class RowShare:
 
 def shares(entry: TableSet, n_jobs: int | None) -> tuple[RowShare, ...]:
     """Return what each job annotates of a use-set, in row order, alike on all machines."""
+    from credence.tables.formats import BY_NAME
+
     sizes = [_size(path) for path in entry.scores]
     if n_jobs is None:
-        n_jobs = 1 if _has_networks(entry) else max(1, round(sum(sizes) / PART_MB))
+        named = BY_NAME.get(str(entry.spec["format"]))
+        # Rows of a protein may stand anywhere in a table of networks: each job would read all.
+        is_read_whole = entry.spec["columns"].get("network") or (named and named.arrays)
+        n_jobs = 1 if is_read_whole else max(1, round(sum(sizes) / PART_MB))
     is_one = len(entry.scores) == 1
     held = [entry.scores] * n_jobs if is_one else _in_turns(entry.scores, sizes, n_jobs)
     if len(held) == 1:
@@ -539,14 +544,6 @@ def judged_alone(settings: Configuration) -> tuple[str, ...]:
 def _size(path: str) -> float:
     """Return the megabytes of a table; nothing of one that is not there or is simulated."""
     return megabytes([path]) if path not in meaning.DEMO_FILES and Path(path).is_file() else 0.0
-
-
-def _has_networks(entry: TableSet) -> bool:
-    """Return whether rows of a protein may stand anywhere, so that each job reads all."""
-    from credence.tables.formats import BY_NAME
-
-    named = BY_NAME.get(str(entry.spec["format"]))
-    return bool(entry.spec["columns"].get("network")) or (named is not None and named.arrays)
 
 
 def _in_turns(tables: Sequence[str], sizes: Sequence[float], n_jobs: int) -> list[tuple[str, ...]]:

@@ -267,9 +267,8 @@ def _annotate(
                 first, outs, annotation.file, annotation.shift, settings, name, lists,
                 lists_record, spreadsheet_safe=safe, in_six_decimals=given.six_decimals,
             )  # fmt: skip
-    if novelty_record is not None:
-        newcomers = annotation.newcomers
-        write_record(Path(novelty_record), {} if newcomers is None else newcomers.set.finding())
+    newcomers = annotation.newcomers
+    write_record(novelty_record, {} if newcomers is None else newcomers.set.finding())
     message = f", {n_unscored} of them without scores" if n_unscored else ""
     echo(f"Wrote {out}: {n_samples} proteins, {n_unknown} without a confidence{message}.")
     if sameness is not None and sameness.is_changed:

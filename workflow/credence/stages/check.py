@@ -62,8 +62,7 @@ def check_tables(
         if samples is not None:
             write_samples(Path(samples), read)
     summary = replace(summarise(census, inputs), read_as=repr(spec))
-    if out is not None:
-        write_record(Path(out), summary)
+    write_record(out, summary)
     if out is None or as_json:
         found = json_text({"problems": [], "set": summary}) if as_json else description(summary)
         click.echo(found, nl=not as_json)

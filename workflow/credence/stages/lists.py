@@ -266,8 +266,7 @@ def finish_table(
     ranking = None if file is None else ranking_of(file, shift)
     if ranking is None:
         write_again(rows, outs, None, **how)
-        if record is not None:
-            write_record(Path(record), {})
+        write_record(record, {})
         return
     table, counts = table_of(rows, ranking)
     errors = errors_of(ranking.held_out, counts.sum(axis=0), settings.lists.certainty)
@@ -276,8 +275,7 @@ def finish_table(
         paths = zip(list_paths(folder, settings), settings.lists.error, strict=True)
         ends = {Path(path): [errors.end_of(error)] for path, error in paths}
         write_lists(table, [errors], ends, **how)
-    if record is not None:
-        write_record(Path(record), lists_found(ranking, counts, settings, name))
+    write_record(record, lists_found(ranking, counts, settings, name))
 
 
 def lists_found(ranking: Ranking, counts: Integers, settings: Settings, name: str) -> UseLists:

@@ -68,11 +68,9 @@ def record_release(
     trove = None if attached is None else read_attach_summary(Path(attached))
     made_by = [None if summary is None else read_summary(Path(summary)), trove]
     read = reading.read_set((samples,), reading.table_spec((samples,), samples_format, {}))
-    reading.require_labels(read, samples)
-    assert read.true_class is not None
+    true_class = reading.require_labels(read, samples)
     role, cluster = _places(read, Path(samples), Path(groups))
     calibrates = role == CALIBRATION
-    true_class = read.true_class[calibrates].tolist()
     release = Release(
         name=name,
         number=number,
@@ -85,7 +83,9 @@ def record_release(
             n_calibration=int(calibrates.sum()),
             n_clusters=len(set(cluster[calibrates])),
             n_set_aside=int((role == SET_ASIDE).sum()),
-            by_class=dict(counts_by_class(read.predictions.class_names, true_class)),
+            by_class=dict(
+                counts_by_class(read.predictions.class_names, true_class[calibrates].tolist())
+            ),
         ),
         attach=None if trove is None else trove.counts,
         calibrations={Path(calibration).stem: sha256_of(Path(calibration))},
@@ -175,8 +175,7 @@ def compare_releases(
         writing.write_table(Path(out), rows, spreadsheet_safe=spreadsheet_safe)
     if classes is not None:
         writing.write_table(Path(classes), _class_columns(step), spreadsheet_safe=spreadsheet_safe)
-    if record is not None:
-        writing.write_record(Path(record), step)
+    writing.write_record(record, step)
     if page is not None:
         names = f"{step.older.name} → {step.newer.name}"
         provenance = Provenance(run=names, title="What changed", credence_version=__version__)

@@ -206,9 +206,7 @@ def split_tables(
     require_other((out,), [*tables, clusters, training, relatives, proteins])
     settings = replace(settings, split=in_effect(settings.split, clusters, proteins, asked))
     samples = read_set(tables, stated_spec(tables, format_, spec_json))
-    require_labels(samples, tables[0])
-    assert samples.true_class is not None
-    ids = samples.predictions.ids
+    true_class, ids = require_labels(samples, tables[0]), samples.predictions.ids
     ours = Proteins(ids, np.full(len(ids), "", dtype=object))
     if proteins is not None:
         fasta, by = read_proteins(proteins, match), "full" if match == "full" else "first_word"
@@ -227,15 +225,14 @@ def split_tables(
     kept = kept_in(pieces, share, (AUDIT,), reason, everyone, settings.to_json("split"))
     try:
         table, finding = split_proteins(
-            ours, learnt, cluster, samples.true_class, samples.predictions.class_names,
+            ours, learnt, cluster, true_class, samples.predictions.class_names,
             settings, made_by, related, threads, kept,
         )  # fmt: skip
     except UnfinishedError:
         write_share(out, share)
         return
     contract.write_contract(Path(out), table)
-    if summary is not None:
-        write_record(Path(summary), finding)
+    write_record(summary, finding)
     remove_pieces(kept)
     for line in split_messages(finding, settings.split):
         echo(line)

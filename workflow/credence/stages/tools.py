@@ -156,8 +156,7 @@ def combine_tables(
         replace(main, predictions=from_scores(own.ids, own.class_names, np.exp(log_p), 1.0, 0.0)),
         combined=True,
     )
-    if record is not None:
-        write_record(Path(record), whole)
+    write_record(record, whole)
     for entry in tools:
         _echo_lacking(every[entry.name], entry.scores[0])
     if whole.alone:

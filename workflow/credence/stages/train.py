@@ -148,9 +148,9 @@ def labelled_as(read: Found, match: str, labels: str, synonyms: Mapping[str, str
     nothing = from_scores(ids, names, np.zeros((len(lines), len(names))), 1.0, 1.0)
     spec = TableSpec(format="wide", synonyms=synonyms)
     samples = attach_labels(Samples(nothing, None, lines), found, spec, fasta)
-    reading.require_labels(samples, fasta)
-    assert samples.true_class is not None
-    return Given(**vars(read), class_names=names, true_class=samples.true_class)
+    return Given(
+        **vars(read), class_names=names, true_class=reading.require_labels(samples, fasta)
+    )
 
 
 def describe(read: Found, name: str, vectors: str | None, *, is_training: bool) -> Singles:
@@ -321,8 +321,7 @@ def train_classifier(
         known = label(_predictions(ids, given, found), truth, cluster=table.cluster[rows])
         worth = worth_of(known, _predictions(ids, given, old), int((~is_old[rows]).sum()))
         finding = replace(finding, worth=worth)
-    if summary is not None:
-        write_record(Path(summary), finding)
+    write_record(summary, finding)
     echo(
         f"Wrote {out}: {len(networks)} networks, {finding.n_published} for new proteins; "
         f"{len(rows)} proteins held out are right in {100.0 * finding.accuracy:.1f} %."

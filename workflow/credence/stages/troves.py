@@ -98,8 +98,7 @@ def attach_tables(
 ) -> None:
     """Attach a trove to a set whose proteins stay as they are, and write the release's tables."""
     base = read_set((samples_file,), table_spec((samples_file,), samples_format, {}))
-    require_labels(base, samples_file)
-    assert base.true_class is not None
+    true_class = require_labels(base, samples_file)
     entry = Trove(
         name=name,
         scores=tuple(tables),
@@ -118,7 +117,7 @@ def attach_tables(
     if proteins is not None:
         files = [(proteins, proteins_match), *((path, "full") for path in added)]
     places = (groups.cluster[rows], groups.group[rows], groups.role[rows])
-    known = attaching.KnownSet(ids, _sequences(ids, files), base.true_class, *places)
+    known = attaching.KnownSet(ids, _sequences(ids, files), true_class, *places)
     learnt = read_training(training, proteins_match, known)
     search = attaching.Search()
     if clusters:

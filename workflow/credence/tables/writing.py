@@ -186,9 +186,10 @@ def write_json(path: Path, record: Any) -> None:
     write_text(path, json_text(record))
 
 
-def write_record(path: Path, value: Any) -> None:
-    """Write an object as JSON with its own digest, for :func:`credence.records.read_record`."""
-    write_json(path, signed(value))
+def write_record(path: Path | str | None, value: Any) -> None:
+    """Write an object as JSON with its own digest, for `read_record`, where a path is given."""
+    if path is not None:
+        write_json(Path(path), signed(value))
 
 
 def _arrow(values: Any) -> pa.Array:
