@@ -447,7 +447,7 @@ def annotate(
         is_changed = sameness is not None and sameness.is_changed
         annotation = Annotation(file, found, is_changed=is_changed)
         columns = annotation.columns(use.samples, "calibration")
-        columns, lists = with_lists(columns, file, found, Settings(), Path(use.where).stem)
+        columns, lists = with_lists(columns, file, found, Path(use.where).stem)
     return AnnotatedTable(columns, file.class_names, file.method_spec, lists)
 
 

@@ -148,10 +148,7 @@ def _with_scores_of(entry: Any, training: Training, fasta: str) -> Any:
 
 
 def _wrong(
-    data: Mapping[str, Any],
-    base: Mapping[str, Any],
-    training: Training,
-    will_be_there: Collection[str],
+    data: Mapping[str, Any], base: Mapping[str, Any], training: Training, made: Collection[str]
 ) -> Iterator[tuple[SettingPath, str, str]]:
     """Yield what networks cannot be trained without, and what they leave no place for."""
     above = "calibration_set"
@@ -174,6 +171,6 @@ def _wrong(
             continue  # the schema says so, or it is not there
         if (wrong := path_problem(path)) is not None:
             yield where, *wrong
-        elif path not in will_be_there and not Path(path).is_file():
+        elif path not in made and not Path(path).is_file():
             remedy = "Fix the path; it starts where you run the command."
             yield where, f"there is no file {path!r}.", remedy

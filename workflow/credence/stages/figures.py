@@ -159,7 +159,7 @@ def _draw(
     figure: FigureRecord,
     is_simulated: bool,
     folder: Path,
-    formats: Iterable[str],
+    formats: list[Any],
     widths: Iterable[int],
 ) -> list[str]:
     names = [f"{figure.stem}.tsv", f"{figure.stem}.txt"]

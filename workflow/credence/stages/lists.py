@@ -286,14 +286,10 @@ def lists_found(ranking: Ranking, counts: Integers, settings: Settings, name: st
 
 
 def with_lists(
-    columns: dict[str, Any],
-    file: CalibrationFile,
-    shift: ShiftFile | None,
-    settings: Settings,
-    name: str,
+    columns: dict[str, Any], file: CalibrationFile, shift: ShiftFile | None, name: str
 ) -> tuple[dict[str, Any], UseLists | None]:
     """Return the columns of a whole table with q-values, and which proteins can be used."""
-    ranking = ranking_of(file, shift)
+    ranking, settings = ranking_of(file, shift), Settings()
     if ranking is None:
         return columns, None
     code = contract.class_codes(

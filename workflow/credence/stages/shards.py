@@ -100,11 +100,7 @@ def _in_turn(problems: Sequence[Problem]) -> list[Problem]:
 
 
 def _write(
-    shard: Shard,
-    given: Given,
-    made_of: Mapping[str, str],
-    known: KnownDigests,
-    count: Counter[str],
+    shard: Shard, given: Given, made_of: Mapping[str, str], known: KnownDigests, n: Counter[str]
 ) -> bool:
     """Write the confidences of a table; return whether its scores are unlike calibration's."""
     shard.begin()
@@ -123,9 +119,9 @@ def _write(
         here = ((shard.source, samples) for samples in pieces())
         for columns, _ in given.columns(annotation, here):
             writer.write(columns)
-            count["rows"] += len(columns["id"])
-            count["unknown"] += int(np.isnan(columns["confidence"]).sum())
-    count["made"] += 1
+            n["rows"] += len(columns["id"])
+            n["unknown"] += int(np.isnan(columns["confidence"]).sum())
+    n["made"] += 1
     if known.digest(shard.source) != made_of["table"]:
         shard.begin()
         raise refuse(shard.source, *CHANGED)

@@ -32,6 +32,7 @@ from credence.tables.joining import stream_tables
 from credence.tables.samples import Samples
 
 STATED = "stated"
+Pieces = Iterable[tuple[str, Samples]]  # of a use-set, each with its table
 
 
 def shift_tables(
@@ -97,7 +98,7 @@ def shift_options(settings: Settings) -> FitOptions:
 
 def find_shift(
     labelled: Labelled,
-    parts: Iterable[tuple[str, Samples]],
+    parts: Pieces,
     method: Specification,
     plain: Calibration,
     settings: Settings,
@@ -144,11 +145,7 @@ def _held_out(moved: Labelled, unseen: Floats, composition: estimate.Composition
 
 
 def _summed(
-    labelled: Labelled,
-    parts: Iterable[tuple[str, Samples]],
-    look: Look | None,
-    wanted: str,
-    where: str,
+    labelled: Labelled, parts: Pieces, look: Look | None, wanted: str, where: str
 ) -> tuple[estimators.Estimator, both_samples.CalibrationSample, both_samples.UseSample, float]:
     """Return estimator, both sets summed up, and what gathering rows changes in shares."""
     rest = iter(parts)

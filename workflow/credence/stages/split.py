@@ -44,6 +44,7 @@ from credence.tables.text import lines_of
 from credence.tables.writing import atomic, write_record
 
 PHANNS = "phanns"
+Engine = GraphEngine | GivenEngine
 SHARE = r"(?P<number>[0-9]{1,4})/(?P<n_shares>[1-9][0-9]{0,3})"
 LETTERS_OF_KEY = 16
 
@@ -70,9 +71,7 @@ def cluster_proteins(
     learnt = read_training(training, match, ours)
     everything = join([ours, learnt])
     chosen = settings.clustering.engine, thresholds_of(settings), threads, timeout
-    engine: GraphEngine | GivenEngine = (
-        build_engine(*chosen) if clstr is None else _given(clstr, everything, match)
-    )
+    engine: Engine = build_engine(*chosen) if clstr is None else _given(clstr, everything, match)
     is_search = isinstance(engine, GraphEngine) and isinstance(engine.finder, MmseqsFinder)
     reason = "" if is_search else "only the engine mmseqs has pieces."
     kept = kept_in(pieces, share, STEPS, reason, everything, settings.to_json("cluster"))
@@ -149,11 +148,7 @@ def remove_pieces(kept: Pieces | None) -> None:
 
 
 def training_relatives(
-    ours: Proteins,
-    learnt: Proteins,
-    engine: GraphEngine | GivenEngine,
-    settings: Settings,
-    threads: int,
+    ours: Proteins, learnt: Proteins, engine: Engine, settings: Settings, threads: int
 ) -> contract.RelativesTable:
     """Return the closest training relative of each protein that has one."""
     finder = engine.finder if isinstance(engine, GraphEngine) else ExactFinder(threads)

@@ -364,7 +364,7 @@ def _first_rows(
     problems, layout = ProblemList(str(path)), ColumnLayout(())
     try:
         table = open_table(path, format_)
-        layout = lay_out(table.header, table.header_line, format_, None, problems)
+        layout = lay_out(table, format_, None, problems)
         chunk = next(iter(table.chunks(FEW_ROWS, problems)), None)
         if problems.problems or chunk is None:
             return None, layout, table

@@ -38,7 +38,7 @@ def read_labels(
     format_ = Format("labels", "", columns, delimiter="\t", vector=False)
     table = open_table(path, format_)
     problems = ProblemList(table.where)
-    layout = lay_out(table.header, table.header_line, format_, None, problems)
+    layout = lay_out(table, format_, None, problems)
     problems.raise_any()
     assert layout.id is not None
     assert layout.true_class is not None

@@ -37,6 +37,7 @@ from credence.tables.source import (
     MemoryTable,
     ParquetTable,
     ScoreStep,
+    TableSource,
     TextTable,
     open_table,
 )
@@ -61,14 +62,10 @@ class ColumnLayout:
 
 
 def lay_out(
-    header: tuple[str, ...],
-    line: int | None,
-    format_: Format,
-    known: NameLookup | None,
-    problems: ProblemList,
+    table: TableSource, format_: Format, known: NameLookup | None, problems: ProblemList
 ) -> ColumnLayout:
-    """Return the layout of a header; what is wrong with it goes to `problems`."""
-    columns = format_.columns
+    """Return the layout of a table's header; what is wrong with it goes to `problems`."""
+    header, line, columns = table.header, table.header_line, format_.columns
     for name, count in ((name, count) for name, count in Counter(header).items() if count > 1):
         what = f"{count} columns have the name {name!r}."
         problems.add(what, "Give each column its own name.", line)
@@ -742,11 +739,11 @@ class Scan:
         names = self.spec.class_names
         known = None if names is None else self._known(names)
         found = ProblemList(self.where)
-        line = self.table.header_line
-        layout = lay_out(self.table.header, line, self.format, known, found)
+        layout = lay_out(self.table, self.format, known, found)
         if layout.network is not None and not (layout.classes or found.problems):
             what = "there is a row for each network, and no column for a class."
-            found.add(what, "Give what every network says of every class.", line)
+            remedy = "Give what every network says of every class."
+            found.add(what, remedy, self.table.header_line)
         if found.problems and isinstance(self.table, TextTable):
             self._explain_delimiter(self.table, known)
         self.problems.problems.extend(found.problems)
@@ -762,15 +759,14 @@ class Scan:
             except InputError:
                 continue
             found = ProblemList(self.where)
-            line = other.header_line
-            lay_out(other.header, line, self.format, known, found)
+            lay_out(other, self.format, known, found)
             if not found.problems:
                 expected = DELIMITER_NAMES[table.delimiter]
                 remedy = f"Save the table with {expected} between its cells."
                 if delimiter == "\t":
                     remedy = "Let the name of the file end in .tsv."
                 what = f"the cells are separated by {name}, not by {expected}."
-                found.add(what, remedy, line)
+                found.add(what, remedy, other.header_line)
                 raise found.error()
 
     def _scale(self) -> float:
