@@ -30,8 +30,27 @@ def notices_of(
     n_folds: int,
 ) -> tuple[Notice, ...]:
     """Return everything that makes a number less sure than it looks."""
+    found = []
+    n_ties = labelled.predictions.n_ties
+    if n_ties > 0:
+        text = (
+            f"{plural(n_ties, 'protein')} of the calibration set "
+            f"{'has' if n_ties == 1 else 'have'} two or more classes with the same best score. "
+            "The class that comes first in the table counts as predicted."
+        )
+        found.append(Notice("ties", text))
+    if len(np.unique(labelled.cluster)) == labelled.n_samples:
+        text = (
+            "Every protein of the calibration set counts as independent of all others. If some "
+            "are relatives, the intervals are too narrow and the held-out numbers too good. "
+            "Give the sequences, or a table of clusters."
+        )
+        found.append(Notice("no relatives", text, is_warning=True))
+    if len(np.unique(labelled.weight)) > 1:
+        text = "Proteins of the calibration set carry different weights. Shares and metrics are "
+        found.append(Notice("weights", text + "weighted; counts of proteins are not."))
     return (
-        *_about_the_set(labelled),
+        *found,
         *_about_classes(classes, n_folds, UNCALIBRATED in in_sample),
         *_about_fallbacks(labelled, in_sample),
         *_about_held_out(labelled, held_out),
@@ -69,29 +88,6 @@ def notices_of_reliability(
             )
             found.append(Notice("reliability", text, entry.class_name, is_warning=True))
     return tuple(found)
-
-
-def _about_the_set(labelled: Labelled) -> list[Notice]:
-    found = []
-    n_ties = labelled.predictions.n_ties
-    if n_ties > 0:
-        text = (
-            f"{plural(n_ties, 'protein')} of the calibration set "
-            f"{'has' if n_ties == 1 else 'have'} two or more classes with the same best score. "
-            "The class that comes first in the table counts as predicted."
-        )
-        found.append(Notice("ties", text))
-    if len(np.unique(labelled.cluster)) == labelled.n_samples:
-        text = (
-            "Every protein of the calibration set counts as independent of all others. If some "
-            "are relatives, the intervals are too narrow and the held-out numbers too good. "
-            "Give the sequences, or a table of clusters."
-        )
-        found.append(Notice("no relatives", text, is_warning=True))
-    if len(np.unique(labelled.weight)) > 1:
-        text = "Proteins of the calibration set carry different weights. Shares and metrics are "
-        found.append(Notice("weights", text + "weighted; counts of proteins are not."))
-    return found
 
 
 def _about_classes(classes: Sequence[ClassCount], n_folds: int, shows_raw: bool) -> list[Notice]:

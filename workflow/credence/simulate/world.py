@@ -316,14 +316,27 @@ def render_files(world: World) -> dict[str, str | bytes]:
     """Return the content of each file of a world, by its path."""
     calibration = world.calibration
     kinds = "\n".join(f"  {kind}: {text}" for kind, text in KINDS.items())
+    predicted = world.use.labelled.predictions.predicted_class
+    confidence = precision_at(calibration, predicted, _top_score(world.use))
+    last = ["Confidence", *(f"{value:.2f}" for value in confidence)]
+    lines = zip(_score_lines(world.use), last, strict=True)
+    names = np.array(CLASS_NAMES)
+    buffer = io.BytesIO()
+    np.savez(
+        buffer,
+        softmax=np.round(calibration.networks, NETWORK_DECIMALS).astype(np.float32),
+        class_names=names,
+        true_class=names[calibration.true_class],
+        id=calibration.ids.astype(str),
+    )
     return {
         "README.txt": README.format(seed=world.settings.seed, kinds=kinds),
         "calibration.csv": labelled_csv(calibration),
         "proteins.fasta": fasta(calibration.ids, calibration.sequences),
         "labels.tsv": labels_tsv(calibration),
-        "calibration_networks.npz": networks_npz(calibration),
+        "calibration_networks.npz": buffer.getvalue(),
         "training.fasta": fasta(world.training.ids, world.training.sequences),
-        "use.csv": web_csv(world.use, calibration),
+        "use.csv": "\n".join(f"{line},{value}" for line, value in lines) + "\n",
         "use.fasta": fasta(world.use.ids, world.use.sequences),
         "trove_htj.csv": labelled_csv(world.trove),
         "trove_htj.fasta": fasta(world.trove.ids, world.trove.sequences),
@@ -348,15 +361,6 @@ def labelled_csv(simulated: SimulatedSet) -> str:
     return "\n".join(_score_lines(simulated)) + "\n"
 
 
-def web_csv(simulated: SimulatedSet, calibration: SimulatedSet) -> str:
-    """Return scores as PhANNs' web site has them, with the precision from that score on."""
-    predicted = simulated.labelled.predictions.predicted_class
-    confidence = precision_at(calibration, predicted, _top_score(simulated))
-    last = ["Confidence", *(f"{value:.2f}" for value in confidence)]
-    lines = zip(_score_lines(simulated), last, strict=True)
-    return "\n".join(f"{line},{value}" for line, value in lines) + "\n"
-
-
 def precision_at(calibration: SimulatedSet, predicted_class: Integers, score: Floats) -> Floats:
     """Return the share of right predictions of a class with at least this score."""
     values = np.zeros(len(score))
@@ -372,20 +376,6 @@ def precision_at(calibration: SimulatedSet, predicted_class: Integers, score: Fl
         n_above = np.maximum(np.searchsorted(descending, -score[asked], "right"), 1)
         values[asked] = right[n_above - 1] / n_above
     return values
-
-
-def networks_npz(simulated: SimulatedSet) -> bytes:
-    """Return the ten networks' scores as an npz archive in PhANNs' array layout."""
-    names = np.array(CLASS_NAMES)
-    buffer = io.BytesIO()
-    np.savez(
-        buffer,
-        softmax=np.round(simulated.networks, NETWORK_DECIMALS).astype(np.float32),
-        class_names=names,
-        true_class=names[simulated.true_class],
-        id=simulated.ids.astype(str),
-    )
-    return buffer.getvalue()
 
 
 def labels_tsv(simulated: SimulatedSet) -> str:

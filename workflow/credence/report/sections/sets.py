@@ -15,13 +15,38 @@ def section(findings: Findings) -> page.Section | None:
     if sets is None:
         return None
     lookup = Lookup(findings)
+    whole = sets.all_classes
+    n_single = sets.sizes[1]
+    n, each = of(whole.n, "protein"), ""
+    if lookup.knows_relatives:
+        n += f" of {of(whole.n_clusters, 'family', 'families')}"
+        each = ", each family counting once"
+    text = (
+        f"On {lookup.families} held out ({of(sets.n_folds, 'part')}), "
+        f"{with_interval(whole.coverage, whole.lower, whole.upper)} of the sets hold the true "
+        f"class, from {n}{each}; they name {whole.mean_size:.2f} classes on average. "
+    )
+    if n_single:
+        text += (
+            f"{of(n_single, 'protein')} of {count(whole.n)} get a single class, and of these "
+            f"{share(sets.n_single_right / n_single)} are of it. "
+        )
+    if sets.sizes[0]:
+        text += f"{of(sets.sizes[0], 'protein')} fit no class. "
+    always = [entry.class_name or "" for entry in sets.classes if entry.is_always_in]
+    if always:
+        text += (
+            f"Too few {lookup.families} are known of {', '.join(always)} "
+            f"({sets.families_needed} are needed): "
+            f"{'it stands' if len(always) == 1 else 'they stand'} in every set."
+        )
     blocks: list[page.Block] = [
         page.Paragraph(_promise(sets, lookup), is_lead=True),
         page.FigureRow((_figure(sets, lookup),)),
         page.Folded(
             "What sets kept of their promise, and how to read them",
             (
-                page.Paragraph(_kept(sets, lookup)),
+                page.Paragraph(text.strip()),
                 page.Paragraph(
                     "One class in a set is a plain answer; several are what the scores cannot "
                     "distinguish at this level; none means that the protein is stranger than "
@@ -54,35 +79,6 @@ def _promise(sets: SetsFinding, lookup: Lookup) -> str:
         f"The column prediction_set names every class that a protein may well be of: {whom}."
         f"{mix} {for_whom}"
     )
-
-
-def _kept(sets: SetsFinding, lookup: Lookup) -> str:
-    whole = sets.all_classes
-    n_single = sets.sizes[1]
-    n, each = of(whole.n, "protein"), ""
-    if lookup.knows_relatives:
-        n += f" of {of(whole.n_clusters, 'family', 'families')}"
-        each = ", each family counting once"
-    text = (
-        f"On {lookup.families} held out ({of(sets.n_folds, 'part')}), "
-        f"{with_interval(whole.coverage, whole.lower, whole.upper)} of the sets hold the true "
-        f"class, from {n}{each}; they name {whole.mean_size:.2f} classes on average. "
-    )
-    if n_single:
-        text += (
-            f"{of(n_single, 'protein')} of {count(whole.n)} get a single class, and of these "
-            f"{share(sets.n_single_right / n_single)} are of it. "
-        )
-    if sets.sizes[0]:
-        text += f"{of(sets.sizes[0], 'protein')} fit no class. "
-    always = [entry.class_name or "" for entry in sets.classes if entry.is_always_in]
-    if always:
-        text += (
-            f"Too few {lookup.families} are known of {', '.join(always)} "
-            f"({sets.families_needed} are needed): "
-            f"{'it stands' if len(always) == 1 else 'they stand'} in every set."
-        )
-    return text.strip()
 
 
 def _figure(sets: SetsFinding, lookup: Lookup) -> page.Figure:
