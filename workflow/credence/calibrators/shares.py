@@ -44,11 +44,6 @@ class ScoreShare:
 class Uncalibrated:
     """Settings of the uncalibrated confidence S/M: none; no interval (0003, 0211)."""
 
-
-@dataclass(frozen=True)
-class UncalibratedCalibrator:
-    """Counts what calibration saw, and learns nothing."""
-
     def fit(self, labelled: Labelled) -> classwise.ClasswiseCalibration:
         """Return the score's share of the scale for every class."""
         curve = ScoreShare(labelled.predictions.scale)
@@ -63,7 +58,7 @@ UNCALIBRATED = classwise.curve_method(
     "Salamon et al. 2023, section 4, doi 10.3390/make5030043",
     Uncalibrated,
     {Curve: ScoreShare},
-    build=lambda settings, options: UncalibratedCalibrator(),
+    build=lambda settings, options: settings,
     laws=frozenset({Law.REPEAT_IS_WEIGHT}),
     gives_interval=False,
     is_learnt=False,

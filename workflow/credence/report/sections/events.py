@@ -45,33 +45,6 @@ def units(*events: EventFinding) -> str:
     return "families" if any(one.n_clusters < one.n for one in events) else "proteins"
 
 
-def lead_words(events: EventsFinding) -> str:
-    """Return what events are, and which columns have them."""
-    names = ", ".join(f"event_{event.name}" for event in events.events)
-    one = len(events.events) == 1
-    return (
-        "A class may be in doubt where its group is not. The table of confidences has the "
-        f"{'probability' if one else 'probabilities'} in the {'column' if one else 'columns'} "
-        f"{names}."
-    )
-
-
-def agreement_words(events: EventsFinding) -> str:
-    """Return how events agree with each other, and what that cost."""
-    text = (
-        "A group is never less probable than a class in it: forecasts made one by one are moved "
-        "to the nearest that keep to that. "
-    )
-    if events.agrees:
-        text += "The predicted class keeps its confidence, and the others are moved around it. "
-    n = sum(event.n for event in events.events)
-    return text + (
-        f"Of {count(n)} forecasts on {units(*events.events)} held out, {count(events.n_moved)} "
-        f"moved by more than 0.001; their mean NLL was {events.nll_before:.4f} before and is "
-        f"{events.nll_after:.4f} after."
-    )
-
-
 def predicted_words(events: EventsFinding) -> str | None:
     """Return what other evidence says of the predicted class itself."""
     event = next((event for event in events.events if event.name == PREDICTED), None)
@@ -148,10 +121,56 @@ def section(findings: Findings) -> page.Section | None:
     if events is None:
         return None
     own = predicted_words(events)
+    has_notes = any(event.note for event in events.events)
+    known = events.events[0]
+    size = f"n = {count(known.n)}"
+    if known.n_clusters < known.n:
+        size += f", {of(known.n_clusters, 'family', 'families')}"
+    overview = page.table(
+        f"The events asked for, as the tables carry them, judged on {units(known)} held out "
+        f"({size}). Sharpness is at most the variance of the outcome, share × (1 − share).",
+        events.events,
+        page.word("event", "name"),
+        page.word("what it says", "words"),
+        page.number("came true", "share", share),
+        page.number("held-out NLL", partial(_metric, metric="nll")),
+        page.number("calibration", partial(_plain, metric="calibration")),
+        page.number("sharpness", partial(_plain, metric="sharpness")),
+        *((page.word("note", "note"),) if has_notes else ()),
+        anchors=tuple(
+            "" if event.note or not event.reliability else f"event-{slug(event.name, at)}"
+            for at, event in enumerate(events.events, start=1)
+        ),
+        explained={
+            "came true": "Share of the calibration proteins",
+            "held-out NLL": "Less is better",
+            "calibration": "Squared distance of probability and share; 0 is best",
+            "sharpness": "How far the probabilities tell proteins apart",
+        },
+    )
+    names = ", ".join(f"event_{event.name}" for event in events.events)
+    one = len(events.events) == 1
+    lead = (
+        "A class may be in doubt where its group is not. The table of confidences has the "
+        f"{'probability' if one else 'probabilities'} in the {'column' if one else 'columns'} "
+        f"{names}."
+    )
+    text = (
+        "A group is never less probable than a class in it: forecasts made one by one are moved "
+        "to the nearest that keep to that. "
+    )
+    if events.agrees:
+        text += "The predicted class keeps its confidence, and the others are moved around it. "
+    n = sum(event.n for event in events.events)
+    agreement = text + (
+        f"Of {count(n)} forecasts on {units(*events.events)} held out, {count(events.n_moved)} "
+        f"moved by more than 0.001; their mean NLL was {events.nll_before:.4f} before and is "
+        f"{events.nll_after:.4f} after."
+    )
     blocks: list[page.Block] = [
-        page.Paragraph(lead_words(events), is_lead=True),
-        _overview(events),
-        page.Paragraph(agreement_words(events)),
+        page.Paragraph(lead, is_lead=True),
+        overview,
+        page.Paragraph(agreement),
         *(() if own is None else (page.Paragraph(own),)),
         page.Paragraph(evidence_words(events)),
         page.Paragraph(LIMITS),
@@ -178,36 +197,6 @@ def section(findings: Findings) -> page.Section | None:
     return page.Section("events", "How probable are two classes, or a group?", tuple(blocks))
 
 
-def _overview(events: EventsFinding) -> page.TableBlock:
-    has_notes = any(event.note for event in events.events)
-    known = events.events[0]
-    n = f"n = {count(known.n)}"
-    if known.n_clusters < known.n:
-        n += f", {of(known.n_clusters, 'family', 'families')}"
-    return page.table(
-        f"The events asked for, as the tables carry them, judged on {units(known)} held out "
-        f"({n}). Sharpness is at most the variance of the outcome, share × (1 − share).",
-        events.events,
-        page.word("event", "name"),
-        page.word("what it says", "words"),
-        page.number("came true", "share", share),
-        page.number("held-out NLL", partial(_metric, metric="nll")),
-        page.number("calibration", partial(_plain, metric="calibration")),
-        page.number("sharpness", partial(_plain, metric="sharpness")),
-        *((page.word("note", "note"),) if has_notes else ()),
-        anchors=tuple(
-            "" if event.note or not event.reliability else f"event-{slug(event.name, at)}"
-            for at, event in enumerate(events.events, start=1)
-        ),
-        explained={
-            "came true": "Share of the calibration proteins",
-            "held-out NLL": "Less is better",
-            "calibration": "Squared distance of probability and share; 0 is best",
-            "sharpness": "How far the probabilities tell proteins apart",
-        },
-    )
-
-
 def _found(event: EventFinding, method: str, metric: str) -> MetricValue | None:
     rows = (row for row in event.metrics if (row.method, row.metric) == (method, metric))
     return next(rows, None)
@@ -225,30 +214,12 @@ def _plain(event: EventFinding, method: str = PUBLISHED, *, metric: str) -> str:
 
 
 def _one(events: EventsFinding, event: EventFinding, name: str) -> page.Folded:
-    figures = [_reliability(event, name)]
-    if event.learning:
-        figures.append(_learning(event, name))
-    blocks: list[page.Block] = [
-        page.Paragraph(
-            f"{as_sentence(event.words)}: so it was for {of(event.n_true, 'protein')} of "
-            f"{count(event.n)}."
-        ),
-        page.FigureRow(tuple(figures)),
-        _compared(events, event),
-    ]
-    if event.ablations:
-        blocks.append(_ablations(event))
-    summary = f"Event {event.name}: forecasters and features"
-    return page.Folded(summary, tuple(blocks), f"event-{name}", is_expert=True)
-
-
-def _reliability(event: EventFinding, name: str) -> page.Figure:
     found = event.reliability[0]
     filled = sum(1 for n in found.bins.n if n > 0)
     lower, upper = found.band_lower, found.band_upper
     band = ((), ()) if all(map(math.isnan, (*lower, *upper))) else (lower, upper)
     axes = ("probability (mean of bin)", "share that came true")
-    return page.Figure(
+    diagram = page.Figure(
         f"event-{name}-reliability",
         f"{event.name}: share for which it came true over the probability stated, on "
         f"{units(event)} held out, with intervals over them; below, how many have which "
@@ -256,32 +227,29 @@ def _reliability(event: EventFinding, name: str) -> page.Figure:
         f"Held-out shares over the probability of {event.name}, in {of(filled, 'filled bin')}.",
         ReliabilityPlot(("held out",), (found.bins,), *band, (), found.counts, *axes),
     )
-
-
-def _learning(event: EventFinding, name: str) -> page.Figure:
-    rows = [
-        (point.n_learnt, next(row for row in point.metrics if row.metric == "nll"))
-        for point in event.learning
-    ]
-    first, last = rows[0], rows[-1]
-    names = tuple(f"{of(n, 'protein')} learnt" for n, _ in rows)
-    value, lower, upper = (
-        (tuple(getattr(row, end) for _, row in rows),) for end in ("value", "lower", "upper")
-    )
-    return page.Figure(
-        f"event-{name}-learning",
-        f"{event.name}: held-out NLL of forecasts that learn from part of the {units(event)}, "
-        "with intervals over them. Where it still falls at the end, more proteins would help.",
-        f"Held-out NLL of {event.name} from {first[1].value:.3f} with {count(first[0])} proteins "
-        f"to {last[1].value:.3f} with {count(last[0])}.",
-        ComparisonPlot("held-out NLL", names, ("forecast",), value, lower, upper),
-    )
-
-
-def _compared(events: EventsFinding, event: EventFinding) -> page.TableBlock:
+    figures = [diagram]
+    if event.learning:
+        rows = [
+            (point.n_learnt, next(row for row in point.metrics if row.metric == "nll"))
+            for point in event.learning
+        ]
+        first, last = rows[0], rows[-1]
+        names = tuple(f"{of(n, 'protein')} learnt" for n, _ in rows)
+        value, low, high = (
+            (tuple(getattr(row, end) for _, row in rows),) for end in ("value", "lower", "upper")
+        )
+        learning = page.Figure(
+            f"event-{name}-learning",
+            f"{event.name}: held-out NLL of forecasts that learn from part of the {units(event)}, "
+            "with intervals over them. Where it still falls at the end, more proteins would help.",
+            f"Held-out NLL of {event.name} from {first[1].value:.3f} with {count(first[0])} "
+            f"proteins to {last[1].value:.3f} with {count(last[0])}.",
+            ComparisonPlot("held-out NLL", names, ("forecast",), value, low, high),
+        )
+        figures.append(learning)
     tuned = {entry.forecaster: f"{entry.setting} {entry.value:g}" for entry in event.tuned}
     differences = {row.method: signed(row) for row in event.differences if row.metric == "nll"}
-    return page.table(
+    compared = page.table(
         f"Forecasters of {shortened(event.name)}, tuned and judged on {units(event)} "
         f"held out ({of(events.n_folds, 'part')}, n = {count(event.n)}). The tables carry "
         f"{FORECASTS.get(events.forecaster, events.forecaster)}, moved to agree with the rest.",
@@ -295,6 +263,18 @@ def _compared(events: EventsFinding, event: EventFinding) -> page.TableBlock:
         page.number("sharpness", partial(_plain, event, metric="sharpness")),
         explained={"NLL against the tables": "Paired difference; below 0 it is better"},
     )
+    blocks: list[page.Block] = [
+        page.Paragraph(
+            f"{as_sentence(event.words)}: so it was for {of(event.n_true, 'protein')} of "
+            f"{count(event.n)}."
+        ),
+        page.FigureRow(tuple(figures)),
+        compared,
+    ]
+    if event.ablations:
+        blocks.append(_ablations(event))
+    summary = f"Event {event.name}: forecasters and features"
+    return page.Folded(summary, tuple(blocks), f"event-{name}", is_expert=True)
 
 
 def _ablations(event: EventFinding) -> page.TableBlock:

@@ -63,13 +63,75 @@ def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
     if lists.n == 0:
         return [*blocks, page.Paragraph(f"No prediction of {lists.name} has a confidence.")]
     if together:
-        blocks.append(page.Paragraph(_lead(lists, together), is_lead=True))
-        blocks.append(page.Paragraph(_meaning(lists, together, lookup)))
+        sure = {one.error: one.n for one in together if one.is_certain}
+        parts = [
+            f"{_count(one.n)} if {percent(one.error)} of them may be wrong "
+            f"({_count(sure[one.error])} to be {percent(lists.certainty)} certain of it)"
+            for one in together
+            if not one.is_certain
+        ]
+        lead = (
+            f"Of the {of(lists.n, 'prediction')} of {lists.name} that have a confidence, you can "
+            f"use {', or '.join(parts)}."
+        )
+        blocks.append(page.Paragraph(lead, is_lead=True))
+        longest = max((one for one in together if one.n), key=lambda one: one.n, default=None)
+        text = "The share wrong is that of a whole list, not of a protein in it"
+        if longest is not None:
+            text += (
+                f": the longest list goes down to a confidence of {longest.confidence:g}, and of "
+                "predictions with that confidence about "
+                f"{percent(1.0 - longest.confidence)} are wrong"
+            )
+        text += (
+            f". The numbers come from {lookup.families} held out, never from adding up "
+            "confidences, and hold for proteins like those of the calibration set."
+        )
+        if lists.is_adjusted:
+            text += (
+                " The confidences are corrected for this set's mix of classes; bounds and ranges "
+                "hold what is not known of an estimated mix. That only the mix differs is assumed."
+            )
+        if not lookup.knows_relatives:
+            text += (
+                " No relatives are known here, so that each protein counts as independent: with "
+                "relatives among them, the numbers are less certain than they look."
+            )
+        blocks.append(page.Paragraph(text))
         blocks.append(_table(lists, together))
     if lists.curve.confidence:
-        blocks.append(page.FigureRow((_figure(lists, together, name),)))
+        ends = [one for one in together if one.n]
+        points = tuple(
+            (
+                f"{percent(one.error)} {'with certainty' if one.is_certain else 'by estimate'}",
+                one.n / lists.n,
+                one.bound if one.is_certain else one.estimate,
+            )
+            for one in ends
+        )
+        stated = "; ".join(f"{label}: {percent(x)} kept" for label, x, _ in points) or "no list"
+        figure = page.Figure(
+            f"lists-{name}",
+            f"{lists.name}: how many predictions are kept, and how many of these are wrong."
+            + (" Points are the lists above." if ends else ""),
+            f"Share wrong over the share of predictions kept. {stated}.",
+            _curve_plot(lists.curve, lists.certainty, points),
+        )
+        blocks.append(page.FigureRow((figure,)))
     if lists.verify:
-        blocks.append(page.Paragraph(_next(lists)))
+        parts = [
+            f"{count(one.n)} {one.class_name} "
+            f"(± {one.width / 2:.2f}\N{NO-BREAK SPACE}→ ± {one.width_after / 2:.2f})"
+            for one in sorted(lists.verify, key=lambda one: -one.n)
+        ]
+        next = (
+            f"What to verify next, if you can verify {of(lists.n_verify, 'protein')}; how many of "
+            f"each predicted class: {', '.join(parts)}. In brackets, how surely the share right "
+            "at a confidence is known: the half width of a 95 % interval, averaged over the "
+            "predictions of the class, before → after. credence plan names the proteins, and "
+            "writes a table to fill in."
+        )
+        blocks.append(page.Paragraph(next))
     by_class = _by_class(lists, lookup.findings)
     if by_class.rows:
         blocks.append(page.Folded(f"{lists.name}: each class by itself", (by_class,)))
@@ -89,61 +151,6 @@ def _genomes(found: Genomes) -> page.Paragraph:
         f"probable. About {found.expected_wrong:.1f} of {count(found.n_calls)} {of_what} are "
         "wrong. genomes.tsv has each genome, with ranges. Calls of a genome are taken to be right "
         f"or wrong by themselves{relatives}"
-    )
-
-
-def _lead(lists: UseLists, together: Sequence[ProteinList]) -> str:
-    sure = {one.error: one.n for one in together if one.is_certain}
-    parts = [
-        f"{_count(one.n)} if {percent(one.error)} of them may be wrong "
-        f"({_count(sure[one.error])} to be {percent(lists.certainty)} certain of it)"
-        for one in together
-        if not one.is_certain
-    ]
-    return (
-        f"Of the {of(lists.n, 'prediction')} of {lists.name} that have a confidence, you can use "
-        f"{', or '.join(parts)}."
-    )
-
-
-def _meaning(lists: UseLists, together: Sequence[ProteinList], lookup: Lookup) -> str:
-    longest = max((one for one in together if one.n), key=lambda one: one.n, default=None)
-    text = "The share wrong is that of a whole list, not of a protein in it"
-    if longest is not None:
-        text += (
-            f": the longest list goes down to a confidence of {longest.confidence:g}, and of "
-            "predictions with that confidence about "
-            f"{percent(1.0 - longest.confidence)} are wrong"
-        )
-    text += (
-        f". The numbers come from {lookup.families} held out, never from adding up confidences, "
-        "and hold for proteins like those of the calibration set."
-    )
-    if lists.is_adjusted:
-        text += (
-            " The confidences are corrected for this set's mix of classes; bounds and ranges hold "
-            "what is not known of an estimated mix. That only the mix differs is assumed."
-        )
-    if not lookup.knows_relatives:
-        text += (
-            " No relatives are known here, so that each protein counts as independent: with "
-            "relatives among them, the numbers are less certain than they look."
-        )
-    return text
-
-
-def _next(lists: UseLists) -> str:
-    parts = [
-        f"{count(one.n)} {one.class_name} "
-        f"(± {one.width / 2:.2f}\N{NO-BREAK SPACE}→ ± {one.width_after / 2:.2f})"
-        for one in sorted(lists.verify, key=lambda one: -one.n)
-    ]
-    return (
-        f"What to verify next, if you can verify {of(lists.n_verify, 'protein')}; how many of "
-        f"each predicted class: {', '.join(parts)}. In brackets, how surely the share right at a "
-        "confidence is known: the half width of a 95 % interval, averaged over the predictions of "
-        "the class, before → after. credence plan names the proteins, and writes a table to fill "
-        "in."
     )
 
 
@@ -208,26 +215,6 @@ def _by_class(lists: UseLists, findings: Findings) -> page.TableBlock:
         explained={
             "of these right": f"Of all predictions, with a {percent(lists.level)} interval"
         },
-    )
-
-
-def _figure(lists: UseLists, together: Sequence[ProteinList], name: str) -> page.Figure:
-    ends = [one for one in together if one.n]
-    points = tuple(
-        (
-            f"{percent(one.error)} {'with certainty' if one.is_certain else 'by estimate'}",
-            one.n / lists.n,
-            one.bound if one.is_certain else one.estimate,
-        )
-        for one in ends
-    )
-    stated = "; ".join(f"{label}: {percent(x)} kept" for label, x, _ in points) or "no list"
-    return page.Figure(
-        f"lists-{name}",
-        f"{lists.name}: how many predictions are kept, and how many of these are wrong."
-        + (" Points are the lists above." if ends else ""),
-        f"Share wrong over the share of predictions kept. {stated}.",
-        _curve_plot(lists.curve, lists.certainty, points),
     )
 
 

@@ -82,7 +82,25 @@ def drift_of(drift: Drift, step: ReleaseStep) -> list[page.Block]:
     if drift.classes:
         parts: list[page.Block] = [_drift_table(drift, step)]
         if drift.truths:
-            parts.append(_truth_table(drift, step))
+            truth_table = page.table(
+                f"Do proteins of a class score in {step.newer.name} as they did before?",
+                drift.truths,
+                page.word("true class", "class_name"),
+                page.number("old", "n_old"),
+                page.number("new", "n_trove"),
+                page.number("families, old", "n_clusters_old"),
+                page.number("families, new", "n_clusters_trove"),
+                page.number("recognised, old", "right_old", share),
+                page.number("recognised, new", "right_trove", share),
+                page.number("distance", "distance", two_decimals),
+                page.word("test", lambda entry: words_of_test(entry.p_adjusted, math.nan)),
+                explained={
+                    "recognised, old": "Share predicted to be in their class",
+                    "distance": "Of the scores' distributions, 0 to 1",
+                    "test": "Families exchanged at random; counted over classes (Holm)",
+                },
+            )
+            parts.append(truth_table)
         blocks.append(
             page.Folded("The old calibration on the trove, class by class", tuple(parts))
         )
@@ -125,27 +143,6 @@ def _test(is_corrected: bool) -> Callable[[DriftClass], str]:
         return NOTHING
 
     return of_class
-
-
-def _truth_table(drift: Drift, step: ReleaseStep) -> page.TableBlock:
-    return page.table(
-        f"Do proteins of a class score in {step.newer.name} as they did before?",
-        drift.truths,
-        page.word("true class", "class_name"),
-        page.number("old", "n_old"),
-        page.number("new", "n_trove"),
-        page.number("families, old", "n_clusters_old"),
-        page.number("families, new", "n_clusters_trove"),
-        page.number("recognised, old", "right_old", share),
-        page.number("recognised, new", "right_trove", share),
-        page.number("distance", "distance", two_decimals),
-        page.word("test", lambda entry: words_of_test(entry.p_adjusted, math.nan)),
-        explained={
-            "recognised, old": "Share predicted to be in their class",
-            "distance": "Of the scores' distributions, 0 to 1",
-            "test": "Families exchanged at random; counted over classes (Holm)",
-        },
-    )
 
 
 def metrics_of(step: ReleaseStep) -> list[page.Block]:

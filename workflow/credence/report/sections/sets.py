@@ -40,26 +40,6 @@ def section(findings: Findings) -> page.Section | None:
             f"({sets.families_needed} are needed): "
             f"{'it stands' if len(always) == 1 else 'they stand'} in every set."
         )
-    blocks: list[page.Block] = [
-        page.Paragraph(_promise(sets, lookup), is_lead=True),
-        page.FigureRow((_figure(sets, lookup),)),
-        page.Folded(
-            "What sets kept of their promise, and how to read them",
-            (
-                page.Paragraph(text.strip()),
-                page.Paragraph(
-                    "One class in a set is a plain answer; several are what the scores cannot "
-                    "distinguish at this level; none means that the protein is stranger than "
-                    "nearly all of every class. Which class is likelier a set does not show."
-                ),
-                _table(sets, lookup),
-            ),
-        ),
-    ]
-    return page.Section("sets", "Which classes may it be?", tuple(blocks))
-
-
-def _promise(sets: SetsFinding, lookup: Lookup) -> str:
     level = f"{100 * sets.level:g} %"
     if sets.kind == "class_wise":
         whom = f"of the proteins of each class {level} have their class in their set"
@@ -75,10 +55,27 @@ def _promise(sets: SetsFinding, lookup: Lookup) -> str:
         if lookup.knows_relatives
         else "The promise is for proteins like those of the calibration set, not of new families."
     )
-    return (
+    promise = (
         f"The column prediction_set names every class that a protein may well be of: {whom}."
         f"{mix} {for_whom}"
     )
+    blocks: list[page.Block] = [
+        page.Paragraph(promise, is_lead=True),
+        page.FigureRow((_figure(sets, lookup),)),
+        page.Folded(
+            "What sets kept of their promise, and how to read them",
+            (
+                page.Paragraph(text.strip()),
+                page.Paragraph(
+                    "One class in a set is a plain answer; several are what the scores cannot "
+                    "distinguish at this level; none means that the protein is stranger than "
+                    "nearly all of every class. Which class is likelier a set does not show."
+                ),
+                _table(sets, lookup),
+            ),
+        ),
+    ]
+    return page.Section("sets", "Which classes may it be?", tuple(blocks))
 
 
 def _figure(sets: SetsFinding, lookup: Lookup) -> page.Figure:

@@ -117,9 +117,42 @@ def _novelty_blocks(found: NoveltyFinding, name: str) -> list[page.Block]:
     if found.foils:
         blocks += [page.Paragraph(_power_text(found)), _foils(found)]
     if found.bands:
-        blocks += [page.Paragraph(_bands_text(found)), _bands(found)]
+        moved = [one.name for one in found.bands if one.step]
+        text = (
+            "Do confidences hold far from known proteins? The table has calibration proteins, "
+            "each with its family left out, by how alike the best relative of another family is. "
+        )
+        if moved:
+            text += (
+                f"What was promised and what was right differ beyond noise ({', '.join(moved)}), "
+                "and families left out gain where that is put right: confidences of proteins at "
+                f"that distance are moved, with a note. {BEFORE}"
+            )
+        elif any(one.p <= FALSE_ALARM for one in found.bands):
+            text += (
+                "What was promised and what was right differ somewhere, but families left out "
+                "would not gain by moving confidences there, so none is moved."
+            )
+        else:
+            text += (
+                "What was promised and what was right differ nowhere beyond noise, so no "
+                "confidence is moved for it."
+            )
+        blocks += [page.Paragraph(text), _bands(found)]
     if found.n_placed:
-        blocks.append(page.FigureRow((_distances(found, name),)))
+        counts = (found.calibration_counts, found.use_counts)
+        unit = ", as the logarithm of odds that it is foreign" if found.foils else ""
+        distances = page.Figure(
+            f"novelty-distances-{name}",
+            f"How far proteins are from all known ones{unit}; of each known family one protein, "
+            "with its family left out. Right of the dashed line proteins are flagged. The first "
+            "and the last bin hold what is beyond them.",
+            f"Histograms of how far proteins are from those known: "
+            f"{_families(found)} and {of(found.n_placed, 'protein')} "
+            f"of {found.name}.",
+            DistancePlot(("known families", found.name), found.edges, counts, found.flag_distance),
+        )
+        blocks.append(page.FigureRow((distances,)))
     if found.rows:
         summary = f"{found.name}: flagged proteins ({count(found.n_flagged)})"
         blocks.append(page.Folded(summary, (_flagged(found),)))
@@ -239,31 +272,6 @@ def _families(found: NoveltyFinding) -> str:
     return of(found.n_families, "known family", "known families")
 
 
-def _bands_text(found: NoveltyFinding) -> str:
-    moved = [one.name for one in found.bands if one.step]
-    text = (
-        "Do confidences hold far from known proteins? The table has calibration proteins, each "
-        "with its family left out, by how alike the best relative of another family is. "
-    )
-    if moved:
-        text += (
-            f"What was promised and what was right differ beyond noise ({', '.join(moved)}), and "
-            "families left out gain where that is put right: confidences of proteins at that "
-            f"distance are moved, with a note. {BEFORE}"
-        )
-    elif any(one.p <= FALSE_ALARM for one in found.bands):
-        text += (
-            "What was promised and what was right differ somewhere, but families left out would "
-            "not gain by moving confidences there, so none is moved."
-        )
-    else:
-        text += (
-            "What was promised and what was right differ nowhere beyond noise, so no confidence "
-            "is moved for it."
-        )
-    return text
-
-
 def _bands(found: NoveltyFinding) -> page.TableBlock:
     def known(value: float) -> str:
         return NOTHING if math.isnan(value) else two_decimals(value)
@@ -286,21 +294,6 @@ def _bands(found: NoveltyFinding) -> page.TableBlock:
             "than ten families",
             "moved by": "Added to the logarithm of the odds of confidences at that distance",
         },
-    )
-
-
-def _distances(found: NoveltyFinding, name: str) -> page.Figure:
-    counts = (found.calibration_counts, found.use_counts)
-    unit = ", as the logarithm of odds that it is foreign" if found.foils else ""
-    return page.Figure(
-        f"novelty-distances-{name}",
-        f"How far proteins are from all known ones{unit}; of each known family one protein, with "
-        "its family left out. Right of the dashed line proteins are flagged. The first and the "
-        "last bin hold what is beyond them.",
-        f"Histograms of how far proteins are from those known: "
-        f"{_families(found)} and {of(found.n_placed, 'protein')} "
-        f"of {found.name}.",
-        DistancePlot(("known families", found.name), found.edges, counts, found.flag_distance),
     )
 
 
