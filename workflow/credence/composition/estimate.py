@@ -301,14 +301,7 @@ def estimate_composition(
     deviation = np.asarray((high - low) / 2.0)
     # An interval rests on the fewer: the class's clusters, or the use-set's genomes.
     n_units = np.minimum(clusters_by_class(sample), use.n_units)
-    lower, upper = expanded_quantiles(draws, n_units, options)
-    tail, _ = tail_levels(options)
-    freedom = np.maximum(n_units - 1.0, LEAST_FREEDOM)
-    reach = -special.stdtrit(freedom, tail) * deviation
-    is_near = found.unbounded < reach
-    upper = np.where(is_near, np.maximum(upper, np.maximum(found.unbounded, 0.0) + reach), upper)
-    lower = np.where(is_near & (found.unbounded - reach < 0), 0.0, lower)
-    lower, upper = np.minimum(lower, found.share), np.minimum(np.maximum(upper, found.share), 1.0)
+    lower, upper = _interval(found, draws, deviation, n_units, options)
     ends = np.stack([found.share, found.share])
     for class_ in np.flatnonzero(found.is_free):
         for end, sign in enumerate((1.0, -1.0)):
@@ -360,6 +353,20 @@ def _within(estimator: Estimator, evidence: EstimatorInput, is_known: Booleans) 
     flat = np.zeros((len(is_known), found.flat.shape[1]))
     share[is_known], unbounded[is_known], flat[is_known] = found.share, found.unbounded, found.flat
     return Estimate(share, unbounded, flat)
+
+
+def _interval(
+    found: Estimate, draws: Floats, deviation: Floats, n_clusters: Floats, options: FitOptions
+) -> tuple[Floats, Floats]:
+    """Return percentiles; near 0, where draws pile up, at least a normal's upper end."""
+    lower, upper = expanded_quantiles(draws, n_clusters, options)
+    tail, _ = tail_levels(options)
+    freedom = np.maximum(n_clusters - 1.0, LEAST_FREEDOM)
+    reach = -special.stdtrit(freedom, tail) * deviation
+    is_near = found.unbounded < reach
+    upper = np.where(is_near, np.maximum(upper, np.maximum(found.unbounded, 0.0) + reach), upper)
+    lower = np.where(is_near & (found.unbounded - reach < 0), 0.0, lower)
+    return np.minimum(lower, found.share), np.minimum(np.maximum(upper, found.share), 1.0)
 
 
 def compression_error(

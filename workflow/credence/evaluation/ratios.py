@@ -69,11 +69,12 @@ def estimate(cluster: Strings, ratios: Sequence[Ratio], level: float, n_draws: i
         # What one pseudo-cluster weighs; means other than shares have no guard.
         unit = np.where(is_share, divide(squares, total), 0.0)[known]
         guard_right, guard_wrong = guard_draws(n_draws)
+        numerator, denominator = numerator[known], denominator[known]
         drawn = np.empty((len(unit), n_draws))
         for draws, weight in weight_blocks(keys, n_draws, DRAWS_AT_ONCE):
-            right = numerator[known] @ weight + np.outer(unit, guard_right[draws])
+            right = numerator @ weight + np.outer(unit, guard_right[draws])
             guard = np.outer(unit, guard_right[draws] + guard_wrong[draws])
-            drawn[:, draws] = right / (denominator[known] @ weight + guard)
+            drawn[:, draws] = right / (denominator @ weight + guard)
         n_near = divide(total**2, squares)[known]
         low, high = expanded_quantiles(drawn, n_near, FitOptions(level=level))
         lower[known] = np.minimum(low, value[known])

@@ -478,7 +478,10 @@ class _Draft:
             self.judge(row, BRIDGES_GROUPS, str(reason))
         added, group = rows[stays], placed.group[stays]
         is_free = group == NO_GROUP
-        cluster = _renamed(placed.cluster[stays], is_free, set(known.cluster))
+        cluster, taken = placed.cluster[stays], set(known.cluster)
+        for at in np.flatnonzero(is_free).tolist():
+            while cluster[at] in taken:  # a new one never bears the name of an old one
+                cluster[at] += NEW_MARK
         is_open = np.isin(known.group.astype(str), [*closed, NO_GROUP], invert=True)
         group[is_free] = pack_beside(
             known.group[is_open],
@@ -502,12 +505,3 @@ def _rows_by(key: Strings, rows: Integers) -> dict[str, list[int]]:
 
 def _likeness(identity: float) -> str:
     return f" (identity {identity:.2f})" if identity > 0.0 else ""
-
-
-def _renamed(names: Strings, is_free: Booleans, taken: set[str]) -> Strings:
-    """Return names of clusters; a new one never bears the name of an old one."""
-    renamed = names.copy()
-    for row in np.flatnonzero(is_free).tolist():
-        while renamed[row] in taken:
-            renamed[row] += NEW_MARK
-    return renamed
