@@ -21,7 +21,7 @@ def section(findings: Findings) -> page.Section | None:
         f"of relatives), {share(found.accuracy)} are predicted right by networks that saw neither "
         "them nor a relative."
     )
-    blocks = (page.Paragraph(lead, is_lead=True), *map(page.Paragraph, texts))
+    blocks = page.flat(page.lead(lead), *texts)
     return page.Section("classifier", "Where do the scores come from?", blocks)
 
 

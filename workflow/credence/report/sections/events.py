@@ -120,7 +120,6 @@ def section(findings: Findings) -> page.Section | None:
     events = findings.events
     if events is None:
         return None
-    own = predicted_words(events)
     has_notes = any(event.note for event in events.events)
     known = events.events[0]
     size = f"n = {count(known.n)}"
@@ -167,24 +166,18 @@ def section(findings: Findings) -> page.Section | None:
         f"moved by more than 0.001; their mean NLL was {events.nll_before:.4f} before and is "
         f"{events.nll_after:.4f} after."
     )
-    blocks: list[page.Block] = [
-        page.Paragraph(lead, is_lead=True),
-        overview,
-        page.Paragraph(agreement),
-        *(() if own is None else (page.Paragraph(own),)),
-        page.Paragraph(evidence_words(events)),
-        page.Paragraph(LIMITS),
-    ]
+    together = None
     if (pooled := events.pooled) is not None:
-        text = (
+        together = (
             "Judge events one by one: put together, errors of one can hide those of another. The "
             f"calibration error is {pooled.pooled:.5f} with all events in the same bins and "
             f"{pooled.apart:.5f} on average of each by itself ({count(pooled.n)} probabilities)."
         )
-        blocks.append(page.Paragraph(text))
-    for at, event in enumerate(events.events, start=1):
-        if event.reliability and not event.note:
-            blocks.append(_one(events, event, slug(event.name, at)))
+    single = (
+        _one(events, event, slug(event.name, at))
+        for at, event in enumerate(events.events, start=1)
+        if event.reliability and not event.note
+    )
     features = page.table(
         "Features, and why some were not used.",
         events.features,
@@ -193,8 +186,10 @@ def section(findings: Findings) -> page.Section | None:
         page.word("what it is", "summary"),
         page.word("used", lambda entry: entry.missing or "yes"),
     )
-    blocks.append(page.Folded("What forecasts look at", (features,), is_expert=True))
-    return page.Section("events", "How probable are two classes, or a group?", tuple(blocks))
+    seen = page.Folded("What forecasts look at", (features,), is_expert=True)
+    words = (agreement, predicted_words(events), evidence_words(events), LIMITS, together)
+    blocks = page.flat(page.lead(lead), overview, words, single, seen)
+    return page.Section("events", "How probable are two classes, or a group?", blocks)
 
 
 def _found(event: EventFinding, method: str, metric: str) -> MetricValue | None:
@@ -263,18 +258,15 @@ def _one(events: EventsFinding, event: EventFinding, name: str) -> page.Folded:
         page.number("sharpness", partial(_plain, event, metric="sharpness")),
         explained={"NLL against the tables": "Paired difference; below 0 it is better"},
     )
-    blocks: list[page.Block] = [
-        page.Paragraph(
-            f"{as_sentence(event.words)}: so it was for {of(event.n_true, 'protein')} of "
-            f"{count(event.n)}."
-        ),
+    so = f"so it was for {of(event.n_true, 'protein')} of {count(event.n)}."
+    blocks = page.flat(
+        f"{as_sentence(event.words)}: {so}",
         page.FigureRow(tuple(figures)),
         compared,
-    ]
-    if event.ablations:
-        blocks.append(_ablations(event))
+        event.ablations and _ablations(event),
+    )
     summary = f"Event {event.name}: forecasters and features"
-    return page.Folded(summary, tuple(blocks), f"event-{name}", is_expert=True)
+    return page.Folded(summary, blocks, f"event-{name}", is_expert=True)
 
 
 def _ablations(event: EventFinding) -> page.TableBlock:

@@ -40,10 +40,6 @@ def expected_right(found: ProteinList | None) -> str:
     return f"{_round(found.right)} ({_round(found.right_lower)}–{_round(found.right_upper)})"
 
 
-def _range(n: int, lower: float, upper: float) -> str:
-    return f"{_round(lower)}–{_round(upper)}" if n else NOTHING
-
-
 def percent(value: float) -> str:
     """Return a share in percent."""
     return NOTHING if math.isnan(value) else f"{100.0 * value:.3g} %"
@@ -74,7 +70,6 @@ def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
             f"Of the {of(lists.n, 'prediction')} of {lists.name} that have a confidence, you can "
             f"use {', or '.join(parts)}."
         )
-        blocks.append(page.Paragraph(lead, is_lead=True))
         longest = max((one for one in together if one.n), key=lambda one: one.n, default=None)
         text = "The share wrong is that of a whole list, not of a protein in it"
         if longest is not None:
@@ -97,8 +92,7 @@ def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
                 " No relatives are known here, so that each protein counts as independent: with "
                 "relatives among them, the numbers are less certain than they look."
             )
-        blocks.append(page.Paragraph(text))
-        blocks.append(_table(lists, together))
+        blocks += page.flat(page.lead(lead), text, _table(lists, together))
     if lists.curve.confidence:
         ends = [one for one in together if one.n]
         points = tuple(
@@ -117,21 +111,21 @@ def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
             f"Share wrong over the share of predictions kept. {stated}.",
             _curve_plot(lists.curve, lists.certainty, points),
         )
-        blocks.append(page.FigureRow((figure,)))
+        blocks += page.flat(figure)
     if lists.verify:
         parts = [
             f"{count(one.n)} {one.class_name} "
             f"(± {one.width / 2:.2f}\N{NO-BREAK SPACE}→ ± {one.width_after / 2:.2f})"
             for one in sorted(lists.verify, key=lambda one: -one.n)
         ]
-        next = (
+        verify = (
             f"What to verify next, if you can verify {of(lists.n_verify, 'protein')}; how many of "
             f"each predicted class: {', '.join(parts)}. In brackets, how surely the share right "
             "at a confidence is known: the half width of a 95 % interval, averaged over the "
             "predictions of the class, before → after. credence plan names the proteins, and "
             "writes a table to fill in."
         )
-        blocks.append(page.Paragraph(next))
+        blocks += page.flat(verify)
     by_class = _by_class(lists, lookup.findings)
     if by_class.rows:
         blocks.append(page.Folded(f"{lists.name}: each class by itself", (by_class,)))
@@ -155,6 +149,9 @@ def _genomes(found: Genomes) -> page.Paragraph:
 
 
 def _table(lists: UseLists, together: Sequence[ProteinList]) -> page.TableBlock:
+    def alike(n: int, lower: float, upper: float) -> str:
+        return f"{_round(lower)}–{_round(upper)}" if n else NOTHING
+
     return page.table(
         f"Lists of {lists.name}, all classes together. Those by the estimate are files beside "
         "confidences.tsv, list_<share>.tsv; credence list --certain writes the others.",
@@ -164,7 +161,7 @@ def _table(lists: UseLists, together: Sequence[ProteinList]) -> page.TableBlock:
         page.number("least confidence", "confidence", three_decimals),
         page.number("predictions", "n"),
         page.number("of these right", expected_right),
-        page.number("relatives all alike", "n alike_lower alike_upper", _range),
+        page.number("relatives all alike", "n alike_lower alike_upper", alike),
         page.number("wrong", "estimate", percent),
         page.number("at most", "bound", percent),
         explained={

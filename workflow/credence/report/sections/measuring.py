@@ -66,16 +66,12 @@ def section(findings: Findings) -> page.Section | None:
             "Do mean confidence and share right agree for proteins of each class, on "
             f"{lookup.families} held out? {as_sentence('; '.join(parts))}."
         )
-        zone = lookup.findings.limits.off
         value, lower, upper = (
             (tuple(100.0 * getattr(gap, end) for _, gap in gaps),)
             for end in ("value", "lower", "upper")
         )
-        names, axis = (
-            (name for name, _ in gaps),
-            "mean confidence − share right, percentage points",
-        )
-        chosen = (lookup.findings.chosen,)
+        axis = "mean confidence − share right, percentage points"
+        names, chosen = tuple(name for name, _ in gaps), (findings.chosen,)
         stated = "; ".join(f"{name} {rounded(100.0 * gap.value, 1, '+')}" for name, gap in gaps)
         gaps_figure = page.Figure(
             "gaps",
@@ -83,9 +79,9 @@ def section(findings: Findings) -> page.Section | None:
             f"{100 * lookup.findings.results.level:g} % intervals over {lookup.families}. Right "
             f"of 0 confidences are too high. Shaded: within {points(zone)}.",
             f"Percentage points by which confidences are too high (+) or too low (−): {stated}.",
-            ComparisonPlot(axis, tuple(names), chosen, value, lower, upper, zone=100.0 * zone),
+            ComparisonPlot(axis, names, chosen, value, lower, upper, zone=100.0 * zone),
         )
-        blocks += [page.Paragraph(gaps_in_words, is_lead=True), page.FigureRow((gaps_figure,))]
+        blocks += page.flat(page.lead(gaps_in_words), gaps_figure)
     if findings.results.tests:
         often = " Were there relatives, it would reject too often."
         note = page.Paragraph(

@@ -2,7 +2,7 @@
 
 import math
 
-from credence.findings import Findings, SetClass, SetsFinding
+from credence.findings import Findings, SetsFinding
 from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot
 from credence.report.sections.lookup import Lookup
@@ -59,23 +59,15 @@ def section(findings: Findings) -> page.Section | None:
         f"The column prediction_set names every class that a protein may well be of: {whom}."
         f"{mix} {for_whom}"
     )
-    blocks: list[page.Block] = [
-        page.Paragraph(promise, is_lead=True),
-        page.FigureRow((_figure(sets, lookup),)),
-        page.Folded(
-            "What sets kept of their promise, and how to read them",
-            (
-                page.Paragraph(text.strip()),
-                page.Paragraph(
-                    "One class in a set is a plain answer; several are what the scores cannot "
-                    "distinguish at this level; none means that the protein is stranger than "
-                    "nearly all of every class. Which class is likelier a set does not show."
-                ),
-                _table(sets, lookup),
-            ),
-        ),
-    ]
-    return page.Section("sets", "Which classes may it be?", tuple(blocks))
+    meaning = (
+        "One class in a set is a plain answer; several are what the scores cannot distinguish at "
+        "this level; none means that the protein is stranger than nearly all of every class. "
+        "Which class is likelier a set does not show."
+    )
+    inside = page.flat(text.strip(), meaning, _table(sets, lookup))
+    kept = page.Folded("What sets kept of their promise, and how to read them", inside)
+    blocks = page.flat(page.lead(promise), _figure(sets, lookup), kept)
+    return page.Section("sets", "Which classes may it be?", blocks)
 
 
 def _figure(sets: SetsFinding, lookup: Lookup) -> page.Figure:
@@ -100,9 +92,7 @@ def _figure(sets: SetsFinding, lookup: Lookup) -> page.Figure:
 
 
 def _table(sets: SetsFinding, lookup: Lookup) -> page.TableBlock:
-    def in_every_set(entry: SetClass) -> str:
-        return NOTHING if entry.class_name is None else "yes" if entry.is_always_in else "no"
-
+    always = {True: "yes", False: "no"}
     return page.table(
         f"Prediction sets at {share(sets.level)}, on {lookup.families} held out. Where these are "
         "few, whole ones make the coverage higher than promised, by up to one in their number.",
@@ -113,7 +103,9 @@ def _table(sets: SetsFinding, lookup: Lookup) -> page.TableBlock:
         page.number("held-out coverage", "coverage lower upper", with_interval),
         page.number("counting proteins", "coverage_proteins", share),
         page.number("classes in a set", "mean_size", two_decimals),
-        page.word("in every set", in_every_set),
+        page.word(
+            "in every set", lambda one: always[one.is_always_in] if one.class_name else NOTHING
+        ),
         explained={
             "held-out coverage": f"All {lookup.families} of a class count alike",
             "counting proteins": "The same, every protein counting once",

@@ -13,23 +13,20 @@ from credence.report.wording import NOTHING, noticed_if_off, of, score, share, s
 DIGITS = 9  # of a density: moves no confidence by more than 1e-8
 
 
-def what_if_blocks(findings: Findings) -> list[page.Block]:
+def what_if_blocks(findings: Findings) -> page.Folded | None:
     """Return what to know, and the sliders, folded; nothing without densities."""
     found = findings.what_if
     if found is None:
-        return []
+        return None
     title = "What if the mix were another?"
-    blocks = (
-        page.Paragraph(
-            "Move a slider to make a class more or less common; the others keep their "
-            "proportions, and every curve is computed anew in your browser. The curves have no "
-            "interval: each says how many independent proteins it rests on, and where they are "
-            "few, believe it little. Without scripts there are no sliders. "
-            + _whose(found, findings.chosen)
-        ),
+    blocks = page.flat(
+        "Move a slider to make a class more or less common; the others keep their proportions, "
+        "and every curve is computed anew in your browser. The curves have no interval: each says "
+        "how many independent proteins it rests on, and where they are few, believe it little. "
+        f"Without scripts there are no sliders. {_whose(found, findings.chosen)}",
         page.Widget("what-if", "what-if", title, data_of(findings, found)),
     )
-    return [page.Folded(title, blocks, "what-if")]
+    return page.Folded(title, blocks, "what-if")
 
 
 def _whose(found: WhatIf, chosen: str) -> str:
@@ -101,32 +98,24 @@ def section(findings: Findings) -> page.Section | None:
     if not findings.shifts and findings.what_if is None:
         return None
     in_table = " In confidences.tsv, uncorrected_confidence is the one before."
-    blocks: list[page.Block] = [
-        page.Paragraph(
-            "Where a class is rare, fewer of its predictions are right. So confidences are "
-            "corrected for the mix of classes that the scores of a sample show. This assumes that "
-            "proteins of a class score as they did in the calibration set: a test can refute "
-            "that, never prove it." + (in_table if findings.shifts else "")
-        )
-    ]
-    for number, found in enumerate(findings.shifts, start=1):
-        blocks += _blocks(findings, found, slug(found.name, number))
-    blocks += what_if_blocks(findings)
-    return page.Section("shift", "Does it hold for my samples?", tuple(blocks))
+    blocks = page.flat(
+        "Where a class is rare, fewer of its predictions are right. So confidences are corrected "
+        "for the mix of classes that the scores of a sample show. This assumes that proteins of a "
+        "class score as they did in the calibration set: a test can refute that, never prove it."
+        + (in_table if findings.shifts else ""),
+        (
+            _blocks(findings, found, slug(found.name, number))
+            for number, found in enumerate(findings.shifts, start=1)
+        ),
+        what_if_blocks(findings),
+    )
+    return page.Section("shift", "Does it hold for my samples?", blocks)
 
 
-def _blocks(findings: Findings, found: ShiftFinding, name: str) -> list[page.Block]:
-    blocks: list[page.Block] = [
-        page.Heading(found.name, f"shift-{name}"),
-        page.Paragraph(lead(found), is_lead=True),
-    ]
-    if fit(found):
-        blocks.append(page.Paragraph(fit(found)))
+def _blocks(findings: Findings, found: ShiftFinding, name: str) -> tuple[page.Block, ...]:
     kind = f"composition of {found.name}"
     notices = [Notice(kind, text, is_warning=True) for text in found.sentences]
     notices += [Notice(kind, text) for text in found.remarks]
-    if notices:
-        blocks.append(page.NoticeList(tuple(notices)))
     bounds = [_bounds(found, entry) for entry in found.classes]
     low, high = (tuple(ends[at] for ends in bounds) for at in (0, 1))
     nothing = (math.nan,) * len(low)
@@ -171,14 +160,15 @@ def _blocks(findings: Findings, found: ShiftFinding, name: str) -> list[page.Blo
                 f"{found.compression_error:.1e}"
             )
         entries.append(("Proteins gathered", gathered))
-    return [
-        *blocks,
-        page.FigureRow((figure,)),
-        page.Folded(
-            f"{found.name}: the numbers, and how they were found",
-            (_table(findings, found), page.Definitions(tuple(entries))),
-        ),
-    ]
+    numbers_of = f"{found.name}: the numbers, and how they were found"
+    return page.flat(
+        page.Heading(found.name, f"shift-{name}"),
+        page.lead(lead(found)),
+        fit(found),
+        notices and page.NoticeList(tuple(notices)),
+        figure,
+        page.Folded(numbers_of, (_table(findings, found), page.Definitions(tuple(entries)))),
+    )
 
 
 def lead(found: ShiftFinding) -> str:

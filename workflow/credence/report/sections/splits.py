@@ -60,27 +60,23 @@ def section(findings: Findings) -> page.Section | None:
             "crossing": "With a relative in another group",
         },
     )
-    blocks: list[page.Block] = [
-        page.Paragraph(_lead(found), is_lead=True),
-        *(page.Paragraph(text) for text in texts),
-        classes,
-    ]
-    if found.is_audited and any(group.n_alone or sum(group.nearest) for group in found.groups):
-        blocks.append(page.FigureRow((_nearest(found),)))
-    if found.worst:
-        worst = page.table(
-            "The closest relatives in two groups.",
-            found.worst,
-            page.word("protein", "first"),
-            page.word("group", "first_group"),
-            page.word("relative", "second"),
-            page.word("its group", "second_group"),
-            page.number("identity", "identity", two_decimals),
-            page.number("coverage", "coverage", two_decimals),
-        )
-        blocks.append(worst)
-    blocks += map(_apart, found.apart)
-    return page.Section("split", "Do relatives cross the split?", tuple(blocks))
+    worst = page.table(
+        "The closest relatives in two groups.",
+        found.worst,
+        page.word("protein", "first"),
+        page.word("group", "first_group"),
+        page.word("relative", "second"),
+        page.word("its group", "second_group"),
+        page.number("identity", "identity", two_decimals),
+        page.number("coverage", "coverage", two_decimals),
+    )
+    has_nearest = any(group.n_alone or sum(group.nearest) for group in found.groups)
+    nearest = _nearest(found) if found.is_audited and has_nearest else None
+    apart = map(_apart, found.apart)
+    blocks = page.flat(
+        page.lead(_lead(found)), texts, classes, nearest, found.worst and worst, apart
+    )
+    return page.Section("split", "Do relatives cross the split?", blocks)
 
 
 def _lead(found: SplitFinding) -> str:
@@ -205,4 +201,4 @@ def _apart(part: Apart) -> page.Folded:
     if part.n > len(texts):
         texts.append(f"… and {count(part.n - len(texts))} more, in groups.tsv.")
     summary = f"Set aside: {count(part.n)}, {part.reason}"
-    return page.Folded(summary, tuple(page.Paragraph(text) for text in texts))
+    return page.Folded(summary, page.flat(*texts))
