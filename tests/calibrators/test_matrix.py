@@ -28,9 +28,8 @@ def problem_of(
     _, cluster = np.unique(world.cluster[order].astype(str), return_inverse=True)
     rank = np.argsort(name_order(world.predictions.class_names))
     true_class = rank[world.true_class[order]]
-    return ScalingProblem(
-        with_ones(logs[order]), true_class, world.weight[order], settings
-    ), cluster
+    ridge = settings.ridge(len(rank))
+    return ScalingProblem(with_ones(logs[order]), true_class, world.weight[order], ridge), cluster
 
 
 def test_newton_agrees_with_a_slow_search(worlds) -> None:
@@ -88,13 +87,13 @@ def test_the_spread_is_that_of_leaving_each_cluster_out_in_turn(worlds, n_groups
     p, excess = problem.residual(matrix)
     base = problem.base().ravel()
     lift = np.hstack([np.eye(base.size), base[:, None]])
-    ridge = np.append(problem.ridge().ravel(), 0.0)
+    ridge = np.append(problem.ridge.ravel(), 0.0)
     slow = np.zeros((base.size, base.size))
     for group in range(n_groups):
         own = cluster == group
         score = ((excess * problem.weight[:, None])[own].T @ problem.design[own]).ravel()
         rest = ScalingProblem(
-            problem.design, problem.true_class, problem.weight * (1 - 0.999 * own), Matrix()
+            problem.design, problem.true_class, problem.weight * (1 - 0.999 * own), problem.ridge
         ).curvature(p)
         shift = lift @ np.linalg.solve(lift.T @ rest @ lift + np.diag(ridge), lift.T @ score)
         slow += np.outer(shift, shift)

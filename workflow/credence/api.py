@@ -28,7 +28,7 @@ from credence.answers import (
 )
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import Need
-from credence.predictions import UNKNOWN_CLASS, Strings
+from credence.predictions import Strings
 from credence.problems import InputError, Problem, raise_any, refuse
 from credence.proteins import Proteins, join
 from credence.relatives.pack import CALIBRATION, NO_GROUP, SET_ASIDE, TEST, TRAINING
@@ -336,21 +336,17 @@ def _with_relatives(table: ScoreTable, groups: Any, clusters: Any) -> ScoreTable
     elif _is_table(groups):
         table = replace(table, groups=read_groups(_second_table(groups, "groups", table.ids)))
     elif groups is not None:
-        table = replace(table, groups=_groups_of(groups, table.ids))
+        ids = table.ids
+        raise_any(_length_problems(groups, len(ids), "groups"))
+        name = np.array([_text(one) for one in groups], dtype=object)
+        role_of = {TEST: TEST, TRAINING: TRAINING, NO_GROUP: SET_ASIDE}
+        role = np.array([role_of.get(one, CALIBRATION) for one in name], dtype=object)
+        reason = np.where(role == SET_ASIDE, "it is in no group", "").astype(object)
+        table = replace(table, groups=Groups(ids, ids, name, role, reason))
     if clusters is not None:
         found = _second_table(clusters, "clusters", table.ids, "cluster")
         table = replace(table, clusters=read_clusters(found))
     return table
-
-
-def _groups_of(groups: Any, ids: Strings) -> Groups:
-    """Return groups that are named for each protein; one of no group is set aside."""
-    raise_any(_length_problems(groups, len(ids), "groups"))
-    name = np.array([_text(one) for one in groups], dtype=object)
-    role_of = {TEST: TEST, TRAINING: TRAINING, NO_GROUP: SET_ASIDE}
-    role = np.array([role_of.get(one, CALIBRATION) for one in name], dtype=object)
-    reason = np.where(role == SET_ASIDE, "it is in no group", "").astype(object)
-    return Groups(ids, ids, name, role, reason)
 
 
 @contextmanager
@@ -451,7 +447,7 @@ def annotate(
         is_changed = sameness is not None and sameness.is_changed
         annotation = Annotation(file, found, is_changed=is_changed)
         columns = annotation.columns(use.samples, "calibration")
-        columns, lists = with_lists(columns, file, found, Settings(), Path(use.where).stem)
+        columns, lists = with_lists(columns, file, found, Path(use.where).stem)
     return AnnotatedTable(columns, file.class_names, file.method_spec, lists)
 
 
@@ -552,10 +548,8 @@ def split(
     from credence.relatives.all_engines import build_engine
     from credence.stages.split import (
         PHANNS,
-        groups_of,
         in_effect,
         read_training,
-        reasons_of,
         split_proteins,
         thresholds_of,
         training_relatives,
@@ -566,31 +560,25 @@ def split(
     chosen = in_effect(settings.split, clusters, proteins, asked)
     settings = replace(settings, split=chosen)
     known = _with_relatives(_table(table), None, clusters)
-    reading.require_labels(known.samples, known.where)
+    true_class = reading.require_labels(known.samples, known.where)
     ours = _proteins(known, proteins, match)
-    n_own = ours.n_proteins
     engine = build_engine(settings.clustering.engine, thresholds_of(settings), threads)
     learnt = read_training(None if training is None else str(training), match, ours)
     everyone = join([ours, learnt])
-    is_training = np.arange(everyone.n_proteins) >= n_own
     cluster, made_by = everyone.ids.copy(), "none"
     if known.clusters is not None:
         made_by = "table"
         rows = reading.rows_of(ours.ids, known.where, known.clusters.ids, "clusters")
-        cluster[:n_own] = known.clusters.cluster[rows]
+        cluster[: ours.n_proteins] = known.clusters.cluster[rows]
     elif proteins is not None and chosen.recipe != PHANNS:
         cluster, made_by = engine.cluster(everyone).cluster, "aligned"
-    reasons = None
+    related = None
     if training is not None:
         related = training_relatives(ours, learnt, engine, settings, threads)
-        reasons = reasons_of(everyone.ids, is_training, related)
-    class_ = np.full(len(is_training), UNKNOWN_CLASS)
-    class_[:n_own] = known.samples.true_class
     found, finding = split_proteins(
-        everyone, cluster, class_, known.class_names, settings,
-        is_training, made_by, reasons, threads,
-    )  # fmt: skip
-    return ProteinGroups(groups_of(everyone.ids, is_training, found), finding, chosen)
+        ours, learnt, cluster, true_class, known.class_names, settings, made_by, related, threads
+    )
+    return ProteinGroups(found, finding, chosen)
 
 
 def _proteins(table: ScoreTable, proteins: Any, match: str) -> Proteins:

@@ -19,6 +19,11 @@ SECONDS_BEFORE_FIRST = 2.0  # what is done by then needs no line
 SHARE_BEFORE_GUESS = 0.01  # of all to be done, before which nothing is guessed of the rest
 
 
+def echo(text: str) -> None:
+    """Print a line for the reader on stderr: stdout is for results."""
+    click.echo(text, err=True)
+
+
 class Progress:
     """Counts what is done, on stderr."""
 

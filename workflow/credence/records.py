@@ -196,7 +196,16 @@ def _read(kind: Any, record: Any, path: str, kinds: Kinds, stored: Stored = PLAI
     if origin is np.ndarray:
         return _read_array(np.dtype(get_args(get_args(kind)[1])[0]), record, path, stored)
     if origin is tuple:
-        return _read_tuple(get_args(kind), record, path, kinds)
+        parts: Any = get_args(kind)
+        _require(isinstance(record, list | tuple), record, path)
+        if parts[-1] is ...:
+            parts = itertools.repeat(parts[0], len(record))
+        else:
+            _require(len(record) == len(parts), record, path)
+        return tuple(
+            _read(part, entry, f"{path}[{place}]", kinds)
+            for place, (part, entry) in enumerate(zip(parts, record, strict=True))
+        )
     if origin in (dict, collections.abc.Mapping):
         _require(isinstance(record, Mapping), record, path)
         inner = get_args(kind)[1]
@@ -270,18 +279,6 @@ def _read_parts(
     if damage:
         raise _DamageError(*damage)
     return values
-
-
-def _read_tuple(inner: Any, record: Any, path: str, kinds: Kinds) -> Any:
-    _require(isinstance(record, list | tuple), record, path)
-    if inner[-1] is ...:
-        inner = itertools.repeat(inner[0], len(record))
-    else:
-        _require(len(record) == len(inner), record, path)
-    return tuple(
-        _read(kind, entry, f"{path}[{place}]", kinds)
-        for place, (kind, entry) in enumerate(zip(inner, record, strict=True))
-    )
 
 
 def _read_array(dtype: np.dtype[Any], record: Any, path: str, stored: Stored) -> Any:

@@ -27,35 +27,17 @@ class _ConfidentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     """What both calibrators answer, of the scores that a row has."""
 
     def predict(self, X: Any) -> Any:  # noqa: N803
-        """Return the label of the best score of each row.
-
-        Parameters
-        ----------
-        X : array, shape (n_samples, n_features)
-            Samples; their scores, where scores are what is calibrated.
-        """
+        """Return the label of the best score of each row."""
         best = self._scores(X).argmax(axis=1)
         return self.classes_[best]
 
     def predict_confidence(self, X: Any) -> Confidence:  # noqa: N803
-        """Return the probability that each prediction is right, and its interval.
-
-        Parameters
-        ----------
-        X : array, shape (n_samples, n_features)
-            As in :meth:`predict`.
-        """
+        """Return the probability that each prediction is right, and its interval."""
         found: Confidence = self._confidence(self._scores(X))[1]
         return found
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
-        """Return a probability for every class; see :func:`spread_rest`.
-
-        Parameters
-        ----------
-        X : array, shape (n_samples, n_features)
-            As in :meth:`predict`.
-        """
+        """Return a probability for every class; see :func:`spread_rest`."""
         scores = self._scores(X)
         predictions, found = self._confidence(scores)
         return spread_rest(scores, predictions.predicted_class, found.value)
@@ -102,18 +84,9 @@ class CredenceCalibrator(_ConfidentClassifier):
     n_draws: int = 200
 
     def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Self:  # noqa: N803
-        """Return the calibrator, fitted.
+        """Return the calibrator, fitted to scores of samples that the classifier did not see.
 
-        Parameters
-        ----------
-        X : array, shape (n_samples, n_classes)
-            Scores of samples that the classifier was not trained on.
-        y : array, shape (n_samples,)
-            True labels.
-        groups : array, shape (n_samples,), optional
-            Clusters of relatives; every sample is its own unless given.
-        sample_weight : array, shape (n_samples,), optional
-            Positive weights.
+        `groups` names the cluster of relatives of each sample; each is its own unless given.
         """
         X, y = validate_data(self, X, y, dtype=np.float64)  # noqa: N806
         check_classification_targets(y)
@@ -197,18 +170,7 @@ class TopLabelCalibrator(_ConfidentClassifier):
     n_draws: int = 200
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:  # noqa: N803
-        """Return the classifier, fitted and calibrated.
-
-        Parameters
-        ----------
-        X : array, shape (n_samples, n_features)
-            Whatever the estimator takes.
-        y : array, shape (n_samples,)
-            True labels.
-        groups : array, shape (n_samples,), optional
-            Clusters of relatives, kept together; every sample is its own unless
-            given.
-        """
+        """Return the classifier, fitted and calibrated; clusters named by `groups` stay whole."""
         X, y = validate_data(self, X, y, ensure_min_samples=2)  # noqa: N806
         check_classification_targets(y)
         check_consistent_length(X, y, groups)

@@ -38,7 +38,7 @@ rule annotate:
         runtime=configuration.minutes(15, 0.5),
         python=PYTHON,
     params:
-        spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,
+        spec=lambda wildcards: configuration.as_json(USE_SETS[wildcards.use_set].spec),
         sources=lambda wildcards: digests(
             USE_SETS[wildcards.use_set].scores,
             features_of(wildcards.use_set),
@@ -90,7 +90,7 @@ rule annotate_part:
         runtime=configuration.minutes(60, 0.005),
         python=PYTHON,
     params:
-        spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,
+        spec=lambda wildcards: configuration.as_json(USE_SETS[wildcards.use_set].spec),
         part=lambda wildcards: configuration.option("--part", share(wildcards).part),
         sources=lambda wildcards: digests(
             share(wildcards).tables, settings.evidence if EVENTS else None

@@ -22,8 +22,8 @@ rule check:
         runtime=configuration.minutes(10, 0.5),
         python=PYTHON,
     params:
-        spec=settings.calibration_set.spec_json,
-        labels=settings.calibration_set.labels_json,
+        spec=configuration.as_json(settings.calibration_set.spec),
+        labels=configuration.as_json(settings.calibration_set.labels),
         proteins=configuration.option("--proteins", settings.calibration_set.proteins),
         match=settings.calibration_set.match,
         sources=digests(
@@ -57,7 +57,7 @@ rule check_use_set:
         runtime=configuration.minutes(10, 0.02),
         python=PYTHON,
     params:
-        spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,
+        spec=lambda wildcards: configuration.as_json(USE_SETS[wildcards.use_set].spec),
         sources=lambda wildcards: digests(USE_SETS[wildcards.use_set].scores),
         source=SOURCE,
     shell:

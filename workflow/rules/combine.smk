@@ -25,7 +25,7 @@ rule combine:
         runtime=configuration.minutes(15, 10),
         python=PYTHON,
     params:
-        tools=settings.tools_json,
+        tools=configuration.as_json(settings.tools),
         settings=settings.stage_json("combine"),
         sources=digests(*(tool.scores for tool in settings.tools)),
         source=SOURCE,
@@ -58,7 +58,7 @@ rule combine_use_set:
         runtime=configuration.minutes(15, 0.5),
         python=PYTHON,
     params:
-        spec=lambda wildcards: GIVEN_SETS[wildcards.use_set].spec_json,
+        spec=lambda wildcards: configuration.as_json(GIVEN_SETS[wildcards.use_set].spec),
         tools=lambda wildcards: configuration.options(
             "--tool",
             [f"{name}={path}" for name, path in tool_tables(wildcards.use_set)],

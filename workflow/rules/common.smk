@@ -179,7 +179,10 @@ WITH_GENOMES = [name for name, one in USE_SETS.items() if one.spec.get("genome")
 
 
 # The lists of a use-set, one for each share of wrong ones.
-LISTS = [f"{REPORTS}/{{use_set}}/{name}" for name in settings.list_names]
+LISTS = [
+    f"{REPORTS}/{{use_set}}/{name}"
+    for name in list_names(settings.settings.lists.error)
+]
 
 
 def list_options(use_set):

@@ -33,7 +33,7 @@ rule shift:
         runtime=configuration.minutes(15, 0.03),
         python=PYTHON,
     params:
-        spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,
+        spec=lambda wildcards: configuration.as_json(USE_SETS[wildcards.use_set].spec),
         sources=lambda wildcards: digests(USE_SETS[wildcards.use_set].scores),
         settings=lambda wildcards: settings.stage_json(
             "shift", shift=asdict(USE_SETS[wildcards.use_set].shift)

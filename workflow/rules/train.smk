@@ -34,9 +34,9 @@ rule train:
         runtime=configuration.minutes(60, 60),
         python=PYTHON,
     params:
-        labels=TRAINING.labels_json,
+        labels=configuration.as_json(TRAINING.labels),
         match=TRAINING.match,
-        spec=TRAINING.spec_json,
+        spec=configuration.as_json({"synonyms": TRAINING.synonyms}),
         vectors=configuration.option("--vectors", TRAINING.vectors),
         clusters=lambda wildcards, input: configuration.option(
             "--clusters", input.clusters or None

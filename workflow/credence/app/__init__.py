@@ -9,6 +9,7 @@ import click
 
 from credence import __version__
 from credence.problems import DISK_ERRORS, InputError, nearest
+from credence.progress import echo
 
 # Name of the command and its line in `credence --help`, listed here so that help and
 # completion import none of them.
@@ -155,7 +156,7 @@ def run_command_line(arguments: Sequence[str] | None = None) -> int:
     except click.Abort:
         from credence.app.ending import INTERRUPTED
 
-        click.echo("Stopped.", err=True)
+        echo("Stopped.")
         return INTERRUPTED
     except click.ClickException as error:
         error.show(file=sys.stderr)
@@ -164,6 +165,6 @@ def run_command_line(arguments: Sequence[str] | None = None) -> int:
         text = explain(error)
         if text is None:
             raise
-        click.echo(text, err=True)
+        echo(text)
         return FIXABLE
     return result if isinstance(result, int) else 0

@@ -13,6 +13,7 @@ import click
 from credence.app import FIXABLE
 from credence.app.options import file_options, json_option, match_option, table_options
 from credence.problems import InputError, Problem, gathering, raise_any
+from credence.progress import echo
 from credence.records import json_text
 
 if TYPE_CHECKING:
@@ -45,7 +46,17 @@ def command(targets: tuple[str, ...], **given: Any) -> int:
     """
     try:
         if len(targets) == 1 and targets[0].endswith(CONFIGURATION_ENDINGS):
-            check_configuration(targets[0], given["as_json"])
+            from credence.app import configuration
+
+            (path,) = targets
+            settings = configuration.load(path)
+            lines = check_files(settings) if is_there(settings) else []
+            if given["as_json"]:
+                click.echo(json_text({"problems": [], "found": lines}), nl=False)
+            elif not is_there(settings):
+                click.echo(f"{path}: no problems; its inputs will be simulated.")
+            else:
+                click.echo("\n".join([*lines, f"{path}: no problems."]))
         else:
             from credence.stages.check import check_tables
             from credence.tables.shards import expanded
@@ -57,20 +68,6 @@ def command(targets: tuple[str, ...], **given: Any) -> int:
         click.echo(json_text({"problems": error.problems}), nl=False)
         return FIXABLE
     return 0
-
-
-def check_configuration(path: str, as_json: bool = False) -> None:
-    """Check a configuration and every file it names; print all that is wrong at once."""
-    from credence.app import configuration
-
-    settings = configuration.load(path)
-    lines = check_files(settings) if is_there(settings) else []
-    if as_json:
-        click.echo(json_text({"problems": [], "found": lines}), nl=False)
-    elif not is_there(settings):
-        click.echo(f"{path}: no problems; its inputs will be simulated.")
-    else:
-        click.echo("\n".join([*lines, f"{path}: no problems."]))
 
 
 def is_there(settings: Configuration) -> bool:
@@ -96,7 +93,7 @@ def require_right(settings: Configuration) -> None:
     with suppress(OSError, ValueError):
         if CHECKED.read_text(encoding="utf-8") == state:
             return
-    click.echo(f"Checking {settings.document.where} and the files that it names.", err=True)
+    echo(f"Checking {settings.document.where} and the files that it names.")
     check_files(settings)
     with suppress(OSError, InputError):  # else it is checked again the next time
         CHECKED.parent.mkdir(exist_ok=True)
@@ -184,7 +181,8 @@ def check_training(settings: Configuration) -> list[str]:
         feature_set(settings.settings.classifier.features, settings.document.where)
     lines = []
     with gathering(problems):
-        given = read_given([asked.proteins], asked.match, asked.labels_json, asked.synonyms)
+        labels = json.dumps(dict(asked.labels))
+        given = read_given([asked.proteins], asked.match, labels, asked.synonyms)
         problems += class_problems(settings.document, given.class_names)
         names = "; ".join(given.class_names)
         lines.append(

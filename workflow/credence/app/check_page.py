@@ -7,6 +7,7 @@ import click
 from credence.app.options import default_option
 from credence.findings import Verdict
 from credence.problems import refuse
+from credence.progress import echo
 from credence.records import from_record, read_json
 
 
@@ -31,5 +32,5 @@ def command(record: str, require: str) -> int:
     worse = list(reasons(verdict, require))
     for one in worse:
         about = f"{one.use_set}: " if one.use_set else ""
-        click.echo(f"{one.state}: {about}{one.headline}. {one.text}", err=True)
+        echo(f"{one.state}: {about}{one.headline}. {one.text}")
     return 1 if worse else 0

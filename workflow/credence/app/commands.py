@@ -34,6 +34,7 @@ from credence.app.options import (
     with_settings,
 )
 from credence.problems import nearest, refuse
+from credence.progress import echo
 
 fasta_argument = click.argument("fasta", nargs=-1, required=True, metavar="FASTA...")
 
@@ -945,7 +946,7 @@ def simulate(folder: str, settings_json: str) -> None:
         path = Path(folder) / name
         with open_output(path) as handle:
             handle.write(content if isinstance(content, bytes) else content.encode())
-        click.echo(f"Wrote {path}", err=True)
+        echo(f"Wrote {path}")
 
 
 @click.command(epilog="Example: credence completion bash >> ~/.bash_completion")

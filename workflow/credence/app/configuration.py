@@ -3,13 +3,14 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
 from credence.app import meaning
 from credence.app.training import Training, with_scores
 from credence.problems import InputError, Problem, nearest, raise_any, refuse
+from credence.records import to_record
 from credence.stages.settings import (
     SECTIONS,
     TABLE_KEYS,
@@ -17,7 +18,6 @@ from credence.stages.settings import (
     ShiftSettings,
     ToolSet,
     Trove,
-    list_names,
     load_schema,
     workflow_folder,
 )
@@ -109,19 +109,9 @@ class TableSet:
         return replace(self, scores=(f"{folder}/{self.name}/combined.parquet",), spec=spec)
 
     @property
-    def spec_json(self) -> str:
-        """How the tables are read, as one line of JSON for a command."""
-        return json.dumps(dict(self.spec), ensure_ascii=False)
-
-    @property
     def label_table(self) -> str | None:
         """The second table that holds the labels, if any."""
         return None if self.labels is None else self.labels["table"]
-
-    @property
-    def labels_json(self) -> str:
-        """Where the labels are, as one line of JSON for a command."""
-        return json.dumps(self.labels, ensure_ascii=False)
 
 
 @dataclass(frozen=True)
@@ -204,21 +194,6 @@ class Configuration:
         return "demo" in self.values
 
     @property
-    def demo_json(self) -> str:
-        """Settings of the demo world, as one line of JSON for a command."""
-        return json.dumps(self.values["demo"])
-
-    @property
-    def list_names(self) -> list[str]:
-        """File names of the lists of each use-set."""
-        return list_names(self.settings.lists.error)
-
-    @property
-    def tools_json(self) -> str:
-        """The further tools, as one line of JSON for a command."""
-        return json.dumps([asdict(tool) for tool in self.tools], ensure_ascii=False)
-
-    @property
     def has_events(self) -> bool:
         """Whether any event is asked for."""
         asked = self.settings.events
@@ -235,7 +210,12 @@ class Configuration:
             "verdict": values["verdict"],
             "settings": dict(flat(values)),
         }
-        return json.dumps(found, ensure_ascii=False)
+        return as_json(found)
+
+
+def as_json(value: Any) -> str:
+    """Return settings, or parts of them, as one line of JSON for a command."""
+    return json.dumps(to_record(value), ensure_ascii=False)
 
 
 def flat(values: Mapping[str, Any], above: SettingPath = ()) -> Iterator[tuple[str, str]]:
@@ -323,6 +303,8 @@ def loads(text: str, where: str = "config.yaml") -> Configuration:
 
 def check(document: Document) -> Configuration:
     """Return the typed configuration of a document."""
+    from credence.calibrators.method_spec import parse_method
+
     schema = load_schema()
     document, training, missing = with_scores(document)
     data = with_defaults(well_typed(document.data, schema, schema), schema, schema)
@@ -337,13 +319,7 @@ def check(document: Document) -> Configuration:
         known = {problem.column for problem in problems}
         problems += [problem for problem in found if problem.column not in known]
     raise_any(sorted(problems, key=lambda problem: problem.line or 0))
-    typed = _typed(document, with_defaults(document.data, schema, schema))
-    return replace(typed, training=training)
-
-
-def _typed(document: Document, values: Mapping[str, Any]) -> Configuration:
-    from credence.calibrators.method_spec import parse_method
-
+    values = with_defaults(document.data, schema, schema)
     calibration = values["calibration"]
     chosen = parse_method(calibration["method"], document.where).text
     compared = [parse_method(text, document.where).text for text in calibration["compare"]]
@@ -369,6 +345,7 @@ def _typed(document: Document, values: Mapping[str, Any]) -> Configuration:
         training_proteins=values["training"]["proteins"],
         cluster_table=settings.clustering.table,
         evidence=settings.events.evidence,
+        training=training,
     )
 
 
@@ -514,9 +491,14 @@ class RowShare:
 
 def shares(entry: TableSet, n_jobs: int | None) -> tuple[RowShare, ...]:
     """Return what each job annotates of a use-set, in row order, alike on all machines."""
+    from credence.tables.formats import BY_NAME
+
     sizes = [_size(path) for path in entry.scores]
     if n_jobs is None:
-        n_jobs = 1 if _has_networks(entry) else max(1, round(sum(sizes) / PART_MB))
+        named = BY_NAME.get(str(entry.spec["format"]))
+        # Rows of a protein may stand anywhere in a table of networks: each job would read all.
+        is_read_whole = entry.spec["columns"].get("network") or (named and named.arrays)
+        n_jobs = 1 if is_read_whole else max(1, round(sum(sizes) / PART_MB))
     is_one = len(entry.scores) == 1
     held = [entry.scores] * n_jobs if is_one else _in_turns(entry.scores, sizes, n_jobs)
     if len(held) == 1:
@@ -562,14 +544,6 @@ def judged_alone(settings: Configuration) -> tuple[str, ...]:
 def _size(path: str) -> float:
     """Return the megabytes of a table; nothing of one that is not there or is simulated."""
     return megabytes([path]) if path not in meaning.DEMO_FILES and Path(path).is_file() else 0.0
-
-
-def _has_networks(entry: TableSet) -> bool:
-    """Return whether rows of a protein may stand anywhere, so that each job reads all."""
-    from credence.tables.formats import BY_NAME
-
-    named = BY_NAME.get(str(entry.spec["format"]))
-    return bool(entry.spec["columns"].get("network")) or (named is not None and named.arrays)
 
 
 def _in_turns(tables: Sequence[str], sizes: Sequence[float], n_jobs: int) -> list[tuple[str, ...]]:

@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
@@ -172,27 +172,20 @@ def look_at_lock(lock: Path, version_of: Callable[[str], str] = metadata.version
     if not lock.is_file():
         return Found("lock", "note", f"{lock} is not there: no versions to compare with")
     try:
-        pins = list(_pins(lock.read_text("utf-8")))
+        from packaging.requirements import Requirement
     except ImportError:
         return Found("lock", "note", "not looked at, since packaging is missing")
+    pins = map(Requirement, PINNED.findall(lock.read_text("utf-8")))
     other = []
-    for name, pin in pins:
+    for one in (one for one in pins if one.marker is None or one.marker.evaluate()):
+        pin = str(one.specifier).removeprefix("==")
         with suppress(metadata.PackageNotFoundError):  # reported above, if it has to be there
-            if (version := version_of(name)) != pin:
-                other.append(f"{name} is {version}, there {pin}")
+            if (version := version_of(one.name)) != pin:
+                other.append(f"{one.name} is {version}, there {pin}")
     if not other:
         return Found("lock", "ok", f"the versions of {lock}")
     what = f"not the versions of {lock}: {_named(other)}; last digits may differ"
     return Found("lock", "note", what, install())
-
-
-def _pins(text: str) -> Iterator[tuple[str, str]]:
-    from packaging.requirements import Requirement
-
-    for line in PINNED.findall(text):
-        requirement = Requirement(line)
-        if requirement.marker is None or requirement.marker.evaluate():
-            yield requirement.name, str(requirement.specifier).removeprefix("==")
 
 
 def _named(entries: list[str]) -> str:

@@ -10,6 +10,7 @@ import click
 
 from credence.app.options import file_options
 from credence.problems import InputError, nearest, refuse
+from credence.progress import echo
 
 HEAD = """\
 # Written by credence init after a look at the tables; every setting can be changed.
@@ -71,7 +72,7 @@ def command(name: str, scores: str, use: tuple[str, ...], out: str | None, **giv
     spec = _found(scores, stated, is_labelled=labels is None)
     roles = [*spec.get("columns", {}).items()]
     taken = [f"{role.replace('_', ' ')}: {_listed(name)}" for role, name in roles]
-    click.echo(f"{scores}: read as {spec['format']}. {'; '.join(taken)}".rstrip(), err=True)
+    echo(f"{scores}: read as {spec['format']}. {'; '.join(taken)}".rstrip())
     labelled = {
         "scores": scores,
         **spec,
@@ -88,9 +89,9 @@ def command(name: str, scores: str, use: tuple[str, ...], out: str | None, **giv
     ]
     text = "\n".join(parts)
     for line in check_files(configuration.loads(text, str(path))):
-        click.echo(line, err=True)
+        echo(line)
     write_text(path, text)
-    click.echo(f"Wrote {path}. Next: credence run --config {path}", err=True)
+    echo(f"Wrote {path}. Next: credence run --config {path}")
 
 
 def _listed(names: str | Sequence[str]) -> str:
@@ -146,7 +147,12 @@ def _use_sets(name: str, tables: Sequence[str], format_: str | None, spec: dict[
     if not tables:
         return NO_USE_SETS
     lines = ["use_sets:  # tables that are to be given confidences"]
-    for table, title in zip(tables, _names_of(tables), strict=True):
+    words = [re.sub(r"[^A-Za-z0-9_-]+", "-", Path(path).name.split(".")[0]) for path in tables]
+    stems = [word.lstrip("-_") or "use" for word in words]
+    # A table that is given twice has one name, which the check refuses.
+    places = map(tables.index, tables)
+    for table, place, stem in zip(tables, places, stems, strict=True):
+        title = stem if stems.count(stem) == 1 else f"{stem}-{stems[: place + 1].count(stem)}"
         lines += [f"  - name: {inline(title)}  # reports/{name}/{title}/confidences.tsv"]
         own = {"scores": table, **_as_labelled(table, format_, spec)}
         lines += [f"    {key}: {inline(value)}" for key, value in own.items()]
@@ -164,15 +170,3 @@ def _as_labelled(table: str, format_: str | None, spec: dict[str, Any]) -> dict[
             return found | {key: spec[key] for key in ("sum_to_scale",) if key in spec}
     stated = {} if format_ is None else {"format": format_}
     return _found(table, stated, False, "--use-format")
-
-
-def _names_of(tables: Sequence[str]) -> list[str]:
-    """Return a name for each use-set: that of its file, numbered where two are alike."""
-    words = [re.sub(r"[^A-Za-z0-9_-]+", "-", Path(path).name.split(".")[0]) for path in tables]
-    stems = [word.lstrip("-_") or "use" for word in words]
-    # A table that is given twice has one name, which the check refuses.
-    places = map(tables.index, tables)
-    return [
-        stem if stems.count(stem) == 1 else f"{stem}-{stems[: place + 1].count(stem)}"
-        for place, stem in zip(places, stems, strict=True)
-    ]

@@ -146,7 +146,17 @@ def unlock(dead_host: str | None) -> str:
     with OURS.open("a+", encoding="utf-8") if OURS.is_file() else nullcontext() as handle:
         holder = None if handle is None else _last_holder(handle, dead_host)
         if holder is None and locks:
-            _refuse_live_snakemake()
+            here = Path.cwd()
+            for process in Path("/proc").glob("[0-9]*"):
+                with suppress(OSError):
+                    words = (process / "cmdline").read_bytes().split(b"\0")
+                    is_snakemake = any(
+                        Path(os.fsdecode(word)).name == "snakemake" for word in words
+                    )
+                    if is_snakemake and (process / "cwd").readlink() == here:
+                        what = f"Snakemake works in this folder: process {process.name}."
+                        remedy = f"Wait until it has ended, or stop it: kill {process.name}"
+                        raise refuse(str(here), what, remedy)
         for path in locks:
             path.unlink(missing_ok=True)
         if handle is not None:
@@ -154,18 +164,6 @@ def unlock(dead_host: str | None) -> str:
     if not locks and holder is None:
         return "Nothing held this folder."
     return "This folder is free again" + (f"; it was held by {holder}." if holder else ".")
-
-
-def _refuse_live_snakemake() -> None:
-    here = Path.cwd()
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            words = (process / "cmdline").read_bytes().split(b"\0")
-            is_snakemake = any(Path(os.fsdecode(word)).name == "snakemake" for word in words)
-            if is_snakemake and (process / "cwd").readlink() == here:
-                what = f"Snakemake works in this folder: process {process.name}."
-                remedy = f"Wait until it has ended, or stop it: kill {process.name}"
-                raise refuse(str(here), what, remedy)
 
 
 _mine: list[Lock] = []  # of a Snakemake that was started by itself; held until it ends

@@ -197,7 +197,6 @@ class WordOrMapping(KnownWord):
 def _mapping(context: click.Context, option: click.Parameter, value: str | None) -> Any:
     from credence.stages.reading import json_settings
 
-    assert option.opts
     return None if value is None else json_settings(value, option.opts[0])
 
 
@@ -218,7 +217,6 @@ def _shipped(context: click.Context, option: click.Parameter, value: str | None)
     """Return the file of a calibration that comes with credence and is named here."""
     from credence.tables.ready_made import named_file
 
-    assert option.nargs
     return value if value is None or context.resilient_parsing else named_file(value)
 
 
@@ -260,7 +258,6 @@ table_options = together(
 def _expanded(context: click.Context, option: click.Parameter, value: tuple[str, ...]) -> Any:
     from credence.tables.shards import expanded
 
-    assert option.nargs
     return value if context.resilient_parsing else expanded(value)
 
 

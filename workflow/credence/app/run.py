@@ -22,6 +22,7 @@ from credence.app.ending import PARENT, SHELL, end_group, interruptible, me
 from credence.app.lock import HELD, one_run
 from credence.app.options import config_option, default_option, flag_options
 from credence.problems import nearest, refuse
+from credence.progress import echo
 from credence.stages.settings import workflow_folder
 from credence.tables.document import read_document
 
@@ -146,7 +147,7 @@ def demo(directory: str, cores: int, from_fasta: bool, snakemake: tuple[str, ...
     path = folder / configuration.CONFIGURATION_FILE
     if not path.exists():
         write_text(path, configuration.demo_text(from_fasta))
-        click.echo(f"Wrote {path}.", err=True)
+        echo(f"Wrote {path}.")
     elif "demo" not in read_document(path).data:
         what = "this is not the configuration of a demo."
         raise refuse(str(path), what, "Choose another folder with --directory.")
@@ -176,8 +177,8 @@ def run_workflow(
                 run = run_that_ended(config)
                 lock.clear()
             if run is not None:
-                click.echo(f"{NOTHING} (nothing changed since the run ended).", err=True)
-                click.echo(f"The page is {Path('reports', run, 'index.html')}", err=True)
+                echo(f"{NOTHING} (nothing changed since the run ended).")
+                echo(f"The page is {Path('reports', run, 'index.html')}")
                 return 0
     from credence.app import configuration
     from credence.app.causes import killed_for_memory
@@ -196,7 +197,7 @@ def run_workflow(
             config, cores, ("--report", str(target)) if is_report else extra, folder
         )
         if not is_report:
-            click.echo(f"Running: {shlex.join(words)}", err=True)
+            echo(f"Running: {shlex.join(words)}")
         n_killed = killed_for_memory()
         before = read_by(config, settings) if is_usual else None
         code, steps = _stream(words, verbose or bool(extra))
@@ -205,9 +206,9 @@ def run_workflow(
         if before is not None:
             write_down(config, settings, before)
         if is_report:
-            click.echo(f"Snakemake's report is {target}", err=True)
+            echo(f"Snakemake's report is {target}")
         elif not extra:
-            click.echo(f"The page is {reports / 'index.html'}", err=True)
+            echo(f"The page is {reports / 'index.html'}")
         return 0
 
 
@@ -265,14 +266,14 @@ def _explain(steps: "StepPrinter", n_killed: int = 0) -> int:
     codes = []
     for (rule, path), scheduled in steps.failures.items():
         lines = _lines_of(path)
-        click.echo(f"\nRule {rule} failed. Its log, {path}, says:", err=True)
-        click.echo("\n".join(lines[-LOG_LINES_SHOWN:]) or "nothing.", err=True)
+        echo(f"\nRule {rule} failed. Its log, {path}, says:")
+        echo("\n".join(lines[-LOG_LINES_SHOWN:]) or "nothing.")
         is_fixable = bool(lines) and lines[-1] == FIXABLE_LINE
         if scheduled is not None and not is_fixable:
             # Killed from outside, for memory or time, the rule itself says nothing of it.
-            click.echo(f"{scheduled.words} Its log, {scheduled.log}, ends:", err=True)
+            echo(f"{scheduled.words} Its log, {scheduled.log}, ends:")
             own = _lines_of(scheduled.log)
-            click.echo("\n".join(own[-SCHEDULER_LINES_SHOWN:]) or "without a word.", err=True)
+            echo("\n".join(own[-SCHEDULER_LINES_SHOWN:]) or "without a word.")
             for line in (*own, scheduled.words):
                 steps.see_end(line, path)
         if not is_fixable:
@@ -291,7 +292,7 @@ def _explain(steps: "StepPrinter", n_killed: int = 0) -> int:
 
 def _show_causes(causes: Sequence[str]) -> bool:
     if causes:
-        click.echo("\n".join(["Likely cause:", *causes, FIXABLE_LINE]), err=True)
+        echo("\n".join(["Likely cause:", *causes, FIXABLE_LINE]))
     return bool(causes)
 
 
@@ -354,7 +355,15 @@ class StepPrinter:
             self._failed[self._job] = (self._rule, match["path"])
             self.failures[self._rule, match["path"]] = stated
         elif match := JOB_DETAIL.match(line):
-            self._detail(match["key"], match["value"].strip())
+            value = match["value"].strip()
+            if match["key"] == "jobid":
+                self._job = value
+                self._begun[value] = (self._rule, time.monotonic())
+            elif self._job in self._begun:
+                words = [pair.split("=", 1)[-1] for pair in value.split(", ")]
+                name, start = self._begun[self._job]
+                self._begun[self._job] = (" ".join([name, *words]), start)
+            self._show_running()
         elif match := JOB_END.match(line):
             self._ended = match["id"]
             # A job that was tried again and went well did not fail.
@@ -373,16 +382,6 @@ class StepPrinter:
         elif match := STATE.search(line):
             self.ends[log] = match["state"]
 
-    def _detail(self, key: str, value: str) -> None:
-        if key == "jobid":
-            self._job = value
-            self._begun[value] = (self._rule, time.monotonic())
-        elif self._job in self._begun:
-            words = [pair.split("=", 1)[-1] for pair in value.split(", ")]
-            name, start = self._begun[self._job]
-            self._begun[self._job] = (" ".join([name, *words]), start)
-        self._show_running()
-
     def _end(self, done: int, total: int) -> None:
         name, start = self._begun.pop(self._ended, ("", 0.0))
         if self.verbose or not name or name in GATHERS:
@@ -390,7 +389,7 @@ class StepPrinter:
         self.clear()
         # The rule that gathers everything is a step to Snakemake and to nobody else.
         seconds = time.monotonic() - start
-        click.echo(f"[{done}/{total - 1}] {name}: done in {seconds:.1f} s", err=True)
+        echo(f"[{done}/{total - 1}] {name}: done in {seconds:.1f} s")
         self._show_running()
 
     def _show_running(self) -> None:

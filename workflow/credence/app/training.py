@@ -30,7 +30,11 @@ class Scored:
 class Training:
     """What networks learn from, and what they score."""
 
-    folder: str  # Of what is made
+    folder: str  # Of what is made:
+    scores: str  # the scores that calibrate,
+    calibrating: str  # the proteins of those,
+    learnt: str  # the proteins that calibrate nothing, where a test group does,
+    found: str  # what the page says of the classifier
     proteins: str  # FASTA file
     labels: Mapping[str, Any]  # Where the true classes are
     match: str
@@ -40,26 +44,6 @@ class Training:
     retrains: bool  # Whether it learns from troves as well
     troves: list[tuple[str, str, str]]  # FASTA file, labels and match of each of those
     sets: dict[str, Scored] = field(default_factory=dict)  # By name of the use-set or trove
-
-    @property
-    def scores(self) -> str:
-        """The scores that calibrate."""
-        return f"{self.folder}/scores.parquet"
-
-    @property
-    def calibrating(self) -> str:
-        """The proteins of those."""
-        return f"{self.folder}/proteins.fasta"
-
-    @property
-    def learnt(self) -> str:
-        """The proteins that calibrate nothing, where a test group does."""
-        return f"{self.folder}/training.fasta"
-
-    @property
-    def found(self) -> str:
-        """What the page says of the classifier."""
-        return f"{self.folder}/found.json"
 
     @property
     def made(self) -> tuple[str, ...]:
@@ -74,16 +58,6 @@ class Training:
         for fasta, labels, _ in self.troves:
             named += [fasta, json.loads(labels).get("table")]
         return tuple(str(name) for name in named if name)
-
-    @property
-    def spec_json(self) -> str:
-        """Spellings of labels, for a command."""
-        return json.dumps({"synonyms": dict(self.synonyms)}, ensure_ascii=False)
-
-    @property
-    def labels_json(self) -> str:
-        """Where labels are, for a command."""
-        return json.dumps(dict(self.labels), ensure_ascii=False)
 
 
 def with_scores(document: Document) -> tuple[Document, Training | None, list[Problem]]:
@@ -109,8 +83,13 @@ def with_scores(document: Document) -> tuple[Document, Training | None, list[Pro
     if "classifier" not in data:
         return document, None, []
     labels = base.get("labels") if isinstance(base.get("labels"), dict) else {}
+    folder = f"results/{run}/classifier"
     training = Training(
-        folder=f"results/{run}/classifier",
+        folder=folder,
+        scores=f"{folder}/scores.parquet",
+        calibrating=f"{folder}/proteins.fasta",
+        learnt=f"{folder}/training.fasta",
+        found=f"{folder}/found.json",
         proteins=str(base.get("proteins") or ""),
         labels={key: value for key, value in (labels or {}).items() if value is not None},
         match=str(base.get("match") or "first_word"),
@@ -169,10 +148,7 @@ def _with_scores_of(entry: Any, training: Training, fasta: str) -> Any:
 
 
 def _wrong(
-    data: Mapping[str, Any],
-    base: Mapping[str, Any],
-    training: Training,
-    will_be_there: Collection[str],
+    data: Mapping[str, Any], base: Mapping[str, Any], training: Training, made: Collection[str]
 ) -> Iterator[tuple[SettingPath, str, str]]:
     """Yield what networks cannot be trained without, and what they leave no place for."""
     above = "calibration_set"
@@ -195,6 +171,6 @@ def _wrong(
             continue  # the schema says so, or it is not there
         if (wrong := path_problem(path)) is not None:
             yield where, *wrong
-        elif path not in will_be_there and not Path(path).is_file():
+        elif path not in made and not Path(path).is_file():
             remedy = "Fix the path; it starts where you run the command."
             yield where, f"there is no file {path!r}.", remedy

@@ -10,6 +10,7 @@ import click
 
 from credence.app.options import config_option, flag_options, json_option
 from credence.problems import Problem, gathering, nearest, raise_any, refuse
+from credence.progress import echo
 from credence.records import json_text
 
 TOPS = ("results", "reports")
@@ -102,13 +103,12 @@ def add(name: str, config: str, **given: Any) -> None:
     true_class = None if samples is None else samples.true_class
     if true_class is not None and (n_without := int((true_class == UNKNOWN_CLASS).sum())):
         n = f"{n_without:,} of {len(true_class):,}"
-        click.echo(f"{n} proteins of the trove have no true class: these do not join.", err=True)
+        echo(f"{n} proteins of the trove have no true class: these do not join.")
     _write(config, edited)
     release = configuration.load(config).releases[-1]
-    click.echo(
+    echo(
         f"Added trove {name!r} to {config}, as release {release}. "
-        f"Next: credence run{'' if config == 'config.yaml' else f' --config {config}'}",
-        err=True,
+        f"Next: credence run{'' if config == 'config.yaml' else f' --config {config}'}"
     )
 
 
@@ -153,7 +153,7 @@ def list_(config: str, as_json: bool) -> None:
     if as_json:
         click.echo(json_text(found), nl=False)
     elif not settings.troves:
-        click.echo("There are no troves. Add one: credence trove add NAME --scores …", err=True)
+        echo("There are no troves. Add one: credence trove add NAME --scores …")
 
 
 @command.command(epilog="Example: credence trove remove autumn")
@@ -187,9 +187,8 @@ def remove(name: str, rederive: bool, config: str) -> None:
     gone = settings.releases[position + 1 :]
     folders = [f"{top}/{settings.run}/releases/{release}" for release in gone for top in TOPS]
     left = [folder for folder in folders if Path(folder).exists()]
-    click.echo(
+    echo(
         f"Removed trove {name!r} from {config}."
         + (f" Derived anew by the next credence run: {', '.join(after)}." if after else "")
-        + (f" No longer of use, delete them: {', '.join(left)}." if left else ""),
-        err=True,
+        + (f" No longer of use, delete them: {', '.join(left)}." if left else "")
     )

@@ -435,19 +435,6 @@ def debiased_values(knots: Floats, draws: Masses, bandwidth: Floats) -> Floats:
     return values
 
 
-def values_at(point: float, draws: Masses, bandwidth: Floats, prior_weight: float) -> Floats:
-    """Return the curve of every draw at one score, as it is."""
-    share = draws.right.sum(axis=0) / draws.total.sum(axis=0)
-    square = HALF * ((draws.score - point)[:, None] / bandwidth) ** 2
-    # Relative to the nearest place, so that nothing underflows in a gap.
-    nearest = square.min(axis=0)
-    kernel = np.exp(nearest - square)
-    right = (kernel * draws.right).sum(axis=0)
-    total = (kernel * draws.total).sum(axis=0)
-    prior = prior_weight * np.exp(np.minimum(nearest, MOST_EXPONENT))
-    return np.asarray((right + prior * share) / (total + prior))
-
-
 def rank_lines(point: Floats, rank: Floats, draws: Masses, width: float) -> Floats:
     """Return the curve of every draw by local lines in ranks."""
     window = gaussian_window(point, rank, width)
@@ -586,7 +573,15 @@ class Kernel:
         places, draws, bandwidth = self._draws(sample, self.fit_curve(sample), n_draws)
         at = float(np.clip(score, places.score[0], places.score[-1]))
         width = np.where(np.isfinite(bandwidth), bandwidth, np.inf)
-        return values_at(at, draws, width, self.prior_weight)
+        share = draws.right.sum(axis=0) / draws.total.sum(axis=0)
+        square = HALF * ((draws.score - at)[:, None] / width) ** 2
+        # Relative to the nearest place, so that nothing underflows in a gap.
+        nearest = square.min(axis=0)
+        kernel = np.exp(nearest - square)
+        right = (kernel * draws.right).sum(axis=0)
+        total = (kernel * draws.total).sum(axis=0)
+        prior = self.prior_weight * np.exp(np.minimum(nearest, MOST_EXPONENT))
+        return np.asarray((right + prior * share) / (total + prior))
 
     def _draws(
         self, sample: ClassSample, curve: KernelCurve, n_draws: int

@@ -143,6 +143,13 @@ class Matrix:
     off_diagonal: float = setting(100.0, "Ridge on the off-diagonal entries.", low=0.001)
     intercept: float = setting(1.0, "Ridge on the intercepts.", low=0.001)
 
+    def ridge(self, n_classes: int) -> Floats:
+        """Return the strength on each entry of the matrix."""
+        strength = np.full((n_classes, n_classes + 1), self.off_diagonal)
+        np.fill_diagonal(strength, self.diagonal)
+        strength[:, -1] = self.intercept
+        return strength
+
     def fit_model(self, labelled: Labelled, options: FitOptions) -> MatrixModel:
         """Return the map learnt from proteins of the active classes."""
         logs = sorted_log_scores(labelled.predictions)
@@ -150,9 +157,8 @@ class Matrix:
         order_of_names = name_order(names)
         true_class = np.argsort(order_of_names)[labelled.true_class]
         order = canonical_order(np.column_stack([logs, true_class]), labelled)
-        problem = ScalingProblem(
-            with_ones(logs[order]), true_class[order], labelled.weight[order], self
-        )
+        of_rows = (with_ones(logs[order]), true_class[order], labelled.weight[order])
+        problem = ScalingProblem(*of_rows, self.ridge(len(names)))
         matrix, inverse = minimise(problem)
         _, cluster = np.unique(labelled.cluster[order].astype(str), return_inverse=True)
         covariance = spread(problem, matrix, inverse, cluster) if options.n_draws > 0 else None
@@ -173,20 +179,12 @@ class ScalingProblem:
     design: Floats  # Log scores, ones in the last column
     true_class: Integers  # Among the sorted names
     weight: Floats  # Positive weights
-    settings: Matrix  # Strengths of the ridges
+    ridge: Floats  # The strength on each entry of the matrix
 
     @property
     def n_classes(self) -> int:
         """Number of classes."""
         return int(self.design.shape[1]) - 1
-
-    def ridge(self) -> Floats:
-        """Return the strength on each entry of the matrix."""
-        n = self.n_classes
-        strength = np.full((n, n + 1), self.settings.off_diagonal)
-        strength[np.arange(n), np.arange(n)] = self.settings.diagonal
-        strength[:, n] = self.settings.intercept
-        return strength
 
     def base(self) -> Floats:
         """Return the direction of the inverse temperature, which is free."""
@@ -196,7 +194,7 @@ class ScalingProblem:
         """Return the penalised loss; `deviation` is what the ridges see."""
         log_p = log_probabilities(self.design, matrix)
         rows = np.arange(len(log_p))
-        ridge = 0.5 * float((self.ridge() * deviation**2).sum())
+        ridge = 0.5 * float((self.ridge * deviation**2).sum())
         return ridge - float(self.weight @ log_p[rows, self.true_class])
 
     def residual(self, matrix: Floats) -> tuple[Floats, Floats]:
@@ -235,7 +233,7 @@ def log_probabilities(design: Floats, matrix: Floats) -> Floats:
 def minimise(problem: ScalingProblem) -> tuple[Floats, Floats]:
     """Return the matrix at the minimum and its inverse curvature, the temperature free."""
     base = problem.base().ravel()
-    ridge = problem.ridge().ravel()
+    ridge = problem.ridge.ravel()
 
     def matrix_of(point: Floats) -> Floats:
         return np.asarray((point[:-1] + point[-1] * base).reshape(problem.base().shape))

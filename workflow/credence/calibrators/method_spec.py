@@ -101,7 +101,25 @@ def _parse_stage(text: str, is_later: bool, where: str, line: int | None) -> Sta
     if name not in BY_NAME:
         raise refuse(where, f"{name!r} is not a method.", nearest(name, list(BY_NAME)), line)
     method = BY_NAME[name]
-    values, problems = _parse_settings(method, match["settings"] or "", where, line)
+    rules = setting_rules(method.settings)
+    values: dict[str, Any] = {}
+    problems: list[Problem] = []
+    for part in filter(str.strip, (match["settings"] or "").split(",")):
+        setting, equals, word = (piece.strip() for piece in part.partition("="))
+        place = f"{method.name}.{setting}"
+        if not equals:
+            what, remedy = f"{part.strip()!r} has no value.", "Write name=value."
+        elif setting not in rules:
+            what = f"{method.name!r} has no setting {setting!r}."
+            remedy = nearest(setting, list(rules)) if rules else "It has no settings."
+        else:
+            default, rule = rules[setting]
+            value, remedy = parse_value(word, default, rule)
+            if not remedy:
+                values[setting] = value
+                continue
+            what = f"{word!r} is not allowed."
+        problems.append(Problem(where, what, remedy, line, place))
     if problems:
         raise InputError(problems)
     if is_later and method.needs.is_vector:
@@ -109,31 +127,6 @@ def _parse_stage(text: str, is_later: bool, where: str, line: int | None) -> Sta
         able = [name for name, method in BY_NAME.items() if not method.needs.is_vector]
         raise refuse(where, what, f"Put it first, or write one of {', '.join(able)} there.", line)
     return Stage(method, method.settings(**values))
-
-
-def _parse_settings(
-    method: Method, text: str, where: str, line: int | None
-) -> tuple[dict[str, Any], list[Problem]]:
-    rules = setting_rules(method.settings)
-    values: dict[str, Any] = {}
-    problems: list[Problem] = []
-    for part in filter(str.strip, text.split(",")):
-        name, equals, word = (piece.strip() for piece in part.partition("="))
-        place = f"{method.name}.{name}"
-        if not equals:
-            what, remedy = f"{part.strip()!r} has no value.", "Write name=value."
-        elif name not in rules:
-            what = f"{method.name!r} has no setting {name!r}."
-            remedy = nearest(name, list(rules)) if rules else "It has no settings."
-        else:
-            default, rule = rules[name]
-            value, remedy = parse_value(word, default, rule)
-            if not remedy:
-                values[name] = value
-                continue
-            what = f"{word!r} is not allowed."
-        problems.append(Problem(where, what, remedy, line, place))
-    return values, problems
 
 
 def parse_value(word: str, default: Any, rule: SettingRule) -> tuple[Any, str]:

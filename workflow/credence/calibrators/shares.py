@@ -44,11 +44,6 @@ class ScoreShare:
 class Uncalibrated:
     """Settings of the uncalibrated confidence S/M: none; no interval (0003, 0211)."""
 
-
-@dataclass(frozen=True)
-class UncalibratedCalibrator:
-    """Counts what calibration saw, and learns nothing."""
-
     def fit(self, labelled: Labelled) -> classwise.ClasswiseCalibration:
         """Return the score's share of the scale for every class."""
         curve = ScoreShare(labelled.predictions.scale)
@@ -63,7 +58,7 @@ UNCALIBRATED = classwise.curve_method(
     "Salamon et al. 2023, section 4, doi 10.3390/make5030043",
     Uncalibrated,
     {Curve: ScoreShare},
-    build=lambda settings, options: UncalibratedCalibrator(),
+    build=lambda settings, options: settings,
     laws=frozenset({Law.REPEAT_IS_WEIGHT}),
     gives_interval=False,
     is_learnt=False,
@@ -234,7 +229,19 @@ class Cumulative:
     def fit_curve(self, sample: ClassSample) -> CumulativeCurve:
         """Return the shares by running sums."""
         masses = masses_of(sample)
-        return curve_at(masses, self.cutoff(masses))
+        cutoff = self.cutoff(masses)
+        right, wrong = running_sums(masses)
+        share = right / (right + wrong)
+        is_below = masses.score < cutoff
+        share_below = float(share[0])
+        if is_below.any():
+            share_below = float(masses.right[is_below].sum() / masses.total[is_below].sum())
+        score, share = masses.score[~is_below], share[~is_below]
+        if len(score) > MOST_STEPS:
+            # Steps go, so that no share moves by more than `THINNING`.
+            is_last = np.append(np.diff(np.floor(share / THINNING)) != 0, True)
+            score, share = score[is_last], share[is_last]
+        return CumulativeCurve(score, share, cutoff, share_below)
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
         """Return the interval of the shares, from a bootstrap that chooses each draw's cutoff."""
@@ -338,22 +345,6 @@ def draw_values(draws: Masses, cutoff: Integers, at: Integers) -> Floats:
     is_empty = cutoff == 0
     below = np.where(is_empty, share, right_below / np.where(is_empty, 1.0, total_below))
     return np.where(at[:, None] >= cutoff, above, below)
-
-
-def curve_at(masses: Masses, cutoff: float) -> CumulativeCurve:
-    """Return the cumulative curve with a given cutoff."""
-    right, wrong = running_sums(masses)
-    share = right / (right + wrong)
-    is_below = masses.score < cutoff
-    share_below = float(share[0])
-    if is_below.any():
-        share_below = float(masses.right[is_below].sum() / masses.total[is_below].sum())
-    score, share = masses.score[~is_below], share[~is_below]
-    if len(score) > MOST_STEPS:
-        # Steps go, so that no share moves by more than `THINNING`.
-        is_last = np.append(np.diff(np.floor(share / THINNING)) != 0, True)
-        score, share = score[is_last], share[is_last]
-    return CumulativeCurve(score, share, cutoff, share_below)
 
 
 CUMULATIVE = classwise.curve_method(

@@ -6,6 +6,7 @@ by its sum and floored at half a step; T and the award A are one for all or one 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from credence.calibrators.newton import (
     twins_of,
     variance_clusters,
 )
-from credence.calibrators.protocol import FitOptions, Law, Method
+from credence.calibrators.protocol import FitOptions, Law
 from credence.calibrators.score_logs import (
     ScoreRows,
     blocks_of,
@@ -477,8 +478,14 @@ class TemperatureMethod:
             starts.append(best.log_temperature)
         fits = [(objective, best)]
         if self.is_by_class:
-            fits = [self._fit_run(rows.take(run), starts) for run in rows.slices]
-            best = plain
+            fits, best = [], plain
+            for part in map(rows.take, rows.slices):
+                own = starts
+                if self.has_awards:
+                    alone = minimise(Objective(part, self.measure, False), starts[:1])
+                    own = [*starts, alone.log_temperature]
+                objective = Objective(part, self.measure, self.has_awards)
+                fits.append((objective, minimise(objective, own)))
         temperature = np.full(n_classes, float(np.exp(best.log_temperature)))
         award = np.zeros(n_classes)
         for objective, best in fits:
@@ -489,13 +496,6 @@ class TemperatureMethod:
         if options.n_draws > 0:
             spread = spread_of(fits, labelled, options, self.is_by_class)
         return TemperatureModel(temperature, award, labelled.predictions.resolution, spread)
-
-    def _fit_run(self, rows: ScoreRows, starts: list[float]) -> tuple[Objective, Profile]:
-        if self.has_awards:
-            plain = minimise(Objective(rows, self.measure, False), starts[:1])
-            starts = [*starts, plain.log_temperature]
-        objective = Objective(rows, self.measure, self.has_awards)
-        return objective, minimise(objective, starts)
 
 
 @dataclass(frozen=True)
@@ -539,14 +539,12 @@ class ClassTemperaturesWithAwards(TemperatureMethod):
     measure: str = setting("nll", MEASURE_HELP, choices=MEASURES)
 
 
-def member(name: str, summary: str, reference: str, settings: type[Any]) -> Method:
-    """Return the registry's entry of one member of the family."""
-    laws = frozenset({Law.REPEAT_IS_WEIGHT})
-    return vector_method(
-        name, summary, reference, settings, TemperatureModel, laws=laws, gives_vector=True
-    )
-
-
+member = partial(
+    vector_method,
+    model=TemperatureModel,
+    laws=frozenset({Law.REPEAT_IS_WEIGHT}),
+    gives_vector=True,
+)
 STS = member(
     "sts",
     "One temperature for all classes (single temperature scaling).",

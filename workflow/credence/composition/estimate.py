@@ -302,7 +302,20 @@ def estimate_composition(
     # An interval rests on the fewer: the class's clusters, or the use-set's genomes.
     n_units = np.minimum(clusters_by_class(sample), use.n_units)
     lower, upper = _interval(found, draws, deviation, n_units, options)
-    least, greatest = _open_to(found)
+    ends = np.stack([found.share, found.share])
+    for class_ in np.flatnonzero(found.is_free):
+        for end, sign in enumerate((1.0, -1.0)):
+            reached = optimize.linprog(
+                sign * found.flat[class_],
+                A_ub=-found.flat,
+                b_ub=found.share,
+                A_eq=found.flat.sum(axis=0)[None, :],
+                b_eq=[0.0],
+                bounds=(None, None),
+            )
+            if reached.status == 0:
+                ends[end, class_] += sign * reached.fun
+    least, greatest = ends[0], ends[1]
     lower, upper = np.minimum(lower, least), np.maximum(upper, greatest)
     lower[~is_known], upper[~is_known] = 0.0, 1.0
     return replace(
@@ -340,24 +353,6 @@ def _within(estimator: Estimator, evidence: EstimatorInput, is_known: Booleans) 
     flat = np.zeros((len(is_known), found.flat.shape[1]))
     share[is_known], unbounded[is_known], flat[is_known] = found.share, found.unbounded, found.flat
     return Estimate(share, unbounded, flat)
-
-
-def _open_to(found: Estimate) -> tuple[Floats, Floats]:
-    """Return the least and greatest shares along the directions left open, all at 0 or above."""
-    ends = np.stack([found.share, found.share])
-    for class_ in np.flatnonzero(found.is_free):
-        for end, sign in enumerate((1.0, -1.0)):
-            reached = optimize.linprog(
-                sign * found.flat[class_],
-                A_ub=-found.flat,
-                b_ub=found.share,
-                A_eq=found.flat.sum(axis=0)[None, :],
-                b_eq=[0.0],
-                bounds=(None, None),
-            )
-            if reached.status == 0:
-                ends[end, class_] += sign * reached.fun
-    return ends[0], ends[1]
 
 
 def _interval(

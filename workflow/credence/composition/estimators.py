@@ -278,7 +278,9 @@ def matched(evidence: EstimatorInput) -> Estimate:
     assert evidence.calibration_true is not None and evidence.calibration_mass is not None
     prevalence = evidence.prevalence
     start = most_likely(evidence).share if evidence.start is None else evidence.start
-    observed, information = mixture_slope(*_scores(evidence, start))
+    assert evidence.probability is not None and evidence.mass is not None
+    ratio = np.maximum(evidence.probability, TINIEST) / evidence.prevalence
+    observed, information = mixture_slope(*(ratio, evidence.mass, ratio @ start))
     own = np.maximum(evidence.calibration_probability, TINIEST) / prevalence
     own = own / (own @ start)[:, None]
     part = evidence.calibration_mass / prevalence[evidence.calibration_true]
@@ -303,12 +305,6 @@ def matched(evidence: EstimatorInput) -> Estimate:
     # Further from EM than EM is ever off: means that blew up, and are left out.
     is_far = float(np.linalg.norm(share - start)) > FARTHEST * EM_ERROR
     return replace(free, share=start if is_far else share)
-
-
-def _scores(evidence: EstimatorInput, share: Floats) -> tuple[Floats, Floats, Floats]:
-    assert evidence.probability is not None and evidence.mass is not None
-    ratio = np.maximum(evidence.probability, TINIEST) / evidence.prevalence
-    return ratio, evidence.mass, ratio @ share
 
 
 RLLS_PART = 0.01  # of the bound; the authors' program has it

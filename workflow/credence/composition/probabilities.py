@@ -11,13 +11,7 @@ from typing import Annotated
 import numpy as np
 from scipy import sparse, special
 
-from credence.calibrators.matrix import (
-    Matrix,
-    ScalingProblem,
-    log_probabilities,
-    minimise,
-    with_ones,
-)
+from credence.calibrators.matrix import ScalingProblem, log_probabilities, minimise, with_ones
 from credence.calibrators.score_logs import log_scores
 from credence.predictions import Floats, Integers, Predictions
 from credence.records import Stored
@@ -120,18 +114,6 @@ RIDGE_FEW = 200.0  # families of a class that weaken its row's ridge to twice th
 MOST_CLASSES = 30  # with a matrix, whose fit takes the cube of their square
 
 
-@dataclass(frozen=True, eq=False)
-class RidgeByFamilies(ScalingProblem):
-    """Matrix scaling whose rows hold on to the unit matrix where families are few."""
-
-    class_number: Floats  # Effective number of families of each true class
-
-    def ridge(self) -> Floats:
-        """Return the strength on each entry of the matrix."""
-        strength = RIDGE * (1.0 + RIDGE_FEW / np.maximum(self.class_number, 0.5))
-        return np.repeat(strength[:, None], self.n_classes + 1, axis=1)
-
-
 def through(matrix: Floats, logs: Floats) -> Floats:
     """Return log scores, each row's shares summing to 1, after the matrix."""
     return log_probabilities(with_ones(special.log_softmax(logs, axis=1)), matrix)
@@ -145,7 +127,10 @@ def fit_mapped(
         return fit_bias_corrected(logs, true_class, weight, len(class_number))
     design = with_ones(special.log_softmax(logs, axis=1))
     evidence = weight * (n_families / weight.sum())
-    matrix = minimise(RidgeByFamilies(design, true_class, evidence, Matrix(), class_number))[0]
+    # Rows hold on to the unit matrix where families are few.
+    strength = RIDGE * (1.0 + RIDGE_FEW / np.maximum(class_number, 0.5))
+    ridge = np.repeat(strength[:, None], len(class_number) + 1, axis=1)
+    matrix = minimise(ScalingProblem(design, true_class, evidence, ridge))[0]
     found = fit_bias_corrected(through(matrix, logs), true_class, weight, len(class_number))
     return replace(found, matrix=matrix)
 

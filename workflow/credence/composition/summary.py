@@ -40,20 +40,6 @@ def expected_truth(density: Floats, counts: Floats, weight: Floats) -> Floats:
     return np.asarray(np.einsum("ijs,is->ij", joint, share))
 
 
-def expected_draws(corrected: Corrected, n_draws: int) -> Floats:
-    """Return `expected_truth` in each draw, of calibration and composition both."""
-    sample = corrected.sample
-    n_classes = sample.labelled.predictions.n_classes
-    weights = np.nan_to_num(corrected.composition.weight_draws)
-    fixed = np.nan_to_num(corrected.composition.fit_weight)
-    found = np.empty((n_draws, n_classes, n_classes))
-    for draw in range(n_draws):
-        density = smoothed(sample.score_masses(cluster_weights(sample.unit_key, draw)))
-        weight = weights[:, draw] if weights.shape[1] else fixed
-        found[draw] = expected_truth(density, corrected.use.counts, weight)
-    return found
-
-
 def summarise_shift(
     name: str,
     estimator: str,
@@ -64,10 +50,15 @@ def summarise_shift(
 ) -> ShiftFinding:
     """Return what a page shows of a use-set's composition."""
     use, seen, composition = corrected.use, corrected.diagnostics, corrected.composition
-    predictions = corrected.sample.labelled.predictions
+    sample, predictions = corrected.sample, corrected.sample.labelled.predictions
     weight = np.nan_to_num(composition.fit_weight)
-    table = expected_truth(smoothed(corrected.sample.score_masses()), use.counts, weight)
-    draws = expected_draws(corrected, options.n_draws)
+    table = expected_truth(smoothed(sample.score_masses()), use.counts, weight)
+    weights = np.nan_to_num(composition.weight_draws)
+    draws = np.empty((options.n_draws, *table.shape))
+    for draw in range(options.n_draws):
+        density = smoothed(sample.score_masses(cluster_weights(sample.unit_key, draw)))
+        drawn = weights[:, draw] if weights.shape[1] else weight
+        draws[draw] = expected_truth(density, use.counts, drawn)
     own, own_draws = np.diag(table), np.diagonal(draws, axis1=1, axis2=2)
     columns = {
         "n_predicted": use.counts.sum(axis=1).astype(np.int64),

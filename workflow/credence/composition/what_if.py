@@ -74,26 +74,22 @@ def what_if_of(
             moved = _moved(positives, int(class_), answer.value, grid)
             is_exact = is_exact and density is not None
             density = moved if density is None else np.where(is_held, OUTWEIGHS * moved, density)
-        parts += _parts(positives, int(class_), density)
+        found = []
+        for true in np.unique(positives.true_class):
+            held = positives.true_class == true
+            weight = positives.weight[held]
+            _, family = np.unique(positives.cluster[held].astype(str), return_inverse=True)
+            families = np.bincount(family, weights=weight)
+            sums = (float(part.sum()) for part in (weight, weight**2, families**2))
+            total, squares, of_families = sums
+            shape = tuple(density[true].tolist())
+            found.append(WhatIfPart(int(class_), int(true), total, squares, of_families, shape))
+        parts += found
     share = np.bincount(labelled.true_class, labelled.weight, predictions.n_classes)
     axes = (tuple((share / share.sum()).tolist()), tuple(grid.tolist()))
     prior = 0.0 if kernel is None else float(kernel.prior_weight)
     numbers = (prior, float(options.min_positives))
     return WhatIf(specification.text, is_exact, *axes, *numbers, tuple(parts))
-
-
-def _parts(positives: Labelled, class_: int, density: Floats) -> list[WhatIfPart]:
-    found = []
-    for true in np.unique(positives.true_class):
-        held = positives.true_class == true
-        weight = positives.weight[held]
-        _, family = np.unique(positives.cluster[held].astype(str), return_inverse=True)
-        families = np.bincount(family, weights=weight)
-        sums = (float(part.sum()) for part in (weight, weight**2, families**2))
-        total, squares, of_families = sums
-        shape = tuple(density[true].tolist())
-        found.append(WhatIfPart(class_, int(true), total, squares, of_families, shape))
-    return found
 
 
 def _exact(

@@ -16,7 +16,7 @@ from credence.evaluation.calibration_tests import calibration_tests
 from credence.evaluation.curves import curves_of, reliability_of, scores_needed
 from credence.evaluation.judging import HELD_OUT, IN_SAMPLE, EvaluationOptions, Key, Stated, judge
 from credence.evaluation.notices import notices_of, notices_of_draws, notices_of_reliability
-from credence.findings import ClassCount, MetricValue, Reliability, Results
+from credence.findings import ClassCount, MetricValue, Results
 from credence.predictions import Floats, Integers, Labelled, Predictions
 from credence.records import to_record
 
@@ -64,7 +64,13 @@ def evaluate(
     classes = tuple(_as_measured(entry, judgement.metrics) for entry in classes)
     curves = curves_of(labelled, calibrations, in_sample)
     confusion, given_true, given_predicted = describing.confusion_of(labelled)
-    reliability = _reliability(labelled, stated, options)
+    diagrams = list(reliability_of(labelled, None, stated, options))
+    for class_, class_name in enumerate(predictions.class_names):
+        rows = np.flatnonzero(predictions.predicted_class == class_)
+        if len(rows) > 0:
+            own = {key: Stated(entry.confidence[rows]) for key, entry in stated.items()}
+            diagrams += reliability_of(labelled.take(rows), class_name, own, options)
+    reliability = tuple(diagrams)
     results = Results(
         class_names=predictions.class_names,
         scale=float(predictions.scale),
@@ -121,19 +127,6 @@ def metric_columns(results: Results) -> dict[str, list[str] | list[float] | list
     class_names = columns.pop("class_name")
     every = {"class": ["all" if name is None else name for name in class_names]}
     return {"method": columns.pop("method"), **every, **columns}
-
-
-def _reliability(
-    labelled: Labelled, stated: Mapping[Key, Stated], options: EvaluationOptions
-) -> tuple[Reliability, ...]:
-    """Return the diagrams over all, then those of each class that was predicted."""
-    found = list(reliability_of(labelled, None, stated, options))
-    for class_, class_name in enumerate(labelled.predictions.class_names):
-        rows = np.flatnonzero(labelled.predictions.predicted_class == class_)
-        if len(rows) > 0:
-            own = {key: Stated(entry.confidence[rows]) for key, entry in stated.items()}
-            found += reliability_of(labelled.take(rows), class_name, own, options)
-    return tuple(found)
 
 
 def cross_fit(

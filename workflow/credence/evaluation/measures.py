@@ -376,8 +376,14 @@ def floors(
         if not metrics:
             continue
         if metrics[0].needs_vector:
-            assert true_class is not None
-            simulated = _class_sums(own, judged, true_class)
+            assert true_class is not None and judged.probabilities is not None
+            class_ = own.position // (own.n_cells // judged.probabilities.shape[1])
+            of_class = np.zeros((len(true_class), own.n_cells))
+            for draw, classes in enumerate(true_class):
+                is_true = classes[own.row] == class_
+                weight = judged.weight[own.row[is_true]]
+                of_class[draw] = sum_by(own.position[is_true], weight, own.n_cells)
+            simulated = of_class[None, None]
         else:
             entries = (judged.weight[own.row], (own.position, own.row))
             shape = (own.n_blocks * own.n_cells, judged.n_samples)
@@ -399,17 +405,6 @@ def _drawn_classes(judged: Judged, chance: Floats) -> Integers:
     level = chance.T[:, :, None] * cumulative[:, -1:]
     # Beyond how many of the vector's steps each number lies.
     return np.stack([(own >= cumulative[:, :-1]).sum(axis=1) for own in level])
-
-
-def _class_sums(placed: BinPlaces, judged: Judged, true_class: Integers) -> Floats:
-    assert judged.probabilities is not None
-    class_ = placed.position // (placed.n_cells // judged.probabilities.shape[1])
-    outcome = np.zeros((len(true_class), placed.n_cells))
-    for draw, classes in enumerate(true_class):
-        is_true = classes[placed.row] == class_
-        weight = judged.weight[placed.row[is_true]]
-        outcome[draw] = sum_by(placed.position[is_true], weight, placed.n_cells)
-    return outcome[None, None]
 
 
 def chances(key: np.ndarray[tuple[int], np.dtype[np.uint64]], n_draws: int) -> Floats:

@@ -30,12 +30,59 @@ def notices_of(
     n_folds: int,
 ) -> tuple[Notice, ...]:
     """Return everything that makes a number less sure than it looks."""
-    return (
-        *_about_the_set(labelled),
-        *_about_classes(classes, n_folds, UNCALIBRATED in in_sample),
-        *_about_fallbacks(labelled, in_sample),
-        *_about_held_out(labelled, held_out),
-    )
+    found = []
+    n_ties = labelled.predictions.n_ties
+    if n_ties > 0:
+        text = (
+            f"{plural(n_ties, 'protein')} of the calibration set "
+            f"{'has' if n_ties == 1 else 'have'} two or more classes with the same best score. "
+            "The class that comes first in the table counts as predicted."
+        )
+        found.append(Notice("ties", text))
+    if len(np.unique(labelled.cluster)) == labelled.n_samples:
+        text = (
+            "Every protein of the calibration set counts as independent of all others. If some "
+            "are relatives, the intervals are too narrow and the held-out numbers too good. "
+            "Give the sequences, or a table of clusters."
+        )
+        found.append(Notice("no relatives", text, is_warning=True))
+    if len(np.unique(labelled.weight)) > 1:
+        text = "Proteins of the calibration set carry different weights. Shares and metrics are "
+        found.append(Notice("weights", text + "weighted; counts of proteins are not."))
+    found += _about_classes(classes, n_folds, UNCALIBRATED in in_sample)
+    predicted = labelled.predictions.predicted_class
+    for class_ in np.unique(predicted):
+        rows, class_name = predicted == class_, labelled.predictions.class_names[class_]
+        for flag in FALLBACKS:
+            notes = {name: stated.note[rows] for name, stated in in_sample.items()}
+            methods = [name for name, note in notes.items() if (note & int(flag)).any()]
+            if methods:
+                whose = "" if len(methods) == len(in_sample) else f" ({', '.join(methods)})"
+                text = f"{class_name}{whose}: {NOTE_TEXTS[flag]}."
+                found.append(Notice("fallback", text, class_name, is_warning=True))
+    for method, confidence in held_out.items():
+        known = ~np.isnan(confidence)
+        n_unknown = int((~known).sum())
+        if n_unknown > 0:
+            text = (
+                f"{method} gives {plural(n_unknown, 'protein')} no held-out confidence, because "
+                "the class predicted occurs in no other fold. They are left out of the held-out "
+                "numbers."
+            )
+            found.append(Notice("left out", text, is_warning=True))
+        clipped = pointwise.is_clipped(confidence[known])
+        n_clipped = int(clipped.sum())
+        if n_clipped == 0:
+            continue
+        stated_right = confidence[known][clipped] > 0.5  # each is 0 or 1
+        n_mistaken = int((stated_right != labelled.is_correct[known][clipped]).sum())
+        text = (
+            f"{method} gives {plural(n_clipped, 'protein')} a held-out confidence of 0 or 1, and "
+            f"{n_mistaken:,} of these {'was' if n_mistaken == 1 else 'were'} mistaken. For the "
+            f"negative log-likelihood they count as {pointwise.CLIP:g} away from 0 or 1."
+        )
+        found.append(Notice("clipped", text, is_warning=n_mistaken > 0))
+    return tuple(found)
 
 
 def notices_of_draws(n_draws: int, level: float) -> tuple[Notice, ...]:
@@ -71,29 +118,6 @@ def notices_of_reliability(
     return tuple(found)
 
 
-def _about_the_set(labelled: Labelled) -> list[Notice]:
-    found = []
-    n_ties = labelled.predictions.n_ties
-    if n_ties > 0:
-        text = (
-            f"{plural(n_ties, 'protein')} of the calibration set "
-            f"{'has' if n_ties == 1 else 'have'} two or more classes with the same best score. "
-            "The class that comes first in the table counts as predicted."
-        )
-        found.append(Notice("ties", text))
-    if len(np.unique(labelled.cluster)) == labelled.n_samples:
-        text = (
-            "Every protein of the calibration set counts as independent of all others. If some "
-            "are relatives, the intervals are too narrow and the held-out numbers too good. "
-            "Give the sequences, or a table of clusters."
-        )
-        found.append(Notice("no relatives", text, is_warning=True))
-    if len(np.unique(labelled.weight)) > 1:
-        text = "Proteins of the calibration set carry different weights. Shares and metrics are "
-        found.append(Notice("weights", text + "weighted; counts of proteins are not."))
-    return found
-
-
 def _about_classes(classes: Sequence[ClassCount], n_folds: int, shows_raw: bool) -> list[Notice]:
     found = []
     for entry in classes:
@@ -120,47 +144,4 @@ def _about_classes(classes: Sequence[ClassCount], n_folds: int, shows_raw: bool)
         if entry.n_true == 0 and entry.n_predicted > 0:
             text = f"No calibration protein is truly {name}, so every prediction of it was wrong."
             found.append(Notice("no true member", text, name, is_warning=True))
-    return found
-
-
-def _about_fallbacks(labelled: Labelled, in_sample: Mapping[str, Confidence]) -> list[Notice]:
-    """Return a notice per class and reason, naming the methods that it concerns."""
-    found = []
-    predicted = labelled.predictions.predicted_class
-    for class_ in np.unique(predicted):
-        rows, class_name = predicted == class_, labelled.predictions.class_names[class_]
-        for flag in FALLBACKS:
-            notes = {name: stated.note[rows] for name, stated in in_sample.items()}
-            methods = [name for name, note in notes.items() if (note & int(flag)).any()]
-            if methods:
-                whose = "" if len(methods) == len(in_sample) else f" ({', '.join(methods)})"
-                text = f"{class_name}{whose}: {NOTE_TEXTS[flag]}."
-                found.append(Notice("fallback", text, class_name, is_warning=True))
-    return found
-
-
-def _about_held_out(labelled: Labelled, held_out: Mapping[str, Floats]) -> list[Notice]:
-    found = []
-    for method, confidence in held_out.items():
-        known = ~np.isnan(confidence)
-        n_unknown = int((~known).sum())
-        if n_unknown > 0:
-            text = (
-                f"{method} gives {plural(n_unknown, 'protein')} no held-out confidence, because "
-                "the class predicted occurs in no other fold. They are left out of the held-out "
-                "numbers."
-            )
-            found.append(Notice("left out", text, is_warning=True))
-        clipped = pointwise.is_clipped(confidence[known])
-        n_clipped = int(clipped.sum())
-        if n_clipped == 0:
-            continue
-        stated_right = confidence[known][clipped] > 0.5  # each is 0 or 1
-        n_mistaken = int((stated_right != labelled.is_correct[known][clipped]).sum())
-        text = (
-            f"{method} gives {plural(n_clipped, 'protein')} a held-out confidence of 0 or 1, and "
-            f"{n_mistaken:,} of these {'was' if n_mistaken == 1 else 'were'} mistaken. For the "
-            f"negative log-likelihood they count as {pointwise.CLIP:g} away from 0 or 1."
-        )
-        found.append(Notice("clipped", text, is_warning=n_mistaken > 0))
     return found

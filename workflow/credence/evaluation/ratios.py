@@ -68,7 +68,13 @@ def estimate(cluster: Strings, ratios: Sequence[Ratio], level: float, n_draws: i
         squares = np.asarray(denominator.multiply(denominator).sum(axis=1)).ravel()
         # What one pseudo-cluster weighs; means other than shares have no guard.
         unit = np.where(is_share, divide(squares, total), 0.0)[known]
-        drawn = _draw(numerator[known], denominator[known], unit, keys, n_draws)
+        guard_right, guard_wrong = guard_draws(n_draws)
+        numerator, denominator = numerator[known], denominator[known]
+        drawn = np.empty((len(unit), n_draws))
+        for draws, weight in weight_blocks(keys, n_draws, DRAWS_AT_ONCE):
+            right = numerator @ weight + np.outer(unit, guard_right[draws])
+            guard = np.outer(unit, guard_right[draws] + guard_wrong[draws])
+            drawn[:, draws] = right / (denominator @ weight + guard)
         n_near = divide(total**2, squares)[known]
         low, high = expanded_quantiles(drawn, n_near, FitOptions(level=level))
         lower[known] = np.minimum(low, value[known])
@@ -87,19 +93,3 @@ def _cluster_sums(
     ).tocsr()
     sums.sum_duplicates()
     return sums
-
-
-def _draw(
-    numerator: sparse.csr_array,
-    denominator: sparse.csr_array,
-    unit: Floats,
-    keys: np.ndarray[tuple[int], np.dtype[np.uint64]],
-    n_draws: int,
-) -> Floats:
-    guard_right, guard_wrong = guard_draws(n_draws)
-    drawn = np.empty((len(unit), n_draws))
-    for draws, weight in weight_blocks(keys, n_draws, DRAWS_AT_ONCE):
-        right = numerator @ weight + np.outer(unit, guard_right[draws])
-        both = denominator @ weight + np.outer(unit, guard_right[draws] + guard_wrong[draws])
-        drawn[:, draws] = right / both
-    return drawn

@@ -165,7 +165,11 @@ def coherent(held: Booleans, stated: Floats, fixed: Floats | None, first: Boolea
             share[:, ~which] = (1.0 - own) * free
         else:
             share = nearest_shares(matrix, target, np.zeros(len(rows)), np.zeros(len(matrix)))
-        answer[:, rows] = sums_of(inside, share)
+        total = np.zeros((n_events, len(rows)))
+        # Class by class: more classes are never less, not even by rounding.
+        for class_ in range(n_classes):
+            total += np.where(inside[:, class_, None], share[:, class_], 0.0)
+        answer[:, rows] = np.minimum(total, 1.0)
     is_known = ~np.isnan(stated)
     if fixed is not None:
         is_known |= (held == first[None]).all(axis=2) & ~np.isnan(fixed)[None, :]
@@ -188,12 +192,3 @@ def rows_of_each_problem(
     _, kind = np.unique(words, return_inverse=True)
     order = np.argsort(kind, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(kind[order])) + 1)
-
-
-def sums_of(held: Booleans, share: Floats) -> Floats:
-    """Return the share of each event, at most 1, shape (n_events, n_samples)."""
-    answer = np.zeros((len(held), len(share)))
-    # Class by class: more classes are never less, not even by rounding.
-    for class_ in range(held.shape[1]):
-        answer += np.where(held[:, class_, None], share[:, class_], 0.0)
-    return np.minimum(answer, 1.0)

@@ -183,6 +183,11 @@ def study_events(
     known = (asked[0].table.used, data.frequency, evidence.types, evidence.admissible, agrees)
     model = EventModel(predictions.class_names, *known, fitted, mixture_of(data.labelled))
     outcome = np.stack([one.came_true for one in asked]).astype(float)
+    features = []
+    for of in FEATURES.values():
+        why = f"needs {of.needs}" if of.name in asked[0].table.missing else ""
+        why = "left out by the settings" if of.name in options.without else why
+        features.append(findings.FeatureFinding(of.name, of.group, of.summary, why))
     return model, findings.EventsFinding(
         forecaster=options.forecaster,
         compared=(*options.every, *((NAME,) if rivals is not None else ())),
@@ -190,7 +195,7 @@ def study_events(
         level=options.level,
         agrees=model.agrees,
         method=next(iter(calibrators), ""),
-        features=_feature_findings(asked[0].table, options.without),
+        features=tuple(features),
         events=tuple(found),
         n_moved=int((np.abs(raw - published) > MOVED).sum()),
         nll_before=_mean_loss(raw, outcome),
@@ -324,17 +329,6 @@ def _learning(
         findings.LearningPoint(share, n, tuple(row for row in rows if row.method == f"{share:g}"))
         for share, n in zip(SHARES_LEARNT, learnt_from, strict=True)
     )
-
-
-def _feature_findings(
-    table: FeatureTable, without: Sequence[str]
-) -> tuple[findings.FeatureFinding, ...]:
-    found = []
-    for entry in FEATURES.values():
-        why = f"needs {entry.needs}" if entry.name in table.missing else ""
-        why = "left out by the settings" if entry.name in without else why
-        found.append(findings.FeatureFinding(entry.name, entry.group, entry.summary, why))
-    return tuple(found)
 
 
 def _mean_loss(stated: Floats, outcome: Floats) -> float:

@@ -76,21 +76,6 @@ def by_score(labelled: Labelled) -> Ranked:
     )
 
 
-def by_confidence(held_out: HeldOut) -> Ranked:
-    """Return calibration proteins, let through by confidences of fits without their cluster."""
-    return Ranked(
-        on=ON_CONFIDENCE,
-        value=STEPS[held_out.step],
-        grid=STEPS[::-1],
-        predicted=held_out.predicted,
-        true=held_out.true,
-        weight=held_out.weight,
-        cluster=held_out.key[held_out.cluster].astype(str).astype(object),
-        family=held_out.cluster,
-        order=np.arange(len(held_out.step)),
-    )
-
-
 def thresholds_of(
     ranked: Sequence[Ranked], class_names: Sequence[str], wanted: Wanted
 ) -> tuple[Threshold, ...]:
@@ -172,7 +157,18 @@ def find_thresholds(labelled: Labelled, held_out: HeldOut | None, wanted: Wanted
     ranked = [] if labelled.predictions.top_score is None else [by_score(labelled)]
     curves: list[ErrorCurve] = []
     if held_out is not None and len(held_out.step):
-        ranked.append(by_confidence(held_out))
+        own = Ranked(
+            on=ON_CONFIDENCE,
+            value=STEPS[held_out.step],
+            grid=STEPS[::-1],
+            predicted=held_out.predicted,
+            true=held_out.true,
+            weight=held_out.weight,
+            cluster=held_out.key[held_out.cluster].astype(str).astype(object),
+            family=held_out.cluster,
+            order=np.arange(len(held_out.step)),
+        )
+        ranked.append(own)
         curves.append(curve_of(None, own_errors(held_out, wanted.certainty)))
         for class_, name in enumerate(names):
             of_class = held_out.of_class(class_)

@@ -37,6 +37,15 @@ def use_lists(
             own = errors_of(held_out.of_class(class_), counts[class_], certainty)
             lists += [list_of(class_name, own, error, level) for error in allowed]
             whole.append(_ending_at(class_name, own, 0, 1.0, level))
+    plan = plan_of(held_out, by_stratum(counts), N_VERIFY)
+    width, after = plan.width(), plan.width(plan.n_verify)
+    verify = tuple(
+        VerifyClass(name, int(n), float(width[class_]), float(after[class_]))
+        for class_, (name, n) in enumerate(
+            zip(class_names, plan.n_verify.sum(axis=1), strict=True)
+        )
+        if n
+    )
     return UseLists(
         name=name,
         n=int(counts.sum()),
@@ -47,22 +56,7 @@ def use_lists(
         every=tuple(whole),
         curve=curve_of(None, every),
         n_verify=N_VERIFY,
-        verify=verify_next(held_out, counts, class_names, N_VERIFY),
-    )
-
-
-def verify_next(
-    held_out: HeldOut, counts: Integers, class_names: Sequence[str], number: int
-) -> tuple[VerifyClass, ...]:
-    """Return how many predictions of each class to verify of so many, where there are some."""
-    plan = plan_of(held_out, by_stratum(counts), number)
-    width, after = plan.width(), plan.width(plan.n_verify)
-    return tuple(
-        VerifyClass(name, int(n), float(width[class_]), float(after[class_]))
-        for class_, (name, n) in enumerate(
-            zip(class_names, plan.n_verify.sum(axis=1), strict=True)
-        )
-        if n
+        verify=verify,
     )
 
 

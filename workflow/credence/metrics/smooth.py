@@ -79,20 +79,16 @@ SMOOTH = Metric(
 RULE = 1.06  # Zhang et al. 2020, after Silverman: 1.06 σ n^(−1/5)
 
 
-def bandwidth_of(weight: Floats, n_effective: Floats) -> Floats:
-    """Return 1.06 σ n^(−1/5), σ the standard deviation of the confidences."""
+def kernel_curve(sums: Floats, n_effective: Floats) -> tuple[Floats, Floats]:
+    """Return smoothed weight and smoothed outcome in the cells of the grid."""
+    weight = sums[0]
     total = weight.sum(axis=-1)
     place = centres()
     mean = divide((weight * place).sum(axis=-1), total, 0.0)
     spread = (weight * (place - mean[..., None]) ** 2).sum(axis=-1)
     deviation = np.sqrt(divide(spread, total, 0.0))
     count = np.where(np.asarray(n_effective) > 0, n_effective, 1.0)
-    return np.asarray(RULE * deviation * count ** (-1 / 5))
-
-
-def kernel_curve(sums: Floats, n_effective: Floats) -> tuple[Floats, Floats]:
-    """Return smoothed weight and smoothed outcome in the cells of the grid."""
-    bandwidth = bandwidth_of(sums[0], n_effective)
+    bandwidth = np.asarray(RULE * deviation * count ** (-1 / 5))
     return smoothed(transform(sums[0]), bandwidth), smoothed(transform(sums[2]), bandwidth)
 
 

@@ -440,14 +440,19 @@ class _Draft:
 
     def place(self, search: Search) -> None:
         """Give the others cluster and group, or set them aside for what they connect."""
-        known, group = self.known, _groups_in_effect(self.known)
+        known, group = self.known, self.known.group.copy()
+        # Those set aside count for the group of their cluster, if it has one.
+        is_aside = known.role == SET_ASIDE
+        home = dict(zip(known.cluster[~is_aside], known.group[~is_aside], strict=True))
+        group[is_aside] = [home.get(name, NO_GROUP) for name in known.cluster[is_aside]]
         counts = np.flatnonzero(group != NO_GROUP)
         rows = self.open_rows()
         found = search.among_old(self.new.take(rows), known.take(counts), group[counts])
         found = found.renamed(rows, counts)
         # The closest comes last, so that it is the one that is named.
         found = found.take(np.argsort(found.identity, kind="stable"))
-        closed = _closed_groups(known)
+        roles = zip(known.group.tolist(), known.role.tolist(), strict=True)  # of closed groups
+        closed = {name: role for name, role in roles if role not in (CALIBRATION, SET_ASIDE)}
         for at in range(found.n_pairs):
             row, old = int(found.first[at]), int(found.second[at])
             likeness, role = float(found.identity[at]), closed.get(group[old])
@@ -473,7 +478,10 @@ class _Draft:
             self.judge(row, BRIDGES_GROUPS, str(reason))
         added, group = rows[stays], placed.group[stays]
         is_free = group == NO_GROUP
-        cluster = _renamed(placed.cluster[stays], is_free, set(known.cluster))
+        cluster, taken = placed.cluster[stays], set(known.cluster)
+        for at in np.flatnonzero(is_free).tolist():
+            while cluster[at] in taken:  # a new one never bears the name of an old one
+                cluster[at] += NEW_MARK
         is_open = np.isin(known.group.astype(str), [*closed, NO_GROUP], invert=True)
         group[is_free] = pack_beside(
             known.group[is_open],
@@ -497,27 +505,3 @@ def _rows_by(key: Strings, rows: Integers) -> dict[str, list[int]]:
 
 def _likeness(identity: float) -> str:
     return f" (identity {identity:.2f})" if identity > 0.0 else ""
-
-
-def _groups_in_effect(known: KnownSet) -> Strings:
-    """Return the group of each old protein, set aside ones by their cluster; '' for none."""
-    group = known.group.copy()
-    is_aside = known.role == SET_ASIDE
-    home = dict(zip(known.cluster[~is_aside], known.group[~is_aside], strict=True))
-    group[is_aside] = [home.get(name, NO_GROUP) for name in known.cluster[is_aside]]
-    return group
-
-
-def _closed_groups(known: KnownSet) -> dict[str, str]:
-    """Return the groups that nothing may enter, with their role."""
-    pairs = zip(known.group.tolist(), known.role.tolist(), strict=True)
-    return {group: role for group, role in pairs if role not in (CALIBRATION, SET_ASIDE)}
-
-
-def _renamed(names: Strings, is_free: Booleans, taken: set[str]) -> Strings:
-    """Return names of clusters; a new one never bears the name of an old one."""
-    renamed = names.copy()
-    for row in np.flatnonzero(is_free).tolist():
-        while renamed[row] in taken:
-            renamed[row] += NEW_MARK
-    return renamed

@@ -251,6 +251,28 @@ class Section:
     is_expert: bool = False  # Whether it is shown among expert parts only
 
 
+# A block, a text for a paragraph, a figure by itself, some of these, or nothing.
+Part = Block | Figure | str | Iterable[Any] | bool | None
+
+
+def flat(*parts: Part) -> tuple[Block, ...]:
+    """Return the blocks that there are."""
+    found: list[Block] = []
+    for part in filter(None, parts):
+        if isinstance(part, str):
+            found.append(Paragraph(part))
+        elif isinstance(part, Figure):
+            found.append(FigureRow((part,)))
+        else:
+            found += [part] if isinstance(part, Block) else flat(*part)  # type: ignore[misc]
+    return tuple(found)
+
+
+def lead(text: str) -> Paragraph:
+    """Return the sentence that a reader should take away."""
+    return Paragraph(text, is_lead=True)
+
+
 KINDS: dict[type[Any], str] = {TableBlock: "Table", TableColumn: "Column"}
 
 

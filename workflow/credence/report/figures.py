@@ -3,7 +3,7 @@
 import io
 import re
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import matplotlib as mpl
@@ -324,11 +324,8 @@ def _places(figure: Figure) -> str:
     box = axes.get_position()
     corners = (box.x0 * width, (1 - box.y1) * height, box.x1 * width, (1 - box.y0) * height)
     bounds = (*axes.get_xlim(), *axes.get_ylim())
-    return f' data-box="{_joined(corners)}" data-ends="{_joined(bounds)}"'
-
-
-def _joined(numbers: Iterable[float]) -> str:
-    return " ".join(f"{float(number):.6g}" for number in numbers)
+    place, ends = (" ".join(f"{float(n):.6g}" for n in part) for part in (corners, bounds))
+    return f' data-box="{place}" data-ends="{ends}"'
 
 
 def _rounded(match: re.Match[str]) -> str:

@@ -17,7 +17,7 @@ from credence.calibrators.score_logs import share_bounds
 from credence.draws import encode_clusters
 from credence.evaluation.ratios import estimate, mean_of
 from credence.findings import SetClass, SetsFinding
-from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
+from credence.predictions import Booleans, Floats, Labelled, Predictions
 from credence.records import Stored, from_record, to_record
 
 
@@ -214,22 +214,17 @@ class _Parts:
             raise ValueError(f"{self.options.level:g} is no level")
 
 
-def held_out_sets(labelled: Labelled, options: SetOptions, fold: Integers) -> Booleans:
-    """Return the set of each protein from a fit without its fold, one column a class."""
-    found = np.ones((labelled.n_samples, labelled.predictions.n_classes), dtype=np.bool_)
-    for judged in left_out(fold):  # without another fold every class may be
-        sets = fit_sets(labelled.take(~judged), options)
-        found[judged] = sets.contains(labelled.predictions.take(judged))
-    return found
-
-
 def judge_sets(
     labelled: Labelled, options: SetOptions, n_folds: int, level: float, n_draws: int
 ) -> SetsFinding:
     """Return how often sets hold the true class, and how large they are."""
     names = labelled.predictions.class_names
     fold = fold_of(labelled.cluster, labelled.true_class, n_folds)
-    found = held_out_sets(labelled, options, fold)
+    found = np.ones((labelled.n_samples, labelled.predictions.n_classes), dtype=np.bool_)
+    for judged in left_out(fold):  # without another fold every class may be
+        sets = fit_sets(labelled.take(~judged), options)
+        found[judged] = sets.contains(labelled.predictions.take(judged))
+    found = found
     limits = fit_sets(labelled, options).limits()
     covered = found[np.arange(labelled.n_samples), labelled.true_class]
     size = found.sum(axis=1)

@@ -91,20 +91,6 @@ class ScoreLaw:
 @cache
 def score_law() -> ScoreLaw:
     """Return the law of all worlds, its confusions fitted to published counts."""
-    joint = _joint_counts()
-    prevalence = joint.sum(axis=1) / joint.sum()
-    favour = joint / joint.sum(axis=1, keepdims=True)
-    rng = np.random.default_rng(LAW_SEED)
-    return ScoreLaw(
-        prevalence=prevalence,
-        favour=favour,
-        rival=_rivals(favour),
-        bias=rng.normal(0.0, SPREAD_NETWORK_BIAS, (N_NETWORKS, N_CLASSES)),
-        sharpness=np.exp(rng.normal(0.0, SPREAD_SHARPNESS, N_NETWORKS)),
-    )
-
-
-def _joint_counts() -> Floats:
     # Diagonal and column sums are the web model's; row sums are the first
     # submission's label counts, the structural ones scaled to 1 - SHARE_OTHER.
     correct = np.array(PUBLISHED_CORRECT, dtype=float)
@@ -118,10 +104,10 @@ def _joint_counts() -> Floats:
     for _ in range(FIT_ROUNDS):
         cells *= (missed / cells.sum(axis=1))[:, None]
         cells *= wrong / cells.sum(axis=0)
-    return cells + np.diag(correct)
-
-
-def _rivals(favour: Floats) -> Floats:
+    joint = cells + np.diag(correct)
+    prevalence = joint.sum(axis=1) / joint.sum()
+    favour = joint / joint.sum(axis=1, keepdims=True)
+    rng = np.random.default_rng(LAW_SEED)
     rival = np.zeros((N_CLASSES, N_CLASSES, N_CLASSES))
     for true_class in range(N_CLASSES):
         for favoured in range(N_CLASSES):
@@ -132,7 +118,13 @@ def _rivals(favour: Floats) -> Floats:
                 share *= (1.0 - TRUE_CLASS_IS_RIVAL) / share.sum()
                 share[true_class] = TRUE_CLASS_IS_RIVAL
             rival[true_class, favoured] = share / share.sum()
-    return rival
+    return ScoreLaw(
+        prevalence=prevalence,
+        favour=favour,
+        rival=rival,
+        bias=rng.normal(0.0, SPREAD_NETWORK_BIAS, (N_NETWORKS, N_CLASSES)),
+        sharpness=np.exp(rng.normal(0.0, SPREAD_SHARPNESS, N_NETWORKS)),
+    )
 
 
 MOST_SAMPLES = 100_000_000  # beyond it, ids alone fill the memory of any workstation

@@ -1,7 +1,7 @@
 """The demo world: proteins, scores and troves, with all that is true of them, and its files."""
 
 import io
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -316,21 +316,36 @@ def render_files(world: World) -> dict[str, str | bytes]:
     """Return the content of each file of a world, by its path."""
     calibration = world.calibration
     kinds = "\n".join(f"  {kind}: {text}" for kind, text in KINDS.items())
+    planted = ((entry.id, entry.kind, ",".join(entry.sources)) for entry in world.planted)
+    labels = ((row[0], row[3]) for row in true_rows(world) if row[1] == "calibration")
+    predicted = world.use.labelled.predictions.predicted_class
+    confidence = precision_at(calibration, predicted, _top_score(world.use))
+    last = ["Confidence", *(f"{value:.2f}" for value in confidence)]
+    lines = zip(_score_lines(world.use), last, strict=True)
+    names = np.array(CLASS_NAMES)
+    buffer = io.BytesIO()
+    np.savez(
+        buffer,
+        softmax=np.round(calibration.networks, NETWORK_DECIMALS).astype(np.float32),
+        class_names=names,
+        true_class=names[calibration.true_class],
+        id=calibration.ids.astype(str),
+    )
     return {
         "README.txt": README.format(seed=world.settings.seed, kinds=kinds),
         "calibration.csv": labelled_csv(calibration),
         "proteins.fasta": fasta(calibration.ids, calibration.sequences),
-        "labels.tsv": labels_tsv(calibration),
-        "calibration_networks.npz": networks_npz(calibration),
+        "labels.tsv": tsv(("id", "true_class"), *labels),
+        "calibration_networks.npz": buffer.getvalue(),
         "training.fasta": fasta(world.training.ids, world.training.sequences),
-        "use.csv": web_csv(world.use, calibration),
+        "use.csv": "\n".join(f"{line},{value}" for line, value in lines) + "\n",
         "use.fasta": fasta(world.use.ids, world.use.sequences),
         "trove_htj.csv": labelled_csv(world.trove),
         "trove_htj.fasta": fasta(world.trove.ids, world.trove.sequences),
         "trove_mixed.csv": labelled_csv(world.mixed_trove),
         "trove_mixed.fasta": fasta(world.mixed_trove.ids, world.mixed_trove.sequences),
-        "truth/families.tsv": families_tsv(world),
-        "truth/planted.tsv": planted_tsv(world),
+        "truth/families.tsv": tsv(("id", "set", "family", "true_class"), *true_rows(world)),
+        "truth/planted.tsv": tsv(("id", "kind", "sources"), *planted),
     }
 
 
@@ -346,15 +361,6 @@ def fasta(ids: Strings, sequences: Strings) -> str:
 def labelled_csv(simulated: SimulatedSet) -> str:
     """Return scores in PhANNs' labelled layout: the row's name carries the label."""
     return "\n".join(_score_lines(simulated)) + "\n"
-
-
-def web_csv(simulated: SimulatedSet, calibration: SimulatedSet) -> str:
-    """Return scores as PhANNs' web site has them, with the precision from that score on."""
-    predicted = simulated.labelled.predictions.predicted_class
-    confidence = precision_at(calibration, predicted, _top_score(simulated))
-    last = ["Confidence", *(f"{value:.2f}" for value in confidence)]
-    lines = zip(_score_lines(simulated), last, strict=True)
-    return "\n".join(f"{line},{value}" for line, value in lines) + "\n"
 
 
 def precision_at(calibration: SimulatedSet, predicted_class: Integers, score: Floats) -> Floats:
@@ -374,30 +380,13 @@ def precision_at(calibration: SimulatedSet, predicted_class: Integers, score: Fl
     return values
 
 
-def networks_npz(simulated: SimulatedSet) -> bytes:
-    """Return the ten networks' scores as an npz archive in PhANNs' array layout."""
-    names = np.array(CLASS_NAMES)
-    buffer = io.BytesIO()
-    np.savez(
-        buffer,
-        softmax=np.round(simulated.networks, NETWORK_DECIMALS).astype(np.float32),
-        class_names=names,
-        true_class=names[simulated.true_class],
-        id=simulated.ids.astype(str),
-    )
-    return buffer.getvalue()
+def tsv(*rows: tuple[str, ...]) -> str:
+    """Return a table of texts, the first row its header."""
+    return "".join("\t".join(row) + "\n" for row in rows)
 
 
-def labels_tsv(simulated: SimulatedSet) -> str:
-    """Return the true class of every protein."""
-    rows = zip(simulated.ids, simulated.true_class, strict=True)
-    lines = [f"{id_}\t{CLASS_NAMES[class_]}" for id_, class_ in rows]
-    return "\n".join(["id\ttrue_class", *lines]) + "\n"
-
-
-def families_tsv(world: World) -> str:
-    """Return the true set, family and class of every protein."""
-    lines = ["id\tset\tfamily\ttrue_class"]
+def true_rows(world: World) -> Iterator[tuple[str, ...]]:
+    """Yield the id, true set, family and class of every protein."""
     for name, part in (
         ("calibration", world.calibration),
         ("use", world.use),
@@ -405,18 +394,8 @@ def families_tsv(world: World) -> str:
         ("trove_mixed", world.mixed_trove),
         ("training", world.training),
     ):
-        lines += [
-            f"{id_}\t{name}\t{family}\t{CLASS_NAMES[class_]}"
-            for id_, family, class_ in zip(part.ids, part.family, part.true_class, strict=True)
-        ]
-    return "\n".join(lines) + "\n"
-
-
-def planted_tsv(world: World) -> str:
-    """Return everything that was planted, a line each."""
-    lines = ["id\tkind\tsources"]
-    lines += [f"{entry.id}\t{entry.kind}\t{','.join(entry.sources)}" for entry in world.planted]
-    return "\n".join(lines) + "\n"
+        for id_, family, class_ in zip(part.ids, part.family, part.true_class, strict=True):
+            yield id_, name, family, CLASS_NAMES[class_]
 
 
 def _top_score(simulated: SimulatedSet) -> Floats:

@@ -13,7 +13,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import click
 import numpy as np
 import pandas as pd
 
@@ -29,7 +28,7 @@ from credence.novelty.reference import Look as Distances
 from credence.novelty.trust import Neighbours
 from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Predictions, Strings
 from credence.problems import Problem, raise_any, refuse
-from credence.progress import Progress
+from credence.progress import Progress, echo
 from credence.stages.check import read_summary
 from credence.stages.lists import finish_table, list_paths
 from credence.stages.novelty import look_at, seen_of
@@ -130,26 +129,28 @@ class Given:
     def how(self) -> dict[str, str]:
         """What else decides on the bytes that are written."""
         safe = str(self.spreadsheet_safe)
-        return {
-            "--parts": str(self.parts),
-            "--match": self.match,
-            "--spreadsheet-safe": safe,
-            "--spec": repr(self.stated),
-        }
+        own = {"--parts": str(self.parts), "--match": self.match}
+        return own | {"--spreadsheet-safe": safe, "--spec": repr(self.stated)}
 
     @cached_property
     def annotation(self) -> Annotation:
         """What the proteins are given."""
         file = read_calibration(Path(self.calibration))
         shift = None if self.shift is None else SHIFT.read(Path(self.shift))
-        newcomers, sequences = _newcomers(
-            self.novelty, self.proteins, self.vectors, self.match, self.name, file
-        )
+        if self.novelty is None and self.vectors is not None:
+            remedy = "Give what credence novelty wrote."
+            raise refuse("--novelty", "nothing says what is known.", remedy)
+        is_by_sequence = self.novelty is not None and self.vectors is None
+        proteins = () if self.proteins is None else (self.proteins,)
+        sequences = {} if is_by_sequence else read_sequences(proteins, self.match)
+        newcomers = None if self.novelty is None else Newcomers(self, self.novelty, file)
+        if newcomers is not None and is_by_sequence:
+            sequences = newcomers.features.sequences
         if self.parts:
-            if newcomers is None or self.novelty is None:
+            if newcomers is None:
                 what = "nothing says where calibration proteins lie."
                 raise refuse("--parts", what, "Give --novelty, and --proteins or --vectors.")
-            newcomers.look_around(self.novelty)
+            newcomers.look_around(str(self.novelty))
         events, known = _events(self.events, self.evidence, self.novelty)
         answers = None if self.answers is None else read_answers(self.answers)
         known_to = (file, shift, newcomers, events, known, sequences)
@@ -233,7 +234,7 @@ def _annotate(
     annotation = given.annotation
     for_whole = {"--also": also is not None, "--lists": lists is not None}
     for_whole |= {"--spreadsheet-safe": safe, "--six-decimals": given.six_decimals}
-    mark, rows = _part_of(part, tables, summary, given.how, given.files, for_whole)
+    mark, rows = _part_of(part, given, summary, for_whole)
     if mark and Path(out).suffix != ".parquet":
         what = "a part is written as Parquet."
         remedy = "Give a name that ends in .parquet; credence gather writes every kind of table."
@@ -266,18 +267,15 @@ def _annotate(
                 first, outs, annotation.file, annotation.shift, settings, name, lists,
                 lists_record, spreadsheet_safe=safe, in_six_decimals=given.six_decimals,
             )  # fmt: skip
-    if novelty_record is not None:
-        newcomers = annotation.newcomers
-        write_record(Path(novelty_record), {} if newcomers is None else newcomers.set.finding())
+    newcomers = annotation.newcomers
+    write_record(novelty_record, {} if newcomers is None else newcomers.set.finding())
     message = f", {n_unscored} of them without scores" if n_unscored else ""
-    click.echo(
-        f"Wrote {out}: {n_samples} proteins, {n_unknown} without a confidence{message}.", err=True
-    )
+    echo(f"Wrote {out}: {n_samples} proteins, {n_unknown} without a confidence{message}.")
     if sameness is not None and sameness.is_changed:
         shown = ", ".join(given.shown or tables)
-        click.echo(f"{shown}: {warning_of(sameness)}.", err=True)
+        echo(f"{shown}: {warning_of(sameness)}.")
     elif annotation.file.sketch is None and annotation.file.needs is not Need.CLASS:
-        click.echo(f"{given.calibration}: {NO_SKETCH}", err=True)
+        echo(f"{given.calibration}: {NO_SKETCH}")
     echo_sentences(annotation, n_samples, out, given)
 
 
@@ -292,7 +290,7 @@ def echo_sentences(annotation: Annotation, n_samples: int, out: str, given: Give
     if file.counts.get("relatives") == RELATIVES_UNKNOWN:
         found.append((given.calibration, RELATIVES_UNKNOWN))
     for where, sentence in found:
-        click.echo(f"{where}: {sentence}.", err=True)
+        echo(f"{where}: {sentence}.")
 
 
 def sameness_of(
@@ -387,22 +385,15 @@ class Annotation:
 class Newcomers:
     """Proteins of a use-set beside those of a novelty file."""
 
-    def __init__(
-        self,
-        novelty: str,
-        proteins: str | None,
-        vectors: str | None,
-        match: str,
-        name: str,
-        calibration: CalibrationFile,
-    ) -> None:
+    def __init__(self, given: Given, novelty: str, calibration: CalibrationFile) -> None:
         self.file = NOVELTY.read(Path(novelty))
         self.reference = self.file.reference
-        self.features = Features(() if proteins is None else (proteins,), vectors, match)
+        proteins = (given.proteins,) if given.proteins and given.vectors is None else ()
+        self.features = Features(proteins, given.vectors, given.match)
         self.features.require_space(self.reference.space, novelty)
         seen = seen_of(self.file, calibration.held_out, calibration.class_names)
         bands = () if seen is None else bands_of(seen)
-        self.set = NovelSet(name, self.reference, self.file.detector, bands)
+        self.set = NovelSet(given.name, self.reference, self.file.detector, bands)
         self.neighbours: Neighbours | None = None
         self.class_names = calibration.class_names
 
@@ -489,27 +480,6 @@ class Newcomers:
         return replace(confidence, **found), note
 
 
-def _newcomers(
-    novelty: str | None,
-    proteins: str | None,
-    vectors: str | None,
-    match: str,
-    name: str,
-    calibration: CalibrationFile,
-) -> tuple[Newcomers | None, Mapping[str, str]]:
-    """Return how far proteins are from those known, and their sequences; neither if not asked."""
-    if novelty is None and vectors is not None:
-        remedy = "Give what credence novelty wrote."
-        raise refuse("--novelty", "nothing says what is known.", remedy)
-    if novelty is not None and vectors is None:
-        newcomers = Newcomers(novelty, proteins, None, match, name, calibration)
-        return newcomers, newcomers.features.sequences
-    sequences = read_sequences(() if proteins is None else (proteins,), match)
-    if novelty is None:
-        return None, sequences
-    return Newcomers(novelty, None, vectors, match, name, calibration), sequences
-
-
 def _events(
     events: str | None, evidence: str | None, novelty: str | None
 ) -> tuple[EventsFile | None, EvidenceTable | None]:
@@ -531,20 +501,16 @@ def _events(
 
 
 def _part_of(
-    part: str | None,
-    tables: Sequence[str],
-    summary: str | None,
-    how: Mapping[str, str],
-    files: Mapping[str, str | None],
-    for_whole: Mapping[str, bool],
+    part: str | None, given: Given, summary: str | None, for_whole: Mapping[str, bool]
 ) -> tuple[dict[str, str], RowRange | None]:
     """Return what a part of tables that were checked says of itself, and its rows of one table."""
     if part is None:
         return {}, None
+    tables, how, files = given.tables, given.how, given.files
     for option, is_given in for_whole.items():
         if is_given:
             raise refuse(option, "it is for whole tables.", "Give it to credence gather.")
-    number, n_parts = part_named(part)
+    named = part_named(part)
     if summary is None:
         what = f"the rows of {', '.join(tables)} were not counted."
         remedy = f"Check first: credence check {' '.join(tables)} --out check.json; give --check."
@@ -562,8 +528,7 @@ def _part_of(
         problems.append(Problem(summary, what, AGAIN))
     raise_any(problems)
     mark = Part(
-        number,
-        n_parts,
+        *named,
         # Of networks, a row of what is annotated is a protein.
         checked.n_samples + (0 if checked.n_networks else checked.n_unscored),
         known,
@@ -607,11 +572,9 @@ def gather_parts(
         _still_there(given, option, of_parts)
         for given, option in zip((calibration, shift), LISTED, strict=True)
     ]
-    lacking = [
-        option
-        for option, path in zip(LISTED, known, strict=True)
-        if path is None and option in {*of_parts.made_with, LISTED[0]}
-    ]
+    asked = {*of_parts.made_with, LISTED[0]}
+    pairs = zip(LISTED, known, strict=True)
+    lacking = [option for option, path in pairs if path is None and option in asked]
     if lacking and lists is not None:
         what = "nothing says what proteins held out show."
         raise refuse(lacking[0], what, "Give what the parts were annotated with.")
@@ -625,9 +588,9 @@ def gather_parts(
             spreadsheet_safe=spreadsheet_safe, in_six_decimals=six_decimals,
         )  # fmt: skip
     for path in outs:
-        click.echo(f"Wrote {path}: {n_rows} rows of {len(every)} parts.", err=True)
+        echo(f"Wrote {path}: {n_rows} rows of {len(every)} parts.")
     if file is None:
-        click.echo(f"{out}: without q-values, which need {' and '.join(lacking)}.", err=True)
+        echo(f"{out}: without q-values, which need {' and '.join(lacking)}.")
 
 
 LISTED = ("--calibration", "--shift")  # what lists rest on

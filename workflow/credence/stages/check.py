@@ -14,6 +14,7 @@ from credence.confidence import counted, sentences_of
 from credence.findings import InputFile
 from credence.predictions import Integers, Strings
 from credence.problems import InputError, Problem, gathering, raise_any
+from credence.progress import echo
 from credence.records import json_text, read_record
 from credence.stages import reading
 from credence.tables.digests import sha256_of
@@ -43,7 +44,7 @@ def check_tables(
     if samples is None and out is None and format_ is None and spec_json == "{}":
         proposals = propose_formats(Path(tables[0]))
         for proposal in proposals if len(proposals) > 1 else ():
-            click.echo(f"{tables[0]} may be {proposal.format}: {proposal.reason}", err=True)
+            echo(f"{tables[0]} may be {proposal.format}: {proposal.reason}")
     if samples is not None or out is not None:
         reading.require_other((samples, out), [*tables, proteins, calibration])
     spec = reading.stated_spec(tables, format_, spec_json)
@@ -61,13 +62,12 @@ def check_tables(
         if samples is not None:
             write_samples(Path(samples), read)
     summary = replace(summarise(census, inputs), read_as=repr(spec))
-    if out is not None:
-        write_record(Path(out), summary)
+    write_record(out, summary)
     if out is None or as_json:
         found = json_text({"problems": [], "set": summary}) if as_json else description(summary)
         click.echo(found, nl=not as_json)
     for notice in (*census.notices(), *same.sentences()):
-        click.echo(f"{tables[0]}: {notice}.", err=True)
+        echo(f"{tables[0]}: {notice}.")
 
 
 class Overlap:

@@ -9,8 +9,6 @@ from itertools import starmap
 from pathlib import Path
 from typing import Any, Literal
 
-import click
-
 from credence import __version__, findings
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.auto import AutoCalibration, Mix
@@ -23,6 +21,7 @@ from credence.evaluation.judging import Stated
 from credence.lists.thresholds import find_thresholds
 from credence.predictions import Labelled
 from credence.problems import Problem, gathering, nearest, plural, raise_any, refuse
+from credence.progress import echo
 from credence.releases.files import read_attach_summary
 from credence.sets.conformal import judge_sets
 from credence.settings import setting_rules
@@ -57,7 +56,19 @@ def evaluate_tables(
     files = _read_calibrations(calibrations)
     chosen = _chosen(chosen, files)
     used = _judged_set(given, files, settings)
-    before = _read_held_out(held_out, files, used.labelled, _facts(settings))
+    before: dict[str, Stated] = {}
+    problems: list[Problem] = []
+    for path in held_out:
+        with gathering(problems):
+            file = stage_files.read_held_out_file(Path(path), used.labelled, _facts(settings))
+            if file.method not in files:
+                what = f"{file.method!r} is not judged here."
+                raise refuse(path, what, "Give its calibration too, or leave it out.")
+            if file.method in before:
+                what = f"{file.method!r} was given already."
+                raise refuse(path, what, "Give each method once.")
+            before[file.method] = Stated(file.confidence, file.probabilities)
+    raise_any(problems)
     found = judge_calibrations(used.labelled, files, settings, chosen, before, resample)
     base = () if summary is None else read_summary(Path(summary)).inputs
     added = (entry for path in attached for entry in read_attach_summary(Path(path)).inputs)
@@ -73,7 +84,7 @@ def evaluate_tables(
         columns = threshold_columns(found.thresholds)
         write_table(Path(thresholds), columns, spreadsheet_safe=True, in_six_decimals=True)
     n_folds = settings.evaluation.folds
-    click.echo(f"Wrote {out}: {plural(len(files), 'method')}, {n_folds} folds.", err=True)
+    echo(f"Wrote {out}: {plural(len(files), 'method')}, {n_folds} folds.")
 
 
 def judge_calibrations(
@@ -134,7 +145,7 @@ def crossfit_tables(given: LabelledTables, out: str, settings: Settings, calibra
     own = stage_files.labelled_digest(labelled), _facts(settings)
     file = stage_files.HeldOutFile(name, *own, confidences[name], vectors.get(name))
     stage_files.HELD_OUT.write(Path(out), file)
-    click.echo(f"Wrote {out}: {name}, {labelled.n_samples} proteins, {n_folds} folds.", err=True)
+    echo(f"Wrote {out}: {name}, {labelled.n_samples} proteins, {n_folds} folds.")
 
 
 def _read_calibrations(paths: Sequence[str]) -> dict[str, stage_files.CalibrationFile]:
@@ -179,29 +190,6 @@ def _facts(settings: Settings) -> dict[str, float]:
     """Return the settings on which held-out confidences depend, beside the method's own."""
     folds, least = settings.evaluation.folds, settings.calibration.min_positives
     return {"folds": folds, "min_positives": least}
-
-
-def _read_held_out(
-    paths: Sequence[str],
-    files: Mapping[str, stage_files.CalibrationFile],
-    labelled: Labelled,
-    facts: dict[str, float],
-) -> dict[str, Stated]:
-    """Return what methods say held out that were cross-fitted before, by method."""
-    found: dict[str, Stated] = {}
-    problems: list[Problem] = []
-    for path in paths:
-        with gathering(problems):
-            file = stage_files.read_held_out_file(Path(path), labelled, facts)
-            if file.method not in files:
-                what = f"{file.method!r} is not judged here."
-                raise refuse(path, what, "Give its calibration too, or leave it out.")
-            if file.method in found:
-                what = f"{file.method!r} was given already."
-                raise refuse(path, what, "Give each method once.")
-            found[file.method] = Stated(file.confidence, file.probabilities)
-    raise_any(problems)
-    return found
 
 
 def _method_finding(name: str) -> findings.MethodFinding:

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-import click
 import numpy as np
 
 from credence.calibrators.method_spec import parse_method
@@ -15,7 +14,8 @@ from credence.events.features import EventEvidence
 from credence.events.forecasters import BY_NAME as FORECASTERS
 from credence.events.rules import parse_rule
 from credence.predictions import Predictions
-from credence.problems import Problem, nearest, raise_any, refuse
+from credence.problems import Problem, nearest, plural, raise_any, refuse
+from credence.progress import echo
 from credence.stages.reading import LabelledTables, in_order_of_ids, require_other
 from credence.stages.settings import EventsSettings, Settings
 from credence.tables import stage_files
@@ -35,28 +35,6 @@ def learn_events(
     asked, of = settings.events, settings.calibration
     learnt = (asked.forecaster, asked.compare, asked.without, asked.agree, asked.folds)
     options = EventOptions(*learnt, of.min_positives, of.level, of.draws)
-    _require_known(asked)
-    file = None if calibration is None else stage_files.read_calibration(Path(calibration))
-    samples, where = given.samples(file), given.tables[0]
-    events = _events(asked, samples.predictions)
-    labelled = in_order_of_ids(given.calibrating(samples, settings.calibration.weights).labelled)
-    method, calibrators = _method(calibration, file, options, samples.predictions, where)
-    types = tuple(Event(name, classes=tuple(classes)) for name, classes in asked.groups.items())
-    known = EventEvidence(labelled.predictions, {}, None, types, asked.admissible or "")
-    is_near_asked = "distance" not in asked.without
-    known, near = _with_evidence(known, evidence, given.novelty, where, is_near_asked)
-    model, finding = study_events(labelled, known, events, options, calibrators)
-    names, scale = labelled.predictions.class_names, labelled.predictions.scale
-    stage_files.EVENTS.write(
-        Path(out), stage_files.EventsFile(method, names, scale, finding, model, near)
-    )
-    count = f"{len(events)} event{'' if len(events) == 1 else 's'}"
-    message = f"Wrote {out}: {count}, {labelled.n_samples} proteins, {asked.folds} folds."
-    click.echo(message, err=True)
-
-
-def _require_known(asked: EventsSettings) -> None:
-    """Refuse forecasters and features that there are not, and groups and rules that are none."""
     problems = [
         Problem(where, f"there is no {kind} {name!r}.", nearest(name, list(known)))
         for where, kind, names, known in (
@@ -80,6 +58,32 @@ def _require_known(asked: EventsSettings) -> None:
     raise_any(problems)
     if not asked.ask and not asked.groups and not asked.rules:
         raise refuse("--ask", "no event is asked for.", "Give --ask, --named or --rules.")
+    file = None if calibration is None else stage_files.read_calibration(Path(calibration))
+    samples, where = given.samples(file), given.tables[0]
+    events = _events(asked, samples.predictions)
+    labelled = in_order_of_ids(given.calibrating(samples, settings.calibration.weights).labelled)
+    method, calibrators = _method(calibration, file, options, samples.predictions, where)
+    types = tuple(Event(name, classes=tuple(classes)) for name, classes in asked.groups.items())
+    known = EventEvidence(labelled.predictions, {}, None, types, asked.admissible or "")
+    names, scale = labelled.predictions.class_names, labelled.predictions.scale
+    table = None if evidence is None else read_evidence(Path(evidence), names)
+    novelty, near = given.novelty, ""
+    # A distance in the user's table counts, and is asked for again by annotate.
+    is_given = table is not None and "distance" in table.columns
+    if novelty is not None and "distance" not in asked.without and not is_given:
+        reference = stage_files.NOVELTY.read(Path(novelty)).reference
+        distance = reference.known_distance(known.predictions.ids)
+        if not np.isfinite(distance).any():
+            what = f"it knows no distance of a protein of {where}."
+            raise refuse(novelty, what, "Give what credence novelty wrote of the same set.")
+        known, near = replace(known, columns={"distance": distance}), sha256_of(Path(novelty))
+    known = known if table is None else table.added_to(known)
+    model, finding = study_events(labelled, known, events, options, calibrators)
+    stage_files.EVENTS.write(
+        Path(out), stage_files.EventsFile(method, names, scale, finding, model, near)
+    )
+    count = plural(len(events), "event")
+    echo(f"Wrote {out}: {count}, {labelled.n_samples} proteins, {asked.folds} folds.")
 
 
 def _events(asked: EventsSettings, predictions: Predictions) -> tuple[Event, ...]:
@@ -116,22 +120,3 @@ def _method(
     raise_any(stage_files.need_problems(method.text, method.needs, predictions, where))
     quick = FitOptions(options.min_positives, options.level, 0)
     return file.method_spec, {file.method_spec: method.build(quick)}
-
-
-def _with_evidence(
-    known: EventEvidence, path: str | None, novelty: str | None, where: str, is_near_asked: bool
-) -> tuple[EventEvidence, str]:
-    """Return all that is known of the proteins, and the digest of the file of distances."""
-    given = None if path is None else read_evidence(Path(path), known.predictions.class_names)
-    near = ""
-    # A distance in the user's table counts, and is asked for again by annotate.
-    is_given = given is not None and "distance" in given.columns
-    if novelty is not None and is_near_asked and not is_given:
-        distance = stage_files.NOVELTY.read(Path(novelty)).reference.known_distance(
-            known.predictions.ids
-        )
-        if not np.isfinite(distance).any():
-            what = f"it knows no distance of a protein of {where}."
-            raise refuse(novelty, what, "Give what credence novelty wrote of the same set.")
-        known, near = replace(known, columns={"distance": distance}), sha256_of(Path(novelty))
-    return (known if given is None else given.added_to(known)), near

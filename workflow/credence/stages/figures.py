@@ -5,13 +5,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import click
-
 from credence.evaluation.paper_figures import FIGURES, FigureSpec, Given, make_figures
 from credence.findings import FigureRecord, FiguresRecord, Findings
 from credence.predictions import Labelled
 from credence.problems import Problem, nearest, raise_any, refuse
-from credence.progress import each
+from credence.progress import each, echo
 from credence.records import read_record
 from credence.report.journal import writing_figures
 from credence.report.wording import of
@@ -38,7 +36,7 @@ def study_figures(given: LabelledTables, out: str, settings: Settings) -> None:
         labelled = given.calibrating(samples, settings.calibration.weights).labelled
         labelled = in_order_of_ids(labelled)
     write_record(Path(out), _made(Given(labelled), FIGURES))
-    click.echo(f"Wrote {out}. Draw it: credence figures --records {out} --out figures", err=True)
+    echo(f"Wrote {out}. Draw it: credence figures --records {out} --out figures")
 
 
 def _made(given: Given, figures: Sequence[FigureSpec]) -> FiguresRecord:
@@ -122,7 +120,7 @@ def draw_figures(
         note, files = "", []
         if figure.lacks:
             note = f"Not made. It needs {figure.lacks}, which is not there."
-            click.echo(f"Figure {figure.number} ({figure.name}): {note}", err=True)
+            echo(f"Figure {figure.number} ({figure.name}): {note}")
         else:
             files = _draw(figure, known.is_simulated, Path(out), kinds, WIDTHS[columns])
         row = (figure.number, figure.name, figure.shows, figure.caption, " ".join(files), note)
@@ -131,7 +129,7 @@ def draw_figures(
     table = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     write_table(Path(out) / FIGURE_INDEX, table, spreadsheet_safe=True)
     n_made = sum(not figure.lacks for figure in made)
-    click.echo(f"Wrote {of(n_made, 'figure')} to {out}", err=True)
+    echo(f"Wrote {of(n_made, 'figure')} to {out}")
 
 
 def _keys(figure: FigureSpec | FigureRecord) -> tuple[str, ...]:
@@ -161,7 +159,7 @@ def _draw(
     figure: FigureRecord,
     is_simulated: bool,
     folder: Path,
-    formats: Iterable[str],
+    formats: list[Any],
     widths: Iterable[int],
 ) -> list[str]:
     names = [f"{figure.stem}.tsv", f"{figure.stem}.txt"]

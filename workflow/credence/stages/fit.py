@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-import click
 import numpy as np
 
 from credence.calibrators.method_spec import parse_method
@@ -14,6 +13,7 @@ from credence.composition.sameness import sketch_of
 from credence.lists.held_out import held_out_of
 from credence.predictions import Labelled
 from credence.problems import Problem, raise_any, refuse
+from credence.progress import echo
 from credence.records import read_record
 from credence.releases.files import set_digest
 from credence.sets.conformal import SetOptions, families_needed, fit_sets
@@ -48,8 +48,36 @@ def fit_tables(
     reading.require_other((out,), [*files, tools])
     parse_method(settings.calibration.method, "--method")  # refused before anything is read
     if given.format_ == COUNTS:
-        _require_counts(given, proteins, tools)
-        _fit_counts(given.tables[0], out, settings, given.scale, design_effect or 1.0)
+        further = {
+            "--clusters": given.clusters,
+            "--groups": given.groups,
+            "--labels": given.labels,
+            "--novelty": given.novelty,
+            "--proteins": proteins,
+            "--tools": tools,
+            "--spec": given.spec_json != "{}",
+        }
+        what = "counts name no proteins and no columns."
+        problems = [
+            Problem(name, what, "Leave it out.") for name, value in further.items() if value
+        ]
+        if len(given.tables) > 1:
+            remedy = "Add up its counts and those of the first."
+            problems.append(
+                Problem(given.tables[1], "only one table of counts can be given.", remedy)
+            )
+        raise_any(problems)
+        table = given.tables[0]
+        design_effect = design_effect or 1.0
+        labelled = read_counts(Path(table), given.scale, design_effect)
+        file = counts_calibration(labelled, settings, table, design_effect)
+        file = replace(file, inputs={Path(table).name: sha256_of(Path(table))})
+        stage_files.write_calibration(Path(out), file)
+        echo(f"{out}: {file.counts['relatives']}.")
+        if given.scale is None:
+            what = f"the greatest possible score is taken to be {file.scale:g}, the highest here"
+            echo(f"{table}: {what}. Else state it: --scale.")
+        _echo_written(out, file)
         return
     if design_effect is not None:
         remedy = "Leave it out; relatives are known by --clusters or --groups."
@@ -66,52 +94,16 @@ def fit_tables(
     )
     stage_files.write_calibration(Path(out), file)
     for notice in (*sets_notices(file, settings.sets), *census_of(samples).notices()):
-        click.echo(f"{table}: {notice}.", err=True)
+        echo(f"{table}: {notice}.")
     if file.counts["relatives"] == reading.RELATIVES_UNKNOWN:
-        click.echo(f"{out}: {reading.RELATIVES_UNKNOWN}. {GIVE_CLUSTERS}", err=True)
+        echo(f"{out}: {reading.RELATIVES_UNKNOWN}. {GIVE_CLUSTERS}")
     _echo_written(out, file)
 
 
 def _echo_written(out: str, file: stage_files.CalibrationFile) -> None:
     classes = "; ".join(file.class_names)
     what = f"{file.method_spec}, from {file.counts['n']} proteins, for the classes {classes}"
-    click.echo(f"Wrote {out}: {what}.", err=True)
-
-
-def _require_counts(
-    given: reading.LabelledTables, proteins: Sequence[str], tools: str | None
-) -> None:
-    """Refuse what names proteins, and a second table."""
-    further = {
-        "--clusters": given.clusters,
-        "--groups": given.groups,
-        "--labels": given.labels,
-        "--novelty": given.novelty,
-        "--proteins": proteins,
-        "--tools": tools,
-        "--spec": given.spec_json != "{}",
-    }
-    what = "counts name no proteins and no columns."
-    problems = [Problem(name, what, "Leave it out.") for name, value in further.items() if value]
-    if len(given.tables) > 1:
-        remedy = "Add up its counts and those of the first."
-        problems.append(Problem(given.tables[1], "only one table of counts can be given.", remedy))
-    raise_any(problems)
-
-
-def _fit_counts(
-    table: str, out: str, settings: Settings, scale: float | None, design_effect: float
-) -> None:
-    """Fit one method to counts of right and wrong predictions and write the calibration."""
-    labelled = read_counts(Path(table), scale, design_effect)
-    file = counts_calibration(labelled, settings, table, design_effect)
-    file = replace(file, inputs={Path(table).name: sha256_of(Path(table))})
-    stage_files.write_calibration(Path(out), file)
-    click.echo(f"{out}: {file.counts['relatives']}.", err=True)
-    if scale is None:
-        what = f"the greatest possible score is taken to be {file.scale:g}, the highest here"
-        click.echo(f"{table}: {what}. Else state it: --scale.", err=True)
-    _echo_written(out, file)
+    echo(f"Wrote {out}: {what}.")
 
 
 def counts_calibration(

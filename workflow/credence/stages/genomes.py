@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
 import numpy as np
 
 from credence.confidence import SURE
 from credence.findings import Genomes
 from credence.lists.genomes import genomes_of
 from credence.problems import Problem, nearest, raise_any, refuse
+from credence.progress import echo
 from credence.stages.lists import FOR_WHOM, cluster_of, opened_table
 from credence.stages.reading import require_other
 from credence.stages.settings import Settings
@@ -82,11 +82,9 @@ def genome_calls(
             n_sure=int((found["all_right"] >= SURE).sum()),
         )
         write_record(Path(record), found_in_all)
-    click.echo(
-        f"Wrote {out}: {n:,} genomes; in about {n_right:.1f} every call is right.", err=True
-    )
+    echo(f"Wrote {out}: {n:,} genomes; in about {n_right:.1f} every call is right.")
     if n_lacking := int((~is_known).sum()):
-        click.echo(f"{out}: {n_lacking:,} calls of no known genome are left out.", err=True)
+        echo(f"{out}: {n_lacking:,} calls of no known genome are left out.")
     if clusters is None:
-        click.echo(f"{out}: {LONELY}.", err=True)
-    click.echo(FOR_WHOM[table.ranking.is_corrected], err=True)
+        echo(f"{out}: {LONELY}.")
+    echo(FOR_WHOM[table.ranking.is_corrected])

@@ -1,16 +1,16 @@
 """The stage `gff`: confidences put into the GFF3 file of an annotated genome."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-import click
 import numpy as np
 
 from credence.problems import Problem, ProblemList, raise_any, refuse
+from credence.progress import echo
 from credence.stages.reading import require_other
 from credence.tables.contract import Q_VALUE, read_slowly
 from credence.tables.text import blocks_of
@@ -32,8 +32,51 @@ TO_ESCAPE = re.compile(r"[\x00-\x1f\x7f%;=&,]")
 def annotate_gff(confidences: str, gff: str, out: str, attribute: str | None, some: bool) -> None:
     """Write a GFF3 file again, each CDS of a table of confidences with further attributes."""
     require_other((out,), [confidences, gff])
-    added = added_attributes(Path(confidences))
-    attribute = meeting_attribute(added, confidences, gff, attribute, some)
+    table = read_slowly(Path(confidences), (Q_VALUE,))
+    cells: dict[str, Any] = {name: table[name].to_pylist() for name in ("id", *COLUMNS)}
+    for name in NUMBERS:
+        numbers = six_decimals(table[name].to_numpy(), up=name in ("upper", Q_VALUE))
+        cells[name] = ["" if np.isnan(one) else f"{one:.6g}" for one in numbers.tolist()]
+    ids, *columns = ([QUOTE.sub("", text) for text in column] for column in cells.values())
+    added = {
+        id_: ";".join(
+            OWN + name.removeprefix("predicted_") + "=" + escaped(cell)
+            for name, cell in zip(COLUMNS, row, strict=True)
+            if cell
+        )
+        for id_, row in zip(ids, zip(*columns, strict=True), strict=True)
+    }
+    held: dict[str, set[str]] = {
+        name: set() for name in ([attribute] if attribute else ATTRIBUTES)
+    }
+    examples: dict[str, str] = {}
+    for _, found in lines_of(Path(gff)):
+        if found is not None:
+            for name in held.keys() & found.keys():
+                examples.setdefault(name, found[name])
+                held[name] |= {found[name]} & added.keys()
+            if any(name.startswith(OWN) for name in found):
+                what = f"{found.get('ID', 'a CDS')!r} has attributes of credence already."
+                raise refuse(gff, what, "Give the file as it was before.")
+    if not examples:
+        named = attribute or "ID"
+        what = f"no CDS has the attribute {named}."
+        raise refuse(gff, what, f"Give a GFF3 file whose CDS have {named}=….")
+    attribute = max(held, key=lambda name: len(held[name]))
+    if not held[attribute]:
+        shown = ", ".join(f"{name}={examples[name]}" for name in held if name in examples)
+        what = (
+            f"no id of {confidences} is a CDS: there {next(iter(added), '')!r}, say, here {shown}."
+        )
+        raise refuse(
+            gff, what, "Give the genome of these proteins; or --attribute, what holds ids."
+        )
+    remedy = f"Give the GFF3 of its genome too in {gff}, or --some to leave out what is not there."
+    raise_any(
+        Problem(confidences, f"{id_!r} is no CDS of {gff}, by {attribute!r}.", remedy)
+        for id_ in added
+        if not some and id_ not in held[attribute]
+    )
     n_cds = n_given = 0
     with open_output(Path(out)) as handle:
         for line, names in lines_of(Path(gff)):
@@ -45,25 +88,7 @@ def annotate_gff(confidences: str, gff: str, out: str, attribute: str | None, so
                 line = plain + between + text.encode() + line[len(plain) :]
             handle.write(line)
     what = f"{n_given:,} of {n_cds:,} lines of CDS have a prediction now"
-    click.echo(f"Wrote {out}: {what}; ids stand in {attribute!r}.", err=True)
-
-
-def added_attributes(path: Path) -> dict[str, str]:
-    """Return what each protein of a table of confidences is given, as GFF3 writes attributes."""
-    table = read_slowly(path, (Q_VALUE,))
-    cells: dict[str, Any] = {name: table[name].to_pylist() for name in ("id", *COLUMNS)}
-    for name in NUMBERS:
-        numbers = six_decimals(table[name].to_numpy(), up=name in ("upper", Q_VALUE))
-        cells[name] = ["" if np.isnan(one) else f"{one:.6g}" for one in numbers.tolist()]
-    ids, *columns = ([QUOTE.sub("", text) for text in column] for column in cells.values())
-    return {
-        id_: ";".join(
-            OWN + name.removeprefix("predicted_") + "=" + escaped(cell)
-            for name, cell in zip(COLUMNS, row, strict=True)
-            if cell
-        )
-        for id_, row in zip(ids, zip(*columns, strict=True), strict=True)
-    }
+    echo(f"Wrote {out}: {what}; ids stand in {attribute!r}.")
 
 
 def escaped(text: str) -> str:
@@ -92,41 +117,3 @@ def lines_of(path: Path) -> Iterator[tuple[bytes, dict[str, str] | None]]:
                 names[CONTIG] = f"{unquote(cells[0])}_{names.get('ID', '').rpartition('_')[2]}"
             yield line + (b"\n" if block else b""), names
     problems.raise_any()
-
-
-def meeting_attribute(
-    added: Mapping[str, str], confidences: str, gff: str, attribute: str | None, some: bool
-) -> str:
-    """Return the attribute of CDS that holds the ids of a table; refuse ids that none holds."""
-    held: dict[str, set[str]] = {
-        name: set() for name in ([attribute] if attribute else ATTRIBUTES)
-    }
-    examples: dict[str, str] = {}
-    for _, found in lines_of(Path(gff)):
-        if found is not None:
-            for name in held.keys() & found.keys():
-                examples.setdefault(name, found[name])
-                held[name] |= {found[name]} & added.keys()
-            if any(name.startswith(OWN) for name in found):
-                what = f"{found.get('ID', 'a CDS')!r} has attributes of credence already."
-                raise refuse(gff, what, "Give the file as it was before.")
-    if not examples:
-        named = attribute or "ID"
-        what = f"no CDS has the attribute {named}."
-        raise refuse(gff, what, f"Give a GFF3 file whose CDS have {named}=….")
-    best = max(held, key=lambda name: len(held[name]))
-    if not held[best]:
-        shown = ", ".join(f"{name}={examples[name]}" for name in held if name in examples)
-        what = (
-            f"no id of {confidences} is a CDS: there {next(iter(added), '')!r}, say, here {shown}."
-        )
-        raise refuse(
-            gff, what, "Give the genome of these proteins; or --attribute, what holds ids."
-        )
-    remedy = f"Give the GFF3 of its genome too in {gff}, or --some to leave out what is not there."
-    raise_any(
-        Problem(confidences, f"{id_!r} is no CDS of {gff}, by {best!r}.", remedy)
-        for id_ in added
-        if not some and id_ not in held[best]
-    )
-    return best

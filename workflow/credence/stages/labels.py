@@ -4,13 +4,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-import click
 import numpy as np
 
 from credence.findings import DoubtfulLabel, DoubtfulLabels
 from credence.lists.labels import Doubts, PlantedErrors, class_chances, doubts_of, plant
 from credence.predictions import Integers, Labelled, Strings
 from credence.problems import refuse
+from credence.progress import echo
 from credence.stages.reading import LabelledTables, in_order_of_ids, require_other
 from credence.tables.contract import Clusters, read_clusters
 from credence.tables.writing import check_table_ending, write_record, write_table
@@ -34,7 +34,16 @@ def doubtful_labels(
         check_table_ending(Path(path))
     labelled = in_order_of_ids(given.calibrating(given.samples(), "none").labelled)
     known = None if given.clusters is None else read_clusters(Path(given.clusters))
-    require_two(labelled, given.tables[0])
+    where = given.tables[0]
+    classes = np.unique(labelled.true_class)
+    if len(classes) < 2:
+        name = labelled.predictions.class_names[classes[0]]
+        what = f"all labels are {name!r}, so nothing speaks for another."
+        raise refuse(where, what, "Give labelled proteins of two classes or more.")
+    clusters = sorted(set(labelled.cluster.tolist()))
+    if len(clusters) < 2:
+        what = f"all proteins are in the cluster {clusters[0]!r}, and none is left to learn from."
+        raise refuse(where, what, "Give labelled proteins of other families too.")
     doubts = doubts_of(labelled, class_chances(labelled))
     planted = plant(labelled, doubts)
     _, false = planted.at(doubts.doubt)
@@ -64,7 +73,7 @@ def doubtful_labels(
         where = "" if families is None else f", listed in {families}"
         lines.append(f"Families with two labels or more: {len(mixed['cluster']):,}{where}.")
     lines.append("No label was changed. Look at each before you change one.")
-    click.echo("\n".join(lines), err=True)
+    echo("\n".join(lines))
 
 
 def sentences_of(
@@ -92,19 +101,6 @@ def sentences_of(
     elif n_odd and not len(listed):
         lines.append(f"More than {error:.0%} of any list may be right. To see them: --error 1.")
     return lines
-
-
-def require_two(labelled: Labelled, where: str) -> None:
-    """Refuse labels of one class, and proteins of one cluster."""
-    classes = np.unique(labelled.true_class)
-    if len(classes) < 2:
-        name = labelled.predictions.class_names[classes[0]]
-        what = f"all labels are {name!r}, so nothing speaks for another."
-        raise refuse(where, what, "Give labelled proteins of two classes or more.")
-    clusters = sorted(set(labelled.cluster.tolist()))
-    if len(clusters) < 2:
-        what = f"all proteins are in the cluster {clusters[0]!r}, and none is left to learn from."
-        raise refuse(where, what, "Give labelled proteins of other families too.")
 
 
 COLUMNS = (

@@ -20,6 +20,7 @@ from credence.lists.thresholds import ON_CONFIDENCE, ON_SCORE, Wanted, find_thre
 from credence.lists.use_lists import list_of, use_lists
 from credence.predictions import Floats, Integers
 from credence.problems import refuse
+from credence.progress import echo
 from credence.records import json_text
 from credence.stages.reading import RELATIVES_UNKNOWN, LabelledTables, require_other
 from credence.stages.settings import Settings, list_names
@@ -37,7 +38,6 @@ NO_HELD_OUT = (
     "it does not say what proteins held out show, on which lists rest.",
     "Fit it again with credence fit.",
 )
-OTHER_METHOD = "Give what credence shift wrote with this calibration."
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,13 +80,9 @@ class Table:
         n_classes = len(self.ranking.class_names)
         found = np.zeros((n_classes, len(STEPS)), dtype=np.int64)
         for piece, code, step in self.pieces():
-            other = [
-                name
-                for name in pc.unique(piece["method"]).to_pylist()
-                if name != self.ranking.method
-            ]
-            if other:
-                what = f"its confidences are of {other[0]!r}, not of {self.ranking.method!r}."
+            own = self.ranking.method
+            if other := [name for name in pc.unique(piece["method"]).to_pylist() if name != own]:
+                what = f"its confidences are of {other[0]!r}, not of {own!r}."
                 remedy = "Give the calibration that the table was annotated with."
                 raise refuse(str(self.path), what, remedy, column="method")
             found += counts_of(code, step, n_classes)
@@ -143,13 +139,13 @@ def opened_table(confidences: str, calibration: str, shift: str | None) -> tuple
     shift_file = None if shift is None else SHIFT.read(Path(shift))
     if shift_file is not None and shift_file.method_spec != file.method_spec:
         what = f"it corrects {shift_file.method_spec!r}, not {file.method_spec!r}."
-        raise refuse(str(shift), what, OTHER_METHOD)
+        raise refuse(str(shift), what, "Give what credence shift wrote with this calibration.")
     ranking = ranking_of(file, shift_file)
     if ranking is None:
         raise refuse(*((calibration, *NO_HELD_OUT) if shift is None else (shift, *NO_SHIFT)))
     opened = table_of(Path(confidences), ranking)
     if file.counts.get("relatives") == RELATIVES_UNKNOWN:
-        click.echo(f"{calibration}: {RELATIVES_UNKNOWN}.", err=True)
+        echo(f"{calibration}: {RELATIVES_UNKNOWN}.")
     return opened
 
 
@@ -191,22 +187,18 @@ def list_confidences(
     table, counts = opened_table(confidences, calibration, shift)
     ranking = table.ranking
     certainty, level = settings.lists.certainty, settings.calibration.level
-    parts: list[tuple[str | None, HeldOut, Integers]]
+    names: Sequence[str | None] = ranking.class_names if by_class else (None,)
+    errors = [errors_of(ranking.held_out, counts.sum(axis=0), certainty)]
     if by_class:
-        parts = [
-            (name, ranking.held_out.of_class(class_), counts[class_])
-            for class_, name in enumerate(ranking.class_names)
-        ]
-    else:
-        parts = [(None, ranking.held_out, counts.sum(axis=0))]
-    errors = [errors_of(held_out, own, certainty) for _, held_out, own in parts]
+        parts = enumerate(map(ranking.held_out.of_class, range(len(names))))
+        errors = [errors_of(held_out, counts[class_], certainty) for class_, held_out in parts]
     ends = [one.end_of(error, is_certain=certain) for one in errors]
     known = None if clusters is None else cluster_of(clusters)
     (sizes,) = write_lists(
         table, errors, {Path(out): ends}, spreadsheet_safe=spreadsheet_safe, clusters=known
     )
     found = []
-    for place, ((name, _, _), one) in enumerate(zip(parts, errors, strict=True)):
+    for place, (name, one) in enumerate(zip(names, errors, strict=True)):
         size = np.array([n for (part, _), n in sizes.items() if part == place], dtype=np.float64)
         relatives = float((size * (size - 1.0)).sum() / size.sum()) if len(size) else None
         found.append(list_of(name, one, error, level, is_certain=certain, relatives=relatives))
@@ -214,12 +206,12 @@ def list_confidences(
     if as_json:
         click.echo(json_text(found), nl=False)
         return
-    click.echo(f"Wrote {out}: {n_listed:,} of {int(counts.sum()):,} proteins.", err=True)
+    echo(f"Wrote {out}: {n_listed:,} of {int(counts.sum()):,} proteins.")
     for own, its_errors in zip(found, errors, strict=True):
         if its_errors.n_listed[0]:
-            click.echo(sentence_of(own, its_errors, certainty, level), err=True)
+            echo(sentence_of(own, its_errors, certainty, level))
     if n_listed:
-        click.echo(f"{MEANING[by_class]} {FOR_WHOM[ranking.is_corrected]}", err=True)
+        echo(f"{MEANING[by_class]} {FOR_WHOM[ranking.is_corrected]}")
 
 
 MEANING = (
@@ -233,10 +225,7 @@ FOR_WHOM = (
     "They hold for proteins that are, class by class, like those of the calibration set, at the "
     "mix that was estimated; how surely that is known is in the bounds.",
 )
-NO_SHIFT = (
-    "it does not say what proteins held out show, on which lists rest.",
-    "Make it again with credence shift.",
-)
+NO_SHIFT = (NO_HELD_OUT[0], "Make it again with credence shift.")
 
 
 def sentence_of(found: ProteinList, errors: ListErrors, certainty: float, level: float) -> str:
@@ -277,8 +266,7 @@ def finish_table(
     ranking = None if file is None else ranking_of(file, shift)
     if ranking is None:
         write_again(rows, outs, None, **how)
-        if record is not None:
-            write_record(Path(record), {})
+        write_record(record, {})
         return
     table, counts = table_of(rows, ranking)
     errors = errors_of(ranking.held_out, counts.sum(axis=0), settings.lists.certainty)
@@ -287,27 +275,21 @@ def finish_table(
         paths = zip(list_paths(folder, settings), settings.lists.error, strict=True)
         ends = {Path(path): [errors.end_of(error)] for path, error in paths}
         write_lists(table, [errors], ends, **how)
-    if record is not None:
-        write_record(Path(record), lists_found(ranking, counts, settings, name))
+    write_record(record, lists_found(ranking, counts, settings, name))
 
 
 def lists_found(ranking: Ranking, counts: Integers, settings: Settings, name: str) -> UseLists:
     """Return which proteins of a use-set can be used, by its counts by class and step."""
-    lists, of = settings.lists, ranking
-    wanted = (lists.error, lists.certainty, settings.calibration.level)
-    known = (name, of.held_out, counts, of.class_names)
-    return use_lists(*known, *wanted, is_adjusted=of.is_corrected)
+    wanted = settings.lists.error, settings.lists.certainty, settings.calibration.level
+    known = (name, ranking.held_out, counts, ranking.class_names)
+    return use_lists(*known, *wanted, is_adjusted=ranking.is_corrected)
 
 
 def with_lists(
-    columns: dict[str, Any],
-    file: CalibrationFile,
-    shift: ShiftFile | None,
-    settings: Settings,
-    name: str,
+    columns: dict[str, Any], file: CalibrationFile, shift: ShiftFile | None, name: str
 ) -> tuple[dict[str, Any], UseLists | None]:
     """Return the columns of a whole table with q-values, and which proteins can be used."""
-    ranking = ranking_of(file, shift)
+    ranking, settings = ranking_of(file, shift), Settings()
     if ranking is None:
         return columns, None
     code = contract.class_codes(
@@ -376,19 +358,18 @@ def threshold_tables(
     found = find_thresholds(labelled, held_out, wanted_of(settings))
     write_table(Path(out), threshold_columns(found), spreadsheet_safe=True)
     n_sure = sum(not np.isnan(row.sure) for row in found.rows)
-    click.echo(
+    echo(
         f"Wrote {out}: {len(found.rows)} thresholds, {n_sure} of them with a guarantee for new "
-        f"families at {found.certainty:.0%} certainty.",
-        err=True,
+        f"families at {found.certainty:.0%} certainty."
     )
     never = {
         row.class_name: None for row in found.rows if not row.n and row.on == found.rows[0].on
     }
     if never:
         names = ", ".join(map(str, never))
-        click.echo(f"{out}: no threshold for what is never predicted: {names}.", err=True)
+        echo(f"{out}: no threshold for what is never predicted: {names}.")
     if len(np.unique(labelled.cluster)) == labelled.n_samples:
-        click.echo(f"{out}: {RELATIVES_UNKNOWN}, and guarantees may not hold.", err=True)
+        echo(f"{out}: {RELATIVES_UNKNOWN}, and guarantees may not hold.")
 
 
 def wanted_of(settings: Settings) -> Wanted:

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
-import click
 import numpy as np
 
 from credence import __version__
 from credence.predictions import Predictions
 from credence.problems import refuse
+from credence.progress import echo
 from credence.stages.reading import require_other
 from credence.tables.contract import confidence_columns
 from credence.tables.digests import sha256_of
@@ -72,11 +72,10 @@ def export_lookup(calibration: str, step: float, out: str) -> None:
                 most, place = float(change.max()), int(change.argmax())
                 at = f" ({file.class_names[class_]}, from {scores[place]:g} on)"
     write_text(Path(sql), statements(file, step, out, f"{most:.4f}{at}"))
-    click.echo(
+    echo(
         f"Wrote {out}: {n_rows:,} rows, of {len(file.class_names)} classes in steps of {step:g}; "
         f"and {sql}, which joins it. From one step to the next a confidence changes by at most "
-        f"{most:.4f}{at}.",
-        err=True,
+        f"{most:.4f}{at}."
     )
 
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import click
 import numpy as np
 
 from credence.draws import encode_clusters, keys_of, uniform
@@ -19,6 +18,7 @@ from credence.novelty.reference import Look, Reference, build, distance_apart
 from credence.novelty.space import PROTEINS_AT_ONCE
 from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Strings
 from credence.problems import Problem, raise_any, refuse
+from credence.progress import echo
 from credence.relatives.closest import Closest, KnownSequences, search_for
 from credence.relatives.graph import components
 from credence.relatives.kmers import LEAST_CONTAINMENT, links, words_of
@@ -87,7 +87,7 @@ def learn_novelty(
     what = f"{n_placed} proteins along {space.n_components} axes{short}"
     if foils is not None:
         what += _noticed(file.detector)
-    click.echo(f"Wrote {out}: {what}.", err=True)
+    echo(f"Wrote {out}: {what}.")
 
 
 def _foils_given(path: str, match: str, known: Mapping[str, str]) -> dict[str, str]:
@@ -186,19 +186,14 @@ def _detector(
         foils[detectors.WITHOUT_CLASS] = (left_out, names[pure])
     if given:
         own_ids, texts = (np.array([*one], dtype=object) for one in (given, given.values()))
-        family = _family_names(own_ids, texts)
+        code = components(len(own_ids), *links(words_of(texts), LEAST_CONTAINMENT))
+        order = np.argsort(own_ids.astype(str), kind="stable")
+        first = order[np.unique(code[order], return_index=True)[1]]
+        family = np.array([f"foil\t{id_}" for id_ in own_ids[first[code]]], dtype=object)
         rows = _few(own_ids, encode_clusters(family)[0])
         rows = rows[np.isfinite(reference.space.of_sequences(texts[rows])).all(axis=1)]
         foils[detectors.GIVEN] = (seen(texts[rows], cluster, family[rows]), family[rows])
     return detectors.learn(evidence, names, foils)
-
-
-def _family_names(ids: Strings, texts: Strings) -> Strings:
-    """Return a name for the relatives of each foil, which no known family has."""
-    code = components(len(ids), *links(words_of(texts), LEAST_CONTAINMENT))
-    order = np.argsort(ids.astype(str), kind="stable")
-    first = order[np.unique(code[order], return_index=True)[1]]
-    return np.array([f"foil\t{id_}" for id_ in ids[first[code]]], dtype=object)
 
 
 def _seen(texts: Strings, close: Closest, distance: Floats) -> Floats:

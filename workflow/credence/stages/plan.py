@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 
 from credence.draws import keys_of
 from credence.lists.plan import EDGES, Plan, by_stratum, plan_of, stratum_of
+from credence.progress import echo
 from credence.stages.lists import Table, cluster_of, opened_table
 from credence.stages.reading import require_other
 from credence.tables.writing import write_table
@@ -34,10 +34,10 @@ def plan_verification(
     columns = _chosen(table, plan, cluster_of(clusters))
     write_table(Path(out), columns, spreadsheet_safe=spreadsheet_safe, in_six_decimals=True)
     n_chosen = len(columns["id"])
-    click.echo(f"Wrote {out}: {n_chosen} of {int(n_use.sum()):,} predictions to verify.", err=True)
+    echo(f"Wrote {out}: {n_chosen} of {int(n_use.sum()):,} predictions to verify.")
     if n_chosen < number:
         of_each = ", and of each family one is taken" if clusters else ""
-        click.echo(f"{out}: fewer than {number}, since there are no more{of_each}.", err=True)
+        echo(f"{out}: fewer than {number}, since there are no more{of_each}.")
     taken = np.zeros_like(plan.n_verify)
     stratum = stratum_of(np.array(columns["confidence"], dtype=np.float64))
     for name, place in zip(columns["predicted_class"], stratum.tolist(), strict=True):
@@ -45,16 +45,14 @@ def plan_verification(
     width, after = plan.width(), plan.width(taken)
     for class_, name in enumerate(ranking.class_names):
         if n := int(taken[class_].sum()):
-            click.echo(
+            echo(
                 f"{name}: {n} of {int(n_use[class_].sum()):,}. The share right at a confidence is "
                 f"known to ± {width[class_] / 2:.2f} now, and to about ± {after[class_] / 2:.2f} "
-                "once these are verified.",
-                err=True,
+                "once these are verified."
             )
-    click.echo(
+    echo(
         "Fill in true_class, in the classifier's names, and leave it empty where nothing was "
-        "found; then give the table to credence trove add as --labels.",
-        err=True,
+        "found; then give the table to credence trove add as --labels."
     )
 
 

@@ -9,8 +9,9 @@ from typing import Any, cast
 import numpy as np
 
 from credence.novelty.space import Space, fit_composition, fit_vectors
-from credence.predictions import UNKNOWN_CLASS, Floats, Labelled, Strings, label
+from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Labelled, Strings, label
 from credence.problems import Problem, gathering, raise_any, refuse
+from credence.progress import echo
 from credence.records import parse_json, refuse_pipe, short
 from credence.relatives.pack import kind_of
 from credence.stages.settings import TABLE_KEYS, set_problems
@@ -75,8 +76,6 @@ def as_calibrated(spec: TableSpec, class_names: tuple[str, ...], scale: float) -
 
 def proposed_format(path: Path) -> str:
     """Return the one format that fits a table; refuse where it is not one."""
-    import click
-
     from credence.tables.guess import the_format
 
     def state(found: dict[str, Any]) -> str:
@@ -84,7 +83,7 @@ def proposed_format(path: Path) -> str:
         return f"--format {name} --spec '{json.dumps(found, ensure_ascii=False)}'"
 
     proposal = the_format(path, "--format {}", state)
-    click.echo(f"{path}: read as {proposal.format} ({proposal.reason}).", err=True)
+    echo(f"{path}: read as {proposal.format} ({proposal.reason}).")
     return proposal.format
 
 
@@ -111,8 +110,8 @@ def require_combined(file: CalibrationFile | None, tables: Sequence[str]) -> Non
     )
 
 
-def require_labels(samples: Samples, where: str) -> None:
-    """Refuse samples of which one has no true class."""
+def require_labels(samples: Samples, where: str) -> Integers:
+    """Return the true classes of samples; refuse those of which one has none."""
     if samples.true_class is None:
         remedy = "Give labels: a table of id and label, or a pattern for FASTA headers."
         raise refuse(where, "the table has no true classes.", remedy)
@@ -125,6 +124,7 @@ def require_labels(samples: Samples, where: str) -> None:
         )
         for row in np.flatnonzero(samples.true_class == UNKNOWN_CLASS)
     )
+    return samples.true_class
 
 
 @dataclass(frozen=True)
@@ -184,9 +184,7 @@ def choose_calibration(
     names: tuple[str, str] = ("groups", "clusters"),
 ) -> CalibrationSet:
     """Return the same where groups and clusters are read already; `names` are of those two."""
-    require_labels(samples, where)
-    predictions, true_class = samples.predictions, samples.true_class
-    assert true_class is not None
+    true_class, predictions = require_labels(samples, where), samples.predictions
     cluster = predictions.ids
     is_used = np.ones(predictions.n_samples, dtype=np.bool_)
     set_aside: dict[str, int] = {}

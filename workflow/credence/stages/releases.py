@@ -15,6 +15,7 @@ from credence.calibrators.protocol import FitOptions
 from credence.findings import Outcome, Provenance, ReleaseState, ReleaseStep, SetAside
 from credence.predictions import Labelled, Predictions, label
 from credence.problems import Problem, gathering, nearest, raise_any, refuse
+from credence.progress import echo
 from credence.records import from_record, json_text, to_record
 from credence.relatives.pack import CALIBRATION, SET_ASIDE, TEST
 from credence.releases.attaching import ADDED, OUTCOMES
@@ -65,15 +66,27 @@ def record_release(
     """Write the record of a release, and what is published of it."""
     reading.require_other((out,), [parent, samples, groups, calibration, summary, attached])
     trove = None if attached is None else read_attach_summary(Path(attached))
-    read = [None if summary is None else read_summary(Path(summary)), trove]
+    made_by = [None if summary is None else read_summary(Path(summary)), trove]
+    read = reading.read_set((samples,), reading.table_spec((samples,), samples_format, {}))
+    true_class = reading.require_labels(read, samples)
+    role, cluster = _places(read, Path(samples), Path(groups))
+    calibrates = role == CALIBRATION
     release = Release(
         name=name,
         number=number,
         date=date,
         parent=None if parent is None else read_release(Path(parent)).digest,
         set=set_digest(Path(samples), Path(groups)),
-        inputs=tuple(entry for one in read if one is not None for entry in one.inputs),
-        counts=_release_counts(samples, samples_format, groups),
+        inputs=tuple(entry for one in made_by if one is not None for entry in one.inputs),
+        counts=ReleaseCounts(
+            n_proteins=read.n_samples,
+            n_calibration=int(calibrates.sum()),
+            n_clusters=len(set(cluster[calibrates])),
+            n_set_aside=int((role == SET_ASIDE).sum()),
+            by_class=dict(
+                counts_by_class(read.predictions.class_names, true_class[calibrates].tolist())
+            ),
+        ),
         attach=None if trove is None else trove.counts,
         calibrations={Path(calibration).stem: sha256_of(Path(calibration))},
     )
@@ -88,23 +101,7 @@ def record_release(
         for source, target in ((calibration, PUBLISHED), (out, FILE)):
             with writing.open_output(folder / target) as handle:
                 handle.write(Path(source).read_bytes())
-    click.echo(f"Wrote {out}: {release.counts.n_calibration} proteins calibrate.", err=True)
-
-
-def _release_counts(samples: str, format_: str | None, groups: str) -> ReleaseCounts:
-    read = reading.read_set((samples,), reading.table_spec((samples,), format_, {}))
-    reading.require_labels(read, samples)
-    assert read.true_class is not None
-    role, cluster = _places(read, Path(samples), Path(groups))
-    calibrates = role == CALIBRATION
-    true_class = read.true_class[calibrates].tolist()
-    return ReleaseCounts(
-        n_proteins=read.n_samples,
-        n_calibration=int(calibrates.sum()),
-        n_clusters=len(set(cluster[calibrates])),
-        n_set_aside=int((role == SET_ASIDE).sum()),
-        by_class=dict(counts_by_class(read.predictions.class_names, true_class)),
-    )
+    echo(f"Wrote {out}: {release.counts.n_calibration} proteins calibrate.")
 
 
 def _places(samples: Samples, where: Path, groups: Path) -> tuple[Any, Any]:
@@ -178,8 +175,7 @@ def compare_releases(
         writing.write_table(Path(out), rows, spreadsheet_safe=spreadsheet_safe)
     if classes is not None:
         writing.write_table(Path(classes), _class_columns(step), spreadsheet_safe=spreadsheet_safe)
-    if record is not None:
-        writing.write_record(Path(record), step)
+    writing.write_record(record, step)
     if page is not None:
         names = f"{step.older.name} → {step.newer.name}"
         provenance = Provenance(run=names, title="What changed", credence_version=__version__)

@@ -5,10 +5,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-import click
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -36,6 +36,7 @@ from credence.findings import (
     VerdictSettings,
 )
 from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
+from credence.progress import echo
 from credence.records import from_record, json_text, parse_json, read_record, refuse_pipe, signed
 from credence.report import bibliography, citation, readme, render, render_index, report_record
 from credence.report.sections.publish import OF_USE_SETS
@@ -53,9 +54,12 @@ from credence.tables.stage_files import EVENTS, SHIFT, Signed
 
 Made = TypeVar("Made")
 RECORD = "report.json"
-AGAIN_NOVEL = "Annotate again: credence annotate --novelty-record."
-AGAIN_GENOMES = "Make it again: credence genomes --record."
-AGAIN_LISTS = "Annotate again: credence annotate --lists-record."
+# Field of the findings → what each of its files holds, and the remedy where one is refused.
+OF_SETS: dict[str, tuple[type[Any], str]] = {
+    "novelties": (NoveltyFinding, "Annotate again: credence annotate --novelty-record."),
+    "lists": (UseLists, "Annotate again: credence annotate --lists-record."),
+    "genomes": (Genomes, "Make it again: credence genomes --record."),
+}
 
 
 def report_findings(
@@ -84,20 +88,9 @@ def report_findings(
 ) -> Findings:
     """Write the page of findings and its data beside it; return all that it shows."""
     tables = [path for _, *paths in use_sets for path in paths]
-    own = [
-        *further,
-        found_in,
-        *tables,
-        *shift,
-        *changes,
-        *lists,
-        *genomes,
-        split,
-        classifier,
-        events,
-        labels,
-    ]
-    require_other((out, archive, index, complete), [*own, *{path for _, path in (*read, *truth)}])
+    own = [*further, found_in, *tables, *shift, *changes, *lists, *genomes]
+    alone = (split, classifier, events, labels, *{path for _, path in (*read, *truth)})
+    require_other((out, archive, index, complete), [*own, *alone])
     for path in filter(None, (metrics, calibration)):
         refuse_pipe(Path(path))
     found = read_record(Findings, Path(found_in), "Evaluate again: credence evaluate.")
@@ -138,21 +131,15 @@ def report_findings(
         releases=_releases(changes) if changes else found.releases,
         labels=_read_or(found.labels, DoubtfulLabels, labels, "Look again: credence labels."),
         events=found.events if events is None else _finding(EVENTS, events, found),
-        novelties=(
-            *found.novelties,
-            *(read_record(NoveltyFinding, Path(path), AGAIN_NOVEL) for path in novelty),
-        ),
         limits=settings_from(VerdictSettings, stated.get("verdict", {})),
-        lists=(*found.lists, *(read_record(UseLists, Path(path), AGAIN_LISTS) for path in lists)),
-        genomes=(
-            *found.genomes,
-            *(read_record(Genomes, Path(path), AGAIN_GENOMES) for path in genomes),
-        ),
         provenance=replace(found.provenance, inputs=(*found.provenance.inputs, *inputs)),
     )
+    for (name, of), paths in zip(OF_SETS.items(), (novelty, lists, genomes), strict=True):
+        more = [read_record(of[0], Path(path), of[1]) for path in paths]
+        changed: Any = {name: (*getattr(found, name), *more)}
+        found = replace(found, **changed)
     page = Path(out)
-    if complete is not None:
-        writing.write_record(Path(complete), found)
+    writing.write_record(complete, found)
     writing.write_json(page.parent / RECORD, report_record(found))
     writing.write_json(page.parent / MULTIQC, multiqc(found))
     beside: list[str] = []
@@ -175,7 +162,7 @@ def report_findings(
         _publish_archive(Path(archive), found, page, beside, put)
     if index is not None:
         _publish_index(Path(index))
-    click.echo(f"Wrote {page}", err=True)
+    echo(f"Wrote {page}")
     return found
 
 
@@ -323,11 +310,7 @@ def _publish_index(path: Path) -> None:
 def summarise_file(name: str, path: Path, results: Results, chosen: str) -> UseSet:
     """Return what a page shows of a table of confidences, however long it is."""
     further = contract.UNCORRECTED_NAMES[1:] if contract.is_corrected(path) else ()
-
-    def summary(pieces: Iterable[pa.Table]) -> UseSet:
-        return _summary(name, str(path), results, chosen, pieces)
-
-    return _read(path, summary, further)
+    return _read(path, partial(_summary, name, str(path), results, chosen), further)
 
 
 def _read(

@@ -501,9 +501,6 @@ def _plain(section: Any) -> dict[str, Any]:
     }
 
 
-SCHEMA_FILE = "config.schema.yaml"
-
-
 def workflow_folder() -> Path:
     """Return the folder of the Snakefile: around the package, or inside an installed one."""
     package = Path(__file__).resolve().parents[1]
@@ -513,7 +510,7 @@ def workflow_folder() -> Path:
 
 def load_schema() -> dict[str, Any]:
     """Return the schema of the configuration: that of its sets, and one made of each section."""
-    schema = read_document(workflow_folder() / "schemas" / SCHEMA_FILE).data
+    schema = read_document(workflow_folder() / "schemas" / "config.schema.yaml").data
     demo = schema["properties"].pop("demo")
     schema["properties"] |= {name: schema_of(section) for name, section in SECTIONS.items()}
     schema["properties"]["demo"] = demo

@@ -6,12 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 
 from credence import __version__
 from credence.problems import MOST_PROBLEMS_KEPT, Problem, gathering, raise_any, refuse
-from credence.progress import Progress
+from credence.progress import Progress, echo
 from credence.stages.annotate import Given, echo_sentences, part_named, sameness_of
 from credence.stages.reading import require_other
 from credence.tables.digests import CHANGED, KnownDigests
@@ -67,17 +66,16 @@ def annotate_shards(
             if len(problems) >= MOST_PROBLEMS_KEPT:
                 break
     known.remember(Path(out, SEALS, DIGESTS))
-    click.echo(
+    echo(
         f"Wrote {count['made']} tables into {out}: {count['rows']} proteins, {count['unknown']} "
         f"without a confidence; {count['kept']} were there already. Without q-values, which "
-        "need the rows of all tables at once.",
-        err=True,
+        "need the rows of all tables at once."
     )
     if changed:
         what = (
             f"{len(changed)} of them have scores unlike those in calibration, as their notes say"
         )
-        click.echo(f"{out}: {what}; the first is {changed[0]}.", err=True)
+        echo(f"{out}: {what}; the first is {changed[0]}.")
     echo_sentences(given.annotation, count["rows"], out, given)
     if ids_across and not problems:
         with gathering(problems):
@@ -102,11 +100,7 @@ def _in_turn(problems: Sequence[Problem]) -> list[Problem]:
 
 
 def _write(
-    shard: Shard,
-    given: Given,
-    made_of: Mapping[str, str],
-    known: KnownDigests,
-    count: Counter[str],
+    shard: Shard, given: Given, made_of: Mapping[str, str], known: KnownDigests, n: Counter[str]
 ) -> bool:
     """Write the confidences of a table; return whether its scores are unlike calibration's."""
     shard.begin()
@@ -125,9 +119,9 @@ def _write(
         here = ((shard.source, samples) for samples in pieces())
         for columns, _ in given.columns(annotation, here):
             writer.write(columns)
-            count["rows"] += len(columns["id"])
-            count["unknown"] += int(np.isnan(columns["confidence"]).sum())
-    count["made"] += 1
+            n["rows"] += len(columns["id"])
+            n["unknown"] += int(np.isnan(columns["confidence"]).sum())
+    n["made"] += 1
     if known.digest(shard.source) != made_of["table"]:
         shard.begin()
         raise refuse(shard.source, *CHANGED)

@@ -7,7 +7,6 @@ from itertools import chain, starmap
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 
 from credence.calibrators.method_spec import Specification, parse_method
@@ -23,14 +22,8 @@ from credence.findings import ShiftFinding
 from credence.lists.held_out import HeldOut, held_out_of, mix_draws
 from credence.predictions import Floats, Labelled, Predictions
 from credence.problems import nearest, raise_any, refuse
-from credence.progress import Progress
-from credence.stages.reading import (
-    LabelledTables,
-    as_calibrated,
-    require_combined,
-    require_other,
-    stated_spec,
-)
+from credence.progress import Progress, echo
+from credence.stages import reading
 from credence.stages.settings import CalibrationSettings, Settings, ShiftSettings
 from credence.tables import stage_files
 from credence.tables.contract import CompositionTable, write_contract
@@ -39,6 +32,7 @@ from credence.tables.joining import stream_tables
 from credence.tables.samples import Samples
 
 STATED = "stated"
+Pieces = Iterable[tuple[str, Samples]]  # of a use-set, each with its table
 
 
 def shift_tables(
@@ -61,20 +55,20 @@ def shift_tables(
     six_decimals: bool,
 ) -> None:
     """Estimate the composition of tables and write it, and the calibration corrected for it."""
-    require_other((out, also, record), [*tables, samples, groups, clusters, calibration])
+    reading.require_other((out, also, record), [*tables, samples, groups, clusters, calibration])
     shift = with_stated(settings.shift)
-    known = LabelledTables(
+    known = reading.LabelledTables(
         [samples], samples_format, samples_spec, groups, clusters, option="--samples-spec"
     )
     file = None if calibration is None else stage_files.read_calibration(Path(calibration))
-    require_combined(file, tables)
+    reading.require_combined(file, tables)
     labelled = known.calibrating(known.samples(file), settings.calibration.weights).labelled
     # Before anything that takes time: what is stated wrongly is refused at once.
     if shift.composition is not None:
         estimators.stated_share(shift.composition, labelled.predictions.class_names, "--stated")
     settings = replace(settings, shift=shift)
     chosen, plain = _method(method, calibration, file, labelled, samples, shift_options(settings))
-    parts = _parts(tables, stated_spec(tables, format_, spec_json), labelled.predictions)
+    parts = _parts(tables, reading.stated_spec(tables, format_, spec_json), labelled.predictions)
     name = name or Path(tables[0]).stem
     made = find_shift(labelled, parts, chosen, plain, settings, name, tables[0])
     found = made.finding
@@ -84,15 +78,14 @@ def shift_tables(
     if record is not None:
         stage_files.SHIFT.write(Path(record), made)
     largest = max(found.classes, key=lambda entry: abs(entry.share - entry.calibration_share))
-    click.echo(
+    echo(
         f"Wrote {out}: {found.n_use} proteins by {found.estimator}; {largest.class_name} "
-        f"{largest.share:.3f} for {largest.calibration_share:.3f} in calibration.",
-        err=True,
+        f"{largest.share:.3f} for {largest.calibration_share:.3f} in calibration."
     )
     for sentence in (*found.remarks, *found.sentences):
-        click.echo(sentence, err=True)
+        echo(sentence)
     if found.sameness is not None and found.sameness.is_changed:
-        click.echo(f"{found.name}: {warning_of(found.sameness)}.", err=True)
+        echo(f"{found.name}: {warning_of(found.sameness)}.")
 
 
 def shift_options(settings: Settings) -> FitOptions:
@@ -105,7 +98,7 @@ def shift_options(settings: Settings) -> FitOptions:
 
 def find_shift(
     labelled: Labelled,
-    parts: Iterable[tuple[str, Samples]],
+    parts: Pieces,
     method: Specification,
     plain: Calibration,
     settings: Settings,
@@ -152,11 +145,7 @@ def _held_out(moved: Labelled, unseen: Floats, composition: estimate.Composition
 
 
 def _summed(
-    labelled: Labelled,
-    parts: Iterable[tuple[str, Samples]],
-    look: Look | None,
-    wanted: str,
-    where: str,
+    labelled: Labelled, parts: Pieces, look: Look | None, wanted: str, where: str
 ) -> tuple[estimators.Estimator, both_samples.CalibrationSample, both_samples.UseSample, float]:
     """Return estimator, both sets summed up, and what gathering rows changes in shares."""
     rest = iter(parts)
@@ -233,7 +222,7 @@ def _parts(
     tables: Sequence[str], spec: TableSpec, known: Predictions
 ) -> Iterator[tuple[str, Samples]]:
     """Yield pieces of the use-set that have scores; refuse one of another scale."""
-    spec = as_calibrated(spec, known.class_names, known.scale)
+    spec = reading.as_calibrated(spec, known.class_names, known.scale)
     with Progress("shift", "proteins") as progress:
         for table, samples in stream_tables(tables, spec):
             part = samples.predictions

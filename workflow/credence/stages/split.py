@@ -9,13 +9,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import click
 import numpy as np
 
 from credence.evaluation.split_findings import describe_split
 from credence.findings import SplitClass, SplitFinding
-from credence.predictions import UNKNOWN_CLASS, Booleans, Integers, Strings
+from credence.predictions import UNKNOWN_CLASS, Integers, Strings
 from credence.problems import Problem, raise_any, refuse
+from credence.progress import echo
 from credence.proteins import Proteins, join
 from credence.relatives.across import relatives_in
 from credence.relatives.all_engines import build_engine
@@ -44,6 +44,7 @@ from credence.tables.text import lines_of
 from credence.tables.writing import atomic, write_record
 
 PHANNS = "phanns"
+Engine = GraphEngine | GivenEngine
 SHARE = r"(?P<number>[0-9]{1,4})/(?P<n_shares>[1-9][0-9]{0,3})"
 LETTERS_OF_KEY = 16
 
@@ -70,10 +71,10 @@ def cluster_proteins(
     learnt = read_training(training, match, ours)
     everything = join([ours, learnt])
     chosen = settings.clustering.engine, thresholds_of(settings), threads, timeout
-    engine: GraphEngine | GivenEngine = (
-        build_engine(*chosen) if clstr is None else _given(clstr, everything, match)
-    )
-    kept = _kept_in(pieces, share, engine, everything, settings)
+    engine: Engine = build_engine(*chosen) if clstr is None else _given(clstr, everything, match)
+    is_search = isinstance(engine, GraphEngine) and isinstance(engine.finder, MmseqsFinder)
+    reason = "" if is_search else "only the engine mmseqs has pieces."
+    kept = kept_in(pieces, share, STEPS, reason, everything, settings.to_json("cluster"))
     if kept is not None:
         assert isinstance(engine, GraphEngine)
         engine = replace(engine, finder=replace(engine.finder, pieces=kept))  # type: ignore[type-var]
@@ -85,7 +86,7 @@ def cluster_proteins(
     if relatives is not None:
         pairs = training_relatives(ours, learnt, engine, settings, threads)
         contract.write_contract(Path(relatives), pairs)
-        click.echo(f"Wrote {relatives}: {len(pairs.ids)} with a relative in training.", err=True)
+        echo(f"Wrote {relatives}: {len(pairs.ids)} with a relative in training.")
     table = contract.Clusters(
         everything.ids, found.cluster, found.representative, found.identity, found.coverage
     )
@@ -94,24 +95,10 @@ def cluster_proteins(
     sizes = Counter(found.cluster.tolist())
     largest = max(sizes.values(), default=0)
     percent = 100.0 * largest / max(everything.n_proteins, 1)
-    click.echo(
+    echo(
         f"Wrote {out}: {everything.n_proteins} proteins, {len(sizes)} clusters; "
-        f"the largest has {largest} ({percent:.1f} %).",
-        err=True,
+        f"the largest has {largest} ({percent:.1f} %)."
     )
-
-
-def _kept_in(
-    folder: str | None,
-    share: str | None,
-    engine: GraphEngine | GivenEngine,
-    proteins: Proteins,
-    settings: Settings,
-) -> Pieces | None:
-    """Return where pieces of the search are kept, in a folder of its own for each search."""
-    is_search = isinstance(engine, GraphEngine) and isinstance(engine.finder, MmseqsFinder)
-    reason = "" if is_search else "only the engine mmseqs has pieces."
-    return kept_in(folder, share, STEPS, reason, proteins, settings.to_json("cluster"))
 
 
 def kept_in(
@@ -149,7 +136,7 @@ def write_share(out: str, share: str | None) -> None:
     """Write that a job has made its share of the pieces."""
     with atomic(Path(out)) as path:
         path.write_text(f"share {share}\n", encoding="utf-8")
-    click.echo(f"Wrote {out}: share {share} is done.", err=True)
+    echo(f"Wrote {out}: share {share} is done.")
 
 
 def remove_pieces(kept: Pieces | None) -> None:
@@ -161,11 +148,7 @@ def remove_pieces(kept: Pieces | None) -> None:
 
 
 def training_relatives(
-    ours: Proteins,
-    learnt: Proteins,
-    engine: GraphEngine | GivenEngine,
-    settings: Settings,
-    threads: int,
+    ours: Proteins, learnt: Proteins, engine: Engine, settings: Settings, threads: int
 ) -> contract.RelativesTable:
     """Return the closest training relative of each protein that has one."""
     finder = engine.finder if isinstance(engine, GraphEngine) else ExactFinder(threads)
@@ -218,62 +201,70 @@ def split_tables(
     require_other((out,), [*tables, clusters, training, relatives, proteins])
     settings = replace(settings, split=in_effect(settings.split, clusters, proteins, asked))
     samples = read_set(tables, stated_spec(tables, format_, spec_json))
-    require_labels(samples, tables[0])
-    assert samples.true_class is not None
-    ids = samples.predictions.ids
-    everyone = Proteins(ids, np.full(len(ids), "", dtype=object))
+    true_class, ids = require_labels(samples, tables[0]), samples.predictions.ids
+    ours = Proteins(ids, np.full(len(ids), "", dtype=object))
     if proteins is not None:
         fasta, by = read_proteins(proteins, match), "full" if match == "full" else "first_word"
         rows = match_ids(ids, fasta, by, table=tables[0], proteins=proteins)  # type: ignore[arg-type]
-        everyone = Proteins(ids, fasta.sequences[rows])
-    learnt = read_training(training, match, everyone)
-    is_training = np.repeat([False, True], [everyone.n_proteins, learnt.n_proteins])
-    everyone = join([everyone, learnt])
-    class_ = np.append(samples.true_class, np.full(learnt.n_proteins, UNKNOWN_CLASS))
+        ours = Proteins(ids, fasta.sequences[rows])
+    learnt = read_training(training, match, ours)
+    everyone = join([ours, learnt])
     cluster, made_by = everyone.ids, "none"
     if clusters is not None:
         known = contract.read_clusters(Path(clusters))
         made_by = "table" if own_clusters or np.isnan(known.identity).all() else "aligned"
         cluster = known.cluster[rows_of(everyone.ids, training or tables[0], known.ids, clusters)]
     related = None if relatives is None else contract.read_relatives(Path(relatives))
-    reasons = None if related is None else reasons_of(everyone.ids, is_training, related)
     is_exhaustive = _is_audited(settings.split) and _cells(settings.split.audit) is None
     reason = "" if is_exhaustive else "only an exhaustive audit has pieces."
     kept = kept_in(pieces, share, (AUDIT,), reason, everyone, settings.to_json("split"))
     try:
-        found, finding = split_proteins(
-            everyone, cluster, class_, samples.predictions.class_names, settings,
-            is_training, made_by, reasons, threads, kept,
+        table, finding = split_proteins(
+            ours, learnt, cluster, true_class, samples.predictions.class_names,
+            settings, made_by, related, threads, kept,
         )  # fmt: skip
     except UnfinishedError:
         write_share(out, share)
         return
-    table = groups_of(everyone.ids, is_training, found)
     contract.write_contract(Path(out), table)
-    if summary is not None:
-        write_record(Path(summary), finding)
+    write_record(summary, finding)
     remove_pieces(kept)
     for line in split_messages(finding, settings.split):
-        click.echo(line, err=True)
+        echo(line)
     roles, counts = np.unique(table.role.astype(str), return_counts=True)
     message = ", ".join(f"{count} {role}" for role, count in zip(roles, counts, strict=True))
-    click.echo(f"Wrote {out}: {message}.", err=True)
+    echo(f"Wrote {out}: {message}.")
 
 
 def split_proteins(
-    proteins: Proteins,
+    ours: Proteins,
+    learnt: Proteins,
     cluster: Strings,
-    class_: Integers,
+    true_class: Integers,
     class_names: Sequence[str],
     settings: Settings,
-    is_training: Booleans,
     made_by: str,
-    reasons: Strings | None = None,
+    related: contract.RelativesTable | None = None,
     threads: int = 1,
     pieces: Pieces | None = None,
-) -> tuple[Split, SplitFinding]:
-    """Return a split, and what was found; without `reasons` those beside training go aside."""
+) -> tuple[contract.Groups, SplitFinding]:
+    """Return the groups of ours and of what was learnt from, and what was found.
+
+    Those of ours are set aside that are `related` to the latter, or in a cluster with some.
+    """
     chosen = settings.split
+    proteins = join([ours, learnt])
+    is_training = np.repeat([False, True], [ours.n_proteins, learnt.n_proteins])
+    class_ = np.append(true_class, np.full(learnt.n_proteins, UNKNOWN_CLASS))
+    reasons = None
+    if related is not None:
+        columns = zip(related.ids, related.relative, related.identity, strict=True)
+        message = {
+            id_: f"relative of training protein {str(other)!r} (identity {identity:.2f})"
+            for id_, other, identity in columns
+        }
+        reasons = np.full(len(proteins.ids), "", dtype=object)
+        reasons[~is_training] = [message.get(id_, "") for id_ in ours.ids]
     options = SplitOptions(
         n_groups=chosen.groups,
         test_group=chosen.test_group,
@@ -296,15 +287,11 @@ def split_proteins(
     if made_by == "none" and found.n_joined:
         made_by = "aligned"  # what the audit found
     finding = describe_split(proteins.ids, class_, class_names, found, options, is_audited)
-    finding = replace(finding, clusters=made_by, n_training=int(is_training.sum()))
-    return found, finding
-
-
-def groups_of(ids: Strings, is_training: Booleans, found: Split) -> contract.Groups:
-    """Return the table of a split; training proteins of a cluster are a cluster of their own."""
+    finding = replace(finding, clusters=made_by, n_training=learnt.n_proteins)
+    # Training proteins of a cluster are a cluster of their own.
     named = np.where(is_training, "training:" + found.cluster, found.cluster)
-    packing = found.packing
-    return contract.Groups(ids, named, packing.group, packing.role, packing.reason)
+    packing = found.packing.group, found.packing.role, found.packing.reason
+    return contract.Groups(proteins.ids, named, *packing), finding
 
 
 def _cells(audit: str | Mapping[str, float]) -> float | None:
@@ -350,17 +337,6 @@ def in_effect(
     if _is_audited(settings):
         raise refuse("--audit", "sequences are needed to align.", "Give --proteins.")
     return settings
-
-
-def reasons_of(ids: Strings, is_training: Booleans, table: contract.RelativesTable) -> Strings:
-    """Return why relatives of training proteins are set aside; '' for all others."""
-    message = {
-        id_: f"relative of training protein {str(other)!r} (identity {identity:.2f})"
-        for id_, other, identity in zip(table.ids, table.relative, table.identity, strict=True)
-    }
-    reasons = np.full(len(ids), "", dtype=object)
-    reasons[~is_training] = [message.get(id_, "") for id_ in ids[~is_training]]
-    return reasons
 
 
 def _require_test_group(found: Split, settings: SplitSettings) -> None:

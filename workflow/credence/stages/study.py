@@ -9,13 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import click
-
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.evaluation.two_sets import measure_halves, measure_sets, summarise_draws
 from credence.problems import plural, raise_any, refuse
-from credence.progress import Progress
+from credence.progress import Progress, echo
 from credence.stages.reading import LabelledTables, in_order_of_ids, require_other
 from credence.stages.settings import Settings, workflow_folder
 from credence.tables.stage_files import need_problems
@@ -73,7 +71,7 @@ def study_two_sets(
         columns[word] = [getattr(row, name) for row in rows]
     write_table(Path(out), columns)
     counts = f"{plural(len(calibrators), 'method')}, {plural(draws, 'draw')}"
-    click.echo(f"Wrote {out}: {counts}.", err=True)
+    echo(f"Wrote {out}: {counts}.")
 
 
 def run_script(name: str, words: Sequence[str]) -> int:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -14,6 +13,7 @@ import pyarrow.parquet as pq
 
 from credence.predictions import Predictions, Strings, from_scores
 from credence.problems import Problem, gathering, nearest, plural, raise_any, refuse
+from credence.progress import echo
 from credence.records import from_record, parse_json
 from credence.stages import reading
 from credence.stages.settings import MAIN_TOOL, Settings, ToolSet
@@ -156,24 +156,23 @@ def combine_tables(
         replace(main, predictions=from_scores(own.ids, own.class_names, np.exp(log_p), 1.0, 0.0)),
         combined=True,
     )
-    if record is not None:
-        write_record(Path(record), whole)
+    write_record(record, whole)
     for entry in tools:
         _echo_lacking(every[entry.name], entry.scores[0])
     if whole.alone:
         what = f"combined, they are worse than {whole.alone!r} alone, which is followed"
-        click.echo(f"{out}: {what} wherever it answers.", err=True)
-    click.echo(f"Wrote {out}: {own.n_samples} proteins, {len(every)} tools.", err=True)
+        echo(f"{out}: {what} wherever it answers.")
+    echo(f"Wrote {out}: {own.n_samples} proteins, {len(every)} tools.")
 
 
 def _echo_lacking(answers: Answers, where: str) -> None:
     """Print how many proteins one table lacks, and how many are in it alone."""
     n_there, n = int(answers.is_there.sum()), len(answers.row)
     if n_there < n:
-        click.echo(f"{where}: {n - n_there} of {n} proteins are not in it.", err=True)
+        echo(f"{where}: {n - n_there} of {n} proteins are not in it.")
     if n_more := answers.predictions.n_samples - n_there:
         what = f"{n_more} of its proteins are not in the first table"
-        click.echo(f"{where}: {what}; they are left out.", err=True)
+        echo(f"{where}: {what}; they are left out.")
 
 
 def tables_of(
@@ -275,7 +274,7 @@ def combine_use_set(
         _echo_lacking(answers[tool.name], paths[0])
     n_silent = int((~is_there).sum())
     silent = f", {n_silent} more without any answer" if n_silent else ""
-    click.echo(f"Wrote {out}: {len(lines)} proteins{silent}.", err=True)
+    echo(f"Wrote {out}: {len(lines)} proteins{silent}.")
 
 
 def _in_order(samples: Samples, of_scored: Strings | None = None) -> Strings:

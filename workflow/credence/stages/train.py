@@ -5,14 +5,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 from scipy import stats
 
 from credence.calibrators.crossfit import NOTHING_KNOWN
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.classifier.features import FeatureSet, Singles, feature_set, unknown_residues
+from credence.classifier.features import Singles, feature_set, unknown_residues
 from credence.classifier.networks import (
     BOTH,
     EVERY_GROUP,
@@ -38,14 +37,13 @@ from credence.predictions import (
     label,
 )
 from credence.problems import Problem, gathering, raise_any, refuse
-from credence.progress import Progress
+from credence.progress import Progress, echo
 from credence.proteins import Proteins, join
 from credence.relatives.all_engines import build_engine
 from credence.relatives.pack import NO_GROUP, SET_ASIDE, TEST
 from credence.stages import reading
 from credence.stages.settings import Settings
 from credence.stages.split import (
-    groups_of,
     read_training,
     split_messages,
     split_proteins,
@@ -150,33 +148,22 @@ def labelled_as(read: Found, match: str, labels: str, synonyms: Mapping[str, str
     nothing = from_scores(ids, names, np.zeros((len(lines), len(names))), 1.0, 1.0)
     spec = TableSpec(format="wide", synonyms=synonyms)
     samples = attach_labels(Samples(nothing, None, lines), found, spec, fasta)
-    reading.require_labels(samples, fasta)
-    assert samples.true_class is not None
-    return Given(**vars(read), class_names=names, true_class=samples.true_class)
+    return Given(
+        **vars(read), class_names=names, true_class=reading.require_labels(samples, fasta)
+    )
 
 
 def describe(read: Found, name: str, vectors: str | None, *, is_training: bool) -> Singles:
     """Return the features of proteins; refuse proteins without a vector, or too short to learn."""
     if vectors is not None:
-        return _vectors_of(read, vectors)
+        known, remedy = read_vectors(Path(vectors)), "Add its vector there, or remove the protein."
+        raise_any(
+            read.problem(row, f"{id_!r} has no vector in {vectors}.", remedy)
+            for row, id_ in enumerate(read.proteins.ids)
+            if id_ not in known.row_of
+        )
+        return known.of(read.proteins.ids).astype(np.float32)
     chosen = feature_set(name, "--features")
-    _note_residues(read, chosen, is_training)
-    return chosen.of(read.proteins.sequences)
-
-
-def _vectors_of(read: Found, path: str) -> Singles:
-    vectors, ids = read_vectors(Path(path)), read.proteins.ids
-    known, remedy = vectors.row_of, "Add its vector there, or remove the protein."
-    raise_any(
-        read.problem(row, f"{id_!r} has no vector in {path}.", remedy)
-        for row, id_ in enumerate(ids)
-        if id_ not in known
-    )
-    return vectors.of(ids).astype(np.float32)
-
-
-def _note_residues(read: Found, chosen: FeatureSet, is_training: bool) -> None:
-    """Say how many proteins have unknown residues; refuse to learn from what has no word."""
     proteins, where, longest = read.proteins, read.where, chosen.longest_word
     n_unknown = unknown_residues(proteins.sequences)
     is_short = proteins.lengths - n_unknown < longest
@@ -191,17 +178,16 @@ def _note_residues(read: Found, chosen: FeatureSet, is_training: bool) -> None:
             for row in np.flatnonzero(is_short).tolist()
         )
     if is_short.any():
-        click.echo(
+        echo(
             f"{where[0]}: {is_short.sum()} proteins have fewer than {longest} known residues; "
-            "their scores rest on their properties alone.",
-            err=True,
+            "their scores rest on their properties alone."
         )
     if n_unknown.any():
-        click.echo(
+        echo(
             f"{where[0]}: {(n_unknown > 0).sum()} proteins have letters that are none of the "
-            f"twenty residues, {n_unknown.sum()} in all; words with them count for none.",
-            err=True,
+            f"twenty residues, {n_unknown.sum()} in all; words with them count for none."
         )
+    return chosen.of(read.proteins.sequences)
 
 
 def with_troves(
@@ -233,7 +219,7 @@ def with_troves(
         ids.update(part.proteins.ids[is_new])
         if not is_new.all():
             n = int((~is_new).sum())
-            click.echo(f"{part.where[0]}: {n} proteins are known already, and left out.", err=True)
+            echo(f"{part.where[0]}: {n} proteins are known already, and left out.")
         parts[number] = Given(
             part.proteins.take(is_new),
             part.where[is_new],
@@ -296,7 +282,7 @@ def train_classifier(
     )
     if is_judged != bool(troves):
         why = "it has no new protein" if is_old.all() else "a class has too few other proteins"
-        click.echo(NOT_JUDGED.format(troves[0][0], why), err=True)
+        echo(NOT_JUDGED.format(troves[0][0], why))
     ways = [numbers, before] if is_judged else [numbers]
     with Progress("Training", "networks", len(ways) * len(left_out)) as progress:
         networks, *without = (
@@ -335,12 +321,10 @@ def train_classifier(
         known = label(_predictions(ids, given, found), truth, cluster=table.cluster[rows])
         worth = worth_of(known, _predictions(ids, given, old), int((~is_old[rows]).sum()))
         finding = replace(finding, worth=worth)
-    if summary is not None:
-        write_record(Path(summary), finding)
-    click.echo(
+    write_record(summary, finding)
+    echo(
         f"Wrote {out}: {len(networks)} networks, {finding.n_published} for new proteins; "
-        f"{len(rows)} proteins held out are right in {100.0 * finding.accuracy:.1f} %.",
-        err=True,
+        f"{len(rows)} proteins held out are right in {100.0 * finding.accuracy:.1f} %."
     )
 
 
@@ -398,14 +382,13 @@ def grouped(
         cluster = engine.cluster(given.proteins).cluster
     n_groups = settings.classifier.groups + has_test
     split = replace(settings.split, groups=n_groups, test_group=has_test, recipe="balanced")
-    nobody = np.zeros(len(ids), dtype=np.bool_)
-    found_split, finding = split_proteins(
-        given.proteins, cluster, given.true_class, given.class_names,
-        replace(settings, split=split), nobody, "aligned", threads=threads,
+    found, finding = split_proteins(
+        given.proteins, join([]), cluster, given.true_class, given.class_names,
+        replace(settings, split=split), "aligned", threads=threads,
     )  # fmt: skip
     for line in split_messages(finding, split):
-        click.echo(line, err=True)
-    return groups_of(ids, nobody, found_split)
+        echo(line)
+    return found
 
 
 def numbers_of(table: Groups) -> Integers:
@@ -529,7 +512,17 @@ def predict_scores(
     proteins = read.proteins
     group = np.full(proteins.n_proteins, -1, dtype=np.int64)
     if learnt is not None and groups is not None:
-        group = groups_of_relatives(proteins, learnt, groups, settings, match, threads)
+        table = read_groups(Path(groups))
+        number = dict(zip(table.ids, numbers_of(table), strict=True))
+        known = read_training(learnt, match, proteins)
+        engine = build_engine(settings.clustering.engine, thresholds_of(settings), threads, None)
+        found = training_relatives(proteins, known, engine, settings, threads)
+        # That of the closest relative among those learnt from.
+        group_of = {
+            id_: max(-1, number.get(other.removeprefix(reading.TRAINING_PREFIX), -1))
+            for id_, other in zip(found.ids, found.relative, strict=True)
+        }
+        group = np.array([group_of.get(id_, -1) for id_ in proteins.ids], dtype=np.int64)
     scores = np.empty((proteins.n_proteins, len(about.class_names)))
     values = describe(read, about.features, vectors, is_training=False)
     if values.shape[1] != about.n_features:
@@ -543,20 +536,4 @@ def predict_scores(
     write_scores(Path(out), proteins.ids, about.class_names, scores)
     n_related = int((group >= 0).sum())
     related = f", {n_related} of them relatives of what it learnt from" if learnt else ""
-    click.echo(f"Wrote {out}: {proteins.n_proteins} proteins{related}.", err=True)
-
-
-def groups_of_relatives(
-    proteins: Proteins, learnt: str, groups: str, settings: Settings, match: str, threads: int
-) -> Integers:
-    """Return the group of each protein's closest relative among those learnt from; else -1."""
-    table = read_groups(Path(groups))
-    number = dict(zip(table.ids, numbers_of(table), strict=True))
-    known = read_training(learnt, match, proteins)
-    engine = build_engine(settings.clustering.engine, thresholds_of(settings), threads, None)
-    found = training_relatives(proteins, known, engine, settings, threads)
-    group = {
-        id_: max(-1, number.get(other.removeprefix(reading.TRAINING_PREFIX), -1))
-        for id_, other in zip(found.ids, found.relative, strict=True)
-    }
-    return np.array([group.get(id_, -1) for id_ in proteins.ids], dtype=np.int64)
+    echo(f"Wrote {out}: {proteins.n_proteins} proteins{related}.")

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import click
 import numpy as np
 
 from credence.findings import InputFile
 from credence.predictions import Predictions, Strings
 from credence.problems import Problem, gathering, raise_any, refuse
+from credence.progress import echo
 from credence.relatives.all_engines import FINDERS
 from credence.relatives.pack import CALIBRATION
 from credence.releases import attaching
@@ -98,8 +98,7 @@ def attach_tables(
 ) -> None:
     """Attach a trove to a set whose proteins stay as they are, and write the release's tables."""
     base = read_set((samples_file,), table_spec((samples_file,), samples_format, {}))
-    require_labels(base, samples_file)
-    assert base.true_class is not None
+    true_class = require_labels(base, samples_file)
     entry = Trove(
         name=name,
         scores=tuple(tables),
@@ -118,7 +117,7 @@ def attach_tables(
     if proteins is not None:
         files = [(proteins, proteins_match), *((path, "full") for path in added)]
     places = (groups.cluster[rows], groups.group[rows], groups.role[rows])
-    known = attaching.KnownSet(ids, _sequences(ids, files), base.true_class, *places)
+    known = attaching.KnownSet(ids, _sequences(ids, files), true_class, *places)
     learnt = read_training(training, proteins_match, known)
     search = attaching.Search()
     if clusters:
@@ -134,13 +133,12 @@ def attach_tables(
     pairs = (samples_file, samples_as), (groups_file, "groups.tsv")
     summary = _write(Path(out), entry, base, groups, trove, found, pairs)
     counts = ", ".join(f"{n} {outcome}" for outcome, n in summary.counts.items() if n)
-    click.echo(f"Wrote {out}: {counts or 'no proteins'}.", err=True)
+    echo(f"Wrote {out}: {counts or 'no proteins'}.")
     if summary.n_rescored:
-        click.echo(
+        echo(
             f"{name}: {summary.n_rescored} of {summary.counts[attaching.EXACT_REPEAT]} exact "
             "repeats have other scores than before. One classifier gives one protein one score: "
-            "see whether the table is of the version that is calibrated.",
-            err=True,
+            "see whether the table is of the version that is calibrated."
         )
 
 

@@ -13,18 +13,11 @@ from credence.composition.sameness import Look
 from credence.confidence import NOTE_TEXTS, USES, Note
 from credence.predictions import Predictions
 from credence.problems import ProblemList, plural, refuse
+from credence.progress import echo
 from credence.records import json_text
 from credence.stages.lists import NO_HELD_OUT, Ranking, table_of
 from credence.stages.reading import require_other
-from credence.tables.contract import (
-    CONTRACT,
-    NOVELTY_NAMES,
-    SHARE,
-    Column,
-    Kind,
-    is_corrected,
-    read_columns,
-)
+from credence.tables import contract
 from credence.tables.digests import sha256_of
 from credence.tables.ready_made import name_of
 from credence.tables.source import open_table
@@ -34,10 +27,10 @@ from credence.tables.writing import check_table_ending, one_writer, write_table
 
 PREDICTED = "predicted_"  # and a class: how many proteins
 COLUMNS = (
-    *map(Column, ("date", "table", "table_sha256", "calibration", "calibration_sha256")),
-    Column("proteins", Kind.INTEGER, low=0.0),
-    *(replace(SHARE, name=name) for name in ("certain", "flagged", "p", "effect")),
-    *(Column(name, may_be_empty=True) for name in ("flagged_most", "unlike_most")),
+    *map(contract.Column, ("date", "table", "table_sha256", "calibration", "calibration_sha256")),
+    contract.Column("proteins", contract.Kind.INTEGER, low=0.0),
+    *(replace(contract.SHARE, name=name) for name in ("certain", "flagged", "p", "effect")),
+    *(contract.Column(name, may_be_empty=True) for name in ("flagged_most", "unlike_most")),
 )
 NOVEL = NOTE_TEXTS[Note.NOVEL]
 SINCE = {
@@ -93,15 +86,15 @@ def watch_sample(confidences: str, calibration: str, date: str, log: str, as_jso
         return
     beside = f"; {len(others)} by others: {', '.join(names)}" if names else ""
     n_samples = plural(len(own), "sample")
-    click.echo(f"Wrote {log}: {n_samples} by {name_of(calibration)}{beside}.", err=True)
+    echo(f"Wrote {log}: {n_samples} by {name_of(calibration)}{beside}.")
     for sentence in sentences_of(reasons, classes, own):
-        click.echo(f"{log}: {sentence}", err=True)
+        echo(f"{log}: {sentence}")
 
 
 def _read(log: str) -> pd.DataFrame:
     """Return the lines of a log, checked."""
-    further = Column(PREDICTED, Kind.NUMBER, may_be_empty=True, low=0.0)
-    read = read_columns(Path(log), COLUMNS, (further,))
+    further = contract.Column(PREDICTED, contract.Kind.NUMBER, may_be_empty=True, low=0.0)
+    read = contract.read_columns(Path(log), COLUMNS, (further,))
     problems = ProblemList(read.where)
     for number, day in zip(read.lines.tolist(), read.values["date"], strict=True):
         if day and not is_date(day):
@@ -115,7 +108,7 @@ def _numbers(confidences: str, calibration: str, file: CalibrationFile) -> dict[
     if file.held_out is None:
         raise refuse(calibration, *NO_HELD_OUT)
     path, names = Path(confidences), file.class_names
-    ranking = Ranking(file.held_out, names, file.method_spec, is_corrected(path))
+    ranking = Ranking(file.held_out, names, file.method_spec, contract.is_corrected(path))
     table, _ = table_of(path, ranking)
     look = None if file.sketch is None else Look(file.sketch, names)
     n = n_certain = 0
@@ -133,7 +126,9 @@ def _numbers(confidences: str, calibration: str, file: CalibrationFile) -> dict[
             scale = (file.scale, file.resolution)
             look.add(Predictions(ids, names, *scale, code[rows], score[rows]))
     found = None if look is None else look.found()
-    is_looked_for = NOVELTY_NAMES[0] in open_table(path, CONTRACT).header and n > 0
+    is_looked_for = (
+        contract.NOVELTY_NAMES[0] in open_table(path, contract.CONTRACT).header and n > 0
+    )
     return {
         "proteins": n,
         "certain": n_certain / n if n else np.nan,

@@ -110,7 +110,11 @@ def read_columns(
     all_lines = np.concatenate(lines)
     for column in columns:
         if column.unique:
-            _check_unique(values[column.name], all_lines, column, problems)
+            first: dict[str, int] = {}
+            for value, line in zip(values[column.name], all_lines.tolist(), strict=True):
+                if value != "" and first.setdefault(value, line) != line:
+                    what = f"{value!r} stands in line {first[value]} already."
+                    problems.add(what, "Remove one of the two rows.", line, column.name)
     problems.raise_any()
     absent = frozenset(column.name for column in columns if column.name not in place_of)
     return ReadTable(table.where, values, all_lines, absent)
@@ -200,14 +204,6 @@ def _wanted(column: Column) -> str:
     elif column.low is not None:
         wanted += f" of at least {column.low:g}"
     return wanted + (" or nothing" if column.may_be_empty else "")
-
-
-def _check_unique(values: Strings, lines: Integers, column: Column, problems: ProblemList) -> None:
-    first: dict[str, int] = {}
-    for value, line in zip(values, lines.tolist(), strict=True):
-        if value != "" and first.setdefault(value, line) != line:
-            what = f"{value!r} stands in line {first[value]} already."
-            problems.add(what, "Remove one of the two rows.", line, column.name)
 
 
 NUMBERS = ("length", "distance")
@@ -488,23 +484,16 @@ def read_clusters(path: Path | MemoryTable) -> Clusters:
             first[codes[code]] = values["id"][code]
         values["representative"] = first[codes]
     else:
-        _check_representatives(read)
+        cluster_of = dict(zip(values["id"], values["cluster"], strict=True))
+        problems, pairs = ProblemList(read.where), (values["cluster"], values["representative"])
+        for line, cluster, one in zip(read.lines.tolist(), *pairs, strict=True):
+            if (other := cluster_of.get(one)) != cluster:
+                found = "no id of this table" if other is None else f"in cluster {other!r}"
+                what = f"{one!r} is {found}, not one of cluster {cluster!r}."
+                remedy = f"Give a protein of cluster {cluster!r}."
+                problems.add(what, remedy, line, "representative")
+        problems.raise_any()
     return read.fill(Clusters)
-
-
-def _check_representatives(read: ReadTable) -> None:
-    columns = (read.values[name] for name in ("id", "cluster", "representative"))
-    ids, clusters, representatives = columns
-    cluster_of = dict(zip(ids, clusters, strict=True))
-    problems = ProblemList(read.where)
-    for line, cluster, one in zip(read.lines.tolist(), clusters, representatives, strict=True):
-        if cluster_of.get(one) != cluster:
-            found = (
-                f"in cluster {cluster_of[one]!r}" if one in cluster_of else "no id of this table"
-            )
-            what = f"{one!r} is {found}, not one of cluster {cluster!r}."
-            problems.add(what, f"Give a protein of cluster {cluster!r}.", line, "representative")
-    problems.raise_any()
 
 
 def read_groups(path: Path | MemoryTable) -> Groups:

@@ -144,30 +144,40 @@ def read_fasta(path: Path, by: Match = "first_word") -> Fasta:
     if not text.strip():
         raise refuse(where, "the file is empty.", REMEDY_EMPTY)
     rows = text.split("\n")
-    fasta = _records(text, rows, by)
+    records = list(SimpleFastaParser(io.StringIO(text)))
+    lines = [number for number, row in enumerate(rows, start=1) if row.startswith(">")]
+    headers = _objects([title.strip() for title, _ in records])
+    fasta = Fasta(
+        ids=ids_of(headers, by),
+        sequences=_objects([_residues(sequence) for _, sequence in records]),
+        headers=headers,
+        lines=np.array(lines, dtype=np.int64),
+    )
     number, first = next((n, row) for n, row in enumerate(rows, start=1) if row.strip())
     if not first.startswith(">"):
         short = first if len(first) <= MOST_CHARACTERS else first[: MOST_CHARACTERS - 1] + "…"
         what = f"{short!r} stands before the first '>'."
         remedy = "Begin the file with a header: '>' and an id."
         problems.append(Problem(where, what, remedy, number))
-    problems += _header_problems(where, fasta, by)
+    before_it: dict[str, int] = {}
+    for row, (id_, line) in enumerate(zip(fasta.ids, fasta.lines.tolist(), strict=True)):
+        if not id_:
+            what = "the header is empty."
+            problems.append(Problem(where, what, "Write an id after the '>'.", line))
+        elif (before := before_it.setdefault(id_, row)) != row:
+            is_same = fasta.sequences[before] == fasta.sequences[row]
+            remedy = "Remove one of them." if is_same else "Give one of them another id."
+            if by == "first_word" and fasta.headers[before] != fasta.headers[row]:
+                remedy = f"{remedy[:-1]}, or match by full header."
+            what = (
+                f"the id {id_!r} stands in line {fasta.lines[before]} already, "
+                f"with {'the same' if is_same else 'another'} sequence."
+            )
+            problems.append(Problem(where, what, remedy, line))
     problems += residue_problems(where, fasta.sequences, fasta.ids, fasta.lines, rows)
     if problems:
         raise InputError(sorted(problems, key=lambda problem: problem.line or 0))
     return fasta
-
-
-def _records(text: str, rows: list[str], by: Match) -> Fasta:
-    records = list(SimpleFastaParser(io.StringIO(text)))
-    lines = [number for number, row in enumerate(rows, start=1) if row.startswith(">")]
-    headers = _objects([title.strip() for title, _ in records])
-    return Fasta(
-        ids=ids_of(headers, by),
-        sequences=_objects([_residues(sequence) for _, sequence in records]),
-        headers=headers,
-        lines=np.array(lines, dtype=np.int64),
-    )
 
 
 def _residues(text: str) -> str:
@@ -186,26 +196,6 @@ def ids_of(headers: Strings, by: Match) -> Strings:
     if by == "full":
         return headers
     return _objects([(header.split(maxsplit=1) or [""])[0] for header in headers])
-
-
-def _header_problems(where: str, fasta: Fasta, by: Match) -> list[Problem]:
-    problems = []
-    first: dict[str, int] = {}
-    for row, (id_, line) in enumerate(zip(fasta.ids, fasta.lines.tolist(), strict=True)):
-        if not id_:
-            what = "the header is empty."
-            problems.append(Problem(where, what, "Write an id after the '>'.", line))
-        elif (before := first.setdefault(id_, row)) != row:
-            is_same = fasta.sequences[before] == fasta.sequences[row]
-            remedy = "Remove one of them." if is_same else "Give one of them another id."
-            if by == "first_word" and fasta.headers[before] != fasta.headers[row]:
-                remedy = f"{remedy[:-1]}, or match by full header."
-            what = (
-                f"the id {id_!r} stands in line {fasta.lines[before]} already, "
-                f"with {'the same' if is_same else 'another'} sequence."
-            )
-            problems.append(Problem(where, what, remedy, line))
-    return problems
 
 
 def match_ids(

@@ -91,7 +91,27 @@ class _Guess:
     def answer(self) -> dict[str, Any]:
         self._find_id()
         if "term" in self.columns:
-            return self._long()
+            if "score" not in self.columns:
+                self._find_term(self.columns["id"])
+            id_, terms = self.columns["id"], set(self.texts[self.columns["term"]])
+            labels = [
+                name
+                for name in self._left(are_numbers=False)
+                if set(self.texts[name]) <= terms | {""}
+                and len(set(zip(self.texts[id_], self.texts[name], strict=True)))
+                == len(set(self.texts[id_]))
+            ]
+            if self.is_labelled and "true_class" not in self.columns and labels:
+                self.columns["true_class"] = self._named(labels, TRUTHS) or labels[0]
+            spec = TableSpec("long", columns={k: v for k, v in self.columns.items() if v})
+            columns = format_of(spec, str(self.path)).columns
+            wide = LongTable(self.table, columns, NameLookup(()))
+            chunk = next(wide.chunks(ROWS_LOOKED_AT, ProblemList(str(self.path))))
+            n_before = len(wide.header) - len(terms)
+            numbers = chunk.numbers(range(n_before, len(wide.header)))
+            found = scale_of(np.nan_to_num(numbers), wide)
+            found |= {"scale": self.scale or found["scale"], "format": "long"}
+            return found | {"columns": self.columns}
         classes = self.columns.get("classes")
         if classes is None and not {"predicted_class", "score"} & self.columns.keys():
             classes = self._classes()
@@ -149,30 +169,6 @@ class _Guess:
             raise refuse(str(self.path), "no column names each protein once.", NAME_THEM)
         self.columns |= {"term": term, "score": score}
 
-    def _long(self) -> dict[str, Any]:
-        """Return how a table is read in which a protein has a row for each class."""
-        if "score" not in self.columns:
-            self._find_term(self.columns["id"])
-        id_, terms = self.columns["id"], set(self.texts[self.columns["term"]])
-        labels = [
-            name
-            for name in self._left(are_numbers=False)
-            if set(self.texts[name]) <= terms | {""}
-            and len(set(zip(self.texts[id_], self.texts[name], strict=True)))
-            == len(set(self.texts[id_]))
-        ]
-        if self.is_labelled and "true_class" not in self.columns and labels:
-            self.columns["true_class"] = self._named(labels, TRUTHS) or labels[0]
-        spec = TableSpec("long", columns={k: v for k, v in self.columns.items() if v})
-        columns, problems = format_of(spec, str(self.path)).columns, ProblemList(str(self.path))
-        wide = LongTable(self.table, columns, NameLookup(()))
-        chunk = next(wide.chunks(ROWS_LOOKED_AT, problems))
-        n_before = len(wide.header) - len(terms)
-        numbers = chunk.numbers(range(n_before, len(wide.header)))
-        found = scale_of(np.nan_to_num(numbers), wide)
-        found |= {"scale": self.scale or found["scale"], "format": "long"}
-        return found | {"columns": self.columns}
-
     def _sets(self, numeric: list[str]) -> Iterator[list[str]]:
         """Yield what may be the columns of classes: neighbours, the most first; those alike."""
         for n_columns in range(len(numeric), 1, -1):
@@ -210,31 +206,25 @@ class _Guess:
         meant = {plain(name): name for name in classes}
         meant |= {plain(bare): name for bare, name in zip(_bare(classes), classes, strict=True)}
         if self.is_labelled and "true_class" not in self.columns:
-            self._find_truth(meant, np.array(classes)[scores.argmax(axis=1)].tolist())
+            # The column of true classes: its words are classes, not always the best one.
+            best = np.array(classes)[scores.argmax(axis=1)].tolist()
+            meaning = {
+                name: [meant.get(plain(text)) for text in self.texts[name]]
+                for name in self._left(are_numbers=False)
+                if all(plain(text) in meant for text in self.texts[name] if text)
+                and plain(name) not in VERDICTS
+                and any(self.texts[name])
+            }
+            others = [name for name, words in meaning.items() if words != best]
+            named = self._named([*meaning], TRUTHS[:6]) or self._named(others, TRUTHS)
+            if named := named or next(iter(others), None):
+                self.columns["true_class"] = named
         truth = self.columns.get("true_class")
         labels = set(self.texts[truth]) - {"", *classes} if self.is_labelled and truth else set()
         synonyms = {text: meant[plain(text)] for text in sorted(labels) if plain(text) in meant}
         if synonyms:
             found["synonyms"] = synonyms
         return {**found, "columns": {**self.columns, "classes": classes}}
-
-    def _find_truth(self, meant: Mapping[str, str], best: list[str]) -> None:
-        """Note the column of true classes: its words are classes, not always the best one."""
-        words = self._left(are_numbers=False)
-        fit = [
-            name
-            for name in words
-            if all(plain(text) in meant for text in self.texts[name] if text)
-            and plain(name) not in VERDICTS
-            and any(self.texts[name])
-        ]
-        others = [
-            name for name in fit if [meant.get(plain(text)) for text in self.texts[name]] != best
-        ]
-        named = self._named(fit, TRUTHS[:6]) or self._named(others, TRUTHS)
-        found = named or next(iter(others), None)
-        if found is not None:
-            self.columns["true_class"] = found
 
     def _best_only(self) -> dict[str, Any]:
         words = [
@@ -374,7 +364,7 @@ def _first_rows(
     problems, layout = ProblemList(str(path)), ColumnLayout(())
     try:
         table = open_table(path, format_)
-        layout = lay_out(table.header, table.header_line, format_, None, problems)
+        layout = lay_out(table, format_, None, problems)
         chunk = next(iter(table.chunks(FEW_ROWS, problems)), None)
         if problems.problems or chunk is None:
             return None, layout, table

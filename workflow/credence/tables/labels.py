@@ -38,7 +38,7 @@ def read_labels(
     format_ = Format("labels", "", columns, delimiter="\t", vector=False)
     table = open_table(path, format_)
     problems = ProblemList(table.where)
-    layout = lay_out(table.header, table.header_line, format_, None, problems)
+    layout = lay_out(table, format_, None, problems)
     problems.raise_any()
     assert layout.id is not None
     assert layout.true_class is not None
@@ -102,7 +102,17 @@ def attach_labels(
     Where a tool names only the best class and no classes are stated, labels may name others.
     """
     if samples.predictions.scores is None and spec.class_names is None:
-        samples = _with_classes(samples, labels, spec)
+        predictions, spell = samples.predictions, BY_NAME[spec.format].spell
+        known = NameLookup(predictions.class_names, spell, spec.synonyms)
+        others = Gathering(spec.synonyms)
+        for text in set(labels.texts[np.isin(labels.ids, predictions.ids)].tolist()):
+            if known[text] < 0:
+                others[spell(text)]
+        names = tuple(sorted({*predictions.class_names, *others.names}))
+        codes = np.array([*map(names.index, predictions.class_names), UNKNOWN_CLASS])
+        predicted = codes[predictions.predicted_class]
+        renamed = replace(predictions, class_names=names, predicted_class=predicted)
+        samples = replace(samples, predictions=renamed)
     predictions = samples.predictions
     row_of = {name: row for row, name in enumerate(predictions.ids.tolist())}
     names = predictions.class_names
@@ -131,18 +141,3 @@ def attach_labels(
         problems.append(Problem(table, what, remedy, int(samples.lines[place])))
     raise_any(problems)
     return replace(samples, true_class=truth)
-
-
-def _with_classes(samples: Samples, labels: Labels, spec: TableSpec) -> Samples:
-    """Return samples whose classes are those predicted and those of labels."""
-    predictions, spell = samples.predictions, BY_NAME[spec.format].spell
-    known = NameLookup(predictions.class_names, spell, spec.synonyms)
-    others = Gathering(spec.synonyms)
-    for text in set(labels.texts[np.isin(labels.ids, predictions.ids)].tolist()):
-        if known[text] < 0:
-            others[spell(text)]
-    names = tuple(sorted({*predictions.class_names, *others.names}))
-    place = np.array([*map(names.index, predictions.class_names), UNKNOWN_CLASS])
-    predicted = place[predictions.predicted_class]
-    renamed = replace(predictions, class_names=names, predicted_class=predicted)
-    return replace(samples, predictions=renamed)

@@ -166,33 +166,28 @@ class Vectors:
 
 def read_vectors(path: Path) -> Vectors:
     """Return the vectors of a file, or raise what is wrong with it."""
-    where = str(path)
-    require_file(Path(path))
-    if Path(path).suffix == ".parquet":
-        ids, values = _parquet(Path(path))
-    elif Path(path).suffix == ".npz":
-        ids, values = _arrays(Path(path))
+    path, where = Path(path), str(path)
+    require_file(path)
+    if path.suffix == ".parquet":
+        ids, values = _parquet(path)
+    elif path.suffix == ".npz":
+        file = NpzFile(path)
+        arrays = file.members
+        name = "ids" if "ids" in arrays and "id" not in arrays else "id"
+        for needed in (name, "vectors"):
+            if needed not in arrays:
+                what = f"the array {needed!r} is missing."
+                raise refuse(where, what, nearest(needed, list(arrays)))
+        shape, wide = arrays[name].shape, arrays["vectors"].shape
+        if len(shape) != 1 or len(wide) != 2 or shape != wide[:1]:
+            what = f"'{name}' has the shape {shape}, 'vectors' {wide}."
+            raise refuse(where, what, "Give a row of vectors for each id.")
+        if arrays["vectors"].dtype.kind not in "fiu":
+            raise refuse(where, "'vectors' holds no numbers.", "Give numbers.")
+        ids, values = file.whole(name).tolist(), file.whole("vectors")
     else:
         raise refuse(where, "its ending is neither .npz nor .parquet.", REMEDY)
     return _checked(where, ids, values)
-
-
-def _arrays(path: Path) -> tuple[list[Any], Any]:
-    where = str(path)
-    file = NpzFile(path)
-    arrays = file.members
-    name = "ids" if "ids" in arrays and "id" not in arrays else "id"
-    for needed in (name, "vectors"):
-        if needed not in arrays:
-            what = f"the array {needed!r} is missing."
-            raise refuse(where, what, nearest(needed, list(arrays)))
-    ids, values = arrays[name], arrays["vectors"]
-    if len(ids.shape) != 1 or len(values.shape) != 2 or ids.shape[0] != values.shape[0]:
-        what = f"'{name}' has the shape {ids.shape}, 'vectors' {values.shape}."
-        raise refuse(where, what, "Give a row of vectors for each id.")
-    if values.dtype.kind not in "fiu":
-        raise refuse(where, "'vectors' holds no numbers.", "Give numbers.")
-    return file.whole(name).tolist(), file.whole("vectors")
 
 
 def _parquet(path: Path) -> tuple[list[Any], Any]:

@@ -37,6 +37,7 @@ from credence.tables.source import (
     MemoryTable,
     ParquetTable,
     ScoreStep,
+    TableSource,
     TextTable,
     open_table,
 )
@@ -61,16 +62,24 @@ class ColumnLayout:
 
 
 def lay_out(
-    header: tuple[str, ...],
-    line: int | None,
-    format_: Format,
-    known: NameLookup | None,
-    problems: ProblemList,
+    table: TableSource, format_: Format, known: NameLookup | None, problems: ProblemList
 ) -> ColumnLayout:
-    """Return the layout of a header; what is wrong with it goes to `problems`."""
-    columns = format_.columns
-    _check_names(header, line, columns, problems)
-    found = _single_roles(header, line, columns, problems)
+    """Return the layout of a table's header; what is wrong with it goes to `problems`."""
+    header, line, columns = table.header, table.header_line, format_.columns
+    for name, count in ((name, count) for name, count in Counter(header).items() if count > 1):
+        what = f"{count} columns have the name {name!r}."
+        problems.add(what, "Give each column its own name.", line)
+    if "" in header and "" not in (columns.id, *columns.ignored):
+        what = f"column {list(header).index('') + 1} has no name."
+        problems.add(what, "Name it or remove it.", line)
+    places = {name: place for place, name in reversed(list(enumerate(header)))}
+    found: dict[str, int | None] = {}
+    for role in SINGLE_ROLES:
+        name = getattr(columns, role)
+        found[role] = None if name is None else places.get(name)
+        if name is not None and found[role] is None and role not in columns.optional:
+            what = f"the column {name!r} is missing ({role.replace('_', ' ')})."
+            problems.add(what, nearest(name, header), line)
     taken = {place for place in found.values() if place is not None}
     has_vector = format_.vector and found["score"] is None
     candidates: list[int] = []
@@ -92,33 +101,6 @@ def lay_out(
         what = f"the table has {'only one' if candidates else 'no'} class column."
         problems.add(what, "Give a table with a column for each of at least two classes.", line)
     return ColumnLayout(header, class_names, tuple(candidates), **found)
-
-
-def _single_roles(
-    header: tuple[str, ...], line: int | None, columns: Columns, problems: ProblemList
-) -> dict[str, int | None]:
-    """Return the column of each role but the classes; report those that are missing."""
-    places = {name: place for place, name in reversed(list(enumerate(header)))}
-    found: dict[str, int | None] = {}
-    for role in SINGLE_ROLES:
-        name = getattr(columns, role)
-        found[role] = None if name is None else places.get(name)
-        if name is not None and found[role] is None and role not in columns.optional:
-            what = f"the column {name!r} is missing ({role.replace('_', ' ')})."
-            problems.add(what, nearest(name, header), line)
-    return found
-
-
-def _check_names(
-    header: Sequence[str], line: int | None, columns: Columns, problems: ProblemList
-) -> None:
-    for name, count in Counter(header).items():
-        if count > 1:
-            what = f"{count} columns have the name {name!r}."
-            problems.add(what, "Give each column its own name.", line)
-    if "" in header and "" not in (columns.id, *columns.ignored):
-        what = f"column {list(header).index('') + 1} has no name."
-        problems.add(what, "Name it or remove it.", line)
 
 
 def _class_columns(
@@ -757,11 +739,11 @@ class Scan:
         names = self.spec.class_names
         known = None if names is None else self._known(names)
         found = ProblemList(self.where)
-        line = self.table.header_line
-        layout = lay_out(self.table.header, line, self.format, known, found)
+        layout = lay_out(self.table, self.format, known, found)
         if layout.network is not None and not (layout.classes or found.problems):
             what = "there is a row for each network, and no column for a class."
-            found.add(what, "Give what every network says of every class.", line)
+            remedy = "Give what every network says of every class."
+            found.add(what, remedy, self.table.header_line)
         if found.problems and isinstance(self.table, TextTable):
             self._explain_delimiter(self.table, known)
         self.problems.problems.extend(found.problems)
@@ -777,15 +759,14 @@ class Scan:
             except InputError:
                 continue
             found = ProblemList(self.where)
-            line = other.header_line
-            lay_out(other.header, line, self.format, known, found)
+            lay_out(other, self.format, known, found)
             if not found.problems:
                 expected = DELIMITER_NAMES[table.delimiter]
                 remedy = f"Save the table with {expected} between its cells."
                 if delimiter == "\t":
                     remedy = "Let the name of the file end in .tsv."
                 what = f"the cells are separated by {name}, not by {expected}."
-                found.add(what, remedy, line)
+                found.add(what, remedy, other.header_line)
                 raise found.error()
 
     def _scale(self) -> float:

@@ -31,28 +31,29 @@ def expanded(words: Iterable[str]) -> tuple[str, ...]:
     problems: list[Problem] = []
     for word in words:
         with gathering(problems):
-            found += _files_of(word) if names_many(word) else [word]
+            if not names_many(word):
+                found.append(word)
+                continue
+            own = f"{word.rstrip('/')}/" if Path(word).is_dir() else ""
+            listed = sorted(glob.glob(f"{glob.escape(own)}*" if own else word, recursive=True))  # noqa: PTH207
+            paths = [path for path in listed if not Path(path).name.startswith(NO_SHARD)]
+            files = [path for path in paths if not Path(path).is_dir()]
+            kinds = sorted({_ending(path) or "no ending" for path in files})
+            pattern = "Let the pattern name tables of one kind."
+            if own and kinds:
+                pattern = f"Name tables of one kind by a pattern in quotes: '{own}*{kinds[-1]}'."
+            if not files:
+                where = "in this folder" if own else "like this pattern"
+                raise refuse(word, f"there is no table {where}.", "Correct the path.")
+            if own and len(files) < len(paths):
+                raise refuse(word, "there is a folder among its tables.", pattern)
+            if len(kinds) > 1:
+                raise refuse(
+                    word, f"its tables are of several kinds: {', '.join(kinds)}.", pattern
+                )
+            found += files
     raise_any(problems)
     return tuple(found)
-
-
-def _files_of(word: str) -> list[str]:
-    own = f"{word.rstrip('/')}/" if Path(word).is_dir() else ""
-    listed = sorted(glob.glob(f"{glob.escape(own)}*" if own else word, recursive=True))  # noqa: PTH207
-    paths = [path for path in listed if not Path(path).name.startswith(NO_SHARD)]
-    files = [path for path in paths if not Path(path).is_dir()]
-    kinds = sorted({_ending(path) or "no ending" for path in files})
-    pattern = "Let the pattern name tables of one kind."
-    if own and kinds:
-        pattern = f"Name tables of one kind by a pattern in quotes: '{own}*{kinds[-1]}'."
-    if not files:
-        where = "in this folder" if own else "like this pattern"
-        raise refuse(word, f"there is no table {where}.", "Correct the path.")
-    if own and len(files) < len(paths):
-        raise refuse(word, "there is a folder among its tables.", pattern)
-    if len(kinds) > 1:
-        raise refuse(word, f"its tables are of several kinds: {', '.join(kinds)}.", pattern)
-    return files
 
 
 def _ending(path: str) -> str:

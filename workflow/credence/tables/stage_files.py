@@ -220,11 +220,31 @@ def read_calibration(path: Path) -> CalibrationFile:
         text = records.read_text(Path(path), OTHER)
     body = records.json_record(where, text, REFIT)
     records.require_schema(body, SCHEMA, where, OTHER)
-    _check_keys(where, body)
+    known = ["schema", *records.keys_of(CalibrationFile), "checksum"]
+    problems = [
+        Problem(where, "it is missing.", REFIT, column=key)
+        for key in known
+        if key not in body and key not in NOT_ALWAYS
+    ]
+    problems += [
+        Problem(where, f"{key!r} is nothing that a calibration has.", REFIT)
+        for key in body
+        if key not in known
+    ]
+    raise_any(problems)
     if checksum_of(body) != body["checksum"]:
         remedy = "Use the file as it was written, or fit again with credence fit."
         raise refuse(where, records.CHANGED.replace("digest", "checksum"), remedy)
-    _check_method(where, body)
+    record = body["calibration"]
+    name = record.get("method") if isinstance(record, dict) else None
+    if not isinstance(name, str) or (name not in BY_NAME and name != COMPOSITION):
+        raise refuse(
+            where,
+            f"{name!r} is not a method of this version of credence ({__version__}).",
+            f"{nearest(str(name), list(BY_NAME))} The file is from credence "
+            f"{body['credence_version']}: use that, or fit again with a known method.",
+            column="calibration.method",
+        )
     names = body["class_names"]
     kinds = {
         Calibration: calibration_of,
@@ -246,34 +266,6 @@ def confidence_of(file: CalibrationFile, predictions: Predictions, where: str) -
     if defect is not None:
         raise refuse(where, f"it cannot be used: {defect}.", REFIT, column="calibration")
     return found
-
-
-def _check_keys(where: str, body: Mapping[str, Any]) -> None:
-    known = ["schema", *records.keys_of(CalibrationFile), "checksum"]
-    problems = [
-        Problem(where, "it is missing.", REFIT, column=key)
-        for key in known
-        if key not in body and key not in NOT_ALWAYS
-    ]
-    problems += [
-        Problem(where, f"{key!r} is nothing that a calibration has.", REFIT)
-        for key in body
-        if key not in known
-    ]
-    raise_any(problems)
-
-
-def _check_method(where: str, body: Mapping[str, Any]) -> None:
-    record = body["calibration"]
-    name = record.get("method") if isinstance(record, dict) else None
-    if not isinstance(name, str) or (name not in BY_NAME and name != COMPOSITION):
-        raise refuse(
-            where,
-            f"{name!r} is not a method of this version of credence ({__version__}).",
-            f"{nearest(str(name), list(BY_NAME))} The file is from credence "
-            f"{body['credence_version']}: use that, or fit again with a known method.",
-            column="calibration.method",
-        )
 
 
 def require_match(file: CalibrationFile, predictions: Predictions, where: str) -> None:

@@ -272,13 +272,10 @@ class RowReader:
                 begins, rows = int(bounds[-1]), [row for row in rows if row]
             yield rows, lines
             if failure is not None:
-                raise self._unpaired(failure, begins) from failure
-
-    def _unpaired(self, error: csv.Error, line: int) -> InputError:
-        if "field limit" in str(error):
-            what = f"a cell is longer than {csv.field_size_limit():,} characters."
-            remedy = "Close the quotation mark that opens in this row, or remove the cell."
-        else:
-            what = "the quotation marks of the row that begins here do not pair."
-            remedy = 'Close them, or write a quotation mark inside a quoted cell as "".'
-        return refuse(self.where, what, remedy, line=line)
+                if "field limit" in str(failure):
+                    what = f"a cell is longer than {csv.field_size_limit():,} characters."
+                    remedy = "Close the quotation mark that opens in this row, or remove the cell."
+                else:
+                    what = "the quotation marks of the row that begins here do not pair."
+                    remedy = 'Close them, or write a quotation mark inside a quoted cell as "".'
+                raise refuse(self.where, what, remedy, line=begins) from failure

@@ -81,21 +81,16 @@ def _open_beside(path: Path) -> tuple[Path, int]:
     """Return a new empty file in the folder of `path`, and the descriptor of its lock."""
     with _refusing(path, DISK_ERRORS | OPENING_ERRORS):
         path.parent.mkdir(parents=True, exist_ok=True)
-        _remove_abandoned(path)
+        for left in path.parent.glob("." + "?" * 2 * TOKEN_BYTES + f"-{glob.escape(path.name)}"):
+            with suppress(OSError), left.open("rb") as handle:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                left.unlink(missing_ok=True)
         temporary = path.parent / f".{secrets.token_hex(TOKEN_BYTES)}-{path.name}"
         # Not tempfile: that makes files that only their owner may read.
         lock = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
         with suppress(OSError):  # a file system without locks
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return temporary, lock
-
-
-def _remove_abandoned(path: Path) -> None:
-    """Remove what a process that was killed left beside `path`; it holds no lock now."""
-    for left in path.parent.glob("." + "?" * 2 * TOKEN_BYTES + f"-{glob.escape(path.name)}"):
-        with suppress(OSError), left.open("rb") as handle:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            left.unlink(missing_ok=True)
 
 
 def _refuse_device_name(path: Path) -> None:
@@ -191,9 +186,10 @@ def write_json(path: Path, record: Any) -> None:
     write_text(path, json_text(record))
 
 
-def write_record(path: Path, value: Any) -> None:
-    """Write an object as JSON with its own digest, for :func:`credence.records.read_record`."""
-    write_json(path, signed(value))
+def write_record(path: Path | str | None, value: Any) -> None:
+    """Write an object as JSON with its own digest, for `read_record`, where a path is given."""
+    if path is not None:
+        write_json(Path(path), signed(value))
 
 
 def _arrow(values: Any) -> pa.Array:

@@ -91,6 +91,15 @@ def judge_tools(
         unnamed = tuple(one for one in fitted.combination.class_names if one not in named)
         tools.append(ToolFinding(name, n_answered, nll, accuracy, added, unnamed))
     nll, accuracy = judged.measured(*judged.ratios(every))
+    meant, right, found = classes_named(fitted.combination, answers), judged.is_right(every), []
+    for first, second in combinations(fitted.combination.names, 2):
+        one, other = meant[first], meant[second]
+        rows = (one >= 0) & (other >= 0) & (one != other)
+        if rows.any():
+            outcomes = (one == judged.true, other == judged.true, right)
+            shares = (judged.ratio(values, rows, share=True) for values in outcomes)
+            counts = int(rows.sum()), len(np.unique(labelled.cluster[rows].astype(str)))
+            found.append(Disagreement(first, second, *counts, *judged.measured(*shares)))
     return ToolsFinding(
         n=labelled.n_samples,
         n_clusters=len(np.unique(labelled.cluster.astype(str))),
@@ -98,7 +107,7 @@ def judge_tools(
         nll=nll,
         accuracy=accuracy,
         tools=tuple(tools),
-        pairs=_disagreements(fitted.combination, judged, answers, every),
+        pairs=tuple(found),
         best=best,
         above_best=float(mean @ above),
         error=error,
@@ -115,27 +124,6 @@ def classes_named(combination: Combination, answers: Mapping[str, Answers]) -> d
             own, meant = answers[tool.name], meant_classes(combination.sorted_names, tool.classes)
             named[own.is_there] = meant[predicted_rank(own.given)]
     return found
-
-
-def _disagreements(
-    combination: Combination, judged: Judged, answers: Mapping[str, Answers], every: Floats
-) -> tuple[Disagreement, ...]:
-    named, found = classes_named(combination, answers), []
-    right = judged.is_right(every)
-    for first, second in combinations(combination.names, 2):
-        one, other = named[first], named[second]
-        rows = (one >= 0) & (other >= 0) & (one != other)
-        if rows.any():
-            shares = judged.measured(
-                *(
-                    judged.ratio(values, rows, share=True)
-                    for values in (one == judged.true, other == judged.true, right)
-                )
-            )
-            clusters = judged.labelled.cluster[rows].astype(str)
-            n, n_clusters = int(rows.sum()), len(np.unique(clusters))
-            found.append(Disagreement(first, second, n, n_clusters, *shares))
-    return tuple(found)
 
 
 def combine(

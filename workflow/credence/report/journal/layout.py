@@ -135,15 +135,13 @@ class Layout:
             self.main = (longest + 1.5) * FONT * WORD_LINE / POINTS_PER_MM
         under = max((width_mm(name, TINY + 0.5) for name in record.ticks), default=0.0)
         self.bottom = RIGHT if is_words else max(BOTTOM, under + 5.5)
-        self.titles = [self.title_of(record, at) for at in range(n)]
+        titles = (f"({letter(at)}) {one.title}" for at, one in enumerate(record.panels))
+        self.titles = [wrapped(title, SMALL, self.panel) for title in titles]
         self.title = max(map(len, self.titles)) * SMALL * LINE / POINTS_PER_MM + 1.2
-        self.names = legend_of(record)
+        series = (one for panel in record.panels for one in panel.series if one.kind != "word")
+        self.names = list(dict.fromkeys(printable(one.name) for one in series))
         lines = math.ceil(len(self.names) / legend_columns(self.names, width)) if self.names else 0
         self.legend = lines * SMALL * 1.6 / POINTS_PER_MM + 1.5 if lines else 0.0
-
-    def title_of(self, record: FigureRecord, at: int) -> tuple[str, ...]:
-        """Return the lines of a panel's title: its letter and what it shows."""
-        return wrapped(f"({letter(at)}) {record.panels[at].title}", SMALL, self.panel)
 
     @property
     def row(self) -> float:
@@ -155,12 +153,6 @@ def letter(at: int) -> str:
     """Return the letter of a panel: a to z, then aa, ab and so on."""
     first, last = divmod(at, 26)
     return (letter(first - 1) if first else "") + chr(ord("a") + last)
-
-
-def legend_of(record: FigureRecord) -> list[str]:
-    """Return what the legend names, each once."""
-    series = (one for panel in record.panels for one in panel.series if one.kind != "word")
-    return list(dict.fromkeys(printable(one.name) for one in series))
 
 
 def parts_of_grid(record: FigureRecord, width: int) -> tuple[range, ...]:

@@ -8,13 +8,7 @@ from credence.findings import ClassCount, Findings
 from credence.report import blocks as page
 from credence.report.plots import ReliabilityPlot
 from credence.report.sections.lists import kept_figures
-from credence.report.sections.lookup import (
-    Lookup,
-    Point,
-    class_anchors,
-    more_needed,
-    reliability_plot,
-)
+from credence.report.sections.lookup import Lookup, class_anchors, more_needed, reliability_plot
 from credence.report.sections.measuring import TEST, all_notices, words_of_test
 from credence.report.wording import (
     NOTHING,
@@ -52,21 +46,17 @@ def section(findings: Findings) -> page.Section | None:
     ]
     if not predicted:
         return None
-    blocks: list[page.Block] = [
-        page.Paragraph(
-            "Confidence across, share right upwards. Points on the diagonal: confidences keep "
-            f"their word on {lookup.families} that the fit did not see. Orange: off by more than "
-            "the interval. Choose a class to see all of it."
-        ),
+    explorer = page.Widget("explorer", "explorer", "Classes and methods shown", shares="curves")
+    blocks = page.flat(
+        "Confidence across, share right upwards. Points on the diagonal: confidences keep their "
+        f"word on {lookup.families} that the fit did not see. Orange: off by more than the "
+        "interval. Choose a class to see all of it.",
         page.Tiles(tuple(_tile(lookup, *entry) for entry in predicted)),
         page.Folded("How to read the figures of a class", (page.Paragraph(HOW_TO_READ),)),
-    ]
-    if len(predicted) > 1 or len(findings.methods) > 1:
-        blocks.append(
-            page.Widget("explorer", "explorer", "Classes and methods shown", shares="curves")
-        )
-    panels = (_panel(lookup, *entry) for entry in predicted)
-    return page.Section("classes", "Class by class", (*blocks, *panels))
+        max(len(predicted), len(findings.methods)) > 1 and explorer,
+        (_panel(lookup, *entry) for entry in predicted),
+    )
+    return page.Section("classes", "Class by class", blocks)
 
 
 def _tile(lookup: Lookup, entry: ClassCount, name: str, anchor: str) -> page.Tile:
@@ -78,22 +68,24 @@ def _tile(lookup: Lookup, entry: ClassCount, name: str, anchor: str) -> page.Til
 
 
 def _panel(lookup: Lookup, entry: ClassCount, name: str, anchor: str) -> page.Panel:
-    blocks: list[page.Block] = [
-        page.Paragraph(sentence(lookup, entry), is_lead=True),
-        page.Paragraph(advice(lookup, entry)),
+    warnings = [
+        f"Careful: {notice.text}"
+        for notice in all_notices(lookup.findings)
+        if notice.class_name == entry.class_name and notice.is_warning
     ]
-    for notice in all_notices(lookup.findings):
-        if notice.class_name == entry.class_name and notice.is_warning:
-            blocks.append(page.Paragraph(f"Careful: {notice.text}"))
     figures = (*_confidence_figure(lookup, entry, name), *_reliability_figure(lookup, entry, name))
     few = len(lookup.findings.results.classes) <= MOST_CLASSES
     if few and lookup.findings.thresholds is not None:
         figures += kept_figures(lookup.findings.thresholds, entry.class_name, name)
-    if figures:
-        blocks.append(page.FigureRow(figures))
     summary = f"{entry.class_name}: every method in numbers, and its test"
-    blocks.append(page.Folded(summary, _overlay(lookup, entry, name)))
-    return page.Panel(entry.class_name, anchor, tuple(blocks))
+    blocks = page.flat(
+        page.lead(sentence(lookup, entry)),
+        advice(lookup, entry),
+        warnings,
+        figures and page.FigureRow(figures),
+        page.Folded(summary, _overlay(lookup, entry, name)),
+    )
+    return page.Panel(entry.class_name, anchor, blocks)
 
 
 def sentence(lookup: Lookup, entry: ClassCount) -> str:
@@ -134,20 +126,11 @@ def advice(lookup: Lookup, entry: ClassCount) -> str:
             f"{of(round(point.support), 'independent protein')}."
         )
         if point.upper - point.lower > WIDE:
-            parts.append(what_would_help(lookup, point))
+            more = more_needed(point.lower, point.upper, point.support, results.level)
+            new = " of new families" if lookup.knows_relatives else ""
+            words = f"About {of(more, 'more protein')}{new} with such a score would halve the"
+            parts.append(f"{words} interval.")
     return " ".join(parts)
-
-
-def what_would_help(lookup: Lookup, point: Point) -> str:
-    """Return what would narrow the interval at a score."""
-    if math.isnan(point.lower) or math.isnan(point.support):
-        return "No interval was fitted."
-    if point.upper - point.lower <= WIDE:
-        return "It is narrow; only many more such proteins would narrow it further."
-    level = lookup.findings.results.level
-    more = more_needed(point.lower, point.upper, point.support, level)
-    new = " of new families" if lookup.knows_relatives else ""
-    return f"About {of(more, 'more protein')}{new} with such a score would halve the interval."
 
 
 def _confidence_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[page.Figure, ...]:
@@ -206,7 +189,6 @@ def _reliability_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[p
 
 
 def _overlay(lookup: Lookup, entry: ClassCount, name: str) -> tuple[page.Block, ...]:
-
     def test_of(method: str) -> str:
         found = lookup.tests.get((method, entry.class_name, TEST))
         return NOTHING if found is None else words_of_test(found.p_adjusted, found.power)

@@ -13,19 +13,16 @@ def section(findings: Findings) -> page.Section | None:
     if found is None:
         return None
     texts = [_whose(found), *_surer(found), *_worth(found)]
-    blocks = (page.Paragraph(_lead(found), is_lead=True), *map(page.Paragraph, texts))
-    return page.Section("classifier", "Where do the scores come from?", blocks)
-
-
-def _lead(found: ClassifierFinding) -> str:
     seen = f"{count(found.n_features)} numbers of each protein"
     seen += " that were given" if found.features == "vectors" else f" ({found.features})"
-    return (
+    lead = (
         f"{of(found.n_networks, 'network')} were trained here on {seen}. Of the "
         f"{count(found.n_calibrating)} proteins that calibrate ({of(found.n_families, 'cluster')} "
         f"of relatives), {share(found.accuracy)} are predicted right by networks that saw neither "
         "them nor a relative."
     )
+    blocks = page.flat(page.lead(lead), *texts)
+    return page.Section("classifier", "Where do the scores come from?", blocks)
 
 
 def _whose(found: ClassifierFinding) -> str:

@@ -45,33 +45,6 @@ def units(*events: EventFinding) -> str:
     return "families" if any(one.n_clusters < one.n for one in events) else "proteins"
 
 
-def lead_words(events: EventsFinding) -> str:
-    """Return what events are, and which columns have them."""
-    names = ", ".join(f"event_{event.name}" for event in events.events)
-    one = len(events.events) == 1
-    return (
-        "A class may be in doubt where its group is not. The table of confidences has the "
-        f"{'probability' if one else 'probabilities'} in the {'column' if one else 'columns'} "
-        f"{names}."
-    )
-
-
-def agreement_words(events: EventsFinding) -> str:
-    """Return how events agree with each other, and what that cost."""
-    text = (
-        "A group is never less probable than a class in it: forecasts made one by one are moved "
-        "to the nearest that keep to that. "
-    )
-    if events.agrees:
-        text += "The predicted class keeps its confidence, and the others are moved around it. "
-    n = sum(event.n for event in events.events)
-    return text + (
-        f"Of {count(n)} forecasts on {units(*events.events)} held out, {count(events.n_moved)} "
-        f"moved by more than 0.001; their mean NLL was {events.nll_before:.4f} before and is "
-        f"{events.nll_after:.4f} after."
-    )
-
-
 def predicted_words(events: EventsFinding) -> str | None:
     """Return what other evidence says of the predicted class itself."""
     event = next((event for event in events.events if event.name == PREDICTED), None)
@@ -147,46 +120,14 @@ def section(findings: Findings) -> page.Section | None:
     events = findings.events
     if events is None:
         return None
-    own = predicted_words(events)
-    blocks: list[page.Block] = [
-        page.Paragraph(lead_words(events), is_lead=True),
-        _overview(events),
-        page.Paragraph(agreement_words(events)),
-        *(() if own is None else (page.Paragraph(own),)),
-        page.Paragraph(evidence_words(events)),
-        page.Paragraph(LIMITS),
-    ]
-    if (pooled := events.pooled) is not None:
-        text = (
-            "Judge events one by one: put together, errors of one can hide those of another. The "
-            f"calibration error is {pooled.pooled:.5f} with all events in the same bins and "
-            f"{pooled.apart:.5f} on average of each by itself ({count(pooled.n)} probabilities)."
-        )
-        blocks.append(page.Paragraph(text))
-    for at, event in enumerate(events.events, start=1):
-        if event.reliability and not event.note:
-            blocks.append(_one(events, event, slug(event.name, at)))
-    features = page.table(
-        "Features, and why some were not used.",
-        events.features,
-        page.word("feature", "name"),
-        page.word("group", "group"),
-        page.word("what it is", "summary"),
-        page.word("used", lambda entry: entry.missing or "yes"),
-    )
-    blocks.append(page.Folded("What forecasts look at", (features,), is_expert=True))
-    return page.Section("events", "How probable are two classes, or a group?", tuple(blocks))
-
-
-def _overview(events: EventsFinding) -> page.TableBlock:
     has_notes = any(event.note for event in events.events)
     known = events.events[0]
-    n = f"n = {count(known.n)}"
+    size = f"n = {count(known.n)}"
     if known.n_clusters < known.n:
-        n += f", {of(known.n_clusters, 'family', 'families')}"
-    return page.table(
+        size += f", {of(known.n_clusters, 'family', 'families')}"
+    overview = page.table(
         f"The events asked for, as the tables carry them, judged on {units(known)} held out "
-        f"({n}). Sharpness is at most the variance of the outcome, share × (1 − share).",
+        f"({size}). Sharpness is at most the variance of the outcome, share × (1 − share).",
         events.events,
         page.word("event", "name"),
         page.word("what it says", "words"),
@@ -206,6 +147,49 @@ def _overview(events: EventsFinding) -> page.TableBlock:
             "sharpness": "How far the probabilities tell proteins apart",
         },
     )
+    names = ", ".join(f"event_{event.name}" for event in events.events)
+    one = len(events.events) == 1
+    lead = (
+        "A class may be in doubt where its group is not. The table of confidences has the "
+        f"{'probability' if one else 'probabilities'} in the {'column' if one else 'columns'} "
+        f"{names}."
+    )
+    text = (
+        "A group is never less probable than a class in it: forecasts made one by one are moved "
+        "to the nearest that keep to that. "
+    )
+    if events.agrees:
+        text += "The predicted class keeps its confidence, and the others are moved around it. "
+    n = sum(event.n for event in events.events)
+    agreement = text + (
+        f"Of {count(n)} forecasts on {units(*events.events)} held out, {count(events.n_moved)} "
+        f"moved by more than 0.001; their mean NLL was {events.nll_before:.4f} before and is "
+        f"{events.nll_after:.4f} after."
+    )
+    together = None
+    if (pooled := events.pooled) is not None:
+        together = (
+            "Judge events one by one: put together, errors of one can hide those of another. The "
+            f"calibration error is {pooled.pooled:.5f} with all events in the same bins and "
+            f"{pooled.apart:.5f} on average of each by itself ({count(pooled.n)} probabilities)."
+        )
+    single = (
+        _one(events, event, slug(event.name, at))
+        for at, event in enumerate(events.events, start=1)
+        if event.reliability and not event.note
+    )
+    features = page.table(
+        "Features, and why some were not used.",
+        events.features,
+        page.word("feature", "name"),
+        page.word("group", "group"),
+        page.word("what it is", "summary"),
+        page.word("used", lambda entry: entry.missing or "yes"),
+    )
+    seen = page.Folded("What forecasts look at", (features,), is_expert=True)
+    words = (agreement, predicted_words(events), evidence_words(events), LIMITS, together)
+    blocks = page.flat(page.lead(lead), overview, words, single, seen)
+    return page.Section("events", "How probable are two classes, or a group?", blocks)
 
 
 def _found(event: EventFinding, method: str, metric: str) -> MetricValue | None:
@@ -225,30 +209,12 @@ def _plain(event: EventFinding, method: str = PUBLISHED, *, metric: str) -> str:
 
 
 def _one(events: EventsFinding, event: EventFinding, name: str) -> page.Folded:
-    figures = [_reliability(event, name)]
-    if event.learning:
-        figures.append(_learning(event, name))
-    blocks: list[page.Block] = [
-        page.Paragraph(
-            f"{as_sentence(event.words)}: so it was for {of(event.n_true, 'protein')} of "
-            f"{count(event.n)}."
-        ),
-        page.FigureRow(tuple(figures)),
-        _compared(events, event),
-    ]
-    if event.ablations:
-        blocks.append(_ablations(event))
-    summary = f"Event {event.name}: forecasters and features"
-    return page.Folded(summary, tuple(blocks), f"event-{name}", is_expert=True)
-
-
-def _reliability(event: EventFinding, name: str) -> page.Figure:
     found = event.reliability[0]
     filled = sum(1 for n in found.bins.n if n > 0)
     lower, upper = found.band_lower, found.band_upper
     band = ((), ()) if all(map(math.isnan, (*lower, *upper))) else (lower, upper)
     axes = ("probability (mean of bin)", "share that came true")
-    return page.Figure(
+    diagram = page.Figure(
         f"event-{name}-reliability",
         f"{event.name}: share for which it came true over the probability stated, on "
         f"{units(event)} held out, with intervals over them; below, how many have which "
@@ -256,32 +222,29 @@ def _reliability(event: EventFinding, name: str) -> page.Figure:
         f"Held-out shares over the probability of {event.name}, in {of(filled, 'filled bin')}.",
         ReliabilityPlot(("held out",), (found.bins,), *band, (), found.counts, *axes),
     )
-
-
-def _learning(event: EventFinding, name: str) -> page.Figure:
-    rows = [
-        (point.n_learnt, next(row for row in point.metrics if row.metric == "nll"))
-        for point in event.learning
-    ]
-    first, last = rows[0], rows[-1]
-    names = tuple(f"{of(n, 'protein')} learnt" for n, _ in rows)
-    value, lower, upper = (
-        (tuple(getattr(row, end) for _, row in rows),) for end in ("value", "lower", "upper")
-    )
-    return page.Figure(
-        f"event-{name}-learning",
-        f"{event.name}: held-out NLL of forecasts that learn from part of the {units(event)}, "
-        "with intervals over them. Where it still falls at the end, more proteins would help.",
-        f"Held-out NLL of {event.name} from {first[1].value:.3f} with {count(first[0])} proteins "
-        f"to {last[1].value:.3f} with {count(last[0])}.",
-        ComparisonPlot("held-out NLL", names, ("forecast",), value, lower, upper),
-    )
-
-
-def _compared(events: EventsFinding, event: EventFinding) -> page.TableBlock:
+    figures = [diagram]
+    if event.learning:
+        rows = [
+            (point.n_learnt, next(row for row in point.metrics if row.metric == "nll"))
+            for point in event.learning
+        ]
+        first, last = rows[0], rows[-1]
+        names = tuple(f"{of(n, 'protein')} learnt" for n, _ in rows)
+        value, low, high = (
+            (tuple(getattr(row, end) for _, row in rows),) for end in ("value", "lower", "upper")
+        )
+        learning = page.Figure(
+            f"event-{name}-learning",
+            f"{event.name}: held-out NLL of forecasts that learn from part of the {units(event)}, "
+            "with intervals over them. Where it still falls at the end, more proteins would help.",
+            f"Held-out NLL of {event.name} from {first[1].value:.3f} with {count(first[0])} "
+            f"proteins to {last[1].value:.3f} with {count(last[0])}.",
+            ComparisonPlot("held-out NLL", names, ("forecast",), value, low, high),
+        )
+        figures.append(learning)
     tuned = {entry.forecaster: f"{entry.setting} {entry.value:g}" for entry in event.tuned}
     differences = {row.method: signed(row) for row in event.differences if row.metric == "nll"}
-    return page.table(
+    compared = page.table(
         f"Forecasters of {shortened(event.name)}, tuned and judged on {units(event)} "
         f"held out ({of(events.n_folds, 'part')}, n = {count(event.n)}). The tables carry "
         f"{FORECASTS.get(events.forecaster, events.forecaster)}, moved to agree with the rest.",
@@ -295,6 +258,15 @@ def _compared(events: EventsFinding, event: EventFinding) -> page.TableBlock:
         page.number("sharpness", partial(_plain, event, metric="sharpness")),
         explained={"NLL against the tables": "Paired difference; below 0 it is better"},
     )
+    so = f"so it was for {of(event.n_true, 'protein')} of {count(event.n)}."
+    blocks = page.flat(
+        f"{as_sentence(event.words)}: {so}",
+        page.FigureRow(tuple(figures)),
+        compared,
+        event.ablations and _ablations(event),
+    )
+    summary = f"Event {event.name}: forecasters and features"
+    return page.Folded(summary, blocks, f"event-{name}", is_expert=True)
 
 
 def _ablations(event: EventFinding) -> page.TableBlock:

@@ -1,7 +1,5 @@
 """Calibration proteins whose label is doubtful, where a run looked for them."""
 
-from operator import attrgetter
-
 from credence.findings import Findings
 from credence.report import blocks as page
 from credence.report.wording import count, of, three_decimals
@@ -21,19 +19,15 @@ def section(findings: Findings) -> page.Section | None:
     text = " ".join(
         (*found.sentences, "No label was changed; look at each before you change one.")
     )
-    blocks: list[page.Block] = [page.Paragraph(lead, is_lead=True), page.Paragraph(text)]
-    if found.first:
-        more = found.n_listed > len(found.first)
-        blocks.append(
-            page.table(
-                f"The {'first of the ' if more else ''}doubtful labels, all of which are in "
-                "labels.tsv beside this page.",
-                found.first,
-                page.word("protein", attrgetter("id")),
-                page.word("label", attrgetter("label")),
-                page.word("speaks for", attrgetter("suggested")),
-                page.number("right labels up to here", lambda row: three_decimals(row.false)),
-                page.word("why", attrgetter("why")),
-            )
-        )
-    return page.Section("labels", "Which labels are doubtful?", tuple(blocks))
+    first = "first of the " if found.n_listed > len(found.first) else ""
+    table = page.table(
+        f"The {first}doubtful labels, all of which are in labels.tsv beside this page.",
+        found.first,
+        page.word("protein", "id"),
+        page.word("label", "label"),
+        page.word("speaks for", "suggested"),
+        page.number("right labels up to here", "false", three_decimals),
+        page.word("why", "why"),
+    )
+    blocks = page.flat(page.lead(lead), text, found.first and table)
+    return page.Section("labels", "Which labels are doubtful?", blocks)

@@ -40,10 +40,6 @@ def expected_right(found: ProteinList | None) -> str:
     return f"{_round(found.right)} ({_round(found.right_lower)}–{_round(found.right_upper)})"
 
 
-def _range(n: int, lower: float, upper: float) -> str:
-    return f"{_round(lower)}–{_round(upper)}" if n else NOTHING
-
-
 def percent(value: float) -> str:
     """Return a share in percent."""
     return NOTHING if math.isnan(value) else f"{100.0 * value:.3g} %"
@@ -63,13 +59,73 @@ def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
     if lists.n == 0:
         return [*blocks, page.Paragraph(f"No prediction of {lists.name} has a confidence.")]
     if together:
-        blocks.append(page.Paragraph(_lead(lists, together), is_lead=True))
-        blocks.append(page.Paragraph(_meaning(lists, together, lookup)))
-        blocks.append(_table(lists, together))
+        sure = {one.error: one.n for one in together if one.is_certain}
+        parts = [
+            f"{_count(one.n)} if {percent(one.error)} of them may be wrong "
+            f"({_count(sure[one.error])} to be {percent(lists.certainty)} certain of it)"
+            for one in together
+            if not one.is_certain
+        ]
+        lead = (
+            f"Of the {of(lists.n, 'prediction')} of {lists.name} that have a confidence, you can "
+            f"use {', or '.join(parts)}."
+        )
+        longest = max((one for one in together if one.n), key=lambda one: one.n, default=None)
+        text = "The share wrong is that of a whole list, not of a protein in it"
+        if longest is not None:
+            text += (
+                f": the longest list goes down to a confidence of {longest.confidence:g}, and of "
+                "predictions with that confidence about "
+                f"{percent(1.0 - longest.confidence)} are wrong"
+            )
+        text += (
+            f". The numbers come from {lookup.families} held out, never from adding up "
+            "confidences, and hold for proteins like those of the calibration set."
+        )
+        if lists.is_adjusted:
+            text += (
+                " The confidences are corrected for this set's mix of classes; bounds and ranges "
+                "hold what is not known of an estimated mix. That only the mix differs is assumed."
+            )
+        if not lookup.knows_relatives:
+            text += (
+                " No relatives are known here, so that each protein counts as independent: with "
+                "relatives among them, the numbers are less certain than they look."
+            )
+        blocks += page.flat(page.lead(lead), text, _table(lists, together))
     if lists.curve.confidence:
-        blocks.append(page.FigureRow((_figure(lists, together, name),)))
+        ends = [one for one in together if one.n]
+        points = tuple(
+            (
+                f"{percent(one.error)} {'with certainty' if one.is_certain else 'by estimate'}",
+                one.n / lists.n,
+                one.bound if one.is_certain else one.estimate,
+            )
+            for one in ends
+        )
+        stated = "; ".join(f"{label}: {percent(x)} kept" for label, x, _ in points) or "no list"
+        figure = page.Figure(
+            f"lists-{name}",
+            f"{lists.name}: how many predictions are kept, and how many of these are wrong."
+            + (" Points are the lists above." if ends else ""),
+            f"Share wrong over the share of predictions kept. {stated}.",
+            _curve_plot(lists.curve, lists.certainty, points),
+        )
+        blocks += page.flat(figure)
     if lists.verify:
-        blocks.append(page.Paragraph(_next(lists)))
+        parts = [
+            f"{count(one.n)} {one.class_name} "
+            f"(± {one.width / 2:.2f}\N{NO-BREAK SPACE}→ ± {one.width_after / 2:.2f})"
+            for one in sorted(lists.verify, key=lambda one: -one.n)
+        ]
+        verify = (
+            f"What to verify next, if you can verify {of(lists.n_verify, 'protein')}; how many of "
+            f"each predicted class: {', '.join(parts)}. In brackets, how surely the share right "
+            "at a confidence is known: the half width of a 95 % interval, averaged over the "
+            "predictions of the class, before → after. credence plan names the proteins, and "
+            "writes a table to fill in."
+        )
+        blocks += page.flat(verify)
     by_class = _by_class(lists, lookup.findings)
     if by_class.rows:
         blocks.append(page.Folded(f"{lists.name}: each class by itself", (by_class,)))
@@ -92,62 +148,10 @@ def _genomes(found: Genomes) -> page.Paragraph:
     )
 
 
-def _lead(lists: UseLists, together: Sequence[ProteinList]) -> str:
-    sure = {one.error: one.n for one in together if one.is_certain}
-    parts = [
-        f"{_count(one.n)} if {percent(one.error)} of them may be wrong "
-        f"({_count(sure[one.error])} to be {percent(lists.certainty)} certain of it)"
-        for one in together
-        if not one.is_certain
-    ]
-    return (
-        f"Of the {of(lists.n, 'prediction')} of {lists.name} that have a confidence, you can use "
-        f"{', or '.join(parts)}."
-    )
-
-
-def _meaning(lists: UseLists, together: Sequence[ProteinList], lookup: Lookup) -> str:
-    longest = max((one for one in together if one.n), key=lambda one: one.n, default=None)
-    text = "The share wrong is that of a whole list, not of a protein in it"
-    if longest is not None:
-        text += (
-            f": the longest list goes down to a confidence of {longest.confidence:g}, and of "
-            "predictions with that confidence about "
-            f"{percent(1.0 - longest.confidence)} are wrong"
-        )
-    text += (
-        f". The numbers come from {lookup.families} held out, never from adding up confidences, "
-        "and hold for proteins like those of the calibration set."
-    )
-    if lists.is_adjusted:
-        text += (
-            " The confidences are corrected for this set's mix of classes; bounds and ranges hold "
-            "what is not known of an estimated mix. That only the mix differs is assumed."
-        )
-    if not lookup.knows_relatives:
-        text += (
-            " No relatives are known here, so that each protein counts as independent: with "
-            "relatives among them, the numbers are less certain than they look."
-        )
-    return text
-
-
-def _next(lists: UseLists) -> str:
-    parts = [
-        f"{count(one.n)} {one.class_name} "
-        f"(± {one.width / 2:.2f}\N{NO-BREAK SPACE}→ ± {one.width_after / 2:.2f})"
-        for one in sorted(lists.verify, key=lambda one: -one.n)
-    ]
-    return (
-        f"What to verify next, if you can verify {of(lists.n_verify, 'protein')}; how many of "
-        f"each predicted class: {', '.join(parts)}. In brackets, how surely the share right at a "
-        "confidence is known: the half width of a 95 % interval, averaged over the predictions of "
-        "the class, before → after. credence plan names the proteins, and writes a table to fill "
-        "in."
-    )
-
-
 def _table(lists: UseLists, together: Sequence[ProteinList]) -> page.TableBlock:
+    def alike(n: int, lower: float, upper: float) -> str:
+        return f"{_round(lower)}–{_round(upper)}" if n else NOTHING
+
     return page.table(
         f"Lists of {lists.name}, all classes together. Those by the estimate are files beside "
         "confidences.tsv, list_<share>.tsv; credence list --certain writes the others.",
@@ -157,7 +161,7 @@ def _table(lists: UseLists, together: Sequence[ProteinList]) -> page.TableBlock:
         page.number("least confidence", "confidence", three_decimals),
         page.number("predictions", "n"),
         page.number("of these right", expected_right),
-        page.number("relatives all alike", "n alike_lower alike_upper", _range),
+        page.number("relatives all alike", "n alike_lower alike_upper", alike),
         page.number("wrong", "estimate", percent),
         page.number("at most", "bound", percent),
         explained={
@@ -208,26 +212,6 @@ def _by_class(lists: UseLists, findings: Findings) -> page.TableBlock:
         explained={
             "of these right": f"Of all predictions, with a {percent(lists.level)} interval"
         },
-    )
-
-
-def _figure(lists: UseLists, together: Sequence[ProteinList], name: str) -> page.Figure:
-    ends = [one for one in together if one.n]
-    points = tuple(
-        (
-            f"{percent(one.error)} {'with certainty' if one.is_certain else 'by estimate'}",
-            one.n / lists.n,
-            one.bound if one.is_certain else one.estimate,
-        )
-        for one in ends
-    )
-    stated = "; ".join(f"{label}: {percent(x)} kept" for label, x, _ in points) or "no list"
-    return page.Figure(
-        f"lists-{name}",
-        f"{lists.name}: how many predictions are kept, and how many of these are wrong."
-        + (" Points are the lists above." if ends else ""),
-        f"Share wrong over the share of predictions kept. {stated}.",
-        _curve_plot(lists.curve, lists.certainty, points),
     )
 
 

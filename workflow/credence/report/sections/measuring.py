@@ -58,10 +58,30 @@ def section(findings: Findings) -> page.Section | None:
         and not math.isnan(gap.value)
     ]
     if gaps:
-        blocks += [
-            page.Paragraph(_gaps_in_words(gaps, lookup), is_lead=True),
-            page.FigureRow((_gaps_figure(gaps, lookup),)),
-        ]
+        zone = lookup.findings.limits.off
+        found = by_gap(dict(gaps), zone)
+        words = (f"within {points(zone)}:", "off by more:", f"too few {lookup.families} to tell:")
+        parts = [f"{what} {names_of(own)}" for what, own in zip(words, found, strict=True) if own]
+        gaps_in_words = (
+            "Do mean confidence and share right agree for proteins of each class, on "
+            f"{lookup.families} held out? {as_sentence('; '.join(parts))}."
+        )
+        value, lower, upper = (
+            (tuple(100.0 * getattr(gap, end) for _, gap in gaps),)
+            for end in ("value", "lower", "upper")
+        )
+        axis = "mean confidence − share right, percentage points"
+        names, chosen = tuple(name for name, _ in gaps), (findings.chosen,)
+        stated = "; ".join(f"{name} {rounded(100.0 * gap.value, 1, '+')}" for name, gap in gaps)
+        gaps_figure = page.Figure(
+            "gaps",
+            f"Mean confidence of {lookup.findings.chosen} minus share right, held out; lines: "
+            f"{100 * lookup.findings.results.level:g} % intervals over {lookup.families}. Right "
+            f"of 0 confidences are too high. Shaded: within {points(zone)}.",
+            f"Percentage points by which confidences are too high (+) or too low (−): {stated}.",
+            ComparisonPlot(axis, names, chosen, value, lower, upper, zone=100.0 * zone),
+        )
+        blocks += page.flat(page.lead(gaps_in_words), gaps_figure)
     if findings.results.tests:
         often = " Were there relatives, it would reject too often."
         note = page.Paragraph(
@@ -79,53 +99,20 @@ def section(findings: Findings) -> page.Section | None:
             "evidence against a method; a small one is none for it: choose by NLL or Brier score."
         )
         title = "Calibration errors of every method"
-        blocks.append(page.Folded(title, (note, _errors(lookup)), is_expert=True))
+        errors = page.table(
+            "Calibration errors over all classes, held-out. In brackets: by chance alone. SCE, "
+            "ACE and TACE only for methods that give a probability for every class.",
+            lookup.findings.methods,
+            page.word("method", "name"),
+            *page.numbers(
+                ERRORS.values(),
+                lambda method, at: floor_words(lookup, method.name, None, list(ERRORS)[at]),
+            ),
+        )
+        blocks.append(page.Folded(title, (note, errors), is_expert=True))
     if not blocks:
         return None
     return page.Section("measuring", "Do confidences keep their word?", tuple(blocks))
-
-
-def _gaps_in_words(gaps: Gaps, lookup: Lookup) -> str:
-    zone = lookup.findings.limits.off
-    found = by_gap(dict(gaps), zone)
-    words = (f"within {points(zone)}:", "off by more:", f"too few {lookup.families} to tell:")
-    parts = [f"{what} {names_of(own)}" for what, own in zip(words, found, strict=True) if own]
-    return (
-        "Do mean confidence and share right agree for proteins of each class, on "
-        f"{lookup.families} held out? {as_sentence('; '.join(parts))}."
-    )
-
-
-def _gaps_figure(gaps: Gaps, lookup: Lookup) -> page.Figure:
-    zone = lookup.findings.limits.off
-    value, lower, upper = (
-        (tuple(100.0 * getattr(gap, end) for _, gap in gaps),)
-        for end in ("value", "lower", "upper")
-    )
-    names, axis = (name for name, _ in gaps), "mean confidence − share right, percentage points"
-    chosen = (lookup.findings.chosen,)
-    stated = "; ".join(f"{name} {rounded(100.0 * gap.value, 1, '+')}" for name, gap in gaps)
-    return page.Figure(
-        "gaps",
-        f"Mean confidence of {lookup.findings.chosen} minus share right, held out; lines: "
-        f"{100 * lookup.findings.results.level:g} % intervals over {lookup.families}. Right of 0 "
-        f"confidences are too high. Shaded: within {points(zone)}.",
-        f"Percentage points by which confidences are too high (+) or too low (−): {stated}.",
-        ComparisonPlot(axis, tuple(names), chosen, value, lower, upper, zone=100.0 * zone),
-    )
-
-
-def _errors(lookup: Lookup) -> page.TableBlock:
-    return page.table(
-        "Calibration errors over all classes, held-out. In brackets: by chance alone. SCE, ACE "
-        "and TACE only for methods that give a probability for every class.",
-        lookup.findings.methods,
-        page.word("method", "name"),
-        *page.numbers(
-            ERRORS.values(),
-            lambda method, at: floor_words(lookup, method.name, None, list(ERRORS)[at]),
-        ),
-    )
 
 
 def floor_words(lookup: Lookup, method: str, class_name: str | None, metric: str) -> str:

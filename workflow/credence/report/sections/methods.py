@@ -17,21 +17,15 @@ SHOWN = 0.005  # a weight below is 0.00
 def section(findings: Findings) -> page.Section:
     """Return the comparison of all methods, held-out and in-sample."""
     lookup = Lookup(findings)
-    blocks: list[page.Block] = [_overall_table(lookup)]
     figure = _comparison(lookup)
-    if figure is not None:
-        blocks.insert(0, page.FigureRow((figure, *_overall_reliability(lookup))))
-    if any(method.name.startswith("cumulative") for method in findings.methods):
-        blocks.append(
-            page.Paragraph(
-                "A cumulative confidence is the share right among predictions with that score or "
-                "better (or, below the cut-off, of all those below), not at that very score."
-            )
-        )
-    shown = (
-        page.Paragraph(_verdict(lookup), is_lead=True),
-        page.Folded("Every method in numbers", tuple(blocks)),
+    is_cumulative = any(method.name.startswith("cumulative") for method in findings.methods)
+    blocks = page.flat(
+        figure and page.FigureRow((figure, *_overall_reliability(lookup))),
+        _overall_table(lookup),
+        "A cumulative confidence is the share right among predictions with that score or better "
+        "(or, below the cut-off, of all those below), not at that very score." * is_cumulative,
     )
+    shown = page.lead(_verdict(lookup)), page.Folded("Every method in numbers", blocks)
     return page.Section("methods", "Which method, and why", shown)
 
 
@@ -160,14 +154,12 @@ def stacks(findings: Findings) -> page.Section | None:
     knows = lookup.knows_relatives
     for entry in findings.stacks:
         families = f" in {of(entry.n_clusters, 'family', 'families')}" if knows else ""
-        blocks += [
-            page.Paragraph(
-                f"{entry.method} is a weighted mean of methods: the weights are those under which "
-                "what came true in parts left out in turn is likeliest, pulled a little towards "
-                f"even ones, and in each class towards those of all. {of(entry.n, 'protein')}"
-                f"{families} judged; its own NLL there, {three_decimals(entry.held_out_nll)}, is "
-                "a little too good."
-            ),
+        blocks += page.flat(
+            f"{entry.method} is a weighted mean of methods: the weights are those under which "
+            "what came true in parts left out in turn is likeliest, pulled a little towards "
+            f"even ones, and in each class towards those of all. {of(entry.n, 'protein')}"
+            f"{families} judged; its own NLL there, {three_decimals(entry.held_out_nll)}, is "
+            "a little too good.",
             page.table(
                 f"Members of {entry.method}; weights by class are in report.json.",
                 entry.members,
@@ -175,7 +167,7 @@ def stacks(findings: Findings) -> page.Section | None:
                 page.number("held-out NLL", "held_out_nll", three_decimals),
                 page.number("weight", "weight", two_decimals),
             ),
-        ]
+        )
         seen = [(name, weight) for name, weight in entry.score_only.items() if weight >= SHOWN]
         weighty = {member.method for member in entry.members if member.weight >= SHOWN}
         if seen and weighty != set(dict(seen)):

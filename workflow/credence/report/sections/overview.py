@@ -31,12 +31,7 @@ def section(findings: Findings) -> page.Section:
         *release,
         ("Version", ", ".join(versions)),
     )
-    blocks = (page.Definitions(facts), *_details(findings))
-    return page.Section("settings", "Settings and inputs", blocks)
-
-
-def _details(findings: Findings) -> tuple[page.TableBlock, ...]:
-    tables = []
+    blocks: list[page.Block] = [page.Definitions(facts)]
     if findings.provenance.inputs:
         files = page.table(
             "The files that this run read",
@@ -46,7 +41,7 @@ def _details(findings: Findings) -> tuple[page.TableBlock, ...]:
             page.number("records", "n_records"),
             page.word("SHA-256", "sha256"),
         )
-        tables.append(files)
+        blocks.append(files)
     settings = [("run", entry) for entry in findings.provenance.settings]
     settings += [(method.name, entry) for method in findings.methods for entry in method.settings]
     if settings:
@@ -57,8 +52,8 @@ def _details(findings: Findings) -> tuple[page.TableBlock, ...]:
             page.word("setting", lambda pair: pair[1].name),
             page.word("value", lambda pair: pair[1].value),
         )
-        tables.append(chosen)
-    return tuple(tables)
+        blocks.append(chosen)
+    return page.Section("settings", "Settings and inputs", tuple(blocks))
 
 
 TERMS = {

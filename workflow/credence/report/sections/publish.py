@@ -273,10 +273,6 @@ def _events(lookup: Lookup, cite: Citations) -> str:
     )
 
 
-def _dome(_: Lookup, cite: Citations) -> str:
-    return f"The DOME checklist{cite(DOME)} is filled in beside the results."
-
-
 # The methods text: what each paragraph may say, in order.
 PARAGRAPHS: tuple[tuple[Callable[[Lookup, Citations], str], ...], ...] = (
     (_calibrated, _intervals),
@@ -287,7 +283,7 @@ PARAGRAPHS: tuple[tuple[Callable[[Lookup, Citations], str], ...], ...] = (
     (_shift,),
     (_novelty,),
     (_events,),
-    (_dome,),
+    (lambda _, cite: f"The DOME checklist{cite(DOME)} is filled in beside the results.",),
 )
 
 

@@ -10,7 +10,6 @@ from credence.findings import (
     Drift,
     DriftClass,
     Findings,
-    MetricChange,
     Outcome,
     ReleaseState,
     ReleaseStep,
@@ -34,11 +33,11 @@ from credence.report.wording import (
 ARROW = f"{KEPT}→{KEPT}"  # keeps both numbers on one line
 
 
-def outcomes_of(step: ReleaseStep) -> list[page.Block]:
+def outcomes_of(step: ReleaseStep) -> page.Folded | None:
     """Return what became of the proteins of a trove."""
     outcomes = [entry for entry in step.newer.outcomes if entry.n]
     if not outcomes:
-        return []
+        return None
     table = page.table(
         f"What became of the proteins of {step.newer.name}; each has one outcome.",
         outcomes,
@@ -49,7 +48,7 @@ def outcomes_of(step: ReleaseStep) -> list[page.Block]:
     tables = tuple(_examples(entry) for entry in outcomes if entry.examples)
     n_apart = sum(entry.n for entry in outcomes if entry.outcome != "added")
     summary = f"Not added: {of(n_apart, 'protein')}, and why" if n_apart else "What became of them"
-    return [page.Folded(summary, (table, *tables))]
+    return page.Folded(summary, (table, *tables))
 
 
 def _words(entry: Outcome) -> str:
@@ -73,20 +72,32 @@ def _examples(entry: Outcome) -> page.TableBlock:
     )
 
 
-def drift_of(drift: Drift, step: ReleaseStep) -> list[page.Block]:
+def drift_of(drift: Drift, step: ReleaseStep) -> tuple[page.Block, ...]:
     """Return whether a trove agrees with the calibration before it."""
-    stated = [*(entry.sentence for entry in drift.classes[:1]), *drift.sentences]
-    blocks: list[page.Block] = [
-        page.Paragraph("Does the trove agree with the calibration before it? " + " ".join(stated))
-    ]
-    if drift.classes:
-        parts: list[page.Block] = [_drift_table(drift, step)]
-        if drift.truths:
-            parts.append(_truth_table(drift, step))
-        blocks.append(
-            page.Folded("The old calibration on the trove, class by class", tuple(parts))
-        )
-    return blocks
+    stated = " ".join((*(entry.sentence for entry in drift.classes[:1]), *drift.sentences))
+    truths = page.table(
+        f"Do proteins of a class score in {step.newer.name} as they did before?",
+        drift.truths,
+        page.word("true class", "class_name"),
+        page.number("old", "n_old"),
+        page.number("new", "n_trove"),
+        page.number("families, old", "n_clusters_old"),
+        page.number("families, new", "n_clusters_trove"),
+        page.number("recognised, old", "right_old", share),
+        page.number("recognised, new", "right_trove", share),
+        page.number("distance", "distance", two_decimals),
+        page.word("test", lambda entry: words_of_test(entry.p_adjusted, math.nan)),
+        explained={
+            "recognised, old": "Share predicted to be in their class",
+            "distance": "Of the scores' distributions, 0 to 1",
+            "test": "Families exchanged at random; counted over classes (Holm)",
+        },
+    )
+    tables = page.flat(_drift_table(drift, step), drift.truths and truths)
+    return page.flat(
+        f"Does the trove agree with the calibration before it? {stated}",
+        drift.classes and page.Folded("The old calibration on the trove, class by class", tables),
+    )
 
 
 def _drift_table(drift: Drift, step: ReleaseStep) -> page.TableBlock:
@@ -94,7 +105,7 @@ def _drift_table(drift: Drift, step: ReleaseStep) -> page.TableBlock:
         f"The calibration of {step.older.name} on {of(drift.n, 'new protein')} before they were "
         "added. Tests count families and, by class, how many classes there are (Holm).",
         drift.classes,
-        page.word("predicted class", _class_or_all),
+        page.word("predicted class", lambda entry: entry.class_name or "all"),
         page.number("new proteins", "n"),
         page.number("families", "n_clusters"),
         page.number("right", lambda entry: f"{count(entry.n_correct)} of {entry.expected:,.1f}"),
@@ -113,10 +124,6 @@ def _drift_table(drift: Drift, step: ReleaseStep) -> page.TableBlock:
     )
 
 
-def _class_or_all(entry: DriftClass | MetricChange) -> str:
-    return entry.class_name or "all"
-
-
 def _test(is_corrected: bool) -> Callable[[DriftClass], str]:
     def of_class(entry: DriftClass) -> str:
         for one in entry.tests:
@@ -127,38 +134,17 @@ def _test(is_corrected: bool) -> Callable[[DriftClass], str]:
     return of_class
 
 
-def _truth_table(drift: Drift, step: ReleaseStep) -> page.TableBlock:
-    return page.table(
-        f"Do proteins of a class score in {step.newer.name} as they did before?",
-        drift.truths,
-        page.word("true class", "class_name"),
-        page.number("old", "n_old"),
-        page.number("new", "n_trove"),
-        page.number("families, old", "n_clusters_old"),
-        page.number("families, new", "n_clusters_trove"),
-        page.number("recognised, old", "right_old", share),
-        page.number("recognised, new", "right_trove", share),
-        page.number("distance", "distance", two_decimals),
-        page.word("test", lambda entry: words_of_test(entry.p_adjusted, math.nan)),
-        explained={
-            "recognised, old": "Share predicted to be in their class",
-            "distance": "Of the scores' distributions, 0 to 1",
-            "test": "Families exchanged at random; counted over classes (Holm)",
-        },
-    )
-
-
-def metrics_of(step: ReleaseStep) -> list[page.Block]:
+def metrics_of(step: ReleaseStep) -> page.Folded | None:
     """Return how both releases do on the same proteins."""
     if not step.metrics:
-        return []
+        return None
     samples = {"old": f"proteins of {step.older.name}", "test": "test group"}
     metrics = page.table(
         "The same proteins judged by both releases, held out. Smaller is better; intervals "
         "count families.",
         step.metrics,
         page.word("judged on", lambda entry: samples[entry.sample]),
-        page.word("predicted class", _class_or_all),
+        page.word("predicted class", lambda entry: entry.class_name or "all"),
         page.word(
             "metric", lambda entry: {"nll": "NLL"}.get(entry.metric, entry.metric.capitalize())
         ),
@@ -170,7 +156,7 @@ def metrics_of(step: ReleaseStep) -> list[page.Block]:
         ),
         explained={"difference": "Negative: better now"},
     )
-    return [page.Folded("Is the new release better on the old proteins?", (metrics,))]
+    return page.Folded("Is the new release better on the old proteins?", (metrics,))
 
 
 def _points(ends: tuple[float, float, float]) -> str:
@@ -195,26 +181,26 @@ def section(findings: Findings) -> page.Section | None:
     found = findings.releases
     if found is None or not found.steps:
         return None
-    blocks: list[page.Block] = [
-        page.Paragraph(
-            f"The calibration set has grown by {of(len(found.steps), 'trove')}. Every confidence "
-            f"on this page is of the last release.{_alone(found.releases[-1])}"
-        ),
-        *step_blocks(found.steps[-1]),
-    ]
+    before = []
     for step in reversed(found.steps[:-1]):
         heading, *inside = step_blocks(step)
         assert isinstance(heading, page.Heading)
-        blocks.append(page.Folded(heading.text, tuple(inside), heading.anchor))
-    blocks.append(page.Folded("All releases", (_timeline(found.releases),), "all-releases"))
-    return page.Section("releases", TITLE, tuple(blocks))
+        before.append(page.Folded(heading.text, tuple(inside), heading.anchor))
+    blocks = page.flat(
+        f"The calibration set has grown by {of(len(found.steps), 'trove')}. Every confidence "
+        f"on this page is of the last release.{_alone(found.releases[-1])}",
+        step_blocks(found.steps[-1]),
+        before,
+        page.Folded("All releases", (_timeline(found.releases),), "all-releases"),
+    )
+    return page.Section("releases", TITLE, blocks)
 
 
 def sections_of_step(step: ReleaseStep) -> tuple[page.Section, ...]:
     """Return the sections of a page about one step alone."""
-    alone = [page.Paragraph(text) for text in (_alone(step.newer).strip(),) if text]
     timeline = _timeline((step.older, step.newer))
-    return (page.Section("releases", TITLE, (*alone, timeline, *step_blocks(step))),)
+    blocks = page.flat(_alone(step.newer).strip(), timeline, step_blocks(step))
+    return (page.Section("releases", TITLE, blocks),)
 
 
 def _alone(release: ReleaseState) -> str:
@@ -254,10 +240,6 @@ def step_blocks(step: ReleaseStep) -> tuple[page.Block, ...]:
     """Return what one trove brought and changed."""
     name = slug(step.newer.name, step.newer.number)
     date = f", {step.newer.date}" if step.newer.date else ""
-    blocks: list[page.Block] = [
-        page.Heading(f"{step.older.name} → {step.newer.name}{date}", f"release-{name}"),
-        *(page.Paragraph(text, is_lead=at == 0) for at, text in enumerate(step.sentences)),
-    ]
     touched = [entry for entry in step.classes if entry.is_touched]
     changed = [
         (entry.class_name, entry.change)
@@ -265,18 +247,17 @@ def step_blocks(step: ReleaseStep) -> tuple[page.Block, ...]:
         if entry.change is not None
         and max(abs(entry.change.total), abs(entry.change.evidence)) >= STILL
     ]
-    if changed:
-        blocks.append(page.FigureRow((_arrows(step, changed, name),)))
-    blocks += outcomes_of(step)
-    if step.drift is not None:
-        blocks += drift_of(step.drift, step)
-    if touched:
-        sentences = (page.Paragraph(entry.sentence) for entry in touched if entry.sentence)
-        summary = f"What changed in {of(len(touched), 'class', 'classes')}, in numbers"
-        explained = page.Paragraph(EXPLAINED)
-        blocks.append(page.Folded(summary, (explained, _changes(step, touched), *sentences)))
-    blocks += metrics_of(step)
-    return tuple(blocks)
+    inside = page.flat(EXPLAINED, _changes(step, touched), (one.sentence for one in touched))
+    summary = f"What changed in {of(len(touched), 'class', 'classes')}, in numbers"
+    return page.flat(
+        page.Heading(f"{step.older.name} → {step.newer.name}{date}", f"release-{name}"),
+        (page.Paragraph(text, is_lead=at == 0) for at, text in enumerate(step.sentences)),
+        _arrows(step, changed, name) if changed else None,
+        outcomes_of(step),
+        drift_of(step.drift, step) if step.drift else None,
+        touched and page.Folded(summary, inside),
+        metrics_of(step),
+    )
 
 
 def _changes(step: ReleaseStep, touched: list[ClassChange]) -> page.TableBlock:

@@ -2,7 +2,7 @@
 
 import math
 
-from credence.findings import Findings, SetClass, SetsFinding
+from credence.findings import Findings, SetsFinding
 from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot
 from credence.report.sections.lookup import Lookup
@@ -15,48 +15,6 @@ def section(findings: Findings) -> page.Section | None:
     if sets is None:
         return None
     lookup = Lookup(findings)
-    blocks: list[page.Block] = [
-        page.Paragraph(_promise(sets, lookup), is_lead=True),
-        page.FigureRow((_figure(sets, lookup),)),
-        page.Folded(
-            "What sets kept of their promise, and how to read them",
-            (
-                page.Paragraph(_kept(sets, lookup)),
-                page.Paragraph(
-                    "One class in a set is a plain answer; several are what the scores cannot "
-                    "distinguish at this level; none means that the protein is stranger than "
-                    "nearly all of every class. Which class is likelier a set does not show."
-                ),
-                _table(sets, lookup),
-            ),
-        ),
-    ]
-    return page.Section("sets", "Which classes may it be?", tuple(blocks))
-
-
-def _promise(sets: SetsFinding, lookup: Lookup) -> str:
-    level = f"{100 * sets.level:g} %"
-    if sets.kind == "class_wise":
-        whom = f"of the proteins of each class {level} have their class in their set"
-        mix = " That holds whatever the mix of classes is, so it needs no correction for it."
-    else:
-        whom = f"of all proteins {level} have their class in their set, of some classes fewer"
-        mix = (
-            " That holds at the calibration set's mix of classes; for another mix there is "
-            "a column of its own."
-        )
-    for_whom = (
-        "Families count, not proteins: the promise is for a protein of a new family."
-        if lookup.knows_relatives
-        else "The promise is for proteins like those of the calibration set, not of new families."
-    )
-    return (
-        f"The column prediction_set names every class that a protein may well be of: {whom}."
-        f"{mix} {for_whom}"
-    )
-
-
-def _kept(sets: SetsFinding, lookup: Lookup) -> str:
     whole = sets.all_classes
     n_single = sets.sizes[1]
     n, each = of(whole.n, "protein"), ""
@@ -82,7 +40,34 @@ def _kept(sets: SetsFinding, lookup: Lookup) -> str:
             f"({sets.families_needed} are needed): "
             f"{'it stands' if len(always) == 1 else 'they stand'} in every set."
         )
-    return text.strip()
+    level = f"{100 * sets.level:g} %"
+    if sets.kind == "class_wise":
+        whom = f"of the proteins of each class {level} have their class in their set"
+        mix = " That holds whatever the mix of classes is, so it needs no correction for it."
+    else:
+        whom = f"of all proteins {level} have their class in their set, of some classes fewer"
+        mix = (
+            " That holds at the calibration set's mix of classes; for another mix there is "
+            "a column of its own."
+        )
+    for_whom = (
+        "Families count, not proteins: the promise is for a protein of a new family."
+        if lookup.knows_relatives
+        else "The promise is for proteins like those of the calibration set, not of new families."
+    )
+    promise = (
+        f"The column prediction_set names every class that a protein may well be of: {whom}."
+        f"{mix} {for_whom}"
+    )
+    meaning = (
+        "One class in a set is a plain answer; several are what the scores cannot distinguish at "
+        "this level; none means that the protein is stranger than nearly all of every class. "
+        "Which class is likelier a set does not show."
+    )
+    inside = page.flat(text.strip(), meaning, _table(sets, lookup))
+    kept = page.Folded("What sets kept of their promise, and how to read them", inside)
+    blocks = page.flat(page.lead(promise), _figure(sets, lookup), kept)
+    return page.Section("sets", "Which classes may it be?", blocks)
 
 
 def _figure(sets: SetsFinding, lookup: Lookup) -> page.Figure:
@@ -107,9 +92,7 @@ def _figure(sets: SetsFinding, lookup: Lookup) -> page.Figure:
 
 
 def _table(sets: SetsFinding, lookup: Lookup) -> page.TableBlock:
-    def in_every_set(entry: SetClass) -> str:
-        return NOTHING if entry.class_name is None else "yes" if entry.is_always_in else "no"
-
+    always = {True: "yes", False: "no"}
     return page.table(
         f"Prediction sets at {share(sets.level)}, on {lookup.families} held out. Where these are "
         "few, whole ones make the coverage higher than promised, by up to one in their number.",
@@ -120,7 +103,9 @@ def _table(sets: SetsFinding, lookup: Lookup) -> page.TableBlock:
         page.number("held-out coverage", "coverage lower upper", with_interval),
         page.number("counting proteins", "coverage_proteins", share),
         page.number("classes in a set", "mean_size", two_decimals),
-        page.word("in every set", in_every_set),
+        page.word(
+            "in every set", lambda one: always[one.is_always_in] if one.class_name else NOTHING
+        ),
         explained={
             "held-out coverage": f"All {lookup.families} of a class count alike",
             "counting proteins": "The same, every protein counting once",

@@ -13,23 +13,20 @@ from credence.report.wording import NOTHING, noticed_if_off, of, score, share, s
 DIGITS = 9  # of a density: moves no confidence by more than 1e-8
 
 
-def what_if_blocks(findings: Findings) -> list[page.Block]:
+def what_if_blocks(findings: Findings) -> page.Folded | None:
     """Return what to know, and the sliders, folded; nothing without densities."""
     found = findings.what_if
     if found is None:
-        return []
+        return None
     title = "What if the mix were another?"
-    blocks = (
-        page.Paragraph(
-            "Move a slider to make a class more or less common; the others keep their "
-            "proportions, and every curve is computed anew in your browser. The curves have no "
-            "interval: each says how many independent proteins it rests on, and where they are "
-            "few, believe it little. Without scripts there are no sliders. "
-            + _whose(found, findings.chosen)
-        ),
+    blocks = page.flat(
+        "Move a slider to make a class more or less common; the others keep their proportions, "
+        "and every curve is computed anew in your browser. The curves have no interval: each says "
+        "how many independent proteins it rests on, and where they are few, believe it little. "
+        f"Without scripts there are no sliders. {_whose(found, findings.chosen)}",
         page.Widget("what-if", "what-if", title, data_of(findings, found)),
     )
-    return [page.Folded(title, blocks, "what-if")]
+    return page.Folded(title, blocks, "what-if")
 
 
 def _whose(found: WhatIf, chosen: str) -> str:
@@ -101,40 +98,77 @@ def section(findings: Findings) -> page.Section | None:
     if not findings.shifts and findings.what_if is None:
         return None
     in_table = " In confidences.tsv, uncorrected_confidence is the one before."
-    blocks: list[page.Block] = [
-        page.Paragraph(
-            "Where a class is rare, fewer of its predictions are right. So confidences are "
-            "corrected for the mix of classes that the scores of a sample show. This assumes that "
-            "proteins of a class score as they did in the calibration set: a test can refute "
-            "that, never prove it." + (in_table if findings.shifts else "")
-        )
-    ]
-    for number, found in enumerate(findings.shifts, start=1):
-        blocks += _blocks(findings, found, slug(found.name, number))
-    blocks += what_if_blocks(findings)
-    return page.Section("shift", "Does it hold for my samples?", tuple(blocks))
+    blocks = page.flat(
+        "Where a class is rare, fewer of its predictions are right. So confidences are corrected "
+        "for the mix of classes that the scores of a sample show. This assumes that proteins of a "
+        "class score as they did in the calibration set: a test can refute that, never prove it."
+        + (in_table if findings.shifts else ""),
+        (
+            _blocks(findings, found, slug(found.name, number))
+            for number, found in enumerate(findings.shifts, start=1)
+        ),
+        what_if_blocks(findings),
+    )
+    return page.Section("shift", "Does it hold for my samples?", blocks)
 
 
-def _blocks(findings: Findings, found: ShiftFinding, name: str) -> list[page.Block]:
-    blocks: list[page.Block] = [
-        page.Heading(found.name, f"shift-{name}"),
-        page.Paragraph(lead(found), is_lead=True),
-    ]
-    if fit(found):
-        blocks.append(page.Paragraph(fit(found)))
+def _blocks(findings: Findings, found: ShiftFinding, name: str) -> tuple[page.Block, ...]:
     kind = f"composition of {found.name}"
     notices = [Notice(kind, text, is_warning=True) for text in found.sentences]
     notices += [Notice(kind, text) for text in found.remarks]
-    if notices:
-        blocks.append(page.NoticeList(tuple(notices)))
-    return [
-        *blocks,
-        page.FigureRow((_figure(found, name),)),
-        page.Folded(
-            f"{found.name}: the numbers, and how they were found",
-            (_table(findings, found), page.Definitions(_details(found))),
-        ),
+    bounds = [_bounds(found, entry) for entry in found.classes]
+    low, high = (tuple(ends[at] for ends in bounds) for at in (0, 1))
+    nothing = (math.nan,) * len(low)
+    parts = [
+        f"{entry.class_name} {share(entry.share)} for {share(entry.calibration_share)}"
+        for entry in found.classes
     ]
+    level = "" if all(map(math.isnan, low)) else f", {100 * found.level:g} % interval"
+    names, series = tuple(one.class_name for one in found.classes), ("calibration set", found.name)
+    before = tuple(one.calibration_share for one in found.classes)
+    here = tuple(one.share for one in found.classes)
+    numbers = (before, here), (nothing, low), (nothing, high)
+    figure = page.Figure(
+        f"shift-{name}",
+        f"{found.name}: share of each class, in the calibration set and here{level}.",
+        f"Shares here and in calibration: {', '.join(parts)}.",
+        ComparisonPlot("share of the proteins", names, series, *numbers),
+    )
+    entries = [("Found by", found.estimator), ("Corrected", found.method)]
+    if found.estimator not in ("none", "stated"):
+        condition = NOTHING if math.isnan(found.condition) else f"{found.condition:.3g}"
+        entries.append(("Intervals", f"{100 * found.level:g} %, both sets drawn anew"))
+        grows = "how many times an error in how often classes are predicted can grow in their"
+        entries.append(("Condition number", f"{condition}: {grows} shares"))
+    tests = [
+        (found.p_no_shift, "classes are predicted as often as in calibration", math.nan),
+        (found.p_label_shift, "a mix of the classes explains the scores", math.nan),
+    ]
+    if found.sameness is not None:
+        same = "the scores are like those calibrated, whatever the mix"
+        tests.append((found.sameness.p_value, same, found.sameness.power))
+    for p, null, power in tests:
+        if not math.isnan(p):
+            known = "not known" if math.isnan(power) else share(power)
+            entries.append(("Test", f"that {null}: p = {p:.2g} (power {known})"))
+    if found.n_cells:
+        gathered = "none: each counted by itself"
+        if found.n_cells < found.n_use:
+            gathered = (
+                f"{of(found.n_cells, 'protein')} stand for {found.n_use:,} with scores like "
+                f"theirs; in the first part of the table that moved no share by more than "
+                f"{found.compression_error:.1e}"
+            )
+        entries.append(("Proteins gathered", gathered))
+    numbers_of = f"{found.name}: the numbers, and how they were found"
+    return page.flat(
+        page.Heading(found.name, f"shift-{name}"),
+        page.lead(lead(found)),
+        fit(found),
+        notices and page.NoticeList(tuple(notices)),
+        figure,
+        page.Folded(numbers_of, (_table(findings, found), page.Definitions(tuple(entries)))),
+    )
 
 
 def lead(found: ShiftFinding) -> str:
@@ -207,27 +241,6 @@ def _number(value: float, lower: float = math.nan, upper: float = math.nan) -> s
     return text if math.isnan(lower + upper) else f"{text} ({low}–{high})"
 
 
-def _figure(found: ShiftFinding, name: str) -> page.Figure:
-    bounds = [_bounds(found, entry) for entry in found.classes]
-    low, high = (tuple(ends[at] for ends in bounds) for at in (0, 1))
-    nothing = (math.nan,) * len(low)
-    parts = [
-        f"{entry.class_name} {share(entry.share)} for {share(entry.calibration_share)}"
-        for entry in found.classes
-    ]
-    level = "" if all(map(math.isnan, low)) else f", {100 * found.level:g} % interval"
-    names, series = tuple(one.class_name for one in found.classes), ("calibration set", found.name)
-    before = tuple(one.calibration_share for one in found.classes)
-    here = tuple(one.share for one in found.classes)
-    numbers = (before, here), (nothing, low), (nothing, high)
-    return page.Figure(
-        f"shift-{name}",
-        f"{found.name}: share of each class, in the calibration set and here{level}.",
-        f"Shares here and in calibration: {', '.join(parts)}.",
-        ComparisonPlot("share of the proteins", names, series, *numbers),
-    )
-
-
 def _table(findings: Findings, found: ShiftFinding) -> page.TableBlock:
     scale = findings.results.scale
     before_after = "confidence_before confidence_after"
@@ -255,33 +268,3 @@ def _table(findings: Findings, found: ShiftFinding) -> page.TableBlock:
 
 def _change(before: float, after: float, show: Callable[[float], str] = "{:,.0f}".format) -> str:
     return show(before) if show(before) == show(after) else f"{show(before)} → {show(after)}"
-
-
-def _details(found: ShiftFinding) -> tuple[tuple[str, str], ...]:
-    entries = [("Found by", found.estimator), ("Corrected", found.method)]
-    if found.estimator not in ("none", "stated"):
-        condition = NOTHING if math.isnan(found.condition) else f"{found.condition:.3g}"
-        entries.append(("Intervals", f"{100 * found.level:g} %, both sets drawn anew"))
-        grows = "how many times an error in how often classes are predicted can grow in their"
-        entries.append(("Condition number", f"{condition}: {grows} shares"))
-    tests = [
-        (found.p_no_shift, "classes are predicted as often as in calibration", math.nan),
-        (found.p_label_shift, "a mix of the classes explains the scores", math.nan),
-    ]
-    if found.sameness is not None:
-        same = "the scores are like those calibrated, whatever the mix"
-        tests.append((found.sameness.p_value, same, found.sameness.power))
-    for p, null, power in tests:
-        if not math.isnan(p):
-            known = "not known" if math.isnan(power) else share(power)
-            entries.append(("Test", f"that {null}: p = {p:.2g} (power {known})"))
-    if found.n_cells:
-        gathered = "none: each counted by itself"
-        if found.n_cells < found.n_use:
-            gathered = (
-                f"{of(found.n_cells, 'protein')} stand for {found.n_use:,} with scores like "
-                f"theirs; in the first part of the table that moved no share by more than "
-                f"{found.compression_error:.1e}"
-            )
-        entries.append(("Proteins gathered", gathered))
-    return tuple(entries)

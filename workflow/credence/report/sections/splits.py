@@ -13,18 +13,70 @@ def section(findings: Findings) -> page.Section | None:
     found = findings.split
     if found is None:
         return None
-    texts = (_meaning(found), *_large(found), *_parted(found))
-    blocks: list[page.Block] = [
-        page.Paragraph(_lead(found), is_lead=True),
-        *(page.Paragraph(text) for text in texts),
-        _classes(found),
-    ]
-    if found.is_audited and any(group.n_alone or sum(group.nearest) for group in found.groups):
-        blocks.append(page.FigureRow((_nearest(found),)))
-    if found.worst:
-        blocks.append(_worst(found))
-    blocks += map(_apart, found.apart)
-    return page.Section("split", "Do relatives cross the split?", tuple(blocks))
+    texts = [_meaning(found)]
+    if found.n_cut:
+        texts.append(
+            f"{of(found.n_cut, 'cluster', 'clusters')} larger than a group "
+            f"{'was' if found.n_cut == 1 else 'were'} cut where the fewest proteins connect the "
+            "parts; these are set aside below, and no relatives are left between the parts."
+        )
+    for one in found.whole:
+        text = f"The cluster {one.cluster} holds {count(one.n)} proteins, more than a group. "
+        if found.cut == "never":
+            text += "It was left whole, as the settings say."
+        elif not one.parted and not one.is_searched:
+            text += "It was not cut: that takes an audit, and no more than some minutes."
+        else:
+            why = (
+                "nearly all of them are relatives of each other, and no cut would leave two parts"
+            )
+            if one.parted:
+                why = (
+                    f"the cheapest cut would set {count(one.price)} aside to part off "
+                    f"{count(one.parted)}; a cut may take a tenth of what it parts off, and all "
+                    f"cuts together {100.0 * found.cut_limit:g} % of the proteins"
+                )
+            why += f", by {count(one.n_tried)} of its sequences" if one.n_tried else ""
+            text += (
+                f"It was left whole: {why}. The group that holds it is larger than the others, "
+                "and its classes are uneven by that much."
+            )
+        texts.append(text)
+    texts += _parted(found)
+    audited = page.number("audited", "n_examined"), page.number("crossing", "n_crossing")
+    classes = page.table(
+        "Classes over the groups, counted in proteins.",
+        found.classes,
+        page.word("true class", "class_name"),
+        page.number("proteins", "n"),
+        *([page.number("clusters", "n_clusters")] if found.clusters != "none" else []),
+        page.number("uneven", "deviation", three_decimals),
+        page.number("forced", "lower_bound", three_decimals),
+        *(audited if found.is_audited else ()),
+        explained={
+            "clusters": "Fewer than groups: some group has none of the class",
+            "uneven": "Part of the class that would have to move to be even",
+            "forced": "How much of that cannot be helped",
+            "crossing": "With a relative in another group",
+        },
+    )
+    worst = page.table(
+        "The closest relatives in two groups.",
+        found.worst,
+        page.word("protein", "first"),
+        page.word("group", "first_group"),
+        page.word("relative", "second"),
+        page.word("its group", "second_group"),
+        page.number("identity", "identity", two_decimals),
+        page.number("coverage", "coverage", two_decimals),
+    )
+    has_nearest = any(group.n_alone or sum(group.nearest) for group in found.groups)
+    nearest = _nearest(found) if found.is_audited and has_nearest else None
+    apart = map(_apart, found.apart)
+    blocks = page.flat(
+        page.lead(_lead(found)), texts, classes, nearest, found.worst and worst, apart
+    )
+    return page.Section("split", "Do relatives cross the split?", blocks)
 
 
 def _lead(found: SplitFinding) -> str:
@@ -122,39 +174,6 @@ def _parted(found: SplitFinding) -> list[str]:
     return [f"{text}{least} choices."]
 
 
-def _large(found: SplitFinding) -> list[str]:
-    texts = []
-    if found.n_cut:
-        texts.append(
-            f"{of(found.n_cut, 'cluster', 'clusters')} larger than a group "
-            f"{'was' if found.n_cut == 1 else 'were'} cut where the fewest proteins connect the "
-            "parts; these are set aside below, and no relatives are left between the parts."
-        )
-    for one in found.whole:
-        text = f"The cluster {one.cluster} holds {count(one.n)} proteins, more than a group. "
-        if found.cut == "never":
-            text += "It was left whole, as the settings say."
-        elif not one.parted and not one.is_searched:
-            text += "It was not cut: that takes an audit, and no more than some minutes."
-        else:
-            why = (
-                "nearly all of them are relatives of each other, and no cut would leave two parts"
-            )
-            if one.parted:
-                why = (
-                    f"the cheapest cut would set {count(one.price)} aside to part off "
-                    f"{count(one.parted)}; a cut may take a tenth of what it parts off, and all "
-                    f"cuts together {100.0 * found.cut_limit:g} % of the proteins"
-                )
-            why += f", by {count(one.n_tried)} of its sequences" if one.n_tried else ""
-            text += (
-                f"It was left whole: {why}. The group that holds it is larger than the others, "
-                "and its classes are uneven by that much."
-            )
-        texts.append(text)
-    return texts
-
-
 def _nearest(found: SplitFinding) -> page.Figure:
     groups = found.groups
     names = tuple(group.name for group in groups)
@@ -177,42 +196,9 @@ def _nearest(found: SplitFinding) -> page.Figure:
     )
 
 
-def _classes(found: SplitFinding) -> page.TableBlock:
-    audited = page.number("audited", "n_examined"), page.number("crossing", "n_crossing")
-    return page.table(
-        "Classes over the groups, counted in proteins.",
-        found.classes,
-        page.word("true class", "class_name"),
-        page.number("proteins", "n"),
-        *([page.number("clusters", "n_clusters")] if found.clusters != "none" else []),
-        page.number("uneven", "deviation", three_decimals),
-        page.number("forced", "lower_bound", three_decimals),
-        *(audited if found.is_audited else ()),
-        explained={
-            "clusters": "Fewer than groups: some group has none of the class",
-            "uneven": "Part of the class that would have to move to be even",
-            "forced": "How much of that cannot be helped",
-            "crossing": "With a relative in another group",
-        },
-    )
-
-
-def _worst(found: SplitFinding) -> page.TableBlock:
-    return page.table(
-        "The closest relatives in two groups.",
-        found.worst,
-        page.word("protein", "first"),
-        page.word("group", "first_group"),
-        page.word("relative", "second"),
-        page.word("its group", "second_group"),
-        page.number("identity", "identity", two_decimals),
-        page.number("coverage", "coverage", two_decimals),
-    )
-
-
 def _apart(part: Apart) -> page.Folded:
     texts = list(part.examples)
     if part.n > len(texts):
         texts.append(f"… and {count(part.n - len(texts))} more, in groups.tsv.")
     summary = f"Set aside: {count(part.n)}, {part.reason}"
-    return page.Folded(summary, tuple(page.Paragraph(text) for text in texts))
+    return page.Folded(summary, page.flat(*texts))

@@ -12,13 +12,9 @@ def section(findings: Findings) -> page.Section | None:
     if tools is None:
         return None
     lookup = Lookup(findings)
-    blocks: list[page.Block] = [
-        page.Paragraph(_in_short(tools, lookup), is_lead=True),
-        _tools(tools, lookup),
-    ]
-    if tools.pairs:
-        blocks.append(page.Folded("Where tools disagree, and who is right", (_pairs(tools),)))
-    return page.Section("tools", "What each tool adds", tuple(blocks))
+    pairs = page.Folded("Where tools disagree, and who is right", (_pairs(tools),))
+    parts = page.lead(_in_short(tools, lookup)), _tools(tools, lookup), tools.pairs and pairs
+    return page.Section("tools", "What each tool adds", page.flat(*parts))
 
 
 def _share(one: Measured) -> str:

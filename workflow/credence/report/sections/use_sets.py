@@ -25,18 +25,18 @@ def section(findings: Findings) -> page.Section | None:
     """Return distributions and extremes of every use-set; None without any."""
     if not findings.use_sets:
         return None
-    blocks: list[page.Block] = [
-        page.Paragraph(
-            "These confidences hold as far as your proteins resemble the calibration set: the "
-            "mix of classes can be corrected for, other kinds of proteins cannot."
-        )
-    ]
-    for number, use_set in enumerate(findings.use_sets, start=1):
-        blocks += _blocks(findings, use_set, slug(use_set.name, number))
-    return page.Section("use-sets", "Your samples", tuple(blocks))
+    blocks = page.flat(
+        "These confidences hold as far as your proteins resemble the calibration set: the mix of "
+        "classes can be corrected for, other kinds of proteins cannot.",
+        (
+            _blocks(findings, use_set, slug(use_set.name, number))
+            for number, use_set in enumerate(findings.use_sets, start=1)
+        ),
+    )
+    return page.Section("use-sets", "Your samples", blocks)
 
 
-def _blocks(findings: Findings, use_set: UseSet, name: str) -> list[page.Block]:
+def _blocks(findings: Findings, use_set: UseSet, name: str) -> tuple[page.Block, ...]:
     known = use_set.n - use_set.n_unknown
     lead = f"{use_set.name} holds {of(use_set.n, 'protein')}."
     if (whole := whole_of(findings, use_set.name)) is not None:
@@ -45,23 +45,17 @@ def _blocks(findings: Findings, use_set: UseSet, name: str) -> list[page.Block]:
     if use_set.n_unknown:
         why = "can be given no confidence; the note of each says why"
         lead += f" {of(use_set.n_unknown, 'protein')} {why}."
-    blocks: list[page.Block] = [
-        page.Heading(use_set.name, f"use-set-{name}"),
-        page.Paragraph(lead, is_lead=True),
-    ]
-    if known:
-        parts = (
-            f"{count(sum(entry.n_at_least[at] for entry in use_set.classes))} of at least "
-            f"{share(level)}"
-            for at, level in enumerate(use_set.levels)
-        )
-        figure = page.Figure(
-            f"use-set-{name}",
-            f"{use_set.name}: confidences of {use_set.method}, {of(known, 'protein')}.",
-            f"Histogram of confidences: {', '.join(parts)}.",
-            HistogramPlot("confidence", use_set.edges, use_set.counts),
-        )
-        blocks.append(page.FigureRow((figure,)))
+    parts = (
+        f"{count(sum(entry.n_at_least[at] for entry in use_set.classes))} of at least "
+        f"{share(level)}"
+        for at, level in enumerate(use_set.levels)
+    )
+    figure = page.Figure(
+        f"use-set-{name}",
+        f"{use_set.name}: confidences of {use_set.method}, {of(known, 'protein')}.",
+        f"Histogram of confidences: {', '.join(parts)}.",
+        HistogramPlot("confidence", use_set.edges, use_set.counts),
+    )
     by_class = page.table(
         f"{use_set.name} by predicted class",
         use_set.classes,
@@ -75,8 +69,13 @@ def _blocks(findings: Findings, use_set: UseSet, name: str) -> list[page.Block]:
     )
     columns = (page.word("note", "name"), page.number("proteins", "value"))
     notes = page.table("Notes on these confidences", use_set.notes, *columns)
-    tables = (by_class, notes) if use_set.notes else (by_class,)
-    return [*blocks, page.Folded(f"{use_set.name}: classes and notes", tables)]
+    tables = page.flat(by_class, use_set.notes and notes)
+    return page.flat(
+        page.Heading(use_set.name, f"use-set-{name}"),
+        page.lead(lead),
+        known > 0 and figure,
+        page.Folded(f"{use_set.name}: classes and notes", tables),
+    )
 
 
 NOT_LOWERED = 0.999  # mean factor of the confidences of foils above which none is lowered
@@ -93,37 +92,67 @@ def novelty(findings: Findings) -> page.Section | None:
     """Return how far every use-set is from the calibration set; None without any."""
     if not findings.novelties:
         return None
-    blocks: list[page.Block] = [
-        page.Paragraph(
-            "A high score of a protein that is like no known protein is a score that nobody has "
-            f"checked. So proteins are compared by {FEATURES[findings.novelties[0].features]}. "
-            "Novelty is 1 − p, where p is how often a protein of a new family of the same kind "
-            "would be as far from all known ones: each family in turn is left out. It does not "
-            "find every wrong prediction, and being new is not being wrong."
-            + ("" if Lookup(findings).knows_relatives else ALONE)
-        )
-    ]
-    for number, found in enumerate(findings.novelties, start=1):
-        blocks += _novelty_blocks(found, slug(found.name, number))
-    return page.Section("novelty", "Proteins unlike any known", tuple(blocks))
+    blocks = page.flat(
+        "A high score of a protein that is like no known protein is a score that nobody has "
+        f"checked. So proteins are compared by {FEATURES[findings.novelties[0].features]}. "
+        "Novelty is 1 − p, where p is how often a protein of a new family of the same kind would "
+        "be as far from all known ones: each family in turn is left out. It does not find every "
+        "wrong prediction, and being new is not being wrong."
+        + ("" if Lookup(findings).knows_relatives else ALONE),
+        (
+            _novelty_blocks(found, slug(found.name, number))
+            for number, found in enumerate(findings.novelties, start=1)
+        ),
+    )
+    return page.Section("novelty", "Proteins unlike any known", blocks)
 
 
-def _novelty_blocks(found: NoveltyFinding, name: str) -> list[page.Block]:
-    blocks: list[page.Block] = [
-        page.Heading(found.name, f"novelty-{name}"),
-        page.Paragraph(_novelty_lead(found), is_lead=True),
-        page.Paragraph(_advice(found)),
-    ]
-    if found.foils:
-        blocks += [page.Paragraph(_power_text(found)), _foils(found)]
+def _novelty_blocks(found: NoveltyFinding, name: str) -> tuple[page.Block, ...]:
+    text = ""
     if found.bands:
-        blocks += [page.Paragraph(_bands_text(found)), _bands(found)]
-    if found.n_placed:
-        blocks.append(page.FigureRow((_distances(found, name),)))
-    if found.rows:
-        summary = f"{found.name}: flagged proteins ({count(found.n_flagged)})"
-        blocks.append(page.Folded(summary, (_flagged(found),)))
-    return blocks
+        moved = [one.name for one in found.bands if one.step]
+        text = (
+            "Do confidences hold far from known proteins? The table has calibration proteins, "
+            "each with its family left out, by how alike the best relative of another family is. "
+        )
+        if moved:
+            text += (
+                f"What was promised and what was right differ beyond noise ({', '.join(moved)}), "
+                "and families left out gain where that is put right: confidences of proteins at "
+                f"that distance are moved, with a note. {BEFORE}"
+            )
+        elif any(one.p <= FALSE_ALARM for one in found.bands):
+            text += (
+                "What was promised and what was right differ somewhere, but families left out "
+                "would not gain by moving confidences there, so none is moved."
+            )
+        else:
+            text += (
+                "What was promised and what was right differ nowhere beyond noise, so no "
+                "confidence is moved for it."
+            )
+    counts = (found.calibration_counts, found.use_counts)
+    unit = ", as the logarithm of odds that it is foreign" if found.foils else ""
+    families = of(found.n_families, "known family", "known families")
+    distances = page.Figure(
+        f"novelty-distances-{name}",
+        f"How far proteins are from all known ones{unit}; of each known family one protein, with "
+        "its family left out. Right of the dashed line proteins are flagged. The first and the "
+        "last bin hold what is beyond them.",
+        f"Histograms of how far proteins are from those known: {families} and "
+        f"{of(found.n_placed, 'protein')} of {found.name}.",
+        DistancePlot(("known families", found.name), found.edges, counts, found.flag_distance),
+    )
+    summary = f"{found.name}: flagged proteins ({count(found.n_flagged)})"
+    return page.flat(
+        page.Heading(found.name, f"novelty-{name}"),
+        page.lead(_novelty_lead(found)),
+        _advice(found),
+        (_power_text(found), _foils(found)) if found.foils else (),
+        (text, _bands(found)) if found.bands else (),
+        found.n_placed > 0 and distances,
+        page.Folded(summary, (_flagged(found),)) if found.rows else None,
+    )
 
 
 def _novelty_lead(found: NoveltyFinding) -> str:
@@ -137,9 +166,9 @@ def _novelty_lead(found: NoveltyFinding) -> str:
     lead = (
         f"{found.name}: {count(found.n_flagged)} of {of(found.n_placed, 'protein')} "
         f"({share(found.n_flagged / found.n_placed)}) are farther from all known proteins than "
-        f"{share(found.flag)} of new families would be, as {_families(found)} "
-        f"left out one by one show. Were all of them of new families like those in calibration, "
-        f"{usual} would be."
+        f"{share(found.flag)} of new families would be, as "
+        f"{of(found.n_families, 'known family', 'known families')} left out one by one show. Were "
+        f"all of them of new families like those in calibration, {usual} would be."
     )
     if math.isnan(found.flag_distance):
         lead += " So few families can flag none: this says nothing of the proteins."
@@ -235,49 +264,17 @@ def _foils(found: NoveltyFinding) -> page.TableBlock:
     )
 
 
-def _families(found: NoveltyFinding) -> str:
-    return of(found.n_families, "known family", "known families")
-
-
-def _bands_text(found: NoveltyFinding) -> str:
-    moved = [one.name for one in found.bands if one.step]
-    text = (
-        "Do confidences hold far from known proteins? The table has calibration proteins, each "
-        "with its family left out, by how alike the best relative of another family is. "
-    )
-    if moved:
-        text += (
-            f"What was promised and what was right differ beyond noise ({', '.join(moved)}), and "
-            "families left out gain where that is put right: confidences of proteins at that "
-            f"distance are moved, with a note. {BEFORE}"
-        )
-    elif any(one.p <= FALSE_ALARM for one in found.bands):
-        text += (
-            "What was promised and what was right differ somewhere, but families left out would "
-            "not gain by moving confidences there, so none is moved."
-        )
-    else:
-        text += (
-            "What was promised and what was right differ nowhere beyond noise, so no confidence "
-            "is moved for it."
-        )
-    return text
-
-
 def _bands(found: NoveltyFinding) -> page.TableBlock:
-    def known(value: float) -> str:
-        return NOTHING if math.isnan(value) else two_decimals(value)
-
     return page.table(
         f"{found.name}: what was promised and what was right, by distance from known families",
         found.bands,
         page.word("best identity", "name"),
         page.number("proteins", "n"),
         page.number("families", "n_families"),
-        page.number("promised", "promised", known),
-        page.number("right", "right", known),
+        page.number("promised", "promised", two_decimals),
+        page.number("right", "right", two_decimals),
         page.number("interval", "lower upper", lambda *of: interval(*of).strip("()") or NOTHING),
-        page.number("p", "p", known),
+        page.number("p", "p", two_decimals),
         page.number("moved by", "step", lambda step: f"{step:+.2f}" if step else NOTHING),
         explained={
             "best identity": "With the best relative of another family, by alignment",
@@ -289,27 +286,9 @@ def _bands(found: NoveltyFinding) -> page.TableBlock:
     )
 
 
-def _distances(found: NoveltyFinding, name: str) -> page.Figure:
-    counts = (found.calibration_counts, found.use_counts)
-    unit = ", as the logarithm of odds that it is foreign" if found.foils else ""
-    return page.Figure(
-        f"novelty-distances-{name}",
-        f"How far proteins are from all known ones{unit}; of each known family one protein, with "
-        "its family left out. Right of the dashed line proteins are flagged. The first and the "
-        "last bin hold what is beyond them.",
-        f"Histograms of how far proteins are from those known: "
-        f"{_families(found)} and {of(found.n_placed, 'protein')} "
-        f"of {found.name}.",
-        DistancePlot(("known families", found.name), found.edges, counts, found.flag_distance),
-    )
-
-
 def _flagged(found: NoveltyFinding) -> page.TableBlock:
     def distance(value: float) -> str:
         return NOTHING if math.isnan(value) else f"{value:.3g}"
-
-    def identity(value: float) -> str:
-        return NOTHING if math.isnan(value) else share(value)
 
     caption = f"{found.name}: the flagged proteins, farthest first"
     if len(found.rows) < found.n_flagged:
@@ -322,7 +301,7 @@ def _flagged(found: NoveltyFinding) -> page.TableBlock:
         page.number("confidence", "confidence", share),
         page.number("novelty", "novelty", three_decimals),
         page.number("how far", "far", distance),
-        page.number("identity", "identity", identity),
+        page.number("identity", "identity", share),
         page.word("nearest calibration protein", "nearest"),
         page.word("its class", "nearest_class"),
         page.number("distance to training", "training_distance", distance),
