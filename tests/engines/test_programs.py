@@ -404,9 +404,9 @@ def test_a_file_that_cannot_be_removed_does_not_keep_the_others(
 
 
 def test_shorter_proteins_are_searched_more_sensitively() -> None:
-    # As decision 0508 has it, where each range begins and ends.
-    sensitivity = {900: 4.5, 400: 4.5, 399: 5.0, 180: 5.0, 179: 5.7, 120: 5.7}
-    sensitivity |= {119: 6.5, 80: 6.5, 79: 7.0, 1: 7.0}
+    # As decision 0517 has it, where each range begins and ends.
+    sensitivity = {900: 4.0, 400: 4.0, 399: 4.5, 180: 4.5, 179: 5.0, 120: 5.0}
+    sensitivity |= {119: 6.0, 80: 6.0, 79: 6.5, 1: 6.5}
     library = Library(objects(["M" * length for length in sensitivity]))
     parts = mmseqs._by_length(mmseqs.REACHES, library, np.arange(len(sensitivity)))
     found = {int(library.lengths[row]): value for _, value, rows in parts for row in rows}
@@ -421,8 +421,8 @@ def test_every_query_is_searched_once_and_never_less_sensitively_than_its_length
     # Two of 500 residues, one of 200, one of 90; the last is what they are searched in.
     for n_targets, expected in (
         # A search of its own takes 2.5 seconds to begin; so few pairs take no time.
-        (100, [(80, 6.5, [0, 1, 2, 3])]),
-        (10**13, [(400, 4.5, [0, 1]), (180, 5.0, [2]), (80, 6.5, [3])]),
+        (100, [(80, 6.0, [0, 1, 2, 3])]),
+        (10**13, [(400, 4.0, [0, 1]), (180, 4.5, [2]), (80, 6.0, [3])]),
     ):
         library = SimpleNamespace(lengths=np.array([500, 500, 200, 90, n_targets]))
         found = mmseqs._searches(mmseqs.REACHES, library, np.arange(4), np.array([4]))

@@ -250,7 +250,7 @@ def test_each_member_of_one_is_compared_with_each_of_the_other(
     monkeypatch.setattr(candidates, "MOST_AT_ONCE", most)
     compared: list[tuple[int, int]] = []
 
-    def between(self: Candidates, waiting: list[np.ndarray], edges: list[Pairs]) -> Pairs:
+    def between(self: Candidates, waiting: list[np.ndarray], *rest: object) -> Pairs:
         compared.extend(zip(*np.concatenate(waiting, axis=1).tolist(), strict=True))
         return no_pairs()
 

@@ -4,9 +4,9 @@ Candidates are scored exactly here, piece by piece (decision 0515), and the best
 component are aligned, in the order of their scores, while they lead to another component.
 Near copies stand behind one representative meanwhile, and a member may have a relative that
 its representative has not. So all members of components that stayed small are searched for
-again; where two representatives of large components are alike beyond chance without being
-relatives, their members are compared (decision 0509); and what is small still is compared
-with what those alike to it are alike to (decision 0510).
+again (decision 0509); what is small still is compared with what those alike to it are alike
+to (decision 0510); and all members of two components that are alike beyond chance are compared
+(decision 0517).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -30,9 +30,10 @@ from credence.relatives.pairs import (
     score_needed,
 )
 
-# Of each component so many are aligned in each round, before and after the second search.
+# Of each component so many are aligned in each round, before and after the second search, and
+# of two that are compared in full.
 FEW, MANY = (1, 2, 4), (1, 2, 4, 8, 16)
-ALL_BUT_END = (1, 2, 4, 8, 16, 32, 64, 128)
+MOST = (1, 2, 4, 8, 16, 32, 64, 128)
 WITHOUT_END = tuple(1 << place for place in range(48))
 SMALL = 12  # members of a component that are searched for again
 # Promise per residue of the shorter one from which on candidates are aligned unscored.
@@ -252,16 +253,23 @@ class Candidates:
                 part = mine[start : start + n_rows]
                 if component[part[0]] == component[theirs[0]]:
                     break
-                waiting.append(np.stack([np.repeat(part, len(theirs)), np.tile(theirs, len(part))]))
+                waiting.append(
+                    np.stack([np.repeat(part, len(theirs)), np.tile(theirs, len(part))])
+                )
                 n_waiting += waiting[-1].shape[1]
                 if n_waiting >= MOST_AT_ONCE:
-                    found.append(self._between(waiting, [*edges, *found]))
+                    found.append(self._between(waiting, [*edges, *found], alike))
                     component = self._component([*edges, *found])
                     waiting, n_waiting = [], 0
-        return [*found, self._between(waiting, [*edges, *found])] if waiting else found
+        return [*found, self._between(waiting, [*edges, *found], alike)] if waiting else found
 
-    def _between(self, waiting: list[Integers], edges: list[Pairs]) -> Pairs:
-        bounds = np.concatenate(waiting, axis=1)
-        keys = each_once(bounds.min(axis=0) * len(self.library.texts) + bounds.max(axis=0))
-        first, second = self._apart(edges, *np.divmod(keys, len(self.library.texts)))
-        return self._joining(edges, self._alike(first, second), ALL_BUT_END)
+    def _between(self, waiting: list[Integers], edges: list[Pairs], alike: Alike) -> Pairs:
+        """Return edges among waiting pairs; those alike have been scored."""
+        width, bounds = len(self.library.texts), np.concatenate(waiting, axis=1)
+        keys = each_once(bounds.min(axis=0) * width + bounds.max(axis=0))
+        first, second = self._apart(edges, *np.divmod(keys, width))
+        asked, known = first * width + second, alike.first * width + alike.second
+        is_new = ~np.isin(asked, known)
+        scored = self._alike(first[is_new], second[is_new])
+        every = together([scored, alike.take(np.isin(known, asked))])
+        return self._joining(edges, every, MOST)

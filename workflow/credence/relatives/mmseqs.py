@@ -182,7 +182,7 @@ SEARCH_IDENTITY = 0.3  # of hits read; the threshold is applied here, to what wa
 
 
 # Of sequences by their least number of residues, from long to short: MMseqs2's sensitivity,
-# 1 to 7.5, how unlike a word may be that is looked up (decision 0508).
+# 1 to 7.5, how unlike a word may be that is looked up (decisions 0508 and 0517).
 REACHES = ((400, 4.0), (180, 4.5), (120, 5.0), (80, 6.0), (1, 6.5))
 # Where few relatives were found: all members, among all sequences, at no length less
 # sensitively than before (decisions 0509 and 0510).
