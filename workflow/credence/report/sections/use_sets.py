@@ -115,7 +115,7 @@ def _novelty_blocks(found: NoveltyFinding, name: str) -> list[page.Block]:
         page.Paragraph(_advice(found)),
     ]
     if found.foils:
-        blocks += [page.Paragraph(_power_text(found)), _foils(found)]
+        blocks += [page.Paragraph(power_text(found)), _foils(found)]
     if found.bands:
         blocks += [page.Paragraph(_bands_text(found)), _bands(found)]
     if found.n_placed:
@@ -175,7 +175,7 @@ def _advice(found: NoveltyFinding) -> str:
     return advice
 
 
-def _power_text(found: NoveltyFinding) -> str:
+def power_text(found: NoveltyFinding) -> str:
     kinds = ", ".join(f"{share(foil.power)} of those {foil.kind}" for foil in found.foils)
     text = (
         "What would be noticed? Foils, made of the run's own proteins or given as of no class of "
