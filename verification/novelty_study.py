@@ -8,8 +8,8 @@ and the trust score look at neighbours. What `credence fit`, `credence novelty` 
 of input as a sample of its own and as a fifth of one. Hard samples are families far from
 all that is known, of classes that are. Decision 1021 says how the study is made.
 
-    python verification/novelty_study.py --out reports/novelty
-    python verification/novelty_study.py --proteins p.fasta --labels labels.tsv \\
+    PYTHONPATH=. python verification/novelty_study.py --out reports/novelty
+    PYTHONPATH=. python verification/novelty_study.py --proteins p.fasta --labels labels.tsv \\
         --clusters clusters.tsv --left-out "Major capsid" --out reports/novelty
 
 Labels and clusters are tables, of id and true_class and of id and cluster. The folder
@@ -36,6 +36,7 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from scipy import stats
@@ -43,6 +44,7 @@ from sklearn import datasets
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
+from verification.report import write_section
 
 from credence import __version__
 from credence.app import run_command_line
@@ -69,6 +71,7 @@ from credence.predictions import (
 from credence.problems import InputError, Problem, nearest, raise_any, refuse
 from credence.records import from_record, to_record
 from credence.report import blocks as page
+from credence.report.figures import draw
 from credence.report.html import render_sections
 from credence.report.plots import ComparisonPlot, LinesPlot
 from credence.report.sections.use_sets import power_text
@@ -137,6 +140,7 @@ class HardSample:
     right_upper: float
     flagged: float  # Share whose novelty is at or above 0.95
     in_set: float  # Share whose class is in the set that promises 0.90
+    in_set_by_family: float  # The same, each family counting one, of which the promise is
     sentence: str  # What the page says of the sample as a whole
 
 
@@ -665,6 +669,7 @@ class Product:
             right_upper=float(found.upper[0]),
             flagged=float((table.novelty >= FLAG).mean()),
             in_set=float(np.mean(holds)),
+            in_set_by_family=float(pd.Series(holds).groupby(given.cluster).mean().mean()),
             sentence=said[said.find(WHOLE) :] if WHOLE in said else "",
         )
 
@@ -1026,7 +1031,7 @@ def _hard_table(entry: StudySet) -> page.TableBlock:
     return page.table(
         "Samples of known classes, near and far: mean confidence without and with novelty, the "
         "share right with its interval over families, the share flagged, how often the set of "
-        f"{SETS:g} holds the class, and what the page says of the sample.",
+        f"{SETS:g} holds the class, of proteins and of families, and what the page says of it.",
         entry.hard,
         page.word("sample", "name"),
         page.number("proteins", "n"),
@@ -1036,6 +1041,7 @@ def _hard_table(entry: StudySet) -> page.TableBlock:
         page.number("right", "right right_lower right_upper", loss),
         page.number("flagged", "flagged", share),
         page.number("class in set", "in_set", share),
+        page.number("of a family", "in_set_by_family", share),
         page.word("the page says", "sentence"),
     )
 
@@ -1131,6 +1137,61 @@ def _mutation_table(entry: StudySet) -> page.TableBlock:
     )
 
 
+def write_page(entry: StudySet, path: Path, title: str) -> None:
+    """Write what was found of a set into a page of the documentation."""
+    kinds = [one.kind for one in entry.methods[0].inputs]
+    rows: list[dict[str, object]] = [
+        {
+            "method": f"**{method.name}**" if method.kind == PUBLISHED else method.name,
+            "NLL, held out": loss(method.nll),
+            **{kind: share(one.mean) for kind, one in zip(kinds, method.inputs, strict=True)},
+            "all residues replaced": share(method.at_mutations[-1]),
+        }
+        for method in entry.methods
+    ]
+    text = (
+        f"{_sizes(entry)} Mean confidence of each kind of input, the published ones of at most "
+        f"{ASKED} of each; of proteins all of whose residues are replaced "
+        f"{share(entry.accuracy_at_mutations[-1])} still name the class."
+    )
+    write_section(path, title, text, rows)
+    hard: list[dict[str, object]] = [
+        {
+            "sample": f"{one.name} ({one.n:,} of {one.n_families})",
+            "by scores": share(one.by_scores),
+            "published": share(one.published),
+            "right": f"{share(one.right)} ({share(one.right_lower)}–{share(one.right_upper)})",
+            "flagged": share(one.flagged),
+            "class in the set of 0.90: proteins, families": (
+                f"{share(one.in_set)}, {share(one.in_set_by_family)}"
+            ),
+            "the page says": one.sentence,
+        }
+        for one in entry.hard
+    ]
+    what = "Proteins (and families) of classes that are known, by how far they are."
+    write_section(path, f"{title}: near and far", what, hard)
+
+
+def draw_picture(entry: StudySet, path: Path) -> None:
+    """Draw the two figures of a set side by side."""
+    with tempfile.TemporaryDirectory() as folder:
+        parts = []
+        for figure in (_inputs_figure(entry, "a"), _mutation_figure(entry, "b")):
+            file = Path(folder) / f"{figure.name}.png"
+            draw(figure.plot).savefig(file, dpi=DPI)
+            parts.append(plt.imread(file))
+    height = max(len(part) for part in parts)
+    parts = [
+        np.pad(part, ((0, height - len(part)), (0, 0), (0, 0)), constant_values=1.0)
+        for part in parts
+    ]
+    plt.imsave(path, np.concatenate(parts, axis=1))
+
+
+DPI = 150
+
+
 Folds = Sequence[StudyMethod]  # One method, fold by fold
 
 
@@ -1215,6 +1276,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="of those")
     parser.add_argument("--open-sets", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--page", type=Path, help="of the documentation, to be written into")
+    parser.add_argument("--picture", type=Path, help="of the last set of proteins")
+    parser.add_argument("--name", default="your proteins")
     given = parser.parse_args()
     try:
         names = [parse_method(name, "--method").text for name in given.methods or METHODS]
@@ -1228,6 +1292,11 @@ def main() -> None:
     folds = range(N_FOLDS) if given.open_sets else ()
     sets = [[compare(open_material(name, at), names, 0) for at in folds] for name in OPEN_SETS]
     write_study(found, sets if given.open_sets else (), given.out)
+    if given.page is not None:
+        for entry in found:
+            write_page(entry, given.page, f"{entry.name[:1].upper()}{entry.name[1:]}")
+    if given.picture is not None:
+        draw_picture(found[-1], given.picture)
 
 
 World = tuple[str, str, StudyProteins, int | None, StudyProteins | None]
@@ -1247,7 +1316,7 @@ def asked_worlds(given: argparse.Namespace) -> list[World]:
                 what = f"{given.left_out!r} is no class."
                 raise refuse("--left-out", what, nearest(given.left_out, names))
             unknown = names.index(given.left_out)
-        return [("your proteins", "Your proteins.", known, unknown, None)]
+        return [(given.name, "Your proteins.", known, unknown, None)]
     usual = ProteinWorldSettings(n_families=given.families, seed=given.seed)
     diffuse = replace(usual, n_folds=1, composition=1e6, order=60.0, family=60.0)
     last = usual.n_classes - 1

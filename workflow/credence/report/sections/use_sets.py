@@ -176,6 +176,7 @@ def _advice(found: NoveltyFinding) -> str:
 
 
 def power_text(found: NoveltyFinding) -> str:
+    """Return what would be noticed, and whether the sample as a whole was."""
     kinds = ", ".join(f"{share(foil.power)} of those {foil.kind}" for foil in found.foils)
     text = (
         "What would be noticed? Foils, made of the run's own proteins or given as of no class of "
