@@ -257,11 +257,16 @@ def _bands_text(found: NoveltyFinding) -> str:
             "What was promised and what was right differ somewhere, but families left out would "
             "not gain by moving confidences there, so none is moved."
         )
-    else:
+    elif tested := [one for one in found.bands if not math.isnan(one.p)]:
+        widest = max(tested, key=lambda one: one.upper - one.lower)
         text += (
             "What was promised and what was right differ nowhere beyond noise, so no confidence "
-            "is moved for it."
+            "is moved for it. Smaller differences are not seen: where the best identity is "
+            f"{widest.name}, any share right from {two_decimals(widest.lower)} to "
+            f"{two_decimals(widest.upper)} fits."
         )
+    else:
+        text += "No distance has ten families, so this is not known, and no confidence is moved."
     return text
 
 
