@@ -27,7 +27,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "2")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "2")
 
 import numpy as np
-from novelty_study import NATURAL, RESIDUES, ProteinWorldSettings, simulate_proteins
+from novelty_study import ProteinWorldSettings, StudyProteins, remote_world, simulate_proteins
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.covariance import LedoitWolf
@@ -39,39 +39,22 @@ from credence.novelty import detector as detectors
 from credence.novelty.detector import foils_of, interval_of, known_kind, noticed, odds_of
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.relatives.kmers import words_of
-from credence.simulate.sequences import codes, mutated, written
 from credence.tables.stage_files import NOVELTY, NoveltyFile
 from report import write_section
 
 HELD = "families left out"
 NEIGHBOURS, FOLDS, FEW_LABELS, LETTERS = 10, 5, 20, 5
-# Of the world whose families have remote relatives: how much of its ancestor a family keeps, and
-# a protein of that of its family.
-N_CLASSES, PER_CLASS, FAMILIES, SIZES = 8, 3, 12, (2, 12)
-OF_SUPERFAMILY, OF_FAMILY, LENGTHS = (0.50, 0.65), (0.55, 0.95), (120, 500)
 
 
-def remote_world(seed: int) -> tuple[Strings, Strings, Strings]:
-    """Return proteins, their families and their classes; families of a superfamily are alike."""
-    rng = np.random.default_rng(seed)
-    texts, family, class_ = [], [], []
-    for number in range(N_CLASSES * PER_CLASS):
-        letters = rng.choice(RESIDUES, rng.integers(*LENGTHS), p=NATURAL)
-        ancestor = codes("".join(letters))
-        for part in range(FAMILIES):
-            own = mutated(ancestor, rng.uniform(*OF_SUPERFAMILY), rng)
-            for _ in range(rng.integers(*SIZES)):
-                texts.append(written(mutated(own, rng.uniform(*OF_FAMILY), rng)))
-                family.append(f"family {number} {part}")
-                class_.append(f"class {number % N_CLASSES}")
-    return tuple(np.array(part, dtype=object) for part in (texts, family, class_))  # type: ignore[return-value]
+def of_world(made: StudyProteins) -> tuple[Strings, Strings, Strings]:
+    """Return proteins, their families and their classes."""
+    names = np.array(made.class_names, dtype=object)
+    return made.sequences, made.cluster, names[made.true_class]
 
 
 def fold_world(seed: int) -> tuple[Strings, Strings, Strings]:
     """Return proteins of families without relatives, whose order of residues is their class's."""
-    made = simulate_proteins(ProteinWorldSettings(n_families=800, seed=seed))
-    names = np.array(made.class_names, dtype=object)
-    return made.sequences, made.cluster, names[made.true_class]
+    return of_world(simulate_proteins(ProteinWorldSettings(n_families=800, seed=seed)))
 
 
 def novelty_of(texts: Strings, family: Strings, class_: Strings) -> NoveltyFile:
@@ -253,7 +236,7 @@ def main() -> None:
         }
     else:
         sets = {
-            "Families with remote relatives": lambda: novelty_of(*remote_world(1)),
+            "Families with remote relatives": lambda: novelty_of(*of_world(remote_world(1)[0])),
             "Families without relatives": lambda: novelty_of(*fold_world(1)),
         }
     for title, make in sets.items():

@@ -3,24 +3,32 @@
 A small classifier is trained on a third of the families, methods learn on another
 third, and both are judged on the last and on noise made of it: random residues,
 proteins shuffled, reversed, of a class left out, and mutated more and more. MACEst
-and the trust score look at neighbours. Decision 1021 says how the study is made.
+and the trust score look at neighbours. What `credence fit`, `credence novelty` and
+`credence annotate --novelty` publish of the same proteins stands beside them, each kind
+of input as a sample of its own and as a fifth of one. Hard samples are families far from
+all that is known, of classes that are. Decision 1021 says how the study is made.
 
-    python verification/novelty_study.py --out reports/novelty
-    python verification/novelty_study.py --proteins p.fasta --labels labels.tsv \\
+    PYTHONPATH=. python verification/novelty_study.py --out reports/novelty
+    PYTHONPATH=. python verification/novelty_study.py --proteins p.fasta --labels labels.tsv \\
         --clusters clusters.tsv --left-out "Major capsid" --out reports/novelty
 
 Labels and clusters are tables, of id and true_class and of id and cluster. The folder
-gets a page, inputs.tsv, mutations.tsv and study.json.
+gets a page, inputs.tsv, mutations.tsv, hard.tsv and study.json.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import csv
+import io
+import json
 import os
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,6 +36,7 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from scipy import stats
@@ -35,14 +44,16 @@ from sklearn import datasets
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
+from verification.report import write_section
 
 from credence import __version__
+from credence.app import run_command_line
 from credence.calibrators.crossfit import fold_of
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.draws import keys_of, uniform
 from credence.evaluation.ratios import estimate, mean_of
-from credence.findings import Numbers, Provenance
+from credence.findings import NoveltyFinding, Numbers, Provenance
 from credence.novelty import macest
 from credence.novelty.macest import MacestSettings
 from credence.novelty.space import fit_composition
@@ -58,11 +69,15 @@ from credence.predictions import (
     label,
 )
 from credence.problems import InputError, Problem, nearest, raise_any, refuse
-from credence.records import to_record
+from credence.records import from_record, to_record
 from credence.report import blocks as page
+from credence.report.figures import draw
 from credence.report.html import render_sections
 from credence.report.plots import ComparisonPlot, LinesPlot
+from credence.report.sections.use_sets import power_text
 from credence.report.wording import count, loss, of, share, slug, three_decimals, two_decimals
+from credence.simulate.sequences import codes, written
+from credence.simulate.sequences import mutated as kept_in_part
 from credence.stages.reading import read_proteins
 from credence.tables.contract import read_clusters
 from credence.tables.labels import read_labels
@@ -78,6 +93,10 @@ SIMULATED = (
 DIFFUSE = (
     "Simulated proteins whose classes are diffuse: one fold a class, and families as far from "
     "it as folds are from each other."
+)
+REMOTE = (
+    "Simulated proteins whose families have remote relatives: a class is three superfamilies, a "
+    "family keeps half to 65 % of its ancestor, a protein 55 to 95 % of that of its family."
 )
 
 
@@ -97,14 +116,32 @@ class InputFinding:
 class StudyMethod:
     """One method."""
 
-    name: str  # Of the registry, or MACEst with the space it looks in
-    is_macest: bool  # Whether it is MACEst
+    name: str  # Of the registry, MACEst with the space it looks in, or what is published
+    kind: str  # ``scores``, ``neighbours`` or ``published``
     nll: float  # On held-out families, with the interval over families
     nll_lower: float
     nll_upper: float
     ece: float  # Calibration error there, ten bins of equal count
     inputs: tuple[InputFinding, ...]  # Held-out proteins first, then each kind of noise
     at_mutations: Numbers  # Mean confidence at each share of residues mutated
+
+
+@dataclass(frozen=True)
+class HardSample:
+    """What is published of a sample of known classes, and what is right."""
+
+    name: str  # What its proteins are
+    n: int  # Proteins, and their families
+    n_families: int
+    by_scores: float  # Mean confidence without --novelty
+    published: float  # With it
+    right: float  # Share right, with the interval over families
+    right_lower: float
+    right_upper: float
+    flagged: float  # Share whose novelty is at or above 0.95
+    in_set: float  # Share whose class is in the set that promises 0.90
+    in_set_by_family: float  # The same, each family counting one, of which the promise is
+    sentence: str  # What the page says of the sample as a whole
 
 
 @dataclass(frozen=True)
@@ -123,6 +160,7 @@ class StudySet:
     mutations: Numbers = ()  # Shares of residues mutated; empty for sets that are no proteins
     accuracy_at_mutations: Numbers = ()  # Share that still name the class before mutation
     is_simulated: bool = False  # Whether its samples are made, and say nothing about nature
+    hard: tuple[HardSample, ...] = ()  # Samples of known classes, near and far
 
 
 # Simulated proteins whose class is written in their residues: a class is a few folds, a fold
@@ -231,6 +269,41 @@ def _mutated(chain: Integers, share: float, rng: np.random.Generator) -> str:
     copy = chain.copy()
     copy[changed] = rng.choice(len(RESIDUES), int(changed.sum()), p=NATURAL)
     return "".join(RESIDUES[copy])
+
+
+# Of the world whose families have remote relatives: how much of its ancestor a family keeps, and
+# a protein of that of its family. Distant families keep less.
+N_CLASSES, PER_CLASS, FAMILIES, SIZES = 8, 3, 12, (2, 12)
+OF_SUPERFAMILY, OF_FAMILY, LENGTHS = (0.50, 0.65), (0.55, 0.95), (120, 500)
+N_DISTANT, OF_DISTANT = 6, (0.25, 0.40)
+
+
+def remote_world(seed: int) -> tuple[StudyProteins, StudyProteins]:
+    """Return proteins whose families have relatives in others, and families far from all."""
+    rng, later = np.random.default_rng(seed), np.random.default_rng([seed, N_DISTANT])
+    near: list[tuple[str, str, int]] = []
+    far: list[tuple[str, str, int]] = []
+    for number in range(N_CLASSES * PER_CLASS):
+        letters = rng.choice(RESIDUES, rng.integers(*LENGTHS), p=NATURAL)
+        ancestor = codes("".join(letters))
+        for made, draws, kept, n in (
+            (near, rng, OF_SUPERFAMILY, FAMILIES),
+            (far, later, OF_DISTANT, N_DISTANT),
+        ):
+            for part in range(n):
+                own = kept_in_part(ancestor, draws.uniform(*kept), draws)
+                for _ in range(draws.integers(*SIZES)):
+                    text = written(kept_in_part(own, draws.uniform(*OF_FAMILY), draws))
+                    made.append((text, f"family {number} {part}", number % N_CLASSES))
+    names = tuple(f"class {number}" for number in range(N_CLASSES))
+
+    def proteins(rows: list[tuple[str, str, int]], kind: str) -> StudyProteins:
+        texts, family, class_ = zip(*rows, strict=True)
+        ids = [f"{kind}{row:05d}" for row in range(len(rows))]
+        columns = (np.array(part, dtype=object) for part in (ids, texts, family))
+        return StudyProteins(*columns, np.array(class_, dtype=np.int64), names)
+
+    return proteins(near, "p"), proteins(far, "distant")
 
 
 # A small classifier: a few networks that vote, so that noise can be scored.
@@ -382,6 +455,9 @@ class Material:
     # of noise and of each share mutated. The trust score looks in the first.
     spaces: Mapping[str, Points]
     is_simulated: bool = False  # Whether the samples are made
+    # Residues of the training proteins, of `CALIBRATION` and of each input; empty for no proteins.
+    sequences: Mapping[str, Strings] = field(default_factory=dict)
+    distant: Labelled | None = None  # Families of known classes that are far from all others
 
     @property
     def inputs(self) -> dict[str, Predictions]:
@@ -401,6 +477,12 @@ def compare(material: Material, methods: Sequence[str], n_draws: int = 200) -> S
     for space, points in material.spaces.items():
         stated[f"{MACEST}, {space}"] = _by_neighbours(material, points)
     reference = stated[f"{MACEST}, {next(iter(material.spaces))}"]
+    hard: tuple[HardSample, ...] = ()
+    if material.sequences:
+        with tempfile.TemporaryDirectory() as folder:
+            product = Product(material, Path(folder))
+            stated |= product.stated()
+            hard = product.hard(n_draws)
     trusted = _trust(material)
     held_out = material.held_out
     found = []
@@ -411,7 +493,7 @@ def compare(material: Material, methods: Sequence[str], n_draws: int = 200) -> S
         found.append(
             StudyMethod(
                 name=name,
-                is_macest=name.startswith(MACEST),
+                kind=kind_of(name),
                 nll=float(nll.value[0]),
                 nll_lower=float(nll.lower[0]),
                 nll_upper=float(nll.upper[0]),
@@ -441,7 +523,180 @@ def compare(material: Material, methods: Sequence[str], n_draws: int = 200) -> S
             for entry in material.mutated.values()
         ),
         is_simulated=material.is_simulated,
+        hard=hard,
     )
+
+
+SCORES, NEIGHBOURS = "scores", "neighbours"
+PUBLISHED = "published"
+BY_SCORES, AS_FIFTH = f"{PUBLISHED}, no novelty", f"{PUBLISHED}, noise a fifth"
+ASKED = 300  # inputs of each kind of noise of which it is asked what is published
+FIFTH = 0.2  # of a sample that is noise
+FAR = 0.3  # identity with the closest known protein below which one is far
+SETS = 0.9
+TRAINING, DISTANT = "training", "distant families"
+HELD_OUT_FAMILIES, FAR_ONES = "families held out", "those without a relative of 30 %"
+FLAG = 0.95
+
+
+def kind_of(name: str) -> str:
+    """Return what a method of this name looks at."""
+    if name.startswith(PUBLISHED):
+        return PUBLISHED
+    return NEIGHBOURS if name.startswith(MACEST) else SCORES
+
+
+class Product:
+    """What the commands of credence publish, in a folder."""
+
+    def __init__(self, material: Material, folder: Path) -> None:
+        """Let the commands learn."""
+        self.material, self.folder = material, folder
+        known = material.calibration
+        self._write(CALIBRATION, known.predictions, self._texts(CALIBRATION), known.true_class)
+        ids = _ids(CALIBRATION, known.n_samples)
+        rows = ["id\tcluster", *(f"{i}\t{c}" for i, c in zip(ids, known.cluster, strict=True))]
+        (folder / "clusters.tsv").write_text("\n".join(rows) + "\n")
+        self._write(TRAINING, None, self._texts(TRAINING))
+        learnt = [f"{CALIBRATION}.csv", *self._read(), "--clusters", "clusters.tsv"]
+        self._call("fit", *learnt, "--out", "c.json")
+        self._call(
+            *("novelty", *learnt, "--proteins", f"{CALIBRATION}.fasta", "--threads", "2"),
+            *("--training", f"{TRAINING}.fasta", "--out", "n.json"),
+        )
+
+    def _texts(self, kind: str) -> Strings:
+        return self.material.sequences[kind]
+
+    def _read(self) -> tuple[str, ...]:
+        scale = self.material.calibration.predictions.scale
+        return ("--format", "credence", "--spec", json.dumps({"scale": scale}))
+
+    def _call(self, *words: str) -> None:
+        """Type a command in the folder."""
+        with contextlib.chdir(self.folder), contextlib.redirect_stderr(io.StringIO()) as said:
+            code = run_command_line(list(words))
+        if code:
+            raise RuntimeError(f"credence {' '.join(words)}: {said.getvalue()}")
+
+    def _write(
+        self,
+        name: str,
+        predictions: Predictions | None,
+        texts: Strings,
+        true_class: Integers | None = None,
+        ids: Sequence[str] = (),
+    ) -> None:
+        ids = ids or _ids(name, len(texts))
+        rows = zip(ids, texts, strict=True)
+        (self.folder / f"{name}.fasta").write_text("".join(f">{i}\n{t}\n" for i, t in rows))
+        if predictions is None:
+            return
+        assert predictions.scores is not None
+        names = predictions.class_names
+        with (self.folder / f"{name}.csv").open("w", newline="") as file:
+            table = csv.writer(file)
+            table.writerow(["id", *names, *([] if true_class is None else ["true_class"])])
+            for row, id_ in enumerate(ids):
+                values = [f"{score:.6f}" for score in predictions.scores[row]]
+                true = [] if true_class is None else [names[true_class[row]]]
+                table.writerow([id_, *values, *true])
+
+    def _published(
+        self, name: str, given: Predictions, texts: Strings
+    ) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return what is published of a sample, without novelty and with it."""
+        self._write(name, given, texts)
+        words = ("annotate", f"{name}.csv", *self._read(), "--calibration", "c.json", "--out")
+        look = ("--novelty", "n.json", "--proteins", f"{name}.fasta", "--threads", "2")
+        self._call(*words, "plain.tsv")
+        self._call(*words, f"{name}.tsv", *look, "--novelty-record", f"{name}.json")
+        plain, table = (
+            pd.read_csv(self.folder / file, sep="\t") for file in ("plain.tsv", f"{name}.tsv")
+        )
+        return plain, table
+
+    def stated(self) -> dict[str, dict[str, Floats]]:
+        """Return confidences without novelty, of each input alone, and as a fifth of a sample."""
+        inputs = self.material.inputs
+        judged = inputs[HELD_OUT]
+        found: dict[str, dict[str, Floats]] = {BY_SCORES: {}, PUBLISHED: {}, AS_FIFTH: {}}
+        for kind, predictions in inputs.items():
+            n = len(predictions.ids)
+            rows = np.arange(n) if kind == HELD_OUT else _chosen(kind, n, ASKED)
+            both = self._published(kind, predictions.take(rows), self._texts(kind)[rows])
+            for name, table in zip((BY_SCORES, PUBLISHED), both, strict=True):
+                found[name][kind] = _at(rows, table.confidence, n)
+            beside = _chosen(HELD_OUT, len(judged.ids), round(len(rows) * (1.0 / FIFTH - 1.0)))
+            every = _joined(judged.take(beside), predictions.take(rows))
+            texts = np.concatenate([self._texts(HELD_OUT)[beside], self._texts(kind)[rows]])
+            if kind in self.material.noise:
+                _, table = self._published("fifth", every, texts)
+                found[AS_FIFTH][kind] = _at(rows, table.confidence[len(beside) :], n)
+            else:
+                found[AS_FIFTH][kind] = found[PUBLISHED][kind]
+        return found
+
+    def hard(self, n_draws: int) -> tuple[HardSample, ...]:
+        """Return what is published of samples of known classes, and what is right."""
+        held, texts = self.material.held_out, self._texts(HELD_OUT)
+        near = pd.read_csv(self.folder / f"{HELD_OUT}.tsv", sep="\t").closest_identity.to_numpy()
+        samples, is_far = [(HELD_OUT_FAMILIES, held, texts)], ~(near >= FAR)
+        if is_far.any():
+            samples.append((FAR_ONES, held.take(is_far), texts[is_far]))
+        if self.material.distant is not None:
+            samples.append((DISTANT, self.material.distant, self._texts(DISTANT)))
+        return tuple(self._sample(*sample, n_draws) for sample in samples)
+
+    def _sample(self, name: str, given: Labelled, texts: Strings, n_draws: int) -> HardSample:
+        plain, table = self._published("hard", given.predictions, texts)
+        record = json.loads((self.folder / "hard.json").read_text())
+        said = power_text(from_record(NoveltyFinding, record))
+        right, one = given.is_correct, np.ones(given.n_samples)
+        of_right = mean_of(right.astype(np.float64), one, one.astype(np.bool_))
+        found = estimate(given.cluster, [of_right], LEVEL, n_draws)
+        names = np.array(given.predictions.class_names, dtype=object)[given.true_class]
+        sets = table.prediction_set.fillna("").str.split("|")
+        holds = [own in of_one for own, of_one in zip(names, sets, strict=True)]
+        return HardSample(
+            name=name,
+            n=given.n_samples,
+            n_families=len(set(given.cluster.tolist())),
+            by_scores=float(plain.confidence.mean()),
+            published=float(table.confidence.mean()),
+            right=float(right.mean()),
+            right_lower=float(found.lower[0]),
+            right_upper=float(found.upper[0]),
+            flagged=float((table.novelty >= FLAG).mean()),
+            in_set=float(np.mean(holds)),
+            in_set_by_family=float(pd.Series(holds).groupby(given.cluster).mean().mean()),
+            sentence=said[said.find(WHOLE) :] if WHOLE in said else "",
+        )
+
+
+def _chosen(kind: str, n: int, most: int) -> Integers:
+    """Return the rows of at most so many inputs, chosen by name."""
+    return np.sort(np.argsort(uniform(keys_of(_ids(kind, n)), 0, PUBLISHED))[:most])
+
+
+def _at(rows: Integers, values: pd.Series, n: int) -> Floats:
+    answer = np.full(n, np.nan)
+    answer[rows] = values.to_numpy()
+    return answer
+
+
+WHOLE = "The sample as a whole"
+
+
+def _ids(kind: str, n: int) -> list[str]:
+    return [f"{kind.replace(' ', '_')}_{row}" for row in range(n)]
+
+
+def _joined(one: Predictions, other: Predictions) -> Predictions:
+    """Return the predictions of two samples, one after the other."""
+    assert one.scores is not None and other.scores is not None
+    scores = np.concatenate([one.scores, other.scores])
+    return from_scores(_names(scores), one.class_names, scores, one.scale, one.resolution)
 
 
 def _by_scores(material: Material, method: str) -> dict[str, Floats]:
@@ -476,7 +731,7 @@ def _input(kind: str, stated: Floats, trusted: Floats, reference: Floats) -> Inp
     known = stated[~np.isnan(stated)] if not np.isnan(stated).all() else np.array([np.nan])
     return InputFinding(
         kind=kind,
-        n=len(stated),
+        n=int((~np.isnan(stated)).sum()),
         mean=float(known.mean()),
         quantiles=tuple(np.quantile(known, QUANTILES).tolist()),
         trust_rank=rank_correlation(stated, trusted),
@@ -623,7 +878,11 @@ def thirds(proteins: StudyProteins, left_out: int | None) -> list[StudyProteins]
 
 
 def protein_material(
-    proteins: StudyProteins, left_out: int | None, name: str, about: str
+    proteins: StudyProteins,
+    left_out: int | None,
+    name: str,
+    about: str,
+    distant: StudyProteins | None = None,
 ) -> Material:
     """Return what is compared on proteins, in spaces of compositions, classes and hidden units."""
     learnt, known, judged = thirds(proteins, left_out)
@@ -650,6 +909,9 @@ def protein_material(
     if len(foreign.ids):
         sequences[LEFT_OUT] = foreign.sequences
     noise = [kind for kind in sequences if kind not in (CALIBRATION, HELD_OUT)]
+    if distant is not None:
+        distant = distant.take(distant.true_class != (-1 if left_out is None else left_out))
+        sequences[DISTANT] = distant.sequences
     for part in PARTS_MUTATED:
         sequences[mutation_kind(part)] = mutated(judged.sequences, judged.ids, shares, part)
     placed = {kind: space.of_sequences(entry) for kind, entry in sequences.items()}
@@ -670,6 +932,10 @@ def protein_material(
             CLASSES: {kind: np.asarray(axes.transform(at)) for kind, at in finite.items()},
             UNITS: {kind: classifier.hidden(at) for kind, at in finite.items()},
         },
+        sequences={TRAINING: learnt.sequences, **sequences},
+        distant=None
+        if distant is None
+        else label(stated[DISTANT], code[distant.true_class], cluster=distant.cluster),
     )
 
 
@@ -691,11 +957,11 @@ def sections_of_study(
 
 def best_by_scores(entry: StudySet) -> StudyMethod:
     """Return the method of least NLL among those that learn from scores."""
-    return min((m for m in entry.methods if not m.is_macest), key=lambda method: method.nll)
+    return min((m for m in entry.methods if m.kind == SCORES), key=lambda method: method.nll)
 
 
 def verdict(entry: StudySet, method: StudyMethod) -> str:
-    """Return in a sentence how MACEst does on held-out families and on each noise."""
+    """Return in a sentence how a method does on held-out families and on each noise."""
     best = best_by_scores(entry)
     ratio = method.nll / best.nll
     near = "within" if ratio <= NEAR else "not within"
@@ -716,13 +982,16 @@ def _means(inputs: list[InputFinding]) -> str:
 
 def _of_proteins(entry: StudySet, at: int) -> page.Section:
     name = slug(entry.name, at)
-    macest = [method for method in entry.methods if method.is_macest]
+    macest = [method for method in entry.methods if method.kind == NEIGHBOURS]
+    published = [method for method in entry.methods if method.kind == PUBLISHED]
     counts = ", ".join(f"{one.kind} {count(one.n)}" for one in entry.methods[0].inputs)
     blocks: list[page.Block] = [
         page.Paragraph(_sizes(entry)),
         *(
-            page.Paragraph(verdict(entry, method), is_lead=method is macest[0])
-            for method in macest
+            page.Paragraph(
+                verdict(entry, method), is_lead=method.name in (PUBLISHED, macest[0].name)
+            )
+            for method in (*published, *macest)
         ),
         page.FigureRow((_inputs_figure(entry, name), _mutation_figure(entry, name))),
         page.table(
@@ -748,6 +1017,7 @@ def _of_proteins(entry: StudySet, at: int) -> page.Section:
             METHOD,
             *_of_inputs(entry, "trust_rank", two_decimals),
         ),
+        *([_hard_table(entry)] if entry.hard else []),
         page.Folded(
             "Quantiles of the confidences, and the mutations in numbers",
             (_quantile_table(entry), _mutation_table(entry)),
@@ -755,6 +1025,25 @@ def _of_proteins(entry: StudySet, at: int) -> page.Section:
     ]
     title = f"{entry.name[:1].upper()}{entry.name[1:]}"
     return page.Section(f"study-{name}", f"{title}{_made(entry)}", tuple(blocks))
+
+
+def _hard_table(entry: StudySet) -> page.TableBlock:
+    return page.table(
+        "Samples of known classes, near and far: mean confidence without and with novelty, the "
+        "share right with its interval over families, the share flagged, how often the set of "
+        f"{SETS:g} holds the class, of proteins and of families, and what the page says of it.",
+        entry.hard,
+        page.word("sample", "name"),
+        page.number("proteins", "n"),
+        page.number("families", "n_families"),
+        page.number("by scores", "by_scores", share),
+        page.number("published", PUBLISHED, share),
+        page.number("right", "right right_lower right_upper", loss),
+        page.number("flagged", "flagged", share),
+        page.number("class in set", "in_set", share),
+        page.number("of a family", "in_set_by_family", share),
+        page.word("the page says", "sentence"),
+    )
 
 
 def _of_inputs(entry: StudySet, field: str, show: Callable[[float], str]) -> list[page.Column]:
@@ -779,8 +1068,8 @@ def _sizes(entry: StudySet) -> str:
 
 
 def _drawn(entry: StudySet) -> list[StudyMethod]:
-    first = next(method for method in entry.methods if method.is_macest)
-    names = {best_by_scores(entry).name, *SHOWN, first.name}
+    first = next(method for method in entry.methods if method.kind == NEIGHBOURS)
+    names = {best_by_scores(entry).name, *SHOWN, first.name, PUBLISHED, AS_FIFTH}
     return [method for method in entry.methods if method.name in names]
 
 
@@ -846,6 +1135,61 @@ def _mutation_table(entry: StudySet) -> page.TableBlock:
             lambda place, at: share(entry.methods[at].at_mutations[place]),
         ),
     )
+
+
+def write_page(entry: StudySet, path: Path, title: str) -> None:
+    """Write what was found of a set into a page of the documentation."""
+    kinds = [one.kind for one in entry.methods[0].inputs]
+    rows: list[dict[str, object]] = [
+        {
+            "method": f"**{method.name}**" if method.kind == PUBLISHED else method.name,
+            "NLL, held out": loss(method.nll),
+            **{kind: share(one.mean) for kind, one in zip(kinds, method.inputs, strict=True)},
+            "all residues replaced": share(method.at_mutations[-1]),
+        }
+        for method in entry.methods
+    ]
+    text = (
+        f"{_sizes(entry)} Mean confidence of each kind of input, the published ones of at most "
+        f"{ASKED} of each; of proteins all of whose residues are replaced "
+        f"{share(entry.accuracy_at_mutations[-1])} still name the class."
+    )
+    write_section(path, title, text, rows)
+    hard: list[dict[str, object]] = [
+        {
+            "sample": f"{one.name} ({one.n:,} of {one.n_families})",
+            "by scores": share(one.by_scores),
+            "published": share(one.published),
+            "right": f"{share(one.right)} ({share(one.right_lower)}–{share(one.right_upper)})",
+            "flagged": share(one.flagged),
+            "class in the set of 0.90: proteins, families": (
+                f"{share(one.in_set)}, {share(one.in_set_by_family)}"
+            ),
+            "the page says": one.sentence,
+        }
+        for one in entry.hard
+    ]
+    what = "Proteins (and families) of classes that are known, by how far they are."
+    write_section(path, f"{title}: near and far", what, hard)
+
+
+def draw_picture(entry: StudySet, path: Path) -> None:
+    """Draw the two figures of a set side by side."""
+    with tempfile.TemporaryDirectory() as folder:
+        parts = []
+        for figure in (_inputs_figure(entry, "a"), _mutation_figure(entry, "b")):
+            file = Path(folder) / f"{figure.name}.png"
+            draw(figure.plot).savefig(file, dpi=DPI)
+            parts.append(plt.imread(file))
+    height = max(len(part) for part in parts)
+    parts = [
+        np.pad(part, ((0, height - len(part)), (0, 0), (0, 0)), constant_values=1.0)
+        for part in parts
+    ]
+    plt.imsave(path, np.concatenate(parts, axis=1))
+
+
+DPI = 150
 
 
 Folds = Sequence[StudyMethod]  # One method, fold by fold
@@ -932,6 +1276,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="of those")
     parser.add_argument("--open-sets", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--page", type=Path, help="of the documentation, to be written into")
+    parser.add_argument("--picture", type=Path, help="of the last set of proteins")
+    parser.add_argument("--name", default="your proteins")
     given = parser.parse_args()
     try:
         names = [parse_method(name, "--method").text for name in given.methods or METHODS]
@@ -939,16 +1286,24 @@ def main() -> None:
     except InputError as error:
         sys.exit(str(error))
     found = []
-    for name, about, proteins, unknown in worlds:
-        material = protein_material(proteins, unknown, name, about)
+    for name, about, proteins, unknown, distant in worlds:
+        material = protein_material(proteins, unknown, name, about, distant)
         found.append(compare(replace(material, is_simulated=given.proteins is None), names))
     folds = range(N_FOLDS) if given.open_sets else ()
     sets = [[compare(open_material(name, at), names, 0) for at in folds] for name in OPEN_SETS]
     write_study(found, sets if given.open_sets else (), given.out)
+    if given.page is not None:
+        for entry in found:
+            write_page(entry, given.page, f"{entry.name[:1].upper()}{entry.name[1:]}")
+    if given.picture is not None:
+        draw_picture(found[-1], given.picture)
 
 
-def asked_worlds(given: argparse.Namespace) -> list[tuple[str, str, StudyProteins, int | None]]:
-    """Return name, sentence, proteins and the class left out of each set of proteins."""
+World = tuple[str, str, StudyProteins, int | None, StudyProteins | None]
+
+
+def asked_worlds(given: argparse.Namespace) -> list[World]:
+    """Return name, sentence, proteins, the class left out and distant families of each set."""
     files = (given.proteins, given.labels, given.clusters)
     if any(files):
         if not all(files):
@@ -961,13 +1316,15 @@ def asked_worlds(given: argparse.Namespace) -> list[tuple[str, str, StudyProtein
                 what = f"{given.left_out!r} is no class."
                 raise refuse("--left-out", what, nearest(given.left_out, names))
             unknown = names.index(given.left_out)
-        return [("your proteins", "Your proteins.", known, unknown)]
+        return [(given.name, "Your proteins.", known, unknown, None)]
     usual = ProteinWorldSettings(n_families=given.families, seed=given.seed)
     diffuse = replace(usual, n_folds=1, composition=1e6, order=60.0, family=60.0)
     last = usual.n_classes - 1
+    near, distant = remote_world(given.seed)
     return [
-        ("proteins of folds", SIMULATED, simulate_proteins(usual), last),
-        ("diffuse classes", DIFFUSE, simulate_proteins(diffuse), last),
+        ("proteins of folds", SIMULATED, simulate_proteins(usual), last, None),
+        ("diffuse classes", DIFFUSE, simulate_proteins(diffuse), last, None),
+        ("remote relatives", REMOTE, near, N_CLASSES - 1, distant),
     ]
 
 
@@ -1055,7 +1412,8 @@ def write_study(
         for method in entry.methods
         for at, part in enumerate(entry.mutations)
     ]
-    for name, rows in (("inputs", inputs), ("mutations", mutations)):
+    hard = [{"set": entry.name, **to_record(one)} for entry in sets for one in entry.hard]
+    for name, rows in (("inputs", inputs), ("mutations", mutations), ("hard", hard)):
         write_table(folder / f"{name}.tsv", {key: [row[key] for row in rows] for key in rows[0]})
     made = render_sections(provenance, sections_of_study(proteins, open_sets), "credence/study/1")
     write_text(folder / "index.html", made)

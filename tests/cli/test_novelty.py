@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -69,8 +70,13 @@ def test_known_proteins_are_written_and_use_sets_compared_with_them(
 ) -> None:
     words = ["--proteins", "world/proteins.fasta", "--training", "world/training.fasta"]
     assert call(*words, "--components", "8", "--out", "novelty.json") == 0
-    assert capsys.readouterr().err == "Wrote novelty.json: 90 proteins along 8 axes.\n"
     known = NOVELTY.read(Path("novelty.json"))
+    assert known.detector is not None
+    kinds = ", ".join(f"{one.power:.2f} of {one.n} {one.kind}" for one in known.detector.powers)
+    assert kinds.count(" of ") == 3 and capsys.readouterr().err == (
+        "Wrote novelty.json: 90 proteins along 8 axes.\n"
+        f"novelty.json: at 5 % false alarms foils are noticed, one a family: {kinds}.\n"
+    )
     assert sorted(known.reference.ids) == sorted(ids_of("world/calibration.csv"))
     assert known.reference.training is not None and len(known.reference.training) == 23
     assert call(*words, "--components", "8", "--out", "again.json") == 0
@@ -235,8 +241,7 @@ def test_foils_of_ones_own_are_looked_for_once_a_family(world: Path, capsys: Sta
     assert detector is not None
     own = detector.powers[-1]
     assert (own.kind, own.n) == ("of no class of interest", 12) and own.power > 0.5
-    words_of_it = f"; of 12 families of the foils given {own.power:.2f} are noticed"
-    assert words_of_it in stated
+    assert f", {own.power:.2f} of 12 of no class of interest.\n" in stated
     write_fasta("others.fasta", {"short": "MKV", **others, **relatives})  # in another order
     assert call(*words, "--foils", "others.fasta", "--out", "again.json") == 0
     again = NOVELTY.read(Path("again.json")).detector
@@ -245,7 +250,64 @@ def test_foils_of_ones_own_are_looked_for_once_a_family(world: Path, capsys: Sta
     capsys.readouterr()
     write_fasta("others.fasta", {"short": "MKV"})
     assert call(*words, "--foils", "others.fasta", "--out", "again.json") == 0
-    assert "; all foils given are too short to be compared" in capsys.readouterr().err
+    assert ", all foils given are too short to be compared.\n" in capsys.readouterr().err
+
+
+def test_what_cannot_be_compared_and_what_is_flagged_is_said(world: Path, capsys: Stated) -> None:
+    assert call("--proteins", "world/proteins.fasta", "--out", "novelty.json") == 0
+    own = read_proteins("world/use.fasta", "first_word")
+    kept = dict(zip(own.ids[:20], own.sequences[:20], strict=True))
+    write_fasta("use.fasta", {**kept, "stranger": "MKV" * 9})
+    assert run_command_line(annotate("--proteins", "use.fasta")) == 0
+    said = capsys.readouterr().err
+    assert "out.tsv: 4 of 24 proteins: no sequence, or too short a one, to compare.\n" in said
+    flagged = int((pd.read_csv("out.tsv", sep="\t")["novelty"] >= 0.95).sum())
+    assert flagged > 0
+    assert f"out.tsv: {flagged} of 24 proteins: unlike every known protein.\n" in said
+
+
+def test_a_novelty_file_of_other_proteins_than_the_calibration_is_named(
+    world: Path, capsys: Stated
+) -> None:
+    for name in ("calibration.csv", "proteins.fasta"):
+        text = Path("world", name).read_text()
+        later = re.sub(r"^(>?[A-Za-z_]+_)(\d+)", r"\g<1>9\2", text, flags=re.MULTILINE)
+        Path("other").with_suffix(Path(name).suffix).write_text(later)
+    given = ["novelty", "other.csv", *LABELLED, "--proteins", "other.fasta"]
+    assert run_command_line([*given, "--out", "novelty.json"]) == 0
+    words = annotate("--proteins", "world/use.fasta")
+    capsys.readouterr()
+    assert run_command_line(words) == 0
+    stated = "novelty.json: none of its proteins is one on which fit.json was fitted.\n"
+    assert stated in capsys.readouterr().err
+    assert call("--proteins", "world/proteins.fasta", "--out", "novelty.json") == 0
+    assert run_command_line(words) == 0
+    assert "none of its proteins" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--proteins", "--vectors"])
+def test_proteins_that_are_all_the_same_are_refused(
+    world: Path, capsys: Stated, option: str
+) -> None:
+    ids = ids_of("world/calibration.csv")
+    if option == "--proteins":
+        write_fasta("same.fasta", dict.fromkeys(ids, "MKVLAAGITRRSDEWNQ" * 9))
+    else:
+        np.savez("same.npz", id=np.array(ids), vectors=np.full((len(ids), 4), 0.3))
+    name = "same.fasta" if option == "--proteins" else "same.npz"
+    table = ["novelty", "world/calibration.csv", *LABELLED, option, name, "--out", "n.json"]
+    what = f"{name}: fewer than two proteins can be distinguished. Give more proteins.\n"
+    assert refused(capsys, *table) == what
+    assert not Path("n.json").exists()
+
+
+def test_of_few_families_it_is_said_that_foils_teach_nothing(world: Path, capsys: Stated) -> None:
+    rows = Path("world/calibration.csv").read_text().splitlines()
+    Path("world/calibration.csv").write_text("\n".join(rows[:16]) + "\n")
+    assert call("--proteins", "world/proteins.fasta", "--out", "n.json") == 0
+    assert capsys.readouterr().err.endswith(
+        "n.json: families are so few that foils teach nothing, and no confidence is lowered.\n"
+    )
 
 
 def test_foils_that_are_known_and_foils_beside_vectors_are_refused(

@@ -114,7 +114,12 @@ def test_the_page_says_what_held_at_which_distance_and_what_was_done(small: Find
 
     assert "differ beyond noise (none), and families left out gain" in words(0.01, -0.5)
     assert "would not gain by moving confidences there, so none is moved" in words(0.01, 0.0)
-    assert "differ nowhere beyond noise, so no confidence is moved" in words(0.4, 0.0)
+    assert (
+        "differ nowhere beyond noise, so no confidence is moved for it. Smaller differences are "
+        "not seen: where the best identity is none, any share right from 0.50 to 0.70 fits."
+    ) in words(0.4, 0.0)
+    unknown = "No distance has ten families, so this is not known, and no confidence is moved."
+    assert unknown in words(NAN, 0.0) and "nowhere beyond noise" not in words(NAN, 0.0)
     assert "Do confidences hold far" not in texts(with_novelty(small, found()))
     rows = render(with_novelty(small, found(bands=(DistanceBand("x", 9, 3, *(NAN,) * 5),))))
     assert "what was promised and what was right" in rows and "–––" not in rows

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from verification.novelty_study import (
@@ -17,6 +18,7 @@ from verification.novelty_study import (
     PERMUTED,
     RESIDUES,
     UNIFORM,
+    HardSample,
     InputFinding,
     Material,
     ProteinWorldSettings,
@@ -33,6 +35,7 @@ from verification.novelty_study import (
     open_material,
     random_,
     rank_correlation,
+    remote_world,
     reversed_,
     sections_of_study,
     shuffled,
@@ -142,13 +145,27 @@ def inputs(*means: float) -> tuple[InputFinding, ...]:
 
 def study_set() -> StudySet:
     methods = (
-        StudyMethod("sts", False, 0.5, 0.4, 0.6, 0.02, inputs(0.8, 0.6, 0.7), (0.8, 0.6)),
-        StudyMethod("kernel", False, 0.4, 0.3, 0.5, 0.02, inputs(0.8, 0.5, 0.7), (0.8, 0.5)),
+        StudyMethod("sts", "scores", 0.5, 0.4, 0.6, 0.02, inputs(0.8, 0.6, 0.7), (0.8, 0.6)),
+        StudyMethod("kernel", "scores", 0.4, 0.3, 0.5, 0.02, inputs(0.8, 0.5, 0.7), (0.8, 0.5)),
         StudyMethod(
-            "macest, composition", True, 0.45, 0.4, 0.5, 0.1, inputs(0.7, 0.15, 0.55), (0.7, 0.15)
+            "macest, composition",
+            "neighbours",
+            0.45,
+            0.4,
+            0.5,
+            0.1,
+            inputs(0.7, 0.15, 0.55),
+            (0.7, 0.15),
         ),
         StudyMethod(
-            "macest, class axes", True, 0.6, 0.5, 0.7, 0.1, inputs(0.7, 0.3, 0.5), (0.7, 0.3)
+            "macest, class axes",
+            "neighbours",
+            0.6,
+            0.5,
+            0.7,
+            0.1,
+            inputs(0.7, 0.3, 0.5),
+            (0.7, 0.3),
         ),
     )
     return StudySet(
@@ -183,6 +200,54 @@ def test_the_page_has_every_number_of_the_study() -> None:
     assert isinstance(first, Paragraph)
     stated = "It knows 11 classes; 0.81 of its predictions there are right."
     assert f"{stated} A confidence that knew nothing would be 0.09." in first.text
+
+
+def test_the_lead_is_what_is_published_and_hard_samples_have_their_sentence() -> None:
+    published = StudyMethod(
+        "published", "published", 0.4, 0.3, 0.5, 0.02, inputs(0.8, 0.01, 0.02), (0.8, 0.01)
+    )
+    hard = HardSample("far", 90, 12, 0.5, 0.2, 0.35, 0.3, 0.4, 0.6, 0.8, 0.9, "It looks foreign.")
+    entry = replace(study_set(), methods=(*study_set().methods, published), hard=(hard,))
+    assert best_by_scores(entry).name == "kernel"
+    (section, _) = sections_of_study((entry,))
+    leads = [one.text for one in section.blocks if isinstance(one, Paragraph) and one.is_lead]
+    assert leads[0].startswith("published: NLL 0.400, 1.00 times that of kernel")
+    assert "Mean confidence below 0.2: random residues 0.01, shuffled 0.02." in leads[0]
+    table = [one for one in section.blocks if isinstance(one, TableBlock)][-1]
+    assert table.rows == (
+        ("far", "90", "12", "0.50", "0.20", "0.350 (0.300 to 0.400)", "0.60", "0.80", "0.90",
+         "It looks foreign."),
+    )  # fmt: skip
+
+
+def test_of_a_sample_asked_in_part_the_rest_is_not_known() -> None:
+    rows = novelty_study._chosen("shuffled", 10, 4)
+    assert rows.tolist() == sorted(set(rows.tolist())) and len(rows) == 4
+    found = novelty_study._at(rows, pd.Series([0.1, 0.2, 0.3, 0.4]), 10)
+    assert found[rows].tolist() == [0.1, 0.2, 0.3, 0.4]
+    assert np.isnan(np.delete(found, rows)).all()
+
+
+def test_distant_families_are_farther_than_those_of_the_world() -> None:
+    near, distant = remote_world(1)
+    assert (len(near.ids), len(distant.ids)) == (1874, 929)
+    assert near.class_names == distant.class_names and set(near.ids).isdisjoint(distant.ids)
+    again, _ = remote_world(1)
+    assert again.sequences.tolist() == near.sequences.tolist()
+
+    def words(world: StudyProteins, family: str) -> set[str]:
+        row = world.cluster.tolist().index(family)
+        return {world.sequences[row][at : at + 5] for at in range(len(world.sequences[row]) - 4)}
+
+    def shared(world: StudyProteins) -> int:
+        """Return how many words two families have in common, over all superfamilies."""
+        return sum(
+            len(words(world, f"family {number} 0") & words(world, f"family {number} 1"))
+            for number in range(24)
+        )
+
+    # A word of five is kept by both with the share kept to the tenth power; 0.6 against 0.3.
+    assert shared(near) > 3 * shared(distant)
 
 
 def test_what_is_simulated_says_so_and_nothing_else_does() -> None:
@@ -325,7 +390,7 @@ def test_page_and_tables_are_written_whatever_the_order_of_proteins(
     study("--left-out", "class 4")
     study("--left-out", "class 4", fasta="turned.fasta", out="again")
     names = {path.name for path in (folder / "out").iterdir()}
-    assert names == {"index.html", "inputs.tsv", "mutations.tsv", "study.json"}
+    assert names == {"index.html", "inputs.tsv", "mutations.tsv", "hard.tsv", "study.json"}
     for name in names:
         assert (folder / "out" / name).read_bytes() == (folder / "again" / name).read_bytes()
     with (folder / "out" / "inputs.tsv").open(newline="") as file:
@@ -333,6 +398,7 @@ def test_page_and_tables_are_written_whatever_the_order_of_proteins(
     kinds = ["held out", "random residues", "shuffled", "reversed", "class left out"]
     methods = ["uncalibrated", "sts"]
     methods += [f"macest, {space}" for space in ("composition", "class axes", "hidden units")]
+    methods += ["published, no novelty", "published", "published, noise a fifth"]
     assert [(row["method"], row["input"]) for row in rows] == [
         (method, kind) for method in methods for kind in kinds
     ]

@@ -1,7 +1,7 @@
 """The answer: a probability of being right, its interval, and what to know."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntFlag
 
@@ -74,9 +74,9 @@ def note_text(code: int) -> str:
 OF_PROTEINS = (Note.TIED, Note.SAME_ID, Note.SAME_SEQUENCE)
 
 
-def counted(note: NDArray[np.int64]) -> Counter[str]:
-    """Return how many proteins carry each note of `OF_PROTEINS`, by its text."""
-    return Counter({NOTE_TEXTS[flag]: int((note & int(flag) != 0).sum()) for flag in OF_PROTEINS})
+def counted(note: NDArray[np.int64], of: Sequence[Note] = OF_PROTEINS) -> Counter[str]:
+    """Return how many proteins carry each of some notes, by its text."""
+    return Counter({NOTE_TEXTS[flag]: int((note & int(flag) != 0).sum()) for flag in of})
 
 
 def sentences_of(numbers: Mapping[str, int], n_samples: int) -> list[str]:

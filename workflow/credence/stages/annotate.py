@@ -287,6 +287,11 @@ def echo_sentences(annotation: Annotation, n_samples: int, out: str, given: Give
         of = "proteins" if file.known is None else "sequences"
         what = f"it does not say on which {of} it was fitted, so that none is looked for"
         found.append((given.calibration, what))
+    if annotation.newcomers is not None and file.known is not None and len(file.known.ids):
+        reference = annotation.newcomers.reference
+        if not file.known.notes(reference.ids[reference.calibration_rows], {}).any():
+            what = f"none of its proteins is one on which {given.calibration} was fitted"
+            found.append((str(given.novelty), what))
     if file.counts.get("relatives") == RELATIVES_UNKNOWN:
         found.append((given.calibration, RELATIVES_UNKNOWN))
     for where, sentence in found:
@@ -360,6 +365,7 @@ class Annotation:
         novel: dict[str, Any] = {}
         if self.newcomers is not None:
             confidence, novel = self.newcomers.noted(predictions, confidence)
+            self.noted.update(counted(confidence.note, (Note.NOVEL, Note.NO_PLACE)))
         columns = confidence_columns(predictions, confidence, method)
         share = mix = None
         if self.shift is not None:

@@ -53,7 +53,10 @@ def learn_novelty(
     features = Features(proteins, vectors, match)
     features.require(labelled.predictions.ids, given.tables[0])
     space = features.space(labelled.predictions.ids, settings.novelty.components)
-    if space.n_components < 1:
+    places = features.places(space, predictions.ids)
+    is_calibration = np.isin(predictions.ids, labelled.predictions.ids)
+    placed = places[is_calibration & np.isfinite(places).all(axis=1)]
+    if len(np.unique(placed, axis=0)) < 2 or space.n_components < 1:
         what = "fewer than two proteins can be distinguished."
         raise refuse(features.where, what, "Give more proteins.")
     trained, sequences = None, dict[str, str]()
@@ -64,10 +67,9 @@ def learn_novelty(
         other.require_space(space, features.where)
         trained = other.places(space, other.ids)
     cluster = dict(zip(labelled.predictions.ids, labelled.cluster, strict=True))
-    is_calibration = np.array([id_ in cluster for id_ in predictions.ids], dtype=np.bool_)
     ids, names = predictions.ids, np.array(predictions.class_names, dtype=object)[true_class]
     clusters = np.array([cluster.get(id_, id_) for id_ in ids], dtype=object)
-    of_known = (ids, names, features.places(space, ids), clusters, is_calibration)
+    of_known = (ids, names, places, clusters, is_calibration)
     reference = build(space, *of_known, trained, settings.novelty.flag)
     wrong = dict(zip(ids, true_class != predictions.predicted_class, strict=True))
     calibrating = reference.ids[reference.calibration_rows]
@@ -85,9 +87,9 @@ def learn_novelty(
     n_short = int(is_calibration.sum()) - n_placed
     short = f", {n_short} too short to have a place" if n_short else ""
     what = f"{n_placed} proteins along {space.n_components} axes{short}"
-    if foils is not None:
-        what += _noticed(file.detector)
     echo(f"Wrote {out}: {what}.")
+    if vectors is None:
+        echo(f"{out}: {_noticed(file.detector, foils is not None)}.")
 
 
 def _foils_given(path: str, match: str, known: Mapping[str, str]) -> dict[str, str]:
@@ -106,15 +108,14 @@ def _foils_given(path: str, match: str, known: Mapping[str, str]) -> dict[str, s
     return dict(zip(fasta.ids, fasta.sequences, strict=True))
 
 
-def _noticed(detector: Detector | None) -> str:
-    """Return how many of the foils that were given are noticed, in words."""
+def _noticed(detector: Detector | None, has_own: bool) -> str:
+    """Return how many foils of each kind are noticed, in words."""
     if detector is None:
-        return "; the foils teach nothing, since families are few"
-    for power in detector.powers:
-        if power.kind == detectors.GIVEN:
-            n = f"{power.n} {'family' if power.n == 1 else 'families'} of the foils given"
-            return f"; of {n} {power.power:.2f} are noticed at 5 % false alarms"
-    return "; all foils given are too short to be compared"
+        return "families are so few that foils teach nothing, and no confidence is lowered"
+    kinds = [f"{one.power:.2f} of {one.n} {one.kind}" for one in detector.powers]
+    if has_own and detector.powers[-1].kind != detectors.GIVEN:
+        kinds.append("all foils given are too short to be compared")
+    return f"at 5 % false alarms foils are noticed, one a family: {', '.join(kinds)}"
 
 
 def _with_sequences(

@@ -126,10 +126,17 @@ def _novelty_blocks(found: NoveltyFinding, name: str) -> tuple[page.Block, ...]:
                 "What was promised and what was right differ somewhere, but families left out "
                 "would not gain by moving confidences there, so none is moved."
             )
-        else:
+        elif tested := [one for one in found.bands if not math.isnan(one.p)]:
+            widest = max(tested, key=lambda one: one.upper - one.lower)
             text += (
                 "What was promised and what was right differ nowhere beyond noise, so no "
-                "confidence is moved for it."
+                "confidence is moved for it. Smaller differences are not seen: where the best "
+                f"identity is {widest.name}, any share right from {two_decimals(widest.lower)} to "
+                f"{two_decimals(widest.upper)} fits."
+            )
+        else:
+            text += (
+                "No distance has ten families, so this is not known, and no confidence is moved."
             )
     counts = (found.calibration_counts, found.use_counts)
     unit = ", as the logarithm of odds that it is foreign" if found.foils else ""
@@ -148,7 +155,7 @@ def _novelty_blocks(found: NoveltyFinding, name: str) -> tuple[page.Block, ...]:
         page.Heading(found.name, f"novelty-{name}"),
         page.lead(_novelty_lead(found)),
         _advice(found),
-        (_power_text(found), _foils(found)) if found.foils else (),
+        (power_text(found), _foils(found)) if found.foils else (),
         (text, _bands(found)) if found.bands else (),
         found.n_placed > 0 and distances,
         page.Folded(summary, (_flagged(found),)) if found.rows else None,
@@ -204,7 +211,8 @@ def _advice(found: NoveltyFinding) -> str:
     return advice
 
 
-def _power_text(found: NoveltyFinding) -> str:
+def power_text(found: NoveltyFinding) -> str:
+    """Return what would be noticed, and whether the sample as a whole was."""
     kinds = ", ".join(f"{share(foil.power)} of those {foil.kind}" for foil in found.foils)
     text = (
         "What would be noticed? Foils, made of the run's own proteins or given as of no class of "
