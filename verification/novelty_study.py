@@ -1143,7 +1143,7 @@ def write_page(entry: StudySet, path: Path, title: str) -> None:
     rows: list[dict[str, object]] = [
         {
             "method": f"**{method.name}**" if method.kind == PUBLISHED else method.name,
-            "NLL, held out": loss(method.nll),
+            "NLL, held out": loss(method.nll, method.nll_lower, method.nll_upper),
             **{kind: share(one.mean) for kind, one in zip(kinds, method.inputs, strict=True)},
             "all residues replaced": share(method.at_mutations[-1]),
         }
@@ -1198,6 +1198,26 @@ Folds = Sequence[StudyMethod]  # One method, fold by fold
 def _spread(values: Sequence[float]) -> str:
     """Return the mean over folds and twice their standard deviation."""
     return f"{np.mean(values):.3f} ± {2.0 * np.std(values, ddof=1):.3f}"
+
+
+def write_open_sets(sets: Sequence[Sequence[StudySet]], path: Path) -> None:
+    """Write what was found of open sets into a page of the documentation."""
+    kinds = [one.kind for one in sets[0][0].methods[0].inputs]
+    rows = [
+        {
+            "method": method.name,
+            "set": f"{folds[0].name}{_made(folds[0])}",
+            "NLL, held out": _spread([entry.methods[at].nll for entry in folds]),
+            **{
+                kind: _spread([entry.methods[at].inputs[number].mean for entry in folds])
+                for number, kind in enumerate(kinds)
+            },
+        }
+        for folds in sets
+        for at, method in enumerate(folds[0].methods)
+    ]
+    text = "Mean over ten folds ± two standard deviations: loss, and mean confidence of each kind."
+    write_section(path, "Open sets", text, rows)
 
 
 def _of_open_sets(sets: Sequence[Sequence[StudySet]]) -> page.Section:
@@ -1295,6 +1315,8 @@ def main() -> None:
     if given.page is not None:
         for entry in found:
             write_page(entry, given.page, f"{entry.name[:1].upper()}{entry.name[1:]}")
+        if given.open_sets:
+            write_open_sets(sets, given.page)
     if given.picture is not None:
         draw_picture(found[-1], given.picture)
 
@@ -1316,7 +1338,8 @@ def asked_worlds(given: argparse.Namespace) -> list[World]:
                 what = f"{given.left_out!r} is no class."
                 raise refuse("--left-out", what, nearest(given.left_out, names))
             unknown = names.index(given.left_out)
-        return [(given.name, "Your proteins.", known, unknown, None)]
+        about = f"{given.name[:1].upper()}{given.name[1:]}."
+        return [(given.name, about, known, unknown, None)]
     usual = ProteinWorldSettings(n_families=given.families, seed=given.seed)
     diffuse = replace(usual, n_folds=1, composition=1e6, order=60.0, family=60.0)
     last = usual.n_classes - 1

@@ -9,11 +9,12 @@ are predicted no worse for it.
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import betaincinv, expit, logit, stdtr
+from scipy.special import expit, logit, stdtr
 
 from credence.draws import uniform
 from credence.findings import DistanceBand
 from credence.metrics.walk import holm
+from credence.novelty.detector import interval_of
 from credence.predictions import Booleans, Floats, Integers
 
 EDGES = (0.3, 0.4, 0.6)  # identity with the best relative of another family
@@ -64,18 +65,15 @@ def judged(seen: Seen) -> tuple[DistanceBand, ...]:
             off = np.bincount(family, weights=own.is_right) - right * size
             error = (off**2).sum() / n**2
             n_alone = min(right * (1.0 - right) / error, n) if error > 0 else n_families
-            values = (float(own.stated.mean()), right, *_interval(right * n_alone, n_alone))
+            values = (
+                float(own.stated.mean()),
+                right,
+                *interval_of(right * n_alone, n_alone, LEVEL / 2.0),
+            )
         found.append((name, n, n_families, *values))
         p_values.append(p)
     adjusted = holm(np.array(p_values)).tolist()
     return tuple(DistanceBand(*one, p=p) for one, p in zip(found, adjusted, strict=True))
-
-
-def _interval(right: float, n: float) -> tuple[float, float]:
-    """Return the interval of a share (Clopper and Pearson)."""
-    tail = LEVEL / 2.0
-    lower = float(betaincinv(right, n - right + 1.0, tail)) if right > 0 else 0.0
-    return lower, float(betaincinv(right + 1.0, n - right, 1.0 - tail)) if right < n else 1.0
 
 
 def steps_of(seen: Seen) -> Floats:

@@ -289,9 +289,8 @@ def noticed(held: Floats, foils: Floats) -> tuple[int, int]:
     return int((p_values(np.sort(held), foils) <= FALSE_ALARM).sum()), len(foils)
 
 
-def interval_of(k: int, n: int) -> tuple[float, float]:
+def interval_of(k: float, n: float, tail: float = (1.0 - LEVEL) / 2.0) -> tuple[float, float]:
     """Return the interval of a share (Clopper and Pearson)."""
-    tail = (1.0 - LEVEL) / 2.0
     lower = float(betaincinv(k, n - k + 1, tail)) if k else 0.0
     return lower, float(betaincinv(k + 1, n - k, 1.0 - tail)) if k < n else 1.0
 
