@@ -574,10 +574,10 @@ class Product:
 
     def _call(self, *words: str) -> None:
         """Type a command in the folder."""
-        with contextlib.chdir(self.folder), contextlib.redirect_stderr(io.StringIO()) as said:
+        with contextlib.chdir(self.folder), contextlib.redirect_stderr(io.StringIO()) as stated:
             code = run_command_line(list(words))
         if code:
-            raise RuntimeError(f"credence {' '.join(words)}: {said.getvalue()}")
+            raise RuntimeError(f"credence {' '.join(words)}: {stated.getvalue()}")
 
     def _write(
         self,
@@ -651,7 +651,7 @@ class Product:
     def _sample(self, name: str, given: Labelled, texts: Strings, n_draws: int) -> HardSample:
         plain, table = self._published("hard", given.predictions, texts)
         record = json.loads((self.folder / "hard.json").read_text())
-        said = power_text(from_record(NoveltyFinding, record))
+        text = power_text(from_record(NoveltyFinding, record))
         right, one = given.is_correct, np.ones(given.n_samples)
         of_right = mean_of(right.astype(np.float64), one, one.astype(np.bool_))
         found = estimate(given.cluster, [of_right], LEVEL, n_draws)
@@ -670,7 +670,7 @@ class Product:
             flagged=float((table.novelty >= FLAG).mean()),
             in_set=float(np.mean(holds)),
             in_set_by_family=float(pd.Series(holds).groupby(given.cluster).mean().mean()),
-            sentence=said[said.find(WHOLE) :] if WHOLE in said else "",
+            sentence=text[text.find(WHOLE) :] if WHOLE in text else "",
         )
 
 

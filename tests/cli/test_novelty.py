@@ -253,17 +253,19 @@ def test_foils_of_ones_own_are_looked_for_once_a_family(world: Path, capsys: Sta
     assert ", all foils given are too short to be compared.\n" in capsys.readouterr().err
 
 
-def test_what_cannot_be_compared_and_what_is_flagged_is_said(world: Path, capsys: Stated) -> None:
+def test_what_cannot_be_compared_and_what_is_flagged_is_printed(
+    world: Path, capsys: Stated
+) -> None:
     assert call("--proteins", "world/proteins.fasta", "--out", "novelty.json") == 0
     own = read_proteins("world/use.fasta", "first_word")
     kept = dict(zip(own.ids[:20], own.sequences[:20], strict=True))
     write_fasta("use.fasta", {**kept, "stranger": "MKV" * 9})
     assert run_command_line(annotate("--proteins", "use.fasta")) == 0
-    said = capsys.readouterr().err
-    assert "out.tsv: 4 of 24 proteins: no sequence, or too short a one, to compare.\n" in said
+    printed = capsys.readouterr().err
+    assert "out.tsv: 4 of 24 proteins: no sequence, or too short a one, to compare.\n" in printed
     flagged = int((pd.read_csv("out.tsv", sep="\t")["novelty"] >= 0.95).sum())
     assert flagged > 0
-    assert f"out.tsv: {flagged} of 24 proteins: unlike every known protein.\n" in said
+    assert f"out.tsv: {flagged} of 24 proteins: unlike every known protein.\n" in printed
 
 
 def test_a_novelty_file_of_other_proteins_than_the_calibration_is_named(
@@ -301,7 +303,9 @@ def test_proteins_that_are_all_the_same_are_refused(
     assert not Path("n.json").exists()
 
 
-def test_of_few_families_it_is_said_that_foils_teach_nothing(world: Path, capsys: Stated) -> None:
+def test_of_few_families_foils_teach_nothing_and_that_is_printed(
+    world: Path, capsys: Stated
+) -> None:
     rows = Path("world/calibration.csv").read_text().splitlines()
     Path("world/calibration.csv").write_text("\n".join(rows[:16]) + "\n")
     assert call("--proteins", "world/proteins.fasta", "--out", "n.json") == 0
