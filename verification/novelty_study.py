@@ -503,7 +503,7 @@ def compare(material: Material, methods: Sequence[str], n_draws: int = 200) -> S
                     for kind in (HELD_OUT, *material.noise)
                 ),
                 at_mutations=tuple(
-                    float(np.nanmean(confidence[mutation_kind(part)])) for part in material.mutated
+                    _known_mean(confidence[mutation_kind(part)]) for part in material.mutated
                 ),
             )
         )
@@ -525,6 +525,11 @@ def compare(material: Material, methods: Sequence[str], n_draws: int = 200) -> S
         is_simulated=material.is_simulated,
         hard=hard,
     )
+
+
+def _known_mean(confidence: Floats) -> float:
+    known = confidence[~np.isnan(confidence)]
+    return float(known.mean()) if len(known) else float("nan")
 
 
 SCORES, NEIGHBOURS = "scores", "neighbours"
@@ -633,8 +638,9 @@ class Product:
             if kind in self.material.noise:
                 _, table = self._published("fifth", every, texts)
                 found[AS_FIFTH][kind] = _at(rows, table.confidence[len(beside) :], n)
-            else:
-                found[AS_FIFTH][kind] = found[PUBLISHED][kind]
+            else:  # Held-out proteins are a sample of their own; mutated ones are not asked so
+                is_held = kind == HELD_OUT
+                found[AS_FIFTH][kind] = found[PUBLISHED][kind] if is_held else np.full(n, np.nan)
         return found
 
     def hard(self, n_draws: int) -> tuple[HardSample, ...]:
@@ -1093,7 +1099,7 @@ def _inputs_figure(entry: StudySet, name: str) -> page.Figure:
 
 
 def _mutation_figure(entry: StudySet, name: str) -> page.Figure:
-    methods = _drawn(entry)
+    methods = [method for method in _drawn(entry) if not np.isnan(method.at_mutations).any()]
     return page.Figure(
         f"study-mutations-{name}",
         "Mean confidence as residues of held-out proteins are replaced by random ones, beside the "
