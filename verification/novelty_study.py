@@ -75,6 +75,7 @@ from credence.report.figures import draw
 from credence.report.html import render_sections
 from credence.report.plots import ComparisonPlot, LinesPlot
 from credence.report.sections.use_sets import power_text
+from credence.report.style import INK
 from credence.report.wording import count, loss, of, share, slug, three_decimals, two_decimals
 from credence.simulate.sequences import codes, written
 from credence.simulate.sequences import mutated as kept_in_part
@@ -1109,9 +1110,10 @@ def _mutation_figure(entry: StudySet, name: str) -> page.Figure:
         LinesPlot(
             "share of residues replaced",
             "confidence, share right",
-            ("share right", *(method.name for method in methods)),
+            # Last, so that a method has the colour that it has among the inputs.
+            (*(method.name for method in methods), "share right"),
             entry.mutations,
-            (entry.accuracy_at_mutations, *(method.at_mutations for method in methods)),
+            (*(method.at_mutations for method in methods), entry.accuracy_at_mutations),
             1.0,
         ),
     )
@@ -1181,11 +1183,17 @@ def write_page(entry: StudySet, path: Path, title: str) -> None:
 
 def draw_picture(entry: StudySet, path: Path) -> None:
     """Draw the two figures of a set side by side."""
+    inputs, mutations = (
+        draw(figure.plot) for figure in (_inputs_figure(entry, "a"), _mutation_figure(entry, "b"))
+    )
+    inputs.axes[0].set_xlim(0.0, 1.0)  # all of each line from quantile to quantile
+    for line in (mutations.axes[0].lines[-1], mutations.legends[0].legend_handles[-1]):
+        line.set_color(INK)  # no method's colour
     with tempfile.TemporaryDirectory() as folder:
         parts = []
-        for figure in (_inputs_figure(entry, "a"), _mutation_figure(entry, "b")):
-            file = Path(folder) / f"{figure.name}.png"
-            draw(figure.plot).savefig(file, dpi=DPI)
+        for number, drawn in enumerate((inputs, mutations)):
+            file = Path(folder) / f"{number}.png"
+            drawn.savefig(file, dpi=DPI)
             parts.append(plt.imread(file))
     height = max(len(part) for part in parts)
     parts = [

@@ -46,7 +46,8 @@ Piece = Callable[[], tuple[Integers, Integers, Integers | Floats]]
 Search = Callable[[Integers], Sequence[Piece]]
 # Of each such member so many are looked at by way of others, those with most of these first.
 MOST_BEYOND, ROWS_AT_ONCE = 100, 1_000
-# Components are compared in full where so many pairs of members come on each pair that is alike.
+# Components are compared in full where at most so many pairs of members come on each pair that
+# is alike.
 MOST_PER_LINK = 5_000
 MOST_AT_ONCE = 2_000_000  # pairs of members compared before components are looked at again
 
