@@ -2,7 +2,8 @@
 
 Each is a calibration file and a card: for whom it is, for what it is not, how it was
 judged. The data (`--data`) are public and are not copied; `data/README.md` of the
-project's shared folder says where each comes from. The same data give the same bytes.
+project's shared folder says where each comes from. The same data give the same bytes
+on one kind of processor; others differ in the last digits.
 
     python verification/ready_made.py --data ../shared/data --out workflow/credence/ready_made
 """

@@ -124,8 +124,11 @@ def test_every_method_is_refitted_with_the_weight_of_the_true_class(method: Meth
     sample = calibration_sample(labelled, False)
     own = np.bincount(labelled.true_class, minlength=4) / 400
     calibrator = method.build(method.settings(), POINT)
-    adjusted = adjust(sample, calibrator, fixed_composition(sample, share), POINT)
-    by_hand = calibrator.fit(labelled.reweighted((share / own)[labelled.true_class]))
+    composition = fixed_composition(sample, share)
+    adjusted = adjust(sample, calibrator, composition, POINT)
+    weight = composition.fit_weight
+    np.testing.assert_allclose(weight, share / own, 1e-5)
+    by_hand = calibrator.fit(labelled.reweighted(weight[labelled.true_class]))
     np.testing.assert_array_equal(
         adjusted.confidence(labelled.predictions).value,
         by_hand.confidence(labelled.predictions).value,

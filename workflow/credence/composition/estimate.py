@@ -170,6 +170,7 @@ def _use_noise(use: UseSample, draw: int, pool: Floats, seen: Floats) -> Floats:
 
 FEWEST_DRAWS = 2  # of which quantiles can be taken
 HELD_CLUSTERS = 4.0  # of a class, that hold its weight near 1 (decision 0704)
+DIGITS = 6  # of the weights to fit with
 HALF = 0.5  # of the mean of the draws: no share is taken to be less
 
 
@@ -234,13 +235,15 @@ class Composition:
 
     @property
     def fit_weight(self) -> Floats:
-        """The w to fit with: 1 + (w − 1) n/(n + 4) where a class has few clusters, n of them."""
+        """The w to fit with: 1 + (w − 1) n/(n + 4) where a class has few clusters, n of them.
+
+        To six digits: processors differ in the last ones, and trees split otherwise for it.
+        """
         weight = self.moved_weight
-        if self.class_number is None or self.part_applied == 0.0:
-            return weight
-        part = self.class_number / (self.class_number + HELD_CLUSTERS)
-        held = 1.0 + (weight - 1.0) * part
-        return np.where(weight > 1.0, held, weight)
+        if self.class_number is not None and self.part_applied > 0.0:
+            part = self.class_number / (self.class_number + HELD_CLUSTERS)
+            weight = np.where(weight > 1.0, 1.0 + (weight - 1.0) * part, weight)
+        return np.array([float(f"{value:.{DIGITS}g}") for value in weight])
 
     @property
     def applied_share(self) -> Floats:
