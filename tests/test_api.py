@@ -296,7 +296,7 @@ def test_confidences_are_corrected_for_a_stated_composition(known) -> None:
     found = credence.annotate(known, calibration, shift=shift)
     # Predicted Portal: 9 are Portal, 3 Collar; weights 0.1/0.375 and 0.9/0.625.
     right, wrong = 9 * 0.1 / 0.375, 3 * 0.9 / 0.625
-    np.testing.assert_allclose(found["confidence"][0], right / (right + wrong), rtol=1e-9)
+    np.testing.assert_allclose(found["confidence"][0], right / (right + wrong), rtol=1e-5)
     assert found["uncorrected_confidence"][0] == pytest.approx(9 / 12)
     other = credence.fit(known, method="platt", draws=0)
     assert "it corrects 'class_only'" in refusal(credence.annotate, known, other, shift=shift)[0]
