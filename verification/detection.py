@@ -107,6 +107,7 @@ class Rivals:
             "words of 5 residues": self._words(texts, is_own),
             "MACEst's distance": self._to_nearest_class(distance),
             "alignment alone": -close.bits,
+            "profiles alone": -self.known.profile_scores(texts, (own, others), 2)[:, 0],
             "kNN (Sun et al. 2022)": np.partition(on_sphere, NEIGHBOURS - 1)[:, NEIGHBOURS - 1],
             "Mahalanobis (Lee et al. 2018)": self._fitted(places, own, label, self._mahalanobis),
             "isolation forest": self._fitted(places, own, label, self._forest),

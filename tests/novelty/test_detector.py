@@ -37,7 +37,8 @@ def proteins(n: int = N, seed: int = 0) -> Strings:
 def seen(sequences: Strings) -> Floats:
     n = len(sequences)
     scores = np.zeros((n, 5))
-    return evidence_of(sequences, scores, np.full(n, np.nan), np.full(n, np.nan), np.zeros(n))
+    blank = np.full(n, np.nan)
+    return evidence_of(sequences, scores, scores, blank, blank, np.zeros(n))
 
 
 def kind_of(found: Detector, evidence: Floats) -> Floats:

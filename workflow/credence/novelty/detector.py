@@ -82,12 +82,18 @@ def order_of(sequence: str) -> Floats:
 
 
 def evidence_of(
-    sequences: Strings, scores: Floats, identity: Floats, coverage: Floats, distance: Floats
+    sequences: Strings,
+    scores: Floats,
+    profiles: Floats,
+    identity: Floats,
+    coverage: Floats,
+    distance: Floats,
 ) -> Floats:
     """Return what is seen of each protein, a row each.
 
-    `scores` are those of its alignments with the closest families, best first; `distance` that
-    to the nearest known protein in the space of compositions, NaN where it has no place there.
+    `scores` are those of its alignments with the closest families, best first, and `profiles`
+    those with the profiles of families; `distance` that to the nearest known protein in the
+    space of compositions, NaN where it has no place there.
     """
     order = np.array([order_of(sequence) for sequence in sequences])
     order = order.reshape(len(sequences), LAGS * len(SIDE_CHAINS) ** 2)
@@ -96,6 +102,8 @@ def evidence_of(
     parts = (
         scores[:, :1] / length ** np.array([1.0, 0.5]),
         np.log1p(scores),
+        profiles[:, :1] / length ** np.array([1.0, 0.5]),
+        np.log1p(profiles),
         np.column_stack([identity, coverage, identity * coverage]),
         np.nan_to_num(chemistry(sequences)),
         np.nan_to_num(distance)[:, None],

@@ -22,6 +22,7 @@ from credence.relatives.alignment import Library, measured
 from credence.relatives.kmers import words_of
 from credence.relatives.mmseqs import Mmseqs, find_program
 from credence.relatives.pairs import KAPPA, LAMBDA, canonical, each_once, n_equal_before
+from credence.relatives.profiles import Profiles, profiles_of
 from credence.relatives.programs import scratch_folder
 
 LETTERS_OF_WORD = 5
@@ -80,6 +81,22 @@ class KnownSequences:
     @cached_property
     def _by_content(self) -> Integers:
         return np.argsort(np.argsort(self.texts.astype(str), kind="stable"))
+
+    @cached_property
+    def profiles(self) -> Profiles | None:
+        """Profiles of the largest families, where these are few enough to look at each."""
+        if self.search != EVERY:
+            return None
+        return profiles_of(self.texts, self._family, self.representatives, self._by_content)
+
+    def profile_scores(
+        self, queries: Strings, apart: tuple[Integers, Integers] | None = None, threads: int = 1
+    ) -> Floats:
+        """Return scores with the closest profiles, `TURNS` of them; `apart` as in `closest`."""
+        if self.profiles is None:
+            return np.zeros((len(queries), len(TURNS)))
+        found = self.profiles.scores(_canonical(queries), apart, max(TURNS), threads)
+        return found[:, np.array(TURNS) - 1]
 
     def closest(
         self, queries: Strings, apart: tuple[Integers, Integers] | None = None, threads: int = 1

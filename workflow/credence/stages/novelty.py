@@ -169,12 +169,15 @@ def _detector(
         """Return what is seen of some proteins among those known of other labels."""
         code, _ = encode_clusters(np.concatenate([own_label, label]))
         others = np.concatenate([code[len(texts) :], np.full(len(known.texts) - n, -1)])
-        close = known.closest(texts, (code[: len(texts)], others), threads)
-        places = reference.space.of_sequences(texts)
-        return _seen(texts, close, distance_apart(places, own_label, points, label))
+        apart = code[: len(texts)], others
+        close = known.closest(texts, apart, threads)
+        places = distance_apart(reference.space.of_sequences(texts), own_label, points, label)
+        return _seen(texts, close, known.profile_scores(texts, apart, threads), places)
 
     texts, class_name = known.texts[:n][chosen], reference.class_name[rows]
-    evidence = _seen(texts, own.take(chosen), distance[chosen])
+    apart = known.family[:n][chosen], known.family
+    of_profiles = known.profile_scores(texts, apart, threads)
+    evidence = _seen(texts, own.take(chosen), of_profiles, distance[chosen])
     foils = {
         kind: (seen(made, cluster, names), names)
         for kind, made in foils_of(texts, ids[chosen]).items()
@@ -197,8 +200,8 @@ def _detector(
     return detectors.learn(evidence, names, foils)
 
 
-def _seen(texts: Strings, close: Closest, distance: Floats) -> Floats:
-    return evidence_of(texts, close.scores, close.identity, close.coverage, distance)
+def _seen(texts: Strings, close: Closest, profiles: Floats, distance: Floats) -> Floats:
+    return evidence_of(texts, close.scores, profiles, close.identity, close.coverage, distance)
 
 
 def seen_of(file: NoveltyFile, held: HeldOut | None, class_names: Sequence[str]) -> Seen | None:
@@ -251,7 +254,9 @@ def look_at(file: NoveltyFile, points: Floats, sequences: Strings, threads: int 
     for start in range(0, len(placed), PROTEINS_AT_ONCE):
         block = np.arange(start, min(start + PROTEINS_AT_ONCE, len(placed)))
         rows = placed[block]
-        evidence = _seen(sequences[rows], close.take(block), look.distance[rows])
+        texts = sequences[rows]
+        profiles = file.known.profile_scores(texts, threads=threads)
+        evidence = _seen(texts, close.take(block), profiles, look.distance[rows])
         p[rows], far[rows] = found.p_values(evidence), found.far(evidence)
     odds = odds_of(far[placed], found.slope, found.offset, len(found.held))
     kind[placed] = known_kind(odds, most=found.most)

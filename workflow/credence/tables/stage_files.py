@@ -485,7 +485,7 @@ def _require_shapes(file: NoveltyFile) -> None:
 
 
 NOVELTY = Signed(
-    "credence/novelty/2", NoveltyFile, "Make it again: credence novelty.", _require_shapes
+    "credence/novelty/3", NoveltyFile, "Make it again: credence novelty.", _require_shapes
 )
 
 
