@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from benchmarks.splits_world import SplitWorld
 
 from credence.proteins import Proteins
@@ -73,17 +74,41 @@ def phanns(world: SplitWorld, n_groups: int, threads: int) -> Groups:
     return group, cluster
 
 
-def mmseqs_both_sides(world: SplitWorld, n_groups: int, threads: int) -> Groups:
+def mmseqs_both_sides(
+    world: SplitWorld, n_groups: int, threads: int, how: str = "easy-cluster"
+) -> Groups:
     """Return the clusters of ``mmseqs cluster``, both sides covered, packed by the product."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_fasta(world.proteins, folder / "all.fasta")
-        words = ["easy-cluster", "all.fasta", "out", "work", "--min-seq-id", "0.4", "-c", "0.8"]
+        words = [how, "all.fasta", "out", "work", "--min-seq-id", "0.4", "-c", "0.8"]
         words += ["--cov-mode", "0", "--threads", str(threads), "-v", "1"]
         call(find_program(), words, folder)
         home = read_pairs(folder / "out_cluster.tsv")
     cluster = in_order(world.proteins, home)
     return packed(world, cluster, n_groups), cluster
+
+
+def linclust(world: SplitWorld, n_groups: int, threads: int) -> Groups:
+    """Return the clusters of ``mmseqs linclust``, packed by the product."""
+    return mmseqs_both_sides(world, n_groups, threads, "easy-linclust")
+
+
+def hestia(world: SplitWorld, n_groups: int, threads: int) -> Groups:
+    """Return connected components of hestia's similarities by MMseqs2, packed by the product."""
+    try:
+        from hestia.clustering import generate_clusters
+        from hestia.similarity import sequence_similarity_mmseqs
+    except ImportError as error:
+        raise AbsentError("hestia-good is not installed") from error
+    frame = pd.DataFrame({"sequence": world.proteins.sequences.astype(str)})
+    with tempfile.TemporaryDirectory() as name:
+        (Path(name) / "mmseqs").symlink_to(find_program())
+        os.environ["PATH"] = f"{name}{os.pathsep}{os.environ['PATH']}"
+        alike = sequence_similarity_mmseqs(frame, threads=threads)
+    how = {"threshold": 0.4, "cluster_algorithm": "connected_components"}
+    cluster = np.asarray(generate_clusters(frame, "sequence", alike, **how)).astype(str)
+    return packed(world, cluster.astype(object), n_groups), cluster.astype(object)
 
 
 def diamond_cluster(world: SplitWorld, n_groups: int, threads: int) -> Groups:
@@ -140,6 +165,8 @@ RECIPES: dict[str, tuple[str, Callable[[SplitWorld, int, int], Groups], int]] = 
     "cd_hit": ("cd-hit -c 0.4 -n 2, clusters packed by credence", cd_hit, 20_000),
     "phanns": ("PhANNs: cd-hit per class, dealt in turn", phanns, 20_000),
     "mmseqs": ("mmseqs cluster, both sides, packed by credence", mmseqs_both_sides, 20_000),
+    "linclust": ("mmseqs linclust, packed by credence", linclust, 20_000),
+    "hestia": ("hestia-good 1.2.2 (MMseqs2, components), packed by credence", hestia, 20_000),
     "diamond": ("diamond cluster, packed by credence", diamond_cluster, 20_000),
     "datasail": ("DataSAIL 1.4.0 (C1e, DIAMOND, its defaults)", datasail, 20_000),
     "graph_part": ("GraphPart 1.0.2 (MMseqs2)", graph_part, 2_000),

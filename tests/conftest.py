@@ -30,10 +30,12 @@ LONG = (
         for name in (
             "test_scaling_the_scores_changes_no_confidence[",
             "test_permuting_classes_changes_no_confidence[",
+            "test_permuting_rows_changes_no_confidence[",
             "test_the_order_of_rows_is_nothing[",
             "test_fitting_and_asking_leave_their_inputs_as_they_were[",
             "test_a_scarce_class_gives_its_share_with_jeffreys_prior[2-",
             "test_a_scarce_class_gives_its_share_with_jeffreys_prior[3-",
+            "test_a_one_sided_class_is_never_certain[True-",
             "test_no_interval_is_given_when_none_is_asked_for[",
             "test_every_method_is_judged_and_drawn[",
         )
@@ -45,6 +47,8 @@ LONG = (
     "test_summing_up_for_the_page_holds_a_piece[tsv]",
     "test_annotating_holds_a_chunk[parquet]",
     "test_annotating_several_tables_holds_a_chunk",
+    "test_annotating_an_ensemble_holds_a_chunk[parquet]",
+    "test_few_sets_of_very_unlike_families_are_taken_for_another_classifier",
     "test_there_is_no_serious_finding_of_accessibility[two classes-dark]",
     "test_figures_are_as_wide_as_columns_and_no_taller_than_a_page[174]",
     "test_another_composition_of_one_use_set_redoes_its_part_alone",

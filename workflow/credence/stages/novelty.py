@@ -19,6 +19,8 @@ from credence.novelty.space import PROTEINS_AT_ONCE
 from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Strings
 from credence.problems import Problem, raise_any, refuse
 from credence.progress import echo
+from credence.proteins import Proteins
+from credence.relatives.all_engines import build_engine
 from credence.relatives.closest import Closest, KnownSequences, search_for
 from credence.relatives.graph import components
 from credence.relatives.kmers import LEAST_CONTAINMENT, links, words_of
@@ -27,6 +29,9 @@ from credence.stages.reading import Features, LabelledTables, read_proteins, req
 from credence.stages.settings import Settings
 from credence.tables.digests import sha256_of
 from credence.tables.stage_files import NOVELTY, NoveltyFile
+
+STREAM = "who is looked at in a sample as a whole"
+MOST_OF_SAMPLE = 500  # whose relatives are found by aligning all pairs: three seconds of one core
 
 
 def learn_novelty(
@@ -106,6 +111,17 @@ def _foils_given(path: str, match: str, known: Mapping[str, str]) -> dict[str, s
         if canonical(text) in name_of
     )
     return dict(zip(fasta.ids, fasta.sequences, strict=True))
+
+
+def _one_of_each(texts: Strings, threads: int) -> Integers:
+    """Return the first of each cluster of a sample, made as those that calibrate are.
+
+    Of many proteins some are chosen by content.
+    """
+    chosen = np.argsort(uniform(keys_of(texts), 0, STREAM), kind="stable")[:MOST_OF_SAMPLE]
+    proteins = Proteins(chosen.astype(str).astype(object), texts[chosen])
+    cluster = build_engine("exact", threads=threads).cluster(proteins).cluster
+    return np.asarray(chosen[np.unique(cluster.astype(str), return_index=True)[1]])
 
 
 def _noticed(detector: Detector | None, has_own: bool) -> str:
@@ -260,9 +276,7 @@ def look_at(file: NoveltyFile, points: Floats, sequences: Strings, threads: int 
         p[rows], far[rows] = found.p_values(evidence), found.far(evidence)
     odds = odds_of(far[placed], found.slope, found.offset, len(found.held))
     kind[placed] = known_kind(odds, most=found.most)
-    alike = links(words_of(sequences[placed]), LEAST_CONTAINMENT, threads)
-    family = components(len(placed), *alike)
-    stands[placed[np.unique(family, return_index=True)[1]]] = True
+    stands[placed[_one_of_each(sequences[placed], threads)]] = True
     return replace(
         look,
         novelty=1.0 - p,
