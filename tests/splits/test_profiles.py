@@ -74,6 +74,14 @@ def test_only_large_families_of_few_have_one(monkeypatch: pytest.MonkeyPatch) ->
     assert not by_words.profile_scores(remote).any()
 
 
+def test_a_family_whose_proteins_are_all_in_another_too_has_its_own() -> None:
+    texts, family, _ = world()
+    copies = np.concatenate([texts, texts[family == 0]])
+    known = KnownSequences(copies, copies, np.append(family, np.full(12, 9)), EVERY)
+    assert known.profiles is not None
+    assert len(known.profiles.models) == 5
+
+
 def test_copies_and_odd_letters_make_no_profile_and_no_error() -> None:
     texts = np.array(["M" + "A" * 40, "M" + "A" * 40, "X" * 30, "X" * 31, "MKW*"], dtype=object)
     known = KnownSequences(texts, texts, np.array([0, 0, 1, 1, 2]), EVERY)

@@ -59,8 +59,10 @@ def profiles_of(
 ) -> Profiles:
     """Return profiles of the families with most members among some known proteins."""
     order = np.lexsort((by_content, family))
-    _, first = np.unique(texts[order].astype(str), return_index=True)
-    order = order[np.sort(first)]  # what is the same counts once
+    is_new = np.append(
+        True, (np.diff(family[order]) != 0) | (texts[order][1:] != texts[order][:-1])
+    )
+    order = order[is_new[: len(order)]]  # what is the same in a family counts once
     own, size = np.unique(family[order], return_counts=True)
     size_of = dict(zip(own.tolist(), size.tolist(), strict=True))
     chosen = sorted(representatives, key=lambda row: (-size_of[family[row]], by_content[row]))
