@@ -167,3 +167,12 @@ def test_no_order_counts_and_a_record_brings_all_back(found: Detector, known: St
     again = from_record(Detector, json.loads(json.dumps(to_record(found))))
     np.testing.assert_array_equal(again.p_values(seen(known)), found.p_values(seen(known)))
     assert to_record(again) == to_record(found)
+
+
+def test_a_large_cluster_that_looks_foreign_takes_no_confidence_from_others() -> None:
+    odds = np.concatenate([np.full(20, 0.5), np.full(200, 20.0)])
+    one_of_each = np.concatenate([np.ones(21), np.zeros(199)])
+    of_clusters = detectors.known_kind(odds, one_of_each)
+    assert (of_clusters[:20] > 0.98).all()
+    assert (of_clusters[20:] < 0.6).all()
+    assert (detectors.known_kind(odds)[:20] < 0.5).all()

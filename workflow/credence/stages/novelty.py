@@ -275,8 +275,9 @@ def look_at(file: NoveltyFile, points: Floats, sequences: Strings, threads: int 
         evidence = _seen(texts, close.take(block), profiles, look.distance[rows])
         p[rows], far[rows] = found.p_values(evidence), found.far(evidence)
     odds = odds_of(far[placed], found.slope, found.offset, len(found.held))
-    kind[placed] = known_kind(odds, most=found.most)
     stands[placed[_one_of_each(sequences[placed], threads)]] = True
+    # How many are foreign is asked of clusters: a large one that looks foreign is one.
+    kind[placed] = known_kind(odds, stands[placed].astype(np.float64), found.most)
     return replace(
         look,
         novelty=1.0 - p,
