@@ -259,7 +259,7 @@ def _balance(world: SplitWorld) -> str:
         group = assign(world, cluster)
         seconds = time.process_time() - began
         rows.append([title, f"{seconds:.2f}", *_evenness(world, group, cluster)])
-    header = ["the same clusters dealt by", "processor s", *HEADER[-3:]]
+    header = ["the same clusters divided by", "processor s", *HEADER[-3:]]
     return table(header, rows)
 
 

@@ -163,7 +163,7 @@ RECIPES: dict[str, tuple[str, Callable[[SplitWorld, int, int], Groups], int]] = 
     "ours": ("credence", ours, 100_000),
     "random": ("at random", random, 100_000),
     "cd_hit": ("cd-hit -c 0.4 -n 2, clusters packed by credence", cd_hit, 20_000),
-    "phanns": ("PhANNs: cd-hit per class, dealt in turn", phanns, 20_000),
+    "phanns": ("PhANNs: cd-hit per class, given to groups in turn", phanns, 20_000),
     "mmseqs": ("mmseqs cluster, both sides, packed by credence", mmseqs_both_sides, 20_000),
     "linclust": ("mmseqs linclust, packed by credence", linclust, 20_000),
     "hestia": ("hestia-good 1.2.2 (MMseqs2, components), packed by credence", hestia, 20_000),
