@@ -141,7 +141,11 @@ class HardSample:
     right_upper: float
     flagged: float  # Share whose novelty is at or above 0.95
     in_set: float  # Share whose class is in the set that promises 0.90
-    in_set_by_family: float  # The same, each family counting one, of which the promise is
+    # Each family counting one, which is what both promises are of.
+    published_by_family: float
+    right_by_family: float
+    flagged_by_family: float
+    in_set_by_family: float
     sentence: str  # What the page says of the sample as a whole
 
 
@@ -665,18 +669,19 @@ class Product:
         names = np.array(given.predictions.class_names, dtype=object)[given.true_class]
         sets = table.prediction_set.fillna("").str.split("|")
         holds = [own in of_one for own, of_one in zip(names, sets, strict=True)]
+        flagged = table.novelty >= FLAG
+        columns = {"published": table.confidence, "right": right, "flagged": flagged}
+        every = pd.DataFrame({**columns, "in_set": holds})
+        means, by_family = every.mean(), every.groupby(given.cluster).mean().mean()
         return HardSample(
             name=name,
             n=given.n_samples,
             n_families=len(set(given.cluster.tolist())),
             by_scores=float(plain.confidence.mean()),
-            published=float(table.confidence.mean()),
-            right=float(right.mean()),
             right_lower=float(found.lower[0]),
             right_upper=float(found.upper[0]),
-            flagged=float((table.novelty >= FLAG).mean()),
-            in_set=float(np.mean(holds)),
-            in_set_by_family=float(pd.Series(holds).groupby(given.cluster).mean().mean()),
+            **{name: float(value) for name, value in means.items()},
+            **{f"{name}_by_family": float(value) for name, value in by_family.items()},
             sentence=text[text.find(WHOLE) :] if WHOLE in text else "",
         )
 
@@ -1038,7 +1043,7 @@ def _hard_table(entry: StudySet) -> page.TableBlock:
     return page.table(
         "Samples of known classes, near and far: mean confidence without and with novelty, the "
         "share right with its interval over families, the share flagged, how often the set of "
-        f"{SETS:g} holds the class, of proteins and of families, and what the page says of it.",
+        f"{SETS:g} holds the class, and what the page says of it; then each family counting one.",
         entry.hard,
         page.word("sample", "name"),
         page.number("proteins", "n"),
@@ -1048,7 +1053,10 @@ def _hard_table(entry: StudySet) -> page.TableBlock:
         page.number("right", "right right_lower right_upper", loss),
         page.number("flagged", "flagged", share),
         page.number("class in set", "in_set", share),
-        page.number("of a family", "in_set_by_family", share),
+        page.number("published, families", "published_by_family", share),
+        page.number("right, families", "right_by_family", share),
+        page.number("flagged, families", "flagged_by_family", share),
+        page.number("class in set, families", "in_set_by_family", share),
         page.word("the page says", "sentence"),
     )
 
@@ -1163,21 +1171,29 @@ def write_page(entry: StudySet, path: Path, title: str) -> None:
         f"{share(entry.accuracy_at_mutations[-1])} still name the class."
     )
     write_section(path, title, text, rows)
+
+    def both(of_proteins: float, of_families: float) -> str:
+        return f"{share(of_proteins)}, {share(of_families)}"
+
     hard: list[dict[str, object]] = [
         {
             "sample": f"{one.name} ({one.n:,} of {one.n_families})",
             "by scores": share(one.by_scores),
-            "published": share(one.published),
-            "right": f"{share(one.right)} ({share(one.right_lower)}–{share(one.right_upper)})",
-            "flagged": share(one.flagged),
-            "class in the set of 0.90: proteins, families": (
-                f"{share(one.in_set)}, {share(one.in_set_by_family)}"
+            "published": both(one.published, one.published_by_family),
+            "right": (
+                f"{both(one.right, one.right_by_family)} "
+                f"({share(one.right_lower)}–{share(one.right_upper)})"
             ),
+            "flagged": both(one.flagged, one.flagged_by_family),
+            "class in the set of 0.90": both(one.in_set, one.in_set_by_family),
             "the page says": one.sentence,
         }
         for one in entry.hard
     ]
-    what = "Proteins (and families) of classes that are known, by how far they are."
+    what = (
+        "Proteins (and families) of classes that are known, by how far they are. Two numbers: of "
+        "proteins, and with each family counting one, which is what a promise is of."
+    )
     write_section(path, f"{title}: near and far", what, hard)
 
 

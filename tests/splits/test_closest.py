@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import fields
+
 import numpy as np
 import pytest
 
-from credence.predictions import Integers, Strings
+from credence.predictions import Floats, Integers, Strings
 from credence.relatives import closest as closest_module
 from credence.relatives.alignment import Library, measured
 from credence.relatives.closest import EVERY, MMSEQS, WORDS, KnownSequences, search_for
@@ -66,6 +69,42 @@ def test_the_own_family_is_left_out_and_the_order_of_the_known_is_nothing() -> N
     np.testing.assert_array_equal(again.bits, found.bits)
 
 
+def test_two_known_proteins_are_aligned_once_and_found_as_if_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts, family = world()
+    texts = np.concatenate([texts, texts[:1]])  # one sequence twice
+    family = np.append(family, 12)
+    asked: list[tuple[str, ...]] = []
+    scores = Library.scores
+
+    def seen(self: Library, first: Integers, second: Integers) -> Floats:
+        pairs = zip(self.texts[first], self.texts[second], strict=True)
+        asked.extend(tuple(sorted(pair)) for pair in pairs)
+        return scores(self, first, second)
+
+    monkeypatch.setattr(Library, "scores", seen)
+    known, half = known_of(texts, family, EVERY), family // 2
+    first = known.closest(texts, (family, family))
+    second = known.closest(texts[::-1], (half[::-1], half))
+    ones = set(texts[known.representatives])
+    between = [pair for pair in asked if set(pair) <= ones and len(set(pair)) == 2]
+    assert len(between) > 50
+    assert max(Counter(between).values()) <= 2  # two rows have one sequence
+    for found, queries, apart in (
+        (first, texts, (family, family)),
+        (second, texts[::-1], (half[::-1], half)),
+    ):
+        anew = known_of(texts, family, EVERY).closest(queries, apart)
+        for entry in fields(found):
+            ours, theirs = getattr(found, entry.name), getattr(anew, entry.name)
+            np.testing.assert_array_equal(ours, theirs)
+        library = Library(np.concatenate([queries, texts]))
+        for row, at in enumerate(found.nearest.tolist()):
+            pair = np.array([row]), np.array([at + len(queries)])
+            assert found.scores[row, 0] == scores(library, *pair)[0]
+
+
 def test_a_remote_relative_that_shares_no_word_is_met_by_its_representative() -> None:
     texts, family = world()
     letters = [("W" if at % 4 == 0 else letter) for at, letter in enumerate(texts[0])]
@@ -100,6 +139,11 @@ def test_how_representatives_are_looked_at_depends_on_size_alone(
     assert search_for(texts, family) == EVERY
     monkeypatch.setattr(closest_module, "MOST_CELLS", 0.0)
     monkeypatch.setattr(closest_module, "find_program", lambda: "mmseqs")
+    assert search_for(texts, family) == MMSEQS
+    monkeypatch.setattr(closest_module, "MOST_CELLS", 1e12)
+    monkeypatch.setattr(closest_module, "MOST_PAIRS", len(texts) * 12)
+    assert search_for(texts, family) == EVERY
+    monkeypatch.setattr(closest_module, "MOST_PAIRS", len(texts) * 12 - 1)
     assert search_for(texts, family) == MMSEQS
 
 

@@ -206,7 +206,10 @@ def test_the_lead_is_what_is_published_and_hard_samples_have_their_sentence() ->
     published = StudyMethod(
         "published", "published", 0.4, 0.3, 0.5, 0.02, inputs(0.8, 0.01, 0.02), (0.8, 0.01)
     )
-    hard = HardSample("far", 90, 12, 0.5, 0.2, 0.35, 0.3, 0.4, 0.6, 0.8, 0.9, "It looks foreign.")
+    by_family = (0.21, 0.36, 0.61, 0.9)
+    hard = HardSample(
+        "far", 90, 12, 0.5, 0.2, 0.35, 0.3, 0.4, 0.6, 0.8, *by_family, "It looks foreign."
+    )
     entry = replace(study_set(), methods=(*study_set().methods, published), hard=(hard,))
     assert best_by_scores(entry).name == "kernel"
     (section, _) = sections_of_study((entry,))
@@ -215,8 +218,8 @@ def test_the_lead_is_what_is_published_and_hard_samples_have_their_sentence() ->
     assert "Mean confidence below 0.2: random residues 0.01, shuffled 0.02." in leads[0]
     table = [one for one in section.blocks if isinstance(one, TableBlock)][-1]
     assert table.rows == (
-        ("far", "90", "12", "0.50", "0.20", "0.350 (0.300 to 0.400)", "0.60", "0.80", "0.90",
-         "It looks foreign."),
+        ("far", "90", "12", "0.50", "0.20", "0.350 (0.300 to 0.400)", "0.60", "0.80",
+         "0.21", "0.36", "0.61", "0.90", "It looks foreign."),
     )  # fmt: skip
 
 

@@ -34,8 +34,8 @@ MOST_SORTED = 50  # by words, of each protein; more where these are of few famil
 TURNS = (1, 2, 3, 5, 10)  # of the closest families: whose scores are kept
 EVERY, MMSEQS, WORDS = "every", "mmseqs", "words"
 # Alignment cells of all known proteins with all representatives up to which each is aligned with
-# each: up to 100 seconds on one core.
-MOST_CELLS = 1e12
+# each: up to 100 seconds on one core; and pairs, of which each takes memory.
+MOST_CELLS, MOST_PAIRS = 1e12, 2e7
 # Residues of representatives up to which MMseqs2 looks as finely as it can: ten times slower.
 MOST_RESIDUES, FINE, COARSE = 3_000_000, 7.5, 5.0
 
@@ -115,7 +115,7 @@ class KnownSequences:
             is_other = apart[0][first] != apart[1][second]
             first, second = first[is_other], second[is_other]
         first, second = np.divmod(each_once(first * len(self.texts) + second), len(self.texts))
-        every = library.scores(first, second + n)
+        every = self._scores(queries, first, second, library)
         best = np.lexsort((self._by_content[second], -every, first))
         rows, place = np.unique(first[best], return_index=True)
         chosen, score = second[best[place]], every[best[place]]
@@ -134,6 +134,44 @@ class KnownSequences:
         scores = np.zeros((n, max(TURNS)))
         scores[first[place], turn] = every[place]
         return Closest(nearest, identity, coverage, bits, scores[:, np.array(TURNS) - 1])
+
+    @cached_property
+    def _place(self) -> Integers:
+        """The place of each protein among the representatives; −1: is none."""
+        place = np.full(len(self.texts), -1)
+        place[self.representatives] = np.arange(len(self.representatives))
+        return place
+
+    @cached_property
+    def _kept(self) -> Integers:
+        """Scores of known proteins with each representative, −1 where not yet asked.
+
+        That of two representatives, the same both ways round, is in the lower row.
+        """
+        return np.full(len(self.texts) * len(self.representatives), -1, dtype=np.int32)
+
+    def _scores(
+        self, queries: Strings, first: Integers, second: Integers, library: Library
+    ) -> Floats:
+        """Return the scores of pairs, of known proteins with each other aligned once."""
+        row = {text: at for at, text in enumerate(self.texts)}
+        known = np.array([row.get(text, -1) for text in queries], dtype=np.int64)[first]
+        if self.search != EVERY or (known < 0).all():
+            return library.scores(first, second + len(queries))
+        own, other = self._place[known], self._place[second]
+        is_known = (known >= 0) & (other >= 0)
+        is_turned = (known > second) & (own >= 0)
+        pair = np.where(is_turned, second, known) * len(self.representatives)
+        pair = (pair + np.where(is_turned, own, other))[is_known]
+        scores = np.empty(len(first))
+        is_new = ~is_known
+        _, once = np.unique(pair, return_index=True)
+        once = once[self._kept[pair[once]] < 0]
+        is_new[np.flatnonzero(is_known)[once]] = True
+        scores[is_new] = library.scores(first[is_new], second[is_new] + len(queries))
+        self._kept[pair[once]] = scores[is_known][once]
+        scores[is_known] = self._kept[pair]
+        return scores
 
     def _representatives(self, queries: Strings, threads: int) -> Integers:
         """Return queries and the representatives that each is scored with."""
@@ -213,7 +251,7 @@ def search_for(texts: Strings, family: Integers) -> str:
     """Return how representatives are to be looked at: each, by MMseqs2, or not (words alone)."""
     chosen = representatives_of(texts, family)
     cells = float(sum(map(len, texts))) * sum(map(len, texts[chosen]))
-    if cells <= MOST_CELLS:
+    if cells <= MOST_CELLS and len(texts) * len(chosen) <= MOST_PAIRS:
         return EVERY
     try:
         find_program()
