@@ -28,7 +28,8 @@ if ! "$venv/bin/python" -c 'import pip, sys; sys.exit(sys.version_info < (3, 11)
     "$python" -m venv --clear "$venv"
 fi
 echo "Installing $lock into $venv ..." >&2
-"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
+# Modules are compiled when first used: a run uses a fraction of them.
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --no-compile \
     --require-hashes --requirement "$lock"
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
     --no-index --no-deps --no-build-isolation --editable .

@@ -262,7 +262,10 @@ def test_what_cannot_be_compared_and_what_is_flagged_is_printed(
     write_fasta("use.fasta", {**kept, "stranger": "MKV" * 9})
     assert run_command_line(annotate("--proteins", "use.fasta")) == 0
     printed = capsys.readouterr().err
-    assert "out.tsv: 4 of 24 proteins: no sequence, or too short a one, to compare.\n" in printed
+    assert (
+        "out.tsv: 4 of 24 proteins: no sequence or vector to compare, or too short a sequence.\n"
+        in printed
+    )
     flagged = int((pd.read_csv("out.tsv", sep="\t")["novelty"] >= 0.95).sum())
     assert flagged > 0
     assert f"out.tsv: {flagged} of 24 proteins: unlike every known protein.\n" in printed

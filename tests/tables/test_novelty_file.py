@@ -83,10 +83,13 @@ def test_vectors_of_both_kinds_of_file_are_the_same(tmp_path: Path) -> None:
 
 def test_vectors_that_are_wrong_are_refused_with_all_their_problems(tmp_path: Path) -> None:
     path = tmp_path / "v.npz"
-    np.savez(path, id=np.array(["a", "a"]), vectors=np.array([[1.0], [np.inf]]))
+    np.savez(path, id=np.array(["a", "a", "b"]), vectors=np.array([[1.0], [np.inf], [-1e39]]))
     assert refusal(path) == (
         "v.npz, line 2, column 'id': the id 'a' stands in row 1 already. Remove one of them.\n"
-        "v.npz, line 2: the vector of 'a' has a number that is not finite. Remove the protein."
+        "v.npz, line 2: the vector of 'a' has a number that is not finite, or beyond 1e18. "
+        "Remove the protein.\n"
+        "v.npz, line 3: the vector of 'b' has a number that is not finite, or beyond 1e18. "
+        "Remove the protein."
     )
     np.savez(path, id=np.array(["a", "b"]), vectors=np.ones((3, 2)))
     assert refusal(path) == (

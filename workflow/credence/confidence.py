@@ -48,7 +48,7 @@ NOTE_TEXTS: dict[Note, str] = {  # without semicolons, which stand between two
     Note.NO_BANDWIDTH: "no bandwidth gives a steady curve, so the class's overall share",
     Note.UNSEEN_CLASS: "class never predicted in calibration, so no confidence",
     Note.NOT_CONVERGED: "the fit did not converge, so the class's overall share",
-    Note.NO_PLACE: "no sequence, or too short a one, to compare",
+    Note.NO_PLACE: "no sequence or vector to compare, or too short a sequence",
     Note.DISAGREES: "nearest known proteins speak for another class",
     Note.NOVEL: "unlike every known protein",
     Note.LITTLE_LIKE: "little like any known protein, so less sure",

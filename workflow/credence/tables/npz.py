@@ -141,6 +141,7 @@ def _read(stream: IO[bytes], n_bytes: int) -> bytearray:
     return data
 
 
+GREATEST = 1e18  # whose square single precision can hold
 REMEDY = "Give an npz file with the arrays id and vectors, or Parquet with the column id."
 
 
@@ -221,8 +222,8 @@ def _checked(where: str, ids: list[Any], values: Any) -> Vectors:
     if values.shape[1] == 0 or len(ids) == 0:
         problems.append(Problem(where, "it holds no numbers.", REMEDY))
     numbers = np.asarray(values, dtype=np.float64)
-    for bad in np.flatnonzero(~np.isfinite(numbers).all(axis=1)).tolist():
-        what = f"the vector of {ids[bad]!r} has a number that is not finite."
+    for bad in np.flatnonzero(~(np.abs(numbers) <= GREATEST).all(axis=1)).tolist():
+        what = f"the vector of {ids[bad]!r} has a number that is not finite, or beyond 1e18."
         problems.append(Problem(where, what, "Remove the protein.", bad + 1))
     raise_any(problems)
     return Vectors(np.array([str(id_) for id_ in ids], dtype=object), numbers)
