@@ -4,6 +4,7 @@ import math
 import warnings
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from credence.findings import Findings
@@ -67,6 +68,23 @@ def test_a_number_among_the_rest_is_no_arrow() -> None:
     axes = draw(comparison(0.35)).axes[0]
     assert not axes.texts
     assert axes.get_xlim()[1] > 0.35
+
+
+def test_an_interval_that_does_not_hold_its_number_is_drawn_where_it_lies() -> None:
+    plot = replace(
+        comparison(0.35), lower=((0.1, 0.2), (0.2, 0.4)), upper=((0.3, 0.25), (0.3, 0.5))
+    )
+    axes = draw(plot).axes[0]
+    drawn = [
+        tuple(np.round(segment[:, 0], 6).tolist())
+        for lines in axes.collections
+        for segment in lines.get_segments()
+    ]
+    assert drawn == [(0.1, 0.3), (0.2, 0.25), (0.2, 0.3), (0.4, 0.5)]
+    points = [
+        line.get_xdata().tolist() for line in axes.get_lines() if line.get_marker() != "None"
+    ]
+    assert points[:2] == [[0.2, 0.3], [0.25, 0.35]]
 
 
 @pytest.mark.parametrize("n_methods", [1, 2, 7, 20])

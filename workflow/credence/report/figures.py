@@ -156,13 +156,13 @@ def _draw_series(
     if plot.has_arrows:
         marker = "|" if 0 < number < len(plot.methods) - 1 else "o"
         colour = style.INK if marker == "|" else style.colour_of(0)
-    look: dict[str, Any] = {"elinewidth": 1.0, "ecolor": colour, "markerfacecolor": colour}
-    if plot.has_arrows:
-        look |= {"elinewidth": WIDE_LINE, "ecolor": (colour, FAINT)}
-        look |= {"markerfacecolor": style.PAPER} if number == 0 else {}
-    reach = np.nan_to_num(np.stack([value - lower, upper - value])[:, drawn])
-    look |= {"fmt": marker, "color": colour, "markersize": 9 if marker == "|" else 4}
-    axes.errorbar(value[drawn], height[drawn], xerr=reach, label=label, **look)
+    look: dict[str, Any] = {"color": colour, "linestyle": "none", "label": label}
+    look |= {"marker": marker, "markersize": 9 if marker == "|" else 4}
+    look |= {"markerfacecolor": style.PAPER} if plot.has_arrows and number == 0 else {}
+    # By themselves: of a skewed bootstrap an interval need not hold the number.
+    faint = {"linewidth": WIDE_LINE, "alpha": FAINT} if plot.has_arrows else {"linewidth": 1.0}
+    axes.hlines(height[drawn], lower[drawn], upper[drawn], color=colour, **faint)
+    axes.plot(value[drawn], height[drawn], **look)
     for row in np.flatnonzero(value > end):
         axes.plot(end * 0.985, height[row], marker=">", color=colour, markersize=4)
         axes.text(
