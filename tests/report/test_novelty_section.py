@@ -75,7 +75,10 @@ def test_no_sentence_comforts_where_a_foreign_sample_would_be_overlooked(small: 
         "proves little: the test would often overlook one protein in five that is shuffled"
     )
     assert f"is not shown to be of another kind (p = 0.2), which {overlooked}." in words
-    assert "a protein that is not flagged may still be foreign" in words
+    foreign = (
+        "A protein that is not flagged may still be foreign: of foils, which no class has, only"
+    )
+    assert f"{foreign} 0.61 of those shuffled are flagged." in words
     good = replace(found().foils[0], power=0.95, in_sample=(0.5, 0.9, 1.0))
     words = texts(with_novelty(small, found(foils=(good,))))
     assert "one protein in five of any of these foils would be noticed as a rule" in words

@@ -179,6 +179,13 @@ def _novelty_lead(found: NoveltyFinding) -> str:
     )
     if math.isnan(found.flag_distance):
         lead += " So few families can flag none: this says nothing of the proteins."
+    elif found.foils:
+        least = min(found.foils, key=lambda foil: foil.power)
+        if least.power < GOOD_POWER:
+            lead += (
+                " A protein that is not flagged may still be foreign: of foils, which no class "
+                f"has, only {share(least.power)} of those {least.kind} are flagged."
+            )
     if found.n > found.n_placed:
         lead += (
             f" {of(found.n - found.n_placed, 'protein')} could not be compared: no sequence, or "
@@ -228,8 +235,6 @@ def power_text(found: NoveltyFinding) -> str:
             f"foreign: families left out, a sample by themselves, have {two_decimals(found.kept)} "
             f"on average. {BEFORE}"
         )
-    if min(foil.power for foil in found.foils) < GOOD_POWER:
-        text += " Where few foils are noticed, a protein that is not flagged may still be foreign."
     if math.isnan(found.p_sample):
         return text
     text += f" The sample as a whole ({of(found.n_standing, 'protein')}, one of a cluster)"
