@@ -75,8 +75,7 @@ class AutoCalibration:
 
     def confidence(self, predictions: Predictions) -> Confidence:
         """Return the confidence of each prediction; without vectors that of the score alone."""
-        has_vector = predictions.scores is not None and predictions.is_distribution
-        mix = self.full if self.score_only is None or has_vector else self.score_only
+        mix = self.full if self.score_only is None or predictions.has_vectors else self.score_only
         stated = {name: self.members[name].confidence(predictions) for name in mix.members}
         first = next(iter(self.members.values())).confidence(predictions)  # the class's share
         answer = unknown(predictions.n_samples, Note.UNSEEN_CLASS)
@@ -317,12 +316,10 @@ def mean_loss(answer: Floats, labelled: Labelled) -> float:
 
 def lacking(method: Method, predictions: Predictions, settings: Auto) -> str:
     """Return why a method cannot be a member, or nothing."""
-    has_vector = predictions.scores is not None and predictions.is_distribution
     if method.needs is Need.VECTOR and settings.sees == "score":
         return "sees more than the top score"
-    if method.needs is Need.VECTOR and not has_vector:
-        return f"needs the {method.needs.value}"
-    if method.needs is Need.TOP_SCORE and predictions.top_score is None:
+    has_none = method.needs is Need.TOP_SCORE and predictions.top_score is None
+    if has_none or (method.needs is Need.VECTOR and not predictions.has_vectors):
         return f"needs the {method.needs.value}"
     return ""
 

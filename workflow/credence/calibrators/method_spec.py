@@ -10,7 +10,7 @@ from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.auto import AutoCalibrator
 from credence.calibrators.protocol import Calibration, Calibrator, FitOptions, Method, Need
 from credence.predictions import Floats, Labelled
-from credence.problems import InputError, Problem, nearest, refuse
+from credence.problems import Problem, gathering, nearest, raise_any, refuse
 from credence.settings import SettingRule, setting_rules
 
 ARROW = "->"
@@ -83,12 +83,9 @@ def parse_method(text: str, where: str, line: int | None = None) -> Specificatio
     stages: list[Stage] = []
     problems: list[Problem] = []
     for position, part in enumerate(text.split(ARROW)):
-        try:
+        with gathering(problems):
             stages.append(_parse_stage(part, position > 0, where, line))
-        except InputError as error:
-            problems.extend(error.problems)
-    if problems:
-        raise InputError(problems)
+    raise_any(problems)
     return Specification(tuple(stages))
 
 
@@ -120,8 +117,7 @@ def _parse_stage(text: str, is_later: bool, where: str, line: int | None) -> Sta
                 continue
             what = f"{word!r} is not allowed."
         problems.append(Problem(where, what, remedy, line, place))
-    if problems:
-        raise InputError(problems)
+    raise_any(problems)
     if is_later and method.needs.is_vector:
         what = f"{name!r} sees the whole score vector; a stage before it leaves one number."
         able = [name for name, method in BY_NAME.items() if not method.needs.is_vector]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from credence.predictions import Floats
-from credence.problems import InputError, Problem, nearest
+from credence.problems import Problem, nearest, raise_any
 from credence.settings import SettingRule, setting, setting_rules
 
 CLASS_NAMES = (
@@ -170,8 +170,7 @@ def world_settings(
             what, remedy = f"{value!r} is not allowed.", _remedy(value, default, rule)
         if remedy:
             problems.append(Problem(where, what, remedy, line_of(name), name))
-    if problems:
-        raise InputError(problems)
+    raise_any(problems)
     return WorldSettings(**values)
 
 
