@@ -86,14 +86,9 @@ def _tests_of_block(
         # Differences of one sign show signs no scatter: that of independent proteins counts too.
         p_values = {test: max(p, alone[test]) for test, p in p_values.items()}
         power = dict.fromkeys(power, float("nan"))
-    counts = (len(confidence), len(present))
-    found = []
-    for test in TAILS:
-        p = (p_values[test], float("nan"), alone[test])
-        found.append(
-            CalibrationTest(method, class_name, test, value[test], *p, power[test], *counts)
-        )
-    return found
+    nan, counts = float("nan"), (len(confidence), len(present))
+    columns = {one: (value[one], p_values[one], nan, alone[one], power[one]) for one in TAILS}
+    return [CalibrationTest(method, class_name, one, *of, *counts) for one, of in columns.items()]
 
 
 def _by_signs(

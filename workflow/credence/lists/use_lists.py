@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from credence.findings import ProteinList, UseLists, VerifyClass
-from credence.lists.errors import ListErrors, Right, errors_of
+from credence.lists.errors import ListErrors, errors_of
 from credence.lists.held_out import STEPS, HeldOut
 from credence.lists.plan import by_stratum, plan_of
 from credence.lists.thresholds import curve_of
@@ -39,13 +39,9 @@ def use_lists(
             whole.append(_ending_at(class_name, own, 0, 1.0, level))
     plan = plan_of(held_out, by_stratum(counts), N_VERIFY)
     width, after = plan.width(), plan.width(plan.n_verify)
-    verify = tuple(
-        VerifyClass(name, int(n), float(width[class_]), float(after[class_]))
-        for class_, (name, n) in enumerate(
-            zip(class_names, plan.n_verify.sum(axis=1), strict=True)
-        )
-        if n
-    )
+    columns = (plan.n_verify.sum(axis=1).tolist(), width.tolist(), after.tolist())
+    rows = zip(class_names, *columns, strict=True)
+    verify = tuple(VerifyClass(*row) for row in rows if row[1])
     return UseLists(
         name=name,
         n=int(counts.sum()),
@@ -84,20 +80,10 @@ def _ending_at(
     relatives: float | None = None,
 ) -> ProteinList:
     """Return the list that ends at a step; an empty one without a step."""
-    nothing = Right(expected=0.0, lower=0.0, upper=0.0, lower_alike=0.0, upper_alike=0.0)
-    right = nothing if end is None else errors.right(end, level, relatives)
-    return ProteinList(
-        class_name=class_name,
-        error=error,
-        is_certain=is_certain,
-        confidence=math.nan if end is None else float(STEPS[end]),
-        n=0 if end is None else int(errors.n_listed[end]),
-        n_families=0 if end is None else int(errors.above.n_families[end]),
-        right=right.expected,
-        right_lower=right.lower,
-        right_upper=right.upper,
-        alike_lower=right.lower_alike,
-        alike_upper=right.upper_alike,
-        estimate=math.nan if end is None else float(errors.error[end]),
-        bound=math.nan if end is None else float(errors.bound[end]),
-    )
+    asked, nan = (class_name, error, is_certain), math.nan
+    if end is None:
+        return ProteinList(*asked, nan, 0, 0, *(0.0,) * 5, nan, nan)
+    found = (float(STEPS[end]), int(errors.n_listed[end]), int(errors.above.n_families[end]))
+    of = errors.right(end, level, relatives)
+    right = (of.expected, of.lower, of.upper, of.lower_alike, of.upper_alike)
+    return ProteinList(*asked, *found, *right, float(errors.error[end]), float(errors.bound[end]))
