@@ -112,9 +112,8 @@ class MatrixModel:
         error = np.empty(len(design))
         for start in range(0, len(design), CHUNK):
             part = slice(start, start + CHUNK)
-            gradient = (slope[part, :, None] * design[part, None, :]).reshape(
-                len(design[part]), -1
-            )
+            gradient = slope[part, :, None] * design[part, None, :]
+            gradient = gradient.reshape(len(gradient), -1)
             error[part] = standard_error(gradient, self.covariance)
         log_odds = log_p[rows, chosen] - log_rest
         return value, *log_odds_interval(log_odds, error, self.level, self.n_clusters[chosen])
@@ -154,8 +153,7 @@ class Matrix:
         """Return the map learnt from proteins of the active classes."""
         logs = sorted_log_scores(labelled.predictions)
         names = labelled.predictions.class_names
-        order_of_names = name_order(names)
-        true_class = np.argsort(order_of_names)[labelled.true_class]
+        true_class = np.argsort(name_order(names))[labelled.true_class]
         order = canonical_order(np.column_stack([logs, true_class]), labelled)
         of_rows = (with_ones(logs[order]), true_class[order], labelled.weight[order])
         problem = ScalingProblem(*of_rows, self.ridge(len(names)))
@@ -163,13 +161,8 @@ class Matrix:
         _, cluster = np.unique(labelled.cluster[order].astype(str), return_inverse=True)
         covariance = spread(problem, matrix, inverse, cluster) if options.n_draws > 0 else None
         chosen = predicted_rank(labelled.predictions)[order]
-        return MatrixModel(
-            tuple(names[class_] for class_ in order_of_names),
-            matrix,
-            covariance,
-            options.level,
-            clusters_by_class(chosen, cluster, labelled.weight[order], len(names)),
-        )
+        n_clusters = clusters_by_class(chosen, cluster, labelled.weight[order], len(names))
+        return MatrixModel(tuple(sorted(names)), matrix, covariance, options.level, n_clusters)
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,13 +271,12 @@ def spread(problem: ScalingProblem, matrix: Floats, inverse: Floats, cluster: In
     return np.stack([jackknifed(shift, n_clusters), inverse])
 
 
-def clusters_by_class(chosen: Integers, cluster: Integers, weight: Floats, n: int) -> Floats:
-    """Return the effective number of clusters of each predicted class, 1 where none."""
-    number = np.ones(n)
-    for class_ in np.unique(chosen):
-        own = chosen == class_
-        number[class_] = effective_clusters(cluster[own], weight[own])
-    return number
+def clusters_by_class(
+    class_: Integers, cluster: Integers, weight: Floats, n: int, none: float = 1.0
+) -> Floats:
+    """Return the effective number of clusters of each class."""
+    rows = [class_ == number for number in range(n)]
+    return np.array([effective_clusters(cluster[r], weight[r]) if r.any() else none for r in rows])
 
 
 METHOD = vector_method(

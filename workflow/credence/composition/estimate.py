@@ -22,8 +22,6 @@ from credence.composition.both_samples import (
     UseSample,
     at_level,
     cell_weights,
-    clusters_by_class,
-    effective_rows,
     gamma_weights,
     half_weights,
     predicted_draw,
@@ -39,7 +37,7 @@ from credence.progress import each
 def evidence_of(sample: CalibrationSample, use: UseSample) -> EstimatorInput:
     """Return what both sets say, each row once."""
     found = next(drawn_evidence(sample, use, np.ones((len(sample.unit_key), 1)), is_drawn=False))
-    return replace(found, class_number=clusters_by_class(sample))
+    return replace(found, class_number=sample.class_number)
 
 
 def drawn_evidence(
@@ -49,7 +47,6 @@ def drawn_evidence(
     labelled, model, cells = sample.labelled, sample.model, use.cells
     n_classes = labelled.predictions.n_classes
     confusion = sample.masses(sample.outcome, n_classes**2, weights)
-    n_calibration = effective_rows(sample)
     if model is not None and cells is not None:
         if is_drawn:
             assert sample.logs is not None
@@ -65,7 +62,7 @@ def drawn_evidence(
         plain = EstimatorInput(
             confusion[:, draw].reshape(n_classes, n_classes),
             predicted / predicted.sum(),
-            n_calibration,
+            sample.n_clusters,
             use.n_units,
         )
         if model is None or cells is None:
@@ -303,7 +300,7 @@ def estimate_composition(
     low, high = np.quantile(unbounded, [special.ndtr(-1.0), special.ndtr(1.0)], axis=1)
     deviation = np.asarray((high - low) / 2.0)
     # An interval rests on the fewer: the class's clusters, or the use-set's genomes.
-    n_units = np.minimum(clusters_by_class(sample), use.n_units)
+    n_units = np.minimum(sample.class_number, use.n_units)
     lower, upper = _interval(found, draws, deviation, n_units, options)
     ends = np.stack([found.share, found.share])
     for class_ in np.flatnonzero(found.is_free):

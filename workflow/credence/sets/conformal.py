@@ -224,7 +224,6 @@ def judge_sets(
     for judged in left_out(fold):  # without another fold every class may be
         sets = fit_sets(labelled.take(~judged), options)
         found[judged] = sets.contains(labelled.predictions.take(judged))
-    found = found
     limits = fit_sets(labelled, options).limits()
     covered = found[np.arange(labelled.n_samples), labelled.true_class]
     size = found.sum(axis=1)
