@@ -78,9 +78,8 @@ def difference_scatter(metric: Metric, one: Measures, other: Measures) -> Scatte
     if name in one.losses:
         return scatter_of(one.relatives, twice(one.losses[name] - other.losses[name]))
     first, second = one.scatter[name], other.scatter[name]
-    return Scatter(
-        np.maximum(first.stretch, second.stretch), np.minimum(first.freedom, second.freedom)
-    )
+    freedom = np.minimum(first.freedom, second.freedom)
+    return Scatter(np.maximum(first.stretch, second.stretch), freedom)
 
 
 def difference_interval(
@@ -90,7 +89,7 @@ def difference_interval(
     number: int,
     level: float,
     scatter: Scatter,
-    floors: tuple[float, float] = (0.0, 0.0),
+    floors: tuple[float, float],
 ) -> tuple[float, float]:
     """Return the interval of one method's metric minus another's (decision 0403)."""
     name = metric.name
@@ -202,15 +201,9 @@ class Judge:
     def judged(self, stated: Stated, known: Booleans) -> Judged:
         """Return the proteins as one method sees them."""
         of, score = self.labelled, self.labelled.predictions.top_score
-        every = Judged(
-            stated.confidence,
-            of.is_correct,
-            of.weight,
-            None if score is None else score / of.predictions.scale,
-            stated.probabilities,
-            of.true_class,
-        )
-        return every.take(known)
+        share = None if score is None else score / of.predictions.scale
+        rest = (of.weight, share, stated.probabilities, of.true_class)
+        return Judged(stated.confidence, of.is_correct, *rest).take(known)
 
     def outcome(self, key: Key, stated: Stated, known: Booleans) -> _Outcome:
         """Return the measures of one method with the counts they rest on."""
@@ -301,12 +294,10 @@ class Judge:
                 continue
             lower, upper = NOTHING
             if name in scatter and first.n_units[number] >= MIN_CLUSTERS:
-                floor, base = (
-                    chance.get((*of.key, class_name, name), 0.0) for of in (first, second)
-                )
-                lower, upper = difference_interval(
-                    metric, one, other, number, self.options.level, scatter[name], (floor, base)
-                )
+                keys = ((*of.key, class_name, name) for of in (first, second))
+                floor, base = (chance.get(key, 0.0) for key in keys)
+                how = (number, self.options.level, scatter[name], (floor, base))
+                lower, upper = difference_interval(metric, one, other, *how)
             where = (first.key[0], second.key[0], class_name, first.key[1], name)
             value = float(one.value[name][number] - other.value[name][number])
             found.append(Difference(*where, value, lower, upper, int(first.n[number])))

@@ -141,14 +141,10 @@ def place(family: Family, judged: Judged, block: Integers, n_blocks: int) -> Bin
         if own is not None:
             parts.append((rows[own.row], number, own))
     parts.append((cells.row, n_blocks, cells))
-    return BinPlaces(
-        np.concatenate([rows for rows, _, _ in parts]),
-        np.concatenate([number * cells.n_cells + own.cell for _, number, own in parts]),
-        n_blocks + 1,
-        cells.n_cells,
-        np.concatenate([own.values for _, _, own in parts], axis=1),
-        has_all=True,
-    )
+    row = np.concatenate([rows for rows, _, _ in parts])
+    position = np.concatenate([number * cells.n_cells + own.cell for _, number, own in parts])
+    values = np.concatenate([own.values for _, _, own in parts], axis=1)
+    return BinPlaces(row, position, n_blocks + 1, cells.n_cells, values, has_all=True)
 
 
 def unit_matrices(
@@ -205,8 +201,7 @@ class Drawing:
 
     def parts(self) -> list[Floats]:
         """Return weights of the units, shape (n_units, part of the draws) each."""
-        blocks = weight_blocks(self.key, self.n_draws, DRAWS_AT_ONCE)
-        return [weight for _, weight in blocks]
+        return [weight for _, weight in weight_blocks(self.key, self.n_draws, DRAWS_AT_ONCE)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from credence.confidence import NOTE_TEXTS, USES, Confidence, use_of
+from credence.confidence import NOTE_TEXTS, USES, Confidence, counted, use_of
 from credence.findings import (
     DistanceBand,
     FoilFinding,
@@ -65,9 +65,8 @@ def use_set_of(
     for class_name, row in zip(class_names, by_class.tolist(), strict=False):
         n_known, n_unknown, *at_least, n_evident, n_in_range = row
         halves = tuple(at_least[: len(LEVELS)]), tuple(at_least[len(LEVELS) :])
-        classes.append(
-            UseClass(class_name, n_known + n_unknown, n_unknown, *halves, n_evident, n_in_range)
-        )
+        n = n_known + n_unknown
+        classes.append(UseClass(class_name, n, n_unknown, *halves, n_evident, n_in_range))
     return UseSet(
         name=name,
         method=method,
@@ -88,9 +87,7 @@ def summarise_use_set(
     value, is_evident = confidence.value, use_of(confidence) != USES[-1]
     columns = (predictions.predicted_class, value, confidence.lower, is_evident, ~np.isnan(value))
     counts = counts_of(predictions.n_classes, UseColumns(*columns))
-    notes = {
-        text: int(((confidence.note & int(flag)) != 0).sum()) for flag, text in NOTE_TEXTS.items()
-    }
+    notes = counted(confidence.note, tuple(NOTE_TEXTS))
     return use_set_of(name, method, predictions.class_names, counts, notes)
 
 
@@ -150,8 +147,7 @@ class NovelSet:
         standing, tested = np.concatenate([np.empty(0), *self._standing]), None
         if self.detector is not None and len(standing):
             tested = sample_test(self.detector, np.sort(standing))
-        own = reference.sorted_distances if self.detector is None else self.detector.held
-        own = np.sort(own)
+        own = np.sort(reference.sorted_distances if self.detector is None else self.detector.held)
         distances = np.concatenate([use, own])
         end = float(np.quantile(distances, FARTHEST)) if len(distances) else 1.0
         start = float(np.quantile(distances, 1.0 - FARTHEST)) if self.detector else 0.0
