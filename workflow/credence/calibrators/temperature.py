@@ -6,7 +6,6 @@ by its sum and floored at half a step; T and the award A are one for all or one 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,7 +19,7 @@ from credence.calibrators.newton import (
     twins_of,
     variance_clusters,
 )
-from credence.calibrators.protocol import FitOptions, Law
+from credence.calibrators.protocol import FitOptions, Law, Method
 from credence.calibrators.score_logs import (
     ScoreRows,
     blocks_of,
@@ -175,15 +174,9 @@ def vector_profile(rows: ScoreRows, measure: str, log_temperature: float) -> Pro
         value = 1.0 + square - 2.0 * true
         slope = square * tilt - 2.0 * true * first
         curvature = square * (tilt**2 + bend) - 2.0 * true * (first**2 + second)
-    in_beta = float((rows.weight * slope).sum())
-    in_beta_twice = float((rows.weight * curvature).sum())
-    return Profile(
-        log_temperature,
-        float((rows.weight * value).sum()),
-        -beta * in_beta,
-        beta * in_beta + beta**2 * in_beta_twice,
-        np.zeros(rows.n_runs),
-    )
+    loss, in_beta, twice = (float((rows.weight * of).sum()) for of in (value, slope, curvature))
+    curved = beta * in_beta + beta**2 * twice
+    return Profile(log_temperature, loss, -beta * in_beta, curved, np.zeros(rows.n_runs))
 
 
 def full_moments(rows: ScoreRows, beta: float) -> tuple[Floats, Floats, Floats]:
@@ -328,9 +321,8 @@ def spread_of(
             if not has_awards:
                 break
         n_parameters = 2 if is_by_class and has_awards else 1
-        for run, (class_, part) in enumerate(
-            zip(classes_of(rows, labelled), rows.slices, strict=True)
-        ):
+        runs = zip(classes_of(rows, labelled), rows.slices, strict=True)
+        for run, (class_, part) in enumerate(runs):
             own = np.unique(cluster[part], return_inverse=True)[1]
             n_own = effective_clusters(own, rows.weight[part])
             critical[class_] = critical_value(n_own, n_parameters, options)
@@ -413,7 +405,6 @@ def vector_covariances(
     return covariances(terms, curvature, np.array([[float(expected.sum())]]))
 
 
-REFERENCE = "Salamon et al. 2023, {}, doi 10.3390/make5030043"
 MEASURES = ("nll", "brier")
 MEASURE_HELP = "The loss to minimise: negative log-likelihood or Brier's squared error."
 
@@ -539,33 +530,18 @@ class ClassTemperaturesWithAwards(TemperatureMethod):
     measure: str = setting("nll", MEASURE_HELP, choices=MEASURES)
 
 
-member = partial(
-    vector_method,
-    model=TemperatureModel,
-    laws=frozenset({Law.REPEAT_IS_WEIGHT}),
-    gives_vector=True,
-)
-STS = member(
-    "sts",
-    "One temperature for all classes (single temperature scaling).",
-    "Guo et al. 2017, arXiv 1706.04599; " + REFERENCE.format("section 9"),
-    SharedTemperature,
-)
-CSTS = member(
-    "csts",
-    "A temperature for each predicted class.",
-    REFERENCE.format("section 10"),
-    ClassTemperatures,
-)
-TSWA = member(
-    "tswa",
-    "One temperature, and an award for each predicted class.",
-    REFERENCE.format("section 11"),
-    TemperatureWithAwards,
-)
-CSTSWA = member(
-    "cstswa",
-    "A temperature and an award for each predicted class.",
-    REFERENCE.format("section 11"),
-    ClassTemperaturesWithAwards,
-)
+def member(name: str, summary: str, section: int, settings: type[Any], also: str = "") -> Method:
+    """Return the registry's entry of a member of the family."""
+    reference = f"{also}Salamon et al. 2023, section {section}, doi 10.3390/make5030043"
+    rest: dict[str, Any] = {"laws": frozenset({Law.REPEAT_IS_WEIGHT}), "gives_vector": True}
+    return vector_method(name, summary, reference, settings, TemperatureModel, **rest)
+
+
+GUO = "Guo et al. 2017, arXiv 1706.04599; "
+SINGLE = "One temperature for all classes (single temperature scaling)."
+STS = member("sts", SINGLE, 9, SharedTemperature, GUO)
+CSTS = member("csts", "A temperature for each predicted class.", 10, ClassTemperatures)
+AWARDED = "One temperature, and an award for each predicted class."
+TSWA = member("tswa", AWARDED, 11, TemperatureWithAwards)
+BOTH = "A temperature and an award for each predicted class."
+CSTSWA = member("cstswa", BOTH, 11, ClassTemperaturesWithAwards)
