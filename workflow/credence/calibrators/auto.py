@@ -122,13 +122,8 @@ def best_weights(chance: Floats, mass: Floats, prior: Floats, families: float) -
 
 def distinct(values: Floats) -> Booleans:
     """Return which members are not the same as an earlier one."""
-    found = np.ones(values.shape[1], dtype=np.bool_)
-    for place in range(values.shape[1]):
-        found[place] = not any(
-            found[earlier] and np.array_equal(values[:, earlier], values[:, place])
-            for earlier in range(place)
-        )
-    return found
+    columns = [column.tobytes() for column in values.T + 0.0]
+    return np.array([columns.index(one) == place for place, one in enumerate(columns)])
 
 
 def mix_of(
@@ -157,12 +152,9 @@ def mix_of(
     def thinned(weights: Floats) -> Floats:
         return np.asarray(weights[used] / weights[used].sum())
 
-    return Mix(
-        tuple(name for name, is_used in zip(names, used, strict=True) if is_used),
-        thinned(pooled),
-        {name: thinned(weights) for name, weights in by_class.items()},
-        None,
-    )
+    by_class = {name: thinned(weights) for name, weights in by_class.items()}
+    kept_names = tuple(np.array(names, dtype=object)[used].tolist())
+    return Mix(kept_names, thinned(pooled), by_class, None)
 
 
 @dataclass(frozen=True)

@@ -193,14 +193,9 @@ class ClassMasses:
 def class_masses(sample: ClassSample) -> ClassMasses:
     """Return the masses of a class's positives."""
     units = fixed(sample.weight)
-    weight = units.sum()
-    return ClassMasses(
-        masses_of(sample),
-        units.where(sample.is_correct).sum(),
-        weight,
-        weight**2 / fixed(sample.weight**2).sum(),
-        _support(sample, units),
-    )
+    right, weight = units.where(sample.is_correct).sum(), units.sum()
+    number = weight**2 / fixed(sample.weight**2).sum()
+    return ClassMasses(masses_of(sample), right, weight, number, _support(sample, units))
 
 
 def _support(sample: ClassSample, units: FixedPoint) -> Support:
