@@ -59,12 +59,11 @@ def drawn_evidence(
         gathered = use.total_probability / use.n_rows - mass @ kept
     for draw in range(weights.shape[1]):
         predicted = predicted_draw(use, draw) if is_drawn else use.counts.sum(axis=1)
-        plain = EstimatorInput(
+        joint, share = (
             confusion[:, draw].reshape(n_classes, n_classes),
             predicted / predicted.sum(),
-            sample.n_clusters,
-            use.n_units,
         )
+        plain = EstimatorInput(joint, share, sample.n_clusters, use.n_units)
         if model is None or cells is None:
             yield plain
             continue
@@ -302,21 +301,15 @@ def estimate_composition(
     # An interval rests on the fewer: the class's clusters, or the use-set's genomes.
     n_units = np.minimum(sample.class_number, use.n_units)
     lower, upper = _interval(found, draws, deviation, n_units, options)
-    ends = np.stack([found.share, found.share])
+    ends, flat = np.stack([found.share, found.share]), found.flat
+    rules = {"A_ub": -flat, "b_ub": found.share, "b_eq": [0.0], "bounds": (None, None)}
     for class_ in np.flatnonzero(found.is_free):
         for end, sign in enumerate((1.0, -1.0)):
-            reached = optimize.linprog(
-                sign * found.flat[class_],
-                A_ub=-found.flat,
-                b_ub=found.share,
-                A_eq=found.flat.sum(axis=0)[None, :],
-                b_eq=[0.0],
-                bounds=(None, None),
-            )
+            summed = flat.sum(axis=0)[None, :]
+            reached = optimize.linprog(sign * flat[class_], A_eq=summed, **rules)
             if reached.status == 0:
                 ends[end, class_] += sign * reached.fun
-    least, greatest = ends[0], ends[1]
-    lower, upper = np.minimum(lower, least), np.maximum(upper, greatest)
+    lower, upper = np.minimum(lower, ends[0]), np.maximum(upper, ends[1])
     lower[~is_known], upper[~is_known] = 0.0, 1.0
     return replace(
         composition,
@@ -334,25 +327,17 @@ def fixed_composition(sample: CalibrationSample, share: Floats | None) -> Compos
     n_classes = sample.labelled.predictions.n_classes
     own = np.bincount(true_class, weights=weight, minlength=n_classes) / weight.sum()
     taken = own if share is None else share
-    return Composition(
-        calibration_share=own,
-        share=taken,
-        lower=taken,
-        upper=taken,
-        draws=np.zeros((n_classes, 0)),
-        calibration_draws=np.zeros((n_classes, 0)),
-        deviation=np.zeros(n_classes),
-        is_known=own > 0,
-    )
+    none, nothing = np.zeros((n_classes, 0)), np.zeros(n_classes)
+    return Composition(own, taken, taken, taken, none, none, nothing, own > 0)
 
 
 def _within(estimator: Estimator, evidence: EstimatorInput, is_known: Booleans) -> Estimate:
     assert estimator.estimate is not None
     found = estimator.estimate(evidence.among(is_known))
-    share, unbounded = np.zeros(len(is_known)), np.zeros(len(is_known))
-    flat = np.zeros((len(is_known), found.flat.shape[1]))
-    share[is_known], unbounded[is_known], flat[is_known] = found.share, found.unbounded, found.flat
-    return Estimate(share, unbounded, flat)
+    every = [np.zeros((len(is_known), *of.shape[1:])) for of in vars(found).values()]
+    for whole, own in zip(every, vars(found).values(), strict=True):
+        whole[is_known] = own
+    return Estimate(*every)
 
 
 def _interval(
