@@ -93,16 +93,12 @@ def event_data(
     ids = labelled.predictions.ids.astype(str)
     order = np.lexsort((ids, keys_of(ids.astype(object))))
     labelled = labelled.take(order)
-    ordered = replace(
-        evidence,
-        predictions=labelled.predictions,
-        columns={name: values[order] for name, values in evidence.columns.items()},
-        neighbours=None if evidence.neighbours is None else evidence.neighbours[order],
-    )
-    names = np.array(labelled.predictions.class_names, dtype=object)
-    fold = fold_of(
-        labelled.cluster, names[labelled.predictions.predicted_class].astype(str), options.n_folds
-    )
+    of, beside = labelled.predictions, evidence.neighbours
+    columns = {name: values[order] for name, values in evidence.columns.items()}
+    beside = None if beside is None else beside[order]
+    ordered = replace(evidence, predictions=of, columns=columns, neighbours=beside)
+    named = np.array(of.class_names, dtype=object)[of.predicted_class].astype(str)
+    fold = fold_of(labelled.cluster, named, options.n_folds)
     cluster, key = encode_clusters(labelled.cluster)
     confidence = None
     if options.agrees and calibrators:
@@ -128,9 +124,8 @@ def examples_of(data: EventData, table: FeatureTable, came_true: Booleans) -> Ex
     """Return what forecasters see of an event."""
     by_itself = [name for name in ("event_score", "top_score") if name in table.feature]
     main = table.feature.index(by_itself[0]) if by_itself else 0
-    return Examples(
-        table.values, came_true.astype(float), data.labelled.weight, data.cluster, main
-    )
+    outcome = came_true.astype(float)
+    return Examples(table.values, outcome, data.labelled.weight, data.cluster, main)
 
 
 NAME = "one_vs_all"
@@ -244,9 +239,9 @@ def _finding(
 ) -> findings.EventFinding:
     options, of = data.options, data.labelled
     question = as_question(of, asked.came_true)
-    entries = {(PUBLISHED, HELD_OUT): Stated(published)}
-    entries |= {(name, HELD_OUT): Stated(values) for name, values in stated.items()}
-    judgement = judge(question, entries, PUBLISHED, options.judging)
+    shown = {(PUBLISHED, HELD_OUT): Stated(published)}
+    entries = {(name, HELD_OUT): Stated(values) for name, values in stated.items()}
+    judgement = judge(question, shown | entries, PUBLISHED, options.judging)
     is_learnt = not asked.note and not learnt[options.forecaster].is_scarce
     return findings.EventFinding(
         name=asked.event.name,
@@ -258,9 +253,7 @@ def _finding(
         note=_fitted(asked, learnt, options.forecaster).note,
         metrics=_over_all(judgement.metrics, SHOWN),
         differences=_over_all(judgement.differences, COMPARED),
-        reliability=reliability_of(
-            question, None, {(PUBLISHED, HELD_OUT): Stated(published)}, options.judging
-        ),
+        reliability=reliability_of(question, None, shown, options.judging),
         tuned=tuple(
             findings.TunedFinding(name, FORECASTERS[name].tuned, part.value)
             for name, part in learnt.items()
@@ -292,9 +285,8 @@ def _ablations(
     for group in groups:
         kept = [name for name in used if FEATURES[name].group != group]
         examples = examples_of(data, asked.table.only(kept), asked.came_true)
-        without = with_settings_of(
-            learnt[options.forecaster], forecaster, examples, data.fold, options.min_positives
-        )
+        how = (forecaster, examples, data.fold, options.min_positives)
+        without = with_settings_of(learnt[options.forecaster], *how)
         entries[group, HELD_OUT] = Stated(without)
     judgement = judge(question, entries, "all", options.judging)
     found = {(one.method, one.metric): one for one in _over_all(judgement.differences, COMPARED)}

@@ -253,9 +253,8 @@ class FeatureTable:
     def only(self, names: Sequence[str]) -> "FeatureTable":
         """Return the columns of some features."""
         kept = [place for place, name in enumerate(self.feature) if name in names]
-        return FeatureTable(
-            self.values[:, kept], tuple(self.feature[place] for place in kept), self.missing
-        )
+        names = tuple(self.feature[place] for place in kept)
+        return FeatureTable(self.values[:, kept], names, self.missing)
 
 
 def table_of(seen: Seen, names: Sequence[str]) -> FeatureTable:

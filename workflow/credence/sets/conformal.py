@@ -161,13 +161,12 @@ def fit_sets(labelled: Labelled, options: SetOptions | None = None) -> Predictio
     codes, _ = encode_clusters(labelled.cluster)
     weight = family_weights(labelled)
     ladders = []
-    for class_, _ in enumerate(labelled.predictions.class_names):
+    names = labelled.predictions.class_names
+    for class_ in range(len(names)):
         rows = np.flatnonzero(labelled.true_class == class_)
         n_clusters = len(np.unique(codes[rows]))
         ladders.append(_ladder(strange[rows, class_], weight[rows], n_clusters))
-    return PredictionSets(
-        labelled.predictions.class_names, options or SetOptions(), tuple(ladders)
-    )
+    return PredictionSets(names, options or SetOptions(), tuple(ladders))
 
 
 def family_weights(labelled: Labelled) -> Floats:
