@@ -118,13 +118,9 @@ def score_law() -> ScoreLaw:
                 share *= (1.0 - TRUE_CLASS_IS_RIVAL) / share.sum()
                 share[true_class] = TRUE_CLASS_IS_RIVAL
             rival[true_class, favoured] = share / share.sum()
-    return ScoreLaw(
-        prevalence=prevalence,
-        favour=favour,
-        rival=rival,
-        bias=rng.normal(0.0, SPREAD_NETWORK_BIAS, (N_NETWORKS, N_CLASSES)),
-        sharpness=np.exp(rng.normal(0.0, SPREAD_SHARPNESS, N_NETWORKS)),
-    )
+    bias = rng.normal(0.0, SPREAD_NETWORK_BIAS, (N_NETWORKS, N_CLASSES))
+    sharpness = np.exp(rng.normal(0.0, SPREAD_SHARPNESS, N_NETWORKS))
+    return ScoreLaw(prevalence, favour, rival, bias, sharpness)
 
 
 MOST_SAMPLES = 100_000_000  # beyond it, ids alone fill the memory of any workstation
