@@ -12,17 +12,8 @@ from credence.problems import Problem, nearest, raise_any
 from credence.settings import SettingRule, setting, setting_rules
 
 CLASS_NAMES = (
-    "Major capsid",
-    "Minor capsid",
-    "Baseplate",
-    "Major tail",
-    "Minor tail",
-    "Portal",
-    "Tail fiber",
-    "Tail shaft",
-    "Collar",
-    "HTJ",
-    "Other",
+    *("Major capsid", "Minor capsid", "Baseplate", "Major tail", "Minor tail", "Portal"),
+    *("Tail fiber", "Tail shaft", "Collar", "HTJ", "Other"),
 )
 N_CLASSES = len(CLASS_NAMES)
 N_NETWORKS = 10

@@ -41,6 +41,10 @@ class Families:
         names = np.array([f"{prefix}_{i:06d}" for i in range(self.n_families)], dtype=object)
         return np.repeat(names, self.size)
 
+    def without_duplicates(self) -> "Families":
+        """Return the same families, none of whose members is an exact copy."""
+        return replace(self, is_duplicate=np.zeros(self.n_members, dtype=bool))
+
 
 def draw_families(
     settings: WorldSettings, n_members: int, prevalence: Floats, rng: np.random.Generator
@@ -61,11 +65,6 @@ def draw_families(
     is_duplicate = rng.random(n_members) < SHARE_DUPLICATES
     is_duplicate[np.cumsum(size) - size] = False
     return Families(class_.astype(np.int64), size, is_duplicate)
-
-
-def without_duplicates(families: Families) -> Families:
-    """Return the same families, none of whose members is an exact copy."""
-    return replace(families, is_duplicate=np.zeros(families.n_members, dtype=bool))
 
 
 def whole_shares(prevalence: Floats, n_members: int) -> Integers:

@@ -10,13 +10,7 @@ import numpy as np
 from credence.predictions import Floats, Integers, Labelled, Strings
 from credence.simulate.law import CLASS_NAMES, N_CLASSES, USE_PREVALENCE, WorldSettings, score_law
 from credence.simulate.scores import as_labelled, draw_scores
-from credence.simulate.sequences import (
-    Families,
-    draw_families,
-    evolve,
-    relative,
-    without_duplicates,
-)
+from credence.simulate.sequences import Families, draw_families, evolve, relative
 
 NOTICE = (
     "Simulated data: these proteins, scores and labels were made by a computer program "
@@ -139,7 +133,7 @@ def make_world(settings: WorldSettings) -> World:
     def draw(part: str, n_members: int, shares: Floats) -> SimulatedSet:
         families = draw_families(settings, n_members, shares, rng[part])
         if part == "trove":
-            families = without_duplicates(families)
+            families = families.without_duplicates()
         scores, networks = draw_scores(families, rng[part], keep_networks=True)
         assert networks is not None
         sequences = evolve(families, rng[part], settings.signal)
@@ -239,8 +233,8 @@ def _mixed_trove(
         assert networks is not None
         return scores[0], networks[0]
 
-    drawn_families = draw_families(settings, NEW_PER_DEFECT * n, score_law().prevalence, rng)
-    new = without_duplicates(drawn_families)
+    families = draw_families(settings, NEW_PER_DEFECT * n, score_law().prevalence, rng)
+    new = families.without_duplicates()
     scores, networks = draw_scores(new, rng, keep_networks=True)
     assert networks is not None
     names = new.names("simulated_mixed_family")
