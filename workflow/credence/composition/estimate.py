@@ -16,17 +16,8 @@ from scipy import optimize, special
 from credence.calibrators.classwise import kish
 from credence.calibrators.intervals import LEAST_FREEDOM, expanded_quantiles, tail_levels
 from credence.calibrators.protocol import FitOptions
-from credence.composition.both_samples import (
-    HALF_ROW,
-    CalibrationSample,
-    UseSample,
-    at_level,
-    cell_weights,
-    gamma_weights,
-    half_weights,
-    predicted_draw,
-    use_sample,
-)
+from credence.composition import both_samples
+from credence.composition.both_samples import HALF_ROW, CalibrationSample, UseSample
 from credence.composition.estimators import Estimate, Estimator, EstimatorInput
 from credence.composition.probabilities import parameter_draws
 from credence.draws import cluster_weights, keys_of, uniform
@@ -58,7 +49,7 @@ def drawn_evidence(
         # What keeping a part of the rows has changed in the mean is known, and taken back.
         gathered = use.total_probability / use.n_rows - mass @ kept
     for draw in range(weights.shape[1]):
-        predicted = predicted_draw(use, draw) if is_drawn else use.counts.sum(axis=1)
+        predicted = both_samples.predicted_draw(use, draw) if is_drawn else use.counts.sum(axis=1)
         joint, share = (
             confusion[:, draw].reshape(n_classes, n_classes),
             predicted / predicted.sum(),
@@ -75,8 +66,8 @@ def drawn_evidence(
             )
             # Half a row that is surely of each class: a share of 0 has a width.
             probability = np.concatenate([probability, np.eye(n_classes)])
-            half = np.isfinite(model.bias) * half_weights(use, draw)
-            mass = np.concatenate([cell_weights(use, draw), half])
+            half = np.isfinite(model.bias) * both_samples.half_weights(use, draw)
+            mass = np.concatenate([both_samples.cell_weights(use, draw), half])
             mass = mass / mass.sum()
         row_mass = labelled.weight * weights[sample.unit, draw]
         row_mass = row_mass / row_mass.sum()
@@ -154,7 +145,7 @@ def _use_noise(use: UseSample, draw: int, pool: Floats, seen: Floats) -> Floats:
     """Return how far a draw of the use-set is from it; a genome gets the mix of another."""
     genomes = use.drawn_genomes
     if genomes is None:
-        drawn = gamma_weights(pool * use.n_rows, use.class_key, draw, "no shift")
+        drawn = both_samples.gamma_weights(pool * use.n_rows, use.class_key, draw, "no shift")
         return np.asarray(drawn / drawn.sum() - pool)
     size = np.asarray(genomes.counts.sum(axis=0), dtype=np.float64)
     level = uniform(genomes.key, draw, "no shift")
@@ -364,10 +355,10 @@ def compression_error(
         return 0.0
     rows = sample.model.even(sample.model.probabilities(part))
     name = keys_of(part.ids)
-    every = use_sample(part, sample.model, most_rows=part.n_samples)
+    every = both_samples.use_sample(part, sample.model, most_rows=part.n_samples)
     shares = []
     for n_steps in (0, use.cells.n_steps):
-        gathered = replace(every, cells=at_level(rows, name, n_steps))
+        gathered = replace(every, cells=both_samples.at_level(rows, name, n_steps))
         evidence = evidence_of(sample, gathered)
         shares.append(estimator.estimate(evidence.among(evidence.prevalence > 0)).share)
     return float(np.abs(shares[0] - shares[1]).max())

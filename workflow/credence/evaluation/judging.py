@@ -11,20 +11,8 @@ from scipy import special
 from credence.calibrators.intervals import expanded_quantiles
 from credence.calibrators.protocol import FitOptions
 from credence.draws import encode_clusters, keys_of
-from credence.evaluation.measures import (
-    IN_CELLS,
-    Drawing,
-    Measures,
-    Scatter,
-    both_relatives,
-    chances,
-    floors,
-    in_families,
-    measure,
-    placements,
-    scatter_of,
-    twice,
-)
+from credence.evaluation import measures as measuring
+from credence.evaluation.measures import Drawing, Measures, Scatter
 from credence.evaluation.ratios import MIN_CLUSTERS
 from credence.findings import Difference, MetricValue, NoiseFloor
 from credence.metrics import metric as pointwise
@@ -76,7 +64,8 @@ def difference_scatter(metric: Metric, one: Measures, other: Measures) -> Scatte
     """Return how draws of the difference are to be read, by class and over all."""
     name = metric.name
     if name in one.losses:
-        return scatter_of(one.relatives, twice(one.losses[name] - other.losses[name]))
+        losses = measuring.twice(one.losses[name] - other.losses[name])
+        return measuring.scatter_of(one.relatives, losses)
     first, second = one.scatter[name], other.scatter[name]
     freedom = np.minimum(first.freedom, second.freedom)
     return Scatter(np.maximum(first.stretch, second.stretch), freedom)
@@ -189,13 +178,13 @@ class Judge:
         drawn = labelled.cluster if options.resample == "cluster" else predictions.ids
         self.drawing = Drawing(*encode_clusters(drawn), options.n_draws)
         self.parts = self.drawing.parts()
-        self.in_cells = in_families(options.families)
+        self.in_cells = measuring.in_families(options.families)
         self.chance = {}
         if options.n_floor > 0:
             cluster, cluster_key = encode_clusters(labelled.cluster)
             self.chance = {
-                False: chances(keys_of(predictions.ids), options.n_floor),
-                True: chances(cluster_key, options.n_floor)[cluster],
+                False: measuring.chances(keys_of(predictions.ids), options.n_floor),
+                True: measuring.chances(cluster_key, options.n_floor)[cluster],
             }
 
     def judged(self, stated: Stated, known: Booleans) -> Judged:
@@ -220,23 +209,23 @@ class Judge:
         if not known.any():
             nothing = np.full(self.n_classes + 1, np.nan)
             value = {metric.name: nothing for metric in METRICS if not metric.needs_vector}
-            nobody = both_relatives(block, self.n_classes, block, judged.weight)
+            nobody = measuring.both_relatives(block, self.n_classes, block, judged.weight)
             return Measures(value, {}, {}, {}, {}, {}, nobody)
-        placed = placements(judged, block, self.n_classes, self.in_cells)
+        placed = measuring.placements(judged, block, self.n_classes, self.in_cells)
         drawing = replace(self.drawing, unit=unit[known])
-        return measure(judged, block, self.n_classes, placed, drawing, self.parts)
+        return measuring.measure(judged, block, self.n_classes, placed, drawing, self.parts)
 
     def floors(self, of: _Outcome) -> list[NoiseFloor]:
         """Return the noise floors of one method over one sample."""
         if not of.known.any():
             return []
         judged, block = self.judged(of.stated, of.known), self.block[of.known]
-        placed = placements(judged, block, self.n_classes)
+        placed = measuring.placements(judged, block, self.n_classes)
         found = []
         tail = (1.0 - self.options.level) / 2.0
         for alike, chance in self.chance.items():
-            simulated = floors(judged, block, self.n_classes, placed, chance[of.known])
-            names = [metric.name for metric in IN_CELLS if metric.name in simulated]
+            simulated = measuring.floors(judged, block, self.n_classes, placed, chance[of.known])
+            names = [metric.name for metric in measuring.IN_CELLS if metric.name in simulated]
             for name, (number, class_name) in product(names, self.blocks):
                 own = simulated[name][number]
                 if np.isnan(own).any():

@@ -5,16 +5,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from credence import findings
 from credence.confidence import NOTE_TEXTS, USES, Confidence, counted, use_of
-from credence.findings import (
-    DistanceBand,
-    FoilFinding,
-    NovelProtein,
-    NoveltyFinding,
-    Setting,
-    UseClass,
-    UseSet,
-)
+from credence.findings import Setting, UseSet
 from credence.metrics.binned import bin_of
 from credence.novelty.detector import SHARES, Detector, SampleTest, sample_test
 from credence.novelty.reference import Look, Reference
@@ -66,7 +59,7 @@ def use_set_of(
         n_known, n_unknown, *at_least, n_evident, n_in_range = row
         halves = tuple(at_least[: len(LEVELS)]), tuple(at_least[len(LEVELS) :])
         n = n_known + n_unknown
-        classes.append(UseClass(class_name, n, n_unknown, *halves, n_evident, n_in_range))
+        classes.append(findings.UseClass(class_name, n, n_unknown, *halves, n_evident, n_in_range))
     return UseSet(
         name=name,
         method=method,
@@ -103,14 +96,14 @@ class NovelSet:
     name: str  # The use-set
     reference: Reference  # What is known
     detector: Detector | None = None
-    bands: tuple[DistanceBand, ...] = ()  # What held at each distance
+    bands: tuple[findings.DistanceBand, ...] = ()  # What held at each distance
     n: int = 0
     n_repeats: int = 0
     n_flagged: int = 0
     _distances: list[Floats] = field(default_factory=list)
     _standing: list[Floats] = field(default_factory=list)
     _sums: Floats = field(default_factory=lambda: np.zeros((2, 2)))
-    _rows: list[NovelProtein] = field(default_factory=list)
+    _rows: list[findings.NovelProtein] = field(default_factory=list)
 
     def add(self, ids: Strings, look: Look, predicted: Strings, confidence: Floats) -> None:
         """Add proteins of the use-set."""
@@ -126,7 +119,7 @@ class NovelSet:
         for row in np.flatnonzero(flagged).tolist():
             nearest = int(look.nearest[row])
             self._rows.append(
-                NovelProtein(
+                findings.NovelProtein(
                     id=str(ids[row]),
                     predicted_class=str(predicted[row]),
                     confidence=float(confidence[row]),
@@ -140,7 +133,7 @@ class NovelSet:
             )
         self._rows = sorted(self._rows, key=lambda found: (-found.far, found.id))[:MOST_ROWS]
 
-    def finding(self) -> NoveltyFinding:
+    def finding(self) -> findings.NoveltyFinding:
         """Return what was found of all proteins added."""
         reference = self.reference
         use = np.concatenate([np.empty(0), *self._distances])
@@ -156,7 +149,7 @@ class NovelSet:
         sums, counts = self._sums.T
         with np.errstate(invalid="ignore"):
             flagged, others = (sums / counts).tolist()
-        return NoveltyFinding(
+        return findings.NoveltyFinding(
             name=self.name,
             features=reference.space.kind,
             flag=reference.flag,
@@ -182,11 +175,11 @@ class NovelSet:
         )
 
 
-def _foils(detector: Detector, tested: SampleTest | None) -> tuple[FoilFinding, ...]:
+def _foils(detector: Detector, tested: SampleTest | None) -> tuple[findings.FoilFinding, ...]:
     """Return what is noticed of each kind of foils, alone and in a sample."""
     names = ("kind", "n", "power", "lower", "upper", "area", "known_kind")
     return tuple(
-        FoilFinding(
+        findings.FoilFinding(
             **{name: getattr(power, name) for name in names},
             shares=SHARES,
             in_sample=(float("nan"),) * len(SHARES) if tested is None else tested.power[number],
