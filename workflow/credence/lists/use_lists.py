@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import product
 
 from credence.findings import ProteinList, UseLists, VerifyClass
 from credence.lists.errors import ListErrors, errors_of
@@ -26,17 +27,14 @@ def use_lists(
 ) -> UseLists:
     """Return the lists of a use-set for each share `allowed`; counts are by class and step."""
     every = errors_of(held_out, counts.sum(axis=0), certainty)
-    lists = [
-        list_of(None, every, error, level, is_certain=is_certain)
-        for error in allowed
-        for is_certain in (False, True)
-    ]
-    whole = [_ending_at(None, every, 0, 1.0, level)]
+    kinds = product(allowed, (False, True))
+    lists = [list_of(None, every, error, level, is_certain=sure) for error, sure in kinds]
+    whole = [list_of(None, every, 1.0, level, is_whole=True)]
     for class_, class_name in enumerate(class_names):
         if counts[class_].any():
             own = errors_of(held_out.of_class(class_), counts[class_], certainty)
             lists += [list_of(class_name, own, error, level) for error in allowed]
-            whole.append(_ending_at(class_name, own, 0, 1.0, level))
+            whole.append(list_of(class_name, own, 1.0, level, is_whole=True))
     plan = plan_of(held_out, by_stratum(counts), N_VERIFY)
     width, after = plan.width(), plan.width(plan.n_verify)
     columns = (plan.n_verify.sum(axis=1).tolist(), width.tolist(), after.tolist())
@@ -64,22 +62,10 @@ def list_of(
     *,
     is_certain: bool = False,
     relatives: float | None = None,
+    is_whole: bool = False,
 ) -> ProteinList:
-    """Return the longest list with at most so many wrong ones; `relatives`: see `right`."""
-    end = errors.end_of(error, is_certain=is_certain)
-    return _ending_at(class_name, errors, end, error, level, is_certain, relatives)
-
-
-def _ending_at(
-    class_name: str | None,
-    errors: ListErrors,
-    end: int | None,
-    error: float,
-    level: float,
-    is_certain: bool = False,
-    relatives: float | None = None,
-) -> ProteinList:
-    """Return the list that ends at a step; an empty one without a step."""
+    """Return the longest list with at most so many wrong ones, or all; `relatives`: as `right`."""
+    end = 0 if is_whole else errors.end_of(error, is_certain=is_certain)
     asked, nan = (class_name, error, is_certain), math.nan
     if end is None:
         return ProteinList(*asked, nan, 0, 0, *(0.0,) * 5, nan, nan)
