@@ -276,9 +276,8 @@ def matched(evidence: EstimatorInput) -> Estimate:
     assert evidence.calibration_true is not None and evidence.calibration_mass is not None
     prevalence = evidence.prevalence
     start = most_likely(evidence).share if evidence.start is None else evidence.start
-    assert evidence.probability is not None and evidence.mass is not None
-    ratio = np.maximum(evidence.probability, TINIEST) / evidence.prevalence
-    observed, information = mixture_slope(*(ratio, evidence.mass, ratio @ start))
+    ratio = np.maximum(evidence.probability, TINIEST) / prevalence
+    observed, information = mixture_slope(ratio, evidence.mass, ratio @ start)
     own = np.maximum(evidence.calibration_probability, TINIEST) / prevalence
     own = own / (own @ start)[:, None]
     part = evidence.calibration_mass / prevalence[evidence.calibration_true]

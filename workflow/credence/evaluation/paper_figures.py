@@ -549,9 +549,7 @@ def losses(given: Given) -> FigureRecord | None:
     in_sample = {name: given.fitted(NAMES[name]).confidence(own).value for name in names}
     panels = []
     for class_ in (None, *given.samples):
-        rows = np.ones(labelled.n_samples, dtype=np.bool_)
-        if class_ is not None:
-            rows = own.predicted_class == class_
+        rows = (class_ is None) | (own.predicted_class == class_)
         right, weight = labelled.is_correct[rows], labelled.weight[rows]
         n, series = (int(rows.sum()),) * len(names), []
         for word, kind, look, beside, found in (

@@ -165,7 +165,11 @@ def study_events(
     raw = np.stack([parts[options.forecaster].held_out for parts in learnt])
     predictions = data.labelled.predictions
     published = agreeing(events, predictions, raw, data.confidence)
-    rivals = _rivals(data, events)
+    # Held-out probabilities of one-vs-all calibration, where rows are vectors.
+    rivals: Floats | None = None
+    if predictions.scores is not None:
+        share = one_vs_all(data.labelled, data.fold)
+        rivals = np.where(memberships(events, predictions), share, 0.0).sum(axis=2)
     found = []
     for number, one in enumerate(asked):
         stated = {name: part.held_out for name, part in learnt[number].items()}
@@ -211,15 +215,6 @@ def _learn_all(data: EventData, asked: Asked) -> dict[str, Learnt]:
         name: learn(FORECASTERS[name], asked.examples, data.fold, options.min_positives)
         for name in options.every
     }
-
-
-def _rivals(data: EventData, events: Sequence[Event]) -> Floats | None:
-    """Return held-out probabilities of one-vs-all calibration, where rows are vectors."""
-    of = data.labelled
-    if of.predictions.scores is None:
-        return None
-    share = one_vs_all(of, data.fold)
-    return np.asarray(np.where(memberships(events, of.predictions), share, 0.0).sum(axis=2))
 
 
 def _fitted(asked: Asked, learnt: Mapping[str, Learnt], forecaster: str) -> FittedEvent:

@@ -54,9 +54,8 @@ def _verdict(found: DriftClass) -> str:
     if raw > LEVEL:
         return f": a difference that chance may explain (p {_p(raw)}, {known})."
     fails = f": the old confidences do not hold (p {_p(raw)}, {known})"
-    at_its_own = (
-        f"once corrected for the trove's class frequencies (p {_p(corrected)}, {_power(own)})"
-    )
+    shown = f"(p {_p(corrected)}, {_power(own)})"
+    at_its_own = f"once corrected for the trove's class frequencies {shown}"
     if math.isnan(corrected):
         return f"{fails}; whether that is only its other class frequencies cannot be seen here."
     if corrected > LEVEL:
@@ -86,9 +85,8 @@ def sentences(found: Drift, is_corrected: bool) -> tuple[str, ...]:
     """Return what there is to say of a trove as a whole."""
     parts = []
     if found.n_joined:
-        parts.append(
-            f"{found.n_joined:,} of the trove have relatives in the old set and are left out here."
-        )
+        left_out = "of the trove have relatives in the old set and are left out here."
+        parts.append(f"{found.n_joined:,} {left_out}")
     if not is_corrected:
         parts.append(
             "All of the trove are of one true class: its predictions are all right or all wrong, "
@@ -141,13 +139,12 @@ def drift_of(
         return Drift(0, 0, int(is_related.sum()), (), (), stated)
     raw = old.calibration.confidence(fresh.predictions).value
     tests = _tests(fresh, raw, False, n_signs)
-    corrected: Floats | None = None  # the old confidences at the trove's class frequencies
+    is_corrected = False  # whether they are judged at the trove's class frequencies, too
     if len(np.unique(fresh.true_class)) > 1:
         moved = shifted(old.labelled, class_weights(fresh, old.labelled))
-        if moved.n_samples:
+        if is_corrected := moved.n_samples > 0:
             corrected = old.calibrator.fit(moved).confidence(fresh.predictions).value
-    if corrected is not None:
-        tests += _tests(fresh, corrected, True, n_signs)
+            tests += _tests(fresh, corrected, True, n_signs)
     classes = tuple(
         _class(old, fresh, raw, class_, tests, level, n_draws)
         for class_ in (None, *np.unique(fresh.predictions.predicted_class).tolist())
@@ -155,7 +152,7 @@ def drift_of(
     truths = _truths(old.labelled, fresh, n_signs)
     n_clusters = len(np.unique(fresh.cluster))
     found = Drift(fresh.n_samples, n_clusters, int(is_related.sum()), classes, truths, ())
-    return replace(found, sentences=sentences(found, corrected is not None))
+    return replace(found, sentences=sentences(found, is_corrected))
 
 
 def class_weights(before: Labelled, after: Labelled) -> Floats:
@@ -191,12 +188,8 @@ def _class(
     level: float,
     n_draws: int,
 ) -> DriftClass:
-    here, there = (
-        np.ones(part.n_samples, dtype=np.bool_)
-        if class_ is None
-        else part.predictions.predicted_class == class_
-        for part in (fresh, old.labelled)
-    )
+    both = (fresh.predictions, old.labelled.predictions)
+    here, there = ((class_ is None) | (of.predicted_class == class_) for of in both)
     n_unknown = int((here & np.isnan(confidence)).sum())
     here, there = here & ~np.isnan(confidence), there & ~np.isnan(old.held_out)
     new, known = fresh.take(here), old.labelled.take(there)
