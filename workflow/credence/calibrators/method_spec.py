@@ -27,11 +27,9 @@ class Stage:
     @property
     def text(self) -> str:
         """The stage in its one canonical form."""
-        changed = [
-            f"{name}={getattr(self.settings, name)}"
-            for name, (default, _) in setting_rules(self.method.settings).items()
-            if getattr(self.settings, name) != default
-        ]
+        rules = setting_rules(self.method.settings).items()
+        values = ((name, getattr(self.settings, name), default) for name, (default, _) in rules)
+        changed = [f"{name}={value}" for name, value, default in values if value != default]
         return self.method.name + (f"({', '.join(changed)})" if changed else "")
 
 

@@ -269,10 +269,8 @@ class Spread:
     def to_record(self) -> dict[str, Any]:
         """Return the variances as JSON data; None where nothing is known."""
         flat = self.variance.reshape(len(self.variance), -1)
-        return {
-            "variance": [None if np.isnan(entry).any() else entry for entry in flat],
-            "critical": self.critical,
-        }
+        known = [None if np.isnan(entry).any() else entry for entry in flat]
+        return {"variance": known, "critical": self.critical}
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:

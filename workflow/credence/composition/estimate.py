@@ -50,10 +50,8 @@ def drawn_evidence(
         gathered = use.total_probability / use.n_rows - mass @ kept
     for draw in range(weights.shape[1]):
         predicted = both_samples.predicted_draw(use, draw) if is_drawn else use.counts.sum(axis=1)
-        joint, share = (
-            confusion[:, draw].reshape(n_classes, n_classes),
-            predicted / predicted.sum(),
-        )
+        joint, share = confusion[:, draw], predicted / predicted.sum()
+        joint = joint.reshape(n_classes, n_classes)
         plain = EstimatorInput(joint, share, sample.n_clusters, use.n_units)
         if model is None or cells is None:
             yield plain

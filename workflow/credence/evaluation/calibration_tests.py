@@ -42,11 +42,9 @@ def calibration_tests(
     found: list[CalibrationTest] = []
     for entries in by_test.values():
         of_classes = [entry for entry in entries if entry.class_name is not None]
-        adjusted = walks.holm(np.array([entry.p_value for entry in of_classes]))
-        found += [
-            replace(entry, p_adjusted=float(value))
-            for entry, value in zip(of_classes, adjusted, strict=True)
-        ]
+        adjusted = walks.holm(np.array([entry.p_value for entry in of_classes])).tolist()
+        pairs = zip(of_classes, adjusted, strict=True)
+        found += [replace(entry, p_adjusted=value) for entry, value in pairs]
         found += [entry for entry in entries if entry.class_name is None]
     return tuple(found)
 

@@ -298,21 +298,16 @@ def judge(
 ) -> Judgement:
     """Return metrics, differences and noise floors of all methods."""
     of = Judge(labelled, options)
-    outcomes = {
-        key: of.outcome(key, entry, ~np.isnan(entry.confidence))
-        for key, entry in each(stated.items(), len(stated))
-    }
+    entries = each(stated.items(), len(stated))
+    outcomes = {key: of.outcome(key, one, ~np.isnan(one.confidence)) for key, one in entries}
     floor = [row for one in outcomes.values() for row in of.floors(one)]
     chance = {
         (row.method, row.sample, row.class_name, row.metric): row.upper
         for row in floor
         if row.relatives_alike == (options.resample == "cluster")
     }
-    metrics = [
-        row
-        for block, one in product(of.blocks, outcomes.values())
-        for row in of.values(one, *block, chance)
-    ]
+    every = product(of.blocks, outcomes.values())
+    metrics = [row for block, one in every for row in of.values(one, *block, chance)]
     main = tuple(BY_NAME[name] for name in PAIRED)
     compared = tuple(metric for metric in METRICS if not metric.is_share)
     differences, pairs = [], []

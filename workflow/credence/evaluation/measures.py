@@ -90,10 +90,8 @@ def scatter_of(relatives: RelativePairs, losses: Floats) -> Scatter:
     greatest = np.maximum(np.maximum(jackknife, forecast), shown)
     known = (shown > NOTHING * greatest) & (variance > NOTHING * mean**2)
     bearing = np.where(known, divide(shown**2, by_block(summed**4), 1.0), 1.0)
-    return Scatter(
-        stretch=np.sqrt(np.where(known, divide(greatest, shown, 1.0), 1.0)),
-        freedom=np.sqrt(np.maximum(number - 1.0, LEAST_FREEDOM) * bearing),
-    )
+    stretch = np.sqrt(np.where(known, divide(greatest, shown, 1.0), 1.0))
+    return Scatter(stretch, np.sqrt(np.maximum(number - 1.0, LEAST_FREEDOM) * bearing))
 
 
 def twice(values: Floats | Integers) -> NDArray[Any]:

@@ -332,10 +332,9 @@ def halves(given: Given) -> FigureRecord | None:
 def log_densities(given: Given, class_: int, grid: Floats, width: float) -> dict[str, Floats]:
     """Return the logs of the densities of right and of wrong predictions."""
     sample = given.samples[class_]
-    return {
-        word: log_density(sample.score[rows], sample.weight[rows], grid, width)
-        for word, rows in (("right", sample.is_correct), ("wrong", ~sample.is_correct))
-    }
+    score, weight = sample.score, sample.weight
+    kinds = (("right", sample.is_correct), ("wrong", ~sample.is_correct))
+    return {word: log_density(score[of], weight[of], grid, width) for word, of in kinds}
 
 
 def kernels(given: Given, has_others: bool = False) -> FigureRecord | None:
@@ -393,10 +392,8 @@ def cumulatives(given: Given) -> FigureRecord | None:
         if not 0.0 < sample.share_correct < 1.0:
             continue
         at, weight = given.known.predictions.at_scores(class_, sample.score), sample.weight
-        losses = [
-            nll(given.fitted(method).confidence(at).value, sample.is_correct, weight)
-            for method in ("cumulative", "cumulative_optimal")
-        ]
+        fitted = (given.fitted(method) for method in ("cumulative", "cumulative_optimal"))
+        losses = [nll(one.confidence(at).value, sample.is_correct, weight) for one in fitted]
         gains[class_] = (losses[0] - losses[1]) * math.sqrt(float(weight.sum()))
     if not gains:
         return None

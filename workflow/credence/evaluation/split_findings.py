@@ -105,7 +105,5 @@ def _apart(ids: Strings, is_apart: Booleans, reason: Strings) -> tuple[Apart, ..
     by_kind: dict[str, list[str]] = defaultdict(list)
     for row in sorted(np.flatnonzero(is_apart).tolist(), key=lambda row: str(ids[row])):
         by_kind[pack.kind_of(str(reason[row]))].append(f"{ids[row]}: {reason[row]}")
-    return tuple(
-        Apart(kind, len(texts), tuple(texts[:MOST_EXAMPLES]))
-        for kind, texts in sorted(by_kind.items())
-    )
+    kinds = sorted(by_kind.items())
+    return tuple(Apart(kind, len(texts), tuple(texts[:MOST_EXAMPLES])) for kind, texts in kinds)

@@ -211,10 +211,8 @@ def _learn_all(data: EventData, asked: Asked) -> dict[str, Learnt]:
         same = ConstantForecast(asked.examples.share)
         nothing = Learnt(same, 0.0, np.full(asked.examples.n_samples, answer), is_scarce=True)
         return dict.fromkeys(options.every, nothing)
-    return {
-        name: learn(FORECASTERS[name], asked.examples, data.fold, options.min_positives)
-        for name in options.every
-    }
+    how = (asked.examples, data.fold, options.min_positives)
+    return {name: learn(FORECASTERS[name], *how) for name in options.every}
 
 
 def _fitted(asked: Asked, learnt: Mapping[str, Learnt], forecaster: str) -> FittedEvent:

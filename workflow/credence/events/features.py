@@ -267,8 +267,6 @@ def table_of(seen: Seen, names: Sequence[str]) -> FeatureTable:
         if is_given[entry.name]
     }
     columns = [np.zeros((len(seen.held), 0)), *blocks.values()]
-    return FeatureTable(
-        np.round(np.hstack(columns), DECIMALS),
-        tuple(name for name, block in blocks.items() for _ in block.T),
-        tuple(name for name in is_given if not is_given[name]),
-    )
+    feature = tuple(name for name, block in blocks.items() for _ in block.T)
+    missing = tuple(name for name in is_given if not is_given[name])
+    return FeatureTable(np.round(np.hstack(columns), DECIMALS), feature, missing)

@@ -191,10 +191,8 @@ def _masses(held_out: HeldOut, bin_: Integers) -> tuple[sparse.csr_array, sparse
         row = row + n_bins * held_out.true
     shape, place = (n_classes * n_bins, len(held_out.key)), (row, held_out.cluster)
     wrong = np.where(held_out.is_wrong, held_out.weight, 0.0)
-    total, of_wrong = (
-        sparse.coo_array((weight, place), shape=shape).tocsr()
-        for weight in (held_out.weight, wrong)
-    )
+    kinds = (held_out.weight, wrong)
+    total, of_wrong = (sparse.coo_array((of, place), shape=shape).tocsr() for of in kinds)
     return total, of_wrong
 
 

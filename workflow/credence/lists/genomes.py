@@ -25,11 +25,8 @@ def genomes_of(
     confidence, fitted to proteins held out (decision 1042).
     """
     names, code = np.unique(genome.astype(str), return_inverse=True)
-    groups, of_group = np.unique(
-        np.stack([code, np.unique(family.astype(str), return_inverse=True)[1]]),
-        axis=1,
-        return_inverse=True,
-    )
+    both = np.stack([code, np.unique(family.astype(str), return_inverse=True)[1]])
+    groups, of_group = np.unique(both, axis=1, return_inverse=True)
     order = np.argsort(of_group.ravel(), kind="stable")
     code, step, of_group, ids = code[order], step[order], of_group.ravel()[order], ids[order]
     first = np.flatnonzero(np.diff(of_group, prepend=-1))

@@ -145,10 +145,8 @@ def drift_of(
         if is_corrected := moved.n_samples > 0:
             corrected = old.calibrator.fit(moved).confidence(fresh.predictions).value
             tests += _tests(fresh, corrected, True, n_signs)
-    classes = tuple(
-        _class(old, fresh, raw, class_, tests, level, n_draws)
-        for class_ in (None, *np.unique(fresh.predictions.predicted_class).tolist())
-    )
+    each_class = (None, *np.unique(fresh.predictions.predicted_class).tolist())
+    classes = tuple(_class(old, fresh, raw, of, tests, level, n_draws) for of in each_class)
     truths = _truths(old.labelled, fresh, n_signs)
     n_clusters = len(np.unique(fresh.cluster))
     found = Drift(fresh.n_samples, n_clusters, int(is_related.sum()), classes, truths, ())
@@ -247,10 +245,8 @@ def _truths(old: Labelled, fresh: Labelled, n_exchanges: int) -> tuple[DriftTrut
         NONE if min(entry.n_clusters_old, entry.n_clusters_trove) < FEW else entry.p_value
         for entry in found
     ]
-    return tuple(
-        replace(entry, p_adjusted=float(value))
-        for entry, value in zip(found, holm(np.array(p_values)), strict=True)
-    )
+    pairs = zip(found, holm(np.array(p_values)).tolist(), strict=True)
+    return tuple(replace(entry, p_adjusted=value) for entry, value in pairs)
 
 
 def exchange_test(first: Labelled, second: Labelled, n_exchanges: int) -> tuple[float, float]:

@@ -104,11 +104,9 @@ class PredictionSets:
             unit = self._units(use_share)
             own = list(zip(self.ladders, unit, strict=True))
             # All classes together, families of each counting their unit.
-            pooled = _ladder(
-                np.concatenate([ladder.strangeness for ladder in self.ladders]),
-                np.concatenate([-np.diff(ladder.families, append=0.0) * u for ladder, u in own]),
-                0,
-            )
+            strange = np.concatenate([ladder.strangeness for ladder in self.ladders])
+            masses = [-np.diff(ladder.families, append=0.0) * u for ladder, u in own]
+            pooled = _ladder(strange, np.concatenate(masses), 0)
             whole = sum(u * ladder.n_clusters for ladder, u in own)
             pairs = [(pooled, float(u), whole) for u in unit]
         return np.array([_limit(*pair, 1.0 - self.options.level) for pair in pairs])

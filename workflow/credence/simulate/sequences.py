@@ -51,12 +51,10 @@ def draw_families(
 ) -> Families:
     """Return families with so many members in all, in the order of their classes."""
     if settings.composition == "fixed":
-        class_sizes = [
-            (class_, _sizes_summing_to(settings, n, rng))
-            for class_, n in enumerate(whole_shares(prevalence, n_members))
-        ]
-        class_ = np.concatenate([np.full(len(size), k) for k, size in class_sizes])
-        size = np.concatenate([size for _, size in class_sizes])
+        wanted = whole_shares(prevalence, n_members)
+        sizes = [_sizes_summing_to(settings, n, rng) for n in wanted]
+        class_ = np.repeat(np.arange(len(sizes)), [len(size) for size in sizes])
+        size = np.concatenate(sizes)
     else:
         size = _sizes_summing_to(settings, n_members, rng)
         class_ = np.searchsorted(np.cumsum(prevalence)[:-1], rng.random(len(size)), "right")

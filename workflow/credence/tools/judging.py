@@ -115,10 +115,8 @@ def classes_named(combination: Combination, answers: Mapping[str, Answers]) -> d
     for tool in combination.tools:
         named = found[tool.name] = np.full(len(next(iter(answers.values())).row), -1)
         if tool.name in answers:
-            own, meant = (
-                answers[tool.name],
-                combining.meant_classes(combination.sorted_names, tool.classes),
-            )
+            own = answers[tool.name]
+            meant = combining.meant_classes(combination.sorted_names, tool.classes)
             named[own.is_there] = meant[predicted_rank(own.given)]
     return found
 
