@@ -129,14 +129,9 @@ def use_of(confidence: Confidence) -> Strings:
 
 def unknown(n_samples: int, note: Note) -> Confidence:
     """Return confidences that say nothing, and why."""
-    blank = np.full(n_samples, np.nan)
-    return Confidence(
-        blank,
-        blank.copy(),
-        blank.copy(),
-        np.zeros(n_samples),
-        np.full(n_samples, int(note), dtype=np.int64),
-    )
+    value, lower, upper = (np.full(n_samples, np.nan) for _ in range(3))
+    code = np.full(n_samples, int(note), dtype=np.int64)
+    return Confidence(value, lower, upper, np.zeros(n_samples), code)
 
 
 def least_score(score: Floats, confidence: Floats, enough: float) -> float:

@@ -44,6 +44,11 @@ class Predictions:
         """Number of classes."""
         return len(self.class_names)
 
+    @property
+    def has_vectors(self) -> bool:
+        """Whether rows are distributions over the classes."""
+        return self.scores is not None and self.is_distribution
+
     @cached_property
     def is_tied(self) -> Booleans:
         """Whether the best score of each row is shared by two classes or more."""
@@ -59,19 +64,10 @@ class Predictions:
 
     def take(self, rows: NDArray[np.intp] | Booleans) -> "Predictions":
         """Return the predictions of the rows chosen, in the order given."""
-
-        def pick(values: Floats | None) -> Floats | None:
-            return None if values is None else values[rows]
-
-        return replace(
-            self,
-            ids=self.ids[rows],
-            predicted_class=self.predicted_class[rows],
-            top_score=pick(self.top_score),
-            scores=pick(self.scores),
-            network_scores=pick(self.network_scores),
-            places=pick(self.places),
-        )
+        names = ("ids", "predicted_class", "top_score", "scores", "network_scores", "places")
+        columns = {name: getattr(self, name) for name in names}
+        given = {name: values[rows] for name, values in columns.items() if values is not None}
+        return replace(self, **given)
 
     def score_grid(self, n_points: int) -> Floats:
         """Return scores from 0 to the scale, or to the best top score where that is higher."""
@@ -112,12 +108,8 @@ class Labelled:
 
     def take(self, rows: NDArray[np.intp] | Booleans) -> "Labelled":
         """Return the rows chosen, in the order given."""
-        return Labelled(
-            self.predictions.take(rows),
-            self.true_class[rows],
-            self.weight[rows],
-            self.cluster[rows],
-        )
+        truth = (self.true_class[rows], self.weight[rows], self.cluster[rows])
+        return Labelled(self.predictions.take(rows), *truth)
 
     def reweighted(self, weight: Floats) -> "Labelled":
         """Return the same proteins with other weights."""
@@ -156,10 +148,5 @@ def label(
     cluster: Strings | None = None,
 ) -> Labelled:
     """Return labelled predictions; weight 1 and a cluster each unless given."""
-    n_samples = predictions.n_samples
-    return Labelled(
-        predictions,
-        true_class,
-        np.ones(n_samples) if weight is None else weight,
-        predictions.ids if cluster is None else cluster,
-    )
+    mass = np.ones(predictions.n_samples) if weight is None else weight
+    return Labelled(predictions, true_class, mass, predictions.ids if cluster is None else cluster)

@@ -82,11 +82,7 @@ class Progress:
             return ""
         rest = (self._counted - self._began) * max(self.total - self.done, 0) / self.done
         left = round(max(rest - (now - self._counted), 0.0))
-        return (
-            f", about {left // 60} min {left % 60} s left"
-            if left > 60
-            else f", about {left} s left"
-        )
+        return f", about {f'{left // 60} min {left % 60}' if left > 60 else left} s left"
 
     def __exit__(
         self,

@@ -29,9 +29,8 @@ class Proteins:
 
     def take(self, rows: NDArray[np.intp] | Integers | Booleans) -> Self:
         """Return the proteins chosen, in the order given."""
-        return replace(
-            self, **{entry.name: getattr(self, entry.name)[rows] for entry in fields(self)}
-        )
+        columns = {entry.name: getattr(self, entry.name)[rows] for entry in fields(self)}
+        return replace(self, **columns)
 
 
 def join(parts: list[Proteins]) -> Proteins:

@@ -75,12 +75,8 @@ def schema_of(settings: type[Any]) -> dict[str, Any]:
         word = JSON_KINDS[Mapping if kind.__name__ == "Mapping" else kind]
         found: dict[str, Any] = {"description": rule.text}
         found["type"] = [word, "null"] if may_be_absent else word
-        limits = {
-            "minimum": rule.low,
-            "maximum": rule.high,
-            "exclusiveMinimum": rule.above,
-            "exclusiveMaximum": rule.below,
-        }
+        names = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+        limits = dict(zip(names, (rule.low, rule.high, rule.above, rule.below), strict=True))
         found |= {key: limit for key, limit in limits.items() if limit is not None}
         if rule.choices and "properties" in rule.schema:  # a word, or a mapping
             found["type"], found["if"] = [word, "object"], {"type": word}
@@ -105,7 +101,7 @@ def schema_of(settings: type[Any]) -> dict[str, Any]:
 
 def settings_from(settings: type[Any], values: Mapping[str, Any]) -> Any:
     """Return settings of checked values; lists become tuples, whole numbers floats."""
-    found: dict[str, Any] = {}
+    found = dict(values)
     for name, value in values.items():
         kind, _ = kind_of(settings, name)
         if isinstance(value, list | tuple):
@@ -113,6 +109,4 @@ def settings_from(settings: type[Any], values: Mapping[str, Any]) -> Any:
             found[name] = tuple(map(float, value) if is_number else value)
         elif kind is float and isinstance(value, int):
             found[name] = float(value)
-        else:
-            found[name] = value
     return settings(**found)

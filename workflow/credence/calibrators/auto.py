@@ -75,8 +75,7 @@ class AutoCalibration:
 
     def confidence(self, predictions: Predictions) -> Confidence:
         """Return the confidence of each prediction; without vectors that of the score alone."""
-        has_vector = predictions.scores is not None and predictions.is_distribution
-        mix = self.full if self.score_only is None or has_vector else self.score_only
+        mix = self.full if self.score_only is None or predictions.has_vectors else self.score_only
         stated = {name: self.members[name].confidence(predictions) for name in mix.members}
         first = next(iter(self.members.values())).confidence(predictions)  # the class's share
         answer = unknown(predictions.n_samples, Note.UNSEEN_CLASS)
@@ -123,13 +122,8 @@ def best_weights(chance: Floats, mass: Floats, prior: Floats, families: float) -
 
 def distinct(values: Floats) -> Booleans:
     """Return which members are not the same as an earlier one."""
-    found = np.ones(values.shape[1], dtype=np.bool_)
-    for place in range(values.shape[1]):
-        found[place] = not any(
-            found[earlier] and np.array_equal(values[:, earlier], values[:, place])
-            for earlier in range(place)
-        )
-    return found
+    columns = [column.tobytes() for column in values.T + 0.0]
+    return np.array([columns.index(one) == place for place, one in enumerate(columns)])
 
 
 def mix_of(
@@ -158,12 +152,9 @@ def mix_of(
     def thinned(weights: Floats) -> Floats:
         return np.asarray(weights[used] / weights[used].sum())
 
-    return Mix(
-        tuple(name for name, is_used in zip(names, used, strict=True) if is_used),
-        thinned(pooled),
-        {name: thinned(weights) for name, weights in by_class.items()},
-        None,
-    )
+    by_class = {name: thinned(weights) for name, weights in by_class.items()}
+    kept_names = tuple(np.array(names, dtype=object)[used].tolist())
+    return Mix(kept_names, thinned(pooled), by_class, None)
 
 
 @dataclass(frozen=True)
@@ -317,12 +308,10 @@ def mean_loss(answer: Floats, labelled: Labelled) -> float:
 
 def lacking(method: Method, predictions: Predictions, settings: Auto) -> str:
     """Return why a method cannot be a member, or nothing."""
-    has_vector = predictions.scores is not None and predictions.is_distribution
     if method.needs is Need.VECTOR and settings.sees == "score":
         return "sees more than the top score"
-    if method.needs is Need.VECTOR and not has_vector:
-        return f"needs the {method.needs.value}"
-    if method.needs is Need.TOP_SCORE and predictions.top_score is None:
+    has_none = method.needs is Need.TOP_SCORE and predictions.top_score is None
+    if has_none or (method.needs is Need.VECTOR and not predictions.has_vectors):
         return f"needs the {method.needs.value}"
     return ""
 

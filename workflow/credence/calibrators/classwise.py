@@ -187,9 +187,8 @@ class ClasswiseCalibrator:
 
     def fit(self, labelled: Labelled) -> ClasswiseCalibration:
         """Return one curve per class."""
-        return ClasswiseCalibration(
-            self.method, fit_classes(labelled, self.options, self.settings)
-        )
+        classes = fit_classes(labelled, self.options, self.settings)
+        return ClasswiseCalibration(self.method, classes)
 
 
 def curve_method(

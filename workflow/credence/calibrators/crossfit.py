@@ -107,9 +107,7 @@ NOTHING_KNOWN = 0.5
 class ComposedCalibration:
     """A first calibration whose confidence is the second one's score."""
 
-    method: str = field(
-        default=COMPOSITION, init=False
-    )  # Tells the registry what reads its record
+    method: str = field(default=COMPOSITION, init=False)  # Tells what reads its record
     text: str  # The specification
     first: Calibration  # The stages
     second: Calibration

@@ -116,13 +116,9 @@ def likelihood_ratio_band(sample: ClassSample, options: FitOptions) -> Band:
         # Blocks away from the knot stay what they are; only its own is cut in two.
         begin, finish = bounds[before], bounds[min(after, len(bounds) - 1)]
         head, tail = pooled(*rows[1:, begin:upto])[0], pooled(*rows[1:, onward:finish])[0]
-        limits[position] = invert(
-            np.hstack([blocks[:, :before], head]),
-            rows[:, upto:onward],
-            np.hstack([tail, blocks[:, after:]]),
-            greatest - allowed,
-            (float(fitted[left]), float(fitted[right])),
-        )
+        head, tail = np.hstack([blocks[:, :before], head]), np.hstack([tail, blocks[:, after:]])
+        held = (float(fitted[left]), float(fitted[right]))
+        limits[position] = invert(head, rows[:, upto:onward], tail, greatest - allowed, held)
     return Band(knots, limits[:, 0], limits[:, 1])
 
 
@@ -168,11 +164,8 @@ class Polyline:
 
     def refuse_damage(self) -> None:
         """Refuse what is no such curve."""
-        if (
-            self.score.ndim != 1
-            or self.score.shape != self.confidence.shape
-            or len(self.score) == 0
-        ):
+        is_whole = self.score.ndim == 1 and self.score.shape == self.confidence.shape
+        if not is_whole or len(self.score) == 0:
             raise ValueError("a curve needs a confidence for every knot")
         if not np.isfinite(self.score).all() or (np.diff(self.score) < 0).any():
             raise ValueError("the knots of a curve are not ascending numbers")

@@ -308,9 +308,8 @@ def own_parts(sample: ClassSample) -> OwnParts:
     first = np.repeat(np.arange(len(cluster)), size)
     within = np.arange(len(first)) - np.repeat(np.cumsum(size) - size, size)
     second = np.repeat(start, size) + within
-    return OwnParts(
-        places.score, sample.resolution, cluster, at, right, wrong, count, first, second
-    )
+    entries = (cluster, at, right, wrong, count)
+    return OwnParts(places.score, sample.resolution, *entries, first, second)
 
 
 def leave_one_out_bandwidth(sample: ClassSample) -> float | None:
@@ -363,13 +362,9 @@ def lattice_for(draws: Masses, bandwidth: float) -> Masses:
         left = np.minimum(at.astype(np.int64), n_steps - 1)
         fraction = at - left
         columns = np.arange(len(score))
-        bins = sparse.csr_array(
-            (
-                np.concatenate([1.0 - fraction, fraction]),
-                (np.concatenate([left, left + 1]), np.concatenate([columns, columns])),
-            ),
-            shape=(n_steps + 1, len(score)),
-        )
+        place = (np.concatenate([left, left + 1]), np.concatenate([columns, columns]))
+        entries = (np.concatenate([1.0 - fraction, fraction]), place)
+        bins = sparse.csr_array(entries, shape=(n_steps + 1, len(score)))
         score = score[0] + step * np.arange(n_steps + 1)
         right, wrong = bins @ right, bins @ wrong
     held = (right.max(axis=1) > 0) | (wrong.max(axis=1) > 0)

@@ -125,20 +125,15 @@ def group_scores(score: Floats) -> tuple[Floats, Integers]:
 def masses_of(sample: ClassSample) -> Masses:
     """Return the masses of a class's positives at their distinct scores."""
     distinct, place = group_scores(sample.score)
-    units, is_correct = fixed(sample.weight), sample.is_correct
-    right, wrong = (
-        units.where(kind).placed(place, len(distinct)).floats()
-        for kind in (is_correct, ~is_correct)
-    )
+    units, is_right, n = fixed(sample.weight), sample.is_correct, len(distinct)
+    right, wrong = (units.where(of).placed(place, n).floats() for of in (is_right, ~is_right))
     return Masses(distinct, right, wrong)
 
 
 def nodes_of(masses: Masses, width: float) -> tuple[Nodes, Nodes]:
     """Return nodes that stand for the right and for the wrong predictions."""
-    right, wrong = (
-        compress(masses.score[mass > 0], mass[mass > 0], width)
-        for mass in (masses.right, masses.wrong)
-    )
+    kinds = (masses.right, masses.wrong)
+    right, wrong = (compress(masses.score[of > 0], of[of > 0], width) for of in kinds)
     return right, wrong
 
 
@@ -193,14 +188,9 @@ class ClassMasses:
 def class_masses(sample: ClassSample) -> ClassMasses:
     """Return the masses of a class's positives."""
     units = fixed(sample.weight)
-    weight = units.sum()
-    return ClassMasses(
-        masses_of(sample),
-        units.where(sample.is_correct).sum(),
-        weight,
-        weight**2 / fixed(sample.weight**2).sum(),
-        _support(sample, units),
-    )
+    right, weight = units.where(sample.is_correct).sum(), units.sum()
+    number = weight**2 / fixed(sample.weight**2).sum()
+    return ClassMasses(masses_of(sample), right, weight, number, _support(sample, units))
 
 
 def _support(sample: ClassSample, units: FixedPoint) -> Support:
@@ -301,9 +291,8 @@ def cluster_masses(sample: ClassSample, places: Places) -> ClusterMasses:
     rows = np.flatnonzero(~is_lone)
     _, family = np.unique(sample.cluster[rows], return_inverse=True)
     n_families = int(family.max()) + 1 if len(rows) else 0
-    families = sparse.csr_array(
-        (sample.weight[rows], (family, places.of_row[rows])), shape=(n_families, n_places)
-    )
+    entries = (sample.weight[rows], (family, places.of_row[rows]))
+    families = sparse.csr_array(entries, shape=(n_families, n_places))
     return ClusterMasses(total, lone, families)
 
 
@@ -314,11 +303,9 @@ def draw_masses(sample: ClassSample, places: Places, n_draws: int) -> Masses:
         keys, bundle = np.unique(keys % np.uint64(MOST_UNITS), return_inverse=True)
         unit = bundle[unit]
     drawn = np.stack([cluster_weights(keys, draw) for draw in range(n_draws)], axis=1)
-    right, wrong = (
-        sparse.csr_array((weight, (places.of_row, unit)), shape=(len(places.score), len(keys)))
-        @ drawn
-        for weight in (sample.weight_correct, sample.weight - sample.weight_correct)
-    )
+    kinds = (sample.weight_correct, sample.weight - sample.weight_correct)
+    at, shape = (places.of_row, unit), (len(places.score), len(keys))
+    right, wrong = (sparse.csr_array((weight, at), shape=shape) @ drawn for weight in kinds)
     return Masses(places.score, right, wrong)
 
 

@@ -5,23 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
+from credence.calibrators import newton, score_logs
 from credence.calibrators.classwise import vector_method
-from credence.calibrators.newton import (
-    DECREMENT_TOLERANCE,
-    adder_of,
-    jackknifed,
-    log_odds_interval,
-    newton_minimum,
-    shifts,
-    standard_error,
-)
+from credence.calibrators.newton import adder_of, log_odds_interval
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.score_logs import (
-    canonical_order,
-    name_order,
-    predicted_rank,
-    sorted_log_scores,
-)
+from credence.calibrators.score_logs import sorted_log_scores
 from credence.draws import effective_clusters
 from credence.predictions import Floats, Integers, Labelled, Predictions
 from credence.settings import setting
@@ -97,7 +85,7 @@ class MatrixModel:
     def evaluate(self, predictions: Predictions) -> tuple[Floats, Floats, Floats]:
         """Return value, lower and upper end; the ends NaN without intervals."""
         design = with_ones(sorted_log_scores(predictions))
-        chosen = predicted_rank(predictions)
+        chosen = score_logs.predicted_rank(predictions)
         log_p = log_probabilities(design, self.matrix)
         rows = np.arange(len(design))
         value = np.exp(log_p[rows, chosen])
@@ -112,10 +100,9 @@ class MatrixModel:
         error = np.empty(len(design))
         for start in range(0, len(design), CHUNK):
             part = slice(start, start + CHUNK)
-            gradient = (slope[part, :, None] * design[part, None, :]).reshape(
-                len(design[part]), -1
-            )
-            error[part] = standard_error(gradient, self.covariance)
+            gradient = slope[part, :, None] * design[part, None, :]
+            gradient = gradient.reshape(len(gradient), -1)
+            error[part] = newton.standard_error(gradient, self.covariance)
         log_odds = log_p[rows, chosen] - log_rest
         return value, *log_odds_interval(log_odds, error, self.level, self.n_clusters[chosen])
 
@@ -123,7 +110,7 @@ class MatrixModel:
         """Return the probability of every class, in the table's order."""
         inside = np.exp(log_probabilities(with_ones(sorted_log_scores(predictions)), self.matrix))
         answer = np.empty_like(inside)
-        answer[:, name_order(predictions.class_names)] = inside
+        answer[:, score_logs.name_order(predictions.class_names)] = inside
         return answer
 
 
@@ -154,22 +141,16 @@ class Matrix:
         """Return the map learnt from proteins of the active classes."""
         logs = sorted_log_scores(labelled.predictions)
         names = labelled.predictions.class_names
-        order_of_names = name_order(names)
-        true_class = np.argsort(order_of_names)[labelled.true_class]
-        order = canonical_order(np.column_stack([logs, true_class]), labelled)
+        true_class = np.argsort(score_logs.name_order(names))[labelled.true_class]
+        order = score_logs.canonical_order(np.column_stack([logs, true_class]), labelled)
         of_rows = (with_ones(logs[order]), true_class[order], labelled.weight[order])
         problem = ScalingProblem(*of_rows, self.ridge(len(names)))
         matrix, inverse = minimise(problem)
         _, cluster = np.unique(labelled.cluster[order].astype(str), return_inverse=True)
         covariance = spread(problem, matrix, inverse, cluster) if options.n_draws > 0 else None
-        chosen = predicted_rank(labelled.predictions)[order]
-        return MatrixModel(
-            tuple(names[class_] for class_ in order_of_names),
-            matrix,
-            covariance,
-            options.level,
-            clusters_by_class(chosen, cluster, labelled.weight[order], len(names)),
-        )
+        chosen = score_logs.predicted_rank(labelled.predictions)[order]
+        n_clusters = clusters_by_class(chosen, cluster, labelled.weight[order], len(names))
+        return MatrixModel(tuple(sorted(names)), matrix, covariance, options.level, n_clusters)
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,9 +233,9 @@ def minimise(problem: ScalingProblem) -> tuple[Floats, Floats]:
         )
         return np.append(likelihood + ridge * point[:-1], base @ likelihood), hessian
 
-    least = DECREMENT_TOLERANCE * float(problem.weight.sum())
+    least = newton.DECREMENT_TOLERANCE * float(problem.weight.sum())
     start = np.append(np.zeros(base.size), 1.0)
-    point = newton_minimum(start, loss, derivatives, np.linalg.solve, least)
+    point = newton.newton_minimum(start, loss, derivatives, np.linalg.solve, least)
     full = np.linalg.inv(derivatives(point)[1])
     # Entry = deviation + temperature · base: carry the inverse over.
     lift = np.hstack([np.eye(base.size), base[:, None]])
@@ -268,23 +249,22 @@ def spread(problem: ScalingProblem, matrix: Floats, inverse: Floats, cluster: In
     n_clusters = int(cluster.max()) + 1
     order = np.argsort(cluster, kind="stable")
     members = np.split(order, np.searchsorted(cluster[order], np.arange(1, n_clusters)))
-    shift = shifts(
+    shift = newton.shifts(
         fitted.summed(excess),
         inverse,
         fitted.leverage(),
         fitted.curved,
         lambda group: fitted.curvature_of(members[group]),
     )
-    return np.stack([jackknifed(shift, n_clusters), inverse])
+    return np.stack([newton.jackknifed(shift, n_clusters), inverse])
 
 
-def clusters_by_class(chosen: Integers, cluster: Integers, weight: Floats, n: int) -> Floats:
-    """Return the effective number of clusters of each predicted class, 1 where none."""
-    number = np.ones(n)
-    for class_ in np.unique(chosen):
-        own = chosen == class_
-        number[class_] = effective_clusters(cluster[own], weight[own])
-    return number
+def clusters_by_class(
+    class_: Integers, cluster: Integers, weight: Floats, n: int, none: float = 1.0
+) -> Floats:
+    """Return the effective number of clusters of each class."""
+    rows = [class_ == number for number in range(n)]
+    return np.array([effective_clusters(cluster[r], weight[r]) if r.any() else none for r in rows])
 
 
 METHOD = vector_method(

@@ -10,7 +10,7 @@ from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.auto import AutoCalibrator
 from credence.calibrators.protocol import Calibration, Calibrator, FitOptions, Method, Need
 from credence.predictions import Floats, Labelled
-from credence.problems import InputError, Problem, nearest, refuse
+from credence.problems import Problem, gathering, nearest, raise_any, refuse
 from credence.settings import SettingRule, setting_rules
 
 ARROW = "->"
@@ -27,11 +27,9 @@ class Stage:
     @property
     def text(self) -> str:
         """The stage in its one canonical form."""
-        changed = [
-            f"{name}={getattr(self.settings, name)}"
-            for name, (default, _) in setting_rules(self.method.settings).items()
-            if getattr(self.settings, name) != default
-        ]
+        rules = setting_rules(self.method.settings).items()
+        values = ((name, getattr(self.settings, name), default) for name, (default, _) in rules)
+        changed = [f"{name}={value}" for name, value, default in values if value != default]
         return self.method.name + (f"({', '.join(changed)})" if changed else "")
 
 
@@ -83,12 +81,9 @@ def parse_method(text: str, where: str, line: int | None = None) -> Specificatio
     stages: list[Stage] = []
     problems: list[Problem] = []
     for position, part in enumerate(text.split(ARROW)):
-        try:
+        with gathering(problems):
             stages.append(_parse_stage(part, position > 0, where, line))
-        except InputError as error:
-            problems.extend(error.problems)
-    if problems:
-        raise InputError(problems)
+    raise_any(problems)
     return Specification(tuple(stages))
 
 
@@ -120,8 +115,7 @@ def _parse_stage(text: str, is_later: bool, where: str, line: int | None) -> Sta
                 continue
             what = f"{word!r} is not allowed."
         problems.append(Problem(where, what, remedy, line, place))
-    if problems:
-        raise InputError(problems)
+    raise_any(problems)
     if is_later and method.needs.is_vector:
         what = f"{name!r} sees the whole score vector; a stage before it leaves one number."
         able = [name for name, method in BY_NAME.items() if not method.needs.is_vector]

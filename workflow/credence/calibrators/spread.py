@@ -92,11 +92,7 @@ def answers_of_halves(
 
 
 def spread_of(
-    labelled: Labelled,
-    answer: Floats,
-    of_halves: list[Floats],
-    level: float,
-    is_curve: bool = False,
+    labelled: Labelled, answer: Floats, refits: list[Floats], level: float, is_curve: bool = False
 ) -> Spread:
     """Return the errors of cross-fitted answers by class; a curve is one over the score."""
     names = labelled.predictions.class_names
@@ -104,7 +100,7 @@ def spread_of(
     by_class = {}
     for place, name in enumerate(sorted(names)):
         rows = np.flatnonzero((rank == place) & ~np.isnan(answer))
-        gaps = np.array([half[rows] - answer[rows] for half in of_halves])
+        gaps = np.array([half[rows] - answer[rows] for half in refits])
         if len(rows) and gaps.size and not np.isnan(gaps).all():
             by_class[name] = steps_of(labelled.take(rows), answer[rows], gaps)
     if not by_class:

@@ -6,29 +6,15 @@ by its sum and floored at half a step; T and the award A are one for all or one 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse, special
 
+from credence.calibrators import newton, score_logs
 from credence.calibrators.classwise import vector_method
-from credence.calibrators.newton import (
-    Terms,
-    covariances,
-    critical_value,
-    twins_of,
-    variance_clusters,
-)
-from credence.calibrators.protocol import FitOptions, Law
-from credence.calibrators.score_logs import (
-    ScoreRows,
-    blocks_of,
-    gather,
-    log_scores,
-    rest_moments,
-    split_top,
-)
+from credence.calibrators.protocol import FitOptions, Law, Method
+from credence.calibrators.score_logs import ScoreRows, rest_moments
 from credence.draws import effective_clusters, encode_clusters
 from credence.predictions import Floats, Integers, Labelled, Predictions
 from credence.settings import setting
@@ -54,9 +40,9 @@ def find_minima(slope: Slope, start: Floats, low: Floats, high: Floats) -> Float
         right = np.where(first > 0, point, right)
         left = np.where(first < 0, point, left)
         is_convex = second > 0
-        newton = point - first / np.where(is_convex, second, 1.0)
+        jump = point - first / np.where(is_convex, second, 1.0)
         middle = (left + right) / 2.0
-        target = np.where(is_convex, newton, middle)
+        target = np.where(is_convex, jump, middle)
         # A step beyond an end tries the end itself once, then halves.
         below = np.where((left == low) & (point > low), low, middle)
         above = np.where((right == high) & (point < high), high, middle)
@@ -175,15 +161,9 @@ def vector_profile(rows: ScoreRows, measure: str, log_temperature: float) -> Pro
         value = 1.0 + square - 2.0 * true
         slope = square * tilt - 2.0 * true * first
         curvature = square * (tilt**2 + bend) - 2.0 * true * (first**2 + second)
-    in_beta = float((rows.weight * slope).sum())
-    in_beta_twice = float((rows.weight * curvature).sum())
-    return Profile(
-        log_temperature,
-        float((rows.weight * value).sum()),
-        -beta * in_beta,
-        beta * in_beta + beta**2 * in_beta_twice,
-        np.zeros(rows.n_runs),
-    )
+    loss, in_beta, twice = (float((rows.weight * of).sum()) for of in (value, slope, curvature))
+    curved = beta * in_beta + beta**2 * twice
+    return Profile(log_temperature, loss, -beta * in_beta, curved, np.zeros(rows.n_runs))
 
 
 def full_moments(rows: ScoreRows, beta: float) -> tuple[Floats, Floats, Floats]:
@@ -289,10 +269,8 @@ class Spread:
     def to_record(self) -> dict[str, Any]:
         """Return the variances as JSON data; None where nothing is known."""
         flat = self.variance.reshape(len(self.variance), -1)
-        return {
-            "variance": [None if np.isnan(entry).any() else entry for entry in flat],
-            "critical": self.critical,
-        }
+        known = [None if np.isnan(entry).any() else entry for entry in flat]
+        return {"variance": known, "critical": self.critical}
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
@@ -311,7 +289,7 @@ def spread_of(
     """Return the spread of the parameters of one fit of all classes, or of one of each."""
     n_classes = labelled.predictions.n_classes
     variance = np.full((n_classes, 2, N_ENTRIES), np.nan)
-    critical = np.full(n_classes, critical_value(1.0, 0, options))
+    critical = np.full(n_classes, newton.critical_value(1.0, 0, options))
     for objective, best in fits:
         rows, has_awards = objective.rows, objective.has_awards
         cluster, _ = encode_clusters(labelled.cluster[rows.origin])
@@ -322,18 +300,17 @@ def spread_of(
                 # One temperature serves every class; the great families of all bear it.
                 robust, implied = matrices[:, 0, 0]
                 effect = float(robust / implied) if implied > 0 else np.inf
-                n_all = min(n_all, variance_clusters(cluster, rows.weight, effect))
+                n_all = min(n_all, newton.variance_clusters(cluster, rows.weight, effect))
                 variance[:] = block_of(matrices, None)
-            critical[:] = critical_value(n_all, 1, options)
+            critical[:] = newton.critical_value(n_all, 1, options)
             if not has_awards:
                 break
         n_parameters = 2 if is_by_class and has_awards else 1
-        for run, (class_, part) in enumerate(
-            zip(classes_of(rows, labelled), rows.slices, strict=True)
-        ):
+        runs = zip(classes_of(rows, labelled), rows.slices, strict=True)
+        for run, (class_, part) in enumerate(runs):
             own = np.unique(cluster[part], return_inverse=True)[1]
             n_own = effective_clusters(own, rows.weight[part])
-            critical[class_] = critical_value(n_own, n_parameters, options)
+            critical[class_] = newton.critical_value(n_own, n_parameters, options)
             if matrices is not None:
                 variance[class_] = block_of(matrices, run + 1 if has_awards else None)
     return Spread(variance, critical)
@@ -359,7 +336,7 @@ def parameter_covariances(
     """Return the covariances of log T and the awards, robust and implied."""
     rows, top_score = objective.rows, labelled.predictions.top_score
     assert top_score is not None
-    twin = twins_of(cluster, rows.run, top_score[rows.origin])
+    twin = newton.twins_of(cluster, rows.run, top_score[rows.origin])
     if objective.is_vector:
         return vector_covariances(objective, best, cluster, twin)
     beta = float(np.exp(-best.log_temperature))
@@ -385,9 +362,9 @@ def parameter_covariances(
         curvature[0, 1:] += mixed
         curvature[1:, 0] += mixed
     deviation = rows.weight * pull * np.sqrt(spread)
-    terms = Terms(gradient, first, deviation, expected, cluster, twin)
+    terms = newton.Terms(gradient, first, deviation, expected, cluster, twin)
     implied = np.asarray((gradient.T @ gradient.multiply(expected[:, None])).toarray())
-    return covariances(terms, curvature, implied)
+    return newton.covariances(terms, curvature, implied)
 
 
 def vector_covariances(
@@ -409,11 +386,10 @@ def vector_covariances(
     gradient = sparse.csr_array(np.ones((len(first), 1)))
     curvature = np.array([[best.curvature]])
     expected = rows.weight * variance * beta**2
-    terms = Terms(gradient, first, implied, expected, cluster, twin)
-    return covariances(terms, curvature, np.array([[float(expected.sum())]]))
+    terms = newton.Terms(gradient, first, implied, expected, cluster, twin)
+    return newton.covariances(terms, curvature, np.array([[float(expected.sum())]]))
 
 
-REFERENCE = "Salamon et al. 2023, {}, doi 10.3390/make5030043"
 MEASURES = ("nll", "brier")
 MEASURE_HELP = "The loss to minimise: negative log-likelihood or Brier's squared error."
 
@@ -432,9 +408,9 @@ class TemperatureModel:
         """Return the confidence and the ends of its interval."""
         value, lower, upper = (np.full(predictions.n_samples, np.nan) for _ in range(3))
         resolution = max(self.resolution, predictions.resolution)
-        for block, scores in blocks_of(predictions):
+        for block, scores in score_logs.blocks_of(predictions):
             class_ = predictions.predicted_class[block]
-            top, rest, _ = split_top(log_scores(scores, resolution), class_)
+            top, rest, _ = score_logs.split_top(score_logs.log_scores(scores, resolution), class_)
             beta = 1.0 / self.temperature[class_]
             log_sum, mean, _ = rest_moments(rest, beta)
             raised = top + self.award[class_]
@@ -450,9 +426,9 @@ class TemperatureModel:
         """Return probabilities of all classes; one too scarce to learn has another confidence."""
         vector = np.empty((predictions.n_samples, predictions.n_classes))
         resolution = max(self.resolution, predictions.resolution)
-        for block, scores in blocks_of(predictions):
+        for block, scores in score_logs.blocks_of(predictions):
             class_ = predictions.predicted_class[block]
-            logits = log_scores(scores, resolution)
+            logits = score_logs.log_scores(scores, resolution)
             logits[np.arange(len(class_)), class_] += self.award[class_]
             vector[block] = special.softmax(logits / self.temperature[class_][:, None], axis=1)
         return vector
@@ -468,7 +444,7 @@ class TemperatureMethod:
 
     def fit_model(self, labelled: Labelled, options: FitOptions) -> TemperatureModel:
         """Return the temperatures and awards of least loss."""
-        rows, n_classes = gather(labelled), labelled.predictions.n_classes
+        rows, n_classes = score_logs.gather(labelled), labelled.predictions.n_classes
         objective = Objective(rows, self.measure, False, self.loss == "vector")
         plain = best = minimise(objective)
         starts = [plain.log_temperature]
@@ -539,33 +515,18 @@ class ClassTemperaturesWithAwards(TemperatureMethod):
     measure: str = setting("nll", MEASURE_HELP, choices=MEASURES)
 
 
-member = partial(
-    vector_method,
-    model=TemperatureModel,
-    laws=frozenset({Law.REPEAT_IS_WEIGHT}),
-    gives_vector=True,
-)
-STS = member(
-    "sts",
-    "One temperature for all classes (single temperature scaling).",
-    "Guo et al. 2017, arXiv 1706.04599; " + REFERENCE.format("section 9"),
-    SharedTemperature,
-)
-CSTS = member(
-    "csts",
-    "A temperature for each predicted class.",
-    REFERENCE.format("section 10"),
-    ClassTemperatures,
-)
-TSWA = member(
-    "tswa",
-    "One temperature, and an award for each predicted class.",
-    REFERENCE.format("section 11"),
-    TemperatureWithAwards,
-)
-CSTSWA = member(
-    "cstswa",
-    "A temperature and an award for each predicted class.",
-    REFERENCE.format("section 11"),
-    ClassTemperaturesWithAwards,
-)
+def member(name: str, summary: str, section: int, settings: type[Any], also: str = "") -> Method:
+    """Return the registry's entry of a member of the family."""
+    reference = f"{also}Salamon et al. 2023, section {section}, doi 10.3390/make5030043"
+    rest: dict[str, Any] = {"laws": frozenset({Law.REPEAT_IS_WEIGHT}), "gives_vector": True}
+    return vector_method(name, summary, reference, settings, TemperatureModel, **rest)
+
+
+GUO = "Guo et al. 2017, arXiv 1706.04599; "
+SINGLE = "One temperature for all classes (single temperature scaling)."
+STS = member("sts", SINGLE, 9, SharedTemperature, GUO)
+CSTS = member("csts", "A temperature for each predicted class.", 10, ClassTemperatures)
+AWARDED = "One temperature, and an award for each predicted class."
+TSWA = member("tswa", AWARDED, 11, TemperatureWithAwards)
+BOTH = "A temperature and an award for each predicted class."
+CSTSWA = member("cstswa", BOTH, 11, ClassTemperaturesWithAwards)

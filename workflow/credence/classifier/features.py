@@ -6,25 +6,18 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from credence.novelty.space import (
-    CHEMISTRY,
-    NO_LETTER,
-    RESIDUES,
-    SIDE_CHAINS,
-    WordFeatures,
-    chemistry,
-    one_array,
-)
+from credence.novelty import space
+from credence.novelty.space import CHEMISTRY
 from credence.predictions import Integers, Strings
 from credence.problems import refuse
 
 Singles = NDArray[np.float32]
 WORDS = {
-    "di": WordFeatures(tuple(RESIDUES), 2),
-    "tri": WordFeatures(tuple(RESIDUES), 3),
-    "di_sc": WordFeatures(SIDE_CHAINS, 2),
-    "tri_sc": WordFeatures(SIDE_CHAINS, 3),
-    "tetra_sc": WordFeatures(SIDE_CHAINS, 4),
+    "di": space.WordFeatures(tuple(space.RESIDUES), 2),
+    "tri": space.WordFeatures(tuple(space.RESIDUES), 3),
+    "di_sc": space.WordFeatures(space.SIDE_CHAINS, 2),
+    "tri_sc": space.WordFeatures(space.SIDE_CHAINS, 3),
+    "tetra_sc": space.WordFeatures(space.SIDE_CHAINS, 4),
 }
 PROPERTIES, ALL = "p", "all"
 PROTEINS_AT_ONCE = 2_048
@@ -70,12 +63,14 @@ class FeatureSet:
         return found
 
     def _fill(self, found: Singles, sequences: Strings) -> None:
-        raw, protein = one_array(sequences)
+        raw, protein = space.one_array(sequences)
         lengths = np.bincount(protein, minlength=len(sequences))
         column = 0
         for part in self.parts:
             if part == PROPERTIES:
-                found[:, column : column + len(CHEMISTRY)] = np.nan_to_num(chemistry(sequences))
+                found[:, column : column + len(CHEMISTRY)] = np.nan_to_num(
+                    space.chemistry(sequences)
+                )
                 column += len(CHEMISTRY)
                 continue
             kind = WORDS[part]
@@ -100,6 +95,6 @@ def feature_set(name: str, where: str) -> FeatureSet:
 
 def unknown_residues(sequences: Strings) -> Integers:
     """Return how many letters of each protein are none of the twenty residues."""
-    raw, protein = one_array(sequences)
-    is_unknown = WORDS["di"].letters()[raw] == NO_LETTER
+    raw, protein = space.one_array(sequences)
+    is_unknown = WORDS["di"].letters()[raw] == space.NO_LETTER
     return np.bincount(protein[is_unknown], minlength=len(sequences))

@@ -58,9 +58,8 @@ class Network:
         for start in range(0, len(features), AT_ONCE):
             rows = features[start : start + AT_ONCE]
             block[: len(rows)] = self.scaled(rows)
-            found[start : start + AT_ONCE] = _softmax(block, self.weights, self.biases)[
-                : len(rows)
-            ]
+            chance = _softmax(block, self.weights, self.biases)
+            found[start : start + AT_ONCE] = chance[: len(rows)]
         return found
 
 
@@ -194,9 +193,8 @@ def train_networks(
 
     def train(without: tuple[int, ...]) -> Network:
         rows = np.flatnonzero((group >= 0) & ~np.isin(group, without))
-        network = train_network(
-            features[rows], class_[rows], cluster[rows], n_classes, without, recipe
-        )
+        learnt_from = (features[rows], class_[rows], cluster[rows])
+        network = train_network(*learnt_from, n_classes, without, recipe)
         ready()
         return network
 

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from scipy import sparse, special
 
 from credence.calibrators.classwise import kish
+from credence.calibrators.matrix import clusters_by_class
 from credence.calibrators.score_logs import log_scores
 from credence.composition.probabilities import BiasCorrected, fit_mapped
-from credence.draws import encode_clusters, keys_of, mixed, uniform
+from credence.draws import effective_clusters, encode_clusters, keys_of, mixed, uniform
 from credence.predictions import Floats, Integers, Labelled, Predictions
 
 Keys = NDArray[np.uint64]
@@ -126,16 +127,9 @@ def _gathered(cells: Cells) -> Cells:
         genomes = Genomes(genomes.key, sparse.csr_array(gather @ genomes.counts))
     at = code[cells.at].astype(np.int64)
     order = np.lexsort((cells.level, at))
-    return replace(
-        cells,
-        key=key,
-        place=cells.place[first],
-        n_rows=n_rows,
-        row=cells.row[order],
-        at=at[order],
-        level=cells.level[order],
-        genomes=genomes,
-    )
+    place, row, level = cells.place[first], cells.row[order], cells.level[order]
+    own = (key, place, n_rows, row, at[order], level, genomes)
+    return Cells(cells.n_steps, cells.class_key, *own)
 
 
 def _thinned(cells: Cells) -> Cells:
@@ -170,15 +164,12 @@ def of_both(
     if first is None or second is None:
         return None
     key = np.union1d(first.key, second.key)
-    return Genomes(key, sparse.csr_array(join([_among(part, key) for part in (first, second)])))
-
-
-def _among(genomes: Genomes, key: Keys) -> sparse.csr_array:
-    counts = genomes.counts.tocoo()
-    at = np.searchsorted(key, genomes.key)[counts.coords[1]]
-    return sparse.csr_array(
-        (counts.data, (counts.coords[0], at)), shape=(genomes.counts.shape[0], len(key))
-    )
+    parts = []
+    for own in (first, second):
+        counts, at = own.counts.tocoo(), np.searchsorted(key, own.key)
+        entries = (counts.data, (counts.coords[0], at[counts.coords[1]]))
+        parts.append(sparse.csr_array(entries, shape=(counts.shape[0], len(key))))
+    return Genomes(key, sparse.csr_array(join(parts)))
 
 
 def at_level(probability: Floats, name: Keys, n_steps: int) -> Cells:
@@ -215,6 +206,19 @@ class CalibrationSample:
         """Predicted class, true class and bin of the top score of each row as one number."""
         return np.asarray(self.outcome * N_SCORE_BINS + score_bins(self.labelled.predictions))
 
+    @cached_property
+    def n_clusters(self) -> float:
+        """Kish's number of the clusters' weights."""
+        return effective_clusters(self.unit, self.labelled.weight)
+
+    @cached_property
+    def class_number(self) -> Floats:
+        """The same of the clusters that each true class rests on."""
+        of = self.labelled
+        return clusters_by_class(
+            of.true_class, self.unit, of.weight, of.predictions.n_classes, 0.0
+        )
+
     def masses(self, place: Integers, n_places: int, drawn: Floats) -> Floats:
         """Return the weight at places in each draw, as shares of the draw's all."""
         shape = (n_places, len(self.unit_key))
@@ -238,22 +242,10 @@ def calibration_sample(labelled: Labelled, with_vectors: bool) -> CalibrationSam
     predictions = labelled.predictions
     assert predictions.scores is not None
     logs = log_scores(predictions.scores, predictions.resolution)
-    number, families = clusters_by_class(plain), effective_rows(plain)
-    model = fit_mapped(logs, labelled.true_class, labelled.weight, number, families)
+    numbers = (plain.class_number, plain.n_clusters)
+    model = fit_mapped(logs, labelled.true_class, labelled.weight, *numbers)
     probability = model.probabilities(predictions)
     return replace(plain, model=model, logs=model.mapped(logs), probability=probability)
-
-
-def clusters_by_class(sample: CalibrationSample) -> Floats:
-    """Return Kish's number of the clusters that each true class rests on."""
-    labelled = sample.labelled
-    found = np.zeros(labelled.predictions.n_classes)
-    for class_ in range(len(found)):
-        rows = labelled.true_class == class_
-        found[class_] = kish(
-            np.bincount(sample.unit[rows], weights=labelled.weight[rows]).astype(np.float64)
-        )
-    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,14 +295,8 @@ def use_sample(
         none = np.zeros(n_classes)
         return UseSample(predictions.n_samples, counts, none, None, class_key, genomes)
     probability = model.probabilities(predictions)
-    cells = cells_of(
-        model.even(probability),
-        keys_of(predictions.ids),
-        most_rows,
-        class_key=class_key,
-        origin=predictions.scores,
-        genome=genome,
-    )
+    rows = (model.even(probability), keys_of(predictions.ids), most_rows)
+    cells = cells_of(*rows, class_key=class_key, origin=predictions.scores, genome=genome)
     total = probability.sum(axis=0)
     return UseSample(predictions.n_samples, counts, total, cells, class_key, genomes)
 
@@ -337,11 +323,6 @@ def score_bins(predictions: Predictions) -> Integers:
         return np.zeros(predictions.n_samples, dtype=np.int64)
     place = np.floor(score / predictions.scale * N_SCORE_BINS).astype(np.int64)
     return np.clip(place, 0, N_SCORE_BINS - 1)
-
-
-def effective_rows(sample: CalibrationSample) -> float:
-    """Return Kish's number of the clusters' weights."""
-    return kish(np.bincount(sample.unit, weights=sample.labelled.weight).astype(np.float64))
 
 
 def gamma_weights(shape: Floats, key: Keys, draw: int, stream: str) -> Floats:

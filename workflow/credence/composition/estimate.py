@@ -16,19 +16,8 @@ from scipy import optimize, special
 from credence.calibrators.classwise import kish
 from credence.calibrators.intervals import LEAST_FREEDOM, expanded_quantiles, tail_levels
 from credence.calibrators.protocol import FitOptions
-from credence.composition.both_samples import (
-    HALF_ROW,
-    CalibrationSample,
-    UseSample,
-    at_level,
-    cell_weights,
-    clusters_by_class,
-    effective_rows,
-    gamma_weights,
-    half_weights,
-    predicted_draw,
-    use_sample,
-)
+from credence.composition import both_samples
+from credence.composition.both_samples import HALF_ROW, CalibrationSample, UseSample
 from credence.composition.estimators import Estimate, Estimator, EstimatorInput
 from credence.composition.probabilities import parameter_draws
 from credence.draws import cluster_weights, keys_of, uniform
@@ -39,7 +28,7 @@ from credence.progress import each
 def evidence_of(sample: CalibrationSample, use: UseSample) -> EstimatorInput:
     """Return what both sets say, each row once."""
     found = next(drawn_evidence(sample, use, np.ones((len(sample.unit_key), 1)), is_drawn=False))
-    return replace(found, class_number=clusters_by_class(sample))
+    return replace(found, class_number=sample.class_number)
 
 
 def drawn_evidence(
@@ -49,7 +38,6 @@ def drawn_evidence(
     labelled, model, cells = sample.labelled, sample.model, use.cells
     n_classes = labelled.predictions.n_classes
     confusion = sample.masses(sample.outcome, n_classes**2, weights)
-    n_calibration = effective_rows(sample)
     if model is not None and cells is not None:
         if is_drawn:
             assert sample.logs is not None
@@ -61,13 +49,10 @@ def drawn_evidence(
         # What keeping a part of the rows has changed in the mean is known, and taken back.
         gathered = use.total_probability / use.n_rows - mass @ kept
     for draw in range(weights.shape[1]):
-        predicted = predicted_draw(use, draw) if is_drawn else use.counts.sum(axis=1)
-        plain = EstimatorInput(
-            confusion[:, draw].reshape(n_classes, n_classes),
-            predicted / predicted.sum(),
-            n_calibration,
-            use.n_units,
-        )
+        predicted = both_samples.predicted_draw(use, draw) if is_drawn else use.counts.sum(axis=1)
+        joint, share = confusion[:, draw], predicted / predicted.sum()
+        joint = joint.reshape(n_classes, n_classes)
+        plain = EstimatorInput(joint, share, sample.n_clusters, use.n_units)
         if model is None or cells is None:
             yield plain
             continue
@@ -79,8 +64,8 @@ def drawn_evidence(
             )
             # Half a row that is surely of each class: a share of 0 has a width.
             probability = np.concatenate([probability, np.eye(n_classes)])
-            half = np.isfinite(model.bias) * half_weights(use, draw)
-            mass = np.concatenate([cell_weights(use, draw), half])
+            half = np.isfinite(model.bias) * both_samples.half_weights(use, draw)
+            mass = np.concatenate([both_samples.cell_weights(use, draw), half])
             mass = mass / mass.sum()
         row_mass = labelled.weight * weights[sample.unit, draw]
         row_mass = row_mass / row_mass.sum()
@@ -158,7 +143,7 @@ def _use_noise(use: UseSample, draw: int, pool: Floats, seen: Floats) -> Floats:
     """Return how far a draw of the use-set is from it; a genome gets the mix of another."""
     genomes = use.drawn_genomes
     if genomes is None:
-        drawn = gamma_weights(pool * use.n_rows, use.class_key, draw, "no shift")
+        drawn = both_samples.gamma_weights(pool * use.n_rows, use.class_key, draw, "no shift")
         return np.asarray(drawn / drawn.sum() - pool)
     size = np.asarray(genomes.counts.sum(axis=0), dtype=np.float64)
     level = uniform(genomes.key, draw, "no shift")
@@ -303,23 +288,17 @@ def estimate_composition(
     low, high = np.quantile(unbounded, [special.ndtr(-1.0), special.ndtr(1.0)], axis=1)
     deviation = np.asarray((high - low) / 2.0)
     # An interval rests on the fewer: the class's clusters, or the use-set's genomes.
-    n_units = np.minimum(clusters_by_class(sample), use.n_units)
+    n_units = np.minimum(sample.class_number, use.n_units)
     lower, upper = _interval(found, draws, deviation, n_units, options)
-    ends = np.stack([found.share, found.share])
+    ends, flat = np.stack([found.share, found.share]), found.flat
+    rules = {"A_ub": -flat, "b_ub": found.share, "b_eq": [0.0], "bounds": (None, None)}
     for class_ in np.flatnonzero(found.is_free):
         for end, sign in enumerate((1.0, -1.0)):
-            reached = optimize.linprog(
-                sign * found.flat[class_],
-                A_ub=-found.flat,
-                b_ub=found.share,
-                A_eq=found.flat.sum(axis=0)[None, :],
-                b_eq=[0.0],
-                bounds=(None, None),
-            )
+            summed = flat.sum(axis=0)[None, :]
+            reached = optimize.linprog(sign * flat[class_], A_eq=summed, **rules)
             if reached.status == 0:
                 ends[end, class_] += sign * reached.fun
-    least, greatest = ends[0], ends[1]
-    lower, upper = np.minimum(lower, least), np.maximum(upper, greatest)
+    lower, upper = np.minimum(lower, ends[0]), np.maximum(upper, ends[1])
     lower[~is_known], upper[~is_known] = 0.0, 1.0
     return replace(
         composition,
@@ -337,25 +316,17 @@ def fixed_composition(sample: CalibrationSample, share: Floats | None) -> Compos
     n_classes = sample.labelled.predictions.n_classes
     own = np.bincount(true_class, weights=weight, minlength=n_classes) / weight.sum()
     taken = own if share is None else share
-    return Composition(
-        calibration_share=own,
-        share=taken,
-        lower=taken,
-        upper=taken,
-        draws=np.zeros((n_classes, 0)),
-        calibration_draws=np.zeros((n_classes, 0)),
-        deviation=np.zeros(n_classes),
-        is_known=own > 0,
-    )
+    none, nothing = np.zeros((n_classes, 0)), np.zeros(n_classes)
+    return Composition(own, taken, taken, taken, none, none, nothing, own > 0)
 
 
 def _within(estimator: Estimator, evidence: EstimatorInput, is_known: Booleans) -> Estimate:
     assert estimator.estimate is not None
     found = estimator.estimate(evidence.among(is_known))
-    share, unbounded = np.zeros(len(is_known)), np.zeros(len(is_known))
-    flat = np.zeros((len(is_known), found.flat.shape[1]))
-    share[is_known], unbounded[is_known], flat[is_known] = found.share, found.unbounded, found.flat
-    return Estimate(share, unbounded, flat)
+    every = [np.zeros((len(is_known), *of.shape[1:])) for of in vars(found).values()]
+    for whole, own in zip(every, vars(found).values(), strict=True):
+        whole[is_known] = own
+    return Estimate(*every)
 
 
 def _interval(
@@ -382,10 +353,10 @@ def compression_error(
         return 0.0
     rows = sample.model.even(sample.model.probabilities(part))
     name = keys_of(part.ids)
-    every = use_sample(part, sample.model, most_rows=part.n_samples)
+    every = both_samples.use_sample(part, sample.model, most_rows=part.n_samples)
     shares = []
     for n_steps in (0, use.cells.n_steps):
-        gathered = replace(every, cells=at_level(rows, name, n_steps))
+        gathered = replace(every, cells=both_samples.at_level(rows, name, n_steps))
         evidence = evidence_of(sample, gathered)
         shares.append(estimator.estimate(evidence.among(evidence.prevalence > 0)).share)
     return float(np.abs(shares[0] - shares[1]).max())

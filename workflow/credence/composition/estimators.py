@@ -9,8 +9,8 @@ from scipy import optimize
 
 from credence.calibrators.protocol import Need
 from credence.composition.probabilities import TINIEST
-from credence.predictions import Booleans, Floats, Integers, Predictions
-from credence.problems import InputError, Problem, nearest, refuse
+from credence.predictions import Booleans, Floats, Integers
+from credence.problems import Problem, nearest, raise_any, refuse
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,11 +107,9 @@ def stated_share(stated: Mapping[str, float], class_names: Sequence[str], where:
     if not problems:
         total = sum(stated.values())
         if abs(total - 1.0) > SUM_TOLERANCE:
-            problems.append(
-                Problem(where, f"the shares sum to {total:.4g}.", "Give shares that sum to 1.")
-            )
-    if problems:
-        raise InputError(problems)
+            what = f"the shares sum to {total:.4g}."
+            problems.append(Problem(where, what, "Give shares that sum to 1."))
+    raise_any(problems)
     values = np.array([float(stated.get(name, 0.0)) for name in class_names])
     return np.asarray(values / values.sum())
 
@@ -278,9 +276,8 @@ def matched(evidence: EstimatorInput) -> Estimate:
     assert evidence.calibration_true is not None and evidence.calibration_mass is not None
     prevalence = evidence.prevalence
     start = most_likely(evidence).share if evidence.start is None else evidence.start
-    assert evidence.probability is not None and evidence.mass is not None
-    ratio = np.maximum(evidence.probability, TINIEST) / evidence.prevalence
-    observed, information = mixture_slope(*(ratio, evidence.mass, ratio @ start))
+    ratio = np.maximum(evidence.probability, TINIEST) / prevalence
+    observed, information = mixture_slope(ratio, evidence.mass, ratio @ start)
     own = np.maximum(evidence.calibration_probability, TINIEST) / prevalence
     own = own / (own @ start)[:, None]
     part = evidence.calibration_mass / prevalence[evidence.calibration_true]
@@ -388,11 +385,6 @@ ESTIMATORS: tuple[Estimator, ...] = (
 BY_NAME: dict[str, Estimator] = {entry.name: entry for entry in ESTIMATORS}
 AUTO = "auto"  # em_matched where score vectors are given, else bbse_hard
 NAMES = (AUTO, *BY_NAME)
-
-
-def has_vectors(predictions: Predictions) -> bool:
-    """Return whether rows are distributions over the classes."""
-    return predictions.scores is not None and predictions.is_distribution
 
 
 def estimator_for(name: str, with_vectors: bool) -> Estimator:

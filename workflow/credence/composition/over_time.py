@@ -52,11 +52,8 @@ def alarms_of(course: Course) -> list[Alarm]:
     for last in range(len(n)):
         level = LEVEL / QUESTIONS / ((last + 1) * (last + 2))  # which adds up to a third
         for of, values in (("scores", share[:, :0]), ("mix", share), ("flagged", flagged)):
-            tried = [
-                alarm
-                for window in WINDOWS
-                if (alarm := _looked(course, of, values, n, last, window)) is not None
-            ]
+            looks = (_looked(course, of, values, n, last, window) for window in WINDOWS)
+            tried = [alarm for alarm in looks if alarm is not None]
             best = min(tried, key=lambda alarm: alarm.p_value, default=None)
             if best is not None and len(WINDOWS) * best.p_value <= level:
                 found.append(best)

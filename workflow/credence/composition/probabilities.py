@@ -29,9 +29,8 @@ class BiasCorrected:
     """One inverse temperature and a bias for each class."""
 
     slope: float  # β = 1/T
-    bias: Annotated[
-        Floats, Stored(null=-np.inf)
-    ]  # b; −inf for a class that calibration does not hold
+    # b; −inf for a class that calibration does not hold.
+    bias: Annotated[Floats, Stored(null=-np.inf)]
     share: Floats  # Shares of the classes in the calibration set
     # Of the log scores, before; intercepts in the last column.
     matrix: Annotated[Floats | None, Stored(is_left_out=True)] = None
@@ -177,9 +176,8 @@ def parameter_draws(
     is_free = np.append(LEAST < fitted.slope < GREATEST, np.isfinite(fitted.bias))
     free = np.flatnonzero(is_free)
     step = np.zeros((p.shape[1] + 1, drawn.shape[1]))
-    step[free] = (
-        np.linalg.pinv(curvature[np.ix_(free, free)], hermitian=True) @ by_unit[:, free].T @ drawn
-    )
+    inverse = np.linalg.pinv(curvature[np.ix_(free, free)], hermitian=True)
+    step[free] = inverse @ by_unit[:, free].T @ drawn
     slope = np.clip(fitted.slope + step[0], LEAST, GREATEST)
     return slope, np.asarray(fitted.bias[:, None] + step[1:])
 

@@ -116,9 +116,8 @@ def sketch_of(labelled: Labelled) -> Sketch | None:
         blank = np.zeros(0, dtype=np.int64)
         bare = FeatureSketch(name, edges, blank, blank, np.ones(predictions.n_classes))
         bin_ = bare.bins(predictions.predicted_class, value)
-        place, count = np.unique(
-            bin_ * predictions.n_classes + labelled.true_class, return_counts=True
-        )
+        cell = bin_ * predictions.n_classes + labelled.true_class
+        place, count = np.unique(cell, return_counts=True)
         is_ordered = name != RUNNER_UP
         design = _design(labelled, bin_ % bare.n_bins if is_ordered else bin_, code, is_ordered)
         found.append(FeatureSketch(name, edges, place, count, design))
@@ -259,15 +258,11 @@ class Look:
         if n == 0 and not is_exchanged:
             return None
         of_scores = QUESTIONS * scores <= LEVEL and effect > LEAST_EFFECT
-        return Sameness(
-            n or round(self._counts[0].sum()),
-            min(1.0, QUESTIONS * scores, QUESTIONS * exchange),
-            effect,
-            moved if is_exchanged else 0.0,
-            of_scores or is_exchanged,
-            power,
-            exchanged if is_exchanged else (),
-        )
+        if not is_exchanged:
+            moved, exchanged = 0.0, ()
+        n, p_value = n or round(self._counts[0].sum()), QUESTIONS * min(scores, exchange)
+        is_other = of_scores or is_exchanged
+        return Sameness(n, min(1.0, p_value), effect, moved, is_other, power, exchanged)
 
 
 def warning_of(found: Sameness) -> str:
@@ -383,12 +378,11 @@ class _Part:
         self.n = float(self.observed.sum())
         # What calibration hardly ever predicted, or what rests on classes of few families,
         # helps to find the mix and is not compared: so few do not show what others are like.
-        share = mix_of(self.given.sum(axis=1), self.observed.sum(axis=1))
-        wanted = self.given.sum(axis=1) * share
+        self.share = mix_of(self.given.sum(axis=1), self.observed.sum(axis=1))
+        wanted = self.given.sum(axis=1) * self.share
         is_scarce = self.n_true / self.design < FEWEST_FAMILIES
-        self.is_compared = (of_bin.sum(axis=1) >= FEWEST_SEEN) & (
-            wanted[:, is_scarce].sum(axis=1) <= MOST_SCARCE * wanted.sum(axis=1)
-        )
+        rests = wanted[:, is_scarce].sum(axis=1) <= MOST_SCARCE * wanted.sum(axis=1)
+        self.is_compared = (of_bin.sum(axis=1) >= FEWEST_SEEN) & rests
         self.n_class = self.observed.sum(axis=1) * self.is_compared
 
     def misfits(self, given: Floats, observed: Floats) -> Floats:
@@ -409,8 +403,7 @@ class _Part:
 
         With a ratio for each bin, so many times as many of the use-set's scores lie there.
         """
-        share = mix_of(self.given.sum(axis=1), self.observed.sum(axis=1))
-        wanted = share * self.n
+        wanted = self.share * self.n
         part = np.minimum(wanted / np.maximum(self.n_true, 1.0), MOST_GROWN)
         grown = 1.0 + (self.design - 1.0) * part
         mean = self.given * np.broadcast_to(ratio, self.observed.shape)[..., None]
@@ -432,8 +425,7 @@ class _Part:
 
         Bins gain or lose proteins by their rank within the predicted class, all of one slope.
         """
-        share = mix_of(self.given.sum(axis=1), self.observed.sum(axis=1))
-        expected = (self.given * share).sum(axis=2) * self.n
+        expected = (self.given * self.share).sum(axis=2) * self.n
         n_class = np.maximum(expected.sum(axis=1, keepdims=True), TINIEST)
         rank = (expected.cumsum(axis=1) - expected / 2.0) / n_class - 0.5
 
@@ -448,18 +440,16 @@ class _Part:
             return 0.0
         for _ in range(HALVINGS):
             middle = (least + most) / 2.0
-            least, most = (
-                (least, middle) if self.effects(moved(middle)).sum() >= NOTICED else (middle, most)
-            )
+            is_noticed = self.effects(moved(middle)).sum() >= NOTICED
+            least, most = (least, middle) if is_noticed else (middle, most)
         ratio = moved(most) / np.maximum(expected, TINIEST)
         drawn = self.draws(np.random.default_rng(SEED), ratio, POWER_DRAWS)
         return float(np.mean([QUESTIONS * _tail(one, by_chance) <= LEVEL for one in drawn[:, -1]]))
 
     def effects(self, observed: Floats) -> Floats:
         """Return what each class adds to the mean |change of confidence| if scores matched."""
-        share = mix_of(self.given.sum(axis=1), self.observed.sum(axis=1))
-        total = (self.given * share).sum(axis=2)
-        own = np.einsum("kbk->kb", self.given) * share[:, None]
+        total = (self.given * self.share).sum(axis=2)
+        own = np.einsum("kbk->kb", self.given) * self.share[:, None]
         confidence = own / np.maximum(total, TINIEST)
         change = np.zeros(len(observed))
         for class_, here in enumerate(observed):

@@ -60,13 +60,11 @@ def what_if_of(
     kernel = settings if isinstance(settings, Kernel) else None
     parts: list[WhatIfPart] = []
     is_exact = isinstance(calibration, ClasswiseCalibration)
+    entries = calibration.classes if isinstance(calibration, ClasswiseCalibration) else {}
     for class_ in np.unique(predictions.predicted_class):
         positives = labelled.take(predictions.predicted_class == class_)
-        curve = (
-            calibration.classes[predictions.class_names[class_]].curve
-            if isinstance(calibration, ClasswiseCalibration)
-            else None
-        )
+        entry = entries.get(predictions.class_names[class_])
+        curve = None if entry is None else entry.curve
         answer = calibration.confidence(predictions.at_scores(class_, grid))
         density = _exact(positives, curve, kernel, grid)
         is_held = (answer.note & Note.LOW_END) > 0
@@ -74,7 +72,6 @@ def what_if_of(
             moved = _moved(positives, int(class_), answer.value, grid)
             is_exact = is_exact and density is not None
             density = moved if density is None else np.where(is_held, OUTWEIGHS * moved, density)
-        found = []
         for true in np.unique(positives.true_class):
             held = positives.true_class == true
             weight = positives.weight[held]
@@ -83,8 +80,7 @@ def what_if_of(
             sums = (float(part.sum()) for part in (weight, weight**2, families**2))
             total, squares, of_families = sums
             shape = tuple(density[true].tolist())
-            found.append(WhatIfPart(int(class_), int(true), total, squares, of_families, shape))
-        parts += found
+            parts.append(WhatIfPart(int(class_), int(true), total, squares, of_families, shape))
     share = np.bincount(labelled.true_class, labelled.weight, predictions.n_classes)
     axes = (tuple((share / share.sum()).tolist()), tuple(grid.tolist()))
     prior = 0.0 if kernel is None else float(kernel.prior_weight)
@@ -106,10 +102,8 @@ def _exact(
         return _sums(positives, same)
     if isinstance(curve, CumulativeCurve):
         point = np.minimum(grid, curve.score[-1])
-        above = score[:, None] >= point
-        return _sums(
-            positives, np.where(grid >= curve.cutoff, above, (score < curve.cutoff)[:, None])
-        )
+        below = (score < curve.cutoff)[:, None]
+        return _sums(positives, np.where(grid >= curve.cutoff, score[:, None] >= point, below))
     if isinstance(curve, KernelCurve) and kernel is not None:
         if not np.isfinite(curve.bandwidth):
             return _sums(positives, every)

@@ -65,11 +65,8 @@ def judged(seen: Seen) -> tuple[DistanceBand, ...]:
             off = np.bincount(family, weights=own.is_right) - right * size
             error = (off**2).sum() / n**2
             n_alone = min(right * (1.0 - right) / error, n) if error > 0 else n_families
-            values = (
-                float(own.stated.mean()),
-                right,
-                *interval_of(right * n_alone, n_alone, LEVEL / 2.0),
-            )
+            bounds = interval_of(right * n_alone, n_alone, LEVEL / 2.0)
+            values = (float(own.stated.mean()), right, *bounds)
         found.append((name, n, n_families, *values))
         p_values.append(p)
     adjusted = holm(np.array(p_values)).tolist()
@@ -120,7 +117,5 @@ def kept_steps(seen: Seen) -> tuple[Floats, float, float]:
 
 def bands_of(seen: Seen) -> tuple[DistanceBand, ...]:
     """Return each band with the constant that its confidences are moved by."""
-    steps, *_ = kept_steps(seen)
-    return tuple(
-        replace(band, step=step) for band, step in zip(judged(seen), steps.tolist(), strict=True)
-    )
+    pairs = zip(judged(seen), kept_steps(seen)[0].tolist(), strict=True)
+    return tuple(replace(band, step=step) for band, step in pairs)

@@ -8,20 +8,7 @@ from numpy.typing import NDArray
 
 from credence.draws import encode_clusters
 from credence.findings import CalibrationTest
-from credence.metrics.walk import (
-    DISTANCE,
-    RANGE,
-    SPIEGELHALTER,
-    Walk,
-    distance_tail,
-    holm,
-    normal_tails,
-    observed,
-    random_signs,
-    range_tail,
-    signed_walks,
-    walk_of,
-)
+from credence.metrics import walk as walks
 from credence.predictions import Floats, Integers, Labelled
 
 SIGNS_AT_ONCE = 250  # bounds memory
@@ -31,9 +18,9 @@ LEVEL = 0.05
 SLACK = 1e-9  # relative: the walk itself, with all signs alike, is one of its draws
 
 TAILS: dict[str, Callable[[float], float]] = {
-    DISTANCE: distance_tail,
-    RANGE: range_tail,
-    SPIEGELHALTER: normal_tails,
+    walks.DISTANCE: walks.distance_tail,
+    walks.RANGE: walks.range_tail,
+    walks.SPIEGELHALTER: walks.normal_tails,
 }
 
 
@@ -43,7 +30,7 @@ def calibration_tests(
     """Return every test of one method; its fits must not have seen the proteins."""
     known = ~np.isnan(confidence)
     codes, keys = encode_clusters(labelled.cluster)
-    signs = random_signs(keys, n_signs)
+    signs = walks.random_signs(keys, n_signs)
     predicted = labelled.predictions.predicted_class
     by_test: dict[str, list[CalibrationTest]] = {test: [] for test in TAILS}
     for class_ in (*np.unique(predicted).tolist(), None):
@@ -55,11 +42,9 @@ def calibration_tests(
     found: list[CalibrationTest] = []
     for entries in by_test.values():
         of_classes = [entry for entry in entries if entry.class_name is not None]
-        adjusted = holm(np.array([entry.p_value for entry in of_classes]))
-        found += [
-            replace(entry, p_adjusted=float(value))
-            for entry, value in zip(of_classes, adjusted, strict=True)
-        ]
+        adjusted = walks.holm(np.array([entry.p_value for entry in of_classes])).tolist()
+        pairs = zip(of_classes, adjusted, strict=True)
+        found += [replace(entry, p_adjusted=value) for entry, value in pairs]
         found += [entry for entry in entries if entry.class_name is None]
     return tuple(found)
 
@@ -74,8 +59,8 @@ def _tests_of_block(
 ) -> list[CalibrationTest]:
     if len(confidence) == 0:
         return []
-    walk = walk_of(confidence, labelled.is_correct, labelled.weight)
-    value = observed(walk)
+    walk = walks.walk_of(confidence, labelled.is_correct, labelled.weight)
+    value = walks.observed(walk)
     present, cluster = np.unique(codes, return_inverse=True)
     p_values, power = _by_signs(walk, cluster.astype(np.int64), signs[present], value)
     alone = {
@@ -86,32 +71,27 @@ def _tests_of_block(
         # Differences of one sign show signs no scatter: that of independent proteins counts too.
         p_values = {test: max(p, alone[test]) for test, p in p_values.items()}
         power = dict.fromkeys(power, float("nan"))
-    counts = (len(confidence), len(present))
-    found = []
-    for test in TAILS:
-        p = (p_values[test], float("nan"), alone[test])
-        found.append(
-            CalibrationTest(method, class_name, test, value[test], *p, power[test], *counts)
-        )
-    return found
+    nan, counts = float("nan"), (len(confidence), len(present))
+    columns = {one: (value[one], p_values[one], nan, alone[one], power[one]) for one in TAILS}
+    return [CalibrationTest(method, class_name, one, *of, *counts) for one, of in columns.items()]
 
 
 def _by_signs(
-    walk: Walk, cluster: Integers, signs: NDArray[np.int8], value: dict[str, float]
+    walk: walks.Walk, cluster: Integers, signs: NDArray[np.int8], value: dict[str, float]
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Return p-values, and the power to see a shift of five percentage points."""
     n_draws = signs.shape[1]
     if n_draws == 0:
         blank = dict.fromkeys(value, float("nan"))
         return blank, blank
-    as_it_is = signed_walks(walk, cluster, np.ones((len(signs), 1), dtype=np.int8))
+    as_it_is = walks.signed_walks(walk, cluster, np.ones((len(signs), 1), dtype=np.int8))
     found = {test: abs(float(own[0])) for test, own in as_it_is.compared(walk).items()}
     null: dict[str, list[Floats]] = {test: [] for test in value}
     shifted: dict[str, list[Floats]] = {test: [] for test in value}
     for start in range(0, n_draws, SIGNS_AT_ONCE):
-        drawn = signed_walks(walk, cluster, signs[:, start : start + SIGNS_AT_ONCE])
-        for kept, walks in ((null, drawn), (shifted, drawn.shifted(walk, SHIFT))):
-            for test, values in walks.compared(walk).items():
+        drawn = walks.signed_walks(walk, cluster, signs[:, start : start + SIGNS_AT_ONCE])
+        for kept, signed in ((null, drawn), (shifted, drawn.shifted(walk, SHIFT))):
+            for test, values in signed.compared(walk).items():
                 kept[test].append(np.abs(values))
     p_values, power = {}, {}
     for test, own in found.items():

@@ -25,10 +25,8 @@ def bin_ratios(values: Floats, edges: Floats, is_correct: Booleans, weight: Floa
     """Return the share of right predictions in each bin, as ratios."""
     position = bin_of(values, edges)
     right = is_correct.astype(np.float64)
-    return [
-        mean_of(right, weight, position == number, is_share=True)
-        for number in range(len(edges) - 1)
-    ]
+    chosen = (position == number for number in range(len(edges) - 1))
+    return [mean_of(right, weight, rows, is_share=True) for rows in chosen]
 
 
 def bins_record(
@@ -41,9 +39,8 @@ def bins_record(
     total = sum_by(position, values[kept] * weight, n_bins)
     mean = divide(total, sum_by(position, weight, n_bins))
     n_correct = np.bincount(position[is_correct[kept]], minlength=n_bins)
-    found = estimates
-    ends = (found.value, found.lower, found.upper)
-    columns = (edges, found.n, n_correct, found.n_clusters, mean, *ends)
+    ends = (estimates.value, estimates.lower, estimates.upper)
+    columns = (edges, estimates.n, n_correct, estimates.n_clusters, mean, *ends)
     return Bins(*(tuple(column.tolist()) for column in columns))
 
 
@@ -78,9 +75,8 @@ def curves_of(
                 rows = predictions.predicted_class == class_
                 score, answer = _binned(labelled, rows, in_sample[name], edges)
             columns = (tuple(column.tolist()) for column in (score, *vars(answer).values()))
-            found.append(
-                CurveFinding(name, predictions.class_names[class_], is_function, *columns)
-            )
+            where = (name, predictions.class_names[class_], is_function)
+            found.append(CurveFinding(*where, *columns))
     return tuple(found)
 
 
@@ -94,9 +90,8 @@ def scores_needed(
         score, lower = np.array(curve.score), np.array(curve.lower)
         low, high = seen[curve.class_name]
         # The interval at the least and the greatest score counts too, not the grid alone.
-        score_in = np.unique(
-            np.concatenate([[low, high], score[(score >= low) & (score <= high)]])
-        )
+        inside = score[(score >= low) & (score <= high)]
+        score_in = np.unique(np.concatenate([[low, high], inside]))
         lower_in = np.interp(score_in, score, lower)
         for asked in CONFIDENCES_ASKED:
             needed = least_score(score_in, lower_in, asked)
@@ -115,9 +110,8 @@ def _binned(
     filled = np.unique(position)
 
     def means(of: Floats) -> Floats:
-        return np.array(
-            [np.average(of[position == k], weights=weight[position == k]) for k in filled]
-        )
+        rows = (position == k for k in filled)
+        return np.array([np.average(of[here], weights=weight[here]) for here in rows])
 
     blank = np.full(len(filled), np.nan)
     value, support = means(answer.value[rows]), means(answer.support[rows])

@@ -56,11 +56,10 @@ def describe_classes(
     return tuple(counts), tuple(histograms)
 
 
-def confusion_of(
-    labelled: Labelled,
-) -> tuple[
-    tuple[tuple[int, ...], ...], tuple[tuple[float, ...], ...], tuple[tuple[float, ...], ...]
-]:
+Shares = tuple[tuple[float, ...], ...]
+
+
+def confusion_of(labelled: Labelled) -> tuple[tuple[tuple[int, ...], ...], Shares, Shares]:
     """Return joint counts (true, predicted), weighted shares of each row, and of each column."""
     shape = (labelled.predictions.n_classes,) * 2
     place = (labelled.true_class, labelled.predictions.predicted_class)
@@ -68,10 +67,8 @@ def confusion_of(
     np.add.at(counts, place, 1)
     np.add.at(mass, place, labelled.weight)
     shares = (divide(mass, mass.sum(axis=axis, keepdims=True)) for axis in (1, 0))
-    counted, given_true, given_predicted = (
-        tuple(map(tuple, table.tolist())) for table in (counts, *shares)
-    )
-    return counted, given_true, given_predicted
+    counted, *parts = (tuple(map(tuple, table.tolist())) for table in (counts, *shares))
+    return counted, parts[0], parts[1]
 
 
 # Names in the records of calibrations, by what a reader may want to know of a class.

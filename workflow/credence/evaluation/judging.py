@@ -11,20 +11,8 @@ from scipy import special
 from credence.calibrators.intervals import expanded_quantiles
 from credence.calibrators.protocol import FitOptions
 from credence.draws import encode_clusters, keys_of
-from credence.evaluation.measures import (
-    IN_CELLS,
-    Drawing,
-    Measures,
-    Scatter,
-    both_relatives,
-    chances,
-    floors,
-    in_families,
-    measure,
-    placements,
-    scatter_of,
-    twice,
-)
+from credence.evaluation import measures as measuring
+from credence.evaluation.measures import Drawing, Measures, Scatter
 from credence.evaluation.ratios import MIN_CLUSTERS
 from credence.findings import Difference, MetricValue, NoiseFloor
 from credence.metrics import metric as pointwise
@@ -76,11 +64,11 @@ def difference_scatter(metric: Metric, one: Measures, other: Measures) -> Scatte
     """Return how draws of the difference are to be read, by class and over all."""
     name = metric.name
     if name in one.losses:
-        return scatter_of(one.relatives, twice(one.losses[name] - other.losses[name]))
+        losses = measuring.twice(one.losses[name] - other.losses[name])
+        return measuring.scatter_of(one.relatives, losses)
     first, second = one.scatter[name], other.scatter[name]
-    return Scatter(
-        np.maximum(first.stretch, second.stretch), np.minimum(first.freedom, second.freedom)
-    )
+    freedom = np.minimum(first.freedom, second.freedom)
+    return Scatter(np.maximum(first.stretch, second.stretch), freedom)
 
 
 def difference_interval(
@@ -90,7 +78,7 @@ def difference_interval(
     number: int,
     level: float,
     scatter: Scatter,
-    floors: tuple[float, float] = (0.0, 0.0),
+    floors: tuple[float, float],
 ) -> tuple[float, float]:
     """Return the interval of one method's metric minus another's (decision 0403)."""
     name = metric.name
@@ -190,27 +178,21 @@ class Judge:
         drawn = labelled.cluster if options.resample == "cluster" else predictions.ids
         self.drawing = Drawing(*encode_clusters(drawn), options.n_draws)
         self.parts = self.drawing.parts()
-        self.in_cells = in_families(options.families)
+        self.in_cells = measuring.in_families(options.families)
         self.chance = {}
         if options.n_floor > 0:
             cluster, cluster_key = encode_clusters(labelled.cluster)
             self.chance = {
-                False: chances(keys_of(predictions.ids), options.n_floor),
-                True: chances(cluster_key, options.n_floor)[cluster],
+                False: measuring.chances(keys_of(predictions.ids), options.n_floor),
+                True: measuring.chances(cluster_key, options.n_floor)[cluster],
             }
 
     def judged(self, stated: Stated, known: Booleans) -> Judged:
         """Return the proteins as one method sees them."""
         of, score = self.labelled, self.labelled.predictions.top_score
-        every = Judged(
-            stated.confidence,
-            of.is_correct,
-            of.weight,
-            None if score is None else score / of.predictions.scale,
-            stated.probabilities,
-            of.true_class,
-        )
-        return every.take(known)
+        share = None if score is None else score / of.predictions.scale
+        rest = (of.weight, share, stated.probabilities, of.true_class)
+        return Judged(stated.confidence, of.is_correct, *rest).take(known)
 
     def outcome(self, key: Key, stated: Stated, known: Booleans) -> _Outcome:
         """Return the measures of one method with the counts they rest on."""
@@ -227,23 +209,23 @@ class Judge:
         if not known.any():
             nothing = np.full(self.n_classes + 1, np.nan)
             value = {metric.name: nothing for metric in METRICS if not metric.needs_vector}
-            nobody = both_relatives(block, self.n_classes, block, judged.weight)
+            nobody = measuring.both_relatives(block, self.n_classes, block, judged.weight)
             return Measures(value, {}, {}, {}, {}, {}, nobody)
-        placed = placements(judged, block, self.n_classes, self.in_cells)
+        placed = measuring.placements(judged, block, self.n_classes, self.in_cells)
         drawing = replace(self.drawing, unit=unit[known])
-        return measure(judged, block, self.n_classes, placed, drawing, self.parts)
+        return measuring.measure(judged, block, self.n_classes, placed, drawing, self.parts)
 
     def floors(self, of: _Outcome) -> list[NoiseFloor]:
         """Return the noise floors of one method over one sample."""
         if not of.known.any():
             return []
         judged, block = self.judged(of.stated, of.known), self.block[of.known]
-        placed = placements(judged, block, self.n_classes)
+        placed = measuring.placements(judged, block, self.n_classes)
         found = []
         tail = (1.0 - self.options.level) / 2.0
         for alike, chance in self.chance.items():
-            simulated = floors(judged, block, self.n_classes, placed, chance[of.known])
-            names = [metric.name for metric in IN_CELLS if metric.name in simulated]
+            simulated = measuring.floors(judged, block, self.n_classes, placed, chance[of.known])
+            names = [metric.name for metric in measuring.IN_CELLS if metric.name in simulated]
             for name, (number, class_name) in product(names, self.blocks):
                 own = simulated[name][number]
                 if np.isnan(own).any():
@@ -301,12 +283,10 @@ class Judge:
                 continue
             lower, upper = NOTHING
             if name in scatter and first.n_units[number] >= MIN_CLUSTERS:
-                floor, base = (
-                    chance.get((*of.key, class_name, name), 0.0) for of in (first, second)
-                )
-                lower, upper = difference_interval(
-                    metric, one, other, number, self.options.level, scatter[name], (floor, base)
-                )
+                keys = ((*of.key, class_name, name) for of in (first, second))
+                floor, base = (chance.get(key, 0.0) for key in keys)
+                how = (number, self.options.level, scatter[name], (floor, base))
+                lower, upper = difference_interval(metric, one, other, *how)
             where = (first.key[0], second.key[0], class_name, first.key[1], name)
             value = float(one.value[name][number] - other.value[name][number])
             found.append(Difference(*where, value, lower, upper, int(first.n[number])))
@@ -318,21 +298,16 @@ def judge(
 ) -> Judgement:
     """Return metrics, differences and noise floors of all methods."""
     of = Judge(labelled, options)
-    outcomes = {
-        key: of.outcome(key, entry, ~np.isnan(entry.confidence))
-        for key, entry in each(stated.items(), len(stated))
-    }
+    entries = each(stated.items(), len(stated))
+    outcomes = {key: of.outcome(key, one, ~np.isnan(one.confidence)) for key, one in entries}
     floor = [row for one in outcomes.values() for row in of.floors(one)]
     chance = {
         (row.method, row.sample, row.class_name, row.metric): row.upper
         for row in floor
         if row.relatives_alike == (options.resample == "cluster")
     }
-    metrics = [
-        row
-        for block, one in product(of.blocks, outcomes.values())
-        for row in of.values(one, *block, chance)
-    ]
+    every = product(of.blocks, outcomes.values())
+    metrics = [row for block, one in every for row in of.values(one, *block, chance)]
     main = tuple(BY_NAME[name] for name in PAIRED)
     compared = tuple(metric for metric in METRICS if not metric.is_share)
     differences, pairs = [], []

@@ -90,10 +90,8 @@ def scatter_of(relatives: RelativePairs, losses: Floats) -> Scatter:
     greatest = np.maximum(np.maximum(jackknife, forecast), shown)
     known = (shown > NOTHING * greatest) & (variance > NOTHING * mean**2)
     bearing = np.where(known, divide(shown**2, by_block(summed**4), 1.0), 1.0)
-    return Scatter(
-        stretch=np.sqrt(np.where(known, divide(greatest, shown, 1.0), 1.0)),
-        freedom=np.sqrt(np.maximum(number - 1.0, LEAST_FREEDOM) * bearing),
-    )
+    stretch = np.sqrt(np.where(known, divide(greatest, shown, 1.0), 1.0))
+    return Scatter(stretch, np.sqrt(np.maximum(number - 1.0, LEAST_FREEDOM) * bearing))
 
 
 def twice(values: Floats | Integers) -> NDArray[Any]:
@@ -141,14 +139,10 @@ def place(family: Family, judged: Judged, block: Integers, n_blocks: int) -> Bin
         if own is not None:
             parts.append((rows[own.row], number, own))
     parts.append((cells.row, n_blocks, cells))
-    return BinPlaces(
-        np.concatenate([rows for rows, _, _ in parts]),
-        np.concatenate([number * cells.n_cells + own.cell for _, number, own in parts]),
-        n_blocks + 1,
-        cells.n_cells,
-        np.concatenate([own.values for _, _, own in parts], axis=1),
-        has_all=True,
-    )
+    row = np.concatenate([rows for rows, _, _ in parts])
+    position = np.concatenate([number * cells.n_cells + own.cell for _, number, own in parts])
+    values = np.concatenate([own.values for _, _, own in parts], axis=1)
+    return BinPlaces(row, position, n_blocks + 1, cells.n_cells, values, has_all=True)
 
 
 def unit_matrices(
@@ -205,8 +199,7 @@ class Drawing:
 
     def parts(self) -> list[Floats]:
         """Return weights of the units, shape (n_units, part of the draws) each."""
-        blocks = weight_blocks(self.key, self.n_draws, DRAWS_AT_ONCE)
-        return [weight for _, weight in blocks]
+        return [weight for _, weight in weight_blocks(self.key, self.n_draws, DRAWS_AT_ONCE)]
 
 
 @dataclass(frozen=True, eq=False)

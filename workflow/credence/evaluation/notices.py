@@ -54,8 +54,8 @@ def notices_of(
     for class_ in np.unique(predicted):
         rows, class_name = predicted == class_, labelled.predictions.class_names[class_]
         for flag in FALLBACKS:
-            notes = {name: stated.note[rows] for name, stated in in_sample.items()}
-            methods = [name for name, note in notes.items() if (note & int(flag)).any()]
+            stated = in_sample.items()
+            methods = [name for name, of in stated if (of.note[rows] & int(flag)).any()]
             if methods:
                 whose = "" if len(methods) == len(in_sample) else f" ({', '.join(methods)})"
                 text = f"{class_name}{whose}: {NOTE_TEXTS[flag]}."

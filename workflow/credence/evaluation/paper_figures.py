@@ -88,10 +88,7 @@ class Given:
     @property
     def has_vectors(self) -> bool:
         """Whether every class is scored, rows adding up to the scale."""
-        if self.labelled is None:
-            return False
-        own = self.labelled.predictions
-        return own.scores is not None and own.is_distribution
+        return self.labelled is not None and self.labelled.predictions.has_vectors
 
     @property
     def is_saturated(self) -> bool:
@@ -192,19 +189,6 @@ def shares_of(sample: ClassSample, edges: Floats) -> Series:
     return series_of("histogram", "steps", "histogram", edges, share, counts)
 
 
-def bound_of(sample: ClassSample, edges: Floats, share: Floats) -> tuple[Floats, Floats]:
-    """Return Gupta and Ramdas' distribution-free bound of all intervals at once (ICML 2021).
-
-    √(ln(2B/α) / 2n) around each share, of B intervals that hold any, n families each.
-    """
-    where, n = bin_of(sample.score, edges), len(edges) - 1
-    pairs = np.unique(np.column_stack([where, sample.cluster]), axis=0)
-    families = np.bincount(pairs[:, 0], minlength=n).astype(np.float64)
-    n_filled = int((families > 0).sum())
-    half = np.sqrt(divide(np.full(n, np.log(2.0 * n_filled / ALPHA)), 2.0 * families))
-    return np.maximum(share - half, 0.0), np.minimum(share + half, 1.0)
-
-
 def log_density(score: Floats, weight: Floats, grid: Floats, bandwidth: float) -> Floats:
     """Return the log of the sum of Gaussians, of height 1 times the weight, at each point."""
     if len(score) == 0:
@@ -244,20 +228,17 @@ def _pairs(given: Given, panels: Callable[[int], Parts]) -> FigureRecord | None:
 
 def _one(given: Given, series: Callable[[int], Sequence[Series]]) -> FigureRecord | None:
     """Return one panel a class with several series."""
-    return _over_scores(given, [_panel(given, k, *series(k)) for k in given.samples])
-
-
-def _panel(given: Given, class_: int, *series: Series) -> FigurePanel:
-    return FigurePanel(given.names[class_], series)
+    panels = [FigurePanel(given.names[k], tuple(series(k))) for k in given.samples]
+    return _over_scores(given, panels)
 
 
 def matrices(given: Given, kind: int) -> FigureRecord | None:
     """Return joint counts (0), each row's shares (1), or each column's (2)."""
     labelled = given.labelled
     if labelled is None:
-        results = given.findings.results if given.findings is not None else None
-        if results is None or not results.confusion:
+        if given.findings is None or not given.findings.results.confusion:
             return None
+        results = given.findings.results
         names = results.class_names
         tables = (results.confusion, results.given_true, results.given_predicted)
     elif (labelled.true_class >= 0).all():
@@ -265,12 +246,12 @@ def matrices(given: Given, kind: int) -> FigureRecord | None:
     elif kind == 1:  # of counts, what a wrong prediction truly is is not known
         return None
     else:
-        names, nan = given.names, math.nan
+        names = given.names
         right, every = (
             sum_by(labelled.predictions.predicted_class, weight, len(names))
             for weight in (labelled.is_correct.astype(np.float64), np.ones(labelled.n_samples))
         )
-        found = np.full((len(names),) * 2, nan)
+        found = np.full((len(names),) * 2, math.nan)
         np.fill_diagonal(found, right if kind == 0 else divide(right, every))
         tables = (tuple(map(tuple, found.tolist())),) * 3
     numbers = tuple(tuple(map(float, row)) for row in tables[kind])
@@ -307,10 +288,8 @@ def counted(given: Given) -> FigureRecord | None:
     def panel(class_: int) -> Parts:
         sample, edges = given.samples[class_], given.edges
         where, n, bars = bin_of(sample.score, edges), len(edges) - 1, []
-        counts = [
-            np.bincount(where[rows], minlength=n)
-            for rows in (sample.is_correct, ~sample.is_correct)
-        ]
+        kinds = (sample.is_correct, ~sample.is_correct)
+        counts = [np.bincount(where[rows], minlength=n) for rows in kinds]
         most = max(1, *(int(count.max()) for count in counts))
         for word, count in zip(("right", "wrong"), counts, strict=True):
             n_each = tuple(count.tolist())
@@ -318,8 +297,15 @@ def counted(given: Given) -> FigureRecord | None:
         name = given.names[class_]
         left = FigurePanel(f"{name}: counts, top {most:,}", tuple(bars))
         steps = given.histogram(class_)
-        lower, upper = bound_of(sample, edges, np.array(steps.y))
-        steps = replace(steps, lower=tuple(lower.tolist()), upper=tuple(upper.tolist()))
+        # Gupta and Ramdas' bound of all intervals at once (ICML 2021): √(ln(2B/α) / 2n) around
+        # each share, of B intervals that hold any, n families each.
+        pairs = np.unique(np.column_stack([where, sample.cluster]), axis=0)
+        families = np.bincount(pairs[:, 0], minlength=n).astype(np.float64)
+        n_filled, share = int((families > 0).sum()), np.array(steps.y)
+        half = np.sqrt(divide(np.full(n, np.log(2.0 * n_filled / ALPHA)), 2.0 * families))
+        ends = (np.maximum(share - half, 0.0), np.minimum(share + half, 1.0))
+        lower, upper = (tuple(end.tolist()) for end in ends)
+        steps = replace(steps, lower=lower, upper=upper)
         return left, FigurePanel(f"{name}: share right", (steps,))
 
     return _pairs(given, panel)
@@ -333,9 +319,8 @@ def halves(given: Given) -> FigureRecord | None:
         turn = np.empty(len(sample.cluster_key), dtype=np.int64)
         order = np.argsort(uniform(sample.cluster_key, 0, "halves"), kind="stable")
         turn[order] = np.arange(len(order)) % 2
-        for half, (name, kind) in enumerate(
-            (("first half", "steps"), ("second half", "dashed steps"))
-        ):
+        halves = (("first half", "steps"), ("second half", "dashed steps"))
+        for half, (name, kind) in enumerate(halves):
             rows = turn[sample.cluster] == half
             part = replace(sample, **{name: getattr(sample, name)[rows] for name in COLUMNS})
             series.append(replace(shares_of(part, given.edges), name=name, kind=kind))
@@ -347,10 +332,9 @@ def halves(given: Given) -> FigureRecord | None:
 def log_densities(given: Given, class_: int, grid: Floats, width: float) -> dict[str, Floats]:
     """Return the logs of the densities of right and of wrong predictions."""
     sample = given.samples[class_]
-    return {
-        word: log_density(sample.score[rows], sample.weight[rows], grid, width)
-        for word, rows in (("right", sample.is_correct), ("wrong", ~sample.is_correct))
-    }
+    score, weight = sample.score, sample.weight
+    kinds = (("right", sample.is_correct), ("wrong", ~sample.is_correct))
+    return {word: log_density(score[of], weight[of], grid, width) for word, of in kinds}
 
 
 def kernels(given: Given, has_others: bool = False) -> FigureRecord | None:
@@ -392,13 +376,12 @@ def nearly_calibrated(given: Given) -> FigureRecord | None:
         if math.isfinite(given.bandwidth(class_)):
             apart = np.abs(np.clip(sample.score / own.scale, 0.0, 1.0) - kernel)
             distance[class_] = float(np.average(apart, weights=sample.weight))
-    nearest = sorted(distance, key=distance.__getitem__)[:2]
     panels = []
-    for class_ in nearest:
+    for class_ in sorted(distance, key=distance.__getitem__)[:2]:
         clouds = given.cloud("tswa", class_) if given.has_vectors else ()
         line = given.curve("uncalibrated", class_, "score over scale", "score", "dashed")
         series = (*clouds, given.histogram(class_), given.kernel(class_), line)
-        panels.append(_panel(given, class_, *series))
+        panels.append(FigurePanel(given.names[class_], series))
     return _over_scores(given, panels, 2)
 
 
@@ -409,10 +392,8 @@ def cumulatives(given: Given) -> FigureRecord | None:
         if not 0.0 < sample.share_correct < 1.0:
             continue
         at, weight = given.known.predictions.at_scores(class_, sample.score), sample.weight
-        losses = [
-            nll(given.fitted(method).confidence(at).value, sample.is_correct, weight)
-            for method in ("cumulative", "cumulative_optimal")
-        ]
+        fitted = (given.fitted(method) for method in ("cumulative", "cumulative_optimal"))
+        losses = [nll(one.confidence(at).value, sample.is_correct, weight) for one in fitted]
         gains[class_] = (losses[0] - losses[1]) * math.sqrt(float(weight.sum()))
     if not gains:
         return None
@@ -460,7 +441,8 @@ def wiggles(given: Given) -> FigureRecord | None:
     panels = []
     for class_ in sorted(given.samples, key=excess, reverse=True)[:2]:
         rough = given.curve(LOO, class_, "b_opt", "wrong")
-        panels.append(_panel(given, class_, given.histogram(class_), rough, given.kernel(class_)))
+        series = (given.histogram(class_), rough, given.kernel(class_))
+        panels.append(FigurePanel(given.names[class_], series))
     return _over_scores(given, panels, 2)
 
 
@@ -564,9 +546,7 @@ def losses(given: Given) -> FigureRecord | None:
     in_sample = {name: given.fitted(NAMES[name]).confidence(own).value for name in names}
     panels = []
     for class_ in (None, *given.samples):
-        rows = np.ones(labelled.n_samples, dtype=np.bool_)
-        if class_ is not None:
-            rows = own.predicted_class == class_
+        rows = (class_ is None) | (own.predicted_class == class_)
         right, weight = labelled.is_correct[rows], labelled.weight[rows]
         n, series = (int(rows.sum()),) * len(names), []
         for word, kind, look, beside, found in (
@@ -595,9 +575,8 @@ def reliabilities(given: Given) -> FigureRecord | None:
         if not is_shown or sum(one.bins.n) == 0:
             continue
         b = one.bins
-        points = FigureSeries(
-            "held out", "points", "kernel", b.mean, b.share, b.lower, b.upper, b.n
-        )
+        columns = (b.mean, b.share, b.lower, b.upper, b.n)
+        points = FigureSeries("held out", "points", "kernel", *columns)
         line = FigureSeries("perfect", "dotted", "score", (0.0, 1.0), (0.0, 1.0))
         panels.append(FigurePanel(one.class_name or "all classes", (line, points)))
     return FigureRecord(
@@ -617,9 +596,8 @@ def given_out(given: Given) -> FigureRecord | None:
         bins, counts = shares[curve.class_name], shares[curve.class_name].n
         steps = FigureSeries("histogram", "steps", "histogram", bins.edges, bins.share, n=counts)
         kind = "line" if curve.is_function else "hollow"
-        own = FigureSeries(
-            "confidence", kind, "kernel", curve.score, curve.value, curve.lower, curve.upper
-        )
+        columns = (curve.score, curve.value, curve.lower, curve.upper)
+        own = FigureSeries("confidence", kind, "kernel", *columns)
         panels.append(FigurePanel(curve.class_name, (steps, own)))
     if not panels:
         return None

@@ -87,9 +87,7 @@ def _cluster_sums(
 ) -> sparse.csr_array:
     columns = [codes[ratio.rows] for ratio in ratios]
     rows = [np.full(len(ratio.rows), index) for index, ratio in enumerate(ratios)]
-    sums = sparse.coo_array(
-        (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))),
-        shape=(len(ratios), n_clusters),
-    ).tocsr()
+    entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
+    sums = sparse.coo_array(entries, shape=(len(ratios), n_clusters)).tocsr()
     sums.sum_duplicates()
     return sums

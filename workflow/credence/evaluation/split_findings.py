@@ -43,10 +43,8 @@ def describe_split(
     classes = []
     for at, code in enumerate(present.tolist()):
         own, uneven = cluster[codes == at], (float(away[at]), float(bounds[at]))
-        counts = (len(own), len(np.unique(own)))
-        classes.append(
-            SplitClass(class_names[code], *counts, *uneven, *examined.get(code, (0, 0)))
-        )
+        numbers = (len(own), len(np.unique(own)), *uneven, *examined.get(code, (0, 0)))
+        classes.append(SplitClass(class_names[code], *numbers))
     needed = settings.thresholds
     return SplitFinding(
         identity=needed.identity,
@@ -87,20 +85,17 @@ def _groups(names: Strings, group: Strings, audited: Audit) -> tuple[SplitGroup,
     for name in sorted(names.tolist(), key=lambda name: (not name.isdigit(), name.zfill(9))):
         here = group == name
         nearest = audited.nearest[here & audited.is_examined]
-        counts = np.histogram(nearest[~np.isnan(nearest)], bins=np.array(EDGES))[0]
-        rows.append(
-            SplitGroup(name, int(here.sum()), tuple(counts.tolist()), int(np.isnan(nearest).sum()))
-        )
+        is_alone = np.isnan(nearest)
+        counts = tuple(np.histogram(nearest[~is_alone], bins=np.array(EDGES))[0].tolist())
+        rows.append(SplitGroup(name, int(here.sum()), counts, int(is_alone.sum())))
     return tuple(rows)
 
 
 def _worst(ids: Strings, group: Strings, audited: Audit) -> tuple[CrossingPair, ...]:
     pairs = audited.pairs
     first, second = (ids[rows].astype(str) for rows in (pairs.first, pairs.second))
-    columns = (
-        *(first, group[pairs.first].astype(str), second, group[pairs.second].astype(str)),
-        *(pairs.identity, pairs.coverage),
-    )
+    ours, theirs = (group[rows].astype(str) for rows in (pairs.first, pairs.second))
+    columns = (first, ours, second, theirs, pairs.identity, pairs.coverage)
     order = np.lexsort((second, first, -pairs.identity))[:MOST_PAIRS]
     rows = zip(*(column[order].tolist() for column in columns), strict=True)
     return tuple(CrossingPair(*row) for row in rows)
@@ -110,7 +105,5 @@ def _apart(ids: Strings, is_apart: Booleans, reason: Strings) -> tuple[Apart, ..
     by_kind: dict[str, list[str]] = defaultdict(list)
     for row in sorted(np.flatnonzero(is_apart).tolist(), key=lambda row: str(ids[row])):
         by_kind[pack.kind_of(str(reason[row]))].append(f"{ids[row]}: {reason[row]}")
-    return tuple(
-        Apart(kind, len(texts), tuple(texts[:MOST_EXAMPLES]))
-        for kind, texts in sorted(by_kind.items())
-    )
+    kinds = sorted(by_kind.items())
+    return tuple(Apart(kind, len(texts), tuple(texts[:MOST_EXAMPLES])) for kind, texts in kinds)

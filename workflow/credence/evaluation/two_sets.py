@@ -71,10 +71,8 @@ def _measure_both(
         confidences = [calibration.confidence(half.predictions).value for half in halves]
         for number, class_name in enumerate((None, *halves[0].predictions.class_names)):
             for metric in MEASURED:
-                first, second = (
-                    _measure(half, confidence, number - 1, metric)
-                    for half, confidence in zip(halves, confidences, strict=True)
-                )
+                pairs = zip(halves, confidences, strict=True)
+                first, second = (_measure(*pair, number - 1, metric) for pair in pairs)
                 found[name, class_name, metric] = first, second
     return found
 
@@ -82,15 +80,14 @@ def _measure_both(
 def summarise_draws(draws: Sequence[Values]) -> tuple[TwoSets, ...]:
     """Return medians over the draws, leaving out draws that could not be measured."""
     found = []
-    for (method, class_name, metric), _ in draws[0].items():
-        pairs = np.array([draw[method, class_name, metric] for draw in draws])
+    for key in draws[0]:
+        pairs = np.array([draw[key] for draw in draws])
         pairs = pairs[~np.isnan(pairs).any(axis=1)]
         if len(pairs) == 0:
             continue
         low, middle, high = np.quantile(pairs[:, 1] - pairs[:, 0], QUANTILES).tolist()
         first, other = np.median(pairs, axis=0).tolist()
-        numbers = (first, other, middle, low, high, len(pairs))
-        found.append(TwoSets(method, class_name, metric, *numbers))
+        found.append(TwoSets(*key, first, other, middle, low, high, len(pairs)))
     return tuple(found)
 
 
@@ -98,6 +95,5 @@ def _measure(half: Labelled, confidence: Floats, class_: int, metric: str) -> fl
     rows = ~np.isnan(confidence)
     if class_ >= 0:
         rows &= half.predictions.predicted_class == class_
-    return BY_NAME[metric].compute(
-        Judged(confidence[rows], half.is_correct[rows], half.weight[rows])
-    )
+    judged = Judged(confidence[rows], half.is_correct[rows], half.weight[rows])
+    return BY_NAME[metric].compute(judged)

@@ -5,16 +5,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from credence.confidence import NOTE_TEXTS, USES, Confidence, use_of
-from credence.findings import (
-    DistanceBand,
-    FoilFinding,
-    NovelProtein,
-    NoveltyFinding,
-    Setting,
-    UseClass,
-    UseSet,
-)
+from credence import findings
+from credence.confidence import NOTE_TEXTS, USES, Confidence, counted, use_of
+from credence.findings import Setting, UseSet
 from credence.metrics.binned import bin_of
 from credence.novelty.detector import SHARES, Detector, SampleTest, sample_test
 from credence.novelty.reference import Look, Reference
@@ -65,9 +58,8 @@ def use_set_of(
     for class_name, row in zip(class_names, by_class.tolist(), strict=False):
         n_known, n_unknown, *at_least, n_evident, n_in_range = row
         halves = tuple(at_least[: len(LEVELS)]), tuple(at_least[len(LEVELS) :])
-        classes.append(
-            UseClass(class_name, n_known + n_unknown, n_unknown, *halves, n_evident, n_in_range)
-        )
+        n = n_known + n_unknown
+        classes.append(findings.UseClass(class_name, n, n_unknown, *halves, n_evident, n_in_range))
     return UseSet(
         name=name,
         method=method,
@@ -88,9 +80,7 @@ def summarise_use_set(
     value, is_evident = confidence.value, use_of(confidence) != USES[-1]
     columns = (predictions.predicted_class, value, confidence.lower, is_evident, ~np.isnan(value))
     counts = counts_of(predictions.n_classes, UseColumns(*columns))
-    notes = {
-        text: int(((confidence.note & int(flag)) != 0).sum()) for flag, text in NOTE_TEXTS.items()
-    }
+    notes = counted(confidence.note, tuple(NOTE_TEXTS))
     return use_set_of(name, method, predictions.class_names, counts, notes)
 
 
@@ -106,14 +96,14 @@ class NovelSet:
     name: str  # The use-set
     reference: Reference  # What is known
     detector: Detector | None = None
-    bands: tuple[DistanceBand, ...] = ()  # What held at each distance
+    bands: tuple[findings.DistanceBand, ...] = ()  # What held at each distance
     n: int = 0
     n_repeats: int = 0
     n_flagged: int = 0
     _distances: list[Floats] = field(default_factory=list)
     _standing: list[Floats] = field(default_factory=list)
     _sums: Floats = field(default_factory=lambda: np.zeros((2, 2)))
-    _rows: list[NovelProtein] = field(default_factory=list)
+    _rows: list[findings.NovelProtein] = field(default_factory=list)
 
     def add(self, ids: Strings, look: Look, predicted: Strings, confidence: Floats) -> None:
         """Add proteins of the use-set."""
@@ -129,7 +119,7 @@ class NovelSet:
         for row in np.flatnonzero(flagged).tolist():
             nearest = int(look.nearest[row])
             self._rows.append(
-                NovelProtein(
+                findings.NovelProtein(
                     id=str(ids[row]),
                     predicted_class=str(predicted[row]),
                     confidence=float(confidence[row]),
@@ -143,15 +133,14 @@ class NovelSet:
             )
         self._rows = sorted(self._rows, key=lambda found: (-found.far, found.id))[:MOST_ROWS]
 
-    def finding(self) -> NoveltyFinding:
+    def finding(self) -> findings.NoveltyFinding:
         """Return what was found of all proteins added."""
         reference = self.reference
         use = np.concatenate([np.empty(0), *self._distances])
         standing, tested = np.concatenate([np.empty(0), *self._standing]), None
         if self.detector is not None and len(standing):
             tested = sample_test(self.detector, np.sort(standing))
-        own = reference.sorted_distances if self.detector is None else self.detector.held
-        own = np.sort(own)
+        own = np.sort(reference.sorted_distances if self.detector is None else self.detector.held)
         distances = np.concatenate([use, own])
         end = float(np.quantile(distances, FARTHEST)) if len(distances) else 1.0
         start = float(np.quantile(distances, 1.0 - FARTHEST)) if self.detector else 0.0
@@ -160,7 +149,7 @@ class NovelSet:
         sums, counts = self._sums.T
         with np.errstate(invalid="ignore"):
             flagged, others = (sums / counts).tolist()
-        return NoveltyFinding(
+        return findings.NoveltyFinding(
             name=self.name,
             features=reference.space.kind,
             flag=reference.flag,
@@ -186,11 +175,11 @@ class NovelSet:
         )
 
 
-def _foils(detector: Detector, tested: SampleTest | None) -> tuple[FoilFinding, ...]:
+def _foils(detector: Detector, tested: SampleTest | None) -> tuple[findings.FoilFinding, ...]:
     """Return what is noticed of each kind of foils, alone and in a sample."""
     names = ("kind", "n", "power", "lower", "upper", "area", "known_kind")
     return tuple(
-        FoilFinding(
+        findings.FoilFinding(
             **{name: getattr(power, name) for name in names},
             shares=SHARES,
             in_sample=(float("nan"),) * len(SHARES) if tested is None else tested.power[number],

@@ -65,12 +65,8 @@ def nearest_shares(columns: Floats, stated: Floats, own: Floats, base: Floats) -
     is_open = own < 1.0 - LEAST_LEFT
     is_partial = kinds.any(axis=1) & ~kinds.all(axis=1)
     if is_partial.any() and is_open.any():
-        problem = EventProblem(
-            kinds[is_partial],
-            np.clip(stated[np.ix_(is_open, is_partial)], LEAST, 1.0 - LEAST),
-            own[is_open],
-            base[is_partial],
-        )
+        goal = np.clip(stated[np.ix_(is_open, is_partial)], LEAST, 1.0 - LEAST)
+        problem = EventProblem(kinds[is_partial], goal, own[is_open], base[is_partial])
         found = share[is_open]
         for barrier in BARRIERS:
             found = _descend(problem, found, barrier)

@@ -93,16 +93,12 @@ def event_data(
     ids = labelled.predictions.ids.astype(str)
     order = np.lexsort((ids, keys_of(ids.astype(object))))
     labelled = labelled.take(order)
-    ordered = replace(
-        evidence,
-        predictions=labelled.predictions,
-        columns={name: values[order] for name, values in evidence.columns.items()},
-        neighbours=None if evidence.neighbours is None else evidence.neighbours[order],
-    )
-    names = np.array(labelled.predictions.class_names, dtype=object)
-    fold = fold_of(
-        labelled.cluster, names[labelled.predictions.predicted_class].astype(str), options.n_folds
-    )
+    of, beside = labelled.predictions, evidence.neighbours
+    columns = {name: values[order] for name, values in evidence.columns.items()}
+    beside = None if beside is None else beside[order]
+    ordered = replace(evidence, predictions=of, columns=columns, neighbours=beside)
+    named = np.array(of.class_names, dtype=object)[of.predicted_class].astype(str)
+    fold = fold_of(labelled.cluster, named, options.n_folds)
     cluster, key = encode_clusters(labelled.cluster)
     confidence = None
     if options.agrees and calibrators:
@@ -128,9 +124,8 @@ def examples_of(data: EventData, table: FeatureTable, came_true: Booleans) -> Ex
     """Return what forecasters see of an event."""
     by_itself = [name for name in ("event_score", "top_score") if name in table.feature]
     main = table.feature.index(by_itself[0]) if by_itself else 0
-    return Examples(
-        table.values, came_true.astype(float), data.labelled.weight, data.cluster, main
-    )
+    outcome = came_true.astype(float)
+    return Examples(table.values, outcome, data.labelled.weight, data.cluster, main)
 
 
 NAME = "one_vs_all"
@@ -170,7 +165,11 @@ def study_events(
     raw = np.stack([parts[options.forecaster].held_out for parts in learnt])
     predictions = data.labelled.predictions
     published = agreeing(events, predictions, raw, data.confidence)
-    rivals = _rivals(data, events)
+    # Held-out probabilities of one-vs-all calibration, where rows are vectors.
+    rivals: Floats | None = None
+    if predictions.scores is not None:
+        share = one_vs_all(data.labelled, data.fold)
+        rivals = np.where(memberships(events, predictions), share, 0.0).sum(axis=2)
     found = []
     for number, one in enumerate(asked):
         stated = {name: part.held_out for name, part in learnt[number].items()}
@@ -212,19 +211,8 @@ def _learn_all(data: EventData, asked: Asked) -> dict[str, Learnt]:
         same = ConstantForecast(asked.examples.share)
         nothing = Learnt(same, 0.0, np.full(asked.examples.n_samples, answer), is_scarce=True)
         return dict.fromkeys(options.every, nothing)
-    return {
-        name: learn(FORECASTERS[name], asked.examples, data.fold, options.min_positives)
-        for name in options.every
-    }
-
-
-def _rivals(data: EventData, events: Sequence[Event]) -> Floats | None:
-    """Return held-out probabilities of one-vs-all calibration, where rows are vectors."""
-    of = data.labelled
-    if of.predictions.scores is None:
-        return None
-    share = one_vs_all(of, data.fold)
-    return np.asarray(np.where(memberships(events, of.predictions), share, 0.0).sum(axis=2))
+    how = (asked.examples, data.fold, options.min_positives)
+    return {name: learn(FORECASTERS[name], *how) for name in options.every}
 
 
 def _fitted(asked: Asked, learnt: Mapping[str, Learnt], forecaster: str) -> FittedEvent:
@@ -244,9 +232,9 @@ def _finding(
 ) -> findings.EventFinding:
     options, of = data.options, data.labelled
     question = as_question(of, asked.came_true)
-    entries = {(PUBLISHED, HELD_OUT): Stated(published)}
-    entries |= {(name, HELD_OUT): Stated(values) for name, values in stated.items()}
-    judgement = judge(question, entries, PUBLISHED, options.judging)
+    shown = {(PUBLISHED, HELD_OUT): Stated(published)}
+    entries = {(name, HELD_OUT): Stated(values) for name, values in stated.items()}
+    judgement = judge(question, shown | entries, PUBLISHED, options.judging)
     is_learnt = not asked.note and not learnt[options.forecaster].is_scarce
     return findings.EventFinding(
         name=asked.event.name,
@@ -258,9 +246,7 @@ def _finding(
         note=_fitted(asked, learnt, options.forecaster).note,
         metrics=_over_all(judgement.metrics, SHOWN),
         differences=_over_all(judgement.differences, COMPARED),
-        reliability=reliability_of(
-            question, None, {(PUBLISHED, HELD_OUT): Stated(published)}, options.judging
-        ),
+        reliability=reliability_of(question, None, shown, options.judging),
         tuned=tuple(
             findings.TunedFinding(name, FORECASTERS[name].tuned, part.value)
             for name, part in learnt.items()
@@ -292,9 +278,8 @@ def _ablations(
     for group in groups:
         kept = [name for name in used if FEATURES[name].group != group]
         examples = examples_of(data, asked.table.only(kept), asked.came_true)
-        without = with_settings_of(
-            learnt[options.forecaster], forecaster, examples, data.fold, options.min_positives
-        )
+        how = (forecaster, examples, data.fold, options.min_positives)
+        without = with_settings_of(learnt[options.forecaster], *how)
         entries[group, HELD_OUT] = Stated(without)
     judgement = judge(question, entries, "all", options.judging)
     found = {(one.method, one.metric): one for one in _over_all(judgement.differences, COMPARED)}

@@ -253,9 +253,8 @@ class FeatureTable:
     def only(self, names: Sequence[str]) -> "FeatureTable":
         """Return the columns of some features."""
         kept = [place for place, name in enumerate(self.feature) if name in names]
-        return FeatureTable(
-            self.values[:, kept], tuple(self.feature[place] for place in kept), self.missing
-        )
+        names = tuple(self.feature[place] for place in kept)
+        return FeatureTable(self.values[:, kept], names, self.missing)
 
 
 def table_of(seen: Seen, names: Sequence[str]) -> FeatureTable:
@@ -268,8 +267,6 @@ def table_of(seen: Seen, names: Sequence[str]) -> FeatureTable:
         if is_given[entry.name]
     }
     columns = [np.zeros((len(seen.held), 0)), *blocks.values()]
-    return FeatureTable(
-        np.round(np.hstack(columns), DECIMALS),
-        tuple(name for name, block in blocks.items() for _ in block.T),
-        tuple(name for name in is_given if not is_given[name]),
-    )
+    feature = tuple(name for name, block in blocks.items() for _ in block.T)
+    missing = tuple(name for name in is_given if not is_given[name])
+    return FeatureTable(np.round(np.hstack(columns), DECIMALS), feature, missing)

@@ -190,24 +190,18 @@ class Neighbours:
         rows_at_once = max(1, AT_ONCE // max(n_kept, 1))
         for start in range(0, len(features), rows_at_once):
             part = slice(start, start + rows_at_once)
-            nearest = nearest_rows(scaled[part], self.points, most)
+            # Distance and place in one whole number: no way of sorting can change their order.
+            steps = np.rint(cdist(scaled[part], self.points) * 10**DECIMALS).astype(np.int64)
+            keys = steps * n_kept + np.arange(n_kept)
+            if most < n_kept:
+                keys = np.partition(keys, most - 1, axis=1)[:, :most]
+            keys.sort(axis=1)
+            nearest = keys % n_kept
             weight = self.weight[nearest]
             total = np.cumsum(weight, axis=1)[:, last]
             right = np.cumsum(weight * self.outcome[nearest], axis=1)[:, last]
             answer[:, part] = share_with_prior(right, total).T
         return answer
-
-
-def nearest_rows(asked: Floats, points: Floats, k: int) -> Integers:
-    """Return the k nearest points of each row, nearest first; ties by the points' order."""
-    n_points = len(points)
-    # Distance and place in one whole number: partition and sort are the same whatever they do.
-    steps = np.rint(cdist(asked, points) * 10**DECIMALS).astype(np.int64)
-    keys = steps * n_points + np.arange(n_points)
-    if k < n_points:
-        keys = np.partition(keys, k - 1, axis=1)[:, :k]
-    keys.sort(axis=1)
-    return np.asarray(keys % n_points)
 
 
 def neighbours_of(examples: Examples, k: float) -> Neighbours:
@@ -283,9 +277,8 @@ class TreeForecast:
 def fit_tree(examples: Examples, least: float) -> TreeForecast:
     """Return the tree whose leaves hold so many proteins or more, split as by Gini's index."""
     least_rows = min(max(int(least), 1), examples.n_samples)
-    forest = grown(
-        examples, Growth(1, LEAVES_OF_ONE_TREE, 1.0, least_rows, ridge=0.0, is_random=False)
-    )
+    growth = Growth(1, LEAVES_OF_ONE_TREE, 1.0, least_rows, ridge=0.0, is_random=False)
+    forest = grown(examples, growth)
     if len(forest.root) == 0:
         return TreeForecast(forest)
     n_nodes = len(forest.value)

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import numpy as np
 
 from credence.calibrators.score_logs import log_scores
-from credence.composition.estimators import has_vectors
 from credence.composition.probabilities import BiasCorrected, fit_bias_corrected
 from credence.events.coherence import coherent
 from credence.events.event import Event, memberships
@@ -32,7 +31,7 @@ class Mixture:
 
     def shares(self, predictions: Predictions, confidence: Floats | None) -> Floats:
         """Return a distribution over the classes, shape (n_samples, n_classes)."""
-        if self.by_scores is not None and has_vectors(predictions):
+        if self.by_scores is not None and predictions.has_vectors:
             return self.by_scores.probabilities(predictions)
         rows, best = np.arange(predictions.n_samples), predictions.predicted_class
         share = self.confused[best].copy()
@@ -55,7 +54,7 @@ def mixture_of(labelled: Labelled) -> Mixture:
     mass = mass.reshape(n_classes, n_classes)
     mass = mass + PRIOR_MASS * mass.sum(axis=0) / mass.sum()
     confused = np.asarray(mass / mass.sum(axis=1, keepdims=True))
-    if of.scores is None or not has_vectors(of):
+    if of.scores is None or not of.is_distribution:
         return Mixture(confused)
     logs = log_scores(of.scores, of.resolution)
     return Mixture(confused, fit_bias_corrected(logs, labelled.true_class, weight, n_classes))

@@ -6,8 +6,6 @@ of the steps above, each counting as often as the use-set has it, and one wrong 
 is added (METHODS section 10).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,6 +32,17 @@ class Above:
     n_families: Floats  # Fewer than there are where weights differ
     kish: Floats  # The same by Kish: fewer where some are large, too
     relatives: Floats  # Mean number of relatives that a protein has there
+
+
+@dataclass(frozen=True)
+class Right:
+    """How many members of a list are right."""
+
+    expected: float
+    lower: float  # Predictive interval
+    upper: float
+    lower_alike: float  # The same if relatives were all right or all wrong together
+    upper_alike: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,17 +90,6 @@ class ListErrors:
             return max(min(low - reach, skewed), 0.0), min(high + reach, n)
 
         return Right(expected, *ends(float(self.alike[step])), *ends(1.0))
-
-
-@dataclass(frozen=True)
-class Right:
-    """How many members of a list are right."""
-
-    expected: float
-    lower: float  # Predictive interval
-    upper: float
-    lower_alike: float  # The same if relatives were all right or all wrong together
-    upper_alike: float
 
 
 def errors_of(held_out: HeldOut, n_use: Integers, certainty: float) -> ListErrors:
@@ -193,10 +191,8 @@ def _masses(held_out: HeldOut, bin_: Integers) -> tuple[sparse.csr_array, sparse
         row = row + n_bins * held_out.true
     shape, place = (n_classes * n_bins, len(held_out.key)), (row, held_out.cluster)
     wrong = np.where(held_out.is_wrong, held_out.weight, 0.0)
-    total, of_wrong = (
-        sparse.coo_array((weight, place), shape=shape).tocsr()
-        for weight in (held_out.weight, wrong)
-    )
+    kinds = (held_out.weight, wrong)
+    total, of_wrong = (sparse.coo_array((of, place), shape=shape).tocsr() for of in kinds)
     return total, of_wrong
 
 

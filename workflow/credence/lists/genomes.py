@@ -1,7 +1,5 @@
 """Whether every call of a genome is right, and how many are wrong."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -27,11 +25,8 @@ def genomes_of(
     confidence, fitted to proteins held out (decision 1042).
     """
     names, code = np.unique(genome.astype(str), return_inverse=True)
-    groups, of_group = np.unique(
-        np.stack([code, np.unique(family.astype(str), return_inverse=True)[1]]),
-        axis=1,
-        return_inverse=True,
-    )
+    both = np.stack([code, np.unique(family.astype(str), return_inverse=True)[1]])
+    groups, of_group = np.unique(both, axis=1, return_inverse=True)
     order = np.argsort(of_group.ravel(), kind="stable")
     code, step, of_group, ids = code[order], step[order], of_group.ravel()[order], ids[order]
     first = np.flatnonzero(np.diff(of_group, prepend=-1))
@@ -55,9 +50,8 @@ def genomes_of(
         drawn = fitted_errors(*shown.sums(weights, draws), usual)
         for draw, errors in zip(range(N_DRAWS)[draws], drawn.T[:, step], strict=True):
             is_one = uniform(theirs, draw, "alike")[of_group] < likely
-            lot = np.where(
-                is_one, uniform(theirs, draw, "family")[of_group], uniform(own, draw, "call")
-            )
+            together = uniform(theirs, draw, "family")[of_group]
+            lot = np.where(is_one, together, uniform(own, draw, "call"))
             wrong[draw] = np.bincount(code, weights=lot < errors)
             every[draw] = all_right(errors)
     ends = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]

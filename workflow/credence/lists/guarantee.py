@@ -68,9 +68,8 @@ def coins_of(
     n_wrong = np.concatenate([[0], np.cumsum((wrong - before.fillna(0)).to_numpy(np.int64))])
     scale = max(float(np.abs(threshold).max(initial=0.0)), 1e-300)
     let_through = np.searchsorted(-score[down][rows], -(threshold - ROUNDING * scale), "right")
-    return Coins(
-        threshold, n_families[let_through].astype(np.int64), n_wrong[let_through].astype(np.int64)
-    )
+    columns = (of[let_through].astype(np.int64) for of in (n_families, n_wrong))
+    return Coins(threshold, *columns)
 
 
 def least_families(n_wrong: Integers, error: float, level: float) -> Integers:

@@ -91,16 +91,9 @@ class HeldOut:
         rows = np.flatnonzero(self.predicted == class_)
         members = self.weight[self.true == class_]
         cluster, place = np.unique(self.cluster[rows], return_inverse=True)
-        return HeldOut(
-            step=self.step[rows],
-            predicted=self.predicted[rows],
-            true=self.true[rows],
-            weight=self.weight[rows],
-            cluster=place,
-            key=self.key[cluster],
-            mix=self.mix,
-            member=float(members.mean()) if self.mix and len(rows) and len(members) else None,
-        )
+        columns = (self.step[rows], self.predicted[rows], self.true[rows], self.weight[rows])
+        member = float(members.mean()) if self.mix and len(rows) and len(members) else None
+        return HeldOut(*columns, place, self.key[cluster], self.mix, member)
 
     def refuse_damage(self) -> None:
         """Refuse rows that are not as a fit leaves them."""
@@ -123,13 +116,6 @@ def held_out_of(labelled: Labelled, confidence: Floats, mix: MixDraws | None = N
     """Return what is known of confidences held out, in the order of a hash of ids; no NaN."""
     rows = np.flatnonzero(~np.isnan(confidence))
     rows = rows[np.argsort(keys_of(labelled.predictions.ids[rows]), kind="stable")]
-    cluster, key = encode_clusters(labelled.cluster[rows])
-    return HeldOut(
-        step=step_of(confidence[rows]),
-        predicted=labelled.predictions.predicted_class[rows],
-        true=labelled.true_class[rows],
-        weight=labelled.weight[rows],
-        cluster=cluster,
-        key=key,
-        mix=mix,
-    )
+    known = labelled.take(rows)
+    columns = (known.predictions.predicted_class, known.true_class, known.weight)
+    return HeldOut(step_of(confidence[rows]), *columns, *encode_clusters(known.cluster), mix)

@@ -40,7 +40,7 @@ def class_chances(labelled: Labelled) -> Floats:
     predictions = labelled.predictions
     fold = crossfit.folds_by_class(labelled, crossfit.DEFAULT_FOLDS)
     chance = np.empty((labelled.n_samples, predictions.n_classes))
-    if predictions.scores is not None and predictions.is_distribution:
+    if predictions.has_vectors:
         for is_out in crossfit.left_out(fold):
             model = Matrix().fit_model(labelled.take(~is_out), FitOptions(n_draws=0))
             chance[is_out] = model.probabilities(predictions.take(is_out))
@@ -98,16 +98,10 @@ def doubts_of(labelled: Labelled, chance: Floats) -> Doubts:
     evidence += np.log((1.0 - SAY_NOTHING) * ratio + SAY_NOTHING)
     evidence[row, label] = -np.inf
     suggested = evidence.argmax(axis=1)
-    return Doubts(
-        evidence[row, suggested],
-        suggested.astype(np.int64),
-        chance[row, label],
-        chance[row, suggested],
-        total[row, suggested] - shown[row, suggested],
-        n_same,
-        relatives.sum(axis=1) - n_same - 1,
-        relatives[row, suggested],
-    )
+    by_relatives = total[row, suggested] - shown[row, suggested]
+    by_scores = (chance[row, label], chance[row, suggested], by_relatives)
+    numbers = (n_same, relatives.sum(axis=1) - n_same - 1, relatives[row, suggested])
+    return Doubts(evidence[row, suggested], suggested.astype(np.int64), *by_scores, *numbers)
 
 
 def with_wrong_labels(
@@ -154,10 +148,8 @@ class PlantedErrors:
         """Return the share found, and that of right labels, in the list down to each doubt."""
         place = np.searchsorted(self.doubt, doubt, side="right") - 1
         known = np.maximum(place, 0)
-        return (
-            np.where(place < 0, 1.0, self.found[known]),
-            np.where(place < 0, 1.0, self.false[known]),
-        )
+        found, false = (np.where(place < 0, 1.0, of[known]) for of in (self.found, self.false))
+        return found, false
 
 
 def plant(labelled: Labelled, doubts: Doubts) -> PlantedErrors:

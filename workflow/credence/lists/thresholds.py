@@ -63,17 +63,9 @@ def by_score(labelled: Labelled) -> Ranked:
     grid = grid_of(predictions.scale, predictions.resolution, float(score.max(initial=0.0)))
     order = np.empty(labelled.n_samples, dtype=np.int64)
     order[np.argsort(keys_of(predictions.ids), kind="stable")] = np.arange(labelled.n_samples)
-    return Ranked(
-        on=ON_SCORE,
-        value=score,
-        grid=grid,
-        predicted=predictions.predicted_class,
-        true=labelled.true_class,
-        weight=labelled.weight,
-        cluster=labelled.cluster,
-        family=encode_clusters(labelled.cluster)[0],
-        order=order,
-    )
+    family, _ = encode_clusters(labelled.cluster)
+    truth = (labelled.true_class, labelled.weight, labelled.cluster)
+    return Ranked(ON_SCORE, score, grid, predictions.predicted_class, *truth, family, order)
 
 
 def thresholds_of(
@@ -157,18 +149,10 @@ def find_thresholds(labelled: Labelled, held_out: HeldOut | None, wanted: Wanted
     ranked = [] if labelled.predictions.top_score is None else [by_score(labelled)]
     curves: list[ErrorCurve] = []
     if held_out is not None and len(held_out.step):
-        own = Ranked(
-            on=ON_CONFIDENCE,
-            value=STEPS[held_out.step],
-            grid=STEPS[::-1],
-            predicted=held_out.predicted,
-            true=held_out.true,
-            weight=held_out.weight,
-            cluster=held_out.key[held_out.cluster].astype(str).astype(object),
-            family=held_out.cluster,
-            order=np.arange(len(held_out.step)),
-        )
-        ranked.append(own)
+        names_of = held_out.key[held_out.cluster].astype(str).astype(object)
+        truth = (held_out.predicted, held_out.true, held_out.weight, names_of, held_out.cluster)
+        order, value = np.arange(len(held_out.step)), STEPS[held_out.step]
+        ranked.append(Ranked(ON_CONFIDENCE, value, STEPS[::-1], *truth, order))
         curves.append(curve_of(None, own_errors(held_out, wanted.certainty)))
         for class_, name in enumerate(names):
             of_class = held_out.of_class(class_)

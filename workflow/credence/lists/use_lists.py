@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Sequence
+from itertools import product
 
 from credence.findings import ProteinList, UseLists, VerifyClass
-from credence.lists.errors import ListErrors, Right, errors_of
+from credence.lists.errors import ListErrors, errors_of
 from credence.lists.held_out import STEPS, HeldOut
 from credence.lists.plan import by_stratum, plan_of
 from credence.lists.thresholds import curve_of
@@ -26,26 +27,19 @@ def use_lists(
 ) -> UseLists:
     """Return the lists of a use-set for each share `allowed`; counts are by class and step."""
     every = errors_of(held_out, counts.sum(axis=0), certainty)
-    lists = [
-        list_of(None, every, error, level, is_certain=is_certain)
-        for error in allowed
-        for is_certain in (False, True)
-    ]
-    whole = [_ending_at(None, every, 0, 1.0, level)]
+    kinds = product(allowed, (False, True))
+    lists = [list_of(None, every, error, level, is_certain=sure) for error, sure in kinds]
+    whole = [list_of(None, every, 1.0, level, is_whole=True)]
     for class_, class_name in enumerate(class_names):
         if counts[class_].any():
             own = errors_of(held_out.of_class(class_), counts[class_], certainty)
             lists += [list_of(class_name, own, error, level) for error in allowed]
-            whole.append(_ending_at(class_name, own, 0, 1.0, level))
+            whole.append(list_of(class_name, own, 1.0, level, is_whole=True))
     plan = plan_of(held_out, by_stratum(counts), N_VERIFY)
     width, after = plan.width(), plan.width(plan.n_verify)
-    verify = tuple(
-        VerifyClass(name, int(n), float(width[class_]), float(after[class_]))
-        for class_, (name, n) in enumerate(
-            zip(class_names, plan.n_verify.sum(axis=1), strict=True)
-        )
-        if n
-    )
+    columns = (plan.n_verify.sum(axis=1).tolist(), width.tolist(), after.tolist())
+    rows = zip(class_names, *columns, strict=True)
+    verify = tuple(VerifyClass(*row) for row in rows if row[1])
     return UseLists(
         name=name,
         n=int(counts.sum()),
@@ -68,36 +62,14 @@ def list_of(
     *,
     is_certain: bool = False,
     relatives: float | None = None,
+    is_whole: bool = False,
 ) -> ProteinList:
-    """Return the longest list with at most so many wrong ones; `relatives`: see `right`."""
-    end = errors.end_of(error, is_certain=is_certain)
-    return _ending_at(class_name, errors, end, error, level, is_certain, relatives)
-
-
-def _ending_at(
-    class_name: str | None,
-    errors: ListErrors,
-    end: int | None,
-    error: float,
-    level: float,
-    is_certain: bool = False,
-    relatives: float | None = None,
-) -> ProteinList:
-    """Return the list that ends at a step; an empty one without a step."""
-    nothing = Right(expected=0.0, lower=0.0, upper=0.0, lower_alike=0.0, upper_alike=0.0)
-    right = nothing if end is None else errors.right(end, level, relatives)
-    return ProteinList(
-        class_name=class_name,
-        error=error,
-        is_certain=is_certain,
-        confidence=math.nan if end is None else float(STEPS[end]),
-        n=0 if end is None else int(errors.n_listed[end]),
-        n_families=0 if end is None else int(errors.above.n_families[end]),
-        right=right.expected,
-        right_lower=right.lower,
-        right_upper=right.upper,
-        alike_lower=right.lower_alike,
-        alike_upper=right.upper_alike,
-        estimate=math.nan if end is None else float(errors.error[end]),
-        bound=math.nan if end is None else float(errors.bound[end]),
-    )
+    """Return the longest list with at most so many wrong ones, or all; `relatives`: as `right`."""
+    end = 0 if is_whole else errors.end_of(error, is_certain=is_certain)
+    asked, nan = (class_name, error, is_certain), math.nan
+    if end is None:
+        return ProteinList(*asked, nan, 0, 0, *(0.0,) * 5, nan, nan)
+    found = (float(STEPS[end]), int(errors.n_listed[end]), int(errors.above.n_families[end]))
+    of = errors.right(end, level, relatives)
+    right = (of.expected, of.lower, of.upper, of.lower_alike, of.upper_alike)
+    return ProteinList(*asked, *found, *right, float(errors.error[end]), float(errors.bound[end]))

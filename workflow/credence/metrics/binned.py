@@ -64,10 +64,11 @@ COUNT = Family(
 )
 SCORE = Family("score", _score_cells)
 
-
 GUO = "Guo et al. 2017, arXiv 1706.04599; Naeini et al. 2015"
 GUPTA = "Gupta & Ramdas 2021, arXiv 2107.08353"
 ROOT = "Kumar et al. 2019, arXiv 1909.10155"
+in_width = partial(Metric, family=WIDTH, is_error=True)
+in_count = partial(Metric, family=COUNT, is_error=True)
 
 
 def mean_gap(sums: Floats, n_effective: Floats) -> Floats:
@@ -80,66 +81,54 @@ def root_mean_square_gap(sums: Floats, n_effective: Floats) -> Floats:
     return np.asarray(np.sqrt(calibration(sums, n_effective)))
 
 
-ECE = Metric(
+ECE = in_width(
     name="ece",
     title="expected calibration error",
     summary=f"The mean distance between confidence and share right, in {N_BINS} bins of equal "
     "width. It is above 0 by chance alone: compare it with its noise floor. A confidence that "
     "is the same for all can score best, so it is no measure of use.",
     reference=GUO,
-    family=WIDTH,
     finish=mean_gap,
-    is_error=True,
 )
-ECE2 = Metric(
+ECE2 = in_width(
     name="ece2",
     title="expected calibration error, squared form",
     summary=f"The root of the mean squared distance between confidence and share right, in "
     f"{N_BINS} bins of equal width; great distances count more.",
     reference=ROOT,
-    family=WIDTH,
     finish=root_mean_square_gap,
-    is_error=True,
 )
-ECE_COUNT = Metric(
+ECE_COUNT = in_count(
     name="ece_count",
     title="expected calibration error, equal counts",
     summary=f"The mean distance between confidence and share right, in {N_BINS} bins that hold "
     "about as many proteins each; equal confidences stay in one bin.",
     reference="Nguyen & O'Connor 2015, arXiv 1508.05154",
-    family=COUNT,
     finish=mean_gap,
-    is_error=True,
 )
-ECE2_COUNT = Metric(
+ECE2_COUNT = in_count(
     name="ece2_count",
     title="expected calibration error, equal counts, squared form",
     summary=f"The root of the mean squared distance between confidence and share right, in "
     f"{N_BINS} bins that hold about as many proteins each.",
     reference=ROOT,
-    family=COUNT,
     finish=root_mean_square_gap,
-    is_error=True,
 )
-TOP_LABEL = Metric(
+TOP_LABEL = in_width(
     name="ece_top_label",
     title="top-label ECE, mean of classes",
     summary="The expected calibration error of each predicted class by itself, averaged over "
     "the classes, each counting once.",
     reference=GUPTA,
-    family=WIDTH,
     over_classes=lambda sums, n: mean_over_classes(mean_gap(sums, n)),
-    is_error=True,
 )
-TOP_LABEL_WEIGHTED = Metric(
+TOP_LABEL_WEIGHTED = in_width(
     name="ece_top_label_weighted",
     title="top-label ECE, by count",
     summary="The expected calibration error of each predicted class by itself, averaged over "
     "the classes by how many proteins are predicted to be in each.",
     reference=GUPTA,
-    family=WIDTH,
     over_classes=lambda sums, n: weighted_over_classes(mean_gap(sums, n), sums[0].sum(axis=-1)),
-    is_error=True,
 )
 
 
@@ -149,15 +138,13 @@ def greatest_gap(sums: Floats, n_effective: Floats) -> Floats:
     return np.where(sums[0].sum(axis=-1) > 0, gaps, np.nan)
 
 
-MCE = Metric(
+MCE = in_width(
     name="mce",
     title="maximum calibration error",
     summary=f"The greatest distance between confidence and share right in any of {N_BINS} bins "
     "of equal width. A bin with few proteins can decide it: compare it with its noise floor.",
     reference="Naeini et al. 2015; Guo et al. 2017, arXiv 1706.04599",
-    family=WIDTH,
     finish=greatest_gap,
-    is_error=True,
 )
 
 
@@ -174,22 +161,20 @@ def debiased_error(sums: Floats, n_effective: Floats) -> Floats:
     return np.where(total > 0, np.sqrt(np.maximum(square, 0.0)), np.nan)
 
 
-DEBIASED = Metric(
+DEBIASED = in_count(
     name="ece_debiased",
     title="debiased calibration error",
     summary="The root of the mean squared distance between confidence and share right, in "
     f"{N_BINS} bins of equal counts, with what independent proteins would give by chance "
     "subtracted; 0 where that leaves nothing. Relatives raise chance beyond it.",
     reference="Kumar, Liang & Ma 2019, arXiv 1909.10155",
-    family=COUNT,
     finish=debiased_error,
-    is_error=True,
     noise=root_mean_square_gap,
 )
 
-
 SOURCE = "Kuleshov & Liang 2015, Eq. 2–3; Murphy 1973; Stephenson et al. 2008"
 BINS = f"in {N_BINS} bins of equal width"
+part_of_brier = partial(Metric, reference=SOURCE, family=WIDTH)
 
 
 def outcome_variance(sums: Floats, n_effective: Floats) -> Floats:
@@ -224,47 +209,38 @@ def remainder(sums: Floats, n_effective: Floats) -> Floats:
     return np.asarray(brier - parts - calibration(sums, n_effective))
 
 
-UNCERTAINTY = Metric(
+UNCERTAINTY = part_of_brier(
     name="outcome_variance",
     title="variance of being right",
     summary="What the Brier score would be had one always said the overall share right.",
-    reference=SOURCE,
-    family=WIDTH,
     finish=outcome_variance,
 )
-SHARPNESS = Metric(
+SHARPNESS = part_of_brier(
     name="sharpness",
     title="sharpness",
     summary=f"How much of the variance of being right the confidences tell apart, {BINS}. "
     "More is better; a confidence that is the same for all has 0.",
-    reference=SOURCE,
-    family=WIDTH,
     finish=sharpness,
     is_square=True,
     noise=noise_of_shares,
 )
-CALIBRATION = Metric(
+CALIBRATION = part_of_brier(
     name="calibration",
     title="calibration part of the Brier score",
     summary=f"The mean squared distance between confidence and share right, {BINS}. "
     "Brier score = variance of being right − sharpness + calibration + remainder.",
-    reference=SOURCE,
-    family=WIDTH,
     finish=calibration,
     is_error=True,
     is_square=True,
 )
-REMAINDER = Metric(
+REMAINDER = part_of_brier(
     name="remainder",
     title="remainder within bins",
     summary="What bins hide: the variance of the confidence within bins less twice its "
     "covariance there with being right. Negative where confidences rank well within bins.",
-    reference=SOURCE,
-    family=WIDTH,
     finish=remainder,
     is_signed=True,
 )
-
 
 THRESHOLD = 1e-3  # METHODS section 3
 

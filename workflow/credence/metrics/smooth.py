@@ -12,24 +12,16 @@ from credence.predictions import Floats
 N_CELLS = 256  # a step of 0.004: finer than any calibration set can tell apart
 
 
-def centres() -> Floats:
-    """Return the centres of the cells."""
-    return np.asarray((np.arange(N_CELLS) + 0.5) / N_CELLS)
-
-
-def transform(masses: Floats) -> Floats:
-    """Return the cosine transform of masses in cells, along the last axis."""
-    return np.asarray(fft.dct(masses, type=2, axis=-1))
+CENTRES: Floats = (np.arange(N_CELLS) + 0.5) / N_CELLS
 
 
 def smoothed(transformed: Floats, bandwidth: Floats) -> Floats:
-    """Return the masses in cells after smoothing."""
+    """Return masses in cells, of which the cosine transform is given, after smoothing."""
     damping = np.exp(-0.5 * ((np.pi * np.arange(N_CELLS)) * np.asarray(bandwidth)[..., None]) ** 2)
-    return np.asarray(fft.idct(transformed * damping, type=2, axis=-1))
+    return np.asarray(fft.idct(transformed * damping))
 
 
 GRID = Family("grid", partial(width_cells, n_bins=N_CELLS))
-
 
 N_STEPS = 12  # at most; half as many are enough as a rule
 EXACT = 1e-7  # of the search for the bandwidth, on the axis of the confidence
@@ -39,7 +31,7 @@ def smooth_error(sums: Floats, n_effective: Floats) -> Floats:
     """Return smECE, the one σ with ∫ |Σ w K_σ(x, p)(t − p)| dx / Σ w = σ (Błasiok & Nakkiran)."""
     total = sums[0].sum(axis=-1)
     residual = divide(sums[2] - sums[1], total[..., None], 0.0)
-    transformed = transform(residual)
+    transformed = np.asarray(fft.dct(residual))
     low = np.zeros(total.shape)
     high = np.abs(residual).sum(axis=-1)
     above = high.copy()  # smECE_σ − σ at `low`, positive
@@ -83,19 +75,18 @@ def kernel_curve(sums: Floats, n_effective: Floats) -> tuple[Floats, Floats]:
     """Return smoothed weight and smoothed outcome in the cells of the grid."""
     weight = sums[0]
     total = weight.sum(axis=-1)
-    place = centres()
-    mean = divide((weight * place).sum(axis=-1), total, 0.0)
-    spread = (weight * (place - mean[..., None]) ** 2).sum(axis=-1)
+    mean = divide((weight * CENTRES).sum(axis=-1), total, 0.0)
+    spread = (weight * (CENTRES - mean[..., None]) ** 2).sum(axis=-1)
     deviation = np.sqrt(divide(spread, total, 0.0))
     count = np.where(np.asarray(n_effective) > 0, n_effective, 1.0)
     bandwidth = np.asarray(RULE * deviation * count ** (-1 / 5))
-    return smoothed(transform(sums[0]), bandwidth), smoothed(transform(sums[2]), bandwidth)
+    return smoothed(fft.dct(sums[0]), bandwidth), smoothed(fft.dct(sums[2]), bandwidth)
 
 
 def deviation_from_curve(sums: Floats, n_effective: Floats) -> Floats:
     """Return ∫ |z − π(z)| f(z) dz, π and f by a reflected Gaussian (the paper: triweight)."""
     weight, outcome = kernel_curve(sums, n_effective)
-    return divide(np.abs(centres() * weight - outcome).sum(axis=-1), sums[0].sum(axis=-1))
+    return divide(np.abs(CENTRES * weight - outcome).sum(axis=-1), sums[0].sum(axis=-1))
 
 
 def deviation_of_outcome(sums: Floats, n_effective: Floats) -> Floats:

@@ -54,11 +54,10 @@ def statistics(steps: Floats, tilted: Floats, walk: Walk) -> dict[str, Floats]:
     top = np.maximum(path.max(axis=0), 0.0)
     bottom = np.minimum(path.min(axis=0), 0.0)
     blank = np.full(top.shape, np.nan)
-    has_walk, has_tilt = walk.scale > 0, walk.tilt > 0
     return {
-        DISTANCE: np.maximum(top, -bottom) / walk.scale if has_walk else blank,
-        RANGE: (top - bottom) / walk.scale if has_walk else blank,
-        SPIEGELHALTER: tilted / walk.tilt if has_tilt else blank,
+        DISTANCE: np.maximum(top, -bottom) / walk.scale if walk.scale > 0 else blank,
+        RANGE: (top - bottom) / walk.scale if walk.scale > 0 else blank,
+        SPIEGELHALTER: tilted / walk.tilt if walk.tilt > 0 else blank,
     }
 
 

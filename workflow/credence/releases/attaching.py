@@ -349,11 +349,9 @@ class _Draft:
         no_class = np.full(training.n_proteins, UNKNOWN_CLASS, dtype=np.int64)
         self.training = NewSet(training.ids, training.sequences, no_class)
         # Without sequences a protein is its id.
-        self.key, self.known_key = (
-            (new.sequences, known.sequences)
-            if any(new.sequences) or any(known.sequences)
-            else (new.ids, known.ids)
-        )
+        has_any = any(new.sequences) or any(known.sequences)
+        self.key = new.sequences if has_any else new.ids
+        self.known_key = known.sequences if has_any else known.ids
         n = new.n_proteins
         *texts, reason = (np.full(n, "", dtype=object) for _ in range(5))
         likeness = (np.full(n, np.nan), np.full(n, np.nan))
@@ -432,9 +430,8 @@ class _Draft:
         found = search.among_old(self.new.take(rows), training, label)
         for at in range(found.n_pairs):
             row, likeness = int(rows[found.first[at]]), float(found.identity[at])
-            name = self.point_at(
-                row, training, int(found.second[at]), likeness, float(found.coverage[at])
-            )
+            other, coverage = int(found.second[at]), float(found.coverage[at])
+            name = self.point_at(row, training, other, likeness, coverage)
             reason = f"relative of training protein {name}{_likeness(likeness)}"
             self.judge(row, TRAINING_RELATIVE, reason)
 
@@ -483,12 +480,9 @@ class _Draft:
             while cluster[at] in taken:  # a new one never bears the name of an old one
                 cluster[at] += NEW_MARK
         is_open = np.isin(known.group.astype(str), [*closed, NO_GROUP], invert=True)
-        group[is_free] = pack_beside(
-            known.group[is_open],
-            known.class_[is_open],
-            cluster[is_free],
-            self.new.class_[added[is_free]],
-        )
+        classes = self.new.class_[added[is_free]]
+        old = (known.group[is_open], known.class_[is_open])
+        group[is_free] = pack_beside(*old, cluster[is_free], classes)
         self.found.cluster[added], self.found.group[added] = cluster, group
         for row, name, founds in zip(added.tolist(), cluster, is_free.tolist(), strict=True):
             verb = "founds" if founds else "joins"

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from credence import findings
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.auto import for_curves
 from credence.calibrators.classwise import ClasswiseCalibrator, class_samples, scarce_fallback
@@ -25,15 +26,7 @@ from credence.draws import cluster_weights
 from credence.evaluation.curves import N_GRID, gives_curve
 from credence.evaluation.describing import parameters_of
 from credence.evaluation.evaluate import cross_fit
-from credence.findings import (
-    Change,
-    ClassChange,
-    MetricChange,
-    Moved,
-    ParameterChange,
-    ReleaseState,
-    ReleaseStep,
-)
+from credence.findings import Change, ClassChange, MetricChange, Moved, ReleaseStep
 from credence.metrics.metric import BRIER, NLL
 from credence.predictions import Floats, Integers, Labelled, Predictions, Strings
 from credence.releases.drift import OldSet, class_weights, drawn_means, drift_of, interval
@@ -45,7 +38,7 @@ NONE = float("nan")
 class ReleaseData:
     """One of the two releases."""
 
-    state: ReleaseState  # What is known of it
+    state: findings.ReleaseState  # What is known of it
     calibration: Calibration  # Of the method that is compared, with intervals
     counts: Mapping[str, Mapping[str, int]]  # Class name → counts of the calibration's record
     # What it was fitted on; None where a calibration alone is at hand.
@@ -352,7 +345,7 @@ def _described(
             for release in both
         ),
         parameters=tuple(
-            ParameterChange(key, chosen[0].get(key, NONE), chosen[1].get(key, NONE))
+            findings.ParameterChange(key, chosen[0].get(key, NONE), chosen[1].get(key, NONE))
             for key in dict.fromkeys([*chosen[0], *chosen[1]])
         ),
         score=NONE,

@@ -54,9 +54,8 @@ def _verdict(found: DriftClass) -> str:
     if raw > LEVEL:
         return f": a difference that chance may explain (p {_p(raw)}, {known})."
     fails = f": the old confidences do not hold (p {_p(raw)}, {known})"
-    at_its_own = (
-        f"once corrected for the trove's class frequencies (p {_p(corrected)}, {_power(own)})"
-    )
+    shown = f"(p {_p(corrected)}, {_power(own)})"
+    at_its_own = f"once corrected for the trove's class frequencies {shown}"
     if math.isnan(corrected):
         return f"{fails}; whether that is only its other class frequencies cannot be seen here."
     if corrected > LEVEL:
@@ -86,9 +85,8 @@ def sentences(found: Drift, is_corrected: bool) -> tuple[str, ...]:
     """Return what there is to say of a trove as a whole."""
     parts = []
     if found.n_joined:
-        parts.append(
-            f"{found.n_joined:,} of the trove have relatives in the old set and are left out here."
-        )
+        left_out = "of the trove have relatives in the old set and are left out here."
+        parts.append(f"{found.n_joined:,} {left_out}")
     if not is_corrected:
         parts.append(
             "All of the trove are of one true class: its predictions are all right or all wrong, "
@@ -141,21 +139,18 @@ def drift_of(
         return Drift(0, 0, int(is_related.sum()), (), (), stated)
     raw = old.calibration.confidence(fresh.predictions).value
     tests = _tests(fresh, raw, False, n_signs)
-    corrected: Floats | None = None  # the old confidences at the trove's class frequencies
+    is_corrected = False  # whether they are judged at the trove's class frequencies, too
     if len(np.unique(fresh.true_class)) > 1:
         moved = shifted(old.labelled, class_weights(fresh, old.labelled))
-        if moved.n_samples:
+        if is_corrected := moved.n_samples > 0:
             corrected = old.calibrator.fit(moved).confidence(fresh.predictions).value
-    if corrected is not None:
-        tests += _tests(fresh, corrected, True, n_signs)
-    classes = tuple(
-        _class(old, fresh, raw, class_, tests, level, n_draws)
-        for class_ in (None, *np.unique(fresh.predictions.predicted_class).tolist())
-    )
+            tests += _tests(fresh, corrected, True, n_signs)
+    each_class = (None, *np.unique(fresh.predictions.predicted_class).tolist())
+    classes = tuple(_class(old, fresh, raw, of, tests, level, n_draws) for of in each_class)
     truths = _truths(old.labelled, fresh, n_signs)
     n_clusters = len(np.unique(fresh.cluster))
     found = Drift(fresh.n_samples, n_clusters, int(is_related.sum()), classes, truths, ())
-    return replace(found, sentences=sentences(found, corrected is not None))
+    return replace(found, sentences=sentences(found, is_corrected))
 
 
 def class_weights(before: Labelled, after: Labelled) -> Floats:
@@ -191,12 +186,8 @@ def _class(
     level: float,
     n_draws: int,
 ) -> DriftClass:
-    here, there = (
-        np.ones(part.n_samples, dtype=np.bool_)
-        if class_ is None
-        else part.predictions.predicted_class == class_
-        for part in (fresh, old.labelled)
-    )
+    both = (fresh.predictions, old.labelled.predictions)
+    here, there = ((class_ is None) | (of.predicted_class == class_) for of in both)
     n_unknown = int((here & np.isnan(confidence)).sum())
     here, there = here & ~np.isnan(confidence), there & ~np.isnan(old.held_out)
     new, known = fresh.take(here), old.labelled.take(there)
@@ -254,10 +245,8 @@ def _truths(old: Labelled, fresh: Labelled, n_exchanges: int) -> tuple[DriftTrut
         NONE if min(entry.n_clusters_old, entry.n_clusters_trove) < FEW else entry.p_value
         for entry in found
     ]
-    return tuple(
-        replace(entry, p_adjusted=float(value))
-        for entry, value in zip(found, holm(np.array(p_values)), strict=True)
-    )
+    pairs = zip(found, holm(np.array(p_values)).tolist(), strict=True)
+    return tuple(replace(entry, p_adjusted=value) for entry, value in pairs)
 
 
 def exchange_test(first: Labelled, second: Labelled, n_exchanges: int) -> tuple[float, float]:

@@ -104,11 +104,9 @@ class PredictionSets:
             unit = self._units(use_share)
             own = list(zip(self.ladders, unit, strict=True))
             # All classes together, families of each counting their unit.
-            pooled = _ladder(
-                np.concatenate([ladder.strangeness for ladder in self.ladders]),
-                np.concatenate([-np.diff(ladder.families, append=0.0) * u for ladder, u in own]),
-                0,
-            )
+            strange = np.concatenate([ladder.strangeness for ladder in self.ladders])
+            masses = [-np.diff(ladder.families, append=0.0) * u for ladder, u in own]
+            pooled = _ladder(strange, np.concatenate(masses), 0)
             whole = sum(u * ladder.n_clusters for ladder, u in own)
             pairs = [(pooled, float(u), whole) for u in unit]
         return np.array([_limit(*pair, 1.0 - self.options.level) for pair in pairs])
@@ -161,13 +159,12 @@ def fit_sets(labelled: Labelled, options: SetOptions | None = None) -> Predictio
     codes, _ = encode_clusters(labelled.cluster)
     weight = family_weights(labelled)
     ladders = []
-    for class_, _ in enumerate(labelled.predictions.class_names):
+    names = labelled.predictions.class_names
+    for class_ in range(len(names)):
         rows = np.flatnonzero(labelled.true_class == class_)
         n_clusters = len(np.unique(codes[rows]))
         ladders.append(_ladder(strange[rows, class_], weight[rows], n_clusters))
-    return PredictionSets(
-        labelled.predictions.class_names, options or SetOptions(), tuple(ladders)
-    )
+    return PredictionSets(names, options or SetOptions(), tuple(ladders))
 
 
 def family_weights(labelled: Labelled) -> Floats:
@@ -224,7 +221,6 @@ def judge_sets(
     for judged in left_out(fold):  # without another fold every class may be
         sets = fit_sets(labelled.take(~judged), options)
         found[judged] = sets.contains(labelled.predictions.take(judged))
-    found = found
     limits = fit_sets(labelled, options).limits()
     covered = found[np.arange(labelled.n_samples), labelled.true_class]
     size = found.sum(axis=1)

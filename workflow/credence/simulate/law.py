@@ -8,21 +8,12 @@ from typing import Any
 import numpy as np
 
 from credence.predictions import Floats
-from credence.problems import InputError, Problem, nearest
+from credence.problems import Problem, nearest, raise_any
 from credence.settings import SettingRule, setting, setting_rules
 
 CLASS_NAMES = (
-    "Major capsid",
-    "Minor capsid",
-    "Baseplate",
-    "Major tail",
-    "Minor tail",
-    "Portal",
-    "Tail fiber",
-    "Tail shaft",
-    "Collar",
-    "HTJ",
-    "Other",
+    *("Major capsid", "Minor capsid", "Baseplate", "Major tail", "Minor tail", "Portal"),
+    *("Tail fiber", "Tail shaft", "Collar", "HTJ", "Other"),
 )
 N_CLASSES = len(CLASS_NAMES)
 N_NETWORKS = 10
@@ -118,13 +109,9 @@ def score_law() -> ScoreLaw:
                 share *= (1.0 - TRUE_CLASS_IS_RIVAL) / share.sum()
                 share[true_class] = TRUE_CLASS_IS_RIVAL
             rival[true_class, favoured] = share / share.sum()
-    return ScoreLaw(
-        prevalence=prevalence,
-        favour=favour,
-        rival=rival,
-        bias=rng.normal(0.0, SPREAD_NETWORK_BIAS, (N_NETWORKS, N_CLASSES)),
-        sharpness=np.exp(rng.normal(0.0, SPREAD_SHARPNESS, N_NETWORKS)),
-    )
+    bias = rng.normal(0.0, SPREAD_NETWORK_BIAS, (N_NETWORKS, N_CLASSES))
+    sharpness = np.exp(rng.normal(0.0, SPREAD_SHARPNESS, N_NETWORKS))
+    return ScoreLaw(prevalence, favour, rival, bias, sharpness)
 
 
 MOST_SAMPLES = 100_000_000  # beyond it, ids alone fill the memory of any workstation
@@ -170,8 +157,7 @@ def world_settings(
             what, remedy = f"{value!r} is not allowed.", _remedy(value, default, rule)
         if remedy:
             problems.append(Problem(where, what, remedy, line_of(name), name))
-    if problems:
-        raise InputError(problems)
+    raise_any(problems)
     return WorldSettings(**values)
 
 

@@ -7,14 +7,7 @@ from numpy.typing import NDArray
 
 from credence.predictions import Floats, Integers, Labelled, Strings, from_scores, label
 from credence.simulate import law as constants
-from credence.simulate.law import (
-    CLASS_NAMES,
-    N_CLASSES,
-    N_NETWORKS,
-    ScoreLaw,
-    WorldSettings,
-    score_law,
-)
+from credence.simulate.law import N_CLASSES, N_NETWORKS, ScoreLaw, score_law
 from credence.simulate.sequences import Families, draw_families
 
 Singles = NDArray[np.float32]
@@ -23,7 +16,7 @@ FAMILIES_PER_BLOCK = 1_024  # a block's arrays stay in the processor's cache
 
 
 def draw_labelled(
-    settings: WorldSettings,
+    settings: constants.WorldSettings,
     rng: np.random.Generator,
     prevalence: Floats | None = None,
     *,
@@ -45,7 +38,7 @@ def as_labelled(
     """Return labelled predictions, the scores with two decimals, as PhANNs writes them."""
     shown = np.round(scores, constants.DECIMALS)
     scale = constants.SCALE, constants.RESOLUTION
-    predictions = from_scores(ids, CLASS_NAMES, shown, *scale, network_scores=networks)
+    predictions = from_scores(ids, constants.CLASS_NAMES, shown, *scale, network_scores=networks)
     return label(predictions, true_class, cluster=family)
 
 

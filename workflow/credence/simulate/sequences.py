@@ -41,18 +41,20 @@ class Families:
         names = np.array([f"{prefix}_{i:06d}" for i in range(self.n_families)], dtype=object)
         return np.repeat(names, self.size)
 
+    def without_duplicates(self) -> "Families":
+        """Return the same families, none of whose members is an exact copy."""
+        return replace(self, is_duplicate=np.zeros(self.n_members, dtype=bool))
+
 
 def draw_families(
     settings: WorldSettings, n_members: int, prevalence: Floats, rng: np.random.Generator
 ) -> Families:
     """Return families with so many members in all, in the order of their classes."""
     if settings.composition == "fixed":
-        class_sizes = [
-            (class_, _sizes_summing_to(settings, n, rng))
-            for class_, n in enumerate(whole_shares(prevalence, n_members))
-        ]
-        class_ = np.concatenate([np.full(len(size), k) for k, size in class_sizes])
-        size = np.concatenate([size for _, size in class_sizes])
+        wanted = whole_shares(prevalence, n_members)
+        sizes = [_sizes_summing_to(settings, n, rng) for n in wanted]
+        class_ = np.repeat(np.arange(len(sizes)), [len(size) for size in sizes])
+        size = np.concatenate(sizes)
     else:
         size = _sizes_summing_to(settings, n_members, rng)
         class_ = np.searchsorted(np.cumsum(prevalence)[:-1], rng.random(len(size)), "right")
@@ -61,11 +63,6 @@ def draw_families(
     is_duplicate = rng.random(n_members) < SHARE_DUPLICATES
     is_duplicate[np.cumsum(size) - size] = False
     return Families(class_.astype(np.int64), size, is_duplicate)
-
-
-def without_duplicates(families: Families) -> Families:
-    """Return the same families, none of whose members is an exact copy."""
-    return replace(families, is_duplicate=np.zeros(families.n_members, dtype=bool))
 
 
 def whole_shares(prevalence: Floats, n_members: int) -> Integers:

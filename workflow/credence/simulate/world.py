@@ -10,13 +10,7 @@ import numpy as np
 from credence.predictions import Floats, Integers, Labelled, Strings
 from credence.simulate.law import CLASS_NAMES, N_CLASSES, USE_PREVALENCE, WorldSettings, score_law
 from credence.simulate.scores import as_labelled, draw_scores
-from credence.simulate.sequences import (
-    Families,
-    draw_families,
-    evolve,
-    relative,
-    without_duplicates,
-)
+from credence.simulate.sequences import Families, draw_families, evolve, relative
 
 NOTICE = (
     "Simulated data: these proteins, scores and labels were made by a computer program "
@@ -97,19 +91,6 @@ KINDS: Mapping[str, str] = {
 }
 
 
-def assemble(
-    ids: Strings,
-    true_class: Integers,
-    family: Strings,
-    scores: Floats,
-    networks: Floats | None,
-    sequences: Strings,
-) -> SimulatedSet:
-    """Return a set of these arrays, its scores rounded as a table shows them."""
-    labelled = as_labelled(ids, true_class, family, scores, networks)
-    return SimulatedSet(labelled, sequences, scores)
-
-
 def labelled_ids(true_class: Integers, counts: Integers) -> Strings:
     """Return names that carry the label, as PhANNs' labelled tables have them."""
     ids = np.empty(len(true_class), dtype=object)
@@ -152,7 +133,7 @@ def make_world(settings: WorldSettings) -> World:
     def draw(part: str, n_members: int, shares: Floats) -> SimulatedSet:
         families = draw_families(settings, n_members, shares, rng[part])
         if part == "trove":
-            families = without_duplicates(families)
+            families = families.without_duplicates()
         scores, networks = draw_scores(families, rng[part], keep_networks=True)
         assert networks is not None
         sequences = evolve(families, rng[part], settings.signal)
@@ -163,10 +144,9 @@ def make_world(settings: WorldSettings) -> World:
             ids, rows = numbered("simulated_use", n_members), rng[part].permutation(n_members)
         else:
             ids = labelled_ids(families.member_class, counts)
-        true_class = families.member_class[rows]
-        return assemble(
-            ids, true_class, names[rows], scores[rows], networks[rows], sequences[rows]
-        )
+        truth = (families.member_class[rows], names[rows])
+        labelled = as_labelled(ids, *truth, scores[rows], networks[rows])
+        return SimulatedSet(labelled, sequences[rows], scores[rows])
 
     calibration = draw("calibration", settings.n_calibration, prevalence)
     use = draw("use", settings.n_use, np.array(USE_PREVALENCE))
@@ -174,14 +154,12 @@ def make_world(settings: WorldSettings) -> World:
     trove = draw("trove", settings.n_trove, only_htj)
     rows = _mixed_trove(settings, calibration, training, planted, rng["mixed"])
     classes = np.array([row.class_ for row in rows], dtype=np.int64)
-    mixed = assemble(
-        labelled_ids(classes, counts),
-        classes,
-        np.array([row.family for row in rows], dtype=object),
-        np.array([row.scores for row in rows]).reshape(-1, N_CLASSES),
-        np.array([row.networks for row in rows]) if rows else None,
-        np.array([row.sequence for row in rows], dtype=object),
-    )
+    family = np.array([row.family for row in rows], dtype=object)
+    scores = np.array([row.scores for row in rows]).reshape(-1, N_CLASSES)
+    networks = np.array([row.networks for row in rows]) if rows else None
+    labelled = as_labelled(labelled_ids(classes, counts), classes, family, scores, networks)
+    sequences = np.array([row.sequence for row in rows], dtype=object)
+    mixed = SimulatedSet(labelled, sequences, scores)
     defects = tuple(
         Planted(id_, row.kind, tuple(mixed.ids[at] for at in row.repeats) or row.sources)
         for id_, row in zip(mixed.ids, rows, strict=True)
@@ -244,9 +222,8 @@ def _mixed_trove(
     n, ids, family = settings.n_defects, calibration.ids, calibration.family
     classes, sequences = calibration.true_class.tolist(), calibration.sequences
     tied_to_training = {entry.id for entry in planted}
-    free = np.array(
-        [row for row, id_ in enumerate(ids) if id_ not in tied_to_training], dtype=np.int64
-    )
+    untied = [row for row, id_ in enumerate(ids) if id_ not in tied_to_training]
+    free = np.array(untied, dtype=np.int64)
     free = rng.permutation(free[one_per_family(family[free], len(free), rng)])
     repeated, relabelled, joining, bridged = np.split(free, [n, 2 * n, 3 * n])
 
@@ -256,9 +233,8 @@ def _mixed_trove(
         assert networks is not None
         return scores[0], networks[0]
 
-    new = without_duplicates(
-        draw_families(settings, NEW_PER_DEFECT * n, score_law().prevalence, rng)
-    )
+    families = draw_families(settings, NEW_PER_DEFECT * n, score_law().prevalence, rng)
+    new = families.without_duplicates()
     scores, networks = draw_scores(new, rng, keep_networks=True)
     assert networks is not None
     names = new.names("simulated_mixed_family")

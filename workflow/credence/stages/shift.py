@@ -153,14 +153,14 @@ def _summed(
     if head is None:
         raise refuse(where, "no protein has scores.", "Give a table with scores.")
     first = head[1].predictions
-    both = estimators.has_vectors(labelled.predictions) and estimators.has_vectors(first)
+    both = labelled.predictions.has_vectors and first.has_vectors
     estimator = estimators.estimator_for(wanted, both)
     sample = both_samples.calibration_sample(labelled, estimator.needs.is_vector)
 
     def summed(table: str, samples: Samples) -> both_samples.UseSample:
         if look is not None:
             look.add(samples.predictions)
-        if sample.model is not None and not estimators.has_vectors(samples.predictions):
+        if sample.model is not None and not samples.predictions.has_vectors:
             what = f"{estimator.name!r} needs the score of every class."
             raise refuse(table, what, "Give --estimator bbse_hard.")
         genome = None if samples.genome is None else keys_of(samples.genome)

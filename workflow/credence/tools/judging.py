@@ -10,14 +10,8 @@ from credence.calibrators.score_logs import predicted_rank
 from credence.evaluation.ratios import Ratio, estimate, mean_of
 from credence.findings import Disagreement, Measured, ToolFinding, ToolsFinding
 from credence.predictions import Booleans, Floats, Integers, Labelled
-from credence.tools.combining import (
-    Answers,
-    Combination,
-    Fitted,
-    fit_combination,
-    in_table_order,
-    meant_classes,
-)
+from credence.tools import combining
+from credence.tools.combining import Answers, Combination, Fitted
 
 LEAST_LOG = float(np.log(1e-15))  # a true class is never less probable
 
@@ -121,7 +115,8 @@ def classes_named(combination: Combination, answers: Mapping[str, Answers]) -> d
     for tool in combination.tools:
         named = found[tool.name] = np.full(len(next(iter(answers.values())).row), -1)
         if tool.name in answers:
-            own, meant = answers[tool.name], meant_classes(combination.sorted_names, tool.classes)
+            own = answers[tool.name]
+            meant = combining.meant_classes(combination.sorted_names, tool.classes)
             named[own.is_there] = meant[predicted_rank(own.given)]
     return found
 
@@ -138,11 +133,11 @@ def combine(
 
     Both are log p by class; the first in the run's order, the second sorted by name.
     """
-    fitted = fit_combination(labelled, answers, classes, specs)
+    fitted = combining.fit_combination(labelled, answers, classes, specs)
     finding = judge_tools(fitted, labelled, answers, level, n_draws)
     whole = replace(fitted.combination, alone=finding.alone, finding=finding)
     held_out = fitted.each(alone=finding.alone)
     if np.isnan(held_out).any():  # all is one family
         held_out = whole.combined(whole.stated(answers))
     names = labelled.predictions.class_names
-    return whole, in_table_order(held_out, names), dict(fitted.stated)
+    return whole, combining.in_table_order(held_out, names), dict(fitted.stated)
