@@ -546,36 +546,29 @@ def split(
     [1, 1]
     """
     from credence.relatives.all_engines import build_engine
-    from credence.stages.split import (
-        PHANNS,
-        in_effect,
-        read_training,
-        split_proteins,
-        thresholds_of,
-        training_relatives,
-    )
+    from credence.stages import split as stage
 
     if training is not None and proteins is None:
         raise refuse("training", "there are no sequences to compare.", "Give proteins.")
-    chosen = in_effect(settings.split, clusters, proteins, asked)
+    chosen = stage.in_effect(settings.split, clusters, proteins, asked)
     settings = replace(settings, split=chosen)
     known = _with_relatives(_table(table), None, clusters)
     true_class = reading.require_labels(known.samples, known.where)
     ours = _proteins(known, proteins, match)
-    engine = build_engine(settings.clustering.engine, thresholds_of(settings), threads)
-    learnt = read_training(None if training is None else str(training), match, ours)
+    engine = build_engine(settings.clustering.engine, stage.thresholds_of(settings), threads)
+    learnt = stage.read_training(None if training is None else str(training), match, ours)
     everyone = join([ours, learnt])
     cluster, made_by = everyone.ids.copy(), "none"
     if known.clusters is not None:
         made_by = "table"
         rows = reading.rows_of(ours.ids, known.where, known.clusters.ids, "clusters")
         cluster[: ours.n_proteins] = known.clusters.cluster[rows]
-    elif proteins is not None and chosen.recipe != PHANNS:
+    elif proteins is not None and chosen.recipe != stage.PHANNS:
         cluster, made_by = engine.cluster(everyone).cluster, "aligned"
     related = None
     if training is not None:
-        related = training_relatives(ours, learnt, engine, settings, threads)
-    found, finding = split_proteins(
+        related = stage.training_relatives(ours, learnt, engine, settings, threads)
+    found, finding = stage.split_proteins(
         ours, learnt, cluster, true_class, known.class_names, settings, made_by, related, threads
     )
     return ProteinGroups(found, finding, chosen)

@@ -1003,20 +1003,14 @@ def run_stage(reads: Sequence[str], writes: Sequence[str], arguments: Sequence[s
     """Return the exit code of a command that is run as a stage."""
     from credence.app import run_command_line
     from credence.app.ending import CONTROLLER, end_me, end_with
-    from credence.tables.digests import (
-        KnownDigests,
-        break_seals,
-        examine,
-        require_unchanged,
-        write_seals,
-    )
+    from credence.tables import digests
 
     end_with(CONTROLLER, end_me)
-    known = KnownDigests.remembered()
-    inputs = examine(reads, known)
-    break_seals(writes)
+    known = digests.KnownDigests.remembered()
+    inputs = digests.examine(reads, known)
+    digests.break_seals(writes)
     code = run_command_line(arguments)
     if code == 0:
-        require_unchanged(inputs, known)
-        write_seals(writes, inputs)
+        digests.require_unchanged(inputs, known)
+        digests.write_seals(writes, inputs)
     return code

@@ -24,14 +24,7 @@ from credence.progress import echo
 from credence.records import json_text
 from credence.stages.reading import RELATIVES_UNKNOWN, LabelledTables, require_other
 from credence.stages.settings import Settings, list_names
-from credence.tables import contract
-from credence.tables.stage_files import (
-    SHIFT,
-    CalibrationFile,
-    ShiftFile,
-    read_calibration,
-    require_match,
-)
+from credence.tables import contract, stage_files
 from credence.tables.writing import TableWriter, write_record, write_table
 
 NO_HELD_OUT = (
@@ -50,7 +43,9 @@ class Ranking:
     is_corrected: bool  # Whether these are corrected for another mix of classes
 
 
-def ranking_of(file: CalibrationFile, shift: ShiftFile | None) -> Ranking | None:
+def ranking_of(
+    file: stage_files.CalibrationFile, shift: stage_files.ShiftFile | None
+) -> Ranking | None:
     """Return by what a table of confidences is ranked; None where nothing is known of it."""
     held_out = file.held_out if shift is None else shift.held_out
     if held_out is None:
@@ -135,8 +130,8 @@ def write_lists(
 
 def opened_table(confidences: str, calibration: str, shift: str | None) -> tuple[Table, Integers]:
     """Return a table of confidences and its counts by class and step, with what ranks it."""
-    file = read_calibration(Path(calibration))
-    shift_file = None if shift is None else SHIFT.read(Path(shift))
+    file = stage_files.read_calibration(Path(calibration))
+    shift_file = None if shift is None else stage_files.SHIFT.read(Path(shift))
     if shift_file is not None and shift_file.method_spec != file.method_spec:
         what = f"it corrects {shift_file.method_spec!r}, not {file.method_spec!r}."
         raise refuse(str(shift), what, "Give what credence shift wrote with this calibration.")
@@ -251,8 +246,8 @@ def sentence_of(found: ProteinList, errors: ListErrors, certainty: float, level:
 def finish_table(
     rows: Path,
     outs: Sequence[Path],
-    file: CalibrationFile | None,
-    shift: ShiftFile | None,
+    file: stage_files.CalibrationFile | None,
+    shift: stage_files.ShiftFile | None,
     settings: Settings,
     name: str,
     folder: str | None,
@@ -286,7 +281,10 @@ def lists_found(ranking: Ranking, counts: Integers, settings: Settings, name: st
 
 
 def with_lists(
-    columns: dict[str, Any], file: CalibrationFile, shift: ShiftFile | None, name: str
+    columns: dict[str, Any],
+    file: stage_files.CalibrationFile,
+    shift: stage_files.ShiftFile | None,
+    name: str,
 ) -> tuple[dict[str, Any], UseLists | None]:
     """Return the columns of a whole table with q-values, and which proteins can be used."""
     ranking, settings = ranking_of(file, shift), Settings()
@@ -343,11 +341,11 @@ def threshold_tables(
 ) -> None:
     """Write from where on predictions of labelled tables are right as often as wanted."""
     require_other((out,), [*given.files, calibration])
-    file = None if calibration is None else read_calibration(Path(calibration))
+    file = None if calibration is None else stage_files.read_calibration(Path(calibration))
     samples = given.samples(file)
     held_out = None
     if file is not None:
-        require_match(file, samples.predictions, given.tables[0])
+        stage_files.require_match(file, samples.predictions, given.tables[0])
         held_out = file.held_out
         if held_out is None:
             raise refuse(str(calibration), *NO_HELD_OUT)

@@ -27,15 +27,7 @@ from credence.relatives.pack import CALIBRATION, TEST
 from credence.relatives.pairs import Thresholds
 from credence.relatives.pieces import AUDIT, STEPS, Pieces, UnfinishedError
 from credence.relatives.strict import Split, SplitOptions, split, split_by_recipe
-from credence.stages.reading import (
-    read_proteins,
-    read_set,
-    require_labels,
-    require_other,
-    rows_of,
-    stated_spec,
-    training_ids,
-)
+from credence.stages import reading
 from credence.stages.settings import Settings, SplitSettings
 from credence.tables import contract
 from credence.tables.digests import package_digest
@@ -66,8 +58,8 @@ def cluster_proteins(
     if relatives is not None and training is None:
         what = "there is no training set."
         raise refuse("--relatives", what, "Give --training, or leave it out.")
-    require_other((out, relatives), [proteins, training, clstr])
-    ours = read_proteins(proteins, match)
+    reading.require_other((out, relatives), [proteins, training, clstr])
+    ours = reading.read_proteins(proteins, match)
     learnt = read_training(training, match, ours)
     everything = join([ours, learnt])
     chosen = settings.clustering.engine, thresholds_of(settings), threads, timeout
@@ -167,8 +159,8 @@ def read_training(path: str | None, match: str, beside: Proteins) -> Proteins:
     """Return what a classifier learnt from, under names that no protein beside it has."""
     if path is None:
         return join([])
-    learnt = read_proteins(path, match)
-    return Proteins(training_ids(learnt.ids, beside.ids), learnt.sequences)
+    learnt = reading.read_proteins(path, match)
+    return Proteins(reading.training_ids(learnt.ids, beside.ids), learnt.sequences)
 
 
 def _given(clstr: str, proteins: Proteins, match: str) -> GivenEngine:
@@ -198,13 +190,16 @@ def split_tables(
     asked: Collection[str],
 ) -> None:
     """Write the group and role of each protein; settings `asked` for by name must be possible."""
-    require_other((out,), [*tables, clusters, training, relatives, proteins])
+    reading.require_other((out,), [*tables, clusters, training, relatives, proteins])
     settings = replace(settings, split=in_effect(settings.split, clusters, proteins, asked))
-    samples = read_set(tables, stated_spec(tables, format_, spec_json))
-    true_class, ids = require_labels(samples, tables[0]), samples.predictions.ids
+    samples = reading.read_set(tables, reading.stated_spec(tables, format_, spec_json))
+    true_class, ids = reading.require_labels(samples, tables[0]), samples.predictions.ids
     ours = Proteins(ids, np.full(len(ids), "", dtype=object))
     if proteins is not None:
-        fasta, by = read_proteins(proteins, match), "full" if match == "full" else "first_word"
+        fasta, by = (
+            reading.read_proteins(proteins, match),
+            "full" if match == "full" else "first_word",
+        )
         rows = match_ids(ids, fasta, by, table=tables[0], proteins=proteins)  # type: ignore[arg-type]
         ours = Proteins(ids, fasta.sequences[rows])
     learnt = read_training(training, match, ours)
@@ -213,7 +208,9 @@ def split_tables(
     if clusters is not None:
         known = contract.read_clusters(Path(clusters))
         made_by = "table" if own_clusters or np.isnan(known.identity).all() else "aligned"
-        cluster = known.cluster[rows_of(everyone.ids, training or tables[0], known.ids, clusters)]
+        cluster = known.cluster[
+            reading.rows_of(everyone.ids, training or tables[0], known.ids, clusters)
+        ]
     related = None if relatives is None else contract.read_relatives(Path(relatives))
     is_exhaustive = _is_audited(settings.split) and _cells(settings.split.audit) is None
     reason = "" if is_exhaustive else "only an exhaustive audit has pieces."

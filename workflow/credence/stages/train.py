@@ -11,20 +11,8 @@ from scipy import stats
 from credence.calibrators.crossfit import NOTHING_KNOWN
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
+from credence.classifier import networks
 from credence.classifier.features import Singles, feature_set, unknown_residues
-from credence.classifier.networks import (
-    BOTH,
-    EVERY_GROUP,
-    SCALE,
-    TEST_GROUP,
-    VECTORS,
-    About,
-    Classifier,
-    Recipe,
-    left_out_by,
-    published_of,
-    train_networks,
-)
 from credence.draws import encode_clusters
 from credence.findings import ClassifierFinding, RetrainingFinding
 from credence.predictions import (
@@ -42,14 +30,8 @@ from credence.proteins import Proteins, join
 from credence.relatives.all_engines import build_engine
 from credence.relatives.pack import NO_GROUP, SET_ASIDE, TEST
 from credence.stages import reading
+from credence.stages import split as splitting
 from credence.stages.settings import Settings
-from credence.stages.split import (
-    read_training,
-    split_messages,
-    split_proteins,
-    thresholds_of,
-    training_relatives,
-)
 from credence.tables.classifier_file import read_classifier, write_classifier, write_scores
 from credence.tables.contract import Groups, read_clusters, read_groups, write_contract
 from credence.tables.digests import sha256_of
@@ -272,9 +254,11 @@ def train_classifier(
     table = grouped(given, settings, clusters, groups, threads)
     numbers = numbers_of(table)
     n_groups = int(numbers.max()) + 1
-    left_out = left_out_by(n_groups, chosen.calibrate)
+    left_out = networks.left_out_by(n_groups, chosen.calibrate)
     require_every_class(given, numbers, n_groups, chosen.calibrate, fasta[0])
-    recipe = Recipe(chosen.width, chosen.penalty, chosen.rate, chosen.epochs, chosen.patience)
+    recipe = networks.Recipe(
+        chosen.width, chosen.penalty, chosen.rate, chosen.epochs, chosen.patience
+    )
     is_old = np.arange(len(numbers)) < n_before
     before = np.where(is_old, numbers, APART)
     is_judged = not is_old.all() and not lacking(
@@ -285,31 +269,33 @@ def train_classifier(
         echo(NOT_JUDGED.format(troves[0][0], why))
     ways = [numbers, before] if is_judged else [numbers]
     with Progress("Training", "networks", len(ways) * len(left_out)) as progress:
-        networks, *without = (
-            train_networks(
+        trained, *without = (
+            networks.train_networks(
                 values, given.true_class, table.cluster, seen, left_out, recipe,
                 threads, progress.add,
             )
             for seen in ways
         )  # fmt: skip
-    about = About(
+    about = networks.About(
         class_names=given.class_names,
-        features=chosen.features if vectors is None else VECTORS,
+        features=chosen.features if vectors is None else networks.VECTORS,
         n_features=values.shape[1],
         scores=chosen.calibrate,
         n_groups=n_groups,
         left_out=tuple(left_out),
-        published=tuple(published_of(left_out)),
+        published=tuple(networks.published_of(left_out)),
         inputs={Path(path).name: sha256_of(Path(path)) for path in filter(None, inputs)},
     )
-    model = Classifier(about, tuple(networks))
+    model = networks.Classifier(about, tuple(trained))
     write_classifier(Path(out), model)
-    rows = np.flatnonzero(numbers == -1 if chosen.calibrate == TEST_GROUP else numbers > APART)
+    rows = np.flatnonzero(
+        numbers == -1 if chosen.calibrate == networks.TEST_GROUP else numbers > APART
+    )
     found = model.held_out(values[rows], numbers[rows])
     ids, truth = given.proteins.ids[rows], given.true_class[rows]
     if scores is not None:
         write_scores(Path(scores), ids, given.class_names, found, truth)
-    kept = np.flatnonzero(numbers >= 0) if chosen.calibrate == TEST_GROUP else rows[:0]
+    kept = np.flatnonzero(numbers >= 0) if chosen.calibrate == networks.TEST_GROUP else rows[:0]
     for path, chosen_rows in ((proteins, rows), (training, kept)):
         if path is not None:
             write_text(Path(path), _fasta_text(given.proteins.take(chosen_rows)))
@@ -317,19 +303,19 @@ def train_classifier(
         write_contract(Path(groups_out), table)
     finding = _finding(model, given, values, table, numbers, rows, found)
     if without:
-        old = Classifier(about, tuple(without[0])).held_out(values[rows], numbers[rows])
+        old = networks.Classifier(about, tuple(without[0])).held_out(values[rows], numbers[rows])
         known = label(_predictions(ids, given, found), truth, cluster=table.cluster[rows])
         worth = worth_of(known, _predictions(ids, given, old), int((~is_old[rows]).sum()))
         finding = replace(finding, worth=worth)
     write_record(summary, finding)
     echo(
-        f"Wrote {out}: {len(networks)} networks, {finding.n_published} for new proteins; "
+        f"Wrote {out}: {len(trained)} networks, {finding.n_published} for new proteins; "
         f"{len(rows)} proteins held out are right in {100.0 * finding.accuracy:.1f} %."
     )
 
 
 def _predictions(ids: Strings, given: Given, scores: Floats) -> Predictions:
-    return from_scores(ids, given.class_names, scores, SCALE, RESOLUTION)
+    return from_scores(ids, given.class_names, scores, networks.SCALE, RESOLUTION)
 
 
 def worth_of(new: Labelled, old: Predictions, n_new: int) -> RetrainingFinding:
@@ -364,7 +350,7 @@ def grouped(
 ) -> Groups:
     """Return the group of each protein: of a table, or of whole clusters packed here."""
     ids, where = given.proteins.ids, str(given.where[0])
-    has_test = settings.classifier.calibrate != EVERY_GROUP
+    has_test = settings.classifier.calibrate != networks.EVERY_GROUP
     if groups is not None:
         read = read_groups(Path(groups))
         rows = reading.rows_of(ids, where, read.ids, groups)
@@ -378,15 +364,17 @@ def grouped(
         known = read_clusters(Path(clusters))
         cluster = known.cluster[reading.rows_of(ids, where, known.ids, clusters)]
     else:
-        engine = build_engine(settings.clustering.engine, thresholds_of(settings), threads, None)
+        engine = build_engine(
+            settings.clustering.engine, splitting.thresholds_of(settings), threads, None
+        )
         cluster = engine.cluster(given.proteins).cluster
     n_groups = settings.classifier.groups + has_test
     split = replace(settings.split, groups=n_groups, test_group=has_test, recipe="balanced")
-    found, finding = split_proteins(
+    found, finding = splitting.split_proteins(
         given.proteins, join([]), cluster, given.true_class, given.class_names,
         replace(settings, split=split), "aligned", threads=threads,
     )  # fmt: skip
-    for line in split_messages(finding, split):
+    for line in splitting.split_messages(finding, split):
         echo(line)
     return found
 
@@ -406,7 +394,7 @@ def require_every_class(
     given: Given, numbers: Integers, n_groups: int, scores: str, where: str
 ) -> None:
     """Refuse classes that some network would not see."""
-    n_without = len(left_out_by(n_groups, scores)[0]) if n_groups > 1 else 0
+    n_without = len(networks.left_out_by(n_groups, scores)[0]) if n_groups > 1 else 0
     if n_groups <= n_without or not n_without:
         what = f"there are {n_groups} groups of whole clusters to learn from."
         raise refuse(where, what, "Give proteins of more families.")
@@ -417,7 +405,7 @@ def lacking(
     given: Given, numbers: Integers, n_groups: int, scores: str, where: str
 ) -> list[Problem]:
     """Return a problem for each class that some network would not see."""
-    n_without = len(left_out_by(n_groups, scores)[0])
+    n_without = len(networks.left_out_by(n_groups, scores)[0])
     problems = []
     for code, name in enumerate(given.class_names):
         own = given.true_class == code
@@ -436,7 +424,7 @@ def lacking(
 
 
 def _finding(
-    model: Classifier,
+    model: networks.Classifier,
     given: Given,
     described: Singles,
     table: Groups,
@@ -448,7 +436,7 @@ def _finding(
     about = model.about
     right = scores.argmax(axis=1) == given.true_class[rows]
     surer: tuple[float, float, float] | None = None
-    if about.scores == BOTH:
+    if about.scores == networks.BOTH:
         test = np.flatnonzero(numbers == -1)
         values = described[test]
         new = model.of_new(values).max(axis=1)
@@ -505,7 +493,7 @@ def predict_scores(
         raise refuse("--learnt", what, "Give both, or none.")
     model = read_classifier(Path(classifier))
     about = model.about
-    if (about.features == VECTORS) != (vectors is not None):
+    if (about.features == networks.VECTORS) != (vectors is not None):
         what = "it was trained on vectors." if vectors is None else "it was trained on sequences."
         raise refuse(classifier, what, f"{'Give' if vectors is None else 'Leave out'} --vectors.")
     read = read_all(fasta, match)
@@ -514,9 +502,11 @@ def predict_scores(
     if learnt is not None and groups is not None:
         table = read_groups(Path(groups))
         number = dict(zip(table.ids, numbers_of(table), strict=True))
-        known = read_training(learnt, match, proteins)
-        engine = build_engine(settings.clustering.engine, thresholds_of(settings), threads, None)
-        found = training_relatives(proteins, known, engine, settings, threads)
+        known = splitting.read_training(learnt, match, proteins)
+        engine = build_engine(
+            settings.clustering.engine, splitting.thresholds_of(settings), threads, None
+        )
+        found = splitting.training_relatives(proteins, known, engine, settings, threads)
         # That of the closest relative among those learnt from.
         group_of = {
             id_: max(-1, number.get(other.removeprefix(reading.TRAINING_PREFIX), -1))

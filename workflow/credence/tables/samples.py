@@ -13,16 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from credence.predictions import (
-    UNKNOWN_CLASS,
-    Booleans,
-    Floats,
-    Integers,
-    Predictions,
-    Strings,
-    from_scores,
-)
+from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Predictions, Strings, from_scores
 from credence.problems import InputError, ProblemList, refuse
 from credence.tables.digests import CHANGED, stamp_of
 from credence.tables.formats import Gathering, TableSpec
@@ -172,7 +165,7 @@ def _require_whole(scan: Scan, parts: Iterable[Part], names: Sequence[str]) -> N
         raise refuse(scan.where, what, "Leave the scale out, or correct it.")
 
 
-def _begins_protein(ids: Strings, before: str | None = None) -> Booleans:
+def _begins_protein(ids: Strings, before: str | None = None) -> NDArray[np.bool_]:
     """Return which rows are of another protein than the row before them."""
     return np.concatenate([ids[:1] != before, ids[1:] != ids[:-1]])
 

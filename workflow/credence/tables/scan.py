@@ -19,28 +19,7 @@ from numpy.typing import NDArray
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.problems import ONE_ID_EACH, InputError, ProblemList, nearest
 from credence.records import parse_json
-from credence.tables.formats import (
-    MOST_SCALE,
-    POOLINGS,
-    STATE_SCALE,
-    Columns,
-    Format,
-    Gathering,
-    NameLookup,
-    TableSpec,
-    format_of,
-)
-from credence.tables.source import (
-    DELIMITER_NAMES,
-    Chunk,
-    LongTable,
-    MemoryTable,
-    ParquetTable,
-    ScoreStep,
-    TableSource,
-    TextTable,
-    open_table,
-)
+from credence.tables import formats, source
 
 SINGLE_ROLES = ("id", "true_class", "predicted_class", "score", "network", "genome")
 
@@ -62,7 +41,10 @@ class ColumnLayout:
 
 
 def lay_out(
-    table: TableSource, format_: Format, known: NameLookup | None, problems: ProblemList
+    table: source.TableSource,
+    format_: formats.Format,
+    known: formats.NameLookup | None,
+    problems: ProblemList,
 ) -> ColumnLayout:
     """Return the layout of a table's header; what is wrong with it goes to `problems`."""
     header, line, columns = table.header, table.header_line, format_.columns
@@ -106,7 +88,7 @@ def lay_out(
 def _class_columns(
     header: Sequence[str],
     line: int | None,
-    columns: Columns,
+    columns: formats.Columns,
     taken: set[int],
     problems: ProblemList,
 ) -> list[int]:
@@ -129,7 +111,7 @@ def _demanded(
     line: int | None,
     candidates: list[int],
     class_names: tuple[str, ...],
-    lookup: NameLookup,
+    lookup: formats.NameLookup,
     problems: ProblemList,
 ) -> tuple[list[int], tuple[str, ...]]:
     by_class: dict[int, int] = {}
@@ -166,7 +148,7 @@ def _demanded(
 class TableRows:
     """What some rows of a table say, not yet checked."""
 
-    chunk: Chunk  # The cells, for messages
+    chunk: source.Chunk  # The cells, for messages
     lines: Integers  # Line of each row
     ids: list[str]  # Names of the proteins
     # Scores of the classes, or the top score, or nothing; not finite where a cell holds none.
@@ -185,7 +167,11 @@ class TableRows:
 
 
 def read_rows(
-    chunk: Chunk, first_row: int, layout: ColumnLayout, format_: Format, scale: float
+    chunk: source.Chunk,
+    first_row: int,
+    layout: ColumnLayout,
+    format_: formats.Format,
+    scale: float,
 ) -> TableRows:
     """Return the rows of a chunk by role."""
     lines = chunk.lines
@@ -309,7 +295,7 @@ class Checker:
         self.n_rows = 0
         self.n_unscored = 0
         self._hashes: list[NDArray[np.int64]] = []
-        least = ScoreStep.least_tolerance(len(scan.layout.classes), scan.row_scale)
+        least = source.ScoreStep.least_tolerance(len(scan.layout.classes), scan.row_scale)
         # What rounding explains is known at the end: until then sums are kept that this does not.
         self._least = least + scan.row_scale * scan.format.slack
         self._n_summed = 0
@@ -614,7 +600,9 @@ def read_metadata(pairs: Mapping[bytes, bytes]) -> Metadata:
     def number(name: str) -> float | None:
         value = record.get(name)
         return (
-            float(value) if isinstance(value, int | float) and 0 <= value <= MOST_SCALE else None
+            float(value)
+            if isinstance(value, int | float) and 0 <= value <= formats.MOST_SCALE
+            else None
         )
 
     is_whole, pooling = record.get("is_distribution"), record.get("pooling")
@@ -622,7 +610,7 @@ def read_metadata(pairs: Mapping[bytes, bytes]) -> Metadata:
         scale=number("scale") or None,
         resolution=number("resolution"),
         is_distribution=is_whole if isinstance(is_whole, bool) else None,
-        pooling=pooling if pooling in POOLINGS else None,
+        pooling=pooling if pooling in formats.POOLINGS else None,
     )
 
 
@@ -640,7 +628,9 @@ def rows_of_part(n_rows: int, number: int, n_parts: int) -> tuple[int, int]:
     return n_rows * (number - 1) // n_parts, n_rows * number // n_parts
 
 
-def within(chunks: Iterator[Chunk], rows: RowRange | None) -> Iterator[tuple[int, Chunk]]:
+def within(
+    chunks: Iterator[source.Chunk], rows: RowRange | None
+) -> Iterator[tuple[int, source.Chunk]]:
     """Yield chunks with the number of their first row, from 1; of a range, only its rows."""
     n_before = 0
     for chunk in chunks:
@@ -684,20 +674,23 @@ class Scan:
     """A table whose header is understood and whose rows are ready to be read."""
 
     def __init__(
-        self, path: Path | MemoryTable, spec: TableSpec, rows: RowRange | None = None
+        self,
+        path: Path | source.MemoryTable,
+        spec: formats.TableSpec,
+        rows: RowRange | None = None,
     ) -> None:
-        where = path.where if isinstance(path, MemoryTable) else str(path)
+        where = path.where if isinstance(path, source.MemoryTable) else str(path)
         self.spec, self.where = spec, where
-        self.format = format_of(spec, where)
-        self.table = open_table(path, self.format)
+        self.format = formats.format_of(spec, where)
+        self.table = source.open_table(path, self.format)
         if self.format.is_long:
-            known = NameLookup(spec.class_names or (), self.format.spell, spec.synonyms)
-            self.table = LongTable(self.table, self.format.columns, known)
+            known = formats.NameLookup(spec.class_names or (), self.format.spell, spec.synonyms)
+            self.table = source.LongTable(self.table, self.format.columns, known)
             columns = replace(self.format.columns, term=None, score=None)
             self.format = replace(self.format, columns=columns)
         self.metadata = (
             read_metadata(self.table.metadata)
-            if isinstance(self.table, ParquetTable)
+            if isinstance(self.table, source.ParquetTable)
             else Metadata()
         )
         self.problems = ProblemList(where)
@@ -731,7 +724,7 @@ class Scan:
         """Classes, in order; complete once all rows have been seen."""
         if self.layout.class_names:
             return self.layout.class_names
-        if isinstance(self.lookup, Gathering):
+        if isinstance(self.lookup, formats.Gathering):
             return tuple(sorted(self.lookup.names))
         return self.spec.class_names or ()
 
@@ -744,24 +737,26 @@ class Scan:
             what = "there is a row for each network, and no column for a class."
             remedy = "Give what every network says of every class."
             found.add(what, remedy, self.table.header_line)
-        if found.problems and isinstance(self.table, TextTable):
+        if found.problems and isinstance(self.table, source.TextTable):
             self._explain_delimiter(self.table, known)
         self.problems.problems.extend(found.problems)
         return layout
 
-    def _explain_delimiter(self, table: TextTable, known: NameLookup | None) -> None:
+    def _explain_delimiter(
+        self, table: source.TextTable, known: formats.NameLookup | None
+    ) -> None:
         """Raise if the header makes sense with another character between cells."""
-        for delimiter, name in DELIMITER_NAMES.items():
+        for delimiter, name in source.DELIMITER_NAMES.items():
             if delimiter == table.delimiter:
                 continue
             try:
-                other = TextTable(table.path, delimiter, self.format)
+                other = source.TextTable(table.path, delimiter, self.format)
             except InputError:
                 continue
             found = ProblemList(self.where)
             lay_out(other, self.format, known, found)
             if not found.problems:
-                expected = DELIMITER_NAMES[table.delimiter]
+                expected = source.DELIMITER_NAMES[table.delimiter]
                 remedy = f"Save the table with {expected} between its cells."
                 if delimiter == "\t":
                     remedy = "Let the name of the file end in .tsv."
@@ -780,30 +775,30 @@ class Scan:
         if scale is None:
             if self.layout.score is None and not self.layout.classes:
                 return 1.0
-            self.problems.add("the scale is not known.", STATE_SCALE)
+            self.problems.add("the scale is not known.", formats.STATE_SCALE)
             return 1.0
         return float(scale)
 
-    def _lookup(self) -> NameLookup | Gathering:
+    def _lookup(self) -> formats.NameLookup | formats.Gathering:
         names = self.layout.class_names or self.spec.class_names
         if names is None:
-            return Gathering(self.spec.synonyms)
+            return formats.Gathering(self.spec.synonyms)
         for text, name in self.spec.synonyms.items():
             if name not in names and self.spec.class_names is None:
                 what = f"the synonym {text!r} stands for {name!r}, which is no class of the table."
                 self.problems.add(what, "Correct it.")
         return self._known(names)
 
-    def _known(self, names: tuple[str, ...]) -> NameLookup:
-        return NameLookup(tuple(names), self.format.spell, self.spec.synonyms)
+    def _known(self, names: tuple[str, ...]) -> formats.NameLookup:
+        return formats.NameLookup(tuple(names), self.format.spell, self.spec.synonyms)
 
-    def step(self) -> ScoreStep:
+    def step(self) -> source.ScoreStep:
         """Return the step between the scores seen so far."""
         step = self.table.step(self.row_scale)
         if self.rows is not None:
-            return ScoreStep(self.rows.resolution, step.relative)
+            return source.ScoreStep(self.rows.resolution, step.relative)
         if self.metadata.resolution is not None and not self.has_networks:
-            return ScoreStep(self.metadata.resolution, step.relative)
+            return source.ScoreStep(self.metadata.resolution, step.relative)
         return step
 
     def _rows(self, n_rows: int, problems: ProblemList) -> Iterator[TableRows]:
