@@ -25,27 +25,19 @@ FONT, SMALL, TINY = 7.0, 6.0, 5.0
 LINE = 1.25  # of the font's size
 PAPER = "#ffffff"
 
+TICKS = {"size": 2.0, "width": 0.5, "pad": 1.5}
 SETTINGS: dict[str, Any] = {
     **style.SETTINGS,
-    "font.size": FONT,
-    "axes.labelsize": FONT,
-    "axes.titlesize": SMALL,
-    "xtick.labelsize": TINY + 0.5,
-    "ytick.labelsize": TINY + 0.5,
-    "legend.fontsize": SMALL,
+    **dict.fromkeys(("font.size", "axes.labelsize"), FONT),
+    **dict.fromkeys(("axes.titlesize", "legend.fontsize"), SMALL),
+    **dict.fromkeys(("xtick.labelsize", "ytick.labelsize"), TINY + 0.5),
+    **{f"{axis}tick.major.{what}": points for axis in "xy" for what, points in TICKS.items()},
+    **dict.fromkeys(("figure.facecolor", "savefig.facecolor"), PAPER),
     "lines.linewidth": 1.0,
     "lines.markersize": 4.0,
     "axes.linewidth": 0.5,
     "grid.linewidth": 0.4,
-    "xtick.major.size": 2.0,
-    "ytick.major.size": 2.0,
-    "xtick.major.width": 0.5,
-    "ytick.major.width": 0.5,
-    "xtick.major.pad": 1.5,
-    "ytick.major.pad": 1.5,
     "pdf.fonttype": 42,  # whole letters, which journals can edit and readers copy
-    "figure.facecolor": PAPER,
-    "savefig.facecolor": PAPER,
 }
 
 
