@@ -903,6 +903,33 @@ study.add_command(records)
 study.add_command(ensembles)
 
 
+@click.command(epilog="Example: credence check-page reports/demo/report.json --require care")
+@click.argument("record")
+@default_option(
+    "--require", "good", "The verdict that is good enough.", type=click.Choice(["good", "care"])
+)
+def check_page(record: str, require: str) -> int:
+    """Say the verdict of a page, from the RECORD beside it, report.json.
+
+    Ends with code 1 and the reasons where the verdict is worse than required.
+    """
+    from credence.findings import Verdict
+    from credence.records import from_record, read_json
+    from credence.report.verdict import reasons
+
+    remedy = "Give report.json of a finished run, of this version of credence."
+    found = read_json(Path(record), remedy)
+    if "verdict" not in found:
+        raise refuse(record, "it holds no verdict.", remedy)
+    verdict = from_record(Verdict, found["verdict"], record, remedy)
+    click.echo(f"{record}: {verdict.state}")
+    worse = list(reasons(verdict, require))
+    for one in worse:
+        about = f"{one.use_set}: " if one.use_set else ""
+        echo(f"{one.state}: {about}{one.headline}. {one.text}")
+    return 1 if worse else 0
+
+
 @click.command(epilog="Example: credence methods --json")
 @json_option
 def methods(as_json: bool) -> None:
