@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -39,7 +39,6 @@ from credence.stages.settings import SECTIONS, USES, Settings
 from credence.tables import stage_files
 from credence.tables.contract import Groups, read_clusters, read_groups
 from credence.tables.document import Document, schema_problems
-from credence.tables.fasta import Match, match_ids
 from credence.tables.formats import BY_NAME, ROLES, TableSpec
 from credence.tables.labels import attach_labels, read_labels
 from credence.tables.samples import read_samples
@@ -575,16 +574,11 @@ def split(
 
 
 def _proteins(table: ScoreTable, proteins: Any, match: str) -> Proteins:
-    ids = table.ids
-    sequences = np.full(len(ids), "", dtype=object)
-    if isinstance(proteins, str | Path):
-        path, how = str(proteins), cast(Match, match)
-        fasta = reading.read_proteins(path, match)
-        sequences = fasta.sequences[match_ids(ids, fasta, how, table=table.where, proteins=path)]
-    elif proteins is not None:
-        raise_any(_length_problems(proteins, len(ids), "proteins"))
-        sequences[:] = [str(text) for text in proteins]
-    return Proteins(ids, sequences)
+    if proteins is None or isinstance(proteins, str | Path):
+        path = None if proteins is None else str(proteins)
+        return reading.proteins_of(table.ids, path, match, table.where)
+    raise_any(_length_problems(proteins, len(table.ids), "proteins"))
+    return Proteins(table.ids, np.array([str(text) for text in proteins], dtype=object))
 
 
 @with_settings("shift")

@@ -31,7 +31,6 @@ from credence.stages import reading
 from credence.stages.settings import Settings, SplitSettings
 from credence.tables import contract
 from credence.tables.digests import package_digest
-from credence.tables.fasta import match_ids
 from credence.tables.text import lines_of
 from credence.tables.writing import atomic, write_record
 
@@ -79,10 +78,8 @@ def cluster_proteins(
         pairs = training_relatives(ours, learnt, engine, settings, threads)
         contract.write_contract(Path(relatives), pairs)
         echo(f"Wrote {relatives}: {len(pairs.ids)} with a relative in training.")
-    table = contract.Clusters(
-        everything.ids, found.cluster, found.representative, found.identity, found.coverage
-    )
-    contract.write_contract(Path(out), table)
+    columns = found.cluster, found.representative, found.identity, found.coverage
+    contract.write_contract(Path(out), contract.Clusters(everything.ids, *columns))
     remove_pieces(kept)
     sizes = Counter(found.cluster.tolist())
     largest = max(sizes.values(), default=0)
@@ -194,14 +191,7 @@ def split_tables(
     settings = replace(settings, split=in_effect(settings.split, clusters, proteins, asked))
     samples = reading.read_set(tables, reading.stated_spec(tables, format_, spec_json))
     true_class, ids = reading.require_labels(samples, tables[0]), samples.predictions.ids
-    ours = Proteins(ids, np.full(len(ids), "", dtype=object))
-    if proteins is not None:
-        fasta, by = (
-            reading.read_proteins(proteins, match),
-            "full" if match == "full" else "first_word",
-        )
-        rows = match_ids(ids, fasta, by, table=tables[0], proteins=proteins)  # type: ignore[arg-type]
-        ours = Proteins(ids, fasta.sequences[rows])
+    ours = reading.proteins_of(ids, proteins, match, tables[0])
     learnt = read_training(training, match, ours)
     everyone = join([ours, learnt])
     cluster, made_by = everyone.ids, "none"
@@ -381,10 +371,8 @@ def split_messages(found: SplitFinding, settings: SplitSettings) -> list[str]:
     if found.is_audited:
         lines += _audit(found)
         if found.worst and found.strict == "report":
-            remedy = (
-                "leave --recipe phanns out" if is_phanns else "give --strict join or set_aside"
-            )
-            lines.append(f"To end that, {remedy}.")
+            remedy = "give --strict join or set_aside"
+            lines.append(f"To end that, {'leave --recipe phanns out' if is_phanns else remedy}.")
     return lines
 
 
@@ -398,9 +386,8 @@ def _audit(found: SplitFinding) -> list[str]:
     covered = "both" if found.both_sides else "the shorter one"
     lines = []
     if found.n_joined:
-        lines.append(
-            f"{found.n_joined} clusters were joined with others, for what the audit found."
-        )
+        what = "were joined with others, for what the audit found"
+        lines.append(f"{found.n_joined} clusters {what}.")
     counted, bound = f"{n_crossing} of all {n_examined}", ""
     if not found.is_exhaustive:
         counted = f"{n_crossing} of {n_examined} proteins examined"

@@ -136,20 +136,12 @@ def attach_tables(
 
 def _sequences(ids: Strings, files: Sequence[tuple[str, str]]) -> Strings:
     """Return the sequence of each protein from some files; '' where there is no file."""
-    sequences = np.full(len(ids), "", dtype=object)
-    if not files:
-        return sequences
     residues: dict[str, str] = {}
     for path, match in files:
-        fasta = reading.read_proteins(path, match)
-        residues.update(zip(fasta.ids, fasta.sequences, strict=True))
-    raise_any(
-        Problem(files[0][0], f"there is no protein {id_!r}.", "Add it.")
-        for id_ in ids
-        if id_ not in residues
-    )
-    sequences[:] = [residues[id_] for id_ in ids]
-    return sequences
+        residues |= reading.read_sequences([path], match)
+    missing = [id_ for id_ in ids if id_ not in residues] if files else []
+    raise_any(Problem(files[0][0], f"there is no protein {id_!r}.", "Add it.") for id_ in missing)
+    return np.array([residues.get(id_, "") for id_ in ids], dtype=object)
 
 
 def _clusters(tables: Sequence[str], ids: Strings, where: str) -> dict[str, str]:
