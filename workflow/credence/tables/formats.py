@@ -139,7 +139,6 @@ BROAD = (
     *("sir2", "toxin", "super_infection", "lysis"),
 )
 
-
 CLASSES = (
     *("Major capsid", "Minor capsid", "Baseplate", "Major tail", "Minor tail", "Portal"),
     *("Tail fiber", "Tail shaft", "Collar", "HTJ", "Other"),
@@ -161,9 +160,7 @@ PHANNS = Format(
     known_classes=CLASSES,
 )  # fmt: skip
 
-
 NUMBER_AT_END = re.compile(r"[_\d]+$")  # of an id, after a label
-
 
 UNKNOWN = "unknown function"
 CATEGORIES = (
@@ -211,7 +208,6 @@ WIDE = Format(
     Columns(id="id", ignored=("",)), scale=None, configurable=True,  # pandas' index is nameless
 )  # fmt: skip
 CREDENCES = ("true_class", "predicted_class", "score", "network")  # columns, each after its role
-
 
 FORMATS: tuple[Format, ...] = (
     replace(

@@ -352,9 +352,9 @@ def scale_of_rows(path: Path, name: str) -> dict[str, Any]:
     rows, layout, table = _first_rows(path, format_of(TableSpec(name), str(path)))
     if layout.network is not None:  # of an ensemble it follows from their number
         return {"scale": None}
-    return (
-        {} if rows is None or table is None else scale_of(rows.numbers[~rows.is_unscored], table)
-    )
+    if rows is None or table is None:
+        return {}
+    return scale_of(rows.numbers[~rows.is_unscored], table)
 
 
 def _first_rows(

@@ -126,9 +126,8 @@ def concatenate(parts: Sequence[tuple[Path, Samples]]) -> Samples:
         check_alike(census_of(samples).facts, facts, first_path, problems)
         for name, line in zip(samples.predictions.ids, samples.lines, strict=True):
             if seen.setdefault(name, path) != path:
-                problems.add(
-                    f"the id {name!r} is in {seen[name]} already.", ONE_ID_EACH, int(line)
-                )
+                what = f"the id {name!r} is in {seen[name]} already."
+                problems.add(what, ONE_ID_EACH, int(line))
     problems.raise_any()
     every = [samples for _, samples in parts]
 
@@ -143,20 +142,15 @@ def concatenate(parts: Sequence[tuple[Path, Samples]]) -> Samples:
         unknown = (np.full(one.n_samples, UNKNOWN_CLASS) for one in every)
         given = zip(every, unknown, strict=True)
         truth = np.concatenate([b if a.true_class is None else a.true_class for a, b in given])
-    return Samples(
-        replace(
-            predictions[0],
-            resolution=min(one.resolution for one in predictions),
-            is_distribution=all(one.is_distribution for one in predictions),
-            places=None,
-            **{name: joined([getattr(one, name) for one in predictions]) for name in arrays},
-        ),
-        truth,
-        joined([one.lines for one in every]),
-        joined([one.unscored_ids for one in every]),
-        joined([one.unscored_lines for one in every]),
-        joined([one.genome for one in every]),
+    whole = replace(
+        predictions[0],
+        resolution=min(one.resolution for one in predictions),
+        is_distribution=all(one.is_distribution for one in predictions),
+        places=None,
+        **{name: joined([getattr(one, name) for one in predictions]) for name in arrays},
     )
+    others = ("lines", "unscored_ids", "unscored_lines", "genome")
+    return Samples(whole, truth, *(joined([getattr(x, name) for x in every]) for name in others))
 
 
 def check_alike(
@@ -236,9 +230,8 @@ class Census:
                 f"scores and get no confidence, the first is {name!r} in line {line}"
             )
         if self.n_ties:
-            found.append(
-                f"{self.n_ties} rows have two best scores; the first class in order counts"
-            )
+            what = "rows have two best scores; the first class in order counts"
+            found.append(f"{self.n_ties} {what}")
         return [*found, APART] if self.is_apart else found
 
     @property

@@ -79,9 +79,8 @@ def _predictions(scan: Scan, part: Part) -> Predictions:
     numbers, predicted = part.numbers, _class_codes(part.predicted, scan)
     names, resolution, is_whole = scan.class_names, scan.step().resolution, scan.sum_to_scale
     if scan.layout.classes:
-        found = from_scores(
-            part.ids, names, numbers, scan.scale, resolution, is_distribution=is_whole
-        )
+        of = (part.ids, names, numbers, scan.scale, resolution)
+        found = from_scores(*of, is_distribution=is_whole)
         if predicted is None:
             return found
         top_score = numbers[np.arange(len(numbers)), predicted]
@@ -252,9 +251,8 @@ def _look_through(scan: Scan, chunk_rows: int) -> tuple[tuple[str, ...], int] | 
     n_all = len(in_turn)
     del in_turn
     is_whole = min(fewest) == len(names) and not is_ambiguous
-    _require_whole(
-        scan, () if is_whole else whole_proteins(scan.again(chunk_rows), n_at_once), names
-    )
+    again = () if is_whole else whole_proteins(scan.again(chunk_rows), n_at_once)
+    _require_whole(scan, again, names)
     return names, n_all
 
 

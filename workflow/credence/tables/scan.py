@@ -123,12 +123,9 @@ def _demanded(
         else:
             by_class[index] = place
     if candidates and not by_class:
-        problems.add(
-            f"no column is one of the classes expected: {', '.join(lookup.class_names)}.",
-            f"Give a table of these classes; this one has: "
-            f"{', '.join(header[place] for place in candidates)}.",
-            line,
-        )
+        what = f"no column is one of the classes expected: {', '.join(lookup.class_names)}."
+        given = ", ".join(header[place] for place in candidates)
+        problems.add(what, f"Give a table of these classes; this one has: {given}.", line)
         return [], ()
     for index, name in enumerate(lookup.class_names):
         if index not in by_class:
@@ -138,10 +135,8 @@ def _demanded(
         what = f"{header[place]!r} is none of the classes expected."
         problems.add(what, nearest(header[place], lookup.class_names), line, header[place])
     found = [index for index in range(len(lookup.class_names)) if index in by_class]
-    return (
-        [by_class[index] for index in found],
-        tuple(lookup.class_names[index] for index in found),
-    )
+    names = tuple(lookup.class_names[index] for index in found)
+    return [by_class[index] for index in found], names
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,9 +198,8 @@ def read_rows(
     if format_.label_of_id is not None:
         truth = [format_.label_of_id(name) for name in ids]
     network, genome = texts(layout.network), texts(layout.genome)
-    return TableRows(
-        chunk, lines, ids, numbers, columns, predicted, truth, network, genome, is_unscored
-    )
+    said = (predicted, truth, network, genome, is_unscored)
+    return TableRows(chunk, lines, ids, numbers, columns, *said)
 
 
 SUM_DECIMALS = 6  # with which sums and tolerances are shown
@@ -274,11 +268,8 @@ class ColumnLooks:
             if self._scale > 1 and least > TIMES_LARGER * others:
                 why = f"no number is below {shown(least)}, and no other column has one above "
                 found = dict.fromkeys(order[:n_odd].tolist(), why + shown(others))
-        counted = [
-            column
-            for column, values in enumerate(self._values)
-            if self._is_whole[column] and len(values) >= LEAST_VALUES
-        ]
+        is_many = np.array([len(values) >= LEAST_VALUES for values in self._values], np.bool_)
+        counted = np.flatnonzero(self._is_whole & is_many).tolist()
         if len(counted) < (~self._is_whole).sum():
             why = "all are whole numbers, and other columns have decimals"
             found |= dict.fromkeys(counted, why)
@@ -328,9 +319,8 @@ class Checker:
                 texts[:] = [seen.setdefault(text, text) for text in texts]
         if genome is not None:
             genome = np.where(genome == "", ids, genome)
-        return Part(
-            rows.lines, ids, rows.numbers, predicted, truth, network, genome, rows.is_unscored
-        )
+        said = (predicted, truth, network, genome, rows.is_unscored)
+        return Part(rows.lines, ids, rows.numbers, *said)
 
     def _name(self, column: int | None) -> str | None:
         return None if column is None else self.scan.layout.header[column] or None
@@ -360,11 +350,8 @@ class Checker:
         scale = self.scan.row_scale
         greatest = scale * (1 + self.scan.format.slack + SINGLE_SLACK)
         is_outside = (finite < 0) | (finite > greatest)
-        for kind, is_wrong in (
-            (NO_NUMBER, is_bad),
-            (NEGATIVE, finite < 0),
-            (ABOVE, finite > greatest),
-        ):
+        kinds = ((NO_NUMBER, is_bad), (NEGATIVE, finite < 0), (ABOVE, finite > greatest))
+        for kind, is_wrong in kinds:
             for place in np.flatnonzero(is_wrong.any(axis=0)):
                 column = rows.columns[place]
                 first = self._first_bad[column, kind]
@@ -397,13 +384,9 @@ class Checker:
         gap = numbers[every, best] - numbers[every, np.maximum(codes, 0)]
         certain = self._greatest_gap()
         for row in np.flatnonzero((codes >= 0) & (gap > 0) & ~rows.is_unscored):
-            problem = (
-                f"the verdict {names[codes[row]]!r} on protein {rows.ids[row]!r} "
-                f"contradicts the scores, whose best is {names[best[row]]!r}.",
-                "Correct the verdict or the scores.",
-                int(rows.lines[row]),
-                column,
-            )
+            what = f"the verdict {names[codes[row]]!r} on protein {rows.ids[row]!r} "
+            what += f"contradicts the scores, whose best is {names[best[row]]!r}."
+            problem = (what, "Correct the verdict or the scores.", int(rows.lines[row]), column)
             if gap[row] > certain:
                 self.problems.add(*problem)
             else:
@@ -521,23 +504,20 @@ class Checker:
         is_cause = self._takes_columns & (self._looks.miss_without <= tolerance)
         if len(sums) > 1 and 2 * len(sums) > self._n_summed and is_cause.sum() == 1:
             column = self.scan.layout.classes[int(is_cause.argmax())]
-            self.problems.add(
-                f"{len(sums)} of {self._n_summed} rows sum to another number than {shown(scale)}; "
-                "without this column all do.",
-                f"{self._without([column])}.",
-                int(lines[0]),
-                self._name(column),
+            what = (
+                f"{len(sums)} of {self._n_summed} rows sum to another number than {shown(scale)}"
             )
+            what, remedy = f"{what}; without this column all do.", f"{self._without([column])}."
+            self.problems.add(what, remedy, int(lines[0]), self._name(column))
             return
         if 1 < len(sums) == self._n_summed:
             low, high = shown(float(sums.min())), shown(float(sums.max()))
             span = low if low == high else f"{low} to {high}"
-            self.problems.add(
-                f"all {len(sums)} rows sum to {span}, not to {shown(scale)}.",
-                "State the scale that the rows sum to, or that they sum to nothing "
-                "in particular (sum_to_scale: false).",
-                int(lines[0]),
+            what = f"all {len(sums)} rows sum to {span}, not to {shown(scale)}."
+            remedy = (
+                "State the scale that the rows sum to, or that they sum to nothing in particular"
             )
+            self.problems.add(what, f"{remedy} (sum_to_scale: false).", int(lines[0]))
             return
         for line, total in zip(lines, sums, strict=True):
             what = f"the scores sum to {shown(total)}, not to {shown(scale)} "
@@ -688,11 +668,8 @@ class Scan:
             self.table = source.LongTable(self.table, self.format.columns, known)
             columns = replace(self.format.columns, term=None, score=None)
             self.format = replace(self.format, columns=columns)
-        self.metadata = (
-            read_metadata(self.table.metadata)
-            if isinstance(self.table, source.ParquetTable)
-            else Metadata()
-        )
+        of_file = self.table.metadata if isinstance(self.table, source.ParquetTable) else {}
+        self.metadata = read_metadata(of_file)
         self.problems = ProblemList(where)
         self.layout = self._lay_out()
         self.rows = None if self.has_networks else rows
