@@ -63,7 +63,7 @@ def trove_of(entry: Mapping[str, Any], base: Mapping[str, Any]) -> Trove:
         # Names of columns and the scale are those of a format; spellings are of a lab.
         alone = {key: default for key, default in TABLE_KEYS.items() if key in above}
         above = {**alone, "synonyms": base["synonyms"]}
-    scores, labels = entry["scores"], entry.get("labels")
+    labels = entry.get("labels")
     if isinstance(labels, str):
         labels = {"table": labels}
     base_labels = base.get("labels") or {}
@@ -75,7 +75,7 @@ def trove_of(entry: Mapping[str, Any], base: Mapping[str, Any]) -> Trove:
         labels = {**names, **{key: value for key, value in labels.items() if value is not None}}
     return Trove(
         name=entry["name"], date=entry.get("date"),
-        scores=expanded((scores,) if isinstance(scores, str) else scores), spec={**above, **own},
+        scores=_tables(entry["scores"]), spec={**above, **own},
         fasta=entry.get("fasta"), labels=labels,
         match=entry.get("match") or base.get("match", "first_word"),
         clusters=entry.get("clusters"), sha256=entry.get("sha256") or {},
@@ -199,14 +199,9 @@ class Configuration:
     def report_json(self) -> str:
         """What the page says of the run, as JSON for a command; not how work is divided."""
         values = {name: value for name, value in self.values.items() if name != "scatter"}
-        found = {
-            "run": self.run,
-            "title": values["title"] or self.run,
-            "simulated": values["simulated"],
-            "verdict": values["verdict"],
-            "settings": dict(flat(values)),
-        }
-        return as_json(found)
+        found = {"run": self.run, "title": values["title"] or self.run}
+        found |= {name: values[name] for name in ("simulated", "verdict")}
+        return as_json(found | {"settings": dict(flat(values))})
 
 
 def as_json(value: Any) -> str:

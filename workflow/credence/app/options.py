@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from itertools import starmap
 from typing import Any, TypeVar
 
 import click
@@ -223,21 +224,12 @@ def _shipped(context: click.Context, option: click.Parameter, value: str | None)
 def _options_with(**facts: Any) -> Callable[..., Callable[[Command], Command]]:
     """Return a function that makes one option for each keyword, whose value is its help."""
 
-    def options(**texts: str) -> Callable[[Command], Command]:
-        return together(
-            *(
-                click.option(
-                    "--" + name.replace("_", "-"),
-                    name,
-                    help=text,
-                    callback=_shipped if name == "calibration" else None,
-                    **facts,
-                )
-                for name, text in texts.items()
-            )
-        )
+    def option(name: str, text: str) -> Callable[[Command], Command]:
+        callback = _shipped if name == "calibration" else None
+        word = "--" + name.replace("_", "-")
+        return click.option(word, name, help=text, callback=callback, **facts)
 
-    return options
+    return lambda **texts: together(*starmap(option, texts.items()))
 
 
 file_options = _options_with()

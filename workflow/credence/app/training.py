@@ -75,11 +75,8 @@ def with_scores(document: Document) -> tuple[Document, Training | None, list[Pro
         moved = [name for name, one in asked.items() if name in rules and one != rules[name][0]]
         what = "the calibration set has scores, so that nothing is trained."
         remedy = "Remove scores of the calibration set, or this setting."
-        return (
-            document,
-            None,
-            [document.problem(("classifier", one), what, remedy) for one in moved],
-        )
+        wrong = [document.problem(("classifier", one), what, remedy) for one in moved]
+        return document, None, wrong
     if "classifier" not in data:
         return document, None, []
     labels = base.get("labels") if isinstance(base.get("labels"), dict) else {}
@@ -106,10 +103,9 @@ def with_scores(document: Document) -> tuple[Document, Training | None, list[Pro
     for section, fasta in (("use_sets", "proteins"), ("troves", "fasta")):
         if isinstance(data.get(section), list):
             changed[section] = [_with_scores_of(entry, training, fasta) for entry in data[section]]
+            what = "it has neither scores nor a FASTA file."
             problems += [
-                document.problem(
-                    (section, at), "it has neither scores nor a FASTA file.", GIVE_SCORES
-                )
+                document.problem((section, at), what, GIVE_SCORES)
                 for at, entry in enumerate(data[section])
                 if isinstance(entry, dict) and not entry.get("scores") and not entry.get(fasta)
             ]

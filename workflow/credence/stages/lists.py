@@ -65,9 +65,8 @@ class Table:
         """Yield some rows at a time, the class and the step of each; -1 where there is none."""
         read = [contract.read_slowly(self.path, further)] if self.is_odd else None
         for piece in read or contract.stream_confidences(self.path, further):
-            code = contract.class_codes(
-                piece["predicted_class"], self.ranking.class_names, str(self.path)
-            )
+            names = self.ranking.class_names
+            code = contract.class_codes(piece["predicted_class"], names, str(self.path))
             yield piece, code, step_of(piece["confidence"].to_numpy().astype(np.float64))
 
     def counts(self) -> Integers:
@@ -189,9 +188,8 @@ def list_confidences(
         errors = [errors_of(held_out, counts[class_], certainty) for class_, held_out in parts]
     ends = [one.end_of(error, is_certain=certain) for one in errors]
     known = None if clusters is None else cluster_of(clusters)
-    (sizes,) = write_lists(
-        table, errors, {Path(out): ends}, spreadsheet_safe=spreadsheet_safe, clusters=known
-    )
+    how = {"spreadsheet_safe": spreadsheet_safe}
+    (sizes,) = write_lists(table, errors, {Path(out): ends}, known, **how)
     found = []
     for place, (name, one) in enumerate(zip(names, errors, strict=True)):
         size = np.array([n for (part, _), n in sizes.items() if part == place], dtype=np.float64)
@@ -290,9 +288,8 @@ def with_lists(
     ranking, settings = ranking_of(file, shift), Settings()
     if ranking is None:
         return columns, None
-    code = contract.class_codes(
-        pa.chunked_array([pa.array(columns["predicted_class"])]), file.class_names, name
-    )
+    predicted = pa.chunked_array([pa.array(columns["predicted_class"])])
+    code = contract.class_codes(predicted, file.class_names, name)
     step = step_of(columns["confidence"])
     counts = counts_of(code, step, len(file.class_names))
     errors = errors_of(ranking.held_out, counts.sum(axis=0), settings.lists.certainty)
@@ -360,11 +357,9 @@ def threshold_tables(
         f"Wrote {out}: {len(found.rows)} thresholds, {n_sure} of them with a guarantee for new "
         f"families at {found.certainty:.0%} certainty."
     )
-    never = {
-        row.class_name: None for row in found.rows if not row.n and row.on == found.rows[0].on
-    }
-    if never:
-        names = ", ".join(map(str, never))
+    rows = [row for row in found.rows if not row.n and row.on == found.rows[0].on]
+    if rows:
+        names = ", ".join(dict.fromkeys(str(row.class_name) for row in rows))
         echo(f"{out}: no threshold for what is never predicted: {names}.")
     if len(np.unique(labelled.cluster)) == labelled.n_samples:
         echo(f"{out}: {RELATIVES_UNKNOWN}, and guarantees may not hold.")

@@ -171,9 +171,8 @@ def compare_releases(
     if page is not None:
         names = f"{step.older.name} → {step.newer.name}"
         provenance = Provenance(run=names, title="What changed", credence_version=__version__)
-        writing.write_text(
-            Path(page), render_sections(provenance, sections_of_step(step), step.schema)
-        )
+        text = render_sections(provenance, sections_of_step(step), step.schema)
+        writing.write_text(Path(page), text)
     lines = (*step.sentences, f"Wrote {', '.join(written)}.")
     click.echo(json_text(step) if as_json else "\n".join(lines), nl=not as_json, err=not as_json)
 
@@ -185,9 +184,8 @@ def _class_columns(step: ReleaseStep) -> dict[str, list[Any]]:
         row: dict[str, Any] = {"class": entry.class_name}
         chosen = {part.name: (part.before, part.after) for part in entry.parameters}
         for name in ("n_true", "n_predicted", "n_correct", "n_clusters", *names):
-            pair = (
-                chosen.get(name, (math.nan, math.nan)) if name in names else getattr(entry, name)
-            )
+            nothing = (math.nan, math.nan)
+            pair = chosen.get(name, nothing) if name in names else getattr(entry, name)
             row |= {f"{name}_before": pair[0], f"{name}_after": pair[1]}
         row["score"] = entry.score
         for word, change in (("confidence", entry.change), ("share", entry.share)):
@@ -297,17 +295,15 @@ def _method(
     common = [name for name in first if name in second]
     if wanted is not None:
         if wanted not in common:
-            raise refuse(
-                "--method", f"{wanted!r} is not in both.",
-                nearest(wanted, common) if common else f"They have {_list([*first, *second])}.",
-            )  # fmt: skip
+            known = f"They have {_list([*first, *second])}."
+            remedy = nearest(wanted, common) if common else known
+            raise refuse("--method", f"{wanted!r} is not in both.", remedy)
         return wanted
     if not common:
-        raise refuse(
-            str(newer),
-            f"it has {_list([*second])}, and {older} has {_list([*first])}: no method in common.",
-            "Compare calibrations of one method.",
+        what = (
+            f"it has {_list([*second])}, and {older} has {_list([*first])}: no method in common."
         )
+        raise refuse(str(newer), what, "Compare calibrations of one method.")
     if len(common) > 1:
         what = f"both have several methods: {_list(common)}."
         raise refuse("--method", what, "Name one of them.")
@@ -378,9 +374,8 @@ def _proteins(source: Source) -> tuple[Labelled, Labelled]:
         raise refuse(str(path), "it has no true classes.", REBUILD)
     role, cluster = _places(samples, path, source.path / GROUPS)
     everyone = label(samples.predictions, samples.true_class, cluster=cluster)
-    calibrating = reading.weighted(
-        everyone.take(role == CALIBRATION), str(file.counts.get("weights", "none"))
-    )
+    weights = str(file.counts.get("weights", "none"))
+    calibrating = reading.weighted(everyone.take(role == CALIBRATION), weights)
     return calibrating, everyone.take((role == TEST) & (samples.true_class >= 0))
 
 

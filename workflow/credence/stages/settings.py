@@ -348,7 +348,6 @@ TABLE_KEYS: dict[str, Any] = {
     "pooling": "sum", "genome": None,
 }  # fmt: skip
 
-
 MAIN_TOOL = "main"  # what the tool of the calibration set is called beside others
 
 

@@ -130,9 +130,8 @@ def labelled_as(read: Found, match: str, labels: str, synonyms: Mapping[str, str
     nothing = from_scores(ids, names, np.zeros((len(lines), len(names))), 1.0, 1.0)
     spec = TableSpec(format="wide", synonyms=synonyms)
     samples = attach_labels(Samples(nothing, None, lines), found, spec, fasta)
-    return Given(
-        **vars(read), class_names=names, true_class=reading.require_labels(samples, fasta)
-    )
+    true_class = reading.require_labels(samples, fasta)
+    return Given(**vars(read), class_names=names, true_class=true_class)
 
 
 def describe(read: Found, name: str, vectors: str | None, *, is_training: bool) -> Singles:
@@ -150,13 +149,11 @@ def describe(read: Found, name: str, vectors: str | None, *, is_training: bool) 
     n_unknown = unknown_residues(proteins.sequences)
     is_short = proteins.lengths - n_unknown < longest
     if is_training:
+        what = f"{{!r}} has {{}} known residues, and words of {longest} are counted."
+        remedy = "Remove it, or choose features of shorter words."
+        n_known = proteins.lengths - n_unknown
         raise_any(
-            read.problem(
-                row,
-                f"{proteins.ids[row]!r} has {proteins.lengths[row] - n_unknown[row]} known "
-                f"residues, and words of {longest} are counted.",
-                "Remove it, or choose features of shorter words.",
-            )
+            read.problem(row, what.format(proteins.ids[row], n_known[row]), remedy)
             for row in np.flatnonzero(is_short).tolist()
         )
     if is_short.any():
@@ -202,21 +199,15 @@ def with_troves(
         if not is_new.all():
             n = int((~is_new).sum())
             echo(f"{part.where[0]}: {n} proteins are known already, and left out.")
-        parts[number] = Given(
-            part.proteins.take(is_new),
-            part.where[is_new],
-            part.lines[is_new],
-            names,
-            part.true_class,
-        )
-        codes[number] = codes[number][is_new]
+        kept = (part.proteins.take(is_new), part.where[is_new], part.lines[is_new])
+        parts[number] = Given(*kept, names, codes[number][is_new])
     raise_any(problems)
     return Given(
         join([part.proteins for part in parts]),
         np.concatenate([part.where for part in parts]),
         np.concatenate([part.lines for part in parts]),
         names,
-        np.concatenate(codes),
+        np.concatenate([part.true_class for part in parts]),
     )
 
 
@@ -248,7 +239,6 @@ def train_classifier(
         feature_set(chosen.features, "--features")
     synonyms = reading.json_settings(spec_json, "--spec").get("synonyms") or {}
     first = read_given(fasta, match, labels, synonyms)
-    n_before = first.proteins.n_proteins
     given = with_troves(first, troves, synonyms)
     values = describe(given, chosen.features, vectors, is_training=True)
     table = grouped(given, settings, clusters, groups, threads)
@@ -259,7 +249,7 @@ def train_classifier(
     recipe = networks.Recipe(
         chosen.width, chosen.penalty, chosen.rate, chosen.epochs, chosen.patience
     )
-    is_old = np.arange(len(numbers)) < n_before
+    is_old = np.arange(len(numbers)) < first.proteins.n_proteins
     before = np.where(is_old, numbers, APART)
     is_judged = not is_old.all() and not lacking(
         given, before, n_groups, chosen.calibrate, fasta[0]
@@ -295,7 +285,9 @@ def train_classifier(
     kept = np.flatnonzero(numbers >= 0) if chosen.calibrate == networks.TEST_GROUP else rows[:0]
     for path, chosen_rows in ((proteins, rows), (training, kept)):
         if path is not None:
-            write_text(Path(path), _fasta_text(given.proteins.take(chosen_rows)))
+            part = given.proteins.take(chosen_rows)
+            pairs = zip(part.ids, part.sequences, strict=True)
+            write_text(Path(path), "".join(f">{id_}\n{sequence}\n" for id_, sequence in pairs))
     if groups_out is not None:
         write_contract(Path(groups_out), table)
     finding = _finding(model, given, values, table, numbers, rows, found)
@@ -333,11 +325,6 @@ def held_out_loss(labelled: Labelled) -> Floats:
     chance = np.nan_to_num(value, nan=NOTHING_KNOWN)
     chance = np.where(labelled.is_correct, chance, 1.0 - chance)
     return np.asarray(-np.log(np.maximum(chance, LEAST_CHANCE)))
-
-
-def _fasta_text(proteins: Proteins) -> str:
-    pairs = zip(proteins.ids, proteins.sequences, strict=True)
-    return "".join(f">{id_}\n{sequence}\n" for id_, sequence in pairs)
 
 
 def grouped(

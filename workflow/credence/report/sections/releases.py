@@ -167,7 +167,6 @@ def _points(ends: tuple[float, float, float]) -> str:
 EVIDENCE = "evidence evidence_lower evidence_upper"
 COMPOSITION = "composition composition_lower composition_upper"
 
-
 TITLE = "What changed since last time?"
 STILL = 0.005  # a change of less than half a percentage point is not drawn
 EXPLAINED = (
