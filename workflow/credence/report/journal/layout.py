@@ -167,13 +167,8 @@ def draw_grid(record: FigureRecord, panels: range, width: int) -> Figure:
         row, column = divmod(place, layout.n_columns)
         left = layout.left + column * (layout.panel + GAP)
         top = height - TOP - layout.legend - row * layout.row - layout.title
-        box = (
-            left / width,
-            (top - layout.main) / height,
-            layout.panel / width,
-            layout.main / height,
-        )
-        axes = figure.add_axes(box)
+        size = (layout.panel / width, layout.main / height)
+        axes = figure.add_axes((left / width, (top - layout.main) / height, *size))
         figure.text(
             left / width, (top + 1.2) / height, "\n".join(layout.titles[at]), fontsize=SMALL,
             ha="left", va="baseline", linespacing=LINE - 0.1,
@@ -189,9 +184,8 @@ def draw_grid(record: FigureRecord, panels: range, width: int) -> Figure:
     middle = (layout.left + (width - layout.left - RIGHT) / 2) / width
     figure.text(middle, 1.5 / height, record.axis, ha="center", va="bottom", fontsize=FONT)
     centre = (layout.bottom + (height - layout.bottom - TOP - layout.legend) / 2) / height
-    figure.text(
-        0.8 / width, centre, record.upright, rotation=90, ha="left", va="center", fontsize=FONT
-    )
+    beside: dict[str, Any] = {"rotation": 90, "ha": "left", "va": "center", "fontsize": FONT}
+    figure.text(0.8 / width, centre, record.upright, **beside)
     if handles:
         figure.legend(
             list(handles.values()), list(handles), loc="upper center",
@@ -212,9 +206,8 @@ def _write_words(axes: Any, at: int, panels: tuple[FigurePanel, ...]) -> None:
     is_marked = any(one.look == "mark" for one in panel.series)
     colour = style.SERIES[0] if is_marked else style.GRID
     look: dict[str, Any] = {"edgecolor": colour, "linewidth": 1.5 if is_marked else 0.8}
-    axes.add_patch(
-        Rectangle((0, 0), 1, 1, transform=axes.transAxes, clip_on=False, fill=False, **look)
-    )
+    look |= {"transform": axes.transAxes, "clip_on": False, "fill": False}
+    axes.add_patch(Rectangle((0, 0), 1, 1, **look))
     step = 1.0 / (max(len(one.series) for one in panels) + 1)
     wide = axes.get_window_extent().width / axes.figure.dpi * MM_PER_INCH
     widest = max(width_mm(word.name, FONT) for one in panels for word in one.series)
