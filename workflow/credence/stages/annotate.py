@@ -387,12 +387,9 @@ class Newcomers:
         code_of = {name: code for code, name in enumerate(self.class_names)}
         true = [code_of.get(name, UNKNOWN_CLASS) for name in self.reference.class_name[rows]]
         is_named = np.array(true) != UNKNOWN_CLASS
-        self.neighbours = Neighbours(
-            self.reference.points[rows][is_named],
-            np.array(true, dtype=np.int64)[is_named],
-            is_wrong[is_named],
-            len(self.class_names),
-        )
+        points, codes = self.reference.points[rows], np.array(true, dtype=np.int64)
+        known = (points[is_named], codes[is_named], is_wrong[is_named])
+        self.neighbours = Neighbours(*known, len(self.class_names))
 
     def prepare(self, ids: Strings, threads: int = 1) -> None:
         """Look at all proteins of the set: how many are foreign bears on each."""

@@ -86,9 +86,8 @@ def draw_figures(
         remedy = "Give the findings of a run, or records that credence study records wrote."
         raise refuse("--findings", "what is drawn is not named once.", remedy)
     problems: list[Problem] = []
-    kinds = _named(
-        formats, {name: name for name in writing_figures.FORMATS}, "--formats", "format", problems
-    )
+    known_kinds = {name: name for name in writing_figures.FORMATS}
+    kinds = _named(formats, known_kinds, "--formats", "format", problems)
     figures: Sequence[FigureSpec | FigureRecord] = FIGURES
     known = FiguresRecord(())
     if records is not None:

@@ -173,11 +173,8 @@ def _detector(
 ) -> Detector | None:
     """Return what tells foils, made of some known proteins or given, from these."""
     rows, n = reference.calibration_rows, len(cluster)
-    ids, points, distance = (
-        reference.ids[rows],
-        reference.points[rows],
-        reference.own_distance[rows],
-    )
+    ids, points = reference.ids[rows], reference.points[rows]
+    distance = reference.own_distance[rows]
     chosen = _few(ids, known.family[:n])
     names = cluster[chosen]
 
