@@ -66,9 +66,8 @@ def with_settings(
             default, rule = setting_rules(SECTIONS[section])[name]
             keyword = (rule.option or name).lstrip("-").replace("-", "_")
             entries[keyword] = section, name
-            added.append(
-                inspect.Parameter(keyword, inspect.Parameter.KEYWORD_ONLY, default=default)
-            )
+            by_name = inspect.Parameter.KEYWORD_ONLY
+            added.append(inspect.Parameter(keyword, by_name, default=default))
             kind = kind_of(SECTIONS[section], name)[0].__name__.lower()
             text = f"{rule.text[0].upper()}{rule.text[1:]}."
             texts.append(f"    {keyword} : {kind}, default {default!r}\n        {text}")
@@ -206,9 +205,8 @@ on, its intervals are too narrow.
         else:
             paths = ["table" if hasattr(table, "columns") else "scores"]
             spec, columns = _columns_of(table, spec, further)
-            samples = read_samples(
-                MemoryTable(list(columns), list(columns.values()), paths[0]), spec
-            )
+            held = MemoryTable(list(columns), list(columns.values()), paths[0])
+            samples = read_samples(held, spec)
         if further["labels"] is not None:
             known = samples.predictions.ids
             found = read_labels(_second_table(further["labels"], "labels", known, "true_class"))
@@ -690,9 +688,8 @@ def _table(table: Any, known: Any = None) -> ScoreTable:
     if not _is_files(table):
         return read(table, classes=known.class_names, scale=known.scale)
     paths = [table] if isinstance(table, str | Path) else table
-    spec = reading.as_calibrated(
-        TableSpec(_format_of(str(paths[0]))), known.class_names, known.scale
-    )
+    own = TableSpec(_format_of(str(paths[0])))
+    spec = reading.as_calibrated(own, known.class_names, known.scale)
     return read(table, format=spec.format, classes=spec.class_names, scale=spec.scale)
 
 
@@ -700,10 +697,8 @@ def _calibration_set(
     table: ScoreTable, groups: Any, clusters: Any, settings: Settings
 ) -> reading.CalibrationSet:
     table = _with_relatives(table, groups, clusters)
-    weights = settings.calibration.weights
-    return reading.choose_calibration(
-        table.samples, table.where, table.groups, table.clusters, weights
-    )
+    of = (table.samples, table.where, table.groups, table.clusters)
+    return reading.choose_calibration(*of, settings.calibration.weights)
 
 
 def _fitted(
