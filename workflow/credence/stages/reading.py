@@ -367,9 +367,8 @@ def json_settings(text: str, option: str) -> Mapping[str, Any]:
     try:
         settings = parse_json(text)
     except ValueError as error:
-        raise refuse(
-            option, f"{short(repr(text))} is not JSON.", f"Write settings {like}"
-        ) from error
+        what = f"{short(repr(text))} is not JSON."
+        raise refuse(option, what, f"Write settings {like}") from error
     if settings is not None and not isinstance(settings, dict):
         raise refuse(option, f"{short(repr(text))} is no settings.", f"Write them {like}")
     return settings or {}

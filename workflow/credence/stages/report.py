@@ -101,22 +101,17 @@ def report_findings(
         for sentence in shift.sentences
     ]
     notices += [notice for use_set in summaries for notice in use_set_notices(use_set)]
+    trained = (findings.ClassifierFinding, classifier)
+    looked_at = (findings.DoubtfulLabels, labels)
     found = replace(
         found,
         use_sets=(*found.use_sets, *summaries),
         shifts=(*found.shifts, *read_shifts),
         notices=(*found.notices, *notices),
         split=_read_or(found.split, findings.SplitFinding, split, "Split again: credence split."),
-        classifier=_read_or(
-            found.classifier,
-            findings.ClassifierFinding,
-            classifier,
-            "Train again: credence train.",
-        ),
+        classifier=_read_or(found.classifier, *trained, "Train again: credence train."),
         releases=_releases(changes) if changes else found.releases,
-        labels=_read_or(
-            found.labels, findings.DoubtfulLabels, labels, "Look again: credence labels."
-        ),
+        labels=_read_or(found.labels, *looked_at, "Look again: credence labels."),
         events=found.events if events is None else _finding(EVENTS, events, found),
         limits=settings_from(findings.VerdictSettings, stated.get("verdict", {})),
         provenance=replace(found.provenance, inputs=(*found.provenance.inputs, *inputs)),

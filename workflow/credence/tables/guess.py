@@ -313,15 +313,9 @@ def propose_formats(path: Path, formats: Sequence[Format] = FORMATS) -> list[Pro
             found.append(Proposal(format_.name, reason))
     names = {proposal.format for proposal in found}
     # A name that carries a label makes it the table of a labelled set.
-    hidden = {
-        plain.name
-        for plain in formats
-        for labelled in formats
-        if labelled.name in names
-        and labelled.label_of_id is not None
-        and plain.label_of_id is None
-        and plain.columns == labelled.columns
-    }
+    labelled = [one.columns for one in formats if one.name in names and one.label_of_id]
+    plains = (one for one in formats if one.label_of_id is None)
+    hidden = {one.name for one in plains if one.columns in labelled}
     return [proposal for proposal in found if proposal.format not in hidden]
 
 

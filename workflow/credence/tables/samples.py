@@ -347,9 +347,8 @@ def write_samples(path: Path, samples: Samples, *, combined: bool = False) -> No
         resolution = resolution if pooling == "sum" else None
         columns = {name: np.repeat(values, n_networks) for name, values in columns.items()}
         members = np.array([str(member + 1) for member in range(n_networks)], dtype=object)
-        columns |= _by_class(
-            predictions, predictions.network_scores.reshape(-1, predictions.n_classes)
-        )
+        flat = predictions.network_scores.reshape(-1, predictions.n_classes)
+        columns |= _by_class(predictions, flat)
         columns["network"] = np.tile(members, predictions.n_samples)
     elif predictions.scores is not None:
         if (predictions.scores.argmax(axis=1) != predictions.predicted_class).any():
@@ -362,11 +361,8 @@ def write_samples(path: Path, samples: Samples, *, combined: bool = False) -> No
     if samples.genome is not None and len(samples.genome) == len(columns["id"]):
         columns["genome"] = samples.genome
     metadata = Metadata(predictions.scale, resolution, predictions.is_distribution, pooling)
-    write_table(
-        path,
-        columns,
-        metadata={KEY: json.dumps(asdict(metadata)), **({COMBINED: "yes"} if combined else {})},
-    )
+    marks = {COMBINED: "yes"} if combined else {}
+    write_table(path, columns, metadata={KEY: json.dumps(asdict(metadata)), **marks})
 
 
 def _by_class(predictions: Predictions, scores: Floats) -> dict[str, Floats]:
