@@ -232,11 +232,9 @@ def look_at_memory(n_bytes: int | None) -> Found:
     text = f"{n_bytes / GIBIBYTE:.1f} GiB free"
     if n_bytes >= LEAST_MEMORY:
         return Found("memory", "ok", text)
-    what, remedy = (
-        "sets of millions of proteins take up to 2 GiB",
-        "credence run --cores 1, so that",
-    )
-    return Found("memory", "note", f"{text}; {what}", f"{remedy} one job runs at a time")
+    what = f"{text}; sets of millions of proteins take up to 2 GiB"
+    remedy = "credence run --cores 1, so that one job runs at a time"
+    return Found("memory", "note", what, remedy)
 
 
 def look_at_folder(name: str, folder: Path, remedy: str) -> Found:

@@ -304,11 +304,7 @@ def out_option(text: str) -> Callable[[Command], Command]:
     return required_options(out=text)
 
 
-match_option = default_option(
-    "--match",
-    "first_word",
-    "How ids meet FASTA headers.",
-    type=click.Choice(["full", "first_word"]),
-)
+MATCHES = click.Choice(["full", "first_word"])
+match_option = default_option("--match", "first_word", "How ids meet FASTA headers.", type=MATCHES)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 config_option = default_option("--config", "config.yaml", "The configuration.")

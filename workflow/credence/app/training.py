@@ -94,12 +94,8 @@ def with_scores(document: Document) -> tuple[Document, Training | None, list[Pro
     will_be_there = DEMO_FILES if "demo" in data else ()
     problems = [document.problem(*found) for found in _wrong(data, base, training, will_be_there)]
     changed: dict[str, Any] = dict(data)
-    changed["calibration_set"] = {
-        **{key: value for key, value in base.items() if key != "labels"},
-        "scores": training.scores,
-        "format": "credence",
-        "proteins": training.calibrating,
-    }
+    scored = {"scores": training.scores, "format": "credence", "proteins": training.calibrating}
+    changed["calibration_set"] = {key: base[key] for key in base if key != "labels"} | scored
     for section, fasta in (("use_sets", "proteins"), ("troves", "fasta")):
         if isinstance(data.get(section), list):
             changed[section] = [_with_scores_of(entry, training, fasta) for entry in data[section]]

@@ -63,9 +63,8 @@ def fit_tables(
         ]
         if len(given.tables) > 1:
             remedy = "Add up its counts and those of the first."
-            problems.append(
-                Problem(given.tables[1], "only one table of counts can be given.", remedy)
-            )
+            what = "only one table of counts can be given."
+            problems.append(Problem(given.tables[1], what, remedy))
         raise_any(problems)
         table = given.tables[0]
         design_effect = design_effect or 1.0

@@ -130,12 +130,9 @@ def compare_releases(
         writing.check_table_ending(Path(table_path))
     first, second = read_pair(Path(older), Path(newer), method)
     if out is not None and table is None and not second.has_proteins:
-        raise refuse(
-            newer,
-            "there are no proteins here whose confidences could be compared.",
-            "Give a score table with --table, or the release's folder in results/; "
-            "--classes and --page need no proteins.",
-        )
+        what = "there are no proteins here whose confidences could be compared."
+        remedy = "Give a score table with --table, or the release's folder in results/; "
+        raise refuse(newer, what, f"{remedy}--classes and --page need no proteins.")
     file = second.file
     stated = file.settings.get("options", {})
     options = from_record(FitOptions, stated, f"{newer}, settings.options", REBUILD)

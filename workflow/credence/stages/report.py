@@ -78,14 +78,10 @@ def report_findings(
     found = read_record(findings.Findings, Path(found_in), "Evaluate again: credence evaluate.")
     stated = json_settings(run_json, "--settings")
     found = _with_run(found, stated)
-    summaries = [
-        with_truth(
-            summarise_file(name, Path(confidences), found.results, found.chosen),
-            Path(confidences),
-            dict(truth).get(name),
-        )
-        for name, confidences, _ in use_sets
-    ]
+    summaries = []
+    for name, confidences, _ in use_sets:
+        use_set = summarise_file(name, Path(confidences), found.results, found.chosen)
+        summaries.append(with_truth(use_set, Path(confidences), dict(truth).get(name)))
     inputs = [
         replace(entry, role=f"{OF_USE_SETS}{name}: {entry.role}")
         for name, _, check in use_sets
@@ -242,12 +238,9 @@ def _releases(paths: Sequence[str]) -> findings.ReleasesFinding:
     for path in paths:
         step = read_record(findings.ReleaseStep, Path(path), "Compare again: credence compare.")
         if steps and step.older.digest != steps[-1].newer.digest:
-            raise refuse(
-                path,
-                f"it begins at {step.older.name}, and the one before it ends at "
-                f"{steps[-1].newer.name}.",
-                "Give --changes in the order of the releases, without gaps.",
-            )
+            what = f"it begins at {step.older.name}, and the one before it ends at "
+            remedy = "Give --changes in the order of the releases, without gaps."
+            raise refuse(path, f"{what}{steps[-1].newer.name}.", remedy)
         steps.append(step)
     releases = (steps[0].older, *(step.newer for step in steps))
     return findings.ReleasesFinding(releases, tuple(steps))

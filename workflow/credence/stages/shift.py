@@ -123,15 +123,10 @@ def find_shift(
     corrected = Corrected(*seen, plain, adjusted, not method.needs.is_vector)
     found = summarise_shift(name, estimator.name, method.text, corrected, options, error)
     found = replace(found, curves=curves_of(corrected), reference=estimator.reference)
-    sameness = None if look is None else look.found()
-    return stage_files.ShiftFile(
-        found.method,
-        labelled.predictions.class_names,
-        float(labelled.predictions.scale),
-        replace(found, sameness=sameness),
-        corrected.adjusted,
-        _held_out(moved, unseen, composition),
-    )
+    found = replace(found, sameness=None if look is None else look.found())
+    known = (found.method, labelled.predictions.class_names, float(labelled.predictions.scale))
+    held_out = _held_out(moved, unseen, composition)
+    return stage_files.ShiftFile(*known, found, corrected.adjusted, held_out)
 
 
 def _held_out(moved: Labelled, unseen: Floats, composition: estimate.Composition) -> HeldOut:

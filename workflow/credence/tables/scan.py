@@ -73,10 +73,8 @@ def lay_out(
         # The contract table of a tool that gives a class and nothing more.
         if not candidates and "score" in columns.optional:
             has_vector = found["predicted_class"] is None
-    class_names = tuple(
-        format_.class_name(header[place].removesuffix(columns.class_suffix))
-        for place in candidates
-    )
+    own = (header[place].removesuffix(columns.class_suffix) for place in candidates)
+    class_names = tuple(map(format_.class_name, own))
     if known is not None and has_vector:
         candidates, class_names = _demanded(header, line, candidates, class_names, known, problems)
     elif has_vector and len(candidates) < 2 and not problems.problems:
@@ -578,12 +576,9 @@ def read_metadata(pairs: Mapping[bytes, bytes]) -> Metadata:
     record: dict[str, Any] = found if isinstance(found, dict) else {}
 
     def number(name: str) -> float | None:
-        value = record.get(name)
-        return (
-            float(value)
-            if isinstance(value, int | float) and 0 <= value <= formats.MOST_SCALE
-            else None
-        )
+        value: Any = record.get(name)
+        is_right = isinstance(value, int | float) and 0 <= value <= formats.MOST_SCALE
+        return float(value) if is_right else None
 
     is_whole, pooling = record.get("is_distribution"), record.get("pooling")
     return Metadata(
