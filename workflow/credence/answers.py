@@ -176,11 +176,10 @@ class ScoreTable(Shown):
         if is_labelled and self.groups is None and self.clusters is None:
             sentences.append(_sentence(RELATIVES_UNKNOWN))
         names = ["class", "predicted", "of the class", "right", "share right"]
+        counts = zip(self.class_names, predicted, true, right, strict=True)
         rows = [
             [name, str(n), str(n_true), str(n_right), f"{n_right / n:.2f}" if n else "–"]
-            for name, n, n_true, n_right in zip(
-                self.class_names, predicted, true, right, strict=True
-            )
+            for name, n, n_true, n_right in counts
         ]
         keep = 5 if is_labelled else 2
         return View(heading, sentences, names[:keep], [row[:keep] for row in rows])
@@ -264,15 +263,9 @@ class FittedCalibration(Shown):
     def _columns(self) -> Mapping[str, Any]:
         predictions, found = self._curves()
         names = np.array(self.class_names, dtype=object)
-        return {
-            "class": names[predictions.predicted_class],
-            "score": predictions.top_score,
-            "confidence": found.value,
-            "lower": found.lower,
-            "upper": found.upper,
-            "support": found.support,
-            "note": found.notes,
-        }
+        columns = {"class": names[predictions.predicted_class], "score": predictions.top_score}
+        columns |= {"confidence": found.value, "lower": found.lower, "upper": found.upper}
+        return columns | {"support": found.support, "note": found.notes}
 
     def _new_axes(self, pyplot: Any) -> Any:
         n_classes = len(self.class_names)
@@ -291,9 +284,8 @@ class FittedCalibration(Shown):
         predictions, found = self._curves()
         assert predictions.top_score is not None
         seen = (found.note & (Note.BELOW_RANGE | Note.ABOVE_RANGE)) == 0
-        for class_, (name, panel) in enumerate(
-            zip(self.class_names, np.ravel(axes), strict=False)
-        ):
+        panels = zip(self.class_names, np.ravel(axes), strict=False)
+        for class_, (name, panel) in enumerate(panels):
             rows = np.flatnonzero(predictions.predicted_class == class_)
             score, value, is_seen = predictions.top_score[rows], found.value[rows], seen[rows]
             lower, upper = found.lower[rows], found.upper[rows]
@@ -389,10 +381,8 @@ class EvaluatedMethods(Shown):
 
     def _view(self) -> View:
         found = self.results
-        heading = (
-            f"{found.n_samples} proteins in {found.n_clusters} clusters, {found.n_folds} folds of "
-            "whole clusters held out"
-        )
+        heading = f"{found.n_samples} proteins in {found.n_clusters} clusters"
+        heading += f", {found.n_folds} folds of whole clusters held out"
         of = {
             (row.method, row.metric): loss(row.value, row.lower, row.upper)
             for row in found.metrics
@@ -401,9 +391,8 @@ class EvaluatedMethods(Shown):
         names = [name for name in METRICS if (self.methods[0], name) in of]
         sentences = [notice.text for notice in found.notices if notice.is_warning]
         rows = [[method, *(of[method, name] for name in names)] for method in self.methods]
-        return View(
-            heading, sentences, ["held out", *(BY_NAME[name].title for name in names)], rows
-        )
+        titles = ["held out", *(BY_NAME[name].title for name in names)]
+        return View(heading, sentences, titles, rows)
 
     def _columns(self) -> Mapping[str, Any]:
         return metric_columns(self.results)
@@ -448,10 +437,8 @@ class ProteinGroups(Shown):
         if not self.finding.is_audited:
             sentences.append("Nobody looked for relatives in two groups.")
         cluster, group = self.groups.cluster, self.groups.group
-        rows = [
-            [one.name, str(one.n), str(len(set(cluster[group == one.name])))]
-            for one in self.finding.groups
-        ]
+        groups = self.finding.groups
+        rows = [[x.name, str(x.n), str(len(set(cluster[group == x.name])))] for x in groups]
         return View(heading, sentences, ["group", "proteins", "clusters"], rows)
 
     def _columns(self) -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -39,7 +39,6 @@ from credence.stages.settings import SECTIONS, USES, Settings
 from credence.tables import stage_files
 from credence.tables.contract import Groups, read_clusters, read_groups
 from credence.tables.document import Document, schema_problems
-from credence.tables.fasta import Match, match_ids
 from credence.tables.formats import BY_NAME, ROLES, TableSpec
 from credence.tables.labels import attach_labels, read_labels
 from credence.tables.samples import read_samples
@@ -67,9 +66,8 @@ def with_settings(
             default, rule = setting_rules(SECTIONS[section])[name]
             keyword = (rule.option or name).lstrip("-").replace("-", "_")
             entries[keyword] = section, name
-            added.append(
-                inspect.Parameter(keyword, inspect.Parameter.KEYWORD_ONLY, default=default)
-            )
+            by_name = inspect.Parameter.KEYWORD_ONLY
+            added.append(inspect.Parameter(keyword, by_name, default=default))
             kind = kind_of(SECTIONS[section], name)[0].__name__.lower()
             text = f"{rule.text[0].upper()}{rule.text[1:]}."
             texts.append(f"    {keyword} : {kind}, default {default!r}\n        {text}")
@@ -207,9 +205,8 @@ on, its intervals are too narrow.
         else:
             paths = ["table" if hasattr(table, "columns") else "scores"]
             spec, columns = _columns_of(table, spec, further)
-            samples = read_samples(
-                MemoryTable(list(columns), list(columns.values()), paths[0]), spec
-            )
+            held = MemoryTable(list(columns), list(columns.values()), paths[0])
+            samples = read_samples(held, spec)
         if further["labels"] is not None:
             known = samples.predictions.ids
             found = read_labels(_second_table(further["labels"], "labels", known, "true_class"))
@@ -546,52 +543,40 @@ def split(
     [1, 1]
     """
     from credence.relatives.all_engines import build_engine
-    from credence.stages.split import (
-        PHANNS,
-        in_effect,
-        read_training,
-        split_proteins,
-        thresholds_of,
-        training_relatives,
-    )
+    from credence.stages import split as stage
 
     if training is not None and proteins is None:
         raise refuse("training", "there are no sequences to compare.", "Give proteins.")
-    chosen = in_effect(settings.split, clusters, proteins, asked)
+    chosen = stage.in_effect(settings.split, clusters, proteins, asked)
     settings = replace(settings, split=chosen)
     known = _with_relatives(_table(table), None, clusters)
     true_class = reading.require_labels(known.samples, known.where)
     ours = _proteins(known, proteins, match)
-    engine = build_engine(settings.clustering.engine, thresholds_of(settings), threads)
-    learnt = read_training(None if training is None else str(training), match, ours)
+    engine = build_engine(settings.clustering.engine, stage.thresholds_of(settings), threads)
+    learnt = stage.read_training(None if training is None else str(training), match, ours)
     everyone = join([ours, learnt])
     cluster, made_by = everyone.ids.copy(), "none"
     if known.clusters is not None:
         made_by = "table"
         rows = reading.rows_of(ours.ids, known.where, known.clusters.ids, "clusters")
         cluster[: ours.n_proteins] = known.clusters.cluster[rows]
-    elif proteins is not None and chosen.recipe != PHANNS:
+    elif proteins is not None and chosen.recipe != stage.PHANNS:
         cluster, made_by = engine.cluster(everyone).cluster, "aligned"
     related = None
     if training is not None:
-        related = training_relatives(ours, learnt, engine, settings, threads)
-    found, finding = split_proteins(
+        related = stage.training_relatives(ours, learnt, engine, settings, threads)
+    found, finding = stage.split_proteins(
         ours, learnt, cluster, true_class, known.class_names, settings, made_by, related, threads
     )
     return ProteinGroups(found, finding, chosen)
 
 
 def _proteins(table: ScoreTable, proteins: Any, match: str) -> Proteins:
-    ids = table.ids
-    sequences = np.full(len(ids), "", dtype=object)
-    if isinstance(proteins, str | Path):
-        path, how = str(proteins), cast(Match, match)
-        fasta = reading.read_proteins(path, match)
-        sequences = fasta.sequences[match_ids(ids, fasta, how, table=table.where, proteins=path)]
-    elif proteins is not None:
-        raise_any(_length_problems(proteins, len(ids), "proteins"))
-        sequences[:] = [str(text) for text in proteins]
-    return Proteins(ids, sequences)
+    if proteins is None or isinstance(proteins, str | Path):
+        path = None if proteins is None else str(proteins)
+        return reading.proteins_of(table.ids, path, match, table.where)
+    raise_any(_length_problems(proteins, len(table.ids), "proteins"))
+    return Proteins(table.ids, np.array([str(text) for text in proteins], dtype=object))
 
 
 @with_settings("shift")
@@ -703,9 +688,8 @@ def _table(table: Any, known: Any = None) -> ScoreTable:
     if not _is_files(table):
         return read(table, classes=known.class_names, scale=known.scale)
     paths = [table] if isinstance(table, str | Path) else table
-    spec = reading.as_calibrated(
-        TableSpec(_format_of(str(paths[0]))), known.class_names, known.scale
-    )
+    own = TableSpec(_format_of(str(paths[0])))
+    spec = reading.as_calibrated(own, known.class_names, known.scale)
     return read(table, format=spec.format, classes=spec.class_names, scale=spec.scale)
 
 
@@ -713,10 +697,8 @@ def _calibration_set(
     table: ScoreTable, groups: Any, clusters: Any, settings: Settings
 ) -> reading.CalibrationSet:
     table = _with_relatives(table, groups, clusters)
-    weights = settings.calibration.weights
-    return reading.choose_calibration(
-        table.samples, table.where, table.groups, table.clusters, weights
-    )
+    of = (table.samples, table.where, table.groups, table.clusters)
+    return reading.choose_calibration(*of, settings.calibration.weights)
 
 
 def _fitted(

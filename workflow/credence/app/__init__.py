@@ -57,13 +57,9 @@ COMMANDS: dict[str, str] = {
 }
 
 # Where commands are that do more than call a stage; the rest are in commands.py.
-PLACES = {
-    "unlock": "lock.command",
-    "demo": "run.demo",
-    "list": "commands.list_predictions",
-    "check-page": "check_page.command",
-    "export-lookup": "commands.export_lookup",
-} | {name: f"{name}.command" for name in ("run", "init", "check", "trove", "doctor")}
+PLACES = {"unlock": "lock.command", "demo": "run.demo", "list": "commands.list_predictions"} | {
+    name: f"{name}.command" for name in ("run", "init", "check", "trove", "doctor")
+}
 
 
 class LazyGroup(click.Group):
@@ -77,7 +73,8 @@ class LazyGroup(click.Group):
         """Return a command, or None where there is none of this name."""
         if cmd_name not in COMMANDS:
             return None
-        module, name = PLACES.get(cmd_name, f"commands.{cmd_name}").split(".")
+        place = PLACES.get(cmd_name, f"commands.{cmd_name.replace('-', '_')}")
+        module, name = place.split(".")
         command = getattr(importlib.import_module(f"credence.app.{module}"), name)
         assert isinstance(command, click.Command)
         return command

@@ -184,15 +184,12 @@ def check_training(settings: Configuration) -> list[str]:
         labels = json.dumps(dict(asked.labels))
         given = read_given([asked.proteins], asked.match, labels, asked.synonyms)
         problems += class_problems(settings.document, given.class_names)
-        names = "; ".join(given.class_names)
-        lines.append(
-            f"to train on: {len(given.lines)} proteins, {len(given.class_names)} classes ({names})"
-        )
+        classes = f"{len(given.class_names)} classes ({'; '.join(given.class_names)})"
+        lines.append(f"to train on: {len(given.lines)} proteins, {classes}")
     for name, one in asked.sets.items():
         with gathering(problems):
-            lines.append(
-                f"{name}: {read_proteins(one.fasta, one.match).n_proteins} proteins to score"
-            )
+            n_proteins = read_proteins(one.fasta, one.match).n_proteins
+            lines.append(f"{name}: {n_proteins} proteins to score")
     raise_any(list(dict.fromkeys(problems)))
     return lines
 

@@ -903,6 +903,33 @@ study.add_command(records)
 study.add_command(ensembles)
 
 
+@click.command(epilog="Example: credence check-page reports/demo/report.json --require care")
+@click.argument("record")
+@default_option(
+    "--require", "good", "The verdict that is good enough.", type=click.Choice(["good", "care"])
+)
+def check_page(record: str, require: str) -> int:
+    """Say the verdict of a page, from the RECORD beside it, report.json.
+
+    Ends with code 1 and the reasons where the verdict is worse than required.
+    """
+    from credence.findings import Verdict
+    from credence.records import from_record, read_json
+    from credence.report.verdict import reasons
+
+    remedy = "Give report.json of a finished run, of this version of credence."
+    found = read_json(Path(record), remedy)
+    if "verdict" not in found:
+        raise refuse(record, "it holds no verdict.", remedy)
+    verdict = from_record(Verdict, found["verdict"], record, remedy)
+    click.echo(f"{record}: {verdict.state}")
+    worse = list(reasons(verdict, require))
+    for one in worse:
+        about = f"{one.use_set}: " if one.use_set else ""
+        echo(f"{one.state}: {about}{one.headline}. {one.text}")
+    return 1 if worse else 0
+
+
 @click.command(epilog="Example: credence methods --json")
 @json_option
 def methods(as_json: bool) -> None:
@@ -1003,20 +1030,14 @@ def run_stage(reads: Sequence[str], writes: Sequence[str], arguments: Sequence[s
     """Return the exit code of a command that is run as a stage."""
     from credence.app import run_command_line
     from credence.app.ending import CONTROLLER, end_me, end_with
-    from credence.tables.digests import (
-        KnownDigests,
-        break_seals,
-        examine,
-        require_unchanged,
-        write_seals,
-    )
+    from credence.tables import digests
 
     end_with(CONTROLLER, end_me)
-    known = KnownDigests.remembered()
-    inputs = examine(reads, known)
-    break_seals(writes)
+    known = digests.KnownDigests.remembered()
+    inputs = digests.examine(reads, known)
+    digests.break_seals(writes)
     code = run_command_line(arguments)
     if code == 0:
-        require_unchanged(inputs, known)
-        write_seals(writes, inputs)
+        digests.require_unchanged(inputs, known)
+        digests.write_seals(writes, inputs)
     return code

@@ -46,16 +46,14 @@ def command(config: str | None, as_json: bool) -> int:
     try:
         from credence.relatives.mmseqs import has_what_the_wheel_needs
 
-        engine, configuration = _engine_of(config)
+        (engine, configuration), scratch = _engine_of(config), Path(tempfile.gettempdir())
         found += [
             look_at_mmseqs(engine == "mmseqs"),
             look_at_slurm(),
             look_at_processors(len(os.sched_getaffinity(0)), has_what_the_wheel_needs()),
             look_at_memory(memory_of()),
             look_at_folder("this folder", Path.cwd(), "cd to a folder of your own"),
-            look_at_folder(
-                "scratch folder", Path(tempfile.gettempdir()), "export TMPDIR=/path/to/folder"
-            ),
+            look_at_folder("scratch folder", scratch, "export TMPDIR=/path/to/folder"),
             look_at_text(sys.getfilesystemencoding(), locale.getpreferredencoding(False)),
             *configuration,
         ]
@@ -210,10 +208,9 @@ def look_at_processors(n_cores: int, has_avx2: bool) -> Found:
     text = f"{n_cores} {'core' if n_cores == 1 else 'cores'}"
     if has_avx2:
         return Found("processor", "ok", text)
-    return Found(
-        "processor", "note", f"{text}, without AVX2: MMseqs2's wheel does not run here",
-        "conda env create --file envs/mmseqs2.yaml, or engine: exact",
-    )  # fmt: skip
+    what = f"{text}, without AVX2: MMseqs2's wheel does not run here"
+    remedy = "conda env create --file envs/mmseqs2.yaml, or engine: exact"
+    return Found("processor", "note", what, remedy)
 
 
 def memory_of(root: Path = Path("/")) -> int | None:
@@ -235,10 +232,9 @@ def look_at_memory(n_bytes: int | None) -> Found:
     text = f"{n_bytes / GIBIBYTE:.1f} GiB free"
     if n_bytes >= LEAST_MEMORY:
         return Found("memory", "ok", text)
-    return Found(
-        "memory", "note", f"{text}; sets of millions of proteins take up to 2 GiB",
-        "credence run --cores 1, so that one job runs at a time",
-    )  # fmt: skip
+    what = f"{text}; sets of millions of proteins take up to 2 GiB"
+    remedy = "credence run --cores 1, so that one job runs at a time"
+    return Found("memory", "note", what, remedy)
 
 
 def look_at_folder(name: str, folder: Path, remedy: str) -> Found:
@@ -248,9 +244,8 @@ def look_at_folder(name: str, folder: Path, remedy: str) -> Found:
             handle.write(bytes(TRIAL_BYTES))
         free = shutil.disk_usage(folder).free
     except OSError as error:
-        return Found(
-            name, "fix", f"{folder} cannot be written to ({os.strerror(error.errno or 0)})", remedy
-        )
+        what = f"{folder} cannot be written to ({os.strerror(error.errno or 0)})"
+        return Found(name, "fix", what, remedy)
     text = f"{folder}, {free / GIBIBYTE:.1f} GiB free"
     if free < LEAST_DISK:
         return Found(name, "note", text, f"make room, or {remedy}")

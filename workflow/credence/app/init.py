@@ -73,12 +73,8 @@ def command(name: str, scores: str, use: tuple[str, ...], out: str | None, **giv
     roles = [*spec.get("columns", {}).items()]
     taken = [f"{role.replace('_', ' ')}: {_listed(name)}" for role, name in roles]
     echo(f"{scores}: read as {spec['format']}. {'; '.join(taken)}".rstrip())
-    labelled = {
-        "scores": scores,
-        **spec,
-        "labels": None if labels is None else {"table": labels},
-        "proteins": given["proteins"],
-    }
+    table = None if labels is None else {"table": labels}
+    labelled = {"scores": scores, **spec, "labels": table, "proteins": given["proteins"]}
     parts = [
         HEAD.format(run=inline(name), file=path),
         section_text("calibration_set", schema, labelled),

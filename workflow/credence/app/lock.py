@@ -150,10 +150,8 @@ def unlock(dead_host: str | None) -> str:
             for process in Path("/proc").glob("[0-9]*"):
                 with suppress(OSError):
                     words = (process / "cmdline").read_bytes().split(b"\0")
-                    is_snakemake = any(
-                        Path(os.fsdecode(word)).name == "snakemake" for word in words
-                    )
-                    if is_snakemake and (process / "cwd").readlink() == here:
+                    names = {Path(os.fsdecode(word)).name for word in words}
+                    if "snakemake" in names and (process / "cwd").readlink() == here:
                         what = f"Snakemake works in this folder: process {process.name}."
                         remedy = f"Wait until it has ended, or stop it: kill {process.name}"
                         raise refuse(str(here), what, remedy)

@@ -418,11 +418,9 @@ def _novelty_problems(document: Document, data: Data) -> Iterator[Wrong]:
         if _refused(needs_places, text) or not needs_places(text):
             continue
         if features == NONE or not has_proteins:
-            remedy = (
-                f"Write novelty: {{features: {COMPOSITION}}}."
-                if features == NONE and has_proteins
-                else "Give proteins of the calibration set, or vectors as novelty: {features: …}."
-            )
+            remedy = "Give proteins of the calibration set, or vectors as novelty: {features: …}."
+            if has_proteins:
+                remedy = f"Write novelty: {{features: {COMPOSITION}}}."
             yield path, f"{text!r} asks where proteins lie, and nothing tells it.", remedy
         elif path == ("calibration", "method"):
             what = f"{text!r} gives no interval, and cannot be corrected for a composition."

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from itertools import starmap
 from typing import Any, TypeVar
 
 import click
@@ -223,21 +224,12 @@ def _shipped(context: click.Context, option: click.Parameter, value: str | None)
 def _options_with(**facts: Any) -> Callable[..., Callable[[Command], Command]]:
     """Return a function that makes one option for each keyword, whose value is its help."""
 
-    def options(**texts: str) -> Callable[[Command], Command]:
-        return together(
-            *(
-                click.option(
-                    "--" + name.replace("_", "-"),
-                    name,
-                    help=text,
-                    callback=_shipped if name == "calibration" else None,
-                    **facts,
-                )
-                for name, text in texts.items()
-            )
-        )
+    def option(name: str, text: str) -> Callable[[Command], Command]:
+        callback = _shipped if name == "calibration" else None
+        word = "--" + name.replace("_", "-")
+        return click.option(word, name, help=text, callback=callback, **facts)
 
-    return options
+    return lambda **texts: together(*starmap(option, texts.items()))
 
 
 file_options = _options_with()
@@ -312,11 +304,7 @@ def out_option(text: str) -> Callable[[Command], Command]:
     return required_options(out=text)
 
 
-match_option = default_option(
-    "--match",
-    "first_word",
-    "How ids meet FASTA headers.",
-    type=click.Choice(["full", "first_word"]),
-)
+MATCHES = click.Choice(["full", "first_word"])
+match_option = default_option("--match", "first_word", "How ids meet FASTA headers.", type=MATCHES)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 config_option = default_option("--config", "config.yaml", "The configuration.")

@@ -75,46 +75,33 @@ def with_scores(document: Document) -> tuple[Document, Training | None, list[Pro
         moved = [name for name, one in asked.items() if name in rules and one != rules[name][0]]
         what = "the calibration set has scores, so that nothing is trained."
         remedy = "Remove scores of the calibration set, or this setting."
-        return (
-            document,
-            None,
-            [document.problem(("classifier", one), what, remedy) for one in moved],
-        )
+        wrong = [document.problem(("classifier", one), what, remedy) for one in moved]
+        return document, None, wrong
     if "classifier" not in data:
         return document, None, []
     labels = base.get("labels") if isinstance(base.get("labels"), dict) else {}
     folder = f"results/{run}/classifier"
     training = Training(
-        folder=folder,
-        scores=f"{folder}/scores.parquet",
-        calibrating=f"{folder}/proteins.fasta",
-        learnt=f"{folder}/training.fasta",
-        found=f"{folder}/found.json",
+        folder=folder, scores=f"{folder}/scores.parquet", calibrating=f"{folder}/proteins.fasta",
+        learnt=f"{folder}/training.fasta", found=f"{folder}/found.json",
         proteins=str(base.get("proteins") or ""),
         labels={key: value for key, value in (labels or {}).items() if value is not None},
         match=str(base.get("match") or "first_word"),
         synonyms=base["synonyms"] if isinstance(base.get("synonyms"), dict) else {},
-        vectors=asked.get("vectors"),
-        has_test=asked.get("calibrate") == "test_group",
-        retrains=asked.get("retrain") is True,
-        troves=[],
-    )
+        vectors=asked.get("vectors"), has_test=asked.get("calibrate") == "test_group",
+        retrains=asked.get("retrain") is True, troves=[],
+    )  # fmt: skip
     will_be_there = DEMO_FILES if "demo" in data else ()
     problems = [document.problem(*found) for found in _wrong(data, base, training, will_be_there)]
     changed: dict[str, Any] = dict(data)
-    changed["calibration_set"] = {
-        **{key: value for key, value in base.items() if key != "labels"},
-        "scores": training.scores,
-        "format": "credence",
-        "proteins": training.calibrating,
-    }
+    scored = {"scores": training.scores, "format": "credence", "proteins": training.calibrating}
+    changed["calibration_set"] = {key: base[key] for key in base if key != "labels"} | scored
     for section, fasta in (("use_sets", "proteins"), ("troves", "fasta")):
         if isinstance(data.get(section), list):
             changed[section] = [_with_scores_of(entry, training, fasta) for entry in data[section]]
+            what = "it has neither scores nor a FASTA file."
             problems += [
-                document.problem(
-                    (section, at), "it has neither scores nor a FASTA file.", GIVE_SCORES
-                )
+                document.problem((section, at), what, GIVE_SCORES)
                 for at, entry in enumerate(data[section])
                 if isinstance(entry, dict) and not entry.get("scores") and not entry.get(fasta)
             ]

@@ -297,7 +297,6 @@ DRAWERS: dict[type[Any], Callable[[Any], Figure]] = {
     plots.DistancePlot: _draw_distances,
 }
 
-
 POINTS_PER_INCH = 72
 GEOMETRY = re.compile(r' (d|x|y|transform)="([^"]*)"')
 TAG = re.compile(r"<(?:[A-Za-z][^<>]*|/g)>")

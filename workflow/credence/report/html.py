@@ -208,7 +208,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         # Text that reaches the page passes here: control characters are made visible.
-        finalize=_shown,
+        finalize=lambda x: printable(x) if isinstance(x, str) and not isinstance(x, Markup) else x,
     )
     pages.filters |= {
         "kind": kind_of,
@@ -220,7 +220,3 @@ def environment() -> jinja2.Environment:
         "data": data_text,
     }
     return pages
-
-
-def _shown(value: Any) -> Any:
-    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -25,12 +25,10 @@ LEFT_OUT = ("plot", "data")  # numbers drawn, which the findings hold
 
 def report_record(findings: Findings) -> dict[str, Any]:
     """Return the page's sections as JSON data, figures by what they say."""
+    names = ("run", "title", "is_simulated", "credence_version")
     return {
         "schema": SCHEMA,
-        "run": findings.provenance.run,
-        "title": findings.provenance.title,
-        "is_simulated": findings.provenance.is_simulated,
-        "credence_version": findings.provenance.credence_version,
+        **{name: getattr(findings.provenance, name) for name in names},
         "summary": {  # what an index of runs shows of this one
             "chosen": findings.chosen,
             "n_samples": findings.results.n_samples,
@@ -103,13 +101,6 @@ def _row(folder: str, record: Mapping[str, Any]) -> dict[str, Any]:
     values = (known.get(name) for name in ("n_samples", "n_classes", "n_warnings"))
     numbers = (count(value) if isinstance(value, int) else NOTHING for value in values)
     simulated = " (simulated)" if record.get("is_simulated") is True else ""
-    return {
-        "link": f"{quote(folder, safe='')}/index.html",
-        "run": folder,
-        "cells": (
-            f"{record.get('title', NOTHING)}{simulated}",
-            str(known.get("chosen", NOTHING)),
-            *numbers,
-            str(record.get("credence_version", NOTHING)),
-        ),
-    }
+    title, version = (record.get(name, NOTHING) for name in ("title", "credence_version"))
+    cells = (f"{title}{simulated}", str(known.get("chosen", NOTHING)), *numbers, str(version))
+    return {"link": f"{quote(folder, safe='')}/index.html", "run": folder, "cells": cells}

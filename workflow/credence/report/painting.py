@@ -67,18 +67,15 @@ def paint_counts(axes: Any, plot: ConfidencePlot) -> None:
         total = float(counts.sum())
         density = counts / max(float(counts.max()), 1.0) * sign
         axes.stairs(density, edges, fill=True, color=colour, alpha=0.55, linewidth=0)
-        _corner(axes, f"{count(int(total))} {word}", sign > 0)
+        is_above = sign > 0
+        axes.text(
+            0.01, 0.93 if is_above else 0.07, f"{count(int(total))} {word}",
+            transform=axes.transAxes, verticalalignment="top" if is_above else "bottom",
+            fontsize=mpl.rcParams["xtick.labelsize"],
+        )  # fmt: skip
     axes.axhline(0, color=style.MUTED, linewidth=0.6)
     axes.set_ylim(-1.08, 1.08)
     bare_counts(axes)
-
-
-def _corner(axes: Any, text: str, is_above: bool = True) -> None:
-    axes.text(
-        0.01, 0.93 if is_above else 0.07, text, transform=axes.transAxes,
-        verticalalignment="top" if is_above else "bottom",
-        fontsize=mpl.rcParams["xtick.labelsize"],
-    )  # fmt: skip
 
 
 def bare_counts(axes: Any) -> None:

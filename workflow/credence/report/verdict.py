@@ -87,17 +87,13 @@ def _gap(lookup: Lookup, limits: VerdictSettings) -> Check:
     findings = lookup.findings
     n_of = {name: n for name, n in predictions_of(findings).items() if n}
     total = sum(n_of.values())
-    gaps = {
-        name: lookup.metrics.get((findings.chosen, name, "held_out", "gap"))
-        for name in (*n_of, None)
-    }
+    key = ("held_out", "gap")
+    gaps = {name: lookup.metrics.get((findings.chosen, name, *key)) for name in (*n_of, None)}
     held, off, unsure = by_gap({name: gaps[name] for name in n_of}, limits.off)
     n_held, n_off, n_unsure = (sum(n_of[name] for name in own) for own in (held, off, unsure))
     part = n_held / total if total else math.nan
-    if n_off > limits.off_at_most * total:
-        state = BAD
-    else:
-        state = GOOD if part >= limits.held and not off else CARE if total else OPEN
+    state = GOOD if part >= limits.held and not off else CARE if total else OPEN
+    state = BAD if n_off > limits.off_at_most * total else state
     every = gaps[None]
     text = ""
     if every is not None and not math.isnan(every.lower):
@@ -221,11 +217,8 @@ def _evidence(use_set: UseSet, limits: VerdictSettings) -> Check:
     state = GOOD if part >= limits.held else BAD if part < limits.evidence_at_least else CARE
     n_lacking = use_set.n - sum(evident.values())
     none = [name for name in n_of if evident[name] == 0]
-    few = [
-        name
-        for name in n_of
-        if name not in none and evident[name] < (1.0 - NEARLY_ALL) * n_of[name]
-    ]
+    least = {name: (1.0 - NEARLY_ALL) * n for name, n in n_of.items()}
+    few = [name for name in n_of if name not in none and evident[name] < least[name]]
     text = "Their range is wider than 40 percentage points, or calibration saw no such score."
     if none or few:
         named = {"all": none, "nearly all": few}

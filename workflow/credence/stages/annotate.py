@@ -29,53 +29,18 @@ from credence.novelty.trust import Neighbours
 from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Predictions, Strings
 from credence.problems import Problem, raise_any, refuse
 from credence.progress import Progress, echo
+from credence.stages import reading
 from credence.stages.check import read_summary
 from credence.stages.lists import finish_table, list_paths
 from credence.stages.novelty import look_at, seen_of
-from credence.stages.reading import (
-    RELATIVES_UNKNOWN,
-    Features,
-    as_calibrated,
-    read_sequences,
-    require_other,
-    rows_of,
-    stated_spec,
-)
 from credence.stages.settings import Settings
 from credence.stages.tools import combine_use_set, read_answers, tables_of
-from credence.tables.contract import (
-    AGREE,
-    CONFIDENCE_NAMES,
-    GENOME,
-    NOVELTY_NAMES,
-    PARTS_NAMES,
-    UNCORRECTED_NAMES,
-    EvidenceTable,
-    confidence_columns,
-    event_columns,
-    event_names,
-    read_evidence,
-    set_columns,
-    set_names,
-    with_unscored,
-)
+from credence.tables import contract, stage_files
 from credence.tables.digests import KnownDigests, sha256_of
 from credence.tables.formats import TableSpec
 from credence.tables.joining import MARK, Part, gather_tables, read_parts, stream_tables
 from credence.tables.samples import Samples
 from credence.tables.scan import RowRange
-from credence.tables.stage_files import (
-    EVENTS,
-    NOVELTY,
-    SHIFT,
-    CalibrationFile,
-    EventsFile,
-    ShiftFile,
-    confidence_of,
-    read_calibration,
-    require_match,
-    require_same,
-)
 from credence.tables.writing import TableWriter, beside, write_record
 
 AGAIN = "Check all tables of the set again, and annotate every part anew."
@@ -123,7 +88,7 @@ class Given:
     @cached_property
     def stated(self) -> TableSpec:
         """How the tables are read, as far as it was stated."""
-        return stated_spec(self.tables, self.format_, self.spec_json)
+        return reading.stated_spec(self.tables, self.format_, self.spec_json)
 
     @property
     def how(self) -> dict[str, str]:
@@ -135,14 +100,14 @@ class Given:
     @cached_property
     def annotation(self) -> Annotation:
         """What the proteins are given."""
-        file = read_calibration(Path(self.calibration))
-        shift = None if self.shift is None else SHIFT.read(Path(self.shift))
+        file = stage_files.read_calibration(Path(self.calibration))
+        shift = None if self.shift is None else stage_files.SHIFT.read(Path(self.shift))
         if self.novelty is None and self.vectors is not None:
             remedy = "Give what credence novelty wrote."
             raise refuse("--novelty", "nothing says what is known.", remedy)
         is_by_sequence = self.novelty is not None and self.vectors is None
         proteins = () if self.proteins is None else (self.proteins,)
-        sequences = {} if is_by_sequence else read_sequences(proteins, self.match)
+        sequences = {} if is_by_sequence else reading.read_sequences(proteins, self.match)
         newcomers = None if self.novelty is None else Newcomers(self, self.novelty, file)
         if newcomers is not None and is_by_sequence:
             sequences = newcomers.features.sequences
@@ -161,7 +126,7 @@ class Given:
     def spec(self) -> TableSpec:
         """How the tables are read."""
         file = self.annotation.file
-        return as_calibrated(self.stated, file.class_names, file.scale)
+        return reading.as_calibrated(self.stated, file.class_names, file.scale)
 
     def columns(
         self, annotation: Annotation, pieces: Iterable[tuple[str, Samples]]
@@ -170,7 +135,7 @@ class Given:
         file = annotation.file
         silent, answers = np.empty(0, dtype=object), annotation.answers
         if answers is not None:
-            silent = answers.index[answers[AGREE] == ""].to_numpy(dtype=object)
+            silent = answers.index[answers[contract.AGREE] == ""].to_numpy(dtype=object)
         for where, samples in pieces:
             if len(silent):  # behind the first piece
                 lines = samples.lines[-1] + 1 + np.arange(len(silent))
@@ -179,10 +144,12 @@ class Given:
             if annotation.newcomers is not None:
                 places = annotation.newcomers.places_of(samples.predictions.ids)
                 samples = replace(samples, predictions=replace(samples.predictions, places=places))
-            require_match(file, samples.predictions, where)
+            stage_files.require_match(file, samples.predictions, where)
             for made, path in ((annotation.shift, self.shift), (annotation.events, self.events)):
                 if made is not None:
-                    require_same(made, file.method_spec, samples.predictions, str(path))
+                    stage_files.require_same(
+                        made, file.method_spec, samples.predictions, str(path)
+                    )
             yield annotation.columns(samples, self.calibration), len(samples.unscored_ids)
 
 
@@ -195,7 +162,7 @@ def annotate_tables(out: str, **options: Any) -> None:
 def _combined(options: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Return options with one table in the place of those of several tools."""
     tool, answers = options.get("tool", ()), options.get("answers")
-    file = read_calibration(Path(options["calibration"]))
+    file = stage_files.read_calibration(Path(options["calibration"]))
     if answers is not None or (file.tools is None and not tool):
         return options
     further = tables_of(file, tool, options["calibration"])
@@ -206,8 +173,8 @@ def _combined(options: dict[str, Any], folder: Path) -> dict[str, Any]:
     tables = options["tables"]
     chosen = tables, options["format_"], options["spec_json"]
     combine_use_set(*chosen, further, file, names[0], str(names[1]))
-    has_genomes = bool(tables) and stated_spec(*chosen).genome is not None
-    spec = {GENOME: GENOME} if has_genomes else {}
+    has_genomes = bool(tables) and reading.stated_spec(*chosen).genome is not None
+    spec = {contract.GENOME: contract.GENOME} if has_genomes else {}
     own = {"tables": [str(names[0])], "format_": "credence", "spec_json": json.dumps(spec)}
     shown = tables or [path for _, paths in further for path in paths]
     return options | own | {"answers": str(names[1]), "shown": shown}
@@ -227,7 +194,7 @@ def _annotate(
     """Write the confidences of tables, which are read piece by piece."""
     given = Given(**options, parts=settings.novelty.parts)
     tables, name, safe = given.tables, given.name, given.spreadsheet_safe
-    require_other(
+    reading.require_other(
         (out, also, novelty_record, lists_record, *list_paths(lists, settings)),
         [*tables, *given.files.values(), summary],
     )
@@ -292,14 +259,16 @@ def echo_sentences(annotation: Annotation, n_samples: int, out: str, given: Give
         if not file.known.notes(reference.ids[reference.calibration_rows], {}).any():
             what = f"none of its proteins is one on which {given.calibration} was fitted"
             found.append((str(given.novelty), what))
-    if file.counts.get("relatives") == RELATIVES_UNKNOWN:
-        found.append((given.calibration, RELATIVES_UNKNOWN))
+    if file.counts.get("relatives") == reading.RELATIVES_UNKNOWN:
+        found.append((given.calibration, reading.RELATIVES_UNKNOWN))
     for where, sentence in found:
         echo(f"{where}: {sentence}.")
 
 
 def sameness_of(
-    file: CalibrationFile, shift: ShiftFile | None, pieces: Iterable[Predictions]
+    file: stage_files.CalibrationFile,
+    shift: stage_files.ShiftFile | None,
+    pieces: Iterable[Predictions],
 ) -> Sameness | None:
     """Return whether a whole set is of the classifier that was calibrated.
 
@@ -321,11 +290,11 @@ def sameness_of(
 class Annotation:
     """What proteins are given: confidences, and what else there is to say of them."""
 
-    file: CalibrationFile
-    shift: ShiftFile | None = None  # Of their composition
+    file: stage_files.CalibrationFile
+    shift: stage_files.ShiftFile | None = None  # Of their composition
     newcomers: Newcomers | None = None  # How far they are from those known
-    events: EventsFile | None = None  # Events whose probabilities are asked for
-    evidence: EvidenceTable | None = None  # What those events need beside scores
+    events: stage_files.EventsFile | None = None  # Events whose probabilities are asked for
+    evidence: contract.EvidenceTable | None = None  # What those events need beside scores
     sequences: Mapping[str, str] = field(default_factory=dict)  # Of those proteins, by their ids
     noted: Counter[str] = field(default_factory=Counter)  # Of all rows so far: see `counted`
     is_changed: bool = False  # Whether the set's scores are unlike calibration's
@@ -337,14 +306,14 @@ class Annotation:
         """The columns that there are, in order."""
         is_shifted = self.shift is not None
         return (
-            *CONFIDENCE_NAMES,
-            *set_names(self.file.sets, is_shifted),
-            *(NOVELTY_NAMES if self.newcomers else ()),
-            *(PARTS_NAMES if self.newcomers and self.newcomers.neighbours else ()),
-            *(UNCORRECTED_NAMES if is_shifted else ()),
-            *event_names(None if self.events is None else self.events.model, is_shifted),
+            *contract.CONFIDENCE_NAMES,
+            *contract.set_names(self.file.sets, is_shifted),
+            *(contract.NOVELTY_NAMES if self.newcomers else ()),
+            *(contract.PARTS_NAMES if self.newcomers and self.newcomers.neighbours else ()),
+            *(contract.UNCORRECTED_NAMES if is_shifted else ()),
+            *contract.event_names(None if self.events is None else self.events.model, is_shifted),
             *(() if self.answers is None else self.answers.columns),
-            *((GENOME,) if self.has_genomes else ()),
+            *((contract.GENOME,) if self.has_genomes else ()),
         )
 
     def columns(self, samples: Samples, where: str) -> dict[str, Any]:
@@ -352,7 +321,7 @@ class Annotation:
         predictions, method = samples.predictions, self.file.method_spec
         confidence = plain = unknown(0, Note.NONE)
         if predictions.n_samples:
-            confidence = plain = confidence_of(self.file, predictions, where)
+            confidence = plain = stage_files.confidence_of(self.file, predictions, where)
             if self.shift is not None:
                 confidence = self.shift.adjusted.confidence(predictions)
             note = np.where(predictions.is_tied, int(Note.TIED), 0)
@@ -366,36 +335,42 @@ class Annotation:
         if self.newcomers is not None:
             confidence, novel = self.newcomers.noted(predictions, confidence)
             self.noted.update(counted(confidence.note, (Note.NOVEL, Note.NO_PLACE)))
-        columns = confidence_columns(predictions, confidence, method)
+        columns = contract.confidence_columns(predictions, confidence, method)
         share = mix = None
         if self.shift is not None:
-            columns |= zip(UNCORRECTED_NAMES, (plain.value, plain.lower, plain.upper), strict=True)
+            columns |= zip(
+                contract.UNCORRECTED_NAMES, (plain.value, plain.lower, plain.upper), strict=True
+            )
             share = self.shift.applied_share
             mix = Mix(self.shift.applied_weight, confidence.value)
-        columns |= set_columns(self.file.sets, predictions, share) | novel
+        columns |= contract.set_columns(self.file.sets, predictions, share) | novel
         model = distance = None
         if self.events is not None:
             model = self.events.model
             if self.events.novelty:  # else learnt without distances
                 distance = columns.get("calibration_distance")
-        columns |= event_columns(model, predictions, plain.value, self.evidence, distance, mix)
+        columns |= contract.event_columns(
+            model, predictions, plain.value, self.evidence, distance, mix
+        )
         if self.answers is not None:
             known = self.answers.index.to_numpy(dtype=object)
-            rows = rows_of(predictions.ids, "TABLE", known, "--answers")
+            rows = reading.rows_of(predictions.ids, "TABLE", known, "--answers")
             columns |= {name: self.answers[name].to_numpy()[rows] for name in self.answers}
-        columns[GENOME] = predictions.ids if samples.genome is None else samples.genome
+        columns[contract.GENOME] = predictions.ids if samples.genome is None else samples.genome
         columns = {name: columns[name] for name in self.names}
-        return with_unscored(columns, samples, method)
+        return contract.with_unscored(columns, samples, method)
 
 
 class Newcomers:
     """Proteins of a use-set beside those of a novelty file."""
 
-    def __init__(self, given: Given, novelty: str, calibration: CalibrationFile) -> None:
-        self.file = NOVELTY.read(Path(novelty))
+    def __init__(
+        self, given: Given, novelty: str, calibration: stage_files.CalibrationFile
+    ) -> None:
+        self.file = stage_files.NOVELTY.read(Path(novelty))
         self.reference = self.file.reference
         proteins = (given.proteins,) if given.proteins and given.vectors is None else ()
-        self.features = Features(proteins, given.vectors, given.match)
+        self.features = reading.Features(proteins, given.vectors, given.match)
         self.features.require_space(self.reference.space, novelty)
         seen = seen_of(self.file, calibration.held_out, calibration.class_names)
         bands = () if seen is None else bands_of(seen)
@@ -412,12 +387,9 @@ class Newcomers:
         code_of = {name: code for code, name in enumerate(self.class_names)}
         true = [code_of.get(name, UNKNOWN_CLASS) for name in self.reference.class_name[rows]]
         is_named = np.array(true) != UNKNOWN_CLASS
-        self.neighbours = Neighbours(
-            self.reference.points[rows][is_named],
-            np.array(true, dtype=np.int64)[is_named],
-            is_wrong[is_named],
-            len(self.class_names),
-        )
+        points, codes = self.reference.points[rows], np.array(true, dtype=np.int64)
+        known = (points[is_named], codes[is_named], is_wrong[is_named])
+        self.neighbours = Neighbours(*known, len(self.class_names))
 
     def prepare(self, ids: Strings, threads: int = 1) -> None:
         """Look at all proteins of the set: how many are foreign bears on each."""
@@ -460,10 +432,10 @@ class Newcomers:
         # The upper end stays: it holds where the protein is of a known kind after all.
         reduced = {name: getattr(confidence, name) * kind for name in ("value", "lower")}
         found = replace(confidence, note=note, **reduced)
-        columns = dict(zip(NOVELTY_NAMES, values, strict=True))
+        columns = dict(zip(contract.NOVELTY_NAMES, values, strict=True))
         if self.neighbours is not None:
             parts = self.neighbours.parts(places, predictions.predicted_class)
-            columns |= zip(PARTS_NAMES, parts, strict=True)
+            columns |= zip(contract.PARTS_NAMES, parts, strict=True)
         return found, columns
 
     def _by_distance(self, look: Distances, confidence: Confidence) -> tuple[Confidence, Integers]:
@@ -488,14 +460,14 @@ class Newcomers:
 
 def _events(
     events: str | None, evidence: str | None, novelty: str | None
-) -> tuple[EventsFile | None, EvidenceTable | None]:
+) -> tuple[stage_files.EventsFile | None, contract.EvidenceTable | None]:
     """Return events and what they need; refuse distances of another space than theirs."""
     if events is None:
         if evidence is not None:
             raise refuse("--evidence", "no events ask for it.", "Give --events too.")
         return None, None
-    file = EVENTS.read(Path(events))
-    known = None if evidence is None else read_evidence(Path(evidence), file.class_names)
+    file = stage_files.EVENTS.read(Path(events))
+    known = None if evidence is None else contract.read_evidence(Path(evidence), file.class_names)
     if file.novelty and novelty is None:
         what = "its events look at the distance to the nearest calibration protein."
         remedy = "Give --novelty and --proteins, or learn them without it: --without distance."
@@ -571,7 +543,7 @@ def gather_parts(
     """Join the tables of parts in their order, and write them with q-values."""
     outs = [Path(path) for path in (out, also) if path is not None]
     written = (out, also, lists_record, *list_paths(lists, settings))
-    require_other(written, [*parts, calibration, shift])
+    reading.require_other(written, [*parts, calibration, shift])
     every = read_parts(out, [Path(part) for part in parts])
     of_parts = next(iter(every.values()))
     calibration, shift = known = [
@@ -584,8 +556,10 @@ def gather_parts(
     if lacking and lists is not None:
         what = "nothing says what proteins held out show."
         raise refuse(lacking[0], what, "Give what the parts were annotated with.")
-    file = None if calibration is None or lacking else read_calibration(Path(calibration))
-    shift_file = None if shift is None else SHIFT.read(Path(shift))
+    file = (
+        None if calibration is None or lacking else stage_files.read_calibration(Path(calibration))
+    )
+    shift_file = None if shift is None else stage_files.SHIFT.read(Path(shift))
     with ExitStack() as stack:
         rows, *_ = [stack.enter_context(beside(path)) for path in outs]
         n_rows = gather_tables(every, outs[0], rows)

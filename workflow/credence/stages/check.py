@@ -107,16 +107,13 @@ def read_checked(
     samples = None
     with gathering(problems):
         samples = reading.read_set(tables, spec)
-    ids_at = None
-    if samples is not None:
-        ids_at = samples.lines_and_ids[::-1]
+    ids_at = None if samples is None else samples.lines_and_ids[::-1]
     n_proteins = _match(proteins, match, tables[0], ids_at, problems)
     if samples is not None:
         with gathering(problems):
             if labels is not None:
-                samples = reading.with_labels(
-                    samples, tables[0], labels, proteins, match, spec, may_lack=may_lack
-                )
+                of = (samples, tables[0], labels, proteins, match, spec)
+                samples = reading.with_labels(*of, may_lack=may_lack)
             if labelled:
                 reading.require_labels(samples, tables[0])
     raise_any(problems)

@@ -15,6 +15,7 @@ PROFILES = {
     "https://w3id.org/ro/wfrun/workflow/0.5": ("Workflow Run Crate", "0.5"),
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": ("Workflow RO-Crate", "1.0"),
 }
+MIT = "https://spdx.org/licenses/MIT"
 SNAKEMAKE = "https://w3id.org/workflowhub/workflow-ro-crate#snakemake"
 # Archives of the same run are the same bytes, so that no clock is read: that of the version.
 PUBLISHED = "2026-11-23"
@@ -44,82 +45,49 @@ def metadata(findings: Findings, members: Iterable[str]) -> dict[str, Any]:
     title = facts.title or facts.run or "A run of credence"
     what = "Confidences of a protein classifier's predictions, and what they rest on."
     read = [
-        entity(
-            f"#input-{number}", "CreativeWork", f"{one.role}: {one.name}", identifier=one.sha256
-        )
-        for number, one in enumerate(facts.inputs, 1)
+        entity(f"#input-{n}", "CreativeWork", f"{one.role}: {one.name}", identifier=one.sha256)
+        for n, one in enumerate(facts.inputs, 1)
     ]
     set_ = [
-        entity(f"#setting-{number}", "PropertyValue", one.name, value=one.value)
-        for number, one in enumerate(facts.settings, 1)
+        entity(f"#setting-{n}", "PropertyValue", one.name, value=one.value)
+        for n, one in enumerate(facts.settings, 1)
     ]
     known_as = "The licence is chosen by those who deposit it."
-    return {
-        "@context": CONTEXT,
-        "@graph": [
-            {
-                "@id": METADATA,
-                "@type": "CreativeWork",
-                "about": {"@id": "./"},
-                "conformsTo": refer(["https://w3id.org/ro/crate/1.1", *list(PROFILES)[2:]]),
-            },
-            entity(
-                "./",
-                "Dataset",
-                title,
-                description=what + (" The inputs are simulated." * facts.is_simulated),
-                datePublished=PUBLISHED,
-                license={"@id": "#licence"},
-                conformsTo=refer(PROFILES),
-                hasPart=refer([WORKFLOW, *made]),
-                mainEntity={"@id": WORKFLOW},
-                mentions={"@id": "#run"},
-            ),
-            entity("#licence", "CreativeWork", "Licence", description=known_as),
-            *(
-                entity(id_, "CreativeWork", name, version=version)
-                for id_, (name, version) in PROFILES.items()
-            ),
-            entity(
-                WORKFLOW,
-                ["File", "SoftwareSourceCode", "ComputationalWorkflow"],
-                "credence",
-                programmingLanguage={"@id": SNAKEMAKE},
-                encodingFormat="text/plain",
-                version=facts.credence_version,
-                license={"@id": "https://spdx.org/licenses/MIT"},
-            ),
-            entity(
-                SNAKEMAKE,
-                "ComputerLanguage",
-                "Snakemake",
-                identifier={"@id": "https://doi.org/10.1093/bioinformatics/bts480"},
-                url={"@id": "https://snakemake.readthedocs.io"},
-            ),
-            entity("https://spdx.org/licenses/MIT", "CreativeWork", "MIT License"),
-            entity(
-                "#run",
-                "CreateAction",
-                f"A run of credence {facts.credence_version}",
-                description="Confidences were learnt, judged on families held out, and given out.",
-                instrument={"@id": WORKFLOW},
-                object=refer(one["@id"] for one in (*read, *set_)),
-                result=refer(made),
-            ),
-            *read,
-            *set_,
-            *(
-                entity(
-                    name,
-                    "File",
-                    PurePosixPath(name).name,
-                    encodingFormat=MEDIA.get(PurePosixPath(name).suffix, "text/plain"),
-                    **({"about": {"@id": "./"}} if name == "README.md" else {}),
-                )
-                for name in made
-            ),
-        ],
-    }
+    about = {
+        "@id": METADATA, "@type": "CreativeWork", "about": {"@id": "./"},
+        "conformsTo": refer(["https://w3id.org/ro/crate/1.1", *list(PROFILES)[2:]]),
+    }  # fmt: skip
+    data = entity(
+        "./", "Dataset", title,
+        description=what + (" The inputs are simulated." * facts.is_simulated),
+        datePublished=PUBLISHED, license={"@id": "#licence"}, conformsTo=refer(PROFILES),
+        hasPart=refer([WORKFLOW, *made]), mainEntity={"@id": WORKFLOW}, mentions={"@id": "#run"},
+    )  # fmt: skip
+    workflow = entity(
+        WORKFLOW, ["File", "SoftwareSourceCode", "ComputationalWorkflow"], "credence",
+        programmingLanguage={"@id": SNAKEMAKE}, encodingFormat="text/plain",
+        version=facts.credence_version, license={"@id": MIT},
+    )  # fmt: skip
+    snakemake = entity(
+        SNAKEMAKE, "ComputerLanguage", "Snakemake",
+        identifier={"@id": "https://doi.org/10.1093/bioinformatics/bts480"},
+        url={"@id": "https://snakemake.readthedocs.io"},
+    )  # fmt: skip
+    run = entity(
+        "#run", "CreateAction", f"A run of credence {facts.credence_version}",
+        description="Confidences were learnt, judged on families held out, and given out.",
+        instrument={"@id": WORKFLOW}, object=refer(one["@id"] for one in (*read, *set_)),
+        result=refer(made),
+    )  # fmt: skip
+    graph = [about, data, entity("#licence", "CreativeWork", "Licence", description=known_as)]
+    for id_, (name, version) in PROFILES.items():
+        graph.append(entity(id_, "CreativeWork", name, version=version))
+    graph += [workflow, snakemake, entity(MIT, "CreativeWork", "MIT License"), run, *read, *set_]
+    for file, path in zip(made, map(PurePosixPath, made), strict=True):
+        kind = MEDIA.get(path.suffix, "text/plain")
+        own = {"about": {"@id": "./"}} if file == "README.md" else {}
+        graph.append(entity(file, "File", path.name, encodingFormat=kind, **own))
+    return {"@context": CONTEXT, "@graph": graph}
 
 
 MULTIQC = "credence_mqc.json"

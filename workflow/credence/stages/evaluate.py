@@ -113,9 +113,7 @@ def judge_calibrations(
     versions = {"Python": platform.python_version()} | {name: version(name) for name in LIBRARIES}
     own = tuple(starmap(findings.Setting, versions.items()))
     return findings.Findings(
-        provenance=findings.Provenance(
-            run="", title="", credence_version=__version__, versions=own
-        ),
+        provenance=findings.Provenance("", "", __version__, versions=own),
         methods=tuple(map(_method_finding, files)),
         chosen=chosen,
         results=evaluation.results,

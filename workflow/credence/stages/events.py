@@ -93,12 +93,9 @@ def _events(asked: EventsSettings, predictions: Predictions) -> tuple[Event, ...
     if asked.admissible:
         parse_rule(asked.admissible, "--admissible").require_columns(names, "--admissible", None)
     remedy = "Ask for predicted_class, each_class or named groups."
+    what = "{!r} needs the score of every class, and the table gives the best."
     raise_any(
-        Problem(
-            "--ask",
-            f"{event.name!r} needs the score of every class, and the table gives the best.",
-            remedy,
-        )
+        Problem("--ask", what.format(event.name), remedy)
         for event in events
         if predictions.scores is None and (event.n_best > 1 or event.rule)
     )

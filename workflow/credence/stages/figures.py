@@ -86,9 +86,8 @@ def draw_figures(
         remedy = "Give the findings of a run, or records that credence study records wrote."
         raise refuse("--findings", "what is drawn is not named once.", remedy)
     problems: list[Problem] = []
-    kinds = _named(
-        formats, {name: name for name in writing_figures.FORMATS}, "--formats", "format", problems
-    )
+    known_kinds = {name: name for name in writing_figures.FORMATS}
+    kinds = _named(formats, known_kinds, "--formats", "format", problems)
     figures: Sequence[FigureSpec | FigureRecord] = FIGURES
     known = FiguresRecord(())
     if records is not None:
@@ -104,14 +103,11 @@ def draw_figures(
     numbers = {figure.number for figure in figures}
     made = [figure for figure in known.figures if figure.number in numbers]
     if only is not None:
+        what, remedy = "figure {} needs {}, which is not there.", "Leave {} out of --only."
+        lacking, where = [one for one in made if one.lacks], str(found_in or records)
         raise_any(
-            Problem(
-                str(found_in or records),
-                f"figure {figure.number} needs {figure.lacks}, which is not there.",
-                f"Leave {figure.number} out of --only.",
-            )
-            for figure in made
-            if figure.lacks
+            Problem(where, what.format(one.number, one.lacks), remedy.format(one.number))
+            for one in lacking
         )
     if found_in is not None:
         write_record(Path(out) / RECORDS, known)

@@ -46,9 +46,8 @@ def annotate_gff(confidences: str, gff: str, out: str, attribute: str | None, so
         )
         for id_, row in zip(ids, zip(*columns, strict=True), strict=True)
     }
-    held: dict[str, set[str]] = {
-        name: set() for name in ([attribute] if attribute else ATTRIBUTES)
-    }
+    asked = [attribute] if attribute else ATTRIBUTES
+    held: dict[str, set[str]] = {name: set() for name in asked}
     examples: dict[str, str] = {}
     for _, found in lines_of(Path(gff)):
         if found is not None:
@@ -65,12 +64,9 @@ def annotate_gff(confidences: str, gff: str, out: str, attribute: str | None, so
     attribute = max(held, key=lambda name: len(held[name]))
     if not held[attribute]:
         shown = ", ".join(f"{name}={examples[name]}" for name in held if name in examples)
-        what = (
-            f"no id of {confidences} is a CDS: there {next(iter(added), '')!r}, say, here {shown}."
-        )
-        raise refuse(
-            gff, what, "Give the genome of these proteins; or --attribute, what holds ids."
-        )
+        there = f"there {next(iter(added), '')!r}, say, here {shown}"
+        remedy = "Give the genome of these proteins; or --attribute, what holds ids."
+        raise refuse(gff, f"no id of {confidences} is a CDS: {there}.", remedy)
     remedy = f"Give the GFF3 of its genome too in {gff}, or --some to leave out what is not there."
     raise_any(
         Problem(confidences, f"{id_!r} is no CDS of {gff}, by {attribute!r}.", remedy)

@@ -24,14 +24,7 @@ from credence.progress import echo
 from credence.records import json_text
 from credence.stages.reading import RELATIVES_UNKNOWN, LabelledTables, require_other
 from credence.stages.settings import Settings, list_names
-from credence.tables import contract
-from credence.tables.stage_files import (
-    SHIFT,
-    CalibrationFile,
-    ShiftFile,
-    read_calibration,
-    require_match,
-)
+from credence.tables import contract, stage_files
 from credence.tables.writing import TableWriter, write_record, write_table
 
 NO_HELD_OUT = (
@@ -50,7 +43,9 @@ class Ranking:
     is_corrected: bool  # Whether these are corrected for another mix of classes
 
 
-def ranking_of(file: CalibrationFile, shift: ShiftFile | None) -> Ranking | None:
+def ranking_of(
+    file: stage_files.CalibrationFile, shift: stage_files.ShiftFile | None
+) -> Ranking | None:
     """Return by what a table of confidences is ranked; None where nothing is known of it."""
     held_out = file.held_out if shift is None else shift.held_out
     if held_out is None:
@@ -70,9 +65,8 @@ class Table:
         """Yield some rows at a time, the class and the step of each; -1 where there is none."""
         read = [contract.read_slowly(self.path, further)] if self.is_odd else None
         for piece in read or contract.stream_confidences(self.path, further):
-            code = contract.class_codes(
-                piece["predicted_class"], self.ranking.class_names, str(self.path)
-            )
+            names = self.ranking.class_names
+            code = contract.class_codes(piece["predicted_class"], names, str(self.path))
             yield piece, code, step_of(piece["confidence"].to_numpy().astype(np.float64))
 
     def counts(self) -> Integers:
@@ -135,8 +129,8 @@ def write_lists(
 
 def opened_table(confidences: str, calibration: str, shift: str | None) -> tuple[Table, Integers]:
     """Return a table of confidences and its counts by class and step, with what ranks it."""
-    file = read_calibration(Path(calibration))
-    shift_file = None if shift is None else SHIFT.read(Path(shift))
+    file = stage_files.read_calibration(Path(calibration))
+    shift_file = None if shift is None else stage_files.SHIFT.read(Path(shift))
     if shift_file is not None and shift_file.method_spec != file.method_spec:
         what = f"it corrects {shift_file.method_spec!r}, not {file.method_spec!r}."
         raise refuse(str(shift), what, "Give what credence shift wrote with this calibration.")
@@ -194,9 +188,8 @@ def list_confidences(
         errors = [errors_of(held_out, counts[class_], certainty) for class_, held_out in parts]
     ends = [one.end_of(error, is_certain=certain) for one in errors]
     known = None if clusters is None else cluster_of(clusters)
-    (sizes,) = write_lists(
-        table, errors, {Path(out): ends}, spreadsheet_safe=spreadsheet_safe, clusters=known
-    )
+    how = {"spreadsheet_safe": spreadsheet_safe}
+    (sizes,) = write_lists(table, errors, {Path(out): ends}, known, **how)
     found = []
     for place, (name, one) in enumerate(zip(names, errors, strict=True)):
         size = np.array([n for (part, _), n in sizes.items() if part == place], dtype=np.float64)
@@ -251,8 +244,8 @@ def sentence_of(found: ProteinList, errors: ListErrors, certainty: float, level:
 def finish_table(
     rows: Path,
     outs: Sequence[Path],
-    file: CalibrationFile | None,
-    shift: ShiftFile | None,
+    file: stage_files.CalibrationFile | None,
+    shift: stage_files.ShiftFile | None,
     settings: Settings,
     name: str,
     folder: str | None,
@@ -286,15 +279,17 @@ def lists_found(ranking: Ranking, counts: Integers, settings: Settings, name: st
 
 
 def with_lists(
-    columns: dict[str, Any], file: CalibrationFile, shift: ShiftFile | None, name: str
+    columns: dict[str, Any],
+    file: stage_files.CalibrationFile,
+    shift: stage_files.ShiftFile | None,
+    name: str,
 ) -> tuple[dict[str, Any], UseLists | None]:
     """Return the columns of a whole table with q-values, and which proteins can be used."""
     ranking, settings = ranking_of(file, shift), Settings()
     if ranking is None:
         return columns, None
-    code = contract.class_codes(
-        pa.chunked_array([pa.array(columns["predicted_class"])]), file.class_names, name
-    )
+    predicted = pa.chunked_array([pa.array(columns["predicted_class"])])
+    code = contract.class_codes(predicted, file.class_names, name)
     step = step_of(columns["confidence"])
     counts = counts_of(code, step, len(file.class_names))
     errors = errors_of(ranking.held_out, counts.sum(axis=0), settings.lists.certainty)
@@ -343,11 +338,11 @@ def threshold_tables(
 ) -> None:
     """Write from where on predictions of labelled tables are right as often as wanted."""
     require_other((out,), [*given.files, calibration])
-    file = None if calibration is None else read_calibration(Path(calibration))
+    file = None if calibration is None else stage_files.read_calibration(Path(calibration))
     samples = given.samples(file)
     held_out = None
     if file is not None:
-        require_match(file, samples.predictions, given.tables[0])
+        stage_files.require_match(file, samples.predictions, given.tables[0])
         held_out = file.held_out
         if held_out is None:
             raise refuse(str(calibration), *NO_HELD_OUT)
@@ -362,11 +357,9 @@ def threshold_tables(
         f"Wrote {out}: {len(found.rows)} thresholds, {n_sure} of them with a guarantee for new "
         f"families at {found.certainty:.0%} certainty."
     )
-    never = {
-        row.class_name: None for row in found.rows if not row.n and row.on == found.rows[0].on
-    }
-    if never:
-        names = ", ".join(map(str, never))
+    rows = [row for row in found.rows if not row.n and row.on == found.rows[0].on]
+    if rows:
+        names = ", ".join(dict.fromkeys(str(row.class_name) for row in rows))
         echo(f"{out}: no threshold for what is never predicted: {names}.")
     if len(np.unique(labelled.cluster)) == labelled.n_samples:
         echo(f"{out}: {RELATIVES_UNKNOWN}, and guarantees may not hold.")

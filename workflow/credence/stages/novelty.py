@@ -100,15 +100,13 @@ def learn_novelty(
 def _foils_given(path: str, match: str, known: Mapping[str, str]) -> dict[str, str]:
     """Return proteins of no class of interest; refuse those whose sequence is known."""
     fasta, name_of = read_proteins(path, match), {canonical(known[id_]): id_ for id_ in known}
+    what = "{!r} has the sequence of {!r}, which is known."
+    remedy = "Remove it here: a foil is a protein that is of none of the classes."
+    rows = zip(fasta.ids, map(canonical, fasta.sequences), fasta.lines.tolist(), strict=True)
     raise_any(
-        Problem(
-            path,
-            f"{id_!r} has the sequence of {name_of[canonical(text)]!r}, which is known.",
-            "Remove it here: a foil is a protein that is of none of the classes.",
-            int(line),
-        )
-        for id_, text, line in zip(fasta.ids, fasta.sequences, fasta.lines, strict=True)
-        if canonical(text) in name_of
+        Problem(path, what.format(id_, name_of[text]), remedy, line)
+        for id_, text, line in rows
+        if text in name_of
     )
     return dict(zip(fasta.ids, fasta.sequences, strict=True))
 
@@ -173,11 +171,8 @@ def _detector(
 ) -> Detector | None:
     """Return what tells foils, made of some known proteins or given, from these."""
     rows, n = reference.calibration_rows, len(cluster)
-    ids, points, distance = (
-        reference.ids[rows],
-        reference.points[rows],
-        reference.own_distance[rows],
-    )
+    ids, points = reference.ids[rows], reference.points[rows]
+    distance = reference.own_distance[rows]
     chosen = _few(ids, known.family[:n])
     names = cluster[chosen]
 
@@ -278,11 +273,6 @@ def look_at(file: NoveltyFile, points: Floats, sequences: Strings, threads: int 
     stands[placed[_one_of_each(sequences[placed], threads)]] = True
     # How many are foreign is asked of clusters: a large one that looks foreign is one.
     kind[placed] = known_kind(odds, stands[placed].astype(np.float64), found.most)
-    return replace(
-        look,
-        novelty=1.0 - p,
-        far=far,
-        is_flagged=file.reference.is_flagged(p),
-        known_kind=kind,
-        stands=stands,
-    )
+    flagged = file.reference.is_flagged(p)
+    seen = {"novelty": 1.0 - p, "far": far, "is_flagged": flagged}
+    return replace(look, **seen, known_kind=kind, stands=stands)

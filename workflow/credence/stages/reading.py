@@ -12,11 +12,12 @@ from credence.novelty.space import Space, fit_composition, fit_vectors
 from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Labelled, Strings, label
 from credence.problems import Problem, gathering, raise_any, refuse
 from credence.progress import echo
+from credence.proteins import Proteins
 from credence.records import parse_json, refuse_pipe, short
 from credence.relatives.pack import kind_of
 from credence.stages.settings import TABLE_KEYS, set_problems
 from credence.tables.contract import Clusters, Groups, read_clusters, read_groups
-from credence.tables.fasta import Fasta, Match, read_fasta
+from credence.tables.fasta import Fasta, Match, match_ids, read_fasta
 from credence.tables.formats import BY_NAME, TableSpec
 from credence.tables.joining import concatenate, match_rows, require_different
 from credence.tables.labels import Labels, attach_labels, labels_from_headers, read_labels
@@ -115,15 +116,9 @@ def require_labels(samples: Samples, where: str) -> Integers:
     if samples.true_class is None:
         remedy = "Give labels: a table of id and label, or a pattern for FASTA headers."
         raise refuse(where, "the table has no true classes.", remedy)
-    raise_any(
-        Problem(
-            where,
-            f"{samples.predictions.ids[row]!r} has no true class.",
-            "Give it one, or remove its row.",
-            int(samples.lines[row]),
-        )
-        for row in np.flatnonzero(samples.true_class == UNKNOWN_CLASS)
-    )
+    unknown, remedy = samples.true_class == UNKNOWN_CLASS, "Give it one, or remove its row."
+    rows = zip(samples.predictions.ids[unknown], samples.lines[unknown].tolist(), strict=True)
+    raise_any(Problem(where, f"{id_!r} has no true class.", remedy, line) for id_, line in rows)
     return samples.true_class
 
 
@@ -165,14 +160,10 @@ class LabelledTables:
 
     def calibrating(self, samples: Samples, weights: str) -> CalibrationSet:
         """Return those of the proteins that calibrate, with their clusters and weights."""
-        return choose_calibration(
-            samples,
-            self.tables[0],
-            None if self.groups is None else read_groups(Path(self.groups)),
-            None if self.clusters is None else read_clusters(Path(self.clusters)),
-            weights,
-            (self.groups or "groups", self.clusters or "clusters"),
-        )
+        groups = None if self.groups is None else read_groups(Path(self.groups))
+        clusters = None if self.clusters is None else read_clusters(Path(self.clusters))
+        names = (self.groups or "groups", self.clusters or "clusters")
+        return choose_calibration(samples, self.tables[0], groups, clusters, weights, names)
 
 
 def choose_calibration(
@@ -243,6 +234,15 @@ def read_proteins(path: str, match: str) -> Fasta:
     return read_fasta(Path(path), cast(Match, match))
 
 
+def proteins_of(ids: Strings, path: str | None, match: str, where: str) -> Proteins:
+    """Return proteins with their sequences of a FASTA file; without one, with blanks."""
+    if path is None:
+        return Proteins(ids, np.full(len(ids), "", dtype=object))
+    fasta = read_proteins(path, match)
+    rows = match_ids(ids, fasta, cast(Match, match), table=where, proteins=path)
+    return Proteins(ids, fasta.sequences[rows])
+
+
 def read_sequences(paths: Sequence[str], match: str) -> dict[str, str]:
     """Return the sequence of each protein of some FASTA files, by its id."""
     found: dict[str, str] = {}
@@ -281,13 +281,11 @@ def labels_as_stated(labels: Mapping[str, Any], proteins: str | None, match: str
     raise_any(set_problems("--labels", {"labels": labels}, ["labels"]))
     if labels.get("pattern") is not None:
         if proteins is None:
-            raise refuse(
-                "--labels", "a pattern is for FASTA headers.", "Give the file with --proteins."
-            )
+            what = "a pattern is for FASTA headers."
+            raise refuse("--labels", what, "Give the file with --proteins.")
         fasta = read_proteins(proteins, match)
-        return labels_from_headers(
-            proteins, fasta.ids, fasta.headers, fasta.lines, labels["pattern"]
-        )
+        known = fasta.ids, fasta.headers, fasta.lines
+        return labels_from_headers(proteins, *known, labels["pattern"])
     if not isinstance(labels.get("table"), str):
         raise refuse("--labels", "there is no table.", 'Write it like {"table": "labels.tsv"}.')
     return read_labels(
@@ -369,9 +367,8 @@ def json_settings(text: str, option: str) -> Mapping[str, Any]:
     try:
         settings = parse_json(text)
     except ValueError as error:
-        raise refuse(
-            option, f"{short(repr(text))} is not JSON.", f"Write settings {like}"
-        ) from error
+        what = f"{short(repr(text))} is not JSON."
+        raise refuse(option, what, f"Write settings {like}") from error
     if settings is not None and not isinstance(settings, dict):
         raise refuse(option, f"{short(repr(text))} is no settings.", f"Write them {like}")
     return settings or {}

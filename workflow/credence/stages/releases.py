@@ -18,19 +18,9 @@ from credence.problems import Problem, gathering, nearest, raise_any, refuse
 from credence.progress import echo
 from credence.records import from_record, json_text, to_record
 from credence.relatives.pack import CALIBRATION, SET_ASIDE, TEST
+from credence.releases import files
 from credence.releases.attaching import ADDED, OUTCOMES
 from credence.releases.compare import Comparison, ReleaseData, compare
-from credence.releases.files import (
-    FILE,
-    Release,
-    ReleaseCounts,
-    counts_by_class,
-    read_attach_summary,
-    read_attached,
-    read_release,
-    set_digest,
-    write_release,
-)
 from credence.report.html import render_sections
 from credence.report.sections.releases import sections_of_step
 from credence.stages import reading
@@ -65,40 +55,42 @@ def record_release(
 ) -> None:
     """Write the record of a release, and what is published of it."""
     reading.require_other((out,), [parent, samples, groups, calibration, summary, attached])
-    trove = None if attached is None else read_attach_summary(Path(attached))
+    trove = None if attached is None else files.read_attach_summary(Path(attached))
     made_by = [None if summary is None else read_summary(Path(summary)), trove]
     read = reading.read_set((samples,), reading.table_spec((samples,), samples_format, {}))
     true_class = reading.require_labels(read, samples)
     role, cluster = _places(read, Path(samples), Path(groups))
     calibrates = role == CALIBRATION
-    release = Release(
+    release = files.Release(
         name=name,
         number=number,
         date=date,
-        parent=None if parent is None else read_release(Path(parent)).digest,
-        set=set_digest(Path(samples), Path(groups)),
+        parent=None if parent is None else files.read_release(Path(parent)).digest,
+        set=files.set_digest(Path(samples), Path(groups)),
         inputs=tuple(entry for one in made_by if one is not None for entry in one.inputs),
-        counts=ReleaseCounts(
+        counts=files.ReleaseCounts(
             n_proteins=read.n_samples,
             n_calibration=int(calibrates.sum()),
             n_clusters=len(set(cluster[calibrates])),
             n_set_aside=int((role == SET_ASIDE).sum()),
             by_class=dict(
-                counts_by_class(read.predictions.class_names, true_class[calibrates].tolist())
+                files.counts_by_class(
+                    read.predictions.class_names, true_class[calibrates].tolist()
+                )
             ),
         ),
         attach=None if trove is None else trove.counts,
         calibrations={Path(calibration).stem: sha256_of(Path(calibration))},
     )
-    write_release(Path(out), release)
+    files.write_release(Path(out), release)
     if publish is not None:
         # What is of use to people, tables safe for a spreadsheet.
         folder = Path(publish)
         write_contract(folder / GROUPS, read_groups(Path(groups)), spreadsheet_safe=True)
         if attached is not None:
-            table = read_attached(Path(attached).parent / ATTACHED)
+            table = files.read_attached(Path(attached).parent / ATTACHED)
             writing.write_table(folder / ATTACHED, table, spreadsheet_safe=True)
-        for source, target in ((calibration, PUBLISHED), (out, FILE)):
+        for source, target in ((calibration, PUBLISHED), (out, files.FILE)):
             with writing.open_output(folder / target) as handle:
                 handle.write(Path(source).read_bytes())
     echo(f"Wrote {out}: {release.counts.n_calibration} proteins calibrate.")
@@ -138,12 +130,9 @@ def compare_releases(
         writing.check_table_ending(Path(table_path))
     first, second = read_pair(Path(older), Path(newer), method)
     if out is not None and table is None and not second.has_proteins:
-        raise refuse(
-            newer,
-            "there are no proteins here whose confidences could be compared.",
-            "Give a score table with --table, or the release's folder in results/; "
-            "--classes and --page need no proteins.",
-        )
+        what = "there are no proteins here whose confidences could be compared."
+        remedy = "Give a score table with --table, or the release's folder in results/; "
+        raise refuse(newer, what, f"{remedy}--classes and --page need no proteins.")
     file = second.file
     stated = file.settings.get("options", {})
     options = from_record(FitOptions, stated, f"{newer}, settings.options", REBUILD)
@@ -179,9 +168,8 @@ def compare_releases(
     if page is not None:
         names = f"{step.older.name} → {step.newer.name}"
         provenance = Provenance(run=names, title="What changed", credence_version=__version__)
-        writing.write_text(
-            Path(page), render_sections(provenance, sections_of_step(step), step.schema)
-        )
+        text = render_sections(provenance, sections_of_step(step), step.schema)
+        writing.write_text(Path(page), text)
     lines = (*step.sentences, f"Wrote {', '.join(written)}.")
     click.echo(json_text(step) if as_json else "\n".join(lines), nl=not as_json, err=not as_json)
 
@@ -193,9 +181,8 @@ def _class_columns(step: ReleaseStep) -> dict[str, list[Any]]:
         row: dict[str, Any] = {"class": entry.class_name}
         chosen = {part.name: (part.before, part.after) for part in entry.parameters}
         for name in ("n_true", "n_predicted", "n_correct", "n_clusters", *names):
-            pair = (
-                chosen.get(name, (math.nan, math.nan)) if name in names else getattr(entry, name)
-            )
+            nothing = (math.nan, math.nan)
+            pair = chosen.get(name, nothing) if name in names else getattr(entry, name)
             row |= {f"{name}_before": pair[0], f"{name}_after": pair[1]}
         row["score"] = entry.score
         for word, change in (("confidence", entry.change), ("share", entry.share)):
@@ -216,7 +203,7 @@ class Source:
 
     path: Path  # As the user gave it
     file: CalibrationFile  # Of the method compared
-    release: Release | None  # None for a calibration file alone
+    release: files.Release | None  # None for a calibration file alone
 
     @property
     def has_proteins(self) -> bool:
@@ -226,8 +213,8 @@ class Source:
 
 def read_pair(older: Path, newer: Path, method: str | None) -> tuple[Source, Source]:
     """Return two sources of one method, classes and scale; refuse all that differs."""
-    older, newer = (path.parent if path.name == FILE else path for path in (older, newer))
-    found: list[tuple[Release | None, dict[str, CalibrationFile]]] = []
+    older, newer = (path.parent if path.name == files.FILE else path for path in (older, newer))
+    found: list[tuple[files.Release | None, dict[str, CalibrationFile]]] = []
     problems: list[Problem] = []
     for path in (older, newer):
         with gathering(problems):
@@ -243,7 +230,9 @@ def read_pair(older: Path, newer: Path, method: str | None) -> tuple[Source, Sou
     return sources
 
 
-def _read(path: Path, with_others: bool) -> tuple[Release | None, dict[str, CalibrationFile]]:
+def _read(
+    path: Path, with_others: bool
+) -> tuple[files.Release | None, dict[str, CalibrationFile]]:
     """Return the release, if it is one, and its calibrations, by method `with_others` too."""
     if not path.exists():
         what = "there is no such file or folder."
@@ -251,11 +240,11 @@ def _read(path: Path, with_others: bool) -> tuple[Release | None, dict[str, Cali
     if path.is_file():
         file = read_calibration(path)
         return None, {file.method_spec: file}
-    if not (path / FILE).is_file():
+    if not (path / files.FILE).is_file():
         remedy = "Give a folder of results/<run>/releases or reports/<run>/releases."
-        raise refuse(str(path), f"this is no release: it has no {FILE}.", remedy)
-    release = read_release(path)
-    files: dict[str, CalibrationFile] = {}
+        raise refuse(str(path), f"this is no release: it has no {files.FILE}.", remedy)
+    release = files.read_release(path)
+    found: dict[str, CalibrationFile] = {}
     problems: list[Problem] = []
     with gathering(problems):
         _require_unchanged(path, release)
@@ -268,30 +257,28 @@ def _read(path: Path, with_others: bool) -> tuple[Release | None, dict[str, Cali
             if not calibration.is_file():
                 raise refuse(str(calibration), "there is no such file.", REBUILD)
             if sha256_of(calibration) not in release.calibrations.values():
-                what = (
-                    f"its digest is not that of {FILE}: it was changed, or is of another release."
-                )
-                raise refuse(str(calibration), what, REBUILD)
+                what = f"its digest is not that of {files.FILE}: it was changed, or is of another "
+                raise refuse(str(calibration), f"{what}release.", REBUILD)
             file = read_calibration(calibration)
-            files[file.method_spec] = file
+            found[file.method_spec] = file
     for calibration in sorted(set(folder.glob("*.json")) - set(named)) if with_others else ():
         with gathering(problems):
             file = read_calibration(calibration)
             if file.release == release.set:
-                files[file.method_spec] = file
+                found[file.method_spec] = file
     raise_any(problems)
-    return release, files
+    return release, found
 
 
-def _require_unchanged(path: Path, release: Release) -> None:
+def _require_unchanged(path: Path, release: files.Release) -> None:
     """Refuse a release whose proteins are not those it was made of."""
     samples, groups = path / SAMPLES, path / GROUPS
     if not samples.exists():
         return
     if not groups.exists():
         raise refuse(str(groups), "there is no such file.", REBUILD)
-    if set_digest(samples, groups) != release.set:
-        what = f"{SAMPLES} and {GROUPS} are not those of {FILE}: one of them was changed."
+    if files.set_digest(samples, groups) != release.set:
+        what = f"{SAMPLES} and {GROUPS} are not those of {files.FILE}: one of them was changed."
         raise refuse(str(path), what, REBUILD)
 
 
@@ -305,17 +292,15 @@ def _method(
     common = [name for name in first if name in second]
     if wanted is not None:
         if wanted not in common:
-            raise refuse(
-                "--method", f"{wanted!r} is not in both.",
-                nearest(wanted, common) if common else f"They have {_list([*first, *second])}.",
-            )  # fmt: skip
+            known = f"They have {_list([*first, *second])}."
+            remedy = nearest(wanted, common) if common else known
+            raise refuse("--method", f"{wanted!r} is not in both.", remedy)
         return wanted
     if not common:
-        raise refuse(
-            str(newer),
-            f"it has {_list([*second])}, and {older} has {_list([*first])}: no method in common.",
-            "Compare calibrations of one method.",
+        what = (
+            f"it has {_list([*second])}, and {older} has {_list([*first])}: no method in common."
         )
+        raise refuse(str(newer), what, "Compare calibrations of one method.")
     if len(common) > 1:
         what = f"both have several methods: {_list(common)}."
         raise refuse("--method", what, "Name one of them.")
@@ -361,7 +346,9 @@ def release_data(source: Source) -> ReleaseData:
         n_calibration=int(held.get("n", 0)),
         n_correct=int(held.get("n_correct", 0)),
         n_clusters=int(held.get("n_clusters", 0)),
-        outcomes=outcomes_of(read_attached(attached)) if release and attached.is_file() else (),
+        outcomes=outcomes_of(files.read_attached(attached))
+        if release and attached.is_file()
+        else (),
     )
     return ReleaseData(state, source.file.calibration, counts, labelled, test)
 
@@ -384,9 +371,8 @@ def _proteins(source: Source) -> tuple[Labelled, Labelled]:
         raise refuse(str(path), "it has no true classes.", REBUILD)
     role, cluster = _places(samples, path, source.path / GROUPS)
     everyone = label(samples.predictions, samples.true_class, cluster=cluster)
-    calibrating = reading.weighted(
-        everyone.take(role == CALIBRATION), str(file.counts.get("weights", "none"))
-    )
+    weights = str(file.counts.get("weights", "none"))
+    calibrating = reading.weighted(everyone.take(role == CALIBRATION), weights)
     return calibrating, everyone.take((role == TEST) & (samples.true_class >= 0))
 
 

@@ -13,28 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from credence import findings
 from credence.composition.sameness import warning_of
 from credence.confidence import NOTE_TEXTS, OF_PROTEINS, USES, Note, sentences_of
 from credence.evaluation.use_sets import UseColumns, counts_of, use_set_of
-from credence.findings import (
-    OTHER_CLASSIFIER,
-    ClassifierFinding,
-    DoubtfulLabels,
-    Findings,
-    Genomes,
-    InputFile,
-    Notice,
-    NoveltyFinding,
-    ReleasesFinding,
-    ReleaseStep,
-    Results,
-    Setting,
-    ShiftFinding,
-    SplitFinding,
-    UseLists,
-    UseSet,
-    VerdictSettings,
-)
 from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
 from credence.progress import echo
 from credence.records import from_record, json_text, parse_json, read_record, refuse_pipe, signed
@@ -56,9 +38,9 @@ Made = TypeVar("Made")
 RECORD = "report.json"
 # Field of the findings → what each of its files holds, and the remedy where one is refused.
 OF_SETS: dict[str, tuple[type[Any], str]] = {
-    "novelties": (NoveltyFinding, "Annotate again: credence annotate --novelty-record."),
-    "lists": (UseLists, "Annotate again: credence annotate --lists-record."),
-    "genomes": (Genomes, "Make it again: credence genomes --record."),
+    "novelties": (findings.NoveltyFinding, "Annotate again: credence annotate --novelty-record."),
+    "lists": (findings.UseLists, "Annotate again: credence annotate --lists-record."),
+    "genomes": (findings.Genomes, "Make it again: credence genomes --record."),
 }
 
 
@@ -85,7 +67,7 @@ def report_findings(
     archive: str | None = None,
     further: Sequence[str] = (),
     index: str | None = None,
-) -> Findings:
+) -> findings.Findings:
     """Write the page of findings and its data beside it; return all that it shows."""
     tables = [path for _, *paths in use_sets for path in paths]
     own = [*further, found_in, *tables, *shift, *changes, *lists, *genomes]
@@ -93,45 +75,41 @@ def report_findings(
     require_other((out, archive, index, complete), [*own, *alone])
     for path in filter(None, (metrics, calibration)):
         refuse_pipe(Path(path))
-    found = read_record(Findings, Path(found_in), "Evaluate again: credence evaluate.")
+    found = read_record(findings.Findings, Path(found_in), "Evaluate again: credence evaluate.")
     stated = json_settings(run_json, "--settings")
     found = _with_run(found, stated)
-    summaries = [
-        with_truth(
-            summarise_file(name, Path(confidences), found.results, found.chosen),
-            Path(confidences),
-            dict(truth).get(name),
-        )
-        for name, confidences, _ in use_sets
-    ]
+    summaries = []
+    for name, confidences, _ in use_sets:
+        use_set = summarise_file(name, Path(confidences), found.results, found.chosen)
+        summaries.append(with_truth(use_set, Path(confidences), dict(truth).get(name)))
     inputs = [
         replace(entry, role=f"{OF_USE_SETS}{name}: {entry.role}")
         for name, _, check in use_sets
         for entry in read_summary(Path(check)).inputs
     ]
-    inputs += [InputFile(role, path, sha256_of(Path(path))) for role, path in read]
+    inputs += [findings.InputFile(role, path, sha256_of(Path(path))) for role, path in read]
     read_shifts = [_finding(SHIFT, path, found) for path in shift]
     require_corrected_alike(use_sets, read_shifts)
     notices = _changed(summaries, read_shifts)
     notices += [
-        Notice(f"composition of {shift.name}", sentence, is_warning=True)
+        findings.Notice(f"composition of {shift.name}", sentence, is_warning=True)
         for shift in read_shifts
         for sentence in shift.sentences
     ]
     notices += [notice for use_set in summaries for notice in use_set_notices(use_set)]
+    trained = (findings.ClassifierFinding, classifier)
+    looked_at = (findings.DoubtfulLabels, labels)
     found = replace(
         found,
         use_sets=(*found.use_sets, *summaries),
         shifts=(*found.shifts, *read_shifts),
         notices=(*found.notices, *notices),
-        split=_read_or(found.split, SplitFinding, split, "Split again: credence split."),
-        classifier=_read_or(
-            found.classifier, ClassifierFinding, classifier, "Train again: credence train."
-        ),
+        split=_read_or(found.split, findings.SplitFinding, split, "Split again: credence split."),
+        classifier=_read_or(found.classifier, *trained, "Train again: credence train."),
         releases=_releases(changes) if changes else found.releases,
-        labels=_read_or(found.labels, DoubtfulLabels, labels, "Look again: credence labels."),
+        labels=_read_or(found.labels, *looked_at, "Look again: credence labels."),
         events=found.events if events is None else _finding(EVENTS, events, found),
-        limits=settings_from(VerdictSettings, stated.get("verdict", {})),
+        limits=settings_from(findings.VerdictSettings, stated.get("verdict", {})),
         provenance=replace(found.provenance, inputs=(*found.provenance.inputs, *inputs)),
     )
     for (name, of), paths in zip(OF_SETS.items(), (novelty, lists, genomes), strict=True):
@@ -172,7 +150,7 @@ def _read_or(known: Made | None, kind: type[Made], path: str | None, again: str)
 
 
 def require_corrected_alike(
-    use_sets: Sequence[tuple[str, str, str]], shifts: Sequence[ShiftFinding]
+    use_sets: Sequence[tuple[str, str, str]], shifts: Sequence[findings.ShiftFinding]
 ) -> None:
     """Refuse confidences that are corrected where no composition is shown, and the contrary."""
     shown = {shift.name for shift in shifts}
@@ -190,12 +168,12 @@ def require_corrected_alike(
     raise_any(problems)
 
 
-def use_set_notices(use_set: UseSet) -> list[Notice]:
+def use_set_notices(use_set: findings.UseSet) -> list[findings.Notice]:
     """Return how many proteins carry each note that no method and no score shows."""
     texts = {NOTE_TEXTS[flag] for flag in OF_PROTEINS}
     numbers = {entry.name: int(entry.value) for entry in use_set.notes if entry.name in texts}
     return [
-        Notice("use-set", f"{use_set.name}: {sentence}.", is_warning=True)
+        findings.Notice("use-set", f"{use_set.name}: {sentence}.", is_warning=True)
         for sentence in sentences_of(numbers, use_set.n)
     ]
 
@@ -211,7 +189,9 @@ class RunFacts:
     verdict: Mapping[str, float] = field(default_factory=dict)  # Cut-offs of its checks
 
 
-def _changed(use_sets: Sequence[UseSet], shifts: Sequence[ShiftFinding]) -> list[Notice]:
+def _changed(
+    use_sets: Sequence[findings.UseSet], shifts: Sequence[findings.ShiftFinding]
+) -> list[findings.Notice]:
     """Return a warning for each use-set whose scores are unlike calibration's."""
     found = {
         shift.name: warning_of(shift.sameness)
@@ -223,15 +203,15 @@ def _changed(use_sets: Sequence[UseSet], shifts: Sequence[ShiftFinding]) -> list
         if any(note.name == text for note in use_set.notes):
             found.setdefault(use_set.name, text)
     return [
-        Notice(OTHER_CLASSIFIER, f"{name}: {text}.", is_warning=True)
+        findings.Notice(findings.OTHER_CLASSIFIER, f"{name}: {text}.", is_warning=True)
         for name, text in found.items()
     ]
 
 
-def _with_run(findings: Findings, settings: Mapping[str, Any]) -> Findings:
+def _with_run(found: findings.Findings, settings: Mapping[str, Any]) -> findings.Findings:
     """Return findings that say what the run is called and how it was set."""
     from_record(RunFacts, settings, "--settings", 'Write it like {"run": "lab", "title": "Lab"}.')
-    stated = findings.provenance
+    stated = found.provenance
     provenance = replace(
         stated,
         run=settings.get("run", stated.run),
@@ -239,47 +219,44 @@ def _with_run(findings: Findings, settings: Mapping[str, Any]) -> Findings:
         is_simulated=settings.get("simulated", stated.is_simulated),
     )
     if "settings" in settings:
-        rows = tuple(Setting(*entry) for entry in settings["settings"].items())
+        rows = tuple(findings.Setting(*entry) for entry in settings["settings"].items())
         provenance = replace(provenance, settings=rows)
-    return replace(findings, provenance=provenance)
+    return replace(found, provenance=provenance)
 
 
-def _finding(file: Signed[Any], path: str, findings: Findings) -> Any:
+def _finding(file: Signed[Any], path: str, shown: findings.Findings) -> Any:
     """Return what a file found of use-sets or events; refuse one of other classes."""
     found = file.read(Path(path))
-    if tuple(found.class_names) != findings.results.class_names:
+    if tuple(found.class_names) != shown.results.class_names:
         raise refuse(path, "its classes are not those of the findings.", file.again)
     return found.finding
 
 
-def _releases(paths: Sequence[str]) -> ReleasesFinding:
+def _releases(paths: Sequence[str]) -> findings.ReleasesFinding:
     """Return the chain of releases; refuse steps that do not follow each other."""
-    steps: list[ReleaseStep] = []
+    steps: list[findings.ReleaseStep] = []
     for path in paths:
-        step = read_record(ReleaseStep, Path(path), "Compare again: credence compare.")
+        step = read_record(findings.ReleaseStep, Path(path), "Compare again: credence compare.")
         if steps and step.older.digest != steps[-1].newer.digest:
-            raise refuse(
-                path,
-                f"it begins at {step.older.name}, and the one before it ends at "
-                f"{steps[-1].newer.name}.",
-                "Give --changes in the order of the releases, without gaps.",
-            )
+            what = f"it begins at {step.older.name}, and the one before it ends at "
+            remedy = "Give --changes in the order of the releases, without gaps."
+            raise refuse(path, f"{what}{steps[-1].newer.name}.", remedy)
         steps.append(step)
     releases = (steps[0].older, *(step.newer for step in steps))
-    return ReleasesFinding(releases, tuple(steps))
+    return findings.ReleasesFinding(releases, tuple(steps))
 
 
 def _publish_archive(
-    path: Path, findings: Findings, page: Path, beside: Iterable[str], further: Iterable[str]
+    path: Path, found: findings.Findings, page: Path, beside: Iterable[str], further: Iterable[str]
 ) -> None:
     """Write an archive of the page and of what it rests on."""
     members: dict[str, str | Path] = {
         "index.html": page,
         RECORD: page.parent / RECORD,
-        "findings.json": json_text(signed(findings)),
-        "README.md": readme(findings),
-        "CITATION.cff": citation(findings),
-        "references.bib": bibliography(findings),
+        "findings.json": json_text(signed(found)),
+        "README.md": readme(found),
+        "CITATION.cff": citation(found),
+        "references.bib": bibliography(found),
         MULTIQC: page.parent / MULTIQC,
         **{name: page.parent / name for name in beside},
     }
@@ -288,9 +265,9 @@ def _publish_archive(
         file = Path(text).resolve()
         is_beside = file.is_relative_to(home)
         members[file.relative_to(home).as_posix() if is_beside else file.name] = file
-    name = slug(findings.provenance.run, 0).partition("-")[2] or "run"
+    name = slug(found.provenance.run, 0).partition("-")[2] or "run"
     members[WORKFLOW] = workflow_folder() / "Snakefile"
-    members[METADATA] = json_text(metadata(findings, [*members, writing.SUMS]))
+    members[METADATA] = json_text(metadata(found, [*members, writing.SUMS]))
     writing.write_archive(path, f"credence-{name}", members)
 
 
@@ -307,7 +284,9 @@ def _publish_index(path: Path) -> None:
     writing.write_text(path, render_index(records))
 
 
-def summarise_file(name: str, path: Path, results: Results, chosen: str) -> UseSet:
+def summarise_file(
+    name: str, path: Path, results: findings.Results, chosen: str
+) -> findings.UseSet:
     """Return what a page shows of a table of confidences, however long it is."""
     further = contract.UNCORRECTED_NAMES[1:] if contract.is_corrected(path) else ()
     return _read(path, partial(_summary, name, str(path), results, chosen), further)
@@ -323,8 +302,8 @@ def _read(
 
 
 def _summary(
-    name: str, path: str, results: Results, chosen: str, pieces: Iterable[pa.Table]
-) -> UseSet:
+    name: str, path: str, results: findings.Results, chosen: str, pieces: Iterable[pa.Table]
+) -> findings.UseSet:
     none, nothing = np.empty(0, np.int64), np.empty(0)
     is_none = np.empty(0, np.bool_)
     by_class, by_bin = counts_of(
@@ -358,7 +337,7 @@ def _summary(
     return use_set_of(name, method, results.class_names, (by_class, by_bin), counted)
 
 
-def with_truth(use_set: UseSet, path: Path, table: str | None) -> UseSet:
+def with_truth(use_set: findings.UseSet, path: Path, table: str | None) -> findings.UseSet:
     """Return a use-set with its right predictions counted; refuse a truth that lacks some."""
     if table is None:
         return use_set

@@ -17,6 +17,11 @@ from credence.tables.document import Document, read_document, schema_problems
 
 SHARES = {"additionalProperties": {"type": "number", "minimum": 0, "maximum": 1}}
 UNIQUE = {"uniqueItems": True}
+NAMES = {"type": "array", "minItems": 1, **UNIQUE, "items": {"type": "string"}}
+CELLS = {"cells": {"type": "number", "exclusiveMinimum": 0}}
+PART: dict[str, Any] = {"above": 0, "below": 1}  # a share, neither none nor all
+DRAWS: dict[str, Any] = {"low": 0, "high": 100_000}
+SOME: dict[str, Any] = {"low": 1, "high": 1000}  # jobs
 
 
 @dataclass(frozen=True)
@@ -69,11 +74,7 @@ class SplitSettings:
         "(about 3 minutes for 5,000, 40 for 20,000), or none",
         ("none", "exhaustive", "sample"),
         alone="sample",
-        schema={
-            "properties": {"cells": {"type": "number", "exclusiveMinimum": 0}},
-            "required": ["cells"],
-            "additionalProperties": False,
-        },
+        schema={"properties": CELLS, "required": ["cells"], "additionalProperties": False},
     )
     strict: str = setting(
         "join",
@@ -116,10 +117,8 @@ class ClassifierSettings:
         11,
         "groups of whole clusters; a score is the sum of one network fewer, of as many with a "
         "test_group alone",
-        low=3,
-        high=100,
-        option="--number-of-groups",
-    )
+        low=3, high=100, option="--number-of-groups",
+    )  # fmt: skip
     width: int = setting(256, "of a network's first layer, at most", low=1, high=100_000)
     penalty: float = setting(5.0, "of squared weights, against learning by heart", low=0)
     rate: float = setting(0.001, "of learning", above=0, below=1)
@@ -148,15 +147,11 @@ class CalibrationSettings:
         "none", "none: each protein counts 1; cluster: each cluster counts 1", ("none", "cluster")
     )
     min_positives: float = setting(
-        10.0,
-        "below this effective number a class has its overall share only",
-        low=1,
-        high=1_000_000,
-    )
-    level: float = setting(0.95, "coverage of the pointwise intervals", above=0, below=1)
-    draws: int = setting(
-        200, "bootstrap draws over clusters; 0: no intervals", low=0, high=100_000
-    )
+        10.0, "below this effective number a class has its overall share only",
+        low=1, high=1_000_000,
+    )  # fmt: skip
+    level: float = setting(0.95, "coverage of the pointwise intervals", **PART)
+    draws: int = setting(200, "bootstrap draws over clusters; 0: no intervals", **DRAWS)
 
 
 @dataclass(frozen=True)
@@ -169,19 +164,14 @@ class ShiftSettings:
         option="--estimator",
     )
     composition: Mapping[str, float] | None = setting(
-        None,
-        "shares that you state: {Portal: 0.2, Other: 0.8}; classes not named have none",
-        option="--stated",
-        schema=SHARES,
-    )
+        None, "shares that you state: {Portal: 0.2, Other: 0.8}; classes not named have none",
+        option="--stated", schema=SHARES,
+    )  # fmt: skip
     level: float | None = setting(
-        None, "coverage of the intervals; null: that of calibration", above=0, below=1
+        None, "coverage of the intervals; null: that of calibration", **PART
     )
     draws: int | None = setting(
-        None,
-        "bootstrap draws over clusters and rows; null: those of calibration",
-        low=0,
-        high=100_000,
+        None, "bootstrap draws over clusters and rows; null: those of calibration", **DRAWS
     )
 
 
@@ -190,11 +180,7 @@ class SetsSettings:
     """Prediction sets: the classes that a protein may well be of, where every class is scored."""
 
     level: float | None = setting(
-        0.9,
-        "how often the true class is in its set; null: no sets",
-        above=0,
-        below=1,
-        option="--sets",
+        0.9, "how often the true class is in its set; null: no sets", **PART, option="--sets"
     )
     kind: str = setting(
         "class_wise",
@@ -210,19 +196,13 @@ class ListsSettings:
     """Which predictions can be used: lists of each use-set, thresholds of each class."""
 
     error: tuple[float, ...] = setting(
-        (0.05, 0.1),
-        "shares of wrong ones, for each a list of each use-set; [] for none",
-        above=0,
-        below=1,
-        schema=UNIQUE,
-    )
+        (0.05, 0.1), "shares of wrong ones, for each a list of each use-set; [] for none",
+        **PART, schema=UNIQUE,
+    )  # fmt: skip
     precision: tuple[float, ...] = setting(
-        (0.5, 0.8, 0.9, 0.95, 0.99),
-        "shares of right ones, for each a threshold of each class",
-        above=0,
-        below=1,
-        schema=UNIQUE,
-    )
+        (0.5, 0.8, 0.9, 0.95, 0.99), "shares of right ones, for each a threshold of each class",
+        **PART, schema=UNIQUE,
+    )  # fmt: skip
     certainty: float = setting(0.95, "of guarantees and of bounds", above=0.5, below=1)
     calls: tuple[str, ...] = setting(
         (), "classes whose calls count in a genome; [] for all", schema=UNIQUE
@@ -242,17 +222,7 @@ class EventsSettings:
         (), "of predicted_class, two_best, three_best, each_class", schema=UNIQUE
     )
     groups: Mapping[str, Any] = setting(
-        {},
-        "named groups of classes",
-        option="--named",
-        schema={
-            "additionalProperties": {
-                "type": "array",
-                "minItems": 1,
-                "uniqueItems": True,
-                "items": {"type": "string"},
-            }
-        },
+        {}, "named groups of classes", option="--named", schema={"additionalProperties": NAMES}
     )
     rules: Mapping[str, str] = setting(
         {},
@@ -276,11 +246,9 @@ class EventsSettings:
         "after",
     )
     folds: int = setting(
-        10,
-        "parts of whole clusters that are left out in turn, to tune and to judge",
-        low=2,
-        high=1000,
-    )
+        10, "parts of whole clusters that are left out in turn, to tune and to judge",
+        low=2, high=1000,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -297,11 +265,9 @@ class NoveltySettings:
         32, "greatest number of axes of the space in which they lie", low=2, high=1000
     )
     flag: float = setting(
-        0.95,
-        "flagged: farther from all known families than this share of new families is",
-        low=0,
-        high=1,
-    )
+        0.95, "flagged: farther from all known families than this share of new families is",
+        low=0, high=1,
+    )  # fmt: skip
     foils: str | None = setting(
         None, "FASTA of proteins of no class of interest: how many of them are noticed"
     )
@@ -325,19 +291,13 @@ class ScatterSettings:
     """What is divided into jobs, for several cores or a cluster; results are the same bytes."""
 
     annotate: int | None = setting(
-        None, "jobs that annotate each use-set; null: one a gigabyte", low=1, high=1000
+        None, "jobs that annotate each use-set; null: one a gigabyte", **SOME
     )
     cluster: int | None = setting(
-        None,
-        "jobs that search for relatives; null: one for each 30 MB of sequences",
-        low=1,
-        high=1000,
+        None, "jobs that search for relatives; null: one for each 30 MB of sequences", **SOME
     )
     audit: int | None = setting(
-        None,
-        "jobs of an exhaustive audit; null: one for each hour or so of one core",
-        low=1,
-        high=1000,
+        None, "jobs of an exhaustive audit; null: one for each hour or so of one core", **SOME
     )
     evaluate: str = setting(
         "auto",
@@ -384,15 +344,9 @@ class Settings:
 
 # The settings that say how a table is read, each with its default.
 TABLE_KEYS: dict[str, Any] = {
-    "format": None,
-    "scale": None,
-    "columns": {},
-    "synonyms": {},
-    "sum_to_scale": None,
-    "pooling": "sum",
-    "genome": None,
-}
-
+    "format": None, "scale": None, "columns": {}, "synonyms": {}, "sum_to_scale": None,
+    "pooling": "sum", "genome": None,
+}  # fmt: skip
 
 MAIN_TOOL = "main"  # what the tool of the calibration set is called beside others
 
@@ -453,37 +407,28 @@ def _names(section: type[Any], *but: str) -> tuple[str, ...]:
 
 _COUNTED = ("weights", "min_positives")
 _FITTED = (*_COUNTED, "level", "draws")
+_WEIGHED = ("weights", "level", "draws")
+_THRESHOLDS = ("precision", "certainty")
+_LISTED = {"calibration": ("level",), "lists": ("error", "certainty")}
 _RELATED = ("engine", "identity", "coverage", "chance")
+_FOUND = {"clustering": _RELATED, "split": ("both_sides",)}
 # Stage → section → the settings that it reads. A change of any other leaves its
 # results as they are, so its rule is not run again.
 USES: dict[str, dict[str, tuple[str, ...]]] = {
-    "cluster": {"clustering": _RELATED, "split": ("both_sides",)},
+    **dict.fromkeys(("cluster", "predict", "attach"), _FOUND),
     "split": {"clustering": ("identity", "coverage", "chance"), "split": _names(SplitSettings)},
     "train": {
         "clustering": _RELATED,
         "split": _names(SplitSettings, "groups", "test_group", "recipe"),
         "classifier": _names(ClassifierSettings, "vectors", "retrain"),
     },
-    "predict": {"clustering": _RELATED, "split": ("both_sides",)},
-    "attach": {"clustering": _RELATED, "split": ("both_sides",)},
-    "combine": {"calibration": ("weights", "level", "draws")},
+    "combine": {"calibration": _WEIGHED},
     "fit": {"calibration": ("method", *_FITTED), "sets": ("level", "kind")},
     "crossfit": {"calibration": _COUNTED, "evaluation": ("folds",)},
-    "evaluate": {
-        "calibration": _FITTED,
-        "lists": ("precision", "certainty"),
-        "evaluation": ("folds",),
-    },
-    "thresholds": {
-        "calibration": ("weights", "level", "draws"),
-        "lists": ("precision", "certainty"),
-    },
-    "annotate": {
-        "calibration": ("level",),
-        "lists": ("error", "certainty"),
-        "novelty": ("parts",),
-    },
-    "gather": {"calibration": ("level",), "lists": ("error", "certainty")},
+    "evaluate": {"calibration": _FITTED, "lists": _THRESHOLDS, "evaluation": ("folds",)},
+    "thresholds": {"calibration": _WEIGHED, "lists": _THRESHOLDS},
+    "annotate": _LISTED | {"novelty": ("parts",)},
+    "gather": _LISTED,
     "list": {"calibration": ("level",), "lists": ("certainty",)},
     "genomes": {"calibration": ("level",), "lists": ("calls",)},
     "shift": {"calibration": _COUNTED, "shift": _names(ShiftSettings)},

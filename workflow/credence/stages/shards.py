@@ -72,10 +72,8 @@ def annotate_shards(
         "need the rows of all tables at once."
     )
     if changed:
-        what = (
-            f"{len(changed)} of them have scores unlike those in calibration, as their notes say"
-        )
-        echo(f"{out}: {what}; the first is {changed[0]}.")
+        what = "of them have scores unlike those in calibration, as their notes say"
+        echo(f"{out}: {len(changed)} {what}; the first is {changed[0]}.")
     echo_sentences(given.annotation, count["rows"], out, given)
     if ids_across and not problems:
         with gathering(problems):
@@ -109,13 +107,8 @@ def _write(
     predictions = (samples.predictions for samples in pieces())
     sameness = sameness_of(annotation.file, annotation.shift, predictions)
     annotation = replace(annotation, is_changed=sameness is not None and sameness.is_changed)
-    writer = TableWriter(
-        shard.target,
-        annotation.names,
-        spreadsheet_safe=given.spreadsheet_safe,
-        in_six_decimals=given.six_decimals,
-    )
-    with writer:
+    how: Any = {"spreadsheet_safe": given.spreadsheet_safe, "in_six_decimals": given.six_decimals}
+    with TableWriter(shard.target, annotation.names, **how) as writer:
         here = ((shard.source, samples) for samples in pieces())
         for columns, _ in given.columns(annotation, here):
             writer.write(columns)

@@ -123,22 +123,16 @@ def find_shift(
     corrected = Corrected(*seen, plain, adjusted, not method.needs.is_vector)
     found = summarise_shift(name, estimator.name, method.text, corrected, options, error)
     found = replace(found, curves=curves_of(corrected), reference=estimator.reference)
-    sameness = None if look is None else look.found()
-    return stage_files.ShiftFile(
-        found.method,
-        labelled.predictions.class_names,
-        float(labelled.predictions.scale),
-        replace(found, sameness=sameness),
-        corrected.adjusted,
-        _held_out(moved, unseen, composition),
-    )
+    found = replace(found, sameness=None if look is None else look.found())
+    known = (found.method, labelled.predictions.class_names, float(labelled.predictions.scale))
+    held_out = _held_out(moved, unseen, composition)
+    return stage_files.ShiftFile(*known, found, corrected.adjusted, held_out)
 
 
 def _held_out(moved: Labelled, unseen: Floats, composition: estimate.Composition) -> HeldOut:
     """Return what proteins held out show at the estimated mix, even where less is applied."""
-    weight, used = (
-        np.nan_to_num(w) for w in (composition.estimated_weight, composition.fit_weight)
-    )
+    weights = (composition.estimated_weight, composition.fit_weight)
+    weight, used = map(np.nan_to_num, weights)
     part = np.divide(weight, used, out=np.ones_like(used), where=used > 0)
     whole = moved.reweighted(moved.weight * part[moved.true_class])
     return held_out_of(whole, unseen, mix_draws(weight, composition.weight_draws))
@@ -198,9 +192,8 @@ def _method(
     if file is None:
         chosen = parse_method(method or CalibrationSettings().method, "--method")
         require_correctable(chosen, "--method")
-        raise_any(
-            stage_files.need_problems(chosen.text, chosen.needs, labelled.predictions, where)
-        )
+        known = labelled.predictions
+        raise_any(stage_files.need_problems(chosen.text, chosen.needs, known, where))
         return chosen, chosen.build(options).fit(labelled)
     chosen = parse_method(file.method_spec, str(calibration))
     require_correctable(chosen, str(calibration))

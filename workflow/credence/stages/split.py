@@ -27,19 +27,10 @@ from credence.relatives.pack import CALIBRATION, TEST
 from credence.relatives.pairs import Thresholds
 from credence.relatives.pieces import AUDIT, STEPS, Pieces, UnfinishedError
 from credence.relatives.strict import Split, SplitOptions, split, split_by_recipe
-from credence.stages.reading import (
-    read_proteins,
-    read_set,
-    require_labels,
-    require_other,
-    rows_of,
-    stated_spec,
-    training_ids,
-)
+from credence.stages import reading
 from credence.stages.settings import Settings, SplitSettings
 from credence.tables import contract
 from credence.tables.digests import package_digest
-from credence.tables.fasta import match_ids
 from credence.tables.text import lines_of
 from credence.tables.writing import atomic, write_record
 
@@ -66,8 +57,8 @@ def cluster_proteins(
     if relatives is not None and training is None:
         what = "there is no training set."
         raise refuse("--relatives", what, "Give --training, or leave it out.")
-    require_other((out, relatives), [proteins, training, clstr])
-    ours = read_proteins(proteins, match)
+    reading.require_other((out, relatives), [proteins, training, clstr])
+    ours = reading.read_proteins(proteins, match)
     learnt = read_training(training, match, ours)
     everything = join([ours, learnt])
     chosen = settings.clustering.engine, thresholds_of(settings), threads, timeout
@@ -87,10 +78,8 @@ def cluster_proteins(
         pairs = training_relatives(ours, learnt, engine, settings, threads)
         contract.write_contract(Path(relatives), pairs)
         echo(f"Wrote {relatives}: {len(pairs.ids)} with a relative in training.")
-    table = contract.Clusters(
-        everything.ids, found.cluster, found.representative, found.identity, found.coverage
-    )
-    contract.write_contract(Path(out), table)
+    columns = found.cluster, found.representative, found.identity, found.coverage
+    contract.write_contract(Path(out), contract.Clusters(everything.ids, *columns))
     remove_pieces(kept)
     sizes = Counter(found.cluster.tolist())
     largest = max(sizes.values(), default=0)
@@ -167,8 +156,8 @@ def read_training(path: str | None, match: str, beside: Proteins) -> Proteins:
     """Return what a classifier learnt from, under names that no protein beside it has."""
     if path is None:
         return join([])
-    learnt = read_proteins(path, match)
-    return Proteins(training_ids(learnt.ids, beside.ids), learnt.sequences)
+    learnt = reading.read_proteins(path, match)
+    return Proteins(reading.training_ids(learnt.ids, beside.ids), learnt.sequences)
 
 
 def _given(clstr: str, proteins: Proteins, match: str) -> GivenEngine:
@@ -198,22 +187,20 @@ def split_tables(
     asked: Collection[str],
 ) -> None:
     """Write the group and role of each protein; settings `asked` for by name must be possible."""
-    require_other((out,), [*tables, clusters, training, relatives, proteins])
+    reading.require_other((out,), [*tables, clusters, training, relatives, proteins])
     settings = replace(settings, split=in_effect(settings.split, clusters, proteins, asked))
-    samples = read_set(tables, stated_spec(tables, format_, spec_json))
-    true_class, ids = require_labels(samples, tables[0]), samples.predictions.ids
-    ours = Proteins(ids, np.full(len(ids), "", dtype=object))
-    if proteins is not None:
-        fasta, by = read_proteins(proteins, match), "full" if match == "full" else "first_word"
-        rows = match_ids(ids, fasta, by, table=tables[0], proteins=proteins)  # type: ignore[arg-type]
-        ours = Proteins(ids, fasta.sequences[rows])
+    samples = reading.read_set(tables, reading.stated_spec(tables, format_, spec_json))
+    true_class, ids = reading.require_labels(samples, tables[0]), samples.predictions.ids
+    ours = reading.proteins_of(ids, proteins, match, tables[0])
     learnt = read_training(training, match, ours)
     everyone = join([ours, learnt])
     cluster, made_by = everyone.ids, "none"
     if clusters is not None:
         known = contract.read_clusters(Path(clusters))
         made_by = "table" if own_clusters or np.isnan(known.identity).all() else "aligned"
-        cluster = known.cluster[rows_of(everyone.ids, training or tables[0], known.ids, clusters)]
+        cluster = known.cluster[
+            reading.rows_of(everyone.ids, training or tables[0], known.ids, clusters)
+        ]
     related = None if relatives is None else contract.read_relatives(Path(relatives))
     is_exhaustive = _is_audited(settings.split) and _cells(settings.split.audit) is None
     reason = "" if is_exhaustive else "only an exhaustive audit has pieces."
@@ -384,10 +371,8 @@ def split_messages(found: SplitFinding, settings: SplitSettings) -> list[str]:
     if found.is_audited:
         lines += _audit(found)
         if found.worst and found.strict == "report":
-            remedy = (
-                "leave --recipe phanns out" if is_phanns else "give --strict join or set_aside"
-            )
-            lines.append(f"To end that, {remedy}.")
+            remedy = "give --strict join or set_aside"
+            lines.append(f"To end that, {'leave --recipe phanns out' if is_phanns else remedy}.")
     return lines
 
 
@@ -401,9 +386,8 @@ def _audit(found: SplitFinding) -> list[str]:
     covered = "both" if found.both_sides else "the shorter one"
     lines = []
     if found.n_joined:
-        lines.append(
-            f"{found.n_joined} clusters were joined with others, for what the audit found."
-        )
+        what = "were joined with others, for what the audit found"
+        lines.append(f"{found.n_joined} clusters {what}.")
     counted, bound = f"{n_crossing} of all {n_examined}", ""
     if not found.is_exhaustive:
         counted = f"{n_crossing} of {n_examined} proteins examined"

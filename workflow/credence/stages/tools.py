@@ -63,14 +63,12 @@ def read_tools(tools: Sequence[ToolSet], main: Samples) -> dict[str, ReadTool]:
             own = replace(own, class_names=own.class_names + more)  # where only the best is named
             found[entry.name] = ReadTool(entry, own, classes)
             if not set(known) & set(own.ids):
-                what = (
-                    f"none of its {plural(own.n_samples, 'protein')} is in the calibration set, "
-                    f"where ids are like {known[0]!r} and here like {own.ids[0]!r}."
-                )
+                what = f"none of its {plural(own.n_samples, 'protein')} is in the calibration set"
+                alike = f"where ids are like {known[0]!r} and here like {own.ids[0]!r}"
                 remedy = (
                     f"Give the scores of the same proteins, or leave the tool {entry.name!r} out."
                 )
-                raise refuse(entry.scores[0], what, remedy)
+                raise refuse(entry.scores[0], f"{what}, {alike}.", remedy)
     raise_any(problems)
     return found
 
@@ -90,16 +88,10 @@ def mapped(
             what = f"{target!r}, to which the tool {entry.name!r} maps {name!r}, is no class."
             problems.append(Problem(where, what, nearest(target, run), column=column))
         classes[name] = target or ""
-    problems += [
-        Problem(
-            where,
-            f"nothing says which class {name!r} of the tool {entry.name!r} is.",
-            f"Write classes: {{{json.dumps(name, ensure_ascii=False)}: one of {', '.join(run)}, "
-            "or null}.",
-        )
-        for name in own.class_names
-        if name not in classes
-    ]
+    for name in (name for name in own.class_names if name not in classes):
+        what = f"nothing says which class {name!r} of the tool {entry.name!r} is."
+        stated = f"{json.dumps(name, ensure_ascii=False)}: one of {', '.join(run)}, or null"
+        problems.append(Problem(where, what, f"Write classes: {{{stated}}}."))
     if not problems and not any(classes.values()):
         what = f"no class of the tool {entry.name!r} is mapped to one of the run."
         problems.append(Problem(where, what, "Map one with classes, or leave the tool out."))
@@ -151,11 +143,8 @@ def combine_tables(
     )
     log_p = in_table_order(whole.combined(whole.stated(every)), own.class_names)
     log_p[rows] = held_out
-    write_samples(
-        Path(out),
-        replace(main, predictions=from_scores(own.ids, own.class_names, np.exp(log_p), 1.0, 0.0)),
-        combined=True,
-    )
+    predictions = from_scores(own.ids, own.class_names, np.exp(log_p), 1.0, 0.0)
+    write_samples(Path(out), replace(main, predictions=predictions), combined=True)
     write_record(record, whole)
     for entry in tools:
         _echo_lacking(every[entry.name], entry.scores[0])
@@ -182,9 +171,8 @@ def tables_of(
     problems: list[Problem] = []
     if file.tools is None:
         what = "this calibration is of one tool."
-        raise refuse(
-            where, what, "Give one that was fitted to several tools, or leave --tool out."
-        )
+        remedy = "Give one that was fitted to several tools, or leave --tool out."
+        raise refuse(where, what, remedy)
     known = {tool.name: tool for tool in file.tools.tools if tool.name != MAIN_TOOL}
     found: dict[str, list[str]] = {}
     for text in named:
@@ -253,9 +241,8 @@ def combine_use_set(
     if main is not None and main.genome is not None:
         genome = _in_order(main, main.genome)[is_there]
     lines = 1 + np.arange(int(is_there.sum()))
-    write_samples(
-        out, Samples(predictions.take(is_there), None, lines, genome=genome), combined=True
-    )
+    there = Samples(predictions.take(is_there), None, lines, genome=genome)
+    write_samples(out, there, combined=True)
     if answers_out is not None:
         names = np.array([*whole.sorted_names, ""], dtype=object)
         combined = np.array(whole.class_names, dtype=object)[predictions.predicted_class]

@@ -11,20 +11,8 @@ from scipy import stats
 from credence.calibrators.crossfit import NOTHING_KNOWN
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
+from credence.classifier import networks
 from credence.classifier.features import Singles, feature_set, unknown_residues
-from credence.classifier.networks import (
-    BOTH,
-    EVERY_GROUP,
-    SCALE,
-    TEST_GROUP,
-    VECTORS,
-    About,
-    Classifier,
-    Recipe,
-    left_out_by,
-    published_of,
-    train_networks,
-)
 from credence.draws import encode_clusters
 from credence.findings import ClassifierFinding, RetrainingFinding
 from credence.predictions import (
@@ -42,14 +30,8 @@ from credence.proteins import Proteins, join
 from credence.relatives.all_engines import build_engine
 from credence.relatives.pack import NO_GROUP, SET_ASIDE, TEST
 from credence.stages import reading
+from credence.stages import split as splitting
 from credence.stages.settings import Settings
-from credence.stages.split import (
-    read_training,
-    split_messages,
-    split_proteins,
-    thresholds_of,
-    training_relatives,
-)
 from credence.tables.classifier_file import read_classifier, write_classifier, write_scores
 from credence.tables.contract import Groups, read_clusters, read_groups, write_contract
 from credence.tables.digests import sha256_of
@@ -148,9 +130,8 @@ def labelled_as(read: Found, match: str, labels: str, synonyms: Mapping[str, str
     nothing = from_scores(ids, names, np.zeros((len(lines), len(names))), 1.0, 1.0)
     spec = TableSpec(format="wide", synonyms=synonyms)
     samples = attach_labels(Samples(nothing, None, lines), found, spec, fasta)
-    return Given(
-        **vars(read), class_names=names, true_class=reading.require_labels(samples, fasta)
-    )
+    true_class = reading.require_labels(samples, fasta)
+    return Given(**vars(read), class_names=names, true_class=true_class)
 
 
 def describe(read: Found, name: str, vectors: str | None, *, is_training: bool) -> Singles:
@@ -168,13 +149,11 @@ def describe(read: Found, name: str, vectors: str | None, *, is_training: bool) 
     n_unknown = unknown_residues(proteins.sequences)
     is_short = proteins.lengths - n_unknown < longest
     if is_training:
+        what = f"{{!r}} has {{}} known residues, and words of {longest} are counted."
+        remedy = "Remove it, or choose features of shorter words."
+        n_known = proteins.lengths - n_unknown
         raise_any(
-            read.problem(
-                row,
-                f"{proteins.ids[row]!r} has {proteins.lengths[row] - n_unknown[row]} known "
-                f"residues, and words of {longest} are counted.",
-                "Remove it, or choose features of shorter words.",
-            )
+            read.problem(row, what.format(proteins.ids[row], n_known[row]), remedy)
             for row in np.flatnonzero(is_short).tolist()
         )
     if is_short.any():
@@ -220,21 +199,15 @@ def with_troves(
         if not is_new.all():
             n = int((~is_new).sum())
             echo(f"{part.where[0]}: {n} proteins are known already, and left out.")
-        parts[number] = Given(
-            part.proteins.take(is_new),
-            part.where[is_new],
-            part.lines[is_new],
-            names,
-            part.true_class,
-        )
-        codes[number] = codes[number][is_new]
+        kept = (part.proteins.take(is_new), part.where[is_new], part.lines[is_new])
+        parts[number] = Given(*kept, names, codes[number][is_new])
     raise_any(problems)
     return Given(
         join([part.proteins for part in parts]),
         np.concatenate([part.where for part in parts]),
         np.concatenate([part.lines for part in parts]),
         names,
-        np.concatenate(codes),
+        np.concatenate([part.true_class for part in parts]),
     )
 
 
@@ -266,16 +239,17 @@ def train_classifier(
         feature_set(chosen.features, "--features")
     synonyms = reading.json_settings(spec_json, "--spec").get("synonyms") or {}
     first = read_given(fasta, match, labels, synonyms)
-    n_before = first.proteins.n_proteins
     given = with_troves(first, troves, synonyms)
     values = describe(given, chosen.features, vectors, is_training=True)
     table = grouped(given, settings, clusters, groups, threads)
     numbers = numbers_of(table)
     n_groups = int(numbers.max()) + 1
-    left_out = left_out_by(n_groups, chosen.calibrate)
+    left_out = networks.left_out_by(n_groups, chosen.calibrate)
     require_every_class(given, numbers, n_groups, chosen.calibrate, fasta[0])
-    recipe = Recipe(chosen.width, chosen.penalty, chosen.rate, chosen.epochs, chosen.patience)
-    is_old = np.arange(len(numbers)) < n_before
+    recipe = networks.Recipe(
+        chosen.width, chosen.penalty, chosen.rate, chosen.epochs, chosen.patience
+    )
+    is_old = np.arange(len(numbers)) < first.proteins.n_proteins
     before = np.where(is_old, numbers, APART)
     is_judged = not is_old.all() and not lacking(
         given, before, n_groups, chosen.calibrate, fasta[0]
@@ -285,51 +259,52 @@ def train_classifier(
         echo(NOT_JUDGED.format(troves[0][0], why))
     ways = [numbers, before] if is_judged else [numbers]
     with Progress("Training", "networks", len(ways) * len(left_out)) as progress:
-        networks, *without = (
-            train_networks(
+        trained, *without = (
+            networks.train_networks(
                 values, given.true_class, table.cluster, seen, left_out, recipe,
                 threads, progress.add,
             )
             for seen in ways
         )  # fmt: skip
-    about = About(
+    about = networks.About(
         class_names=given.class_names,
-        features=chosen.features if vectors is None else VECTORS,
-        n_features=values.shape[1],
-        scores=chosen.calibrate,
-        n_groups=n_groups,
-        left_out=tuple(left_out),
-        published=tuple(published_of(left_out)),
+        features=chosen.features if vectors is None else networks.VECTORS,
+        n_features=values.shape[1], scores=chosen.calibrate, n_groups=n_groups,
+        left_out=tuple(left_out), published=tuple(networks.published_of(left_out)),
         inputs={Path(path).name: sha256_of(Path(path)) for path in filter(None, inputs)},
-    )
-    model = Classifier(about, tuple(networks))
+    )  # fmt: skip
+    model = networks.Classifier(about, tuple(trained))
     write_classifier(Path(out), model)
-    rows = np.flatnonzero(numbers == -1 if chosen.calibrate == TEST_GROUP else numbers > APART)
+    rows = np.flatnonzero(
+        numbers == -1 if chosen.calibrate == networks.TEST_GROUP else numbers > APART
+    )
     found = model.held_out(values[rows], numbers[rows])
     ids, truth = given.proteins.ids[rows], given.true_class[rows]
     if scores is not None:
         write_scores(Path(scores), ids, given.class_names, found, truth)
-    kept = np.flatnonzero(numbers >= 0) if chosen.calibrate == TEST_GROUP else rows[:0]
+    kept = np.flatnonzero(numbers >= 0) if chosen.calibrate == networks.TEST_GROUP else rows[:0]
     for path, chosen_rows in ((proteins, rows), (training, kept)):
         if path is not None:
-            write_text(Path(path), _fasta_text(given.proteins.take(chosen_rows)))
+            part = given.proteins.take(chosen_rows)
+            pairs = zip(part.ids, part.sequences, strict=True)
+            write_text(Path(path), "".join(f">{id_}\n{sequence}\n" for id_, sequence in pairs))
     if groups_out is not None:
         write_contract(Path(groups_out), table)
     finding = _finding(model, given, values, table, numbers, rows, found)
     if without:
-        old = Classifier(about, tuple(without[0])).held_out(values[rows], numbers[rows])
+        old = networks.Classifier(about, tuple(without[0])).held_out(values[rows], numbers[rows])
         known = label(_predictions(ids, given, found), truth, cluster=table.cluster[rows])
         worth = worth_of(known, _predictions(ids, given, old), int((~is_old[rows]).sum()))
         finding = replace(finding, worth=worth)
     write_record(summary, finding)
     echo(
-        f"Wrote {out}: {len(networks)} networks, {finding.n_published} for new proteins; "
+        f"Wrote {out}: {len(trained)} networks, {finding.n_published} for new proteins; "
         f"{len(rows)} proteins held out are right in {100.0 * finding.accuracy:.1f} %."
     )
 
 
 def _predictions(ids: Strings, given: Given, scores: Floats) -> Predictions:
-    return from_scores(ids, given.class_names, scores, SCALE, RESOLUTION)
+    return from_scores(ids, given.class_names, scores, networks.SCALE, RESOLUTION)
 
 
 def worth_of(new: Labelled, old: Predictions, n_new: int) -> RetrainingFinding:
@@ -337,12 +312,10 @@ def worth_of(new: Labelled, old: Predictions, n_new: int) -> RetrainingFinding:
     before = label(old, new.true_class, cluster=new.cluster)
     after_right, right = new.is_correct.astype(float), before.is_correct.astype(float)
     return RetrainingFinding(
-        n=new.n_samples,
-        n_new=n_new,
-        before=float(right.mean()),
+        n=new.n_samples, n_new=n_new, before=float(right.mean()),
         right=paired(after_right - right, new.cluster),
         nll=paired(held_out_loss(new) - held_out_loss(before), new.cluster),
-    )
+    )  # fmt: skip
 
 
 def held_out_loss(labelled: Labelled) -> Floats:
@@ -354,17 +327,12 @@ def held_out_loss(labelled: Labelled) -> Floats:
     return np.asarray(-np.log(np.maximum(chance, LEAST_CHANCE)))
 
 
-def _fasta_text(proteins: Proteins) -> str:
-    pairs = zip(proteins.ids, proteins.sequences, strict=True)
-    return "".join(f">{id_}\n{sequence}\n" for id_, sequence in pairs)
-
-
 def grouped(
     given: Given, settings: Settings, clusters: str | None, groups: str | None, threads: int
 ) -> Groups:
     """Return the group of each protein: of a table, or of whole clusters packed here."""
     ids, where = given.proteins.ids, str(given.where[0])
-    has_test = settings.classifier.calibrate != EVERY_GROUP
+    has_test = settings.classifier.calibrate != networks.EVERY_GROUP
     if groups is not None:
         read = read_groups(Path(groups))
         rows = reading.rows_of(ids, where, read.ids, groups)
@@ -378,15 +346,17 @@ def grouped(
         known = read_clusters(Path(clusters))
         cluster = known.cluster[reading.rows_of(ids, where, known.ids, clusters)]
     else:
-        engine = build_engine(settings.clustering.engine, thresholds_of(settings), threads, None)
+        engine = build_engine(
+            settings.clustering.engine, splitting.thresholds_of(settings), threads, None
+        )
         cluster = engine.cluster(given.proteins).cluster
     n_groups = settings.classifier.groups + has_test
     split = replace(settings.split, groups=n_groups, test_group=has_test, recipe="balanced")
-    found, finding = split_proteins(
+    found, finding = splitting.split_proteins(
         given.proteins, join([]), cluster, given.true_class, given.class_names,
         replace(settings, split=split), "aligned", threads=threads,
     )  # fmt: skip
-    for line in split_messages(finding, split):
+    for line in splitting.split_messages(finding, split):
         echo(line)
     return found
 
@@ -406,7 +376,7 @@ def require_every_class(
     given: Given, numbers: Integers, n_groups: int, scores: str, where: str
 ) -> None:
     """Refuse classes that some network would not see."""
-    n_without = len(left_out_by(n_groups, scores)[0]) if n_groups > 1 else 0
+    n_without = len(networks.left_out_by(n_groups, scores)[0]) if n_groups > 1 else 0
     if n_groups <= n_without or not n_without:
         what = f"there are {n_groups} groups of whole clusters to learn from."
         raise refuse(where, what, "Give proteins of more families.")
@@ -417,7 +387,7 @@ def lacking(
     given: Given, numbers: Integers, n_groups: int, scores: str, where: str
 ) -> list[Problem]:
     """Return a problem for each class that some network would not see."""
-    n_without = len(left_out_by(n_groups, scores)[0])
+    n_without = len(networks.left_out_by(n_groups, scores)[0])
     problems = []
     for code, name in enumerate(given.class_names):
         own = given.true_class == code
@@ -436,7 +406,7 @@ def lacking(
 
 
 def _finding(
-    model: Classifier,
+    model: networks.Classifier,
     given: Given,
     described: Singles,
     table: Groups,
@@ -448,27 +418,19 @@ def _finding(
     about = model.about
     right = scores.argmax(axis=1) == given.true_class[rows]
     surer: tuple[float, float, float] | None = None
-    if about.scores == BOTH:
+    if about.scores == networks.BOTH:
         test = np.flatnonzero(numbers == -1)
         values = described[test]
         new = model.of_new(values).max(axis=1)
         turns = [model.without(group, values).max(axis=1) for group in range(about.n_groups)]
         surer = paired(new - np.mean(turns, axis=0), table.cluster[test])
     return ClassifierFinding(
-        features=about.features,
-        n_features=about.n_features,
-        scores=about.scores,
-        n_groups=about.n_groups,
-        n_networks=len(model.networks),
-        n_published=len(about.published),
-        n_learnt=int((numbers >= 0).sum()),
-        n_calibrating=len(rows),
-        n_apart=int((numbers == APART).sum()),
-        n_families=len(set(table.cluster[rows])),
-        accuracy=float(right.mean()),
-        n_test=int((numbers == -1).sum()),
-        surer=surer,
-    )
+        features=about.features, n_features=about.n_features, scores=about.scores,
+        n_groups=about.n_groups, n_networks=len(model.networks), n_published=len(about.published),
+        n_learnt=int((numbers >= 0).sum()), n_calibrating=len(rows),
+        n_apart=int((numbers == APART).sum()), n_families=len(set(table.cluster[rows])),
+        accuracy=float(right.mean()), n_test=int((numbers == -1).sum()), surer=surer,
+    )  # fmt: skip
 
 
 def paired(difference: Floats, cluster: Strings) -> tuple[float, float, float]:
@@ -505,7 +467,7 @@ def predict_scores(
         raise refuse("--learnt", what, "Give both, or none.")
     model = read_classifier(Path(classifier))
     about = model.about
-    if (about.features == VECTORS) != (vectors is not None):
+    if (about.features == networks.VECTORS) != (vectors is not None):
         what = "it was trained on vectors." if vectors is None else "it was trained on sequences."
         raise refuse(classifier, what, f"{'Give' if vectors is None else 'Leave out'} --vectors.")
     read = read_all(fasta, match)
@@ -514,9 +476,11 @@ def predict_scores(
     if learnt is not None and groups is not None:
         table = read_groups(Path(groups))
         number = dict(zip(table.ids, numbers_of(table), strict=True))
-        known = read_training(learnt, match, proteins)
-        engine = build_engine(settings.clustering.engine, thresholds_of(settings), threads, None)
-        found = training_relatives(proteins, known, engine, settings, threads)
+        known = splitting.read_training(learnt, match, proteins)
+        engine = build_engine(
+            settings.clustering.engine, splitting.thresholds_of(settings), threads, None
+        )
+        found = splitting.training_relatives(proteins, known, engine, settings, threads)
         # That of the closest relative among those learnt from.
         group_of = {
             id_: max(-1, number.get(other.removeprefix(reading.TRAINING_PREFIX), -1))

@@ -14,16 +14,8 @@ from credence.relatives.all_engines import FINDERS
 from credence.relatives.pack import CALIBRATION
 from credence.releases import attaching
 from credence.releases.files import AttachSummary, attached_proteins, counts_by_class
+from credence.stages import reading
 from credence.stages.check import read_checked
-from credence.stages.reading import (
-    as_calibrated,
-    json_settings,
-    read_proteins,
-    read_set,
-    require_labels,
-    rows_of,
-    table_spec,
-)
 from credence.stages.settings import Settings, Trove
 from credence.stages.split import read_training, thresholds_of
 from credence.tables.contract import Groups, read_clusters, read_groups, write_contract
@@ -57,8 +49,8 @@ def read_trove(
 ) -> tuple[Samples, attaching.NewSet, tuple[InputFile, ...]]:
     """Return a trove's scores, proteins (some of `UNKNOWN_CLASS`) and files, or raise all."""
     raise_any(digest_problems(trove.sha256))
-    spec = table_spec(trove.scores, None, trove.spec)
-    spec = as_calibrated(spec, known.class_names, known.scale)
+    spec = reading.table_spec(trove.scores, None, trove.spec)
+    spec = reading.as_calibrated(spec, known.class_names, known.scale)
     samples, inputs = read_checked(
         trove.scores, spec, trove.labels, trove.fasta, trove.match, labelled=False, may_lack=True
     )
@@ -97,22 +89,22 @@ def attach_tables(
     samples_as: str,
 ) -> None:
     """Attach a trove to a set whose proteins stay as they are, and write the release's tables."""
-    base = read_set((samples_file,), table_spec((samples_file,), samples_format, {}))
-    true_class = require_labels(base, samples_file)
-    entry = Trove(
-        name=name,
-        scores=tuple(tables),
-        spec=json_settings(spec_json, "--spec"),
-        fasta=fasta,
-        labels=json_settings(labels_json, "--labels") or None,
-        match=match,
-        sha256={file: str(was) for file, was in json_settings(sha256_json, "--sha256").items()},
+    base = reading.read_set(
+        (samples_file,), reading.table_spec((samples_file,), samples_format, {})
     )
+    true_class = reading.require_labels(base, samples_file)
+    entry = Trove(
+        name=name, scores=tuple(tables), spec=reading.json_settings(spec_json, "--spec"),
+        fasta=fasta, labels=reading.json_settings(labels_json, "--labels") or None, match=match,
+        sha256={
+            file: str(was) for file, was in reading.json_settings(sha256_json, "--sha256").items()
+        },
+    )  # fmt: skip
     trove = read_trove(entry, base.predictions)
     new = trove[1]
     groups = read_groups(Path(groups_file))
     ids = base.predictions.ids
-    rows = rows_of(ids, samples_file, groups.ids, groups_file)
+    rows = reading.rows_of(ids, samples_file, groups.ids, groups_file)
     files: list[tuple[str, str]] = []
     if proteins is not None:
         files = [(proteins, proteins_match), *((path, "full") for path in added)]
@@ -144,20 +136,12 @@ def attach_tables(
 
 def _sequences(ids: Strings, files: Sequence[tuple[str, str]]) -> Strings:
     """Return the sequence of each protein from some files; '' where there is no file."""
-    sequences = np.full(len(ids), "", dtype=object)
-    if not files:
-        return sequences
     residues: dict[str, str] = {}
     for path, match in files:
-        fasta = read_proteins(path, match)
-        residues.update(zip(fasta.ids, fasta.sequences, strict=True))
-    raise_any(
-        Problem(files[0][0], f"there is no protein {id_!r}.", "Add it.")
-        for id_ in ids
-        if id_ not in residues
-    )
-    sequences[:] = [residues[id_] for id_ in ids]
-    return sequences
+        residues |= reading.read_sequences([path], match)
+    missing = [id_ for id_ in ids if id_ not in residues] if files else []
+    raise_any(Problem(files[0][0], f"there is no protein {id_!r}.", "Add it.") for id_ in missing)
+    return np.array([residues.get(id_, "") for id_ in ids], dtype=object)
 
 
 def _clusters(tables: Sequence[str], ids: Strings, where: str) -> dict[str, str]:
@@ -167,7 +151,7 @@ def _clusters(tables: Sequence[str], ids: Strings, where: str) -> dict[str, str]
         read = read_clusters(Path(table))
         for id_, cluster in zip(read.ids, read.cluster, strict=True):
             home.setdefault(id_, cluster)
-    rows_of(ids, where, np.array(list(home), dtype=object), tables[-1])
+    reading.rows_of(ids, where, np.array(list(home), dtype=object), tables[-1])
     return home
 
 

@@ -126,9 +126,8 @@ def _numbers(confidences: str, calibration: str, file: CalibrationFile) -> dict[
             scale = (file.scale, file.resolution)
             look.add(Predictions(ids, names, *scale, code[rows], score[rows]))
     found = None if look is None else look.found()
-    is_looked_for = (
-        contract.NOVELTY_NAMES[0] in open_table(path, contract.CONTRACT).header and n > 0
-    )
+    header = open_table(path, contract.CONTRACT).header
+    is_looked_for = contract.NOVELTY_NAMES[0] in header and n > 0
     return {
         "proteins": n,
         "certain": n_certain / n if n else np.nan,
@@ -156,9 +155,8 @@ def reasons_of(lines: pd.DataFrame, file: CalibrationFile) -> list[Reason]:
             named = {"scores": latest.unlike_most, "flagged": latest.flagged_most}.get(of, "")
             classes = [file.class_names[class_] for class_ in last.classes] or [str(named)]
             when = (lines.iloc[own[0].sample].date, latest.date)
-            reasons.append(
-                Reason(of, *when, last.p_value, last.window, tuple(filter(None, classes)))
-            )
+            known = tuple(filter(None, classes))
+            reasons.append(Reason(of, *when, last.p_value, last.window, known))
     return reasons
 
 

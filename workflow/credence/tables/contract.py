@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import pairwise, starmap
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_type_hints
 
@@ -137,13 +138,9 @@ def _places(
     if len(header) == 1 and len(needed) > 1:
         remedy = "Separate the cells by tabs in a .tsv file, by commas in a .csv file."
         raise refuse(where, f"the header is one cell, {header[0]!r}.", remedy, line)
-    problems = [
-        Problem(
-            where, "the column is missing.", f"The columns are: {', '.join(names)}.", line, name
-        )
-        for name in needed
-        if name not in header
-    ]
+    what, remedy = "the column is missing.", f"The columns are: {', '.join(names)}."
+    missing = [name for name in needed if name not in header]
+    problems = [Problem(where, what, remedy, line, name) for name in missing]
     for place, name in enumerate(header):
         if name in header[:place]:
             what, remedy = "the column stands there twice.", "Remove one of the two."
@@ -157,8 +154,7 @@ def _places(
 
 
 def _texts(chunk: Chunk, place: int, column: Column, problems: ProblemList) -> Strings:
-    texts = np.empty(len(chunk.lines), dtype=object)
-    texts[:] = chunk.texts(place)
+    texts = np.array(chunk.texts(place), dtype=object)
     if not column.may_be_empty:
         for row in np.flatnonzero(texts == ""):
             problems.add("the cell is empty.", "Fill it in.", int(chunk.lines[row]), column.name)
@@ -229,16 +225,13 @@ class EvidenceTable:
         ids = evidence.predictions.ids
         rows = np.array([self.row_of.get(id_, -1) for id_ in ids], dtype=np.int64)
         is_known = rows >= 0
-        columns = {
-            name: np.where(is_known, values[rows], np.nan) for name, values in self.columns.items()
-        }
+        own = self.columns.items()
+        columns = {name: np.where(is_known, values[rows], np.nan) for name, values in own}
         neighbours: Integers | None = None
         if self.beside is not None:
             code = {name: at for at, name in enumerate(evidence.predictions.class_names)}
-            codes = np.array(
-                [[code.get(name, NO_GENE) for name in pair] for pair in self.beside],
-                dtype=np.int64,
-            ).reshape(-1, len(BESIDE))
+            pairs = [[code.get(name, NO_GENE) for name in pair] for pair in self.beside]
+            codes = np.array(pairs, dtype=np.int64).reshape(-1, len(BESIDE))
             neighbours = np.where(is_known[:, None], codes[rows], NO_GENE)
         return replace(evidence, columns={**evidence.columns, **columns}, neighbours=neighbours)
 
@@ -309,7 +302,6 @@ NOVELTY_COLUMNS = (
 NOVELTY_NAMES = tuple(column.name for column in NOVELTY_COLUMNS)
 # Of a protein's neighbours, where they are asked for.
 PARTS_NAMES = ("trust_score", "local_error", "local_distance")
-
 
 WORD = 64  # bits
 
@@ -565,7 +557,7 @@ def read_confidences(path: Path) -> ReadTable:
     _header(path)
     shares = tuple(replace(SHARE, name=prefix) for prefix in (*PREFIXES, SURE))
     further = (*shares, Column(TOOL, may_be_empty=True))
-    read = read_columns(path, (*columns_of(Confidences), *FURTHER_COLUMNS), further)
+    read = read_columns(path, EVERY_COLUMN, further)
     _check_interval(read, "confidence")
     _check_interval(read, *UNCORRECTED_NAMES)
     return read
@@ -591,13 +583,9 @@ def _check_interval(
 
 
 BLOCK_BYTES = 8 << 20
-TEXT_NAMES = frozenset(
-    column.name
-    for column in (*columns_of(Confidences), *FURTHER_COLUMNS)
-    if column.kind is Kind.TEXT
-)
+EVERY_COLUMN = (*columns_of(Confidences), *FURTHER_COLUMNS)
+TEXT_NAMES = frozenset(column.name for column in EVERY_COLUMN if column.kind is Kind.TEXT)
 STREAMED = {name: pa.string() if name in TEXT_NAMES else pa.float64() for name in CONFIDENCE_NAMES}
-
 
 # What stops quick reading; the table is then read slowly, to tell where it is wrong.
 NOT_QUICKLY = (pa.ArrowException, OSError, UnicodeDecodeError)
@@ -613,16 +601,10 @@ def stream_confidences(path: Path, further: Sequence[str] = ()) -> Iterator[pa.T
     for batch in _batches(path, STREAMED | kinds):
         piece = pa.Table.from_batches([batch])
         lower, value, upper = (piece[name] for name in ("lower", "confidence", "upper"))
-        orders = (
-            pc.less_equal(0.0, lower),
-            pc.less_equal(lower, value),
-            pc.less_equal(value, upper),
-            pc.less_equal(upper, 1.0),
-        )
+        orders = starmap(pc.less_equal, pairwise((0.0, lower, value, upper, 1.0)))
         # Where something is not known there is nothing to compare.
-        if not all(
-            pc.all(pc.fill_null(pc.or_(o, pc.is_nan(value)), True)).as_py() for o in orders
-        ):
+        known = (pc.fill_null(pc.or_(order, pc.is_nan(value)), True) for order in orders)
+        if not all(pc.all(order).as_py() for order in known):
             raise pa.ArrowInvalid("a confidence lies outside its interval")
         if any(piece[name].null_count for name in ("id", "predicted_class")):
             raise pa.ArrowInvalid("a protein has no id or no class")
@@ -685,17 +667,11 @@ def _batches(path: Path, kinds: Mapping[str, pa.DataType]) -> Iterator[pa.Record
                 yield pa.RecordBatch.from_arrays(columns, names)
         return
     with pa.input_stream(str(path), compression="detect") as source:
-        yield from csv.open_csv(
-            source,
-            read_options=csv.ReadOptions(block_size=BLOCK_BYTES),
-            parse_options=csv.ParseOptions(delimiter="\t"),
-            convert_options=csv.ConvertOptions(
-                strings_can_be_null=False,
-                column_types=kinds,
-                include_columns=names,
-                null_values=[""],
-            ),
+        how = csv.ReadOptions(block_size=BLOCK_BYTES), csv.ParseOptions(delimiter="\t")
+        cells = csv.ConvertOptions(
+            strings_can_be_null=False, column_types=kinds, include_columns=names, null_values=[""]
         )
+        yield from csv.open_csv(source, *how, cells)
 
 
 def read_relatives(path: Path) -> RelativesTable:

@@ -59,14 +59,7 @@ def read_counts(path: Path, scale: float | None, design_effect: float) -> Labell
     alike = np.lexsort((score, is_wrong, predicted))
     family = np.empty(total, dtype=np.int64)
     family[alike] = np.arange(total) / design_effect
-    predictions = Predictions(
-        ids=np.arange(total).astype(str).astype(object),
-        class_names=names,
-        scale=most,
-        resolution=0.0,
-        predicted_class=predicted,
-        top_score=score,
-        is_distribution=False,
-    )
+    ids = np.arange(total).astype(str).astype(object)
+    predictions = Predictions(ids, names, most, 0.0, predicted, score, is_distribution=False)
     true_class = np.where(is_wrong == 1, UNKNOWN_CLASS, predicted)
     return label(predictions, true_class, cluster=family.astype(str).astype(object))

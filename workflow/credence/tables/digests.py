@@ -100,9 +100,8 @@ def package_digest(package: Path = PACKAGE) -> str:
     """Return a digest of all source files, by which a rule is redone when they were edited."""
     total = hashlib.sha256()
     for path in sorted(package.rglob("*"), key=lambda path: path.relative_to(package).as_posix()):
-        is_hidden = any(
-            part.startswith((".", "__pycache__")) for part in path.relative_to(package).parts
-        )
+        parts = path.relative_to(package).parts
+        is_hidden = any(part.startswith((".", "__pycache__")) for part in parts)
         if is_hidden or path.suffix in (".pyc", ".pyo") or not path.is_file():
             continue
         total.update(path.relative_to(package).as_posix().encode() + b"\0")

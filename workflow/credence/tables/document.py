@@ -137,13 +137,8 @@ class _Builder:
         for key_node, value_node in node.value:
             key = str(key_node.value)
             if key in data:
-                first = self.lines[(*path, key)]
-                self._report(
-                    key_node,
-                    (*path, key),
-                    f"this setting stands on line {first} already.",
-                    "Remove one of the two.",
-                )
+                what = f"this setting stands on line {self.lines[(*path, key)]} already."
+                self._report(key_node, (*path, key), what, "Remove one of the two.")
                 continue
             self.lines[(*path, key)] = key_node.start_mark.line + 1
             data[key] = self.build(value_node, (*path, key))
@@ -264,9 +259,8 @@ def _problems_of(error: Any, document: Document) -> Iterator[Problem]:
         missing = error.message.split("'")[1]
         yield document.problem((*path, missing), "this setting is missing.", "Add it.")
     else:
-        yield document.problem(
-            path, *_what_and_remedy(error.validator, error.schema, error.instance)
-        )
+        found = _what_and_remedy(error.validator, error.schema, error.instance)
+        yield document.problem(path, *found)
 
 
 def _what_and_remedy(validator: str, rule: Schema, value: Any) -> tuple[str, str]:
@@ -276,9 +270,8 @@ def _what_and_remedy(validator: str, rule: Schema, value: Any) -> tuple[str, str
             order = f'Write "{shown(value)}", in quotes.'
         return f"{short(shown(value))} is not {_wanted(rule)}.", order
     if validator == "enum":
-        return f"{short(shown(value))} is not allowed.", nearest(
-            str(value), list(map(str, rule["enum"]))
-        )
+        remedy = nearest(str(value), list(map(str, rule["enum"])))
+        return f"{short(shown(value))} is not allowed.", remedy
     if validator in LIMITS:
         return f"{short(repr(value))} is out of range.", _order(rule)
     if validator == "pattern":

@@ -7,7 +7,6 @@ import io
 import re
 import string
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -18,6 +17,7 @@ from Bio.SeqIO.FastaIO import SimpleFastaParser
 from credence.predictions import Integers, Strings
 from credence.problems import InputError, Problem, refuse
 from credence.proteins import Proteins
+from credence.records import short
 from credence.tables.text import lines_of, require_file
 
 RESIDUES = "ACDEFGHIKLMNPQRSTVWYBJOUXZ"  # IUPAC one-letter codes, ambiguous ones included
@@ -117,7 +117,6 @@ def _line_of(defect: Defect, header: int, rows: list[str]) -> int:
 
 
 REMEDY_EMPTY = "Give a FASTA file of proteins."
-MOST_CHARACTERS = 40  # of a line quoted in a message
 
 Match = Literal["first_word", "full"]
 MATCHES: tuple[Match, ...] = ("first_word", "full")
@@ -146,17 +145,12 @@ def read_fasta(path: Path, by: Match = "first_word") -> Fasta:
     rows = text.split("\n")
     records = list(SimpleFastaParser(io.StringIO(text)))
     lines = [number for number, row in enumerate(rows, start=1) if row.startswith(">")]
-    headers = _objects([title.strip() for title, _ in records])
-    fasta = Fasta(
-        ids=ids_of(headers, by),
-        sequences=_objects([_residues(sequence) for _, sequence in records]),
-        headers=headers,
-        lines=np.array(lines, dtype=np.int64),
-    )
+    headers = np.array([title.strip() for title, _ in records], dtype=object)
+    sequences = np.array([_residues(sequence) for _, sequence in records], dtype=object)
+    fasta = Fasta(ids_of(headers, by), sequences, headers, np.array(lines, dtype=np.int64))
     number, first = next((n, row) for n, row in enumerate(rows, start=1) if row.strip())
     if not first.startswith(">"):
-        short = first if len(first) <= MOST_CHARACTERS else first[: MOST_CHARACTERS - 1] + "…"
-        what = f"{short!r} stands before the first '>'."
+        what = f"{short(first)!r} stands before the first '>'."
         remedy = "Begin the file with a header: '>' and an id."
         problems.append(Problem(where, what, remedy, number))
     before_it: dict[str, int] = {}
@@ -185,17 +179,11 @@ def _residues(text: str) -> str:
     return text if IS_PROTEIN.fullmatch(text) else text.translate(AS_RESIDUES).rstrip(STOP)
 
 
-def _objects(values: Sequence[str]) -> Strings:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
-
-
 def ids_of(headers: Strings, by: Match) -> Strings:
     """Return what of each header is the id."""
     if by == "full":
         return headers
-    return _objects([(header.split(maxsplit=1) or [""])[0] for header in headers])
+    return np.array([(header.split(maxsplit=1) or [""])[0] for header in headers], dtype=object)
 
 
 def match_ids(
@@ -221,9 +209,8 @@ def match_ids(
     for id_, line in zip(ids, fasta.lines.tolist(), strict=True):
         if id_ not in known:
             what = f"{id_!r} has no row in {table}."
-            problems.append(
-                Problem(proteins, what, "Add the row there or remove this protein.", line)
-            )
+            remedy = "Add the row there or remove this protein."
+            problems.append(Problem(proteins, what, remedy, line))
     if problems:
         raise InputError(_better_match(known, fasta, by, table, proteins) + problems)
     return np.array([row_of[id_] for id_ in table_ids], dtype=np.int64)
@@ -237,11 +224,6 @@ def _better_match(
     best = max(MATCHES, key=lambda match: n_found[match])
     if n_found[best] <= n_found[by]:
         return []
-    return [
-        Problem(
-            proteins,
-            f"by {MATCH_TEXTS[by]} {n_found[by]} of its {fasta.n_proteins} headers stand in "
-            f"{table}, by {MATCH_TEXTS[best]} {n_found[best]}.",
-            f"Match by {MATCH_TEXTS[best]}: match: {best}.",
-        )
-    ]
+    what = f"by {MATCH_TEXTS[by]} {n_found[by]} of its {fasta.n_proteins} headers stand in {table}"
+    what += f", by {MATCH_TEXTS[best]} {n_found[best]}."
+    return [Problem(proteins, what, f"Match by {MATCH_TEXTS[best]}: match: {best}.")]

@@ -118,18 +118,11 @@ def nearest_ec(row: list[str]) -> list[str]:
 
 
 CLEAN = Format(
-    name="clean",
-    summary="CLEAN's <name>_maxsep.csv: id, EC number/distance, …; the nearest number counts",
-    columns=Columns(id="id", predicted_class="nearest", score="distance"),
-    vector=False,
-    sum_to_scale=False,
-    spell=lambda text: text.strip().removeprefix(EC),
-    blanks=frozenset({""}),
-    names=("id", "nearest", "distance"),
-    cells=nearest_ec,
-    verdict_like=EC,
-    is_distance=True,
-)
+    "clean", "CLEAN's <name>_maxsep.csv: id, EC number/distance, …; the nearest number counts",
+    Columns(id="id", predicted_class="nearest", score="distance"), vector=False,
+    sum_to_scale=False, spell=lambda text: text.strip().removeprefix(EC), blanks=frozenset({""}),
+    names=("id", "nearest", "distance"), cells=nearest_ec, verdict_like=EC, is_distance=True,
+)  # fmt: skip
 
 
 def spell_deepvp(text: str) -> str:
@@ -146,19 +139,9 @@ BROAD = (
     *("sir2", "toxin", "super_infection", "lysis"),
 )
 
-
 CLASSES = (
-    "Major capsid",
-    "Minor capsid",
-    "Baseplate",
-    "Major tail",
-    "Minor tail",
-    "Portal",
-    "Tail fiber",
-    "Tail shaft",
-    "Collar",
-    "HTJ",
-    "Other",
+    *("Major capsid", "Minor capsid", "Baseplate", "Major tail", "Minor tail", "Portal"),
+    *("Tail fiber", "Tail shaft", "Collar", "HTJ", "Other"),
 )
 OTHER_SPELLINGS = {"shaft": "tail shaft", "others": "other"}  # in PhANNs' own files
 N_NETWORKS = 10
@@ -171,31 +154,20 @@ def spell_phanns(text: str) -> str:
 
 
 PHANNS = Format(
-    name="phanns",
-    summary="PhANNs CSV (web, batch or single file): first header cell empty, a column per class",
-    columns=Columns(id="", ignored=("Confidence",)),
-    scale=float(N_NETWORKS),
-    spell=spell_phanns,
+    "phanns",
+    "PhANNs CSV (web, batch or single file): first header cell empty, a column per class",
+    Columns(id="", ignored=("Confidence",)), scale=float(N_NETWORKS), spell=spell_phanns,
     known_classes=CLASSES,
-)
-
+)  # fmt: skip
 
 NUMBER_AT_END = re.compile(r"[_\d]+$")  # of an id, after a label
 
-
-CATEGORIES = (
-    "head and packaging",
-    "integration and excision",
-    "tail",
-    "moron, auxiliary metabolic gene and host takeover",
-    "DNA, RNA and nucleotide metabolism",
-    "connector",
-    "transcription regulation",
-    "lysis",
-    "other",
-    "unknown function",
-)
 UNKNOWN = "unknown function"
+CATEGORIES = (
+    *("head and packaging", "integration and excision", "tail"),
+    *("moron, auxiliary metabolic gene and host takeover", "DNA, RNA and nucleotide metabolism"),
+    *("connector", "transcription regulation", "lysis", "other", UNKNOWN),
+)
 NOT_A_LETTER = re.compile(r"[^a-z]+")
 
 
@@ -232,164 +204,110 @@ def spell_vpf(text: str) -> str:
 
 
 WIDE = Format(
-    name="wide",
-    summary="any table with a column per class; columns and scale are named by you",
-    columns=Columns(id="id", ignored=("",)),  # pandas writes its index without a name
-    scale=None,
-    configurable=True,
-)
-
+    "wide", "any table with a column per class; columns and scale are named by you",
+    Columns(id="id", ignored=("",)), scale=None, configurable=True,  # pandas' index is nameless
+)  # fmt: skip
+CREDENCES = ("true_class", "predicted_class", "score", "network")  # columns, each after its role
 
 FORMATS: tuple[Format, ...] = (
     replace(
-        PHANNS,
-        name="phanns-labelled",
+        PHANNS, name="phanns-labelled", label_of_id=partial(NUMBER_AT_END.sub, ""),
         summary="PhANNs CSV whose row names carry the true class: baseplate_1, shaft_3, other_12",
-        label_of_id=partial(NUMBER_AT_END.sub, ""),
     ),
     PHANNS,
     Format(
-        name="phanns3",
-        summary="PhANNs3 CSV: header, a column per class, prediction, confidence",
-        columns=Columns(id="header", predicted_class="prediction", ignored=("confidence",)),
+        "phanns3", "PhANNs3 CSV: header, a column per class, prediction, confidence",
+        Columns(id="header", predicted_class="prediction", ignored=("confidence",)),
         spell=spell_phanns,
     ),
     Format(
-        name="phanns3-labelled",
-        summary="PhANNs3 CSV with truth: true_class, a column per class, prediction; ids row_1, …",
-        columns=Columns(true_class="true_class", predicted_class="prediction"),
-        spell=spell_phanns,
+        "phanns3-labelled",
+        "PhANNs3 CSV with truth: true_class, a column per class, prediction; ids row_1, …",
+        Columns(true_class="true_class", predicted_class="prediction"), spell=spell_phanns,
     ),
     Format(
-        name="deeplocpro",
-        summary="DeepLocPro CSV: unnamed index, ACC, Localization, six classes",
-        columns=Columns(id="ACC", predicted_class="Localization", ignored=("",)),
+        "deeplocpro", "DeepLocPro CSV: unnamed index, ACC, Localization, six classes",
+        Columns(id="ACC", predicted_class="Localization", ignored=("",)),
     ),
     Format(
-        name="signalp6",
-        summary="SignalP 6 prediction_results.txt: # ID, Prediction, a column per class, "
-        "CS Position",
-        columns=Columns(id="# ID", predicted_class="Prediction", ignored=("CS Position",)),
-        delimiter="\t",
-        spell=spell_signalp6,
-        slack=EXCESS,
-        header_start="# ID",
-        quoted=False,
+        "signalp6",
+        "SignalP 6 prediction_results.txt: # ID, Prediction, a column per class, CS Position",
+        Columns(id="# ID", predicted_class="Prediction", ignored=("CS Position",)),
+        delimiter="\t", spell=spell_signalp6, slack=EXCESS, header_start="# ID", quoted=False,
     ),
     Format(
-        name="deepvp",
-        summary="DeePVP CSV: Header, ten columns <class>_score, Possible_class",
-        columns=Columns(id="Header", predicted_class="Possible_class", class_suffix="_score"),
+        "deepvp", "DeePVP CSV: Header, ten columns <class>_score, Possible_class",
+        Columns(id="Header", predicted_class="Possible_class", class_suffix="_score"),
         spell=spell_deepvp,
     ),
     Format(
-        name="phold",
-        summary="phold per-CDS TSV: cds_id and ten columns <category>_bitscore_proportion",
-        columns=Columns(
-            id="cds_id",
-            predicted_class="function_with_highest_bitscore_proportion",
+        "phold", "phold per-CDS TSV: cds_id and ten columns <category>_bitscore_proportion",
+        Columns(
+            id="cds_id", predicted_class="function_with_highest_bitscore_proportion",
             class_suffix="_bitscore_proportion",
         ),
-        delimiter="\t",
-        spell=spell_phrogs,
-        class_name=category,
-        blanks=frozenset({""}),
+        delimiter="\t", spell=spell_phrogs, class_name=category, blanks=frozenset({""}),
         zero_row_class=UNKNOWN,
     ),
     Format(
-        name="phavip",
-        summary="PhaVIP CSV: accession, pred, score (the best class only)",
-        columns=Columns(id="accession", predicted_class="pred", score="score"),
-        vector=False,
+        "phavip", "PhaVIP CSV: accession, pred, score (the best class only)",
+        Columns(id="accession", predicted_class="pred", score="score"), vector=False,
         sum_to_scale=False,
     ),
     Format(
-        name="phynteny",
-        summary="Phynteny TSV: ID, phynteny_category, phynteny_score (the best class only)",
-        columns=Columns(id="ID", predicted_class="phynteny_category", score="phynteny_score"),
-        delimiter="\t",
-        scale=float(N_NETWORKS),
-        vector=False,
-        sum_to_scale=False,
-        spell=spell_phrogs,
-        blanks=frozenset({"", "NA"}),
-        quoted=False,
+        "phynteny", "Phynteny TSV: ID, phynteny_category, phynteny_score (the best class only)",
+        Columns(id="ID", predicted_class="phynteny_category", score="phynteny_score"),
+        delimiter="\t", scale=float(N_NETWORKS), vector=False, sum_to_scale=False,
+        spell=spell_phrogs, blanks=frozenset({"", "NA"}), quoted=False,
     ),
     Format(
-        name="vpf-plm",
-        summary="VPF-PLM's <name>_functional_probabilities.csv: no first name, "
-        "ten PHROGs categories",
-        columns=Columns(id=""),
-        spell=spell_vpf,
-        id_start=">",
+        "vpf-plm",
+        "VPF-PLM's <name>_functional_probabilities.csv: no first name, ten PHROGs categories",
+        Columns(id=""), spell=spell_vpf, id_start=">",
         known_classes=(*CATEGORIES[:-1], VPF_UNKNOWN),
     ),
     Format(
-        name="empathi",
-        summary="Empathi's predictions_<name>.csv: the 18 classes that every protein has "
-        "a score for",
-        columns=Columns(id="", classes=BROAD),
-        sum_to_scale=False,
+        "empathi",
+        "Empathi's predictions_<name>.csv: the 18 classes that every protein has a score for",
+        Columns(id="", classes=BROAD), sum_to_scale=False,
     ),
     Format(
-        name="genomad",
-        summary="geNomad's <name>_aggregated_classification.tsv: seq_name, three <class>_score",
-        columns=Columns(id="seq_name", class_suffix="_score"),
-        delimiter="\t",
+        "genomad",
+        "geNomad's <name>_aggregated_classification.tsv: seq_name, three <class>_score",
+        Columns(id="seq_name", class_suffix="_score"), delimiter="\t",
         known_classes=("chromosome", "plasmid", "virus"),
     ),
     CLEAN,
     replace(
-        CLEAN,
-        name="clean-gmm",
+        CLEAN, name="clean-gmm", is_distance=False,
         summary="the same with CLEAN's own confidence after the EC number, not a distance",
-        is_distance=False,
     ),
     Format(
-        name="networks-npz",
-        summary="npz: an array (proteins, networks, classes) or a matrix per network, "
-        "id, class_names (, true_class)",
-        columns=Columns(
-            id="id", true_class="true_class", network="network", optional=frozenset({"true_class"})
-        ),
-        scale=None,
-        arrays=True,
+        "networks-npz",
+        "npz: an array (proteins, networks, classes) or a matrix per network, id, class_names "
+        "(, true_class)",
+        Columns("id", "true_class", network="network", optional=frozenset({"true_class"})),
+        scale=None, arrays=True,
     ),
     Format(
-        name="credence",
-        summary="credence's own table: id, true_class, a column per class (, network), "
-        "TSV or Parquet",
-        columns=Columns(
-            id="id",
-            true_class="true_class",
-            predicted_class="predicted_class",
-            score="score",
-            network="network",
-            optional=frozenset({"true_class", "predicted_class", "score", "network"}),
-        ),
-        delimiter="\t",
-        scale=None,
+        "credence",
+        "credence's own table: id, true_class, a column per class (, network), TSV or Parquet",
+        Columns("id", *CREDENCES, optional=frozenset(CREDENCES)), delimiter="\t", scale=None,
     ),
     WIDE,
     Format(
-        name="top-score",
-        summary="any table with the best class and its score; columns and scale are named by you",
-        columns=Columns(id="id", predicted_class="predicted_class", score="score", ignored=("",)),
-        scale=None,
-        vector=False,
-        sum_to_scale=False,
-        configurable=True,
+        "top-score",
+        "any table with the best class and its score; columns and scale are named by you",
+        Columns(id="id", predicted_class="predicted_class", score="score", ignored=("",)),
+        scale=None, vector=False, sum_to_scale=False, configurable=True,
     ),
     Format(
-        name="long",
-        summary="any table with a row per protein and class (id, term, score); "
-        "what is absent is 0",
-        columns=Columns(id="id", term="term", score="score", ignored=("",)),
-        scale=None,
-        configurable=True,
-        is_long=True,
+        "long",
+        "any table with a row per protein and class (id, term, score); what is absent is 0",
+        Columns(id="id", term="term", score="score", ignored=("",)), scale=None,
+        configurable=True, is_long=True,
     ),
-)
+)  # fmt: skip
 
 BY_NAME: dict[str, Format] = {entry.name: entry for entry in FORMATS}
 

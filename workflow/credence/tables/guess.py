@@ -313,15 +313,9 @@ def propose_formats(path: Path, formats: Sequence[Format] = FORMATS) -> list[Pro
             found.append(Proposal(format_.name, reason))
     names = {proposal.format for proposal in found}
     # A name that carries a label makes it the table of a labelled set.
-    hidden = {
-        plain.name
-        for plain in formats
-        for labelled in formats
-        if labelled.name in names
-        and labelled.label_of_id is not None
-        and plain.label_of_id is None
-        and plain.columns == labelled.columns
-    }
+    labelled = [one.columns for one in formats if one.name in names and one.label_of_id]
+    plains = (one for one in formats if one.label_of_id is None)
+    hidden = {one.name for one in plains if one.columns in labelled}
     return [proposal for proposal in found if proposal.format not in hidden]
 
 
@@ -352,9 +346,9 @@ def scale_of_rows(path: Path, name: str) -> dict[str, Any]:
     rows, layout, table = _first_rows(path, format_of(TableSpec(name), str(path)))
     if layout.network is not None:  # of an ensemble it follows from their number
         return {"scale": None}
-    return (
-        {} if rows is None or table is None else scale_of(rows.numbers[~rows.is_unscored], table)
-    )
+    if rows is None or table is None:
+        return {}
+    return scale_of(rows.numbers[~rows.is_unscored], table)
 
 
 def _first_rows(

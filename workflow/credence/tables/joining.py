@@ -126,9 +126,8 @@ def concatenate(parts: Sequence[tuple[Path, Samples]]) -> Samples:
         check_alike(census_of(samples).facts, facts, first_path, problems)
         for name, line in zip(samples.predictions.ids, samples.lines, strict=True):
             if seen.setdefault(name, path) != path:
-                problems.add(
-                    f"the id {name!r} is in {seen[name]} already.", ONE_ID_EACH, int(line)
-                )
+                what = f"the id {name!r} is in {seen[name]} already."
+                problems.add(what, ONE_ID_EACH, int(line))
     problems.raise_any()
     every = [samples for _, samples in parts]
 
@@ -143,20 +142,15 @@ def concatenate(parts: Sequence[tuple[Path, Samples]]) -> Samples:
         unknown = (np.full(one.n_samples, UNKNOWN_CLASS) for one in every)
         given = zip(every, unknown, strict=True)
         truth = np.concatenate([b if a.true_class is None else a.true_class for a, b in given])
-    return Samples(
-        replace(
-            predictions[0],
-            resolution=min(one.resolution for one in predictions),
-            is_distribution=all(one.is_distribution for one in predictions),
-            places=None,
-            **{name: joined([getattr(one, name) for one in predictions]) for name in arrays},
-        ),
-        truth,
-        joined([one.lines for one in every]),
-        joined([one.unscored_ids for one in every]),
-        joined([one.unscored_lines for one in every]),
-        joined([one.genome for one in every]),
+    whole = replace(
+        predictions[0],
+        resolution=min(one.resolution for one in predictions),
+        is_distribution=all(one.is_distribution for one in predictions),
+        places=None,
+        **{name: joined([getattr(one, name) for one in predictions]) for name in arrays},
     )
+    others = ("lines", "unscored_ids", "unscored_lines", "genome")
+    return Samples(whole, truth, *(joined([getattr(x, name) for x in every]) for name in others))
 
 
 def check_alike(
@@ -236,9 +230,8 @@ class Census:
                 f"scores and get no confidence, the first is {name!r} in line {line}"
             )
         if self.n_ties:
-            found.append(
-                f"{self.n_ties} rows have two best scores; the first class in order counts"
-            )
+            what = "rows have two best scores; the first class in order counts"
+            found.append(f"{self.n_ties} {what}")
         return [*found, APART] if self.is_apart else found
 
     @property
@@ -316,18 +309,15 @@ def _together(first: Census, second: Census) -> Census:
         return tuple(before.get(name, 0) + number for name, number in named)
 
     return replace(
-        first,
-        class_names=second.class_names,
-        resolution=min(first.resolution, second.resolution),
+        first, class_names=second.class_names, resolution=min(first.resolution, second.resolution),
         is_distribution=first.is_distribution and second.is_distribution,
-        n_samples=first.n_samples + second.n_samples,
-        n_ties=first.n_ties + second.n_ties,
+        n_samples=first.n_samples + second.n_samples, n_ties=first.n_ties + second.n_ties,
         n_predicted=summed(first.n_predicted, second.n_predicted),
         n_true=summed(first.n_true, second.n_true),
         n_unscored=first.n_unscored + second.n_unscored,
         first_unscored=first.first_unscored or second.first_unscored,
         is_apart=first.is_apart or second.is_apart,
-    )
+    )  # fmt: skip
 
 
 MARK = "credence part"  # the key of what a part of a table says of itself

@@ -76,9 +76,8 @@ def labels_from_headers(
     try:
         finder = re.compile(pattern)
     except re.error as error:
-        raise refuse(
-            where, f"the pattern {pattern!r} is not valid ({error}).", "Correct it."
-        ) from error
+        what = f"the pattern {pattern!r} is not valid ({error})."
+        raise refuse(where, what, "Correct it.") from error
     if LABEL_GROUP not in finder.groupindex:
         what = f"the pattern {pattern!r} has no group named {LABEL_GROUP}."
         raise refuse(where, what, "Write it as (?P<label>…).")

@@ -13,16 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from credence.predictions import (
-    UNKNOWN_CLASS,
-    Booleans,
-    Floats,
-    Integers,
-    Predictions,
-    Strings,
-    from_scores,
-)
+from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Predictions, Strings, from_scores
 from credence.problems import InputError, ProblemList, refuse
 from credence.tables.digests import CHANGED, stamp_of
 from credence.tables.formats import Gathering, TableSpec
@@ -86,9 +79,8 @@ def _predictions(scan: Scan, part: Part) -> Predictions:
     numbers, predicted = part.numbers, _class_codes(part.predicted, scan)
     names, resolution, is_whole = scan.class_names, scan.step().resolution, scan.sum_to_scale
     if scan.layout.classes:
-        found = from_scores(
-            part.ids, names, numbers, scan.scale, resolution, is_distribution=is_whole
-        )
+        of = (part.ids, names, numbers, scan.scale, resolution)
+        found = from_scores(*of, is_distribution=is_whole)
         if predicted is None:
             return found
         top_score = numbers[np.arange(len(numbers)), predicted]
@@ -172,7 +164,7 @@ def _require_whole(scan: Scan, parts: Iterable[Part], names: Sequence[str]) -> N
         raise refuse(scan.where, what, "Leave the scale out, or correct it.")
 
 
-def _begins_protein(ids: Strings, before: str | None = None) -> Booleans:
+def _begins_protein(ids: Strings, before: str | None = None) -> NDArray[np.bool_]:
     """Return which rows are of another protein than the row before them."""
     return np.concatenate([ids[:1] != before, ids[1:] != ids[:-1]])
 
@@ -259,9 +251,8 @@ def _look_through(scan: Scan, chunk_rows: int) -> tuple[tuple[str, ...], int] | 
     n_all = len(in_turn)
     del in_turn
     is_whole = min(fewest) == len(names) and not is_ambiguous
-    _require_whole(
-        scan, () if is_whole else whole_proteins(scan.again(chunk_rows), n_at_once), names
-    )
+    again = () if is_whole else whole_proteins(scan.again(chunk_rows), n_at_once)
+    _require_whole(scan, again, names)
     return names, n_all
 
 
@@ -356,9 +347,8 @@ def write_samples(path: Path, samples: Samples, *, combined: bool = False) -> No
         resolution = resolution if pooling == "sum" else None
         columns = {name: np.repeat(values, n_networks) for name, values in columns.items()}
         members = np.array([str(member + 1) for member in range(n_networks)], dtype=object)
-        columns |= _by_class(
-            predictions, predictions.network_scores.reshape(-1, predictions.n_classes)
-        )
+        flat = predictions.network_scores.reshape(-1, predictions.n_classes)
+        columns |= _by_class(predictions, flat)
         columns["network"] = np.tile(members, predictions.n_samples)
     elif predictions.scores is not None:
         if (predictions.scores.argmax(axis=1) != predictions.predicted_class).any():
@@ -371,11 +361,8 @@ def write_samples(path: Path, samples: Samples, *, combined: bool = False) -> No
     if samples.genome is not None and len(samples.genome) == len(columns["id"]):
         columns["genome"] = samples.genome
     metadata = Metadata(predictions.scale, resolution, predictions.is_distribution, pooling)
-    write_table(
-        path,
-        columns,
-        metadata={KEY: json.dumps(asdict(metadata)), **({COMBINED: "yes"} if combined else {})},
-    )
+    marks = {COMBINED: "yes"} if combined else {}
+    write_table(path, columns, metadata={KEY: json.dumps(asdict(metadata)), **marks})
 
 
 def _by_class(predictions: Predictions, scores: Floats) -> dict[str, Floats]:

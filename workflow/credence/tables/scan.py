@@ -19,28 +19,7 @@ from numpy.typing import NDArray
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.problems import ONE_ID_EACH, InputError, ProblemList, nearest
 from credence.records import parse_json
-from credence.tables.formats import (
-    MOST_SCALE,
-    POOLINGS,
-    STATE_SCALE,
-    Columns,
-    Format,
-    Gathering,
-    NameLookup,
-    TableSpec,
-    format_of,
-)
-from credence.tables.source import (
-    DELIMITER_NAMES,
-    Chunk,
-    LongTable,
-    MemoryTable,
-    ParquetTable,
-    ScoreStep,
-    TableSource,
-    TextTable,
-    open_table,
-)
+from credence.tables import formats, source
 
 SINGLE_ROLES = ("id", "true_class", "predicted_class", "score", "network", "genome")
 
@@ -62,7 +41,10 @@ class ColumnLayout:
 
 
 def lay_out(
-    table: TableSource, format_: Format, known: NameLookup | None, problems: ProblemList
+    table: source.TableSource,
+    format_: formats.Format,
+    known: formats.NameLookup | None,
+    problems: ProblemList,
 ) -> ColumnLayout:
     """Return the layout of a table's header; what is wrong with it goes to `problems`."""
     header, line, columns = table.header, table.header_line, format_.columns
@@ -91,10 +73,8 @@ def lay_out(
         # The contract table of a tool that gives a class and nothing more.
         if not candidates and "score" in columns.optional:
             has_vector = found["predicted_class"] is None
-    class_names = tuple(
-        format_.class_name(header[place].removesuffix(columns.class_suffix))
-        for place in candidates
-    )
+    own = (header[place].removesuffix(columns.class_suffix) for place in candidates)
+    class_names = tuple(map(format_.class_name, own))
     if known is not None and has_vector:
         candidates, class_names = _demanded(header, line, candidates, class_names, known, problems)
     elif has_vector and len(candidates) < 2 and not problems.problems:
@@ -106,7 +86,7 @@ def lay_out(
 def _class_columns(
     header: Sequence[str],
     line: int | None,
-    columns: Columns,
+    columns: formats.Columns,
     taken: set[int],
     problems: ProblemList,
 ) -> list[int]:
@@ -129,7 +109,7 @@ def _demanded(
     line: int | None,
     candidates: list[int],
     class_names: tuple[str, ...],
-    lookup: NameLookup,
+    lookup: formats.NameLookup,
     problems: ProblemList,
 ) -> tuple[list[int], tuple[str, ...]]:
     by_class: dict[int, int] = {}
@@ -141,12 +121,9 @@ def _demanded(
         else:
             by_class[index] = place
     if candidates and not by_class:
-        problems.add(
-            f"no column is one of the classes expected: {', '.join(lookup.class_names)}.",
-            f"Give a table of these classes; this one has: "
-            f"{', '.join(header[place] for place in candidates)}.",
-            line,
-        )
+        what = f"no column is one of the classes expected: {', '.join(lookup.class_names)}."
+        given = ", ".join(header[place] for place in candidates)
+        problems.add(what, f"Give a table of these classes; this one has: {given}.", line)
         return [], ()
     for index, name in enumerate(lookup.class_names):
         if index not in by_class:
@@ -156,17 +133,15 @@ def _demanded(
         what = f"{header[place]!r} is none of the classes expected."
         problems.add(what, nearest(header[place], lookup.class_names), line, header[place])
     found = [index for index in range(len(lookup.class_names)) if index in by_class]
-    return (
-        [by_class[index] for index in found],
-        tuple(lookup.class_names[index] for index in found),
-    )
+    names = tuple(lookup.class_names[index] for index in found)
+    return [by_class[index] for index in found], names
 
 
 @dataclass(frozen=True, eq=False)
 class TableRows:
     """What some rows of a table say, not yet checked."""
 
-    chunk: Chunk  # The cells, for messages
+    chunk: source.Chunk  # The cells, for messages
     lines: Integers  # Line of each row
     ids: list[str]  # Names of the proteins
     # Scores of the classes, or the top score, or nothing; not finite where a cell holds none.
@@ -185,7 +160,11 @@ class TableRows:
 
 
 def read_rows(
-    chunk: Chunk, first_row: int, layout: ColumnLayout, format_: Format, scale: float
+    chunk: source.Chunk,
+    first_row: int,
+    layout: ColumnLayout,
+    format_: formats.Format,
+    scale: float,
 ) -> TableRows:
     """Return the rows of a chunk by role."""
     lines = chunk.lines
@@ -217,9 +196,8 @@ def read_rows(
     if format_.label_of_id is not None:
         truth = [format_.label_of_id(name) for name in ids]
     network, genome = texts(layout.network), texts(layout.genome)
-    return TableRows(
-        chunk, lines, ids, numbers, columns, predicted, truth, network, genome, is_unscored
-    )
+    said = (predicted, truth, network, genome, is_unscored)
+    return TableRows(chunk, lines, ids, numbers, columns, *said)
 
 
 SUM_DECIMALS = 6  # with which sums and tolerances are shown
@@ -288,11 +266,8 @@ class ColumnLooks:
             if self._scale > 1 and least > TIMES_LARGER * others:
                 why = f"no number is below {shown(least)}, and no other column has one above "
                 found = dict.fromkeys(order[:n_odd].tolist(), why + shown(others))
-        counted = [
-            column
-            for column, values in enumerate(self._values)
-            if self._is_whole[column] and len(values) >= LEAST_VALUES
-        ]
+        is_many = np.array([len(values) >= LEAST_VALUES for values in self._values], np.bool_)
+        counted = np.flatnonzero(self._is_whole & is_many).tolist()
         if len(counted) < (~self._is_whole).sum():
             why = "all are whole numbers, and other columns have decimals"
             found |= dict.fromkeys(counted, why)
@@ -309,7 +284,7 @@ class Checker:
         self.n_rows = 0
         self.n_unscored = 0
         self._hashes: list[NDArray[np.int64]] = []
-        least = ScoreStep.least_tolerance(len(scan.layout.classes), scan.row_scale)
+        least = source.ScoreStep.least_tolerance(len(scan.layout.classes), scan.row_scale)
         # What rounding explains is known at the end: until then sums are kept that this does not.
         self._least = least + scan.row_scale * scan.format.slack
         self._n_summed = 0
@@ -342,9 +317,8 @@ class Checker:
                 texts[:] = [seen.setdefault(text, text) for text in texts]
         if genome is not None:
             genome = np.where(genome == "", ids, genome)
-        return Part(
-            rows.lines, ids, rows.numbers, predicted, truth, network, genome, rows.is_unscored
-        )
+        said = (predicted, truth, network, genome, rows.is_unscored)
+        return Part(rows.lines, ids, rows.numbers, *said)
 
     def _name(self, column: int | None) -> str | None:
         return None if column is None else self.scan.layout.header[column] or None
@@ -374,11 +348,8 @@ class Checker:
         scale = self.scan.row_scale
         greatest = scale * (1 + self.scan.format.slack + SINGLE_SLACK)
         is_outside = (finite < 0) | (finite > greatest)
-        for kind, is_wrong in (
-            (NO_NUMBER, is_bad),
-            (NEGATIVE, finite < 0),
-            (ABOVE, finite > greatest),
-        ):
+        kinds = ((NO_NUMBER, is_bad), (NEGATIVE, finite < 0), (ABOVE, finite > greatest))
+        for kind, is_wrong in kinds:
             for place in np.flatnonzero(is_wrong.any(axis=0)):
                 column = rows.columns[place]
                 first = self._first_bad[column, kind]
@@ -411,13 +382,9 @@ class Checker:
         gap = numbers[every, best] - numbers[every, np.maximum(codes, 0)]
         certain = self._greatest_gap()
         for row in np.flatnonzero((codes >= 0) & (gap > 0) & ~rows.is_unscored):
-            problem = (
-                f"the verdict {names[codes[row]]!r} on protein {rows.ids[row]!r} "
-                f"contradicts the scores, whose best is {names[best[row]]!r}.",
-                "Correct the verdict or the scores.",
-                int(rows.lines[row]),
-                column,
-            )
+            what = f"the verdict {names[codes[row]]!r} on protein {rows.ids[row]!r} "
+            what += f"contradicts the scores, whose best is {names[best[row]]!r}."
+            problem = (what, "Correct the verdict or the scores.", int(rows.lines[row]), column)
             if gap[row] > certain:
                 self.problems.add(*problem)
             else:
@@ -535,23 +502,20 @@ class Checker:
         is_cause = self._takes_columns & (self._looks.miss_without <= tolerance)
         if len(sums) > 1 and 2 * len(sums) > self._n_summed and is_cause.sum() == 1:
             column = self.scan.layout.classes[int(is_cause.argmax())]
-            self.problems.add(
-                f"{len(sums)} of {self._n_summed} rows sum to another number than {shown(scale)}; "
-                "without this column all do.",
-                f"{self._without([column])}.",
-                int(lines[0]),
-                self._name(column),
+            what = (
+                f"{len(sums)} of {self._n_summed} rows sum to another number than {shown(scale)}"
             )
+            what, remedy = f"{what}; without this column all do.", f"{self._without([column])}."
+            self.problems.add(what, remedy, int(lines[0]), self._name(column))
             return
         if 1 < len(sums) == self._n_summed:
             low, high = shown(float(sums.min())), shown(float(sums.max()))
             span = low if low == high else f"{low} to {high}"
-            self.problems.add(
-                f"all {len(sums)} rows sum to {span}, not to {shown(scale)}.",
-                "State the scale that the rows sum to, or that they sum to nothing "
-                "in particular (sum_to_scale: false).",
-                int(lines[0]),
+            what = f"all {len(sums)} rows sum to {span}, not to {shown(scale)}."
+            remedy = (
+                "State the scale that the rows sum to, or that they sum to nothing in particular"
             )
+            self.problems.add(what, f"{remedy} (sum_to_scale: false).", int(lines[0]))
             return
         for line, total in zip(lines, sums, strict=True):
             what = f"the scores sum to {shown(total)}, not to {shown(scale)} "
@@ -612,17 +576,16 @@ def read_metadata(pairs: Mapping[bytes, bytes]) -> Metadata:
     record: dict[str, Any] = found if isinstance(found, dict) else {}
 
     def number(name: str) -> float | None:
-        value = record.get(name)
-        return (
-            float(value) if isinstance(value, int | float) and 0 <= value <= MOST_SCALE else None
-        )
+        value: Any = record.get(name)
+        is_right = isinstance(value, int | float) and 0 <= value <= formats.MOST_SCALE
+        return float(value) if is_right else None
 
     is_whole, pooling = record.get("is_distribution"), record.get("pooling")
     return Metadata(
         scale=number("scale") or None,
         resolution=number("resolution"),
         is_distribution=is_whole if isinstance(is_whole, bool) else None,
-        pooling=pooling if pooling in POOLINGS else None,
+        pooling=pooling if pooling in formats.POOLINGS else None,
     )
 
 
@@ -640,7 +603,9 @@ def rows_of_part(n_rows: int, number: int, n_parts: int) -> tuple[int, int]:
     return n_rows * (number - 1) // n_parts, n_rows * number // n_parts
 
 
-def within(chunks: Iterator[Chunk], rows: RowRange | None) -> Iterator[tuple[int, Chunk]]:
+def within(
+    chunks: Iterator[source.Chunk], rows: RowRange | None
+) -> Iterator[tuple[int, source.Chunk]]:
     """Yield chunks with the number of their first row, from 1; of a range, only its rows."""
     n_before = 0
     for chunk in chunks:
@@ -684,22 +649,22 @@ class Scan:
     """A table whose header is understood and whose rows are ready to be read."""
 
     def __init__(
-        self, path: Path | MemoryTable, spec: TableSpec, rows: RowRange | None = None
+        self,
+        path: Path | source.MemoryTable,
+        spec: formats.TableSpec,
+        rows: RowRange | None = None,
     ) -> None:
-        where = path.where if isinstance(path, MemoryTable) else str(path)
+        where = path.where if isinstance(path, source.MemoryTable) else str(path)
         self.spec, self.where = spec, where
-        self.format = format_of(spec, where)
-        self.table = open_table(path, self.format)
+        self.format = formats.format_of(spec, where)
+        self.table = source.open_table(path, self.format)
         if self.format.is_long:
-            known = NameLookup(spec.class_names or (), self.format.spell, spec.synonyms)
-            self.table = LongTable(self.table, self.format.columns, known)
+            known = formats.NameLookup(spec.class_names or (), self.format.spell, spec.synonyms)
+            self.table = source.LongTable(self.table, self.format.columns, known)
             columns = replace(self.format.columns, term=None, score=None)
             self.format = replace(self.format, columns=columns)
-        self.metadata = (
-            read_metadata(self.table.metadata)
-            if isinstance(self.table, ParquetTable)
-            else Metadata()
-        )
+        of_file = self.table.metadata if isinstance(self.table, source.ParquetTable) else {}
+        self.metadata = read_metadata(of_file)
         self.problems = ProblemList(where)
         self.layout = self._lay_out()
         self.rows = None if self.has_networks else rows
@@ -731,7 +696,7 @@ class Scan:
         """Classes, in order; complete once all rows have been seen."""
         if self.layout.class_names:
             return self.layout.class_names
-        if isinstance(self.lookup, Gathering):
+        if isinstance(self.lookup, formats.Gathering):
             return tuple(sorted(self.lookup.names))
         return self.spec.class_names or ()
 
@@ -744,24 +709,26 @@ class Scan:
             what = "there is a row for each network, and no column for a class."
             remedy = "Give what every network says of every class."
             found.add(what, remedy, self.table.header_line)
-        if found.problems and isinstance(self.table, TextTable):
+        if found.problems and isinstance(self.table, source.TextTable):
             self._explain_delimiter(self.table, known)
         self.problems.problems.extend(found.problems)
         return layout
 
-    def _explain_delimiter(self, table: TextTable, known: NameLookup | None) -> None:
+    def _explain_delimiter(
+        self, table: source.TextTable, known: formats.NameLookup | None
+    ) -> None:
         """Raise if the header makes sense with another character between cells."""
-        for delimiter, name in DELIMITER_NAMES.items():
+        for delimiter, name in source.DELIMITER_NAMES.items():
             if delimiter == table.delimiter:
                 continue
             try:
-                other = TextTable(table.path, delimiter, self.format)
+                other = source.TextTable(table.path, delimiter, self.format)
             except InputError:
                 continue
             found = ProblemList(self.where)
             lay_out(other, self.format, known, found)
             if not found.problems:
-                expected = DELIMITER_NAMES[table.delimiter]
+                expected = source.DELIMITER_NAMES[table.delimiter]
                 remedy = f"Save the table with {expected} between its cells."
                 if delimiter == "\t":
                     remedy = "Let the name of the file end in .tsv."
@@ -780,30 +747,30 @@ class Scan:
         if scale is None:
             if self.layout.score is None and not self.layout.classes:
                 return 1.0
-            self.problems.add("the scale is not known.", STATE_SCALE)
+            self.problems.add("the scale is not known.", formats.STATE_SCALE)
             return 1.0
         return float(scale)
 
-    def _lookup(self) -> NameLookup | Gathering:
+    def _lookup(self) -> formats.NameLookup | formats.Gathering:
         names = self.layout.class_names or self.spec.class_names
         if names is None:
-            return Gathering(self.spec.synonyms)
+            return formats.Gathering(self.spec.synonyms)
         for text, name in self.spec.synonyms.items():
             if name not in names and self.spec.class_names is None:
                 what = f"the synonym {text!r} stands for {name!r}, which is no class of the table."
                 self.problems.add(what, "Correct it.")
         return self._known(names)
 
-    def _known(self, names: tuple[str, ...]) -> NameLookup:
-        return NameLookup(tuple(names), self.format.spell, self.spec.synonyms)
+    def _known(self, names: tuple[str, ...]) -> formats.NameLookup:
+        return formats.NameLookup(tuple(names), self.format.spell, self.spec.synonyms)
 
-    def step(self) -> ScoreStep:
+    def step(self) -> source.ScoreStep:
         """Return the step between the scores seen so far."""
         step = self.table.step(self.row_scale)
         if self.rows is not None:
-            return ScoreStep(self.rows.resolution, step.relative)
+            return source.ScoreStep(self.rows.resolution, step.relative)
         if self.metadata.resolution is not None and not self.has_networks:
-            return ScoreStep(self.metadata.resolution, step.relative)
+            return source.ScoreStep(self.metadata.resolution, step.relative)
         return step
 
     def _rows(self, n_rows: int, problems: ProblemList) -> Iterator[TableRows]:

@@ -48,9 +48,8 @@ def expanded(words: Iterable[str]) -> tuple[str, ...]:
             if own and len(files) < len(paths):
                 raise refuse(word, "there is a folder among its tables.", pattern)
             if len(kinds) > 1:
-                raise refuse(
-                    word, f"its tables are of several kinds: {', '.join(kinds)}.", pattern
-                )
+                what = f"its tables are of several kinds: {', '.join(kinds)}."
+                raise refuse(word, what, pattern)
             found += files
     raise_any(problems)
     return tuple(found)

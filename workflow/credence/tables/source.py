@@ -482,11 +482,9 @@ def _networks(arrays: Mapping[str, Member], problems: ProblemList) -> tuple[tupl
     found = {array.shape for array in scores.values()}
     if len(found) != 1 or (len(scores) > 1 and len(next(iter(found))) == 3):
         shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-        problems.add(
-            f"the arrays are no score matrices of networks ({shapes}).",
-            "Give one array (proteins, networks, classes), or a matrix of the same shape "
-            "for each network.",
-        )
+        what = f"the arrays are no score matrices of networks ({shapes})."
+        remedy = "Give one array (proteins, networks, classes), or a matrix of the same shape"
+        problems.add(what, f"{remedy} for each network.")
         return (), 1
     n_proteins, *middle, n_classes = found.pop()
     shape = (n_proteins, middle[0] if middle else len(scores), n_classes)

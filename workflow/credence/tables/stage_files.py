@@ -26,15 +26,7 @@ from credence.findings import EventsFinding, ShiftFinding
 from credence.lists.held_out import HeldOut
 from credence.novelty.detector import Detector
 from credence.novelty.reference import Reference
-from credence.predictions import (
-    Booleans,
-    Floats,
-    Integers,
-    Labelled,
-    Predictions,
-    Strings,
-    from_scores,
-)
+from credence.predictions import Floats, Integers, Labelled, Predictions, Strings, from_scores
 from credence.problems import Problem, nearest, raise_any, refuse
 from credence.relatives.closest import Closest, KnownSequences
 from credence.sets.conformal import PredictionSets, read_sets
@@ -458,7 +450,7 @@ class NoveltyFile:
     # Of each family of those that calibrate, by which it is found elsewhere.
     family_key: Annotated[NDArray[np.uint64] | None, records.Stored(packed="uint64")] = None
     # Of those that calibrate, whether the classifier was wrong.
-    is_wrong: Annotated[Booleans | None, records.Stored(packed="bool")] = None
+    is_wrong: Annotated[NDArray[np.bool_] | None, records.Stored(packed="bool")] = None
     detector: Detector | None = None  # None too where families are few
 
 

@@ -165,11 +165,7 @@ def open_output(path: Path) -> Iterator[BinaryIO]:
     with atomic(path) as temporary, temporary.open("wb") as raw, ExitStack() as stack:
         handle: Any = raw
         if path.suffix == ".gz":
-            handle = stack.enter_context(
-                gzip.GzipFile(
-                    filename="", mode="wb", compresslevel=GZIP_LEVEL, fileobj=raw, mtime=0
-                )
-            )
+            handle = stack.enter_context(gzip.GzipFile("", "wb", GZIP_LEVEL, raw, mtime=0))
         elif path.suffix == ".zst":
             handle = stack.enter_context(pa.CompressedOutputStream(raw, "zstd"))
         yield cast(BinaryIO, handle)
@@ -298,9 +294,8 @@ class TableWriter:
         handle = self._stack.enter_context(open_output(self._path))
         self._handle = handle
         if not self._is_parquet:
-            header = pa.record_batch(
-                [pa.array([name], pa.string()) for name in self._names], self._names
-            )
+            cells = [pa.array([name], pa.string()) for name in self._names]
+            header = pa.record_batch(cells, self._names)
             handle.write(_lines(header, self._spreadsheet_safe))
         return self
 

@@ -25,27 +25,19 @@ FONT, SMALL, TINY = 7.0, 6.0, 5.0
 LINE = 1.25  # of the font's size
 PAPER = "#ffffff"
 
+TICKS = {"size": 2.0, "width": 0.5, "pad": 1.5}
 SETTINGS: dict[str, Any] = {
     **style.SETTINGS,
-    "font.size": FONT,
-    "axes.labelsize": FONT,
-    "axes.titlesize": SMALL,
-    "xtick.labelsize": TINY + 0.5,
-    "ytick.labelsize": TINY + 0.5,
-    "legend.fontsize": SMALL,
+    **dict.fromkeys(("font.size", "axes.labelsize"), FONT),
+    **dict.fromkeys(("axes.titlesize", "legend.fontsize"), SMALL),
+    **dict.fromkeys(("xtick.labelsize", "ytick.labelsize"), TINY + 0.5),
+    **{f"{axis}tick.major.{what}": points for axis in "xy" for what, points in TICKS.items()},
+    **dict.fromkeys(("figure.facecolor", "savefig.facecolor"), PAPER),
     "lines.linewidth": 1.0,
     "lines.markersize": 4.0,
     "axes.linewidth": 0.5,
     "grid.linewidth": 0.4,
-    "xtick.major.size": 2.0,
-    "ytick.major.size": 2.0,
-    "xtick.major.width": 0.5,
-    "ytick.major.width": 0.5,
-    "xtick.major.pad": 1.5,
-    "ytick.major.pad": 1.5,
     "pdf.fonttype": 42,  # whole letters, which journals can edit and readers copy
-    "figure.facecolor": PAPER,
-    "savefig.facecolor": PAPER,
 }
 
 
@@ -175,13 +167,8 @@ def draw_grid(record: FigureRecord, panels: range, width: int) -> Figure:
         row, column = divmod(place, layout.n_columns)
         left = layout.left + column * (layout.panel + GAP)
         top = height - TOP - layout.legend - row * layout.row - layout.title
-        box = (
-            left / width,
-            (top - layout.main) / height,
-            layout.panel / width,
-            layout.main / height,
-        )
-        axes = figure.add_axes(box)
+        size = (layout.panel / width, layout.main / height)
+        axes = figure.add_axes((left / width, (top - layout.main) / height, *size))
         figure.text(
             left / width, (top + 1.2) / height, "\n".join(layout.titles[at]), fontsize=SMALL,
             ha="left", va="baseline", linespacing=LINE - 0.1,
@@ -197,9 +184,8 @@ def draw_grid(record: FigureRecord, panels: range, width: int) -> Figure:
     middle = (layout.left + (width - layout.left - RIGHT) / 2) / width
     figure.text(middle, 1.5 / height, record.axis, ha="center", va="bottom", fontsize=FONT)
     centre = (layout.bottom + (height - layout.bottom - TOP - layout.legend) / 2) / height
-    figure.text(
-        0.8 / width, centre, record.upright, rotation=90, ha="left", va="center", fontsize=FONT
-    )
+    beside: dict[str, Any] = {"rotation": 90, "ha": "left", "va": "center", "fontsize": FONT}
+    figure.text(0.8 / width, centre, record.upright, **beside)
     if handles:
         figure.legend(
             list(handles.values()), list(handles), loc="upper center",
@@ -220,9 +206,8 @@ def _write_words(axes: Any, at: int, panels: tuple[FigurePanel, ...]) -> None:
     is_marked = any(one.look == "mark" for one in panel.series)
     colour = style.SERIES[0] if is_marked else style.GRID
     look: dict[str, Any] = {"edgecolor": colour, "linewidth": 1.5 if is_marked else 0.8}
-    axes.add_patch(
-        Rectangle((0, 0), 1, 1, transform=axes.transAxes, clip_on=False, fill=False, **look)
-    )
+    look |= {"transform": axes.transAxes, "clip_on": False, "fill": False}
+    axes.add_patch(Rectangle((0, 0), 1, 1, **look))
     step = 1.0 / (max(len(one.series) for one in panels) + 1)
     wide = axes.get_window_extent().width / axes.figure.dpi * MM_PER_INCH
     widest = max(width_mm(word.name, FONT) for one in panels for word in one.series)

@@ -156,16 +156,15 @@ def _confidence_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[pa
         if entry.score_min <= value <= entry.score_max
         and (point := lookup.at(curve, value)) is not None
     )
-    return (
-        page.Figure(
-            f"confidence-{name}",
-            f"{entry.class_name}: confidence of {findings.chosen} over the score, from "
-            f"{lookup.evidence(entry)}.{words} Dashed: share right, whatever the score. "
-            "Dotted: beyond the scores that calibration saw.",
-            f"Confidence of {entry.class_name} over the score: {rising or 'see the table'}.",
-            plot,
-        ),
+    figure = page.Figure(
+        f"confidence-{name}",
+        f"{entry.class_name}: confidence of {findings.chosen} over the score, from "
+        f"{lookup.evidence(entry)}.{words} Dashed: share right, whatever the score. "
+        "Dotted: beyond the scores that calibration saw.",
+        f"Confidence of {entry.class_name} over the score: {rising or 'see the table'}.",
+        plot,
     )
+    return (figure,)
 
 
 def _reliability_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[page.Figure, ...]:
@@ -175,17 +174,16 @@ def _reliability_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[p
     bins = found.bins
     filled = np.flatnonzero(bins.n)
     n_off = sum(not bins.lower[k] <= bins.mean[k] <= bins.upper[k] for k in filled)
-    return (
-        page.Figure(
-            f"reliability-{name}",
-            f"{entry.class_name}: held-out confidence of {lookup.findings.chosen} against the "
-            f"share right, {of(sum(bins.n), 'protein')}. Intervals count "
-            f"{lookup.families}." + lookup.chance_in_words(found),
-            f"Reliability of {entry.class_name}: of {of(len(filled), 'bin')} of confidence, in "
-            f"{n_off} the mean confidence lies outside the interval of the share right.",
-            reliability_plot(("held out",), (found,)),
-        ),
+    figure = page.Figure(
+        f"reliability-{name}",
+        f"{entry.class_name}: held-out confidence of {lookup.findings.chosen} against the "
+        f"share right, {of(sum(bins.n), 'protein')}. Intervals count "
+        f"{lookup.families}." + lookup.chance_in_words(found),
+        f"Reliability of {entry.class_name}: of {of(len(filled), 'bin')} of confidence, in "
+        f"{n_off} the mean confidence lies outside the interval of the share right.",
+        reliability_plot(("held out",), (found,)),
     )
+    return (figure,)
 
 
 def _overlay(lookup: Lookup, entry: ClassCount, name: str) -> tuple[page.Block, ...]:

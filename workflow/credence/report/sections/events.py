@@ -270,6 +270,7 @@ def _one(events: EventsFinding, event: EventFinding, name: str) -> page.Folded:
 
 
 def _ablations(event: EventFinding) -> page.TableBlock:
+    so = ("it harms", "it helps", "no difference can be seen")
     return page.table(
         f"What groups of features are worth for {shortened(event.name)}: without the group minus "
         f"with all, paired, with intervals over {units(event)} (n = {count(event.n)}).",
@@ -278,9 +279,6 @@ def _ablations(event: EventFinding) -> page.TableBlock:
         page.word("features", lambda part: ", ".join(part.features)),
         page.number("change of held-out NLL", "nll", signed),
         page.number("change of Brier score", "brier", signed),
-        page.word(
-            "so",
-            lambda part: _verdict(part.nll, "it harms", "it helps", "no difference can be seen"),
-        ),
+        page.word("so", "nll", lambda row: _verdict(row, *so)),
         explained={"change of held-out NLL": "Above 0: the group helps"},
     )

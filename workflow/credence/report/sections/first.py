@@ -119,9 +119,8 @@ def _of_use_set(findings: Findings, use_set: UseSet) -> list[page.Answer]:
     found = []
     name = "your" if len(findings.use_sets) == 1 else f"{use_set.name}’s"
     if whole is not None and whole.n and not math.isnan(whole.right):
-        low, middle, high = (
-            100 * value / whole.n for value in (whole.right_lower, whole.right, whole.right_upper)
-        )
+        right = (whole.right_lower, whole.right, whole.right_upper)
+        low, middle, high = (100 * value / whole.n for value in right)
         words = f"of {name} {of(known, 'prediction')} should be right: about "
         words += count(round(whole.right))
         found.append(page.Answer(f"{middle:.0f} %", f"({low:.0f} to {high:.0f})", words))
@@ -154,12 +153,8 @@ def _strips(lookup: Lookup) -> tuple[page.Strip, ...]:
     findings, anchors = lookup.findings, class_anchors(lookup.findings)
     found = []
     for entry in findings.results.classes:
-        own = [
-            one
-            for use_set in findings.use_sets
-            for one in use_set.classes
-            if one.class_name == entry.class_name
-        ]
+        every = (one for use_set in findings.use_sets for one in use_set.classes)
+        own = [one for one in every if one.class_name == entry.class_name]
         n, n_sure = sum(one.n for one in own), sum(one.n_at_least[PLACE] for one in own)
         yours = (f"{count(n_sure)} of {count(n)}",) if findings.use_sets else ()
         known = entry.n_clusters if lookup.knows_relatives else entry.n_predicted
@@ -334,12 +329,11 @@ def _curve_data(curve: CurveFinding | None, grid: tuple[float, ...]) -> dict[str
 
 
 def _whole(values: tuple[float, ...]) -> list[int | None]:
+    # What is not quite 0 or 1 does not become it.
+    ends = ((int(value > 0), UNIT - int(value < 1)) for value in values)
     return [
-        None
-        if math.isnan(value)
-        # What is not quite 0 or 1 does not become it.
-        else min(max(round(value * UNIT), int(value > 0)), UNIT - int(value < 1))
-        for value in values
+        None if math.isnan(value) else min(max(round(value * UNIT), low), high)
+        for value, (low, high) in zip(values, ends, strict=True)
     ]
 
 

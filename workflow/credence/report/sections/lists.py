@@ -95,13 +95,11 @@ def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
         blocks += page.flat(page.lead(lead), text, _table(lists, together))
     if lists.curve.confidence:
         ends = [one for one in together if one.n]
+        ways = {True: "with certainty", False: "by estimate"}
+        known = [(one, one.bound if one.is_certain else one.estimate) for one in ends]
         points = tuple(
-            (
-                f"{percent(one.error)} {'with certainty' if one.is_certain else 'by estimate'}",
-                one.n / lists.n,
-                one.bound if one.is_certain else one.estimate,
-            )
-            for one in ends
+            (f"{percent(one.error)} {ways[one.is_certain]}", one.n / lists.n, wrong)
+            for one, wrong in known
         )
         stated = "; ".join(f"{label}: {percent(x)} kept" for label, x, _ in points) or "no list"
         figure = page.Figure(

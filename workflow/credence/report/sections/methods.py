@@ -101,16 +101,15 @@ def _overall_reliability(lookup: Lookup) -> tuple[page.Figure, ...]:
     ]
     if not pairs:
         return ()
-    return (
-        page.Figure(
-            "reliability-all",
-            f"All classes together: confidence of {chosen} against the share right, held-out and "
-            "in-sample. In-sample points lie nearer to the diagonal than new proteins will."
-            + lookup.chance_in_words(pairs[0][1]),
-            "Reliability over all classes, held-out and in-sample.",
-            reliability_plot(*zip(*pairs, strict=True)),
-        ),
+    figure = page.Figure(
+        "reliability-all",
+        f"All classes together: confidence of {chosen} against the share right, held-out and "
+        "in-sample. In-sample points lie nearer to the diagonal than new proteins will."
+        + lookup.chance_in_words(pairs[0][1]),
+        "Reliability over all classes, held-out and in-sample.",
+        reliability_plot(*zip(*pairs, strict=True)),
     )
+    return (figure,)
 
 
 def _overall_table(lookup: Lookup) -> page.TableBlock:
@@ -172,15 +171,13 @@ def stacks(findings: Findings) -> page.Section | None:
         weighty = {member.method for member in entry.members if member.weight >= SHOWN}
         if seen and weighty != set(dict(seen)):
             stated = ", ".join(f"{name} {weight:.2f}" for name, weight in seen)
-            blocks.append(
-                page.Paragraph(
-                    "Curves over the score and look-ups by class and score are those of a second "
-                    f"mean, of the members that see nothing else: {stated}. A published "
-                    "confidence also rests on the scores of the other classes, so it lies around "
-                    "the curve, not on it."
-                )
+            blocks += page.flat(
+                "Curves over the score and look-ups by class and score are those of a second "
+                f"mean, of the members that see nothing else: {stated}. A published "
+                "confidence also rests on the scores of the other classes, so it lies around "
+                "the curve, not on it."
             )
         if entry.skipped:
             reasons = "; ".join(f"{skipped.method}: {skipped.reason}" for skipped in entry.skipped)
-            blocks.append(page.Paragraph(f"Not tried: {reasons}."))
+            blocks += page.flat(f"Not tried: {reasons}.")
     return page.Section("stacks", "What auto rests on", tuple(blocks)) if blocks else None

@@ -1,5 +1,6 @@
 """What is taken for what."""
 
+from functools import partial
 from operator import itemgetter
 
 from credence.findings import Findings
@@ -25,17 +26,12 @@ def section(findings: Findings) -> page.Section | None:
     right = "What predictions truly are: read down a column. The diagonal is the share right."
     recognised = "What proteins are predicted to be: read along a row. The diagonal is the share "
     recognised += "recognised."
+    given = ("predicted", results.given_predicted, right), ("true", results.given_true, recognised)
+    alternative = f"Matrix of {count(len(names))} classes; the folded table gives its numbers."
+    heat = partial(Heat, names, key="", counts=results.confusion)
     figures = tuple(
-        page.Figure(
-            f"mistakes-{given}",
-            f"{caption} {key}",
-            f"Matrix of {count(len(names))} classes; the folded table gives its numbers.",
-            Heat(names, values, "", counts=results.confusion),
-        )
-        for given, values, caption in (
-            ("predicted", results.given_predicted, right),
-            ("true", results.given_true, recognised),
-        )
+        page.Figure(f"mistakes-{word}", f"{caption} {key}", alternative, heat(values=values))
+        for word, values, caption in given
     )
     counts = page.table(
         "Calibration proteins by true and predicted class.",

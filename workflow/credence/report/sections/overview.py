@@ -85,7 +85,6 @@ TERMS = {
     "where known, count as about one.",
 }
 
-
 MEANING = tuple(
     page.Paragraph(text)
     for text in (

@@ -108,11 +108,8 @@ def _drift_table(drift: Drift, step: ReleaseStep) -> page.TableBlock:
         page.word("predicted class", lambda entry: entry.class_name or "all"),
         page.number("new proteins", "n"),
         page.number("families", "n_clusters"),
-        page.number("right", lambda entry: f"{count(entry.n_correct)} of {entry.expected:,.1f}"),
-        page.number(
-            "NLL minus that of old proteins",
-            lambda entry: loss(entry.nll_trove - entry.nll_old, entry.lower, entry.upper),
-        ),
+        page.number("right", "n_correct expected", "{:,} of {:,.1f}".format),
+        page.number("NLL minus that of old proteins", "nll_old nll_trove lower upper", _minus),
         page.word("test", _test(False)),
         page.word("test at the trove's mix", _test(True)),
         explained={
@@ -122,6 +119,10 @@ def _drift_table(drift: Drift, step: ReleaseStep) -> page.TableBlock:
             "test at the trove's mix": "The same, corrected for the trove's own shares of classes",
         },
     )
+
+
+def _minus(before: float, after: float, lower: float, upper: float) -> str:
+    return loss(after - before, lower, upper)
 
 
 def _test(is_corrected: bool) -> Callable[[DriftClass], str]:
@@ -145,15 +146,11 @@ def metrics_of(step: ReleaseStep) -> page.Folded | None:
         step.metrics,
         page.word("judged on", lambda entry: samples[entry.sample]),
         page.word("predicted class", lambda entry: entry.class_name or "all"),
-        page.word(
-            "metric", lambda entry: {"nll": "NLL"}.get(entry.metric, entry.metric.capitalize())
-        ),
+        page.word("metric", "metric", lambda name: {"nll": "NLL"}.get(name, name.capitalize())),
         page.number("proteins", "n"),
         page.number("before", "before", three_decimals),
         page.number("now", "after", three_decimals),
-        page.number(
-            "difference", lambda entry: loss(entry.after - entry.before, entry.lower, entry.upper)
-        ),
+        page.number("difference", "before after lower upper", _minus),
         explained={"difference": "Negative: better now"},
     )
     return page.Folded("Is the new release better on the old proteins?", (metrics,))
@@ -166,7 +163,6 @@ def _points(ends: tuple[float, float, float]) -> str:
 
 EVIDENCE = "evidence evidence_lower evidence_upper"
 COMPOSITION = "composition composition_lower composition_upper"
-
 
 TITLE = "What changed since last time?"
 STILL = 0.005  # a change of less than half a percentage point is not drawn
@@ -226,10 +222,7 @@ def _timeline(releases: tuple[ReleaseState, ...]) -> page.TableBlock:
         page.number("calibrate", "n_calibration"),
         page.number("families", "n_clusters"),
         page.number(
-            "right",
-            lambda entry: share(
-                entry.n_correct / entry.n_calibration if entry.n_calibration else math.nan
-            ),
+            "right", "n_correct n_calibration", lambda k, n: share(k / n if n else math.nan)
         ),
         page.word("digest", lambda entry: entry.digest[:8] or NOTHING),
         explained={"digest": "The first figures of the release's digest"},

@@ -103,9 +103,7 @@ def _table(sets: SetsFinding, lookup: Lookup) -> page.TableBlock:
         page.number("held-out coverage", "coverage lower upper", with_interval),
         page.number("counting proteins", "coverage_proteins", share),
         page.number("classes in a set", "mean_size", two_decimals),
-        page.word(
-            "in every set", lambda one: always[one.is_always_in] if one.class_name else NOTHING
-        ),
+        page.word("in every set", lambda x: always[x.is_always_in] if x.class_name else NOTHING),
         explained={
             "held-out coverage": f"All {lookup.families} of a class count alike",
             "counting proteins": "The same, every protein counting once",

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from credence.findings import Findings, Notice, ShiftClass, ShiftFinding, WhatIf
@@ -57,6 +58,7 @@ def data_of(findings: Findings, found: WhatIf) -> dict[str, Any]:
         for entry in findings.shifts
         if entry.estimator != "none"
     ]
+    numbers = attrgetter("predicted", "true", "mass", "mass_squared", "family_squared")
     return {
         "classes": list(results.class_names),
         "scale": results.scale,
@@ -64,21 +66,9 @@ def data_of(findings: Findings, found: WhatIf) -> dict[str, Any]:
         "score": list(found.score),
         "prior": found.prior_weight,
         "least": found.min_positives,
-        "ranges": [
-            [entry.score_min, entry.score_median, entry.score_max] for entry in results.classes
-        ],
+        "ranges": [[one.score_min, one.score_median, one.score_max] for one in results.classes],
         "presets": presets,
-        "parts": [
-            [
-                part.predicted,
-                part.true,
-                part.mass,
-                part.mass_squared,
-                part.family_squared,
-                [_short(value) for value in part.density],
-            ]
-            for part in found.parts
-        ],
+        "parts": [[*numbers(part), [*map(_short, part.density)]] for part in found.parts],
     }
 
 

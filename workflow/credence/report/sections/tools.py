@@ -48,9 +48,8 @@ def _tools(tools: ToolsFinding, lookup: Lookup) -> page.TableBlock:
     def unnamed(tool: ToolFinding) -> str:
         return ", ".join(tool.unnamed) or NOTHING
 
-    every = ToolFinding(
-        "all together", tools.n, tools.nll, tools.accuracy, Measured(*3 * (float("nan"),)), ()
-    )
+    nothing = Measured(*3 * (float("nan"),))
+    every = ToolFinding("all together", tools.n, tools.nll, tools.accuracy, nothing, ())
     rows = (*tools.tools, every)
     return page.table(
         f"What each tool is worth alone, and what is lost without it, on {lookup.families} held "

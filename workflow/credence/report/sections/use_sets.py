@@ -256,9 +256,7 @@ def _foils(found: NoveltyFinding) -> page.TableBlock:
         page.word("foils", "kind"),
         page.number("n", "n"),
         page.number("noticed", "power", share),
-        page.number(
-            "interval", lambda foil: f"{two_decimals(foil.lower)}–{two_decimals(foil.upper)}"
-        ),
+        page.number("interval", "lower upper", lambda *ends: "–".join(map(two_decimals, ends))),
         page.number("area under the curve", "area", two_decimals),
         page.number("known_kind", "known_kind", two_decimals),
         *page.numbers(
