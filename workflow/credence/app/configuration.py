@@ -74,12 +74,16 @@ def trove_of(entry: Mapping[str, Any], base: Mapping[str, Any]) -> Trove:
         names = {key: base_labels[key] for key in keys}
         labels = {**names, **{key: value for key, value in labels.items() if value is not None}}
     return Trove(
-        name=entry["name"], date=entry.get("date"),
-        scores=_tables(entry["scores"]), spec={**above, **own},
-        fasta=entry.get("fasta"), labels=labels,
+        name=entry["name"],
+        date=entry.get("date"),
+        scores=_tables(entry["scores"]),
+        spec={**above, **own},
+        fasta=entry.get("fasta"),
+        labels=labels,
         match=entry.get("match") or base.get("match", "first_word"),
-        clusters=entry.get("clusters"), sha256=entry.get("sha256") or {},
-    )  # fmt: skip
+        clusters=entry.get("clusters"),
+        sha256=entry.get("sha256") or {},
+    )
 
 
 @dataclass(frozen=True)
@@ -323,23 +327,34 @@ def check(document: Document) -> Configuration:
     settings = Settings().with_values({name: values[name] for name in SECTIONS})
     settings = settings.with_values({"calibration": {"method": chosen}})
     return Configuration(
-        document=document, run=values["run"], values=values, settings=settings,
-        calibration_set=_table_set("calibration_set", base), use_sets=use_sets,
-        tools=tuple(map(_tool_set, values["tools"])), methods=methods, method=chosen,
+        document=document,
+        run=values["run"],
+        values=values,
+        settings=settings,
+        calibration_set=_table_set("calibration_set", base),
+        use_sets=use_sets,
+        tools=tuple(map(_tool_set, values["tools"])),
+        methods=methods,
+        method=chosen,
         troves=tuple(trove_of(entry, base) for entry in values["troves"]),
-        training_proteins=values["training"]["proteins"], cluster_table=settings.clustering.table,
-        evidence=settings.events.evidence, training=training,
-    )  # fmt: skip
+        training_proteins=values["training"]["proteins"],
+        cluster_table=settings.clustering.table,
+        evidence=settings.events.evidence,
+        training=training,
+    )
 
 
 def _table_set(name: str, values: Mapping[str, Any]) -> TableSet:
     return TableSet(
-        name=name, scores=_tables(values["scores"]),
+        name=name,
+        scores=_tables(values["scores"]),
         spec={key: values[key] for key in TABLE_KEYS if key != "genome" or values.get(key)},
-        labels=values.get("labels"), proteins=values.get("proteins"),
-        match=values.get("match", "first_word"), truth=values.get("truth"),
+        labels=values.get("labels"),
+        proteins=values.get("proteins"),
+        match=values.get("match", "first_word"),
+        truth=values.get("truth"),
         tools={name: _tables(paths) for name, paths in values.get("tools", {}).items()},
-    )  # fmt: skip
+    )
 
 
 def _tables(scores: str | Sequence[str]) -> tuple[str, ...]:

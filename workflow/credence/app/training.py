@@ -82,15 +82,20 @@ def with_scores(document: Document) -> tuple[Document, Training | None, list[Pro
     labels = base.get("labels") if isinstance(base.get("labels"), dict) else {}
     folder = f"results/{run}/classifier"
     training = Training(
-        folder=folder, scores=f"{folder}/scores.parquet", calibrating=f"{folder}/proteins.fasta",
-        learnt=f"{folder}/training.fasta", found=f"{folder}/found.json",
+        folder=folder,
+        scores=f"{folder}/scores.parquet",
+        calibrating=f"{folder}/proteins.fasta",
+        learnt=f"{folder}/training.fasta",
+        found=f"{folder}/found.json",
         proteins=str(base.get("proteins") or ""),
         labels={key: value for key, value in (labels or {}).items() if value is not None},
         match=str(base.get("match") or "first_word"),
         synonyms=base["synonyms"] if isinstance(base.get("synonyms"), dict) else {},
-        vectors=asked.get("vectors"), has_test=asked.get("calibrate") == "test_group",
-        retrains=asked.get("retrain") is True, troves=[],
-    )  # fmt: skip
+        vectors=asked.get("vectors"),
+        has_test=asked.get("calibrate") == "test_group",
+        retrains=asked.get("retrain") is True,
+        troves=[],
+    )
     will_be_there = DEMO_FILES if "demo" in data else ()
     problems = [document.problem(*found) for found in _wrong(data, base, training, will_be_there)]
     changed: dict[str, Any] = dict(data)

@@ -69,10 +69,13 @@ def paint_counts(axes: Any, plot: ConfidencePlot) -> None:
         axes.stairs(density, edges, fill=True, color=colour, alpha=0.55, linewidth=0)
         is_above = sign > 0
         axes.text(
-            0.01, 0.93 if is_above else 0.07, f"{count(int(total))} {word}",
-            transform=axes.transAxes, verticalalignment="top" if is_above else "bottom",
+            0.01,
+            0.93 if is_above else 0.07,
+            f"{count(int(total))} {word}",
+            transform=axes.transAxes,
+            verticalalignment="top" if is_above else "bottom",
             fontsize=mpl.rcParams["xtick.labelsize"],
-        )  # fmt: skip
+        )
     axes.axhline(0, color=style.MUTED, linewidth=0.6)
     axes.set_ylim(-1.08, 1.08)
     bare_counts(axes)

@@ -54,31 +54,48 @@ def metadata(findings: Findings, members: Iterable[str]) -> dict[str, Any]:
     ]
     known_as = "The licence is chosen by those who deposit it."
     about = {
-        "@id": METADATA, "@type": "CreativeWork", "about": {"@id": "./"},
+        "@id": METADATA,
+        "@type": "CreativeWork",
+        "about": {"@id": "./"},
         "conformsTo": refer(["https://w3id.org/ro/crate/1.1", *list(PROFILES)[2:]]),
-    }  # fmt: skip
+    }
     data = entity(
-        "./", "Dataset", title,
+        "./",
+        "Dataset",
+        title,
         description=what + (" The inputs are simulated." * facts.is_simulated),
-        datePublished=PUBLISHED, license={"@id": "#licence"}, conformsTo=refer(PROFILES),
-        hasPart=refer([WORKFLOW, *made]), mainEntity={"@id": WORKFLOW}, mentions={"@id": "#run"},
-    )  # fmt: skip
+        datePublished=PUBLISHED,
+        license={"@id": "#licence"},
+        conformsTo=refer(PROFILES),
+        hasPart=refer([WORKFLOW, *made]),
+        mainEntity={"@id": WORKFLOW},
+        mentions={"@id": "#run"},
+    )
     workflow = entity(
-        WORKFLOW, ["File", "SoftwareSourceCode", "ComputationalWorkflow"], "credence",
-        programmingLanguage={"@id": SNAKEMAKE}, encodingFormat="text/plain",
-        version=facts.credence_version, license={"@id": MIT},
-    )  # fmt: skip
+        WORKFLOW,
+        ["File", "SoftwareSourceCode", "ComputationalWorkflow"],
+        "credence",
+        programmingLanguage={"@id": SNAKEMAKE},
+        encodingFormat="text/plain",
+        version=facts.credence_version,
+        license={"@id": MIT},
+    )
     snakemake = entity(
-        SNAKEMAKE, "ComputerLanguage", "Snakemake",
+        SNAKEMAKE,
+        "ComputerLanguage",
+        "Snakemake",
         identifier={"@id": "https://doi.org/10.1093/bioinformatics/bts480"},
         url={"@id": "https://snakemake.readthedocs.io"},
-    )  # fmt: skip
+    )
     run = entity(
-        "#run", "CreateAction", f"A run of credence {facts.credence_version}",
+        "#run",
+        "CreateAction",
+        f"A run of credence {facts.credence_version}",
         description="Confidences were learnt, judged on families held out, and given out.",
-        instrument={"@id": WORKFLOW}, object=refer(one["@id"] for one in (*read, *set_)),
+        instrument={"@id": WORKFLOW},
+        object=refer(one["@id"] for one in (*read, *set_)),
         result=refer(made),
-    )  # fmt: skip
+    )
     graph = [about, data, entity("#licence", "CreativeWork", "Licence", description=known_as)]
     for id_, (name, version) in PROFILES.items():
         graph.append(entity(id_, "CreativeWork", name, version=version))

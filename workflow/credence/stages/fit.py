@@ -135,19 +135,23 @@ def fit_calibration(
     counts = reading.counts_of(labelled)
     is_known = counts["n_clusters"] < counts["n"]
     return stage_files.CalibrationFile(
-        calibration=calibration, method_spec=method.text, class_names=predictions.class_names,
-        scale=predictions.scale, resolution=predictions.resolution,
+        calibration=calibration,
+        method_spec=method.text,
+        class_names=predictions.class_names,
+        scale=predictions.scale,
+        resolution=predictions.resolution,
         counts={
             **counts,
             "n_set_aside": sum(chosen.set_aside.values()),
             "weights": settings.calibration.weights,
             "relatives": reading.RELATIVES_KNOWN if is_known else reading.RELATIVES_UNKNOWN,
         },
-        settings=stage_files.settings_record(method, options), sets=sets,
+        settings=stage_files.settings_record(method, options),
+        sets=sets,
         known=stage_files.known_proteins(predictions.ids, sequences),
         sketch=sketch_of(labelled) if (labelled.true_class >= 0).all() else None,
         held_out=held_out_of(labelled, unseen),
-    )  # fmt: skip
+    )
 
 
 def fit_options(settings: CalibrationSettings) -> FitOptions:

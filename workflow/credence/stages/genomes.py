@@ -71,10 +71,16 @@ def genome_calls(
     n, n_right = len(found["genome"]), float(found["all_right"].sum())
     if record is not None:
         found_in_all = Genomes(
-            name=name, calls=asked, knows_relatives=clusters is not None, n=n, n_calls=len(ids),
-            expected_wrong=float(found["expected_wrong"].sum()), expected_right=n_right, sure=SURE,
+            name=name,
+            calls=asked,
+            knows_relatives=clusters is not None,
+            n=n,
+            n_calls=len(ids),
+            expected_wrong=float(found["expected_wrong"].sum()),
+            expected_right=n_right,
+            sure=SURE,
             n_sure=int((found["all_right"] >= SURE).sum()),
-        )  # fmt: skip
+        )
         write_record(Path(record), found_in_all)
     echo(f"Wrote {out}: {n:,} genomes; in about {n_right:.1f} every call is right.")
     if n_lacking := int((~is_known).sum()):

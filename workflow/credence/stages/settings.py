@@ -117,8 +117,10 @@ class ClassifierSettings:
         11,
         "groups of whole clusters; a score is the sum of one network fewer, of as many with a "
         "test_group alone",
-        low=3, high=100, option="--number-of-groups",
-    )  # fmt: skip
+        low=3,
+        high=100,
+        option="--number-of-groups",
+    )
     width: int = setting(256, "of a network's first layer, at most", low=1, high=100_000)
     penalty: float = setting(5.0, "of squared weights, against learning by heart", low=0)
     rate: float = setting(0.001, "of learning", above=0, below=1)
@@ -147,9 +149,11 @@ class CalibrationSettings:
         "none", "none: each protein counts 1; cluster: each cluster counts 1", ("none", "cluster")
     )
     min_positives: float = setting(
-        10.0, "below this effective number a class has its overall share only",
-        low=1, high=1_000_000,
-    )  # fmt: skip
+        10.0,
+        "below this effective number a class has its overall share only",
+        low=1,
+        high=1_000_000,
+    )
     level: float = setting(0.95, "coverage of the pointwise intervals", **PART)
     draws: int = setting(200, "bootstrap draws over clusters; 0: no intervals", **DRAWS)
 
@@ -164,9 +168,11 @@ class ShiftSettings:
         option="--estimator",
     )
     composition: Mapping[str, float] | None = setting(
-        None, "shares that you state: {Portal: 0.2, Other: 0.8}; classes not named have none",
-        option="--stated", schema=SHARES,
-    )  # fmt: skip
+        None,
+        "shares that you state: {Portal: 0.2, Other: 0.8}; classes not named have none",
+        option="--stated",
+        schema=SHARES,
+    )
     level: float | None = setting(
         None, "coverage of the intervals; null: that of calibration", **PART
     )
@@ -196,13 +202,17 @@ class ListsSettings:
     """Which predictions can be used: lists of each use-set, thresholds of each class."""
 
     error: tuple[float, ...] = setting(
-        (0.05, 0.1), "shares of wrong ones, for each a list of each use-set; [] for none",
-        **PART, schema=UNIQUE,
-    )  # fmt: skip
+        (0.05, 0.1),
+        "shares of wrong ones, for each a list of each use-set; [] for none",
+        **PART,
+        schema=UNIQUE,
+    )
     precision: tuple[float, ...] = setting(
-        (0.5, 0.8, 0.9, 0.95, 0.99), "shares of right ones, for each a threshold of each class",
-        **PART, schema=UNIQUE,
-    )  # fmt: skip
+        (0.5, 0.8, 0.9, 0.95, 0.99),
+        "shares of right ones, for each a threshold of each class",
+        **PART,
+        schema=UNIQUE,
+    )
     certainty: float = setting(0.95, "of guarantees and of bounds", above=0.5, below=1)
     calls: tuple[str, ...] = setting(
         (), "classes whose calls count in a genome; [] for all", schema=UNIQUE
@@ -246,9 +256,11 @@ class EventsSettings:
         "after",
     )
     folds: int = setting(
-        10, "parts of whole clusters that are left out in turn, to tune and to judge",
-        low=2, high=1000,
-    )  # fmt: skip
+        10,
+        "parts of whole clusters that are left out in turn, to tune and to judge",
+        low=2,
+        high=1000,
+    )
 
 
 @dataclass(frozen=True)
@@ -265,9 +277,11 @@ class NoveltySettings:
         32, "greatest number of axes of the space in which they lie", low=2, high=1000
     )
     flag: float = setting(
-        0.95, "flagged: farther from all known families than this share of new families is",
-        low=0, high=1,
-    )  # fmt: skip
+        0.95,
+        "flagged: farther from all known families than this share of new families is",
+        low=0,
+        high=1,
+    )
     foils: str | None = setting(
         None, "FASTA of proteins of no class of interest: how many of them are noticed"
     )
@@ -344,9 +358,14 @@ class Settings:
 
 # The settings that say how a table is read, each with its default.
 TABLE_KEYS: dict[str, Any] = {
-    "format": None, "scale": None, "columns": {}, "synonyms": {}, "sum_to_scale": None,
-    "pooling": "sum", "genome": None,
-}  # fmt: skip
+    "format": None,
+    "scale": None,
+    "columns": {},
+    "synonyms": {},
+    "sum_to_scale": None,
+    "pooling": "sum",
+    "genome": None,
+}
 
 MAIN_TOOL = "main"  # what the tool of the calibration set is called beside others
 

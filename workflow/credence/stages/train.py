@@ -269,10 +269,13 @@ def train_classifier(
     about = networks.About(
         class_names=given.class_names,
         features=chosen.features if vectors is None else networks.VECTORS,
-        n_features=values.shape[1], scores=chosen.calibrate, n_groups=n_groups,
-        left_out=tuple(left_out), published=tuple(networks.published_of(left_out)),
+        n_features=values.shape[1],
+        scores=chosen.calibrate,
+        n_groups=n_groups,
+        left_out=tuple(left_out),
+        published=tuple(networks.published_of(left_out)),
         inputs={Path(path).name: sha256_of(Path(path)) for path in filter(None, inputs)},
-    )  # fmt: skip
+    )
     model = networks.Classifier(about, tuple(trained))
     write_classifier(Path(out), model)
     rows = np.flatnonzero(
@@ -312,10 +315,12 @@ def worth_of(new: Labelled, old: Predictions, n_new: int) -> RetrainingFinding:
     before = label(old, new.true_class, cluster=new.cluster)
     after_right, right = new.is_correct.astype(float), before.is_correct.astype(float)
     return RetrainingFinding(
-        n=new.n_samples, n_new=n_new, before=float(right.mean()),
+        n=new.n_samples,
+        n_new=n_new,
+        before=float(right.mean()),
         right=paired(after_right - right, new.cluster),
         nll=paired(held_out_loss(new) - held_out_loss(before), new.cluster),
-    )  # fmt: skip
+    )
 
 
 def held_out_loss(labelled: Labelled) -> Floats:
@@ -425,12 +430,20 @@ def _finding(
         turns = [model.without(group, values).max(axis=1) for group in range(about.n_groups)]
         surer = paired(new - np.mean(turns, axis=0), table.cluster[test])
     return ClassifierFinding(
-        features=about.features, n_features=about.n_features, scores=about.scores,
-        n_groups=about.n_groups, n_networks=len(model.networks), n_published=len(about.published),
-        n_learnt=int((numbers >= 0).sum()), n_calibrating=len(rows),
-        n_apart=int((numbers == APART).sum()), n_families=len(set(table.cluster[rows])),
-        accuracy=float(right.mean()), n_test=int((numbers == -1).sum()), surer=surer,
-    )  # fmt: skip
+        features=about.features,
+        n_features=about.n_features,
+        scores=about.scores,
+        n_groups=about.n_groups,
+        n_networks=len(model.networks),
+        n_published=len(about.published),
+        n_learnt=int((numbers >= 0).sum()),
+        n_calibrating=len(rows),
+        n_apart=int((numbers == APART).sum()),
+        n_families=len(set(table.cluster[rows])),
+        accuracy=float(right.mean()),
+        n_test=int((numbers == -1).sum()),
+        surer=surer,
+    )
 
 
 def paired(difference: Floats, cluster: Strings) -> tuple[float, float, float]:

@@ -94,12 +94,16 @@ def attach_tables(
     )
     true_class = reading.require_labels(base, samples_file)
     entry = Trove(
-        name=name, scores=tuple(tables), spec=reading.json_settings(spec_json, "--spec"),
-        fasta=fasta, labels=reading.json_settings(labels_json, "--labels") or None, match=match,
+        name=name,
+        scores=tuple(tables),
+        spec=reading.json_settings(spec_json, "--spec"),
+        fasta=fasta,
+        labels=reading.json_settings(labels_json, "--labels") or None,
+        match=match,
         sha256={
             file: str(was) for file, was in reading.json_settings(sha256_json, "--sha256").items()
         },
-    )  # fmt: skip
+    )
     trove = read_trove(entry, base.predictions)
     new = trove[1]
     groups = read_groups(Path(groups_file))

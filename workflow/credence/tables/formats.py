@@ -118,11 +118,18 @@ def nearest_ec(row: list[str]) -> list[str]:
 
 
 CLEAN = Format(
-    "clean", "CLEAN's <name>_maxsep.csv: id, EC number/distance, …; the nearest number counts",
-    Columns(id="id", predicted_class="nearest", score="distance"), vector=False,
-    sum_to_scale=False, spell=lambda text: text.strip().removeprefix(EC), blanks=frozenset({""}),
-    names=("id", "nearest", "distance"), cells=nearest_ec, verdict_like=EC, is_distance=True,
-)  # fmt: skip
+    "clean",
+    "CLEAN's <name>_maxsep.csv: id, EC number/distance, …; the nearest number counts",
+    Columns(id="id", predicted_class="nearest", score="distance"),
+    vector=False,
+    sum_to_scale=False,
+    spell=lambda text: text.strip().removeprefix(EC),
+    blanks=frozenset({""}),
+    names=("id", "nearest", "distance"),
+    cells=nearest_ec,
+    verdict_like=EC,
+    is_distance=True,
+)
 
 
 def spell_deepvp(text: str) -> str:
@@ -156,9 +163,11 @@ def spell_phanns(text: str) -> str:
 PHANNS = Format(
     "phanns",
     "PhANNs CSV (web, batch or single file): first header cell empty, a column per class",
-    Columns(id="", ignored=("Confidence",)), scale=float(N_NETWORKS), spell=spell_phanns,
+    Columns(id="", ignored=("Confidence",)),
+    scale=float(N_NETWORKS),
+    spell=spell_phanns,
     known_classes=CLASSES,
-)  # fmt: skip
+)
 
 NUMBER_AT_END = re.compile(r"[_\d]+$")  # of an id, after a label
 
@@ -204,82 +213,114 @@ def spell_vpf(text: str) -> str:
 
 
 WIDE = Format(
-    "wide", "any table with a column per class; columns and scale are named by you",
-    Columns(id="id", ignored=("",)), scale=None, configurable=True,  # pandas' index is nameless
-)  # fmt: skip
+    "wide",
+    "any table with a column per class; columns and scale are named by you",
+    Columns(id="id", ignored=("",)),
+    scale=None,
+    configurable=True,  # pandas' index is nameless
+)
 CREDENCES = ("true_class", "predicted_class", "score", "network")  # columns, each after its role
 
 FORMATS: tuple[Format, ...] = (
     replace(
-        PHANNS, name="phanns-labelled", label_of_id=partial(NUMBER_AT_END.sub, ""),
+        PHANNS,
+        name="phanns-labelled",
+        label_of_id=partial(NUMBER_AT_END.sub, ""),
         summary="PhANNs CSV whose row names carry the true class: baseplate_1, shaft_3, other_12",
     ),
     PHANNS,
     Format(
-        "phanns3", "PhANNs3 CSV: header, a column per class, prediction, confidence",
+        "phanns3",
+        "PhANNs3 CSV: header, a column per class, prediction, confidence",
         Columns(id="header", predicted_class="prediction", ignored=("confidence",)),
         spell=spell_phanns,
     ),
     Format(
         "phanns3-labelled",
         "PhANNs3 CSV with truth: true_class, a column per class, prediction; ids row_1, …",
-        Columns(true_class="true_class", predicted_class="prediction"), spell=spell_phanns,
+        Columns(true_class="true_class", predicted_class="prediction"),
+        spell=spell_phanns,
     ),
     Format(
-        "deeplocpro", "DeepLocPro CSV: unnamed index, ACC, Localization, six classes",
+        "deeplocpro",
+        "DeepLocPro CSV: unnamed index, ACC, Localization, six classes",
         Columns(id="ACC", predicted_class="Localization", ignored=("",)),
     ),
     Format(
         "signalp6",
         "SignalP 6 prediction_results.txt: # ID, Prediction, a column per class, CS Position",
         Columns(id="# ID", predicted_class="Prediction", ignored=("CS Position",)),
-        delimiter="\t", spell=spell_signalp6, slack=EXCESS, header_start="# ID", quoted=False,
+        delimiter="\t",
+        spell=spell_signalp6,
+        slack=EXCESS,
+        header_start="# ID",
+        quoted=False,
     ),
     Format(
-        "deepvp", "DeePVP CSV: Header, ten columns <class>_score, Possible_class",
+        "deepvp",
+        "DeePVP CSV: Header, ten columns <class>_score, Possible_class",
         Columns(id="Header", predicted_class="Possible_class", class_suffix="_score"),
         spell=spell_deepvp,
     ),
     Format(
-        "phold", "phold per-CDS TSV: cds_id and ten columns <category>_bitscore_proportion",
+        "phold",
+        "phold per-CDS TSV: cds_id and ten columns <category>_bitscore_proportion",
         Columns(
-            id="cds_id", predicted_class="function_with_highest_bitscore_proportion",
+            id="cds_id",
+            predicted_class="function_with_highest_bitscore_proportion",
             class_suffix="_bitscore_proportion",
         ),
-        delimiter="\t", spell=spell_phrogs, class_name=category, blanks=frozenset({""}),
+        delimiter="\t",
+        spell=spell_phrogs,
+        class_name=category,
+        blanks=frozenset({""}),
         zero_row_class=UNKNOWN,
     ),
     Format(
-        "phavip", "PhaVIP CSV: accession, pred, score (the best class only)",
-        Columns(id="accession", predicted_class="pred", score="score"), vector=False,
+        "phavip",
+        "PhaVIP CSV: accession, pred, score (the best class only)",
+        Columns(id="accession", predicted_class="pred", score="score"),
+        vector=False,
         sum_to_scale=False,
     ),
     Format(
-        "phynteny", "Phynteny TSV: ID, phynteny_category, phynteny_score (the best class only)",
+        "phynteny",
+        "Phynteny TSV: ID, phynteny_category, phynteny_score (the best class only)",
         Columns(id="ID", predicted_class="phynteny_category", score="phynteny_score"),
-        delimiter="\t", scale=float(N_NETWORKS), vector=False, sum_to_scale=False,
-        spell=spell_phrogs, blanks=frozenset({"", "NA"}), quoted=False,
+        delimiter="\t",
+        scale=float(N_NETWORKS),
+        vector=False,
+        sum_to_scale=False,
+        spell=spell_phrogs,
+        blanks=frozenset({"", "NA"}),
+        quoted=False,
     ),
     Format(
         "vpf-plm",
         "VPF-PLM's <name>_functional_probabilities.csv: no first name, ten PHROGs categories",
-        Columns(id=""), spell=spell_vpf, id_start=">",
+        Columns(id=""),
+        spell=spell_vpf,
+        id_start=">",
         known_classes=(*CATEGORIES[:-1], VPF_UNKNOWN),
     ),
     Format(
         "empathi",
         "Empathi's predictions_<name>.csv: the 18 classes that every protein has a score for",
-        Columns(id="", classes=BROAD), sum_to_scale=False,
+        Columns(id="", classes=BROAD),
+        sum_to_scale=False,
     ),
     Format(
         "genomad",
         "geNomad's <name>_aggregated_classification.tsv: seq_name, three <class>_score",
-        Columns(id="seq_name", class_suffix="_score"), delimiter="\t",
+        Columns(id="seq_name", class_suffix="_score"),
+        delimiter="\t",
         known_classes=("chromosome", "plasmid", "virus"),
     ),
     CLEAN,
     replace(
-        CLEAN, name="clean-gmm", is_distance=False,
+        CLEAN,
+        name="clean-gmm",
+        is_distance=False,
         summary="the same with CLEAN's own confidence after the EC number, not a distance",
     ),
     Format(
@@ -287,27 +328,35 @@ FORMATS: tuple[Format, ...] = (
         "npz: an array (proteins, networks, classes) or a matrix per network, id, class_names "
         "(, true_class)",
         Columns("id", "true_class", network="network", optional=frozenset({"true_class"})),
-        scale=None, arrays=True,
+        scale=None,
+        arrays=True,
     ),
     Format(
         "credence",
         "credence's own table: id, true_class, a column per class (, network), TSV or Parquet",
-        Columns("id", *CREDENCES, optional=frozenset(CREDENCES)), delimiter="\t", scale=None,
+        Columns("id", *CREDENCES, optional=frozenset(CREDENCES)),
+        delimiter="\t",
+        scale=None,
     ),
     WIDE,
     Format(
         "top-score",
         "any table with the best class and its score; columns and scale are named by you",
         Columns(id="id", predicted_class="predicted_class", score="score", ignored=("",)),
-        scale=None, vector=False, sum_to_scale=False, configurable=True,
+        scale=None,
+        vector=False,
+        sum_to_scale=False,
+        configurable=True,
     ),
     Format(
         "long",
         "any table with a row per protein and class (id, term, score); what is absent is 0",
-        Columns(id="id", term="term", score="score", ignored=("",)), scale=None,
-        configurable=True, is_long=True,
+        Columns(id="id", term="term", score="score", ignored=("",)),
+        scale=None,
+        configurable=True,
+        is_long=True,
     ),
-)  # fmt: skip
+)
 
 BY_NAME: dict[str, Format] = {entry.name: entry for entry in FORMATS}
 

@@ -309,15 +309,18 @@ def _together(first: Census, second: Census) -> Census:
         return tuple(before.get(name, 0) + number for name, number in named)
 
     return replace(
-        first, class_names=second.class_names, resolution=min(first.resolution, second.resolution),
+        first,
+        class_names=second.class_names,
+        resolution=min(first.resolution, second.resolution),
         is_distribution=first.is_distribution and second.is_distribution,
-        n_samples=first.n_samples + second.n_samples, n_ties=first.n_ties + second.n_ties,
+        n_samples=first.n_samples + second.n_samples,
+        n_ties=first.n_ties + second.n_ties,
         n_predicted=summed(first.n_predicted, second.n_predicted),
         n_true=summed(first.n_true, second.n_true),
         n_unscored=first.n_unscored + second.n_unscored,
         first_unscored=first.first_unscored or second.first_unscored,
         is_apart=first.is_apart or second.is_apart,
-    )  # fmt: skip
+    )
 
 
 MARK = "credence part"  # the key of what a part of a table says of itself
