@@ -47,6 +47,7 @@ LONG = (
     "test_summing_up_for_the_page_holds_a_piece[tsv]",
     "test_annotating_holds_a_chunk[parquet]",
     "test_annotating_several_tables_holds_a_chunk",
+    "test_annotating_an_ensemble_holds_a_chunk[npz]",
     "test_annotating_an_ensemble_holds_a_chunk[parquet]",
     "test_few_sets_of_very_unlike_families_are_taken_for_another_classifier",
     "test_there_is_no_serious_finding_of_accessibility[two classes-dark]",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from credence.app import run_command_line
+from credence.relatives import profiles
 from credence.simulate import WorldSettings, make_world, render_files
 from credence.tables.contract import read_confidences
 from credence.tables.stage_files import NOVELTY, read_calibration
@@ -21,6 +23,14 @@ SMALL = WorldSettings(
 )
 TAIL = '{"tail": ["Major tail", "Minor tail", "Tail fiber", "Tail shaft"]}'
 QUICK = ["--compare", "isotonic", "--folds", "3", "--draws", "10", "--min-positives", "5"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_profiles() -> Iterator[None]:
+    """Make few profiles: seconds each time, of which nothing here asks."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(profiles, "MOST_PROFILES", 3)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 from credence import __version__
 from credence.app import run_command_line
 from credence.findings import DistanceBand
+from credence.relatives import profiles
 from credence.stages.reading import read_proteins
 from credence.tables.stage_files import NOVELTY
 from refusals import Stated, refused
@@ -22,6 +24,14 @@ from refusals import Stated, refused
 LABELLED = ["--format", "phanns-labelled"]
 WORLD = {"n_calibration": 90, "n_use": 24, "n_training": 20, "n_training_relatives": 3}
 N_NUMBERS = 6  # of a vector
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_profiles() -> Iterator[None]:
+    """Make few profiles: seconds each time, of which nothing here asks."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(profiles, "MOST_PROFILES", 3)
+        yield
 
 
 @pytest.fixture(scope="module")

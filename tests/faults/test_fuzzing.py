@@ -8,7 +8,7 @@ import pytest
 
 from faults.fuzzing import fuzz
 
-N_INPUTS = 300
+N_INPUTS = 150
 SEED = 1
 
 
