@@ -28,8 +28,9 @@ if ! "$venv/bin/python" -c 'import pip, sys; sys.exit(sys.version_info < (3, 11)
     "$python" -m venv --clear "$venv"
 fi
 echo "Installing $lock into $venv ..." >&2
-# Modules are compiled when first used: a run uses a fraction of them.
-"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --no-compile \
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
     --require-hashes --requirement "$lock"
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
     --no-index --no-deps --no-build-isolation --editable .
+# Each job is a process of its own: where Python may write no bytecode, each would compile all.
+"$venv/bin/python" -m compileall -q -j 0 workflow

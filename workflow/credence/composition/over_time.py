@@ -8,7 +8,7 @@ The chance of a false alarm is divided over all samples that may ever come (deci
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from credence.composition.sameness import LEAST_EFFECT
 from credence.predictions import Floats
@@ -69,7 +69,7 @@ def _looked(
         if len(rows) < window or rows[-1] != last or course.effect[rows].mean() <= LEAST_EFFECT:
             return None
         fisher = -2.0 * np.log(np.maximum(course.p_value[rows], 1e-300)).sum()
-        return Alarm(last, of, window, float(stats.chi2.sf(fisher, 2 * window)))
+        return Alarm(last, of, window, float(special.chdtrc(2 * window, fisher)))
     known = np.flatnonzero(~np.isnan(values[: last + 1]).any(axis=1) & (n[: last + 1] > 0))
     first, late = known[:-window][:USUAL], known[-window:]
     if len(first) < FEWEST or late[-1] != last:
@@ -87,7 +87,7 @@ def _looked(
     spread = np.maximum(spread, by_chance[0])
     more = max(by_chance[1] - by_chance[0], 0.0)
     ratio = np.abs(gap) / np.sqrt(spread / len(first) + (spread + more) / len(late))
-    p_value = np.minimum(2.0 * len(gap) * stats.t.sf(ratio, n_free), 1.0)
+    p_value = np.minimum(2.0 * len(gap) * special.stdtr(n_free, -ratio), 1.0)
     rises = np.flatnonzero((gap > 0) & (p_value <= LEVEL))
     classes = rises[np.argsort(p_value[rises], kind="stable")].tolist() or [int(gap.argmax())]
     return Alarm(last, of, window, float(p_value.min()), tuple(classes) if of == "mix" else ())

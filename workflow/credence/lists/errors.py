@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import sparse, stats
+from scipy import sparse, special
 
 from credence.draws import keys_of, weight_blocks
 from credence.lists.held_out import STEPS, HeldOut
@@ -76,7 +76,7 @@ class ListErrors:
         most = (self.step_error[step:] + added) / (1.0 + added)
         of_proteins = float(np.maximum(least * (1.0 - least), most * (1.0 - most)) @ n_use)
         others = float(self.above.relatives[step]) if relatives is None else relatives
-        factor = float(stats.t.ppf((1.0 + level) / 2.0, max(self.above.kish[step] - 1.0, 1.0)))
+        factor = float(special.stdtrit(max(self.above.kish[step] - 1.0, 1.0), (1.0 + level) / 2.0))
 
         def ends(alike: float) -> tuple[float, float]:
             variance = of_proteins * (1.0 + alike * others) + n**2 * float(self.variance[step])
@@ -254,5 +254,5 @@ def _band(error: Floats, draws: Floats, above: Above, certainty: float) -> Float
 def _exact(share: Floats, above: Above, certainty: float) -> Floats:
     """Return Clopper and Pearson's upper end where families are few, as Kish counts them."""
     n = np.maximum(above.kish, 1.0)
-    upper = stats.beta.ppf(certainty, share * n + 1.0, np.maximum(n * (1.0 - share), 1e-12))
+    upper = special.betaincinv(share * n + 1.0, np.maximum(n * (1.0 - share), 1e-12), certainty)
     return np.where(above.n_families < FEW_FAMILIES, upper, 0.0)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from credence.calibrators.crossfit import NOTHING_KNOWN
 from credence.calibrators.method_spec import parse_method
@@ -455,7 +455,7 @@ def paired(difference: Floats, cluster: Strings) -> tuple[float, float, float]:
     half = float("nan")
     if n > 1:
         error = np.sqrt((of_family**2).sum() * n / (n - 1)) / len(difference)
-        half = float(error * stats.t.ppf(0.975, n - 1))
+        half = float(error * special.stdtrit(n - 1, 0.975))
     return mean, mean - half, mean + half
 
 
