@@ -36,7 +36,7 @@ from sklearn.neighbors import LocalOutlierFactor
 
 from credence.draws import encode_clusters, keys_of, uniform
 from credence.novelty import detector as detectors
-from credence.novelty.detector import foils_of, interval_of, known_kind, noticed, odds_of
+from credence.novelty.detector import foils_of, known_kind, noticed, odds_of
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.relatives.kmers import words_of
 from credence.tables.stage_files import NOVELTY, NoveltyFile
@@ -205,8 +205,8 @@ def compared(file: NoveltyFile) -> list[dict[str, object]]:
     powers = {power.kind: power for power in found.powers}
     for kind in kinds:
         one = powers[kind]
-        lower, upper = interval_of(round(one.power * one.n), one.n)
-        product[kind] = f"**{one.area:.2f}, {one.power:.2f}** ({lower:.2f}–{upper:.2f})"
+        interval = f"{one.lower:.2f}–{one.upper:.2f}"
+        product[kind] = f"**{one.area:.2f}, {one.power:.2f}** ({interval})"
     confidence: dict[str, object] = {
         "by": f"what is left of a confidence (families left out: {found.kept:.2f})"
     }

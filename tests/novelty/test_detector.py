@@ -4,16 +4,20 @@ import json
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from credence.novelty import detector as detectors
 from credence.novelty.detector import (
     Detector,
     evidence_of,
     foils_of,
+    interval_of,
     known_kind,
     learn,
+    noticed,
     odds_of,
     order_of,
+    range_of_power,
     sample_test,
 )
 from credence.predictions import Floats, Strings
@@ -100,6 +104,18 @@ def test_p_values_are_those_of_the_slow_twin(found: Detector) -> None:
         for row in scores
     ]
     np.testing.assert_allclose(found.p_values(asked), slow)
+
+
+def test_the_interval_of_power_holds_what_other_families_would_show() -> None:
+    rng, truth = np.random.default_rng(0), stats.norm.sf(stats.norm.isf(0.05) - 1.5)
+    covered = []
+    for _ in range(300):
+        held, foils = rng.normal(size=70), rng.normal(1.5, size=70)
+        k, n = noticed(held, foils)
+        ranges = (range_of_power(held, foils), interval_of(k, n))
+        covered.append([lower <= truth <= upper for lower, upper in ranges])
+    ours, of_foils_alone = np.mean(covered, axis=0)
+    assert ours >= 0.95 > 0.8 > of_foils_alone
 
 
 def test_foils_are_noticed_and_what_is_known_is_not(found: Detector) -> None:

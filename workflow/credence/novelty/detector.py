@@ -26,7 +26,7 @@ WITHOUT_CLASS, GIVEN = "with their class left out", "of no class of interest"
 STREAM = "novelty foils"
 LAGS = 8  # places between two residues whose order is looked at
 LEAST_FAMILIES = 20  # below, nothing can be learnt
-MOST_FAMILIES, MOST_OF_FAMILY = 500, 3  # that foils are made of; more change little
+MOST_FAMILIES = 500  # that foils are made of, one member of each; more change little
 FOLDS = 5
 # Of the order of residues in the line, whose 392 numbers together should weigh as a few do.
 SHARE_OF_ORDER = 0.1
@@ -118,7 +118,7 @@ class Power:
     kind: str  # What they are
     n: int  # Foils, one of a family
     power: float  # Share that is flagged
-    lower: float  # Its interval (Clopper and Pearson)
+    lower: float  # Its interval, with that of the false alarms, which few families show as well
     upper: float
     area: float  # Area under the curve: how often a foil looks more foreign than a family left out
     known_kind: float  # Their mean probability of a known kind where they are a fifth of a sample
@@ -292,9 +292,20 @@ def learn(
     )
 
 
-def noticed(held: Floats, foils: Floats) -> tuple[int, int]:
+def noticed(held: Floats, foils: Floats, alarms: float = FALSE_ALARM) -> tuple[int, int]:
     """Return how many foils are flagged at 5 % false alarms, and how many there are."""
-    return int((p_values(np.sort(held), foils) <= FALSE_ALARM).sum()), len(foils)
+    return int((p_values(np.sort(held), foils) <= alarms).sum()), len(foils)
+
+
+def range_of_power(held: Floats, foils: Floats) -> tuple[float, float]:
+    """Return the least and the most that may be noticed of other foils, by other families.
+
+    Which score has 5 % false alarms is known from the families held out alone: what was taken
+    for 5 % may be less or more.
+    """
+    few, many = interval_of(int(FALSE_ALARM * (len(held) + 1)), len(held))
+    lower, upper = (interval_of(*noticed(held, foils, alarms)) for alarms in (few, many))
+    return lower[0], upper[1]
 
 
 def interval_of(k: float, n: float, tail: float = (1.0 - LEVEL) / 2.0) -> tuple[float, float]:
@@ -308,7 +319,7 @@ def power_of(
 ) -> Power:
     """Return how many foils are flagged at 5 % false alarms among what was held out."""
     (k, n), ranked = noticed(held, foils), np.sort(held)
-    lower, upper = interval_of(k, n)
+    lower, upper = range_of_power(held, foils)
     odds = np.concatenate([odds_held, odds_foils])
     weight = np.repeat([1.0, MIXED / (1.0 - MIXED) * len(held) / n], [len(held), n])
     nearer, as_near = (np.searchsorted(ranked, foils, side=side) for side in ("left", "right"))

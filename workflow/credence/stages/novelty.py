@@ -155,10 +155,10 @@ def _with_sequences(
 
 
 def _few(ids: Strings, family: Integers) -> Integers:
-    """Return rows of few proteins of each of some families, chosen by name."""
+    """Return a row of each of some families, chosen by name."""
     chosen = np.argsort(uniform(keys_of(ids), 0, detectors.STREAM), kind="stable")
     chosen = chosen[family[chosen] < detectors.MOST_FAMILIES]
-    return chosen[n_equal_before(family[chosen]) < detectors.MOST_OF_FAMILY]
+    return chosen[n_equal_before(family[chosen]) == 0]
 
 
 def _detector(

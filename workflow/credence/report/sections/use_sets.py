@@ -265,6 +265,8 @@ def _foils(found: NoveltyFinding) -> page.TableBlock:
         ),
         explained={
             "noticed": "Share that is flagged",
+            "interval": "Of other foils and by other families: few show which score has 5 % "
+            "false alarms",
             "known_kind": "Mean factor of their confidences where they are a fifth of a sample",
         }
         | {
