@@ -16,7 +16,7 @@ from pyhmmer import easel, errors, hmmsearch, plan7
 from credence.predictions import Floats, Integers, Strings
 from credence.relatives.alignment import Library
 
-MOST_PROFILES = 25  # of the families with most members; three seconds of one core
+MOST_PROFILES = 50  # of the families with most members; seven seconds of one core
 LEAST_MEMBERS, MOST_MEMBERS = 2, 50  # of a profile; of more members, evenly by content
 LEAST_COVERED = 0.5  # of the representative, by a member
 # Shares of random proteins that pass HMMER's filters, one after the other: what does not has no
