@@ -28,9 +28,10 @@ if ! "$venv/bin/python" -c 'import pip, sys; sys.exit(sys.version_info < (3, 11)
     "$python" -m venv --clear "$venv"
 fi
 echo "Installing $lock into $venv ..." >&2
-"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --no-compile \
     --require-hashes --requirement "$lock"
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
     --no-index --no-deps --no-build-isolation --editable .
-# Each job is a process of its own: where Python may write no bytecode, each would compile all.
-"$venv/bin/python" -m compileall -q -j 0 workflow
+# On all cores, and without the tests of libraries. Each job is a process of its own, which
+# would compile what it needs again where Python may write no bytecode.
+"$venv/bin/python" -m compileall -q -j 0 -x '/tests/' "$venv/lib" workflow
