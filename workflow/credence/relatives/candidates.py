@@ -50,9 +50,6 @@ MOST_BEYOND, ROWS_AT_ONCE = 100, 1_000
 # is alike.
 MOST_PER_LINK = 5_000
 MOST_AT_ONCE = 2_000_000  # pairs of members compared before components are looked at again
-# Of so many sequences all that is beyond chance leads to that; of more, pairs that are alike
-# by chance grow with the square, so what is as rare among all of these.
-MOST_LIGHTLY = 20_000
 
 
 class Alike(NamedTuple):
@@ -215,9 +212,9 @@ class Candidates:
         least = thresholds.least_score(self._shorter(first, second))
         return np.asarray(score >= np.maximum(self._needed(first, second), least))
 
-    def _needed(self, first: Integers, second: Integers, rarer: float = 1.0) -> Floats:
+    def _needed(self, first: Integers, second: Integers) -> Floats:
         lengths = self.library.lengths[first] * self.library.lengths[second]
-        return score_needed(1, lengths, self.thresholds.most_searched * rarer)
+        return score_needed(1, lengths, self.thresholds.most_searched)
 
     def _alike(self, first: Integers, second: Integers) -> Alike:
         """Return those of pairs that may be edges, not by chance, scored."""
@@ -244,9 +241,7 @@ class Candidates:
         """
         component, found = self._component(edges), list[Pairs]()
         order, starts = members(component, int(component.max(initial=-1)) + 1)
-        rarer = min(MOST_LIGHTLY / len(component), 1.0) ** 2
-        clear = alike.take(alike.score >= self._needed(alike.first, alike.second, rarer))
-        links = np.sort(np.stack([component[clear.first], component[clear.second]]), axis=0)
+        links = np.sort(np.stack([component[alike.first], component[alike.second]]), axis=0)
         links = links[:, links[0] != links[1]]
         (one, other), n_links = np.unique(links, axis=1, return_counts=True)
         sizes = np.diff(starts)
