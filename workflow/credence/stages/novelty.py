@@ -158,7 +158,7 @@ def _few(ids: Strings, family: Integers) -> Integers:
     """Return a row of each of some families, chosen by name."""
     chosen = np.argsort(uniform(keys_of(ids), 0, detectors.STREAM), kind="stable")
     chosen = chosen[family[chosen] < detectors.MOST_FAMILIES]
-    return chosen[n_equal_before(family[chosen]) == 0]
+    return np.asarray(chosen[n_equal_before(family[chosen]) == 0])
 
 
 def _detector(
