@@ -105,6 +105,26 @@ def test_two_known_proteins_are_aligned_once_and_found_as_if_anew(
             assert found.scores[row, 0] == scores(library, *pair)[0]
 
 
+def test_a_block_of_queries_at_a_time_finds_what_all_at_once_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts, family = world()
+    whole = known_of(texts, family, EVERY).closest(texts, (family, family))
+    monkeypatch.setattr(closest_module, "PAIRS_AT_ONCE", 5 * 12 + 1)
+    blocks = []
+    one = KnownSequences._closest
+
+    def seen(self: KnownSequences, queries: Strings, *words: object) -> object:
+        blocks.append(len(queries))
+        return one(self, queries, *words)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(KnownSequences, "_closest", seen)
+    found = known_of(texts, family, EVERY).closest(texts, (family, family))
+    assert blocks == [5] * 7 + [1]
+    for entry in fields(found):
+        np.testing.assert_array_equal(getattr(found, entry.name), getattr(whole, entry.name))
+
+
 def test_a_remote_relative_that_shares_no_word_is_met_by_its_representative() -> None:
     texts, family = world()
     letters = [("W" if at % 4 == 0 else letter) for at, letter in enumerate(texts[0])]

@@ -36,6 +36,7 @@ EVERY, MMSEQS, WORDS = "every", "mmseqs", "words"
 # Alignment cells of all known proteins with all representatives up to which each is aligned with
 # each: up to 100 seconds on one core; and pairs, of which each takes memory.
 MOST_CELLS, MOST_PAIRS = 1e12, 2e7
+PAIRS_AT_ONCE = 4_000_000  # of queries and representatives, half a gigabyte or so
 # Residues of representatives up to which MMseqs2 looks as finely as it can: ten times slower.
 MOST_RESIDUES, FINE, COARSE = 3_000_000, 7.5, 5.0
 
@@ -106,7 +107,20 @@ class KnownSequences:
         With `apart`, a label of each query and of each known protein, what has the query's own
         label is not looked at: of its own family, so that it is seen as one of a new family is.
         """
-        queries = _canonical(queries)
+        n_rows = len(queries)
+        if self.search == EVERY:
+            n_rows = max(PAIRS_AT_ONCE // max(len(self.representatives), 1), 1)
+        parts = []
+        for start in range(0, max(len(queries), 1), max(n_rows, 1)):
+            block = slice(start, start + n_rows)
+            label = None if apart is None else (apart[0][block], apart[1])
+            parts.append(self._closest(_canonical(queries[block]), label, threads))
+        columns = ([getattr(part, entry.name) for part in parts] for entry in fields(Closest))
+        return Closest(*map(np.concatenate, columns))
+
+    def _closest(
+        self, queries: Strings, apart: tuple[Integers, Integers] | None, threads: int
+    ) -> Closest:
         n = len(queries)
         library = Library(np.concatenate([queries, self.texts]), threads)
         parts = [self._by_words(queries, apart, library), self._representatives(queries, threads)]
