@@ -64,6 +64,16 @@ def test_a_number_far_beyond_the_rest_is_an_arrow_that_names_it() -> None:
     assert axes.get_xlim()[1] < 9.0
 
 
+def test_numbers_of_two_methods_beyond_the_axis_do_not_lie_upon_each_other() -> None:
+    value = ((0.2, 0.3), (0.25, 7.0), (0.2, 8.0), (0.2, 9.0))
+    figure = draw(ComparisonPlot("NLL", ("all", "A"), ("m", "n", "o", "p"), value, value, value))
+    figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
+    assert len(boxes) == 3
+    for number, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[:number])
+
+
 def test_a_number_among_the_rest_is_no_arrow() -> None:
     axes = draw(comparison(0.35)).axes[0]
     assert not axes.texts
