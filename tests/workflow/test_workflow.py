@@ -395,7 +395,7 @@ def test_a_search_and_an_audit_divided_into_jobs_give_the_same_split(tmp_path: P
     copied_package(tmp_path)
     source = tmp_path / "package" / "workflow" / "credence" / "relatives" / "mmseqs.py"
     source.write_text(
-        source.read_text().replace("MOST_CELLS, PER_PAIR = 1e11", "MOST_CELLS, PER_PAIR = 0.0")
+        source.read_text().replace("MOST_CELLS, PER_PAIR = 2e11", "MOST_CELLS, PER_PAIR = 0.0")
     )
     folder = tmp_path / "run"
     folder.mkdir()
