@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -107,6 +108,15 @@ def test_the_size_of_one_set_changes_no_other(world: World) -> None:
     )
     assert other.calibration.sequences.tolist() == world.calibration.sequences.tolist()
     assert other.trove.sequences.tolist() == world.trove.sequences.tolist()
+
+
+def test_the_length_of_proteins_changes_no_score(world: World) -> None:
+    shorter = make_world(replace(world.settings, length=0.5))
+    for name in ("calibration", "trove"):
+        before, after = getattr(world, name), getattr(shorter, name)
+        assert np.array_equal(before.unrounded_scores, after.unrounded_scores)
+        lengths = [np.median([len(text) for text in of.sequences]) for of in (before, after)]
+        assert 0.45 < lengths[1] / lengths[0] < 0.55
 
 
 def test_the_clean_trove_is_new_htj_without_repeats(world: World) -> None:

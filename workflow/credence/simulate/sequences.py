@@ -136,7 +136,9 @@ def substitution_rows() -> Floats:
 Descent = tuple[Residues, float]  # A member's residues, and its expected identity to the ancestor
 
 
-def evolve(families: Families, rng: np.random.Generator, signal: float = 0.0) -> Strings:
+def evolve(
+    families: Families, rng: np.random.Generator, signal: float = 0.0, scale: float = 1.0
+) -> Strings:
     """Return the sequence of each member; with a signal, of residues as its class has them."""
     sequences = np.empty(families.n_members, dtype=object)
     row = 0
@@ -144,7 +146,7 @@ def evolve(families: Families, rng: np.random.Generator, signal: float = 0.0) ->
         members: list[Descent] = []
         for position in range(int(size)):
             if position == 0:
-                length = MEDIAN_LENGTH[class_] * np.exp(rng.normal(0.0, SPREAD_LENGTH))
+                length = scale * MEDIAN_LENGTH[class_] * np.exp(rng.normal(0.0, SPREAD_LENGTH))
                 length = int(np.clip(length, LEAST_LENGTH, GREATEST_LENGTH))
                 shares = class_composition(int(class_), signal)
                 member = _random_residues(length, rng, shares), 1.0

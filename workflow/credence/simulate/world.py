@@ -136,7 +136,7 @@ def make_world(settings: WorldSettings) -> World:
             families = families.without_duplicates()
         scores, networks = draw_scores(families, rng[part], keep_networks=True)
         assert networks is not None
-        sequences = evolve(families, rng[part], settings.signal)
+        sequences = evolve(families, rng[part], settings.signal, settings.length)
         prefix = "simulated" if part == "calibration" else f"simulated_{part}"
         names, rows = families.names(f"{prefix}_family"), np.arange(n_members)
         if part == "use":
@@ -180,7 +180,7 @@ def _training(
     rng: Mapping[str, np.random.Generator],
 ) -> tuple[SimulatedTraining, tuple[Planted, ...]]:
     families = draw_families(settings, settings.n_training, prevalence, rng["training"])
-    sequences = evolve(families, rng["training"], settings.signal)
+    sequences = evolve(families, rng["training"], settings.signal, settings.length)
     family = calibration.family
     sources = one_per_family(family, settings.n_training_relatives, rng["relatives"])
     relatives = [relative(calibration.sequences[row], rng["relatives"]) for row in sources]
@@ -238,7 +238,8 @@ def _mixed_trove(
     scores, networks = draw_scores(new, rng, keep_networks=True)
     assert networks is not None
     names = new.names("simulated_mixed_family")
-    columns = evolve(new, rng, settings.signal), new.member_class.tolist(), names, scores, networks
+    texts = evolve(new, rng, settings.signal, settings.length)
+    columns = texts, new.member_class.tolist(), names, scores, networks
     rows = [_Row(*row) for row in zip(*columns, strict=True)]
     for kind, copied in (("exact_repeat", repeated), ("label_conflict", relabelled)):
         for row in copied:
