@@ -30,7 +30,8 @@ def test_coverage_is_counted_on_families_left_out(kind: str) -> None:
     labelled = world(2, n=150, n_families=70)
     options = SetOptions(0.8, kind)  # type: ignore[arg-type]
     found = judge_sets(labelled, options, 4, 0.95, 50)
-    fold = fold_of(labelled.cluster, labelled.true_class, 4)
+    true = np.array(labelled.predictions.class_names)[labelled.true_class]
+    fold = fold_of(labelled.cluster, true, 4)
     covered, size = np.zeros(labelled.n_samples), np.zeros(labelled.n_samples)
     for row in range(labelled.n_samples):
         sets = fit_sets(labelled.take(fold != fold[row]), options)

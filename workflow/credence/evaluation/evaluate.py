@@ -8,7 +8,7 @@ import numpy as np
 
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.auto import AutoCalibrator
-from credence.calibrators.crossfit import fold_of, left_out
+from credence.calibrators.crossfit import folds_by_class, left_out
 from credence.calibrators.protocol import Calibration, Calibrator
 from credence.confidence import Confidence
 from credence.evaluation import describing
@@ -49,7 +49,7 @@ def evaluate(
         calibrations = {name: entry.fit(labelled) for name, entry in calibrators.items()}
     reference = reference or next(iter(calibrators))
     predictions = labelled.predictions
-    fold = fold_of(labelled.cluster, predictions.predicted_class, options.n_folds)
+    fold = folds_by_class(labelled, options.n_folds)
     in_sample = {name: calibrations[name].confidence(predictions) for name in calibrators}
     before = held_out or {}
     wanted = {name: entry for name, entry in calibrators.items() if name not in before}

@@ -16,7 +16,7 @@ from credence import findings
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.auto import for_curves
 from credence.calibrators.classwise import ClasswiseCalibrator, class_samples, scarce_fallback
-from credence.calibrators.crossfit import DEFAULT_FOLDS, fold_of
+from credence.calibrators.crossfit import DEFAULT_FOLDS, folds_by_class
 from credence.calibrators.intervals import expanded_quantiles, guarded, share_draws
 from credence.calibrators.masses import class_masses
 from credence.calibrators.protocol import Calibration, Calibrator, ClassSample, FitOptions
@@ -470,7 +470,7 @@ def _moved(proteins: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fold(labelled: Labelled) -> Integers:
-    return fold_of(labelled.cluster, labelled.predictions.predicted_class, DEFAULT_FOLDS)
+    return folds_by_class(labelled, DEFAULT_FOLDS)
 
 
 def _metrics(

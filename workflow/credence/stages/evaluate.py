@@ -12,7 +12,7 @@ from typing import Any, Literal
 from credence import __version__, findings
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.auto import AutoCalibration, Mix
-from credence.calibrators.crossfit import fold_of
+from credence.calibrators.crossfit import folds_by_class
 from credence.calibrators.method_spec import parse_method
 from credence.composition.what_if import what_if_of
 from credence.evaluation import EvaluationOptions, evaluate
@@ -138,7 +138,7 @@ def crossfit_tables(given: LabelledTables, out: str, settings: Settings, calibra
     n_folds = settings.evaluation.folds
     quick = replace(fit_options(settings.calibration), n_draws=0)
     calibrator = parse_method(name, "--calibration").build(quick)
-    fold = fold_of(labelled.cluster, labelled.predictions.predicted_class, n_folds)
+    fold = folds_by_class(labelled, n_folds)
     confidences, vectors = cross_fit(labelled, {name: calibrator}, fold)
     own = stage_files.labelled_digest(labelled), _facts(settings)
     file = stage_files.HeldOutFile(name, *own, confidences[name], vectors.get(name))
