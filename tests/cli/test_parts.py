@@ -103,7 +103,12 @@ def test_parts_joined_are_the_bytes_of_the_whole(world: Path, table: str, n_part
         assert made == (world / f"whole.{ending}").read_bytes(), ending
 
 
-def test_a_part_of_networks_is_whole_proteins(world: Path) -> None:
+def test_a_part_of_networks_is_whole_proteins(
+    world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Ten rows a protein, of which a piece of seven would be less than one.
+    in_pieces = partial(samples_module.stream_samples.func, chunk_rows=107)
+    monkeypatch.setattr(samples_module, "stream_samples", in_pieces)
     words = ["demo/calibration_networks.npz", "--format", "networks-npz"]
     fit = ["fit", *words, "--method", "kernel", "--draws", "0", "--out", "n.json"]
     assert run_command_line(fit) == 0
