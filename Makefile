@@ -33,6 +33,8 @@ QUICK := $(wildcard tests/test_*.py) tests/calibrators/test_contract.py tests/ca
 # A sum over several threads depends on their number.
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
+# Bytecode is written: else each process compiles the tests again, at every run.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help demo example quick test test-long test-all test-browser test-slurm test-faults test-fuzz test-mutants lint docs bench clean
 

@@ -40,6 +40,8 @@ LONG = (
             "test_every_method_is_judged_and_drawn[",
         )
     ),
+    # Of a stack by itself: test_a_scarce_class_has_the_interval_of_its_share.
+    "test_a_scarce_class_gives_its_share_with_jeffreys_prior[1-auto]",
     "test_every_method_is_judged_and_drawn[trees]",
     "test_curves_are_those_of_python_at_every_place_of_the_sliders[platt]",
     "test_curves_are_those_of_python_at_every_place_of_the_sliders[kernel(prior_weight=0.0)]",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import os
 import re
 import shutil
@@ -51,10 +52,15 @@ KEPT = ("results", "reports", ".snakemake")
 
 
 def copied_package(above: Path) -> None:
-    """Copy the package beside a run, so that work on the original remakes nothing of it."""
+    """Copy the package beside a run, so that work on the original remakes nothing of it.
+
+    It is compiled once: each job is a process, which would compile it again where Python is to
+    write no bytecode.
+    """
     package = above / "package"
-    ignored = shutil.ignore_patterns("__pycache__", ".*")
+    ignored = shutil.ignore_patterns(".*")
     shutil.copytree(ROOT / "workflow", package / "workflow", ignore=ignored)
+    compileall.compile_dir(package / "workflow", quiet=2)  # what is compiled already stays
     shutil.copytree(ROOT / "envs", package / "envs")
     for name in ("Snakefile", "config.yaml"):
         shutil.copy(ROOT / name, package / name)

@@ -8,34 +8,23 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 
-from credence.calibrators import trees
-from credence.calibrators.forest import Forest, Growth, average
 from credence.calibrators.protocol import ClassSample
 from credence.draws import encode_clusters
 from credence.predictions import Floats, Labelled, Predictions, from_scores, label
+from small_forests import small_forests
 
 CLASS_NAMES = ("Portal", "Collar", "HTJ", "Other")
 SCALE = 10.0
-N_TREES = 10
 
 
 @pytest.fixture(autouse=True, scope="module")
 def few_trees() -> Iterator[None]:
     """Grow few trees: laws and contracts do not depend on their number."""
-
-    def average_few(*rows: Any, **more: Any) -> Forest:
-        *given, growth, cluster = rows
-        return average(*given, replace(growth, n_trees=min(growth.n_trees, N_TREES)), cluster)
-
-    few: Growth = replace(trees.BOOSTING, n_trees=N_TREES)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(trees, "BOOSTING", few)
-        patched.setattr(trees, "average", average_few)
+    with small_forests():
         yield
 
 

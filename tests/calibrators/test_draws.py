@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from credence.draws import cluster_weights, encode_clusters, keys_of, uniform
+from credence.draws import (
+    KEYS_AT_ONCE,
+    cluster_weights,
+    drawn_weights,
+    encode_clusters,
+    keys_of,
+    uniform,
+    uniforms,
+    weight_blocks,
+)
 
 
 @settings(max_examples=50, deadline=None)
@@ -38,6 +47,19 @@ def test_codes_do_not_depend_on_the_order_of_rows() -> None:
 def test_draws_depend_on_the_name_alone() -> None:
     few, many = keys_of(["a", "b"]), keys_of(["x", "b", "y", "a"])
     np.testing.assert_array_equal(cluster_weights(few, 5), cluster_weights(many, 5)[[3, 1]])
+
+
+@pytest.mark.parametrize("n_keys", [0, 1, 7, KEYS_AT_ONCE, 2 * KEYS_AT_ONCE + 3])
+def test_many_draws_at_once_are_bit_for_bit_those_one_by_one(n_keys: int) -> None:
+    keys = keys_of([f"c{number}" for number in range(n_keys)])
+    draws = range(3, 16)
+    numbers = np.stack([uniform(keys, draw, "x") for draw in draws], axis=1)
+    np.testing.assert_array_equal(uniforms(keys, draws, "x"), numbers)
+    weights = np.stack([cluster_weights(keys, draw) for draw in range(16)], axis=1)
+    np.testing.assert_array_equal(drawn_weights(keys, draws), weights[:, 3:])
+    blocks = list(weight_blocks(keys, 16, 5))
+    assert [(part.start, part.stop) for part, _ in blocks] == [(0, 5), (5, 10), (10, 15), (15, 16)]
+    np.testing.assert_array_equal(np.concatenate([one for _, one in blocks], axis=1), weights)
 
 
 def test_draws_of_different_numbers_and_purposes_are_unrelated() -> None:

@@ -22,6 +22,7 @@ from credence.stages.methods import describe
 EXACT = 1e-12  # METHODS section 2: the laws hold to this
 ITERATED = 1e-9  # where a minimum is found by steps, its place is only as sure as this
 OPTIONS = FitOptions(n_draws=0)
+N_SAMPLES, N_CLUSTERS = 200, 60  # a law holds in a small world too
 SEEDS = st.integers(min_value=0, max_value=2**16)
 few_worlds = settings(max_examples=3, deadline=None, derandomize=True)
 
@@ -57,7 +58,7 @@ def fit(method: Method, method_settings: Any, labelled: Labelled, asked: Labelle
 def test_scaling_the_scores_changes_no_confidence(
     worlds: SimpleNamespace, method: Method, seed: int, factor: float
 ) -> None:
-    world = worlds.draw(seed)
+    world = worlds.draw(seed, N_SAMPLES, N_CLUSTERS)
     other = label(
         worlds.scaled(world.predictions, factor), world.true_class, world.weight, world.cluster
     )
@@ -73,7 +74,7 @@ def test_scaling_the_scores_changes_no_confidence(
 def test_permuting_rows_changes_no_confidence(
     worlds: SimpleNamespace, method: Method, seed: int
 ) -> None:
-    world = worlds.draw(seed)
+    world = worlds.draw(seed, N_SAMPLES, N_CLUSTERS)
     order = np.random.default_rng(seed).permutation(world.n_samples)
     first = fit(method, method.settings(), world, world)
     second = fit(method, method.settings(), world.take(order), world)
@@ -86,7 +87,7 @@ def test_permuting_rows_changes_no_confidence(
 def test_permuting_classes_changes_no_confidence(
     worlds: SimpleNamespace, method: Method, seed: int
 ) -> None:
-    world = worlds.draw(seed)
+    world = worlds.draw(seed, N_SAMPLES, N_CLUSTERS)
     order = np.random.default_rng(seed).permutation(world.predictions.n_classes).tolist()
     other = worlds.with_classes_in_order(world, order)
     first = fit(method, method.settings(), world, world)
@@ -100,7 +101,7 @@ def test_permuting_classes_changes_no_confidence(
 def test_each_row_twice_is_weight_2(
     worlds: SimpleNamespace, method: Method, method_settings: Any, seed: int
 ) -> None:
-    world = worlds.draw(seed)
+    world = worlds.draw(seed, N_SAMPLES, N_CLUSTERS)
     twice = world.take(np.repeat(np.arange(world.n_samples), 2))
     first = fit(method, method_settings, twice, world)
     second = fit(method, method_settings, world.reweighted(2.0 * world.weight), world)
@@ -190,7 +191,7 @@ def supported_fit(scores: Floats, is_right: Floats, weight: Floats, family: Stri
 def test_a_value_held_below_the_scores_seen_never_exceeds_the_monotone_fit_there(
     worlds: SimpleNamespace, method: Method, seed: int
 ) -> None:
-    world = worlds.draw(seed)
+    world = worlds.draw(seed, N_SAMPLES, N_CLUSTERS)
     predictions = world.predictions
     calibration = method.build(method.settings(), OPTIONS).fit(world)
     for class_ in range(predictions.n_classes):

@@ -13,13 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from credence.app import run_command_line
+from credence.novelty import detector
 from credence.relatives import profiles
 from credence.simulate import WorldSettings, make_world, render_files
 from credence.tables.contract import read_confidences
 from credence.tables.stage_files import NOVELTY, read_calibration
 
 SMALL = WorldSettings(
-    n_calibration=250, n_use=60, n_training=5, n_trove=2, n_defects=0, n_training_relatives=0
+    n_calibration=200, n_use=30, n_training=5, n_trove=2, n_defects=0, n_training_relatives=0
 )
 TAIL = '{"tail": ["Major tail", "Minor tail", "Tail fiber", "Tail shaft"]}'
 QUICK = ["--compare", "isotonic", "--folds", "3", "--draws", "10", "--min-positives", "5"]
@@ -27,9 +28,10 @@ QUICK = ["--compare", "isotonic", "--folds", "3", "--draws", "10", "--min-positi
 
 @pytest.fixture(scope="module", autouse=True)
 def few_profiles() -> Iterator[None]:
-    """Make few profiles: seconds each time, of which nothing here asks."""
+    """Make few profiles, and foils of few families: seconds, of which nothing here asks."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(profiles, "MOST_PROFILES", 3)
+        patch.setattr(detector, "MOST_FAMILIES", 40)
         yield
 
 
@@ -75,7 +77,7 @@ def rows_of(path: str) -> list[dict[str, str]]:
 def test_each_event_is_a_column_that_contradicts_none() -> None:
     assert annotate("--events", "events.json", "--out", "conf.tsv", "--also", "c.parquet") == 0
     rows = rows_of("conf.tsv")
-    assert len(rows) == 60
+    assert len(rows) == 30
     tail = ("Major tail", "Minor tail", "Tail fiber", "Tail shaft")
     for row in rows:
         best, two, group = (
@@ -90,7 +92,7 @@ def test_each_event_is_a_column_that_contradicts_none() -> None:
     assert pq.read_table("c.parquet")["event_tail"].to_pylist() == [
         float(row["event_tail"]) for row in rows
     ]
-    assert len(read_confidences(Path("conf.tsv")).values["id"]) == 60
+    assert len(read_confidences(Path("conf.tsv")).values["id"]) == 30
 
 
 def test_the_same_events_have_the_same_bytes() -> None:
@@ -130,7 +132,7 @@ def test_events_are_corrected_where_the_confidence_is() -> None:
         *(f"event_{name}" for name in NAMES),
         *(f"uncorrected_event_{name}" for name in NAMES),
     ]
-    assert len(read_confidences(Path("moved.tsv")).values["id"]) == 60
+    assert len(read_confidences(Path("moved.tsv")).values["id"]) == 30
 
 
 def test_the_calibration_set_s_own_mix_moves_no_event() -> None:
@@ -255,13 +257,15 @@ def near(world: Path) -> Path:
         lines = [f"{id_}\tfamily {place // 2}" for place, id_ in enumerate(ids)]
         Path("clusters.tsv").write_text("id\tcluster\n" + "\n".join(lines) + "\n")
         assert novelty("novelty.json", *CLUSTERS) == 0
-        assert novelty("alone.json") == 0
+        lines = Path("calibration.csv").read_text().splitlines()[:41]
+        Path("few.csv").write_text("\n".join(lines) + "\n")
+        assert novelty("alone.json", table="few.csv") == 0
         assert events(*LEARNT, out="near.json") == 0
     return world
 
 
-def novelty(out: str, *words: str) -> int:
-    given = ["calibration.csv", "--format", "phanns-labelled", "--proteins", "proteins.fasta"]
+def novelty(out: str, *words: str, table: str = "calibration.csv") -> int:
+    given = [table, "--format", "phanns-labelled", "--proteins", "proteins.fasta"]
     return run_command_line(["novelty", *given, *words, "--out", out])
 
 

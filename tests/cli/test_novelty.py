@@ -16,6 +16,7 @@ import pytest
 from credence import __version__
 from credence.app import run_command_line
 from credence.findings import DistanceBand
+from credence.novelty import detector as detectors
 from credence.relatives import profiles
 from credence.stages.reading import read_proteins
 from credence.tables.stage_files import NOVELTY
@@ -28,9 +29,10 @@ N_NUMBERS = 6  # of a vector
 
 @pytest.fixture(scope="module", autouse=True)
 def few_profiles() -> Iterator[None]:
-    """Make few profiles: seconds each time, of which nothing here asks."""
+    """Make few profiles, and foils of few families: seconds, of which nothing here asks."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(profiles, "MOST_PROFILES", 3)
+        patch.setattr(detectors, "MOST_FAMILIES", 40)
         yield
 
 

@@ -61,6 +61,7 @@ def write_forms(folder: Path) -> None:
     text = (folder / "demo" / "use.csv").read_text()
     # Two decimals stand in the first rows alone, blank lines and comments between rows.
     lines = text.splitlines()
+    (folder / "few.csv").write_text("\n".join(lines[:5]) + "\n")  # fewer rows than parts
     (folder / "gaps.csv").write_text("\n".join(["# made", *lines[:9], "", *lines[9:]]) + "\n")
     (folder / "packed.csv.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
     header, *rows = [line.split(",") for line in lines]
@@ -72,7 +73,7 @@ def write_forms(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "n_parts"),
     [
-        *(("demo/use.csv", 2), ("demo/use.csv", 35), ("gaps.csv", 7)),
+        *(("demo/use.csv", 2), ("few.csv", 6), ("gaps.csv", 7)),
         *(("packed.csv.gz", 3), ("use.parquet", 1), ("use.parquet", 7)),
     ],
 )
@@ -102,7 +103,12 @@ def test_parts_joined_are_the_bytes_of_the_whole(world: Path, table: str, n_part
         assert made == (world / f"whole.{ending}").read_bytes(), ending
 
 
-def test_a_part_of_networks_is_whole_proteins(world: Path) -> None:
+def test_a_part_of_networks_is_whole_proteins(
+    world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Ten rows a protein, of which a piece of seven would be less than one.
+    in_pieces = partial(samples_module.stream_samples.func, chunk_rows=107)
+    monkeypatch.setattr(samples_module, "stream_samples", in_pieces)
     words = ["demo/calibration_networks.npz", "--format", "networks-npz"]
     fit = ["fit", *words, "--method", "kernel", "--draws", "0", "--out", "n.json"]
     assert run_command_line(fit) == 0

@@ -9,14 +9,20 @@ import pandas as pd
 import pytest
 
 from credence.app import run_command_line
+from small_worlds import call_here
 
 WORDS = ["plan", "conf.tsv", "--calibration", "k.json", "--number", "12"]
 
 
-@pytest.fixture
-def annotated(inside: Path, calibration: Path) -> Path:
+@pytest.fixture(scope="module")
+def confidences(world: Path, calibration: Path) -> Path:
     words = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "k.json"]
-    assert run_command_line([*words, "--out", "conf.tsv"]) == 0
+    assert call_here(world, *words, "--out", "conf.tsv").returncode == 0
+    return world
+
+
+@pytest.fixture
+def annotated(confidences: Path, inside: Path) -> Path:
     return inside
 
 

@@ -81,6 +81,7 @@ from faults.hand_offs import (
 )
 from faults.mutations import mutated_bytes, mutated_record, pick, rng_of
 from small_findings import make
+from small_forests import small_forests
 from valid_tables import SPECS, VALID
 
 DATA = Path(__file__).resolve().parents[1] / "data"
@@ -279,8 +280,10 @@ class Readers:
         options = FitOptions(n_draws=5)
         for method in (*(method.name for method in METHODS), "tswa -> isotonic"):
             stage = parse_method(method, "fuzz")
+            with small_forests():
+                calibration = stage.build(options).fit(known)
             file = CalibrationFile(
-                calibration=stage.build(options).fit(known),
+                calibration=calibration,
                 sets=fit_sets(known),
                 held_out=held_out_of(known, np.linspace(0.0, 1.0, known.n_samples), MIX),
                 method_spec=stage.text,

@@ -107,6 +107,8 @@ def heat(cell: int, sigma: float) -> np.ndarray:
     answer = np.ones(N_CELLS)
     for k in range(1, N_CELLS):
         damping = math.exp(-((k * math.pi * sigma) ** 2) / 2)
+        if damping < 1e-30:  # and less for each that follows
+            break
         answer += 2 * damping * math.cos(k * math.pi * place) * np.cos(k * math.pi * at)
     return answer / N_CELLS
 

@@ -23,6 +23,7 @@ from credence.tables.stage_files import (
     settings_record,
     write_calibration,
 )
+from small_forests import small_forests
 
 CORPUS = Path(__file__).resolve().parents[1] / "data" / "invalid" / "calibration"
 CLASSES = ("Portal", "HTJ", "Köpfe")
@@ -60,7 +61,8 @@ def file_of(method: str) -> tuple[CalibrationFile, Predictions]:
 
 @pytest.mark.parametrize("method", [*(method.name for method in METHODS), "tswa -> isotonic"])
 def test_every_method_comes_back_with_the_same_confidences(tmp_path: Path, method: str) -> None:
-    file, predictions = file_of(method)
+    with small_forests():
+        file, predictions = file_of(method)
     first, second = tmp_path / "one.json", tmp_path / "two.json"
     write_calibration(first, file)
     back = read_calibration(first)

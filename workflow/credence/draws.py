@@ -19,6 +19,8 @@ GOLDEN_GAMMA = np.uint64(0x9E3779B97F4A7C15)
 MIX_FIRST = np.uint64(0xBF58476D1CE4E5B9)
 MIX_SECOND = np.uint64(0x94D049BB133111EB)
 MANTISSA_BITS = 53
+BOOTSTRAP = "cluster bootstrap"
+KEYS_AT_ONCE = 512  # what is computed of them stays in the cache
 
 
 def keys_of(names: Sequence[str] | Strings) -> NDArray[np.uint64]:
@@ -47,18 +49,32 @@ def mixed(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return np.asarray(state ^ (state >> np.uint64(31)))
 
 
-def uniform(keys: NDArray[np.uint64], draw: int, stream: str = "") -> Floats:
+def uniform(keys: NDArray[np.uint64], draw: int | Integers, stream: str = "") -> Floats:
     """Return a number in (0, 1) for each key, fixed by key, draw and stream."""
     offset: np.uint64 = blake2b_keys([stream.encode()])[0]
     with np.errstate(over="ignore"):
-        state = mixed(keys + offset + np.uint64(draw + 1) * GOLDEN_GAMMA)
+        state = mixed(keys + offset + np.asarray(draw + 1).astype(np.uint64) * GOLDEN_GAMMA)
     high_bits = (state >> np.uint64(64 - MANTISSA_BITS)).astype(np.float64)
     return (high_bits + 0.5) / float(1 << MANTISSA_BITS)
 
 
+def uniforms(keys: NDArray[np.uint64], draws: range, stream: str = "") -> Floats:
+    """Return the same of several draws, shape (n_keys, n_draws)."""
+    found, number = np.empty((len(keys), len(draws))), np.arange(draws.start, draws.stop)
+    for start in range(0, len(keys), KEYS_AT_ONCE):
+        rows = slice(start, start + KEYS_AT_ONCE)
+        found[rows] = uniform(keys[rows, None], number, stream)
+    return found
+
+
 def cluster_weights(keys: NDArray[np.uint64], draw: int) -> Floats:
     """Return exponential weights, mean 1, never 0 (Rubin 1981, doi 10.1214/aos/1176345338)."""
-    return -np.log(uniform(keys, draw, "cluster bootstrap"))
+    return -np.log(uniform(keys, draw, BOOTSTRAP))
+
+
+def drawn_weights(keys: NDArray[np.uint64], draws: range) -> Floats:
+    """Return the weights of several draws, shape (n_keys, n_draws)."""
+    return -np.log(uniforms(keys, draws, BOOTSTRAP))
 
 
 def weight_blocks(
@@ -67,7 +83,7 @@ def weight_blocks(
     """Yield some draws at a time, and their weights, shape (n_keys, so many draws)."""
     for start in range(0, n_draws, at_once):
         draws = slice(start, min(start + at_once, n_draws))
-        yield draws, np.stack([cluster_weights(keys, draw) for draw in range(n_draws)[draws]], 1)
+        yield draws, drawn_weights(keys, range(n_draws)[draws])
 
 
 def effective_clusters(cluster: Integers, weight: Floats) -> float:

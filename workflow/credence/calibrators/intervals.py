@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from credence.calibrators.protocol import Band, ClassSample, FitOptions
-from credence.draws import cluster_weights, keys_of, uniform
+from credence.draws import cluster_weights, keys_of, uniforms
 from credence.predictions import Floats
 
 JEFFREYS = 0.5  # the prior's shape, in pseudo-clusters of either kind
@@ -47,7 +47,7 @@ def guard_draws(n_draws: int) -> tuple[Floats, Floats]:
     """Return Gamma(½) draws for the pseudo-clusters right and wrong."""
     key = keys_of(["guard"])
     right, wrong = (
-        special.gammaincinv(JEFFREYS, [uniform(key, draw, kind)[0] for draw in range(n_draws)])
+        special.gammaincinv(JEFFREYS, uniforms(key, range(n_draws), kind)[0])
         for kind in ("guard right", "guard wrong")
     )
     return right, wrong

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from credence.calibrators.protocol import ClassSample
-from credence.draws import cluster_weights
+from credence.draws import drawn_weights
 from credence.predictions import Booleans, Floats, Integers
 
 UNIT_BITS = 52  # a unit is 2⁻⁵²
@@ -302,7 +302,7 @@ def draw_masses(sample: ClassSample, places: Places, n_draws: int) -> Masses:
     if len(keys) > MOST_UNITS:
         keys, bundle = np.unique(keys % np.uint64(MOST_UNITS), return_inverse=True)
         unit = bundle[unit]
-    drawn = np.stack([cluster_weights(keys, draw) for draw in range(n_draws)], axis=1)
+    drawn = drawn_weights(keys, range(n_draws))
     kinds = (sample.weight_correct, sample.weight - sample.weight_correct)
     at, shape = (places.of_row, unit), (len(places.score), len(keys))
     right, wrong = (sparse.csr_array((weight, at), shape=shape) @ drawn for weight in kinds)

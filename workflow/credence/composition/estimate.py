@@ -20,7 +20,7 @@ from credence.composition import both_samples
 from credence.composition.both_samples import HALF_ROW, CalibrationSample, UseSample
 from credence.composition.estimators import Estimate, Estimator, EstimatorInput
 from credence.composition.probabilities import parameter_draws
-from credence.draws import cluster_weights, keys_of, uniform
+from credence.draws import drawn_weights, keys_of, uniform
 from credence.predictions import Booleans, Floats, Predictions
 from credence.progress import each
 
@@ -275,7 +275,7 @@ def estimate_composition(
     if n_draws < FEWEST_DRAWS:
         return composition
     draws, unbounded, calibration = (np.zeros((n_classes, n_draws)) for _ in range(3))
-    weights = np.stack([cluster_weights(sample.unit_key, draw) for draw in range(n_draws)], axis=1)
+    weights = drawn_weights(sample.unit_key, range(n_draws))
     # To second order it does not matter whose composition weighs the rows of a draw.
     near = np.where(is_known, np.maximum(found.share, HALF_ROW / use.n_rows), 0.0)
     evidence_of_draws = drawn_evidence(sample, use, weights, is_drawn=True)

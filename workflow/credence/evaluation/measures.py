@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from credence.calibrators.intervals import JEFFREYS, LEAST_FREEDOM, guard_draws
-from credence.draws import uniform, weight_blocks
+from credence.draws import uniforms, weight_blocks
 from credence.metrics.all_metrics import METRICS
 from credence.metrics.metric import Family, Judged, Metric, divide, loss_cells, sum_by
 from credence.predictions import Floats, Integers
@@ -402,4 +402,4 @@ def _drawn_classes(judged: Judged, chance: Floats) -> Integers:
 
 def chances(key: np.ndarray[tuple[int], np.dtype[np.uint64]], n_draws: int) -> Floats:
     """Return numbers in (0, 1) for the noise floor, shape (n_keys, n_draws)."""
-    return np.stack([uniform(key, draw, "noise floor") for draw in range(n_draws)], axis=1)
+    return uniforms(key, range(n_draws), "noise floor")

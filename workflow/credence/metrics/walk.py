@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, special
 
-from credence.draws import uniform
+from credence.draws import uniforms
 from credence.metrics.metric import sum_by
 from credence.predictions import Booleans, Floats, Integers
 
@@ -103,10 +103,8 @@ def without_skewness(sums: Floats, squares: float, cubes: Floats) -> Floats:
 
 def random_signs(key: NDArray[np.uint64], n_draws: int) -> NDArray[np.int8]:
     """Return +1 or −1 for each cluster and draw, shape (n_clusters, n_draws)."""
-    signs = np.empty((len(key), n_draws), dtype=np.int8)
-    for draw in range(n_draws):
-        signs[:, draw] = np.where(uniform(key, draw, "random signs") < 0.5, 1, -1)
-    return signs
+    is_plus = uniforms(key, range(n_draws), "random signs") < 0.5
+    return np.where(is_plus, np.int8(1), np.int8(-1))
 
 
 def signed_walks(walk: Walk, cluster: Integers, signs: NDArray[np.int8]) -> SignedWalks:
