@@ -32,6 +32,7 @@ echo "Installing $lock into $venv ..." >&2
     --require-hashes --requirement "$lock"
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
     --no-index --no-deps --no-build-isolation --editable .
-# On all cores, and without the tests of libraries. Each job is a process of its own, which
+# On all cores, and without what no job imports. Each job is a process of its own, which
 # would compile what it needs again where Python may write no bytecode.
-"$venv/bin/python" -m compileall -q -j 0 -x '/tests/' "$venv/lib" workflow
+"$venv/bin/python" -m compileall -q -j 0 \
+    -x '/(tests|pip|pkg_resources|setuptools)/' "$venv/lib" workflow
