@@ -157,7 +157,10 @@ def test_config_yaml_holds_every_setting_with_its_default() -> None:
             seen += 1
     assert seen >= 20
     rules = setting_rules(WorldSettings)
-    smaller = {"n_calibration": 1500, "n_use": 600, "n_training": 400, "n_trove": 150}
+    smaller = {
+        **{"n_calibration": 1500, "n_use": 600, "n_training": 400, "n_trove": 150},
+        "length": 0.5,
+    }
     defaults = {name: default for name, (default, _) in rules.items()}
     assert document.data["demo"] == defaults | smaller
 
