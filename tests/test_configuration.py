@@ -158,7 +158,10 @@ def test_config_yaml_holds_every_setting_with_its_default() -> None:
     assert seen >= 20
     rules = setting_rules(WorldSettings)
     smaller = {
-        **{"n_calibration": 1500, "n_use": 600, "n_training": 400, "n_trove": 150},
+        "n_calibration": 1500,
+        "n_use": 600,
+        "n_training": 400,
+        "n_trove": 150,
         "length": 0.5,
     }
     defaults = {name: default for name, (default, _) in rules.items()}
