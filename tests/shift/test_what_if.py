@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from credence.composition.adjusted import shifted
 from credence.composition.what_if import MOST_NUMBERS, what_if_of
 from credence.composition.what_if import _moved as moved
 from credence.confidence import Confidence, Note
+from credence.findings import WhatIf
 from credence.predictions import Floats, Labelled
 from credence.simulate import WorldSettings, draw_labelled
 from moved_curves import curves_at
@@ -25,13 +27,23 @@ QUICK = FitOptions(n_draws=0)
 TOLERANCE = 1e-6
 
 
+@cache
 def world() -> Labelled:
-    settings = WorldSettings(n_calibration=1200, n_training_relatives=0)
+    settings = WorldSettings(n_calibration=600, n_training_relatives=0)
     return draw_labelled(settings, np.random.default_rng(3))
 
 
 def fitted(method: str, labelled: Labelled) -> Calibration:
     return parse_method(method, "test").build(QUICK).fit(labelled)
+
+
+@cache
+def fitted_to_the_world(method: str) -> tuple[Calibration, WhatIf]:
+    """Return the calibration of the world by a method, and what gives its curves elsewhere."""
+    calibration = fitted(method, world())
+    found = what_if_of(world(), parse_method(method, "test"), calibration, QUICK)
+    assert found is not None
+    return calibration, found
 
 
 def answers(calibration: Calibration, labelled: Labelled, class_: int, grid: Floats) -> Confidence:
@@ -47,9 +59,7 @@ METHODS = (
 @pytest.mark.parametrize("method", METHODS)
 def test_at_the_calibration_sets_own_composition_nothing_moves(method: str) -> None:
     labelled = world()
-    calibration = fitted(method, labelled)
-    found = what_if_of(labelled, parse_method(method, "test"), calibration, QUICK)
-    assert found is not None
+    calibration, found = fitted_to_the_world(method)
     assert found.is_exact is (method not in ("isotonic", "platt"))
     grid = np.array(found.score)
     curves = curves_at(found, np.array(found.calibration_share))
@@ -73,17 +83,16 @@ def with_bandwidth_of(calibration: Calibration, class_: int, method: str) -> str
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_at_any_composition_the_curve_is_that_of_a_refit(method: str, seed: int) -> None:
     labelled = world()
-    calibration = fitted(method, labelled)
-    found = what_if_of(labelled, parse_method(method, "test"), calibration, QUICK)
-    assert found is not None
+    calibration, found = fitted_to_the_world(method)
     own, grid = np.array(found.calibration_share), np.array(found.score)
     share = np.random.default_rng(seed).dirichlet(np.full(len(own), 0.5)) * (own > 0)
     curves = curves_at(found, share)
     weight = np.divide(share / share.sum(), own, out=np.full(len(own), np.nan), where=own > 0)
     moved = shifted(labelled, weight)
+    refitted = cache(lambda spec: fitted(spec, moved))  # one fit for classes of one bandwidth
     for class_ in range(len(own)):
         spec = with_bandwidth_of(calibration, class_, method)
-        expected = answers(fitted(spec, moved), labelled, class_, grid)
+        expected = answers(refitted(spec), labelled, class_, grid)
         # What is held at the lowest scores moves by Bayes' rule; a fit anew holds another share.
         before = answers(calibration, labelled, class_, grid)
         is_held = ((expected.note | before.note) & Note.LOW_END) > 0
