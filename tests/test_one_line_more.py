@@ -25,7 +25,7 @@ from credence.predictions import Floats, Integers, Labelled
 from credence.problems import InputError
 from credence.report import render
 from credence.settings import setting
-from credence.simulate import WorldSettings, draw_labelled
+from shift_findings import labelled_proteins
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,9 @@ def one_line_more(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def world() -> Labelled:
+    # Of three classes: the time goes by classes, each of which has curves and figures of its own.
     rng = np.random.default_rng(3)
-    drawn = draw_labelled(WorldSettings(n_calibration=900), rng)
+    drawn = labelled_proteins(300)
     # Some methods ask where proteins lie: around a point for each class.
     middle = rng.normal(size=(drawn.predictions.n_classes, 3))
     places = middle[drawn.true_class] + rng.normal(size=(drawn.n_samples, 3)) / 2.0
@@ -112,8 +113,7 @@ def test_it_is_judged_and_stands_on_the_page(world: Labelled) -> None:
     text = "half_way(towards=0.25)"
     calibrator = parse_method(text, "test").build(FitOptions(n_draws=0))
     options = EvaluationOptions(n_folds=3, n_draws=20)
-    small = world.take(np.arange(0, world.n_samples, 3))
-    results = evaluate(small, {text: calibrator}, options).results
+    results = evaluate(world, {text: calibrator}, options).results
     held_out = [
         value
         for value in results.metrics
@@ -131,9 +131,8 @@ def test_it_is_judged_and_stands_on_the_page(world: Labelled) -> None:
     "text", [method.name for method in all_methods.METHODS] + ["sts -> platt"]
 )
 def test_every_method_is_judged_and_drawn(world: Labelled, text: str) -> None:
-    small = world.take(np.arange(0, world.n_samples, 2))
     calibrator = parse_method(text, "test").build(FitOptions(n_draws=0))
-    results = evaluate(small, {text: calibrator}, EvaluationOptions(2, n_draws=10)).results
+    results = evaluate(world, {text: calibrator}, EvaluationOptions(2, n_draws=10)).results
     named = {curve.class_name for curve in results.curves}
     assert named == {entry.class_name for entry in results.classes if entry.n_predicted}
     values = np.concatenate([curve.value for curve in results.curves])
