@@ -377,11 +377,7 @@ def test_the_ten_lines_of_the_readme_run(tmp_path, monkeypatch, capsys) -> None:
     assert len([line for line in lines.splitlines() if line]) == 10
     # The same relatives without a program, which takes a second for each of its searches.
     quick = lines.replace('training.fasta")', 'training.fasta", engine="exact")')
-    # The default stack grows trees as well, which takes most of the time of the ten lines.
-    stack = "method='auto(sees=score)'"
-    quick = quick.replace("fit(known, groups", f"fit(known, {stack}, groups")
-    quick = quick.replace('"isotonic"], groups', '"isotonic"], draws=20, groups')
-    assert [said in quick for said in ('engine="exact"', stack, "draws=20")] == [True] * 3
+    assert quick != lines
     settings = {"n_calibration": 150, "n_use": 50, "n_training": 20, "n_trove": 5}
     few = {"n_training_relatives": 2, "n_defects": 1}
     for name, content in render_files(make_world(world_settings(settings | few, "test"))).items():
@@ -396,4 +392,4 @@ def test_the_ten_lines_of_the_readme_run(tmp_path, monkeypatch, capsys) -> None:
     assert len(confidences) == 50
     assert confidences["lower"].notna().any()
     assert Path("reliability.png").stat().st_size > 0
-    assert credence.load("calibration.json").method == "auto(sees=score)"
+    assert credence.load("calibration.json").method == "auto"
