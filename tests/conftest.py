@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -99,3 +101,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return found[0] if found else len(LONG_FIRST)
 
     items.sort(key=place)
+
+
+@pytest.fixture(scope="module")
+def schema() -> dict[str, Any]:
+    """Return the schema of the configuration."""
+    from credence.app import configuration
+
+    return configuration.load_schema()
+
+
+@pytest.fixture
+def schema_read_once(schema: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read it once: it is the same for all, and reading it takes longer than a check by it."""
+    from credence.app import configuration
+
+    monkeypatch.setattr(configuration, "load_schema", lambda: deepcopy(schema))

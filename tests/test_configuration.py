@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import re
-from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -21,16 +20,9 @@ DATA = ROOT / "tests" / "data"
 INVALID = sorted((DATA / "invalid" / "config").glob("*.yaml"))
 
 
-@pytest.fixture(scope="module")
-def schema() -> dict:
-    return configuration.load_schema()
-
-
 @pytest.fixture(autouse=True)
-def beside_the_tables(schema: dict, monkeypatch: pytest.MonkeyPatch) -> None:
+def beside_the_tables(schema_read_once: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(DATA / "valid" / "config")
-    # Read once: it is the same for every configuration, and reading it takes longer than a check.
-    monkeypatch.setattr(configuration, "load_schema", lambda: deepcopy(schema))
 
 
 @pytest.mark.parametrize("path", INVALID, ids=lambda path: path.stem)

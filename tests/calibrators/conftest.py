@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from classes_in_order import with_classes_in_order
 from credence.calibrators.protocol import ClassSample
 from credence.draws import encode_clusters
 from credence.predictions import Floats, Labelled, Predictions, from_scores, label
@@ -63,23 +64,6 @@ def scaled(predictions: Predictions, factor: float) -> Predictions:
         ),
         places=predictions.places,
     )
-
-
-def with_classes_in_order(labelled: Labelled, order: list[int]) -> Labelled:
-    """Return the same proteins with the classes in another order."""
-    predictions = labelled.predictions
-    assert predictions.scores is not None
-    names = tuple(predictions.class_names[class_] for class_ in order)
-    permuted = from_scores(
-        predictions.ids,
-        names,
-        predictions.scores[:, order],
-        predictions.scale,
-        predictions.resolution,
-    )
-    permuted = replace(permuted, places=predictions.places)
-    place = np.argsort(order)
-    return label(permuted, place[labelled.true_class], labelled.weight, labelled.cluster)
 
 
 def rounded(labelled: Labelled) -> Labelled:

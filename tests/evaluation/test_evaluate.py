@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from classes_in_order import with_classes_in_order
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.confidence import Confidence
@@ -351,21 +352,12 @@ def test_the_metrics_table_has_the_columns_of_the_contract() -> None:
     assert len(floors) == len(found.floors) > 0
 
 
-def in_other_order(labelled: Labelled, order: list[int]) -> Labelled:
-    """Return the same proteins in a table with its class columns in another order."""
-    of = labelled.predictions
-    names = tuple(of.class_names[class_] for class_ in order)
-    assert of.scores is not None
-    moved = from_scores(of.ids, names, of.scores[:, order], of.scale, of.resolution)
-    return label(moved, np.argsort(order)[labelled.true_class], cluster=labelled.cluster)
-
-
 OTHER_ORDER = [2, 1, 0]
 
 
 def test_the_order_of_class_columns_moves_no_held_out_number() -> None:
     labelled, options = world(900), EvaluationOptions(n_folds=5, n_draws=0, n_signs=9)
-    both = (labelled, in_other_order(labelled, OTHER_ORDER))
+    both = (labelled, with_classes_in_order(labelled, OTHER_ORDER))
     first, other = (evaluate(of, methods("isotonic"), options) for of in both)
     assert np.array_equal(first.fold, other.fold)
     np.testing.assert_allclose(other.held_out["isotonic"], first.held_out["isotonic"], atol=1e-12)
@@ -373,7 +365,7 @@ def test_the_order_of_class_columns_moves_no_held_out_number() -> None:
 
 def test_the_order_of_class_columns_moves_no_set() -> None:
     labelled, options = world(900), SetOptions(0.8, "class_wise")
-    both = (labelled, in_other_order(labelled, OTHER_ORDER))
+    both = (labelled, with_classes_in_order(labelled, OTHER_ORDER))
     first, other = (judge_sets(of, options, 5, 0.95, 20) for of in both)
     by_name = {entry.class_name: entry for entry in other.classes}
     assert {entry.class_name: entry for entry in first.classes} == by_name

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from classes_in_order import with_classes_in_order
 from credence.calibrators.all_methods import METHODS
 from credence.calibrators.protocol import FitOptions, Law, Method, Need
 from credence.composition.adjusted import shifted
@@ -203,15 +204,6 @@ def compositions(
     )
 
 
-def reordered(labelled: Labelled, order: np.ndarray[Any, Any]) -> Labelled:
-    """Return the same proteins with the classes in another order."""
-    known = labelled.predictions
-    names = tuple(known.class_names[class_] for class_ in order)
-    assert known.scores is not None
-    moved = from_scores(known.ids, names, known.scores[:, order], known.scale, known.resolution)
-    return label(moved, np.argsort(order)[labelled.true_class], cluster=labelled.cluster)
-
-
 @every_estimator
 @given(seed=SEEDS)
 @settings(max_examples=3, deadline=None)
@@ -223,8 +215,8 @@ def test_neither_the_order_of_rows_nor_of_classes_moves_a_share_or_its_interval(
     order = rng.permutation(4)
     first = compositions(own, use, entry)
     other = compositions(
-        reordered(own.take(rng.permutation(240)), order),
-        reordered(use.take(rng.permutation(150)), order),
+        with_classes_in_order(own.take(rng.permutation(240)), order),
+        with_classes_in_order(use.take(rng.permutation(150)), order),
         entry,
     )
     for name in ("share", "lower", "upper", "applied_share", "draws"):

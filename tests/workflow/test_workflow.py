@@ -394,9 +394,10 @@ def test_work_divided_into_jobs_gives_the_same_bytes(
 def test_a_search_and_an_audit_divided_into_jobs_give_the_same_split(tmp_path: Path) -> None:
     copied_package(tmp_path)
     source = tmp_path / "package" / "workflow" / "credence" / "relatives" / "mmseqs.py"
-    source.write_text(
-        source.read_text().replace("MOST_CELLS, PER_PAIR = 2e11", "MOST_CELLS, PER_PAIR = 0.0")
-    )
+    limit = r"(?<=^MOST_CELLS, PER_PAIR = )[^,]+"
+    text, n_changed = re.subn(limit, "0.0", source.read_text(), flags=re.M)
+    assert n_changed == 1
+    source.write_text(text)
     folder = tmp_path / "run"
     folder.mkdir()
     clusters = folder / "results" / "small" / "clusters.tsv"

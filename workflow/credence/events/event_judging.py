@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 
 from credence import findings
-from credence.calibrators.crossfit import fold_of, left_out
+from credence.calibrators.crossfit import folds_by_class, left_out
 from credence.calibrators.protocol import Calibrator
 from credence.draws import encode_clusters, keys_of, uniform
 from credence.evaluation.curves import reliability_of
@@ -97,8 +97,7 @@ def event_data(
     columns = {name: values[order] for name, values in evidence.columns.items()}
     beside = None if beside is None else beside[order]
     ordered = replace(evidence, predictions=of, columns=columns, neighbours=beside)
-    named = np.array(of.class_names, dtype=object)[of.predicted_class].astype(str)
-    fold = fold_of(labelled.cluster, named, options.n_folds)
+    fold = folds_by_class(labelled, options.n_folds)
     cluster, key = encode_clusters(labelled.cluster)
     confidence = None
     if options.agrees and calibrators:

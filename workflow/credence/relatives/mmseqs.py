@@ -198,8 +198,8 @@ SENSITIVITY_UNHIDDEN, UNHIDDEN = 5.0, ("--mask", "0", "--comp-bias-corr", "0")
 # and for 10¹² pairs of residues at 4.5, measured on one core; each unit of sensitivity multiplies
 # the last. And how many one piece should take by that; a large one takes a quarter of it.
 START, INDEX, PACE, GROWTH, LONGEST = 2.5, 0.15, 1.5, 3.5, 2400.0
-# Up to so many alignment cells every pair is scored: no more time than the searches take to
-# begin. A pair takes as long as if either sequence had so many residues more.
+# Up to so many alignment cells every pair is scored, which takes no more time than searches
+# would. A pair takes as long as if either sequence had so many residues more.
 MOST_CELLS, PER_PAIR = 2e11, 60
 SENSITIVITY = 5.7  # where new proteins are searched among old ones
 MOST_REMOTE = 30  # of the targets that are alike beyond none: the closest ones
