@@ -103,7 +103,7 @@ def test_presets_and_reset_draw_their_compositions(page: Any) -> None:
     share, far = drawn(page, what_if())
     assert share == pytest.approx([0.2, 0.7, 0.1])
     assert far < TOLERANCE
-    assert page.locator(".what-if-said").inner_text() == "Drawn for sea water (estimated)."
+    assert page.locator(".what-if-status").inner_text() == "Drawn for sea water (estimated)."
     buttons.nth(2).click()
     assert page.evaluate("window.last.share") == pytest.approx([1 / 3] * 3)
     buttons.nth(0).click()

@@ -79,7 +79,7 @@ def clear_scratch() -> None:
 def run_program(command: Sequence[str], folder: Path, timeout: float | None, remedy: str) -> str:
     """Return what a program printed; refuse with a remedy if it failed."""
     name = Path(command[0]).name
-    stated = folder / "said.txt"
+    stated = folder / "output.txt"
     try:
         with stated.open("wb") as handle:
             process = subprocess.Popen(

@@ -163,9 +163,9 @@ def reasons_of(lines: pd.DataFrame, file: CalibrationFile) -> list[Reason]:
 def sentences_of(reasons: list[Reason], classes: list[str], lines: pd.DataFrame) -> list[str]:
     """Return what a reader has to know of a log."""
     wanted = f", with proteins of {', '.join(classes)}" if classes else ""
-    said = [f"it is time to recalibrate{wanted}; credence plan chooses which to verify."]
+    sentences = [f"it is time to recalibrate{wanted}; credence plan chooses which to verify."]
     if not reasons:
-        said = [
+        sentences = [
             f"no alarm in {plural(len(lines), 'sample')}. That is no proof: what is usual is "
             "known from the first samples alone, and small changes are not seen."
         ]
@@ -173,13 +173,13 @@ def sentences_of(reasons: list[Reason], classes: list[str], lines: pd.DataFrame)
         of = f" ({', '.join(reason.classes)})" if reason.classes else ""
         seen = "one sample" if reason.samples == 1 else f"{reason.samples} samples together"
         when = f"{seen}, since {reason.since}, lastly {reason.latest}"
-        said.append(f"{SINCE[reason.of]}{of}: {when}, p = {reason.p_value:.2g}.")
+        sentences.append(f"{SINCE[reason.of]}{of}: {when}, p = {reason.p_value:.2g}.")
     if any(reason.of == "mix" for reason in reasons):
-        said.append("until then correct for the mix: credence shift, and annotate with --shift.")
+        sentences.append("until then correct for the mix: credence shift, and annotate with --shift.")
     if len(lines) <= FEWEST:
-        said.append(f"mix and flagged proteins are compared from sample {FEWEST + 1} on.")
+        sentences.append(f"mix and flagged proteins are compared from sample {FEWEST + 1} on.")
     if lines.flagged.isna().all():
-        said.append("flagged proteins are not known: annotate with --novelty.")
+        sentences.append("flagged proteins are not known: annotate with --novelty.")
     if lines.p.isna().all():
-        said.append("scores are not compared: the calibration keeps no sketch, or they are few.")
-    return said
+        sentences.append("scores are not compared: the calibration keeps no sketch, or they are few.")
+    return sentences

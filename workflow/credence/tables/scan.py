@@ -196,8 +196,8 @@ def read_rows(
     if format_.label_of_id is not None:
         truth = [format_.label_of_id(name) for name in ids]
     network, genome = texts(layout.network), texts(layout.genome)
-    said = (predicted, truth, network, genome, is_unscored)
-    return TableRows(chunk, lines, ids, numbers, columns, *said)
+    further = (predicted, truth, network, genome, is_unscored)
+    return TableRows(chunk, lines, ids, numbers, columns, *further)
 
 
 SUM_DECIMALS = 6  # with which sums and tolerances are shown
@@ -317,8 +317,8 @@ class Checker:
                 texts[:] = [seen.setdefault(text, text) for text in texts]
         if genome is not None:
             genome = np.where(genome == "", ids, genome)
-        said = (predicted, truth, network, genome, rows.is_unscored)
-        return Part(rows.lines, ids, rows.numbers, *said)
+        further = (predicted, truth, network, genome, rows.is_unscored)
+        return Part(rows.lines, ids, rows.numbers, *further)
 
     def _name(self, column: int | None) -> str | None:
         return None if column is None else self.scan.layout.header[column] or None

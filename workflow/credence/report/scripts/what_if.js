@@ -120,7 +120,7 @@
     panels.forEach((panel, one) => {
       if (panel) panel.before.setAttribute("d", panel.pathOf(original[one].value));
     });
-    const said = credence.element("p", { class: "what-if-said", role: "status" });
+    const status = credence.element("p", { class: "what-if-status", role: "status" });
 
     const draw = () => {
       const found = curvesAt(data, share);
@@ -169,7 +169,7 @@
       const total = known.reduce((sum, value) => sum + value, 0);
       share = known.map((value) => value / total);
       draw();
-      said.textContent = `Drawn for ${name}.`;
+      status.textContent = `Drawn for ${name}.`;
     };
 
     const buttons = credence.element("div", { class: "what-if-presets" });
@@ -196,7 +196,7 @@
       const output = credence.element("output", { for: id });
       input.addEventListener("input", () => {
         move(one, Number(input.value) / 100);
-        said.textContent = "";
+        status.textContent = "";
       });
       const label = credence.element("label", { for: id }, name);
       controls.append(credence.element("div", { class: "what-if-slider" }, label, input, output));
@@ -206,7 +206,7 @@
       "Dashed: as calibrated. Line: at the mix of the sliders. Drawn where calibration saw scores.");
     const figures = credence.element("div", { class: "what-if-panels" });
     for (const panel of panels) if (panel) figures.append(panel.box);
-    element.append(buttons, controls, said, key, figures);
+    element.append(buttons, controls, status, key, figures);
     draw();
   };
 
