@@ -212,7 +212,7 @@ def compared(file: NoveltyFile) -> list[dict[str, object]]:
     }
     for kind in kinds:
         odds = odds_of(powers[kind].scores, found.slope, found.offset, len(found.held))
-        confidence[kind] = f"{known_kind(odds, most=found.most).mean():.2f}"
+        confidence[kind] = f"{known_kind(odds)[0].mean():.2f}"
     return [*answer, product, confidence]
 
 

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from credence import __version__
 from credence.app import run_command_line
 from credence.findings import DistanceBand
 from credence.novelty import detector as detectors
+from credence.novelty.reference import Look
 from credence.relatives import profiles
 from credence.stages.reading import read_proteins
 from credence.tables.stage_files import NOVELTY
@@ -173,9 +175,9 @@ def test_a_file_of_another_version_and_features_of_another_kind_are_refused(
         "Give vectors of the same kind.\n"
     )
     record = json.loads(Path("novelty.json").read_text())
-    Path("novelty.json").write_text(json.dumps(record | {"schema": "credence/novelty/2"}))
+    Path("novelty.json").write_text(json.dumps(record | {"schema": "credence/novelty/3"}))
     assert refused(capsys, *with_sequences) == (
-        "novelty.json, column 'schema': 'credence/novelty/2' is not 'credence/novelty/3', the "
+        "novelty.json, column 'schema': 'credence/novelty/3' is not 'credence/novelty/4', the "
         f"only one that credence {__version__} reads. Make it again: credence novelty.\n"
     )
     assert not Path("out.tsv").exists()
@@ -235,6 +237,31 @@ def test_confidences_move_by_what_did_not_hold_at_their_distance(
     assert (lower.dropna() == 0.0).all()
     assert (after["note"].str.contains("so moved") == is_next).all()
     assert (after["note"].str.contains("the range is open below") == is_far).all()
+
+
+def test_a_doubtful_kind_lowers_the_confidence_and_its_lower_end_more(
+    world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from credence.stages import annotate as stage
+    from credence.stages.novelty import look_at
+
+    assert call("--proteins", "world/proteins.fasta", "--out", "novelty.json") == 0
+
+    def ends_at(known: float, least: float) -> pd.DataFrame:
+        def doubtful(*given: Any) -> Look:
+            look = look_at(*given)
+            kinds = {"known_kind": known, "least_kind": least}
+            full = {name: np.full(len(look.far), value) for name, value in kinds.items()}
+            return replace(look, **full)
+
+        monkeypatch.setattr(stage, "look_at", doubtful)
+        assert run_command_line(annotate("--proteins", "world/use.fasta")) == 0
+        return pd.read_csv("out.tsv", sep="\t")
+
+    plain, lowered = ends_at(1.0, 1.0), ends_at(0.5, 0.25)
+    for name, factor in (("confidence", 0.5), ("lower", 0.25), ("upper", 1.0)):
+        np.testing.assert_allclose(lowered[name], factor * plain[name], atol=1e-6)
+    assert (lowered["known_kind"] == 0.5).all()
 
 
 def write_fasta(name: str, proteins: dict[str, str]) -> None:

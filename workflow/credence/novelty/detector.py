@@ -32,11 +32,12 @@ FOLDS = 5
 SHARE_OF_ORDER = 0.1
 MOST_ROUNDS, SINGLE = 1_000, 1e-6
 FALSE_ALARM, LEVEL = 0.05, 0.95  # at which power is measured; of its interval
-# Of one kind of foils surely noticed: less, and no confidence is lowered; less than the second,
-# and a sample has one foreign protein in twenty at most. Decision 1022.
-LEAST_POWER, SURE_POWER = 0.2, 0.5
+LEAST_POWER = 0.2  # of one kind of foils surely noticed: less, and no confidence is lowered
 # Before a sample is looked at: as if of so many proteins one had been foreign. Decision 1022.
 BEFORE = 20.0
+# Twice the logarithm of a ratio of likelihoods that chance exceeds in one sample of twenty: the
+# square of a standard normal's 0.95 quantile, since only a larger share is tested for.
+CHANCE = 1.645**2
 ROUNDS_OF_SHARE = 200
 MIXED = 0.2  # Share of a sample that foils are, for what is said of their confidences
 TILT, DRAWS = 0.1, 999  # the share that the test of a sample is best at; its permutations
@@ -138,7 +139,6 @@ class Detector:
     held: PackedFloats
     slope: float  # What turns a place into the logarithm of odds
     offset: float
-    most: float  # Share of a sample that may be taken for foreign
     kept: float  # Mean probability of a known kind of families left out, a sample by themselves
     powers: tuple[Power, ...]  # On foils of families that the line had not seen
 
@@ -169,21 +169,47 @@ def odds_of(far: Floats, slope: float, offset: float, n_families: int) -> Floats
     return np.exp(np.minimum(slope * far + offset, np.log(n_families)))
 
 
-def known_kind(odds: Floats, weight: Floats | None = None, most: float = 1.0) -> Floats:
-    """Return the probability that each protein of a sample is of a known kind.
-
-    The share of foreign ones is the sample's own, by EM, from one in twenty on, and `most` at
-    most. Taken over what it is where nothing was seen, so that a detector that sees nothing
-    changes nothing; at most 1.
-    """
-    weight = np.ones(len(odds)) if weight is None else weight
+def share_foreign(odds: Floats, weight: Floats) -> float:
+    """Return how much of a sample is foreign, by EM; one in twenty before it is looked at."""
     share = 1.0 / BEFORE
     for _ in range(ROUNDS_OF_SHARE):
         foreign = share * odds / (1.0 - share + share * odds)
         share = (1.0 + float(weight @ foreign)) / (BEFORE + float(weight.sum()))
-    share = min(share, most)
-    kind = (1.0 - share) / (1.0 - share + share * odds)
-    return np.asarray(np.minimum(kind / (1.0 - 1.0 / BEFORE), 1.0))
+    return share
+
+
+def beyond_chance(share: float, odds: Floats, weight: Floats) -> float:
+    """Return the share of foreign proteins drawn back to one in twenty, as far as chance goes.
+
+    By the likelihood of both, as a composition is (decisions 0704 and 1026).
+    """
+    usual = 1.0 / BEFORE
+    gain = weight @ (np.log1p(share * (odds - 1.0)) - np.log1p(usual * (odds - 1.0)))
+    if share <= usual or 2.0 * gain <= CHANCE:
+        return min(share, usual)
+    return usual + (1.0 - CHANCE / (2.0 * float(gain))) * (share - usual)
+
+
+def known_kind(
+    odds: Floats, weight: Floats | None = None, standing: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """Return the probability that each protein of a sample is of a known kind, and its lower end.
+
+    The share of foreign ones is the sample's own. It is asked of proteins, and of those alone
+    that stand for a cluster (`standing` has their weights), since a large cluster may look
+    foreign by chance; the smaller share counts, and at the lower end all of the second, chance
+    or not. Taken over what it is where nothing was seen, so that a detector that sees nothing
+    changes nothing; at most 1.
+    """
+    weight = np.ones(len(odds)) if weight is None else weight
+    standing = weight if standing is None else standing
+    of_clusters = share_foreign(odds, standing)
+    applied = min(beyond_chance(of_clusters, odds, standing), share_foreign(odds, weight))
+    least, value = (
+        np.minimum((1.0 - share) / (1.0 - share + share * odds) / (1.0 - 1.0 / BEFORE), 1.0)
+        for share in (max(applied, of_clusters), applied)
+    )
+    return value, least
 
 
 @dataclass(frozen=True)
@@ -268,8 +294,6 @@ def learn(
 
     mine = [ones[kind[ones] == number] for number in range(1, len(parts))]
     power = max(interval_of(*noticed(score[held], score[rows]))[0] for rows in mine)
-    # A sample of other known families looks a little foreign as a whole, in a detector's eyes.
-    most = 1.0 if power >= SURE_POWER else 1.0 / BEFORE
     slope = max(float(own[0]), 0.0)
     if power < LEAST_POWER:
         slope, offset = 0.0, 0.0
@@ -283,10 +307,9 @@ def learn(
         held=singles(score[held][None])[0],
         slope=slope,
         offset=offset,
-        most=most,
-        kept=float(known_kind(odds[held], most=most).mean()),
+        kept=float(known_kind(odds[held])[0].mean()),
         powers=tuple(
-            power_of(name, score[held], score[foil], odds[held], odds[foil], most)
+            power_of(name, score[held], score[foil], odds[held], odds[foil])
             for name, foil in zip([*parts][1:], mine, strict=True)
         ),
     )
@@ -315,7 +338,7 @@ def interval_of(k: float, n: float, tail: float = (1.0 - LEVEL) / 2.0) -> tuple[
 
 
 def power_of(
-    kind: str, held: Floats, foils: Floats, odds_held: Floats, odds_foils: Floats, most: float
+    kind: str, held: Floats, foils: Floats, odds_held: Floats, odds_foils: Floats
 ) -> Power:
     """Return how many foils are flagged at 5 % false alarms among what was held out."""
     (k, n), ranked = noticed(held, foils), np.sort(held)
@@ -330,6 +353,6 @@ def power_of(
         lower=lower,
         upper=upper,
         area=float((nearer + as_near).mean() / 2.0 / len(held)),
-        known_kind=float(known_kind(odds, weight, most)[len(held) :].mean()),
+        known_kind=float(known_kind(odds, weight)[0][len(held) :].mean()),
         scores=singles(foils[None])[0],
     )

@@ -33,6 +33,7 @@ class Look:
     is_flagged: Booleans  # Whether the novelty is above the level of the flag
     is_repeat: Booleans  # Whether a calibration protein is at distance 0
     known_kind: Floats  # Probability that it is of a known kind, by which confidence falls
+    least_kind: Floats  # Its lower end, by which that of the confidence falls
     stands: Booleans  # Whether it is the first of its relatives in the sample
     closest: Strings  # Its best relative among those known, by alignment; '' where not known
     identity: Floats  # With that
@@ -119,6 +120,7 @@ class Reference:
             is_flagged=self.is_flagged(p),
             is_repeat=distance == 0.0,
             known_kind=np.ones(len(queries)),
+            least_kind=np.ones(len(queries)),
             stands=np.ones(len(queries), dtype=np.bool_),
             closest=names,
             identity=blank,

@@ -412,7 +412,7 @@ class Newcomers:
         places = predictions.places
         assert places is not None
         look = self.every.take(self._rows(predictions.ids))
-        kind = np.nan_to_num(look.known_kind, nan=1.0)
+        kind, least = (np.nan_to_num(p, nan=1.0) for p in (look.known_kind, look.least_kind))
         note = confidence.note.copy()
         note[(kind < LESS_SURE) & ~look.is_flagged] |= int(Note.LITTLE_LIKE)
         note[~np.isfinite(places).all(axis=1)] |= int(Note.NO_PLACE)
@@ -430,8 +430,8 @@ class Newcomers:
             *(look.closest, look.identity, look.known_kind),
         )
         # The upper end stays: it holds where the protein is of a known kind after all.
-        reduced = {name: getattr(confidence, name) * kind for name in ("value", "lower")}
-        found = replace(confidence, note=note, **reduced)
+        value, lower = confidence.value * kind, confidence.lower * least
+        found = replace(confidence, note=note, value=value, lower=lower)
         columns = dict(zip(contract.NOVELTY_NAMES, values, strict=True))
         if self.neighbours is not None:
             parts = self.neighbours.parts(places, predictions.predicted_class)

@@ -261,7 +261,7 @@ def look_at(file: NoveltyFile, points: Floats, sequences: Strings, threads: int 
     if file.detector is None:
         return look
     found, stands = file.detector, np.zeros(len(points), dtype=np.bool_)
-    p, far, kind = np.full((3, len(points)), np.nan)
+    p, far, kind, least = np.full((4, len(points)), np.nan)
     for start in range(0, len(placed), PROTEINS_AT_ONCE):
         block = np.arange(start, min(start + PROTEINS_AT_ONCE, len(placed)))
         rows = placed[block]
@@ -271,8 +271,8 @@ def look_at(file: NoveltyFile, points: Floats, sequences: Strings, threads: int 
         p[rows], far[rows] = found.p_values(evidence), found.far(evidence)
     odds = odds_of(far[placed], found.slope, found.offset, len(found.held))
     stands[placed[_one_of_each(sequences[placed], threads)]] = True
-    # How many are foreign is asked of clusters: a large one that looks foreign is one.
-    kind[placed] = known_kind(odds, stands[placed].astype(np.float64), found.most)
+    standing = stands[placed].astype(np.float64)
+    kind[placed], least[placed] = known_kind(odds, standing=standing)
     flagged = file.reference.is_flagged(p)
     seen = {"novelty": 1.0 - p, "far": far, "is_flagged": flagged}
-    return replace(look, **seen, known_kind=kind, stands=stands)
+    return replace(look, **seen, known_kind=kind, least_kind=least, stands=stands)

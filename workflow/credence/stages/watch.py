@@ -175,11 +175,15 @@ def sentences_of(reasons: list[Reason], classes: list[str], lines: pd.DataFrame)
         when = f"{seen}, since {reason.since}, lastly {reason.latest}"
         sentences.append(f"{SINCE[reason.of]}{of}: {when}, p = {reason.p_value:.2g}.")
     if any(reason.of == "mix" for reason in reasons):
-        sentences.append("until then correct for the mix: credence shift, and annotate with --shift.")
+        sentences.append(
+            "until then correct for the mix: credence shift, and annotate with --shift."
+        )
     if len(lines) <= FEWEST:
         sentences.append(f"mix and flagged proteins are compared from sample {FEWEST + 1} on.")
     if lines.flagged.isna().all():
         sentences.append("flagged proteins are not known: annotate with --novelty.")
     if lines.p.isna().all():
-        sentences.append("scores are not compared: the calibration keeps no sketch, or they are few.")
+        sentences.append(
+            "scores are not compared: the calibration keeps no sketch, or they are few."
+        )
     return sentences
