@@ -258,7 +258,7 @@ def _foils(found: NoveltyFinding) -> page.TableBlock:
         page.number("noticed", "power", share),
         page.number("interval", "lower upper", lambda *ends: "–".join(map(two_decimals, ends))),
         page.number("area under the curve", "area", two_decimals),
-        page.number("known_kind", "known_kind", two_decimals),
+        page.number("factor", "known_kind", two_decimals),
         *page.numbers(
             (f"{share(part)} of the sample" for part in found.foils[0].shares),
             lambda foil, at: share(foil.in_sample[at]),
@@ -267,7 +267,8 @@ def _foils(found: NoveltyFinding) -> page.TableBlock:
             "noticed": "Share that is flagged",
             "interval": "Of other foils and by other families: few show which score has 5 % "
             "false alarms",
-            "known_kind": "Mean factor of their confidences where they are a fifth of a sample",
+            "factor": "Mean of what their confidences are multiplied by (known_kind) where they are "
+            "a fifth of a sample",
         }
         | {
             f"{share(part)} of the sample": "How often the test of the whole sample would notice "
