@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from credence.evaluation.paper_figures import FIGURES, Given, make_figures, sharpened
+from classes_in_order import with_classes_in_order
+from credence.evaluation.paper_figures import FIGURES, Given, losses, make_figures, sharpened
 from credence.findings import FigureRecord
 from credence.predictions import UNKNOWN_CLASS, Labelled, from_scores, label
 
@@ -145,7 +146,9 @@ def test_a_stand_in_for_a_saturated_tool_keeps_the_order_of_scores(labelled: Lab
     assert (np.diff(after[np.argsort(before, kind="stable")]) >= 0).all()
 
 
-def test_losses_in_sample_stand_beside_those_held_out(made: dict[str, FigureRecord]) -> None:
+def test_losses_in_sample_stand_beside_those_held_out_in_whatever_order_columns_come(
+    made: dict[str, FigureRecord],
+) -> None:
     record = made["17"]
     assert record.ticks == (
         *("histogram", "b_mon", "b_mon2", "STS", "CSTS", "TSwA", "Cum*", "uncalibrated"),
@@ -154,6 +157,14 @@ def test_losses_in_sample_stand_beside_those_held_out(made: dict[str, FigureReco
     assert record.panels[0].title == "all classes"
     assert found["in sample"][-1] == pytest.approx(found["held out"][-1])  # nothing is fitted
     assert (found["in sample"][:-1] < found["held out"][:-1]).all()
+
+    alone = labelled_of(247)
+    alone = replace(alone, cluster=alone.predictions.ids)
+    orders = (alone, with_classes_in_order(alone, (2, 0, 1)))
+    first, moved = (losses(Given(one)) for one in orders)
+    assert first is not None and moved is not None
+    expected = series(first, 0)["held out"]
+    assert series(moved, 0)["held out"] == pytest.approx(expected, rel=1e-6)
 
 
 def test_counts_give_the_diagonal_and_name_what_they_cannot_give(labelled: Labelled) -> None:

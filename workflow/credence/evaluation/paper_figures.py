@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from credence.calibrators.all_methods import METHODS
 from credence.calibrators.classwise import class_samples
-from credence.calibrators.crossfit import fold_of
+from credence.calibrators.crossfit import folds_by_class
 from credence.calibrators.kernel import LOWEST, MON, local_sums, steady_bandwidth
 from credence.calibrators.masses import Nodes, masses_of
 from credence.calibrators.method_spec import parse_method
@@ -540,7 +540,7 @@ def losses(given: Given) -> FigureRecord | None:
         if given.has_vectors or not parse_method(text, "figures").needs.is_vector
     ]
     options = FitOptions(LEAST_FITTED, n_draws=0)
-    fold = fold_of(labelled.cluster, own.predicted_class, FOLDS)
+    fold = folds_by_class(labelled, FOLDS)
     calibrators = {name: parse_method(NAMES[name], "figures").build(options) for name in names}
     held_out, _ = cross_fit(labelled, calibrators, fold)
     in_sample = {name: given.fitted(NAMES[name]).confidence(own).value for name in names}
