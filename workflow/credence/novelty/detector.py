@@ -254,7 +254,8 @@ def learn(
 ) -> Detector | None:
     """Return what tells some foils from proteins whose own family was left out.
 
-    Each kind of foils comes with the families that it was made of. None where families are few.
+    One protein of each family, and of each kind of foils one of each that it was made of. None
+    where families are few.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -262,15 +263,11 @@ def learn(
     code, keys = encode_clusters(np.concatenate([names for _, names in parts.values()]))
     evidence = np.concatenate([rows for rows, _ in parts.values()])
     kind = np.repeat(np.arange(len(parts)), [len(names) for _, names in parts.values()])
-    n_families = len(np.unique(code[kind == 0]))
+    n_families = len(family)
     if n_families < LEAST_FAMILIES or len(parts) < 2:
         return None
-    # Of each kind every family counts one, and all foils together as much as all families.
-    _, first, cell, size = np.unique(
-        kind * len(keys) + code, return_index=True, return_inverse=True, return_counts=True
-    )
-    weight = 1.0 / size[cell]
-    weight *= n_families / np.bincount(kind, weights=weight)[kind]
+    # All kinds of foils count the same, and together as much as all families.
+    weight = n_families / np.bincount(kind)[kind]
     weight[kind == 0] *= len(parts) - 1
     centre, spread = evidence.mean(axis=0), evidence.std(axis=0)
     # What is the same in all says nothing; it is kept in single precision.
@@ -289,10 +286,7 @@ def learn(
     for number, (own, intercept) in enumerate(lines):
         score[fold == number] = scaled[fold == number] @ own + intercept
     own, offset = line(np.ones(len(fold), dtype=np.bool_), score[:, None])
-    ones = np.sort(first)
-    held = ones[kind[ones] == 0]
-
-    mine = [ones[kind[ones] == number] for number in range(1, len(parts))]
+    held, *mine = (np.flatnonzero(kind == number) for number in range(len(parts)))
     power = max(interval_of(*noticed(score[held], score[rows]))[0] for rows in mine)
     slope = max(float(own[0]), 0.0)
     if power < LEAST_POWER:
