@@ -267,8 +267,8 @@ def _foils(found: NoveltyFinding) -> page.TableBlock:
             "noticed": "Share that is flagged",
             "interval": "Of other foils and by other families: few show which score has 5 % "
             "false alarms",
-            "factor": "Mean of what their confidences are multiplied by (known_kind) where they are "
-            "a fifth of a sample",
+            "factor": "Mean of what their confidences are multiplied by (known_kind) where they "
+            "are a fifth of a sample",
         }
         | {
             f"{share(part)} of the sample": "How often the test of the whole sample would notice "
