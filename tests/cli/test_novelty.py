@@ -73,7 +73,7 @@ def write_vectors(name: str, ids: list[str], n_numbers: int = N_NUMBERS) -> None
 
 def annotate(*words: str) -> list[str]:
     """Return the words that annotate the use-set with the calibration of the world."""
-    fit = ["fit", "world/calibration.csv", *LABELLED, "--method", "class_only", "--draws", "0"]
+    fit = ["fit", "world/calibration.csv", *LABELLED, "--method", "class_only", "--draws", "50"]
     assert run_command_line([*fit, "--out", "fit.json"]) == 0
     table = ["annotate", "world/use.csv", "--format", "phanns", "--calibration", "fit.json"]
     return [*table, "--novelty", "novelty.json", *words, "--out", "out.tsv"]
@@ -228,13 +228,15 @@ def test_confidences_move_by_what_did_not_hold_at_their_distance(
     is_next, is_far = band == 1, band == 0
     for name in ("confidence", "lower", "upper"):
         first, last = (pd.to_numeric(one[name], errors="coerce") for one in (before, after))
-        kind = pd.to_numeric(before["known_kind"])[is_next] if name != "upper" else 1.0
-        odds = first[is_next] / kind / (1 - first[is_next] / kind) / np.e
-        np.testing.assert_allclose(last[is_next], odds / (1 + odds) * kind, atol=1e-6)
+        moved = is_next & (first < 1.0).to_numpy()  # with six digits, 1 may be less
+        kind = pd.to_numeric(before["known_kind"])[moved] if name != "upper" else 1.0
+        odds = first[moved] / kind / (1 - first[moved] / kind) / np.e
+        np.testing.assert_allclose(last[moved], odds / (1 + odds) * kind, atol=3e-6)
+        assert moved.any()
         kept = ~is_next & ~(is_far & (name == "lower"))
         np.testing.assert_array_equal(first[kept], last[kept])
     lower = pd.to_numeric(after["lower"], errors="coerce")[is_far]
-    assert (lower.dropna() == 0.0).all()
+    assert (lower.dropna() == 0.0).all() and lower.notna().any()
     assert (after["note"].str.contains("so moved") == is_next).all()
     assert (after["note"].str.contains("the range is open below") == is_far).all()
 
@@ -259,6 +261,7 @@ def test_a_doubtful_kind_lowers_the_confidence_and_its_lower_end_more(
         return pd.read_csv("out.tsv", sep="\t")
 
     plain, lowered = ends_at(1.0, 1.0), ends_at(0.5, 0.25)
+    assert (plain["lower"] > 0.1).any()
     for name, factor in (("confidence", 0.5), ("lower", 0.25), ("upper", 1.0)):
         np.testing.assert_allclose(lowered[name], factor * plain[name], atol=1e-6)
     assert (lowered["known_kind"] == 0.5).all()
