@@ -249,7 +249,7 @@ def test_a_doubtful_kind_lowers_the_confidence_and_its_lower_end_more(
 
     assert call("--proteins", "world/proteins.fasta", "--out", "novelty.json") == 0
 
-    def ends_at(known: float, least: float) -> pd.DataFrame:
+    def annotated_at(known: float, least: float) -> pd.DataFrame:
         def doubtful(*given: Any) -> Look:
             look = look_at(*given)
             kinds = {"known_kind": known, "least_kind": least}
@@ -260,7 +260,7 @@ def test_a_doubtful_kind_lowers_the_confidence_and_its_lower_end_more(
         assert run_command_line(annotate("--proteins", "world/use.fasta")) == 0
         return pd.read_csv("out.tsv", sep="\t")
 
-    plain, lowered = ends_at(1.0, 1.0), ends_at(0.5, 0.25)
+    plain, lowered = annotated_at(1.0, 1.0), annotated_at(0.5, 0.25)
     assert (plain["lower"] > 0.1).any()
     for name, factor in (("confidence", 0.5), ("lower", 0.25), ("upper", 1.0)):
         np.testing.assert_allclose(lowered[name], factor * plain[name], atol=1e-6)

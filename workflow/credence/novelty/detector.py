@@ -35,14 +35,14 @@ FALSE_ALARM, LEVEL = 0.05, 0.95  # at which power is measured; of its interval
 LEAST_POWER = 0.2  # of one kind of foils surely noticed: less, and no confidence is lowered
 # Before a sample is looked at: as if of so many proteins one had been foreign. Decision 1022.
 BEFORE = 20.0
-# Twice the logarithm of a ratio of likelihoods that chance exceeds in one sample of twenty: the
-# square of a standard normal's 0.95 quantile, since only a larger share is tested for.
-CHANCE = 1.645**2
 ROUNDS_OF_SHARE = 200
 MIXED = 0.2  # Share of a sample that foils are, for what is said of their confidences
 TILT, DRAWS = 0.1, 999  # the share that the test of a sample is best at; its permutations
 SHARES = (0.05, 0.2, 0.5)  # of a sample that are foils, at which its power is looked at
-POWER_DRAWS, ONE_SIDED = 200, 1.645
+POWER_DRAWS, ONE_SIDED = 200, 1.645  # The second: a standard normal's 0.95 quantile
+# Twice the logarithm of a ratio of likelihoods that chance exceeds in one sample of twenty, where
+# only a larger share is tested for.
+CHANCE = ONE_SIDED**2
 
 
 def foils_of(sequences: Strings, ids: Strings) -> dict[str, Strings]:
@@ -195,21 +195,22 @@ def known_kind(
 ) -> tuple[Floats, Floats]:
     """Return the probability that each protein of a sample is of a known kind, and its lower end.
 
-    The share of foreign ones is the sample's own. It is asked of proteins, and of those alone
-    that stand for a cluster (`standing` has their weights), since a large cluster may look
-    foreign by chance; the smaller share counts, and at the lower end all of the second, chance
-    or not. Taken over what it is where nothing was seen, so that a detector that sees nothing
-    changes nothing; at most 1.
+    The share of foreign ones is the sample's own: that of clusters as far as chance does not
+    explain it (`standing` weighs those that stand for one, since a large cluster may look foreign
+    by chance), or that of proteins where this is smaller. The lower end is at the share of
+    clusters as it was estimated. Both are taken over what they are where nothing was seen, so
+    that a detector that sees nothing changes nothing; at most 1.
     """
     weight = np.ones(len(odds)) if weight is None else weight
     standing = weight if standing is None else standing
     of_clusters = share_foreign(odds, standing)
     applied = min(beyond_chance(of_clusters, odds, standing), share_foreign(odds, weight))
-    least, value = (
-        np.minimum((1.0 - share) / (1.0 - share + share * odds) / (1.0 - 1.0 / BEFORE), 1.0)
-        for share in (max(applied, of_clusters), applied)
-    )
-    return value, least
+
+    def kind_at(share: float) -> Floats:
+        kind = (1.0 - share) / (1.0 - share + share * odds)
+        return np.asarray(np.minimum(kind / (1.0 - 1.0 / BEFORE), 1.0))
+
+    return kind_at(applied), kind_at(max(applied, of_clusters))
 
 
 @dataclass(frozen=True)

@@ -412,7 +412,9 @@ class Newcomers:
         places = predictions.places
         assert places is not None
         look = self.every.take(self._rows(predictions.ids))
-        kind, least = (np.nan_to_num(p, nan=1.0) for p in (look.known_kind, look.least_kind))
+        kind, least = (
+            np.nan_to_num(factor, nan=1.0) for factor in (look.known_kind, look.least_kind)
+        )
         note = confidence.note.copy()
         note[(kind < LESS_SURE) & ~look.is_flagged] |= int(Note.LITTLE_LIKE)
         note[~np.isfinite(places).all(axis=1)] |= int(Note.NO_PLACE)
