@@ -7,7 +7,10 @@ import shutil
 from collections.abc import Callable
 from contextlib import chdir
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -83,6 +86,48 @@ def test_the_same_comparison_gives_the_same_bytes(
     write_outputs(Path("old"), Path("new"))
     for name in OUTPUTS:
         assert (compared[0] / name).read_bytes() == (copies / name).read_bytes()
+
+
+def test_what_a_fit_says_of_proteins_held_out_is_not_found_again(
+    tmp_path: Path,
+    chain_at: Callable[[Path], Any],
+    sets: SimpleNamespace,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Stated,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    chain, base = chain_at(tmp_path), sets.draw(1, 300, "old")
+    base = base.take(np.arange(300)[::-1])  # not in the order of the ids, as the file is
+    old = chain.write(base, "base")
+    new = chain.write(sets.joined(base, sets.draw(2, 90, "new")), "more", 1, old)
+    least = f"{sets.options.min_positives:g}"
+    fit = ["fit", f"{old}/samples.parquet", "--format", "credence", "--scale", "10", "--method"]
+    words = ["kernel", "--groups", f"{old}/groups.tsv", "--min-positives", least, "--draws", "0"]
+    assert run_command_line([*fit, *words, "--held-out", "h.json", "--out", "c.json"]) == 0
+    pair = ["compare", str(old), str(new)]
+    steps = []
+    for given in ([], ["--held-out", "h.json"]):
+        assert run_command_line([*pair, *given, "--record", "r.json"]) == 0
+        steps.append(from_record(ReleaseStep, read(Path("r.json")), "r.json"))
+    one, other = steps
+    assert one.drift is not None
+    assert other.drift is not None
+    both = [(one.metrics, other.metrics), (one.drift.classes, other.drift.classes)]
+    for first, second in both:
+        assert len(first) == len(second) > 0
+        for left, right in zip(first, second, strict=True):
+            for name, value in vars(left).items():
+                if isinstance(value, float):
+                    assert vars(right)[name] == pytest.approx(value, rel=1e-9, nan_ok=True)
+    capsys.readouterr()
+    words = ["compare", str(new), str(old), "--held-out", "h.json", "--record", "x.json"]
+    assert run_command_line(words) == 2
+    assert "h.json: it is of other proteins" in capsys.readouterr().err
+
+
+def read(path: Path) -> dict[str, object]:
+    record: dict[str, object] = json.loads(path.read_text())
+    return record
 
 
 def test_a_release_against_itself_changes_nothing(copies: Path, capsys: Stated) -> None:

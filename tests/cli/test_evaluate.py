@@ -140,6 +140,32 @@ def test_methods_fitted_apart_are_judged_to_the_same_bytes(folder: Path) -> None
         assert len(set(bytes_of.values())) == 1, ending
 
 
+def test_what_a_fit_says_of_proteins_held_out_is_judged_as_if_found_here(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)  # the table is not in the order of its ids
+    clusters = ("--clusters", "clusters.tsv")
+    for method in ("isotonic", "tswa"):
+        words = ("--scale", "1", "--method", method, *clusters, "--draws", "0")
+        out = ("--held-out", f"{method}.fit.json", "--out", f"{method}.c.json")
+        assert run_command_line(["fit", *SOME, *words, *out]) == 0
+    words = ("--calibration", "isotonic.c.json", *clusters, "--folds", "5")
+    assert run_command_line(["crossfit", *SOME, *words, "--out", "isotonic.apart.json"]) == 0
+    for name in ("fit", "apart"):
+        own = ("--held-out", f"isotonic.{name}.json", "--metrics", f"{name}.tsv")
+        out = ("--draws", "20", *own, "--out", f"{name}.found.json")
+        assert run_command_line(["evaluate", *SOME, *words, *out]) == 0
+    for written in ("{}.tsv", "{}.found.json", "isotonic.{}.json"):
+        one, other = (Path(written.format(name)).read_bytes() for name in ("fit", "apart"))
+        assert one == other
+    capsys.readouterr()
+    words = ("--calibration", "tswa.c.json", *clusters, "--folds", "5")
+    out = ("--held-out", "tswa.fit.json", "--out", "refused.json")
+    assert run_command_line(["evaluate", *SOME, *words, *out]) == 2
+    what = "tswa.fit.json: it lacks the probability of every class, which 'tswa' gives. "
+    assert capsys.readouterr().err.startswith(what)
+
+
 def test_what_was_fitted_apart_on_something_else_is_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

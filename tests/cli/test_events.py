@@ -100,6 +100,21 @@ def test_the_same_events_have_the_same_bytes() -> None:
     assert Path("other.json").read_bytes() == Path("events.json").read_bytes()
 
 
+def test_what_a_fit_says_of_proteins_held_out_is_agreed_with(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    fit = ["fit", "calibration.csv", "--format", "phanns-labelled", "--method", "isotonic"]
+    words = ["--min-positives", "5", "--draws", "0", "--held-out", "h.json", "--out", "own.json"]
+    assert run_command_line([*fit, *words]) == 0
+    given = ("--calibration", "own.json", "--folds", "5")
+    assert events(*given, out="here.json") == 0
+    assert events(*given, "--held-out", "h.json", out="there.json") == 0
+    assert Path("here.json").read_bytes() == Path("there.json").read_bytes()
+    capsys.readouterr()
+    assert events("--calibration", "own.json", "--held-out", "h.json") == 2
+    assert capsys.readouterr().err.startswith("h.json: folds is 5 in it, and 3 here. ")
+
+
 NAMES = ("predicted_class", "two_best", "tail")
 
 

@@ -109,6 +109,12 @@ def release_files(folder):
     ]
 
 
+def held_out(release, method, n_folds):
+    """Return what a fit says of proteins held out in so many folds, where it does."""
+    is_there = meaning.is_held_out_by_fit(METHODS[method], n_folds)
+    return [f"{RESULTS}/releases/{release}/held_out/{method}.json"] if is_there else []
+
+
 TRAINED_ON = settings.training.files if settings.training else ()
 
 

@@ -7,6 +7,9 @@ rule compare:
         older=lambda wildcards: release_files(before(wildcards.release)[-1]),
         newer=release_files(RELEASE),
         attached=f"{RELEASE}/attach.tsv",
+        held_out=lambda wildcards: held_out(
+            os.path.basename(before(wildcards.release)[-1]), CHOSEN, DEFAULT_FOLDS
+        ),
     output:
         record=f"{RELEASE}/changes.json",
         table=f"{REPORTS}/releases/{{release}}/changes.tsv",
@@ -28,9 +31,12 @@ rule compare:
     params:
         older=lambda wildcards: before(wildcards.release)[-1],
         newer=lambda wildcards, output: os.path.dirname(output.record),
+        held_out=lambda wildcards, input: configuration.options(
+            "--held-out", input.held_out
+        ),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " compare {params.older:q} {params.newer:q}"
         " --spreadsheet-safe --out {output.table:q} --classes {output.classes:q}"
-        " --record {output.record:q} 2> {log:q}"
+        " {params.held_out:q} --record {output.record:q} 2> {log:q}"

@@ -1,6 +1,6 @@
 # In: samples and groups, and the calibrations fitted on them.
-# Out: evaluation.json and metrics.tsv, each method judged in sample and held out. Slow
-# methods are cross-fitted on a large set in jobs of their own.
+# Out: evaluation.json and metrics.tsv, each method judged in sample and held out. What a fit
+# has not found already of slow methods is found on a large set in jobs of their own.
 
 
 rule crossfit:
@@ -40,8 +40,17 @@ rule evaluate:
         ),
         summary=rules.check.output.summary,
         attached=expand(rules.attach.output.summary, release=TROVES),
-        calibrations=expand(rules.fit.output[0], method=METHODS, release=LAST),
-        held_out=expand(rules.crossfit.output[0], method=ALONE),
+        calibrations=expand(rules.fit.output.calibration, method=METHODS, release=LAST),
+        held_out=[
+            *expand(rules.crossfit.output[0], method=ALONE),
+            *(
+                path
+                for method in METHODS
+                for path in held_out(
+                    LAST, method, settings.values["evaluation"]["folds"]
+                )
+            ),
+        ],
     output:
         evaluation=f"{RESULTS}/evaluation.json",
         metrics=f"{RESULTS}/metrics.tsv",

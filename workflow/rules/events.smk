@@ -10,6 +10,7 @@ rule events:
         calibration=CALIBRATION,
         evidence=settings.evidence or [],
         near=NEAR,
+        held_out=held_out(LAST, CHOSEN, settings.values["events"]["folds"]),
     output:
         EVENTS,
     log:
@@ -28,6 +29,9 @@ rule events:
         settings=settings.stage_json("events"),
         evidence=configuration.option("--evidence", settings.evidence),
         near=configuration.options("--novelty", NEAR),
+        held_out=lambda wildcards, input: configuration.options(
+            "--held-out", input.held_out
+        ),
         sources=digests(settings.evidence),
         source=SOURCE,
     shell:
@@ -35,4 +39,4 @@ rule events:
         " events {input.samples:q} --format credence"
         " --groups {input.groups:q} --calibration {input.calibration:q}"
         " --settings {params.settings:q}"
-        " {params.evidence:q} {params.near:q} --out {output:q} 2> {log:q}"
+        " {params.evidence:q} {params.near:q} {params.held_out:q} --out {output:q} 2> {log:q}"

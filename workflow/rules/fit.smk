@@ -1,5 +1,5 @@
 # In: samples of a release, and the groups that say which of them calibrate.
-# Out: one calibration, a JSON file, per method.
+# Out: one calibration, a JSON file, per method; and its confidences of proteins held out.
 
 
 rule fit:
@@ -11,7 +11,8 @@ rule fit:
         proteins=given(SEQUENCES),
         added=lambda wildcards: added_until(wildcards.release),
     output:
-        f"{RELEASE}/calibrations/{{method}}.json",
+        calibration=f"{RELEASE}/calibrations/{{method}}.json",
+        held_out=f"{RELEASE}/held_out/{{method}}.json",
     log:
         f"{RESULTS}/logs/fit-{{release}}-{{method}}.log",
     benchmark:
@@ -41,4 +42,4 @@ rule fit:
         " fit {input.samples:q} --format credence"
         " --groups {input.groups:q} --settings {params.settings:q} {params.known:q} {params.tools:q}"
         " {params.proteins:q} --match {params.match:q}"
-        " --out {output:q} 2> {log:q}"
+        " --held-out {output.held_out:q} --out {output.calibration:q} 2> {log:q}"

@@ -206,6 +206,10 @@ def attach() -> None:
     type=Finite(1.0),
     help="Of --format counts: so many proteins are taken for one family.",
 )
+@file_options(
+    held_out="Also write its confidences by fits without the proteins' families, as credence "
+    "crossfit does: evaluate, events and compare then need not find them again."
+)
 @settings_options("fit")
 @out_option("The calibration, a JSON file.")
 def fit() -> None:
@@ -627,6 +631,7 @@ def shift() -> None:
     calibration="What credence fit wrote: the confidence to agree with.",
     evidence="Table: id, length, distance, before, after.",
     novelty="What credence novelty wrote of this set: the feature distance.",
+    held_out="What credence fit wrote with --held-out; else the method is fitted again here.",
 )
 @out_option("The events, a JSON file, for credence annotate and credence report.")
 def events() -> None:
@@ -676,6 +681,7 @@ def release() -> None:
     classes="Also write the changes by class, as a table.",
     page="Also make a page of them, one HTML file.",
     record="Also write all that was found, as JSON.",
+    held_out="What credence fit wrote of OLDER with --held-out; else it is fitted again here.",
 )
 @json_option
 @spreadsheet_option
@@ -720,7 +726,8 @@ def crossfit() -> None:
     help="What credence fit wrote from this table; once for each method.",
 )
 @repeated_options(
-    held_out="What credence crossfit wrote of one of the methods; other methods are fitted here."
+    held_out="What credence crossfit, or fit with --held-out, wrote of one of the methods; "
+    "other methods are fitted here."
 )
 @file_options(
     novelty="What credence novelty wrote, for methods that ask where proteins lie.",

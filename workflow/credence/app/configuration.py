@@ -523,9 +523,13 @@ def audits(settings: Configuration) -> int:
 
 def judged_alone(settings: Configuration) -> tuple[str, ...]:
     """Return the methods that are cross-fitted in jobs of their own."""
-    choice = settings.values["scatter"]["evaluate"]
+    choice, folds = settings.values["scatter"]["evaluate"], settings.values["evaluation"]["folds"]
     # What asks where proteins lie is judged with the rest, which is given places.
-    methods = tuple(method for method in settings.methods if not meaning.needs_places(method))
+    methods = tuple(
+        method
+        for method in settings.methods
+        if not meaning.needs_places(method) and not meaning.is_held_out_by_fit(method, folds)
+    )
     if choice == "every":
         return methods
     sets = [settings.calibration_set.scores, *(trove.scores for trove in settings.troves)]

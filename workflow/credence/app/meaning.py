@@ -401,6 +401,15 @@ def needs_places(method: str) -> bool:
     return parse_method(method, "method").needs is Need.PLACE
 
 
+def is_held_out_by_fit(method: str, n_folds: int) -> bool:
+    """Return whether a fit finds all that is asked of proteins held out in so many folds."""
+    from credence.calibrators.crossfit import DEFAULT_FOLDS
+    from credence.calibrators.method_spec import parse_method
+
+    gives_vector = parse_method(method, "method").gives_vector
+    return n_folds == DEFAULT_FOLDS and not gives_vector and not needs_places(method)
+
+
 def _novelty_problems(document: Document, data: Data) -> Iterator[Wrong]:
     features, has_proteins = data["novelty"]["features"], _has_sequences(data)
     if features not in (COMPOSITION, NONE):

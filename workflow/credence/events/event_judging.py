@@ -87,9 +87,16 @@ class EventData:
 
 
 def event_data(
-    labelled: Labelled, evidence: EventEvidence, options: EventOptions, calibrators: Calibrators
+    labelled: Labelled,
+    evidence: EventEvidence,
+    options: EventOptions,
+    calibrators: Calibrators,
+    confidence: Floats | None = None,
 ) -> EventData:
-    """Return the set ordered by the keys of ids: ties among neighbours are settled so."""
+    """Return the set ordered by the keys of ids: ties among neighbours are settled so.
+
+    `confidence` is the calibrator's for proteins held out; it is found here unless given.
+    """
     ids = labelled.predictions.ids.astype(str)
     order = np.lexsort((ids, keys_of(ids.astype(object))))
     labelled = labelled.take(order)
@@ -99,8 +106,9 @@ def event_data(
     ordered = replace(evidence, predictions=of, columns=columns, neighbours=beside)
     fold = folds_by_class(labelled, options.n_folds)
     cluster, key = encode_clusters(labelled.cluster)
-    confidence = None
-    if options.agrees and calibrators:
+    if confidence is not None:
+        confidence = confidence[order]
+    elif options.agrees and calibrators:
         held_out, _ = cross_fit(labelled, calibrators, fold)
         confidence = next(iter(held_out.values()))
     return EventData(labelled, ordered, fold, cluster, key, options, confidence)
@@ -155,9 +163,10 @@ def study_events(
     events: Sequence[Event],
     options: EventOptions,
     calibrators: Calibrators,
+    confidence: Floats | None = None,
 ) -> tuple[EventModel, findings.EventsFinding]:
     """Return the forecasts of all events, and how good they are on clusters left out."""
-    data = event_data(labelled, evidence, options, calibrators)
+    data = event_data(labelled, evidence, options, calibrators, confidence)
     names = tuple(name for name in FEATURES if name not in options.without)
     asked = [ask(data, event, names) for event in events]
     learnt = [_learn_all(data, one) for one in asked]

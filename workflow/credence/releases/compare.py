@@ -44,6 +44,8 @@ class ReleaseData:
     # What it was fitted on; None where a calibration alone is at hand.
     labelled: Labelled | None = None
     test: Labelled | None = None  # Proteins that judge every release and fit none
+    # Confidences of `labelled` by fits without their families; None: they are found here.
+    held_out: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -403,7 +405,9 @@ def compare(
     found: dict[str, Any] = {}
     if before is not None and after is not None:
         at_older = shifted(after, class_weights(before, after))
-        held_out = cross_fit(before, {"": how.calibrator}, _fold(before))[0][""]
+        held_out = older.held_out
+        if held_out is None:
+            held_out = cross_fit(before, {"": how.calibrator}, _fold(before))[0][""]
         known = OldSet(before, older.calibration, held_out, how.calibrator)
         trove = after.take(~np.isin(after.predictions.ids, before.predictions.ids))
         now = dict(zip(after.predictions.ids, after.weight.tolist(), strict=True))

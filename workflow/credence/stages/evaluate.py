@@ -60,10 +60,11 @@ def evaluate_tables(
     problems: list[Problem] = []
     for path in held_out:
         with gathering(problems):
-            file = stage_files.read_held_out_file(Path(path), used.labelled, _facts(settings))
-            if file.method not in files:
-                what = f"{file.method!r} is not judged here."
-                raise refuse(path, what, "Give its calibration too, or leave it out.")
+            own = used.labelled, _facts(settings), files
+            file = stage_files.read_held_out_file(Path(path), *own)
+            if file.probabilities is None and parse_method(file.method, path).gives_vector:
+                what = f"it lacks the probability of every class, which {file.method!r} gives."
+                raise refuse(path, what, stage_files.HELD_OUT.again)
             if file.method in before:
                 what = f"{file.method!r} was given already."
                 raise refuse(path, what, "Give each method once.")

@@ -29,9 +29,10 @@ def learn_events(
     settings: Settings,
     calibration: str | None,
     evidence: str | None,
+    held_out: str | None,
 ) -> None:
     """Learn how probable events are, judge it, and write both."""
-    require_other((out,), [*given.files, calibration, evidence])
+    require_other((out,), [*given.files, calibration, evidence, held_out])
     asked, of = settings.events, settings.calibration
     learnt = (asked.forecaster, asked.compare, asked.without, asked.agree, asked.folds)
     options = EventOptions(*learnt, of.min_positives, of.level, of.draws)
@@ -78,7 +79,12 @@ def learn_events(
             raise refuse(novelty, what, "Give what credence novelty wrote of the same set.")
         known, near = replace(known, columns={"distance": distance}), sha256_of(Path(novelty))
     known = known if table is None else table.added_to(known)
-    model, finding = study_events(labelled, known, events, options, calibrators)
+    confidence = None
+    if held_out is not None:
+        facts = {"folds": options.n_folds, "min_positives": options.min_positives}
+        file_ = stage_files.read_held_out_file(Path(held_out), labelled, facts, calibrators)
+        confidence = file_.confidence
+    model, finding = study_events(labelled, known, events, options, calibrators, confidence)
     stage_files.EVENTS.write(
         Path(out), stage_files.EventsFile(method, names, scale, finding, model, near)
     )

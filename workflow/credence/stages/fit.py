@@ -7,11 +7,12 @@ from types import MappingProxyType
 
 import numpy as np
 
+from credence.calibrators.crossfit import DEFAULT_FOLDS
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.composition.sameness import sketch_of
 from credence.lists.held_out import held_out_of
-from credence.predictions import Labelled
+from credence.predictions import Floats, Labelled
 from credence.problems import Problem, raise_any, refuse
 from credence.progress import echo
 from credence.records import read_record
@@ -42,15 +43,17 @@ def fit_tables(
     match: str,
     tools: str | None,
     design_effect: float | None,
+    held_out: str | None,
 ) -> None:
     """Fit one method to labelled tables and write the calibration."""
     files = [*given.files, *proteins]
-    reading.require_other((out,), [*files, tools])
+    reading.require_other((out, held_out), [*files, tools])
     parse_method(settings.calibration.method, "--method")  # refused before anything is read
     if given.format_ == COUNTS:
         further = {
             "--clusters": given.clusters,
             "--groups": given.groups,
+            "--held-out": held_out,
             "--labels": given.labels,
             "--novelty": given.novelty,
             "--proteins": proteins,
@@ -85,13 +88,22 @@ def fit_tables(
     chosen = given.calibrating(samples, settings.calibration.weights)
     table, *more = given.tables
     is_release = given.groups is not None and not more  # known by one table and its groups
+    file, unseen = fit_and_hold_out(
+        chosen, settings, table, reading.read_sequences(proteins, match)
+    )
     file = replace(
-        fit_calibration(chosen, settings, table, reading.read_sequences(proteins, match)),
+        file,
         inputs={name: sha256_of(Path(path)) for name, path in _names(files)},
         release=set_digest(Path(table), Path(str(given.groups))) if is_release else None,
         tools=None if tools is None else read_record(Combination, Path(tools), AGAIN),
     )
     stage_files.write_calibration(Path(out), file)
+    if held_out is not None:
+        order = reading.order_of_ids(chosen.labelled)
+        facts = {"folds": DEFAULT_FOLDS, "min_positives": settings.calibration.min_positives}
+        own = stage_files.labelled_digest(chosen.labelled.take(order)), facts
+        kept = stage_files.HeldOutFile(file.method_spec, *own, unseen[order], None)
+        stage_files.HELD_OUT.write(Path(held_out), kept)
     for notice in (*sets_notices(file, settings.sets), *census_of(samples).notices()):
         echo(f"{table}: {notice}.")
     if file.counts["relatives"] == reading.RELATIVES_UNKNOWN:
@@ -123,6 +135,16 @@ def fit_calibration(
     sequences: Mapping[str, str] = NONE,
 ) -> stage_files.CalibrationFile:
     """Return one method fitted to the proteins that calibrate, of the table `where`."""
+    return fit_and_hold_out(chosen, settings, where, sequences)[0]
+
+
+def fit_and_hold_out(
+    chosen: reading.CalibrationSet,
+    settings: Settings,
+    where: str,
+    sequences: Mapping[str, str] = NONE,
+) -> tuple[stage_files.CalibrationFile, Floats]:
+    """Return the same, and confidences by fits without the cluster of each protein."""
     method = parse_method(settings.calibration.method, "--method")
     labelled = chosen.labelled
     predictions = labelled.predictions
@@ -134,7 +156,7 @@ def fit_calibration(
     calibration, unseen = method.fit_and_hold_out(labelled, options)
     counts = reading.counts_of(labelled)
     is_known = counts["n_clusters"] < counts["n"]
-    return stage_files.CalibrationFile(
+    file = stage_files.CalibrationFile(
         calibration=calibration,
         method_spec=method.text,
         class_names=predictions.class_names,
@@ -152,6 +174,7 @@ def fit_calibration(
         sketch=sketch_of(labelled) if (labelled.true_class >= 0).all() else None,
         held_out=held_out_of(labelled, unseen),
     )
+    return file, unseen
 
 
 def fit_options(settings: CalibrationSettings) -> FitOptions:

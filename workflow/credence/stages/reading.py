@@ -216,7 +216,12 @@ def counts_of(labelled: Labelled) -> dict[str, int]:
 
 def in_order_of_ids(labelled: Labelled) -> Labelled:
     """Return the same proteins by the order of their ids, so that sums round alike."""
-    return labelled.take(np.argsort(labelled.predictions.ids.astype(str), kind="stable"))
+    return labelled.take(order_of_ids(labelled))
+
+
+def order_of_ids(labelled: Labelled) -> Integers:
+    """Return the rows of proteins by the order of their ids."""
+    return np.argsort(labelled.predictions.ids.astype(str), kind="stable")
 
 
 def rows_of(ids: Strings, where: str, known: Strings, table: str) -> Any:

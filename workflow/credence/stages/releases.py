@@ -10,6 +10,7 @@ import click
 import numpy as np
 
 from credence import __version__
+from credence.calibrators.crossfit import DEFAULT_FOLDS
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.findings import Outcome, Provenance, ReleaseState, ReleaseStep, SetAside
@@ -30,7 +31,12 @@ from credence.tables.contract import read_groups, write_contract
 from credence.tables.digests import sha256_of
 from credence.tables.formats import TableSpec
 from credence.tables.samples import Samples, read_samples
-from credence.tables.stage_files import CalibrationFile, read_calibration, require_match
+from credence.tables.stage_files import (
+    CalibrationFile,
+    read_calibration,
+    read_held_out_file,
+    require_match,
+)
 
 MOST_EXAMPLES = 5  # proteins named per outcome
 SAMPLES, GROUPS, ATTACHED = "samples.parquet", "groups.tsv", "attach.tsv"
@@ -114,6 +120,7 @@ def compare_releases(
     record: str | None,
     as_json: bool,
     spreadsheet_safe: bool,
+    held_out: str | None,
     out: str | None,
 ) -> None:
     """Write what changed from one release to another: tables, a page, a record."""
@@ -125,7 +132,7 @@ def compare_releases(
         Problem(path, "two outputs are to be written here.", "Give each a name of its own.")
         for path in sorted({path for path in written if written.count(path) > 1})
     )
-    reading.require_other(written, [older, newer, table])
+    reading.require_other(written, [older, newer, table, held_out])
     for table_path in filter(None, (out, classes)):
         writing.check_table_ending(Path(table_path))
     first, second = read_pair(Path(older), Path(newer), method)
@@ -152,7 +159,10 @@ def compare_releases(
         resolution=file.resolution,
         options=options,
     )
-    step, proteins = compare(release_data(first), release_data(second), how, asked)
+    before = release_data(first)
+    if held_out is not None:
+        before = _with_held_out(before, Path(held_out), how)
+    step, proteins = compare(before, release_data(second), how, asked)
     if out is not None:
         assert proteins is not None
         rows = {
@@ -172,6 +182,18 @@ def compare_releases(
         writing.write_text(Path(page), text)
     lines = (*step.sentences, f"Wrote {', '.join(written)}.")
     click.echo(json_text(step) if as_json else "\n".join(lines), nl=not as_json, err=not as_json)
+
+
+def _with_held_out(release: ReleaseData, path: Path, how: Comparison) -> ReleaseData:
+    """Return the older release with what its method says of proteins held out."""
+    if release.labelled is None:
+        raise refuse(str(path), "the older release has no proteins here.", "Leave it out.")
+    order = reading.order_of_ids(release.labelled)
+    facts = {"folds": DEFAULT_FOLDS, "min_positives": how.options.min_positives}
+    file = read_held_out_file(path, release.labelled.take(order), facts, [how.method])
+    confidence = np.empty(len(order))
+    confidence[order] = file.confidence
+    return replace(release, held_out=confidence)
 
 
 def _class_columns(step: ReleaseStep) -> dict[str, list[Any]]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Generic, TypeVar
@@ -501,9 +501,14 @@ HELD_OUT = Signed(
 )
 
 
-def read_held_out_file(path: Path, labelled: Labelled, facts: dict[str, float]) -> HeldOutFile:
-    """Return what a method says of these proteins; refuse what it says of others."""
+def read_held_out_file(
+    path: Path, labelled: Labelled, facts: dict[str, float], methods: Collection[str]
+) -> HeldOutFile:
+    """Return what one of these methods says of these proteins; refuse what it says of others."""
     file, where = HELD_OUT.read(path), str(path)
+    if file.method not in methods:
+        what = f"{file.method!r} is not judged here."
+        raise refuse(where, what, "Give its calibration too, or leave it out.")
     if file.set != labelled_digest(labelled):
         what = "it is of other proteins, classes, weights or clusters than those judged here."
         raise refuse(where, what, HELD_OUT.again)
