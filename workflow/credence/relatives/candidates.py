@@ -49,7 +49,7 @@ MOST_BEYOND, ROWS_AT_ONCE = 100, 1_000
 # Components are compared in full where at most so many pairs of members come on each pair that
 # is alike.
 MOST_PER_LINK = 5_000
-MOST_AT_ONCE = 2_000_000  # pairs of members compared before components are looked at again
+MOST_AT_ONCE = 1_000_000  # pairs of members compared before components are looked at again
 
 
 class Alike(NamedTuple):
@@ -241,6 +241,7 @@ class Candidates:
         """
         component, found = self._component(edges), list[Pairs]()
         order, starts = members(component, int(component.max(initial=-1)) + 1)
+        order = order.astype(np.int32)  # half of the memory
         links = np.sort(np.stack([component[alike.first], component[alike.second]]), axis=0)
         links = links[:, links[0] != links[1]]
         (one, other), n_links = np.unique(links, axis=1, return_counts=True)
@@ -267,7 +268,7 @@ class Candidates:
     def _between(self, waiting: list[Integers], edges: list[Pairs], alike: Alike) -> Pairs:
         """Return edges among waiting pairs; those alike have been scored."""
         width, bounds = len(self.library.texts), np.concatenate(waiting, axis=1)
-        keys = each_once(bounds.min(axis=0) * width + bounds.max(axis=0))
+        keys = each_once(bounds.min(axis=0) * np.int64(width) + bounds.max(axis=0))
         first, second = self._apart(edges, *np.divmod(keys, width))
         asked, known = first * width + second, alike.first * width + alike.second
         is_new = ~np.isin(asked, known)

@@ -3,7 +3,6 @@
 Lower case (masked residues), gaps of an alignment and a stop at the end are read as what they are.
 """
 
-import io
 import re
 import string
 from collections import defaultdict
@@ -27,7 +26,6 @@ LEAST_NUCLEOTIDES = 30
 LEAST_RECORDS_OF_ONE_KIND = 3  # to be one problem rather than one each
 
 IS_PROTEIN = re.compile(f"[{RESIDUES}]+")
-IS_NUCLEOTIDE = re.compile(f"[{NUCLEOTIDES}]+")
 STOP = "*"
 # ASCII alone: Python knows other letters whose capitals would be residues.
 AS_RESIDUES = str.maketrans(string.ascii_lowercase, string.ascii_uppercase, "-.")
@@ -67,7 +65,8 @@ def residue_problems(
         for row, text in enumerate(sequences)
         if not IS_PROTEIN.fullmatch(text) or _is_dna(text, LEAST_NUCLEOTIDES)
     ]
-    is_all_dna = bool(len(sequences)) and _is_dna("".join(sequences), LEAST_NUCLEOTIDES)
+    n_residues = sum(map(len, sequences))
+    is_all_dna = n_residues >= LEAST_NUCLEOTIDES and all(_is_dna(text, 0) for text in sequences)
     if is_all_dna:
         suspects = list(range(len(sequences)))
     found: dict[Defect, list[int]] = defaultdict(list)
@@ -89,7 +88,7 @@ def residue_problems(
 
 
 def _is_dna(text: str, least: int) -> bool:
-    return len(text) >= least and IS_NUCLEOTIDE.fullmatch(text) is not None
+    return len(text) >= least and not text.strip(NUCLEOTIDES)
 
 
 def _defects(text: str, least_nucleotides: int) -> list[Defect]:
@@ -139,11 +138,10 @@ def read_fasta(path: Path, by: Match = "first_word") -> Fasta:
     if path.stat().st_size == 0:
         raise refuse(where, "the file is empty.", REMEDY_EMPTY)
     problems: list[Problem] = []
-    text = "".join(lines_of(path, problems)).rstrip("\n") + "\n"
-    if not text.strip():
+    rows = "".join(lines_of(path, problems)).rstrip("\n").split("\n")
+    if not any(map(str.strip, rows)):
         raise refuse(where, "the file is empty.", REMEDY_EMPTY)
-    rows = text.split("\n")
-    records = list(SimpleFastaParser(io.StringIO(text)))
+    records = list(SimpleFastaParser(f"{row}\n" for row in rows))
     lines = [number for number, row in enumerate(rows, start=1) if row.startswith(">")]
     headers = np.array([title.strip() for title, _ in records], dtype=object)
     sequences = np.array([_residues(sequence) for _, sequence in records], dtype=object)
