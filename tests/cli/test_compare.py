@@ -96,10 +96,10 @@ def test_what_a_fit_says_of_proteins_held_out_is_not_found_again(
     capsys: Stated,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    chain, base = chain_at(tmp_path), sets.draw(1, 300, "old")
-    base = base.take(np.arange(300)[::-1])  # not in the order of the ids, as the file is
+    chain, base = chain_at(tmp_path), sets.draw(1, 160, "old")
+    base = base.take(np.arange(160)[::-1])  # not in the order of the ids, as the file is
     old = chain.write(base, "base")
-    new = chain.write(sets.joined(base, sets.draw(2, 90, "new")), "more", 1, old)
+    new = chain.write(sets.joined(base, sets.draw(2, 40, "new")), "more", 1, old)
     least = f"{sets.options.min_positives:g}"
     fit = ["fit", f"{old}/samples.parquet", "--format", "credence", "--scale", "10", "--method"]
     words = ["kernel", "--groups", f"{old}/groups.tsv", "--min-positives", least, "--draws", "0"]

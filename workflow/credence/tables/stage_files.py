@@ -502,11 +502,14 @@ HELD_OUT = Signed(
 
 
 def read_held_out_file(
-    path: Path, labelled: Labelled, facts: dict[str, float], methods: Collection[str]
+    path: Path,
+    labelled: Labelled,
+    facts: dict[str, float],
+    methods: Collection[str] | None = None,
 ) -> HeldOutFile:
-    """Return what one of these methods says of these proteins; refuse what it says of others."""
+    """Return what a method says of these proteins; refuse other proteins and other methods."""
     file, where = HELD_OUT.read(path), str(path)
-    if file.method not in methods:
+    if methods is not None and file.method not in methods:
         what = f"{file.method!r} is not judged here."
         raise refuse(where, what, "Give its calibration too, or leave it out.")
     if file.set != labelled_digest(labelled):
