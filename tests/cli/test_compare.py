@@ -98,11 +98,11 @@ def test_what_a_fit_says_of_proteins_held_out_is_not_found_again(
     monkeypatch.chdir(tmp_path)
     chain, base = chain_at(tmp_path), sets.draw(1, 160, "old")
     base = base.take(np.arange(160)[::-1])  # not in the order of the ids, as the file is
-    old = chain.write(base, "base")
-    new = chain.write(sets.joined(base, sets.draw(2, 40, "new")), "more", 1, old)
+    old = chain.write(base, "base", method="isotonic")
+    new = chain.write(sets.joined(base, sets.draw(2, 40, "new")), "more", 1, old, "isotonic")
     least = f"{sets.options.min_positives:g}"
     fit = ["fit", f"{old}/samples.parquet", "--format", "credence", "--scale", "10", "--method"]
-    words = ["kernel", "--groups", f"{old}/groups.tsv", "--min-positives", least, "--draws", "0"]
+    words = ["isotonic", "--groups", f"{old}/groups.tsv", "--min-positives", least, "--draws", "0"]
     assert run_command_line([*fit, *words, "--held-out", "h.json", "--out", "c.json"]) == 0
     pair = ["compare", str(old), str(new)]
     steps = []

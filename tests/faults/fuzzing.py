@@ -512,6 +512,7 @@ class Readers:
                 False,
                 False,
                 None,
+                None,
             ),
         )
 
