@@ -10,7 +10,11 @@ rule events:
         calibration=CALIBRATION,
         evidence=settings.evidence or [],
         near=NEAR,
-        held_out=held_out(LAST, CHOSEN, settings.values["events"]["folds"]),
+        held_out=(
+            held_out(LAST, CHOSEN, settings.values["events"]["folds"])
+            if settings.values["events"]["agree"]
+            else []
+        ),
     output:
         EVENTS,
     log:

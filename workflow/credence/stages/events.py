@@ -82,8 +82,10 @@ def learn_events(
     confidence = None
     if held_out is not None:
         facts = {"folds": options.n_folds, "min_positives": options.min_positives}
-        file_ = stage_files.read_held_out_file(Path(held_out), labelled, facts, calibrators)
-        confidence = file_.confidence
+        known_answers = stage_files.read_held_out_file(
+            Path(held_out), labelled, facts, calibrators
+        )
+        confidence = known_answers.confidence
     model, finding = study_events(labelled, known, events, options, calibrators, confidence)
     stage_files.EVENTS.write(
         Path(out), stage_files.EventsFile(method, names, scale, finding, model, near)
