@@ -14,6 +14,12 @@ Strings = NDArray[np.object_]
 UNKNOWN_CLASS = -1  # code of a true class that is not known
 
 
+def is_among(names: Strings, others: Strings) -> Booleans:
+    """Return which names are among others; NumPy compares objects each with each."""
+    known = set(others)
+    return np.fromiter((name in known for name in names), np.bool_, len(names))
+
+
 @dataclass(frozen=True, eq=False)
 class Predictions:
     """What a classifier said about some proteins, in the order of its table."""

@@ -24,6 +24,8 @@ from credence.records import PackedFloats, Stored
 SHUFFLED, REVERSED, RANDOM = "shuffled", "reversed", "random"
 WITHOUT_CLASS, GIVEN = "with their class left out", "of no class of interest"
 STREAM = "novelty foils"
+# Of each letter, by its code, whether it is in each group of side chains.
+IS_IN_GROUP = np.array([[float(chr(code) in own) for own in SIDE_CHAINS] for code in range(256)])
 LAGS = 8  # places between two residues whose order is looked at
 LEAST_FAMILIES = 20  # below, nothing can be learnt
 MOST_FAMILIES = 500  # that foils are made of, one member of each; more change little
@@ -70,10 +72,7 @@ def order_of(sequence: str) -> Floats:
 
     In standard deviations of a shuffled protein: 49 pairs of groups of side chains at each lag.
     """
-    group = np.full(256, len(SIDE_CHAINS))
-    for number, residues in enumerate(SIDE_CHAINS):
-        group[list(residues.encode())] = number
-    here = np.eye(len(SIDE_CHAINS) + 1)[group[list(sequence.encode("ascii", "replace"))], :-1]
+    here = IS_IN_GROUP[np.frombuffer(sequence.encode("ascii", "replace"), dtype=np.uint8)]
     share = here.mean(axis=0)
     here = (here - share) / np.sqrt(np.maximum(share * (1.0 - share), 1.0 / len(here)))
     found = np.zeros((LAGS, len(SIDE_CHAINS), len(SIDE_CHAINS)))

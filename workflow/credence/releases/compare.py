@@ -28,7 +28,7 @@ from credence.evaluation.describing import parameters_of
 from credence.evaluation.evaluate import cross_fit
 from credence.findings import Change, ClassChange, MetricChange, Moved, ReleaseStep
 from credence.metrics.metric import BRIER, NLL
-from credence.predictions import Floats, Integers, Labelled, Predictions, Strings
+from credence.predictions import Floats, Integers, Labelled, Predictions, Strings, is_among
 from credence.releases.drift import OldSet, class_weights, drawn_means, drift_of, interval
 
 NONE = float("nan")
@@ -409,7 +409,7 @@ def compare(
         if held_out is None:
             held_out = cross_fit(before, {"": how.calibrator}, _fold(before))[0][""]
         known = OldSet(before, older.calibration, held_out, how.calibrator)
-        trove = after.take(~np.isin(after.predictions.ids, before.predictions.ids))
+        trove = after.take(~is_among(after.predictions.ids, before.predictions.ids))
         now = dict(zip(after.predictions.ids, after.weight.tolist(), strict=True))
         weights = zip(before.predictions.ids, before.weight.tolist(), strict=True)
         found = {
@@ -441,7 +441,7 @@ def _proteins(
             return None
         asked = newer.labelled.predictions
         old = None if older.labelled is None else older.labelled.predictions.ids
-    is_new = ~np.isin(asked.ids, asked.ids if old is None else old)
+    is_new = ~is_among(asked.ids, asked.ids if old is None else old)
     before, after = (one.calibration.confidence(asked) for one in (older, newer))
     change, score = after.value - before.value, asked.top_score
     columns = {

@@ -18,7 +18,7 @@ from credence.evaluation.calibration_tests import calibration_tests
 from credence.findings import Drift, DriftClass, DriftTest, DriftTruth
 from credence.metrics.metric import negative_log_likelihood
 from credence.metrics.walk import DISTANCE, SPIEGELHALTER, holm
-from credence.predictions import Booleans, Floats, Integers, Labelled
+from credence.predictions import Booleans, Floats, Integers, Labelled, is_among
 
 NAMED = 3  # true classes that are named; more are counted
 FEW = 10  # families: fewer cannot tell anything at 5 %
@@ -132,7 +132,7 @@ def drift_of(
     """Return whether a trove, but for relatives of old proteins, agrees; None for no trove."""
     if trove.n_samples == 0:
         return None
-    is_related = np.isin(trove.cluster, old.labelled.cluster)
+    is_related = is_among(trove.cluster, old.labelled.cluster)
     fresh = trove.take(~is_related)
     if fresh.n_samples == 0:
         stated = ("All of the trove are relatives of the old set: it cannot judge the old set.",)

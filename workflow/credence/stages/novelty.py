@@ -16,7 +16,7 @@ from credence.novelty import detector as detectors
 from credence.novelty.detector import Detector, evidence_of, foils_of, known_kind, odds_of
 from credence.novelty.reference import Look, Reference, build, distance_apart
 from credence.novelty.space import PROTEINS_AT_ONCE
-from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Strings
+from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Strings, is_among
 from credence.problems import Problem, raise_any, refuse
 from credence.progress import echo
 from credence.proteins import Proteins
@@ -59,7 +59,7 @@ def learn_novelty(
     features.require(labelled.predictions.ids, given.tables[0])
     space = features.space(labelled.predictions.ids, settings.novelty.components)
     places = features.places(space, predictions.ids)
-    is_calibration = np.isin(predictions.ids, labelled.predictions.ids)
+    is_calibration = is_among(predictions.ids, labelled.predictions.ids)
     placed = places[is_calibration & np.isfinite(places).all(axis=1)]
     if len(np.unique(placed, axis=0)) < 2 or space.n_components < 1:
         what = "fewer than two proteins can be distinguished."

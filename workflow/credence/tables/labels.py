@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from credence.predictions import UNKNOWN_CLASS, Integers, Strings
+from credence.predictions import UNKNOWN_CLASS, Integers, Strings, is_among
 from credence.problems import ONE_ID_EACH, Problem, ProblemList, nearest, raise_any, refuse
 from credence.tables.formats import BY_NAME, Columns, Format, Gathering, NameLookup, TableSpec
 from credence.tables.samples import Samples
@@ -104,7 +104,7 @@ def attach_labels(
         predictions, spell = samples.predictions, BY_NAME[spec.format].spell
         known = NameLookup(predictions.class_names, spell, spec.synonyms)
         others = Gathering(spec.synonyms)
-        for text in set(labels.texts[np.isin(labels.ids, predictions.ids)].tolist()):
+        for text in set(labels.texts[is_among(labels.ids, predictions.ids)].tolist()):
             if known[text] < 0:
                 others[spell(text)]
         names = tuple(sorted({*predictions.class_names, *others.names}))
