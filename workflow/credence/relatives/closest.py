@@ -212,7 +212,7 @@ class KnownSequences:
         turn, step = n_equal_before(code), np.maximum(count / MOST_CARRIERS, 1.0)[code]
         kept = np.floor(turn / step) != np.floor((turn - 1) / step)
         weight = np.log1p(len(self.texts) / np.maximum(count, 1))[code].astype(np.float32)
-        cells = (weight[kept], (code[kept], carrier[kept]))
+        cells = (weight[kept], (code[kept].astype(np.int32), carrier[kept].astype(np.int32)))
         return kinds, sparse.csr_array(cells, shape=(len(kinds), len(self.texts)))
 
     def _by_words(
@@ -222,7 +222,8 @@ class KnownSequences:
         kinds, table = self._table
         words = words_of(queries, LETTERS_OF_WORD)
         is_known = np.isin(words.word, kinds)
-        own, place = words.protein[is_known], np.searchsorted(kinds, words.word[is_known])
+        own = words.protein[is_known].astype(np.int32)
+        place = np.searchsorted(kinds, words.word[is_known]).astype(np.int32)
         ones = np.ones(len(own), dtype=np.float32)
         asked = sparse.csr_array((ones, (own, place)), shape=(len(queries), len(kinds)))
 

@@ -163,9 +163,7 @@ class Mmseqs:
         words = ["prefilter", *names, "hits", "-k", "5", "-s", str(sensitivity)]
         self._run([*words, "--max-seqs", str(MOST_REMOTE)])
         self._run(["createtsv", *names, "hits", "hits.tsv"])
-        hits = [line.split("\t")[:2] for line in (self.folder / "hits.tsv").open(encoding="ascii")]
-        first, second = np.array(hits, dtype=np.int64).reshape(-1, 2).T
-        return first, second
+        return programs.first_columns(self.folder / "hits.tsv")
 
     def _run(self, words: list[str]) -> None:
         options = [] if words[0] in WITHOUT_THREADS else ["--threads", str(self.threads)]

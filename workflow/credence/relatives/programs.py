@@ -222,6 +222,14 @@ def candidates_of(path: Path, lengths: Integers) -> tuple[Integers, Integers, In
     return first, second, diagonals
 
 
+def first_columns(path: Path) -> tuple[Integers, Integers]:
+    """Return the numbers in the first two columns of a table, which may be empty."""
+    if not path.stat().st_size:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    table = pd.read_csv(path, sep="\t", header=None, usecols=[0, 1], dtype=np.int64)
+    return table[0].to_numpy(), table[1].to_numpy()
+
+
 def diagonal_needed(shorter: Integers) -> Floats:
     """Return the least score on one diagonal that is worth an alignment (decision 0508)."""
     needed = DIAGONAL_OF_NONE + DIAGONAL_PER_RESIDUE * shorter

@@ -189,10 +189,10 @@ def _detector(
     apart = known.family[:n][chosen], known.family
     of_profiles = known.profile_scores(texts, apart, threads)
     evidence = _seen(texts, own.take(chosen), of_profiles, distance[chosen])
-    foils = {
-        kind: (seen(made, cluster, names), names)
-        for kind, made in foils_of(texts, ids[chosen]).items()
-    }
+    made = foils_of(texts, ids[chosen])
+    of_all = seen(np.concatenate([*made.values()]), cluster, np.tile(names, len(made)))
+    parts = zip(made, np.split(of_all, len(made)), strict=True)
+    foils = {kind: (part, names) for kind, part in parts}
     pairs = set(zip(cluster.tolist(), class_name.tolist(), strict=True))
     n_classes = Counter(name for name, _ in pairs)
     pure = np.array([n_classes[name] == 1 for name in names], dtype=np.bool_)
