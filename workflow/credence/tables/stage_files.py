@@ -502,10 +502,7 @@ HELD_OUT = Signed(
 
 
 def read_held_out_file(
-    path: Path,
-    labelled: Labelled,
-    facts: dict[str, float],
-    methods: Collection[str] | None = None,
+    path: Path, labelled: Labelled, facts: dict[str, float], methods: Collection[str] | None = None
 ) -> HeldOutFile:
     """Return what a method says of these proteins; refuse other proteins and other methods."""
     file, where = HELD_OUT.read(path), str(path)
