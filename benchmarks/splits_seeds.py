@@ -148,10 +148,12 @@ def audited(world: SplitWorld, cluster: np.ndarray, cells: float | None) -> str:
     taken, group = processor_seconds() - busy, found.packing.group
     sizes = np.unique(group[group != ""].astype(str), return_counts=True)[1]
     ratios = SplitOptions.n_groups * sizes / sizes.sum()
+    # As the page counts it: nobody is unseen where everyone was examined.
+    n_unseen = min(found.n_unseen, int(sizes.sum()) - found.audit.n_examined)
     return (
         f"  audit of {'all' if cells is None else f'{cells:g} cells'}: {taken:.1f} processor s, "
         f"{found.audit.n_examined} examined, {found.audit.n_crossing} crossing, at most "
-        f"{found.n_unseen} unseen, {(group == '').sum()} dropped, groups of "
+        f"{n_unseen} unseen, {(group == '').sum()} dropped, groups of "
         f"{ratios.min() if len(sizes) == SplitOptions.n_groups else 0:.2f} to {ratios.max():.2f}"
     )
 
