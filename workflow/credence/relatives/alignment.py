@@ -76,12 +76,13 @@ def _followed(
 ) -> tuple[int, int, int, int]:
     """Return where the alignment with an end begins, its matches and its columns."""
     (row, column), is_down, matches, n_columns, lines = end, False, 0, 0, list[Any]()
+    # Written again and again: fresh memory takes longer than what is written there.
+    room = np.empty((3, step, len(columns) + 1), dtype=np.int32)
     while row:
         if not lines:
             floor = (row - 1) // step * step
-            lines = _Sweep(kept[floor // step][:, : column + 1], columns[:column]).lines(
-                rows[floor:row]
-            )
+            sweep = _Sweep(kept[floor // step][:, : column + 1], columns[:column])
+            lines = sweep.lines(rows[floor:row], room[:, :, : column + 1])
         above, value, here = lines.pop()
         if not is_down:
             if here[0, column] > value[column]:  # along
@@ -112,12 +113,17 @@ class _Sweep:
         self.lifted, self.zeros = np.empty_like(self.slope), np.zeros_like(self.slope)
         self.value: NDArray[Any] = np.zeros_like(self.slope)  # Of the last row, before gaps along
 
-    def lines(self, rows: Integers) -> list[tuple[NDArray[Any], ...]]:
-        """Return for each row the scores above it, its own but for gaps along it, and its own."""
+    def lines(self, rows: Integers, room: NDArray[Any]) -> list[tuple[NDArray[Any], ...]]:
+        """Return for each row the scores above it, its own but for gaps along it, and its own.
+
+        They are views of `room`, which holds three lines for each row.
+        """
         found, above = list[tuple[NDArray[Any], ...]](), self.last.copy()
-        for row in rows:
-            found.append((above, self.advance(row).copy(), self.last.copy()))
-            above = found[-1][-1]
+        for place, row in enumerate(rows):
+            room[0, place] = self.advance(row)
+            room[1:, place] = self.last
+            found.append((above, room[0, place], room[1:, place]))
+            above = room[1:, place]
         return found
 
     def advance(self, residue: int) -> NDArray[Any]:
