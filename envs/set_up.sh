@@ -33,9 +33,11 @@ pip_install() {
 }
 
 # uv needs a sixth of pip's time, but knows none of pip's settings: where these name another
-# index, or uv cannot be had, pip does it. Both check the hashes of the lock.
+# index, or uv cannot be had, pip does it. Both check the hashes of the lock. (grep reads to the
+# end: with -q pip would be cut off, and its failure be that of the pipe.)
 with_uv() {
-    ! "$venv/bin/python" -m pip config list 2> /dev/null | grep -Eq '[.](index-url|no-index)=' &&
+    ! "$venv/bin/python" -m pip config list 2> /dev/null |
+        grep -E '[.](index-url|no-index)=' > /dev/null &&
         pip_install --require-hashes --requirement envs/uv.lock.txt 2> /dev/null &&
         "$venv/bin/uv" pip install --quiet --python "$venv/bin/python" --require-hashes \
             --requirement "$lock" 2> /dev/null
