@@ -74,10 +74,7 @@ def chain(labelled: Labelled, sequences: Strings) -> str:
     points = made.of_sequences(sequences)
     step("proteins placed")
     names = np.array(labelled.predictions.class_names, dtype=object)[labelled.true_class]
-    everyone = np.ones(len(points), dtype=np.bool_)
-    known = build(
-        made, labelled.predictions.ids, names, points, labelled.cluster, everyone, None, 0.99
-    )
+    known = build(made, labelled.predictions.ids, names, points, labelled.cluster, None, 0.99)
     step("distances to other families")
     known.look(points)
     step("novelty of as many")

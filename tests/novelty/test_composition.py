@@ -88,7 +88,9 @@ def test_letters_that_are_no_residues_change_length_alone() -> None:
     plain, marked = chemistry(np.array(["MKVLAAGWYC", "MKVXLAAGBWYC"], dtype=object))
     np.testing.assert_allclose(plain[1:], marked[1:])
     assert marked[0] > plain[0]
-    nothing = chemistry(np.array(["XXXX"], dtype=object))[0]
+    nothing, something, _ = found = chemistry(np.array(["XXXX", "MKXV", "X"], dtype=object))
+    np.testing.assert_array_equal(chemistry(np.array(["MKXV"], dtype=object))[0], something)
+    assert np.isnan(found[2, 1:]).all()
     assert nothing[0] == math.log(4) and np.isnan(nothing[1:]).all()
 
 

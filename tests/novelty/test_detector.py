@@ -16,10 +16,11 @@ from credence.novelty.detector import (
     learn,
     noticed,
     odds_of,
-    order_of,
+    orders_of,
     range_of_power,
     sample_test,
 )
+from credence.novelty.space import SIDE_CHAINS
 from credence.predictions import Floats, Strings
 from credence.records import from_record, to_record
 
@@ -84,13 +85,32 @@ def test_foils_keep_what_they_should_and_are_the_same_whoever_stands_beside(
 
 def test_the_order_of_residues_is_counted_as_by_hand() -> None:
     # Half of the residues are A, half are D: AD two of three times, by chance a quarter of them.
-    order = order_of("ADAD").reshape(detectors.LAGS, 7, 7)
+    order, unknown = orders_of(names(["ADAD", "X"])).reshape(2, detectors.LAGS, 7, 7)
     # Standardised residues are ±1: of A and D one place on −1, −1, −1 by √3.
     assert order[0, 0, 5] == pytest.approx(3 / np.sqrt(3))
     assert order[0, 0, 0] == pytest.approx(-3 / np.sqrt(3))
     assert order[1, 0, 0] == pytest.approx(2 / np.sqrt(2))
     assert not order[3:].any()  # no two residues are so far apart
-    assert not order_of("X").any()
+    assert not unknown.any()
+
+
+def slow_order(text: str) -> Floats:
+    """Residue by residue, standardised, and multiplied with what stands so many places later."""
+    here = np.array([[float(letter in own) for own in SIDE_CHAINS] for letter in text])
+    share = here.mean(axis=0)
+    here = (here - share) / np.sqrt(np.maximum(share * (1.0 - share), 1.0 / len(text)))
+    found = np.zeros((detectors.LAGS, 7, 7))
+    for lag in range(1, min(detectors.LAGS, len(text) - 1) + 1):
+        for one, two in zip(here[:-lag], here[lag:], strict=True):
+            found[lag - 1] += np.outer(one, two) / np.sqrt(len(text) - lag)
+    return found.ravel()
+
+
+def test_the_order_of_residues_is_that_of_the_slow_twin() -> None:
+    texts = names(["MKXXVLAAGWYCDE", "A", "MK", "*X-", "MKTAYIAKQR" * 4, "GG", "WYWYWYWYW"])
+    expected = [slow_order(text) for text in texts]
+    np.testing.assert_allclose(orders_of(texts), expected, rtol=1e-12, atol=1e-12)
+    assert orders_of(texts[:0]).shape == (0, detectors.LAGS * 49)
 
 
 def test_p_values_are_those_of_the_slow_twin(found: Detector) -> None:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from credence.novelty import neighbours
 from credence.novelty.neighbours import Index, content_keys, least_positive_distance, singles
 from credence.predictions import Floats, Integers
 
@@ -55,6 +57,16 @@ def test_the_answer_to_one_query_does_not_depend_on_the_others() -> None:
         alone = Index(points).nearest(queries[row : row + 1], 5)
         np.testing.assert_array_equal(alone.distance[0], together.distance[row])
         np.testing.assert_array_equal(alone.place[0], together.place[row])
+
+
+def test_threads_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    points, queries = singles(rng.normal(size=(90, 3))), singles(rng.normal(size=(50, 3)))
+    whole = Index(points).nearest(queries, 3)
+    monkeypatch.setattr(neighbours, "BLOCK", 7)
+    parts = Index(points).nearest(queries, 3, threads=2)
+    np.testing.assert_array_equal(parts.distance, whole.distance)
+    np.testing.assert_array_equal(parts.place, whole.place)
 
 
 def test_no_query_gives_no_answer() -> None:

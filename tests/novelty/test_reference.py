@@ -14,7 +14,7 @@ from credence.records import from_record, to_record
 LINE = Space("vectors", np.ones(1), np.ones((1, 1)), np.zeros(1), np.ones(1))
 
 
-def names(values: list[str]) -> np.ndarray:
+def names(values: list[str] | list[str | None]) -> np.ndarray:
     return np.array(values, dtype=object)
 
 
@@ -25,8 +25,7 @@ def by_hand() -> Reference:
         names(["a", "b", "c", "d", "e"]),
         names(["X", "X", "Y", "Y", "Y"]),
         np.array([[0.0], [1.0], [5.0], [9.0], [100.0]]),
-        names(["f", "f", "g", "h", "e"]),
-        np.array([True, True, True, True, False]),
+        names(["f", "f", "g", "h", None]),
         np.array([[20.0], [np.nan]]),
         0.6,
     )
@@ -85,7 +84,6 @@ def test_one_family_alone_gives_no_scale() -> None:
         names(["X", "X"]),
         np.array([[0.0], [1.0]]),
         names(["f", "f"]),
-        np.array([True, True]),
         None,
         0.99,
     )
@@ -105,8 +103,7 @@ def test_the_order_of_proteins_is_nothing_and_a_record_brings_all_back(order: li
         names(["a", "b", "c", "d", "e"])[order],
         names(["X", "X", "Y", "Y", "Y"])[order],
         np.array([[0.0], [1.0], [5.0], [9.0], [100.0]])[order],
-        names(["f", "f", "g", "h", "e"])[order],
-        np.array([True, True, True, True, False])[order],
+        names(["f", "f", "g", "h", None])[order],
         np.array([[20.0]]),
         0.6,
     )

@@ -2,11 +2,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import fields
+from threading import Event
+from time import sleep
 
 import numpy as np
 import pytest
 
 from credence.predictions import Floats, Integers, Strings
+from credence.problems import InputError
 from credence.relatives import closest as closest_module
 from credence.relatives.alignment import Library, measured
 from credence.relatives.closest import EVERY, MMSEQS, WORDS, KnownSequences, search_for
@@ -123,6 +126,35 @@ def test_a_block_of_queries_at_a_time_finds_what_all_at_once_do(
     assert blocks == [5] * 7 + [1]
     for entry in fields(found):
         np.testing.assert_array_equal(getattr(found, entry.name), getattr(whole, entry.name))
+
+
+def test_words_are_looked_up_for_a_few_queries_at_a_time_and_no_more_where_a_program_fails(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts, family = world()
+    whole = known_of(texts, family, WORDS).closest(texts, (family, family))
+    monkeypatch.setattr(closest_module, "ROWS_AT_ONCE", 5)
+    found = known_of(texts, family, WORDS).closest(texts, (family, family))
+    for entry in fields(found):
+        np.testing.assert_array_equal(getattr(found, entry.name), getattr(whole, entry.name))
+    begun, is_failed = [], Event()
+    by_words = KnownSequences._by_words
+
+    def slowly(self: KnownSequences, queries: Strings, apart: None, start: int) -> Integers:
+        begun.append(start)
+        is_failed.wait(60.0)
+        sleep(0.1)  # so that the failure is noticed first
+        return by_words(self, queries, apart, start)
+
+    def failing(self: KnownSequences, queries: Strings, threads: int) -> Integers:
+        is_failed.set()
+        raise InputError([])
+
+    monkeypatch.setattr(KnownSequences, "_by_words", slowly)
+    monkeypatch.setattr(KnownSequences, "_representatives", failing)
+    with pytest.raises(InputError):
+        known_of(texts, family, MMSEQS).closest(texts)
+    assert len(begun) < len(texts) // 5
 
 
 def test_a_remote_relative_that_shares_no_word_is_met_by_its_representative() -> None:

@@ -17,15 +17,15 @@ from scipy.special import betaincinv
 from credence.draws import encode_clusters, keys_of, uniform
 from credence.novelty.neighbours import singles
 from credence.novelty.reference import p_values
-from credence.novelty.space import RESIDUES, SIDE_CHAINS, chemistry
+from credence.novelty.space import RESIDUES, SIDE_CHAINS, WordFeatures, chemistry, one_array
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.records import PackedFloats, Stored
 
 SHUFFLED, REVERSED, RANDOM = "shuffled", "reversed", "random"
 WITHOUT_CLASS, GIVEN = "with their class left out", "of no class of interest"
 STREAM = "novelty foils"
-# Of each letter, by its code, whether it is in each group of side chains.
-IS_IN_GROUP = np.array([[float(chr(code) in own) for own in SIDE_CHAINS] for code in range(256)])
+# Of each letter, by its code, the group of side chains that it is in; the last: in none.
+GROUP = WordFeatures(SIDE_CHAINS, 1).letters().clip(max=len(SIDE_CHAINS)).astype(np.int64)
 LAGS = 8  # places between two residues whose order is looked at
 LEAST_FAMILIES = 20  # below, nothing can be learnt
 MOST_FAMILIES = 500  # that foils are made of, one member of each; more change little
@@ -67,18 +67,30 @@ def foils_of(sequences: Strings, ids: Strings) -> dict[str, Strings]:
     return {kind: np.array(texts, dtype=object) for kind, texts in made.items()}
 
 
-def order_of(sequence: str) -> Floats:
+def orders_of(sequences: Strings) -> Floats:
     """Return how much more often than by chance residues of two groups stand so far apart.
 
-    In standard deviations of a shuffled protein: 49 pairs of groups of side chains at each lag.
+    In standard deviations of a shuffled protein: 49 pairs of groups of side chains at each lag,
+    by counts of pairs, those expected taken off.
     """
-    here = IS_IN_GROUP[np.frombuffer(sequence.encode("ascii", "replace"), dtype=np.uint8)]
-    share = here.mean(axis=0)
-    here = (here - share) / np.sqrt(np.maximum(share * (1.0 - share), 1.0 / len(here)))
-    found = np.zeros((LAGS, len(SIDE_CHAINS), len(SIDE_CHAINS)))
-    for lag in range(1, min(LAGS, len(here) - 1) + 1):
-        found[lag - 1] = here[:-lag].T @ here[lag:] / np.sqrt(len(here) - lag)
-    return found.ravel()
+    raw, protein = one_array(sequences)
+    group, n, width = GROUP[raw], len(sequences), len(SIDE_CHAINS) + 1
+    length = np.maximum(np.bincount(protein, minlength=n), 1)[:, None]
+    own = np.bincount(protein * width + group, minlength=n * width).reshape(n, width)
+    share = own[:, :-1] / length
+    spread = np.sqrt(np.maximum(share * (1.0 - share), 1.0 / length))
+    found = np.empty((n, LAGS, width - 1, width - 1))
+    for lag in range(1, LAGS + 1):
+        is_pair = protein[:-lag] == protein[lag:]
+        pair = (protein[lag:] * width + group[:-lag]) * width + group[lag:]
+        count = np.bincount(pair[is_pair], minlength=n * width**2).reshape(n, width, width)
+        first, second = (count.sum(axis=axis)[:, :-1, None] for axis in (2, 1))
+        n_pairs = count.sum(axis=(1, 2))[:, None, None]
+        one, two = share[:, :, None], share[:, None, :]
+        beyond = count[:, :-1, :-1] - first * two - one * second.transpose(0, 2, 1)
+        found[:, lag - 1] = (beyond + n_pairs * one * two) / np.sqrt(np.maximum(n_pairs, 1))
+    found /= spread[:, None, :, None] * spread[:, None, None, :]
+    return found.reshape(n, LAGS * (width - 1) ** 2)
 
 
 def evidence_of(
@@ -95,8 +107,6 @@ def evidence_of(
     those with the profiles of families; `distance` that to the nearest known protein in the
     space of compositions, NaN where it has no place there.
     """
-    order = np.array([order_of(sequence) for sequence in sequences])
-    order = order.reshape(len(sequences), LAGS * len(SIDE_CHAINS) ** 2)
     length = np.array([*map(len, sequences)], dtype=np.float64)[:, None]
     identity, coverage = np.nan_to_num(identity), np.nan_to_num(coverage)
     parts = (
@@ -108,7 +118,7 @@ def evidence_of(
         np.nan_to_num(chemistry(sequences)),
         np.nan_to_num(distance)[:, None],
     )
-    return np.column_stack([order, *parts])
+    return np.column_stack([orders_of(sequences), *parts])
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,8 @@ the other queries nor on how many cores work; equal distances are ordered by
 the place of a point in the index, which its maker chooses.
 """
 
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -37,13 +39,17 @@ class Index:
 
     points: Floats  # Of single precision, see :func:`singles`
 
-    def nearest(self, queries: Floats, n_neighbours: int) -> FoundNeighbours:
+    def nearest(self, queries: Floats, n_neighbours: int, threads: int = 1) -> FoundNeighbours:
         """Return the `n_neighbours` nearest points of each query; equal ones by place."""
         shape = len(queries), min(n_neighbours, len(self.points))
         found = FoundNeighbours(np.empty(shape), np.empty(shape, dtype=np.int64))
-        for start in range(0, len(queries), BLOCK):
+
+        def fill(start: int) -> None:
             rows = slice(start, start + BLOCK)
             found.distance[rows], found.place[rows] = self._of_block(queries[rows], n_neighbours)
+
+        with ThreadPoolExecutor(threads) as pool:
+            deque(pool.map(fill, range(0, len(queries), BLOCK)), maxlen=0)
         return found
 
     @cached_property

@@ -94,7 +94,7 @@ class Reference:
         answer[rows >= 0] = values[rows[rows >= 0]]
         return answer
 
-    def look(self, points: Any) -> Look:
+    def look(self, points: Any, threads: int = 1) -> Look:
         """Return how far points are from known proteins of other clusters. Decision 1005."""
         queries = singles(points)
         known = np.flatnonzero(np.isfinite(queries).all(axis=1))
@@ -102,11 +102,12 @@ class Reference:
         training = distance.copy()
         nearest = np.full(len(queries), -1, dtype=np.int64)
         if len(known) and len(self.calibration_rows):
-            found = self._calibration.nearest(queries[known], 1)
+            found = self._calibration.nearest(queries[known], 1, threads)
             distance[known] = found.distance[:, 0]
             nearest[known] = self.calibration_rows[found.place[:, 0]]
         if len(known) and self._training is not None:
-            training[known] = self._training.nearest(queries[known], 1).distance[:, 0]
+            found = self._training.nearest(queries[known], 1, threads)
+            training[known] = found.distance[:, 0]
         p = np.full(len(queries), np.nan)
         if len(self.sorted_distances):
             p[known] = p_values(self.sorted_distances, distance[known])
@@ -143,7 +144,9 @@ def p_values(held: Floats, far: Floats) -> Floats:
     )
 
 
-def distance_apart(queries: Floats, own: Strings, points: Floats, label: Strings) -> Floats:
+def distance_apart(
+    queries: Floats, own: Strings, points: Floats, label: Strings, threads: int = 1
+) -> Floats:
     """Return the distance of each query to the nearest point of another label; NaN without one."""
     answer = np.full(len(queries), np.nan)
     code, _ = encode_clusters(np.concatenate([own, label]))
@@ -151,7 +154,7 @@ def distance_apart(queries: Floats, own: Strings, points: Floats, label: Strings
     index, rows = Index(points), np.arange(len(queries))
     n_neighbours = min(FIRST_NEIGHBOURS, len(points))
     while len(rows):
-        found = index.nearest(queries[rows], n_neighbours)
+        found = index.nearest(queries[rows], n_neighbours, threads)
         is_other = code[found.place] != own_code[rows, None]
         has_other = is_other.any(axis=1)
         answer[rows[has_other]] = found.distance[has_other, is_other.argmax(axis=1)[has_other]]
@@ -168,19 +171,19 @@ def build(
     class_name: Strings,
     points: Any,
     cluster: Strings,
-    is_calibration: Booleans,
     training: Any,
     flag: float,
+    threads: int = 1,
 ) -> Reference:
-    """Return what is known, from proteins and their places."""
+    """Return what is known, from proteins and their places; no cluster: it does not calibrate."""
     kept = np.flatnonzero(np.isfinite(points).all(axis=1))
     kept = kept[np.argsort(ids[kept].astype(str), kind="stable")]
     placed = singles(points[kept])
-    calibrates = is_calibration[kept]
+    calibrates = np.array([name is not None for name in cluster[kept]], dtype=np.bool_)
     own = np.full(len(kept), np.nan)
     known, families = placed[calibrates], cluster[kept][calibrates]
     if len(known):
-        own[calibrates] = distance_apart(known, families, known, families)
+        own[calibrates] = distance_apart(known, families, known, families, threads)
     if training is not None:
         training = singles(training[np.isfinite(training).all(axis=1)])
         training = training[np.lexsort(training.T[::-1])]

@@ -1,6 +1,5 @@
 """A space in which proteins of like composition lie near each other."""
 
-import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,11 +27,7 @@ INSTABILITY_SCALE = 10.0  # Guruprasad et al. 1990 (doi 10.1093/protein/4.2.155)
 LEAST_PH, GREATEST_PH, HALVINGS = 4.05, 12.0, 17
 WEIGHTS = np.array([IUPACData.protein_weights[letter] for letter in RESIDUES])
 HYDROPATHY = np.array([ProtParamData.kd[letter] for letter in RESIDUES])
-INSTABILITY: dict[str, float] = {
-    first + second: value
-    for first, row in ProtParamData.DIWV.items()
-    for second, value in row.items()
-}
+INSTABILITY = np.array([[ProtParamData.DIWV[one][two] for two in RESIDUES] for one in RESIDUES])
 
 
 def chemistry(sequences: Strings) -> Floats:
@@ -42,26 +37,31 @@ def chemistry(sequences: Strings) -> Floats:
     weight and extinction per residue, the logarithm of the number of all letters. NaN, but for the
     length, where a protein has none of the twenty residues.
     """
-    drop = str.maketrans("", "", "".join(sorted(set("".join(sequences)) - set(RESIDUES))))
-    kept = [sequence.translate(drop) for sequence in sequences]
-    count = np.array([[sequence.count(letter) for letter in RESIDUES] for sequence in kept])
-    count = count.reshape(len(kept), len(RESIDUES)).astype(np.float64)
+    raw, protein = one_array(sequences)
+    letter = KINDS[1].letters()[raw]
+    is_residue = letter != NO_LETTER
+    letter, protein = letter[is_residue], protein[is_residue]
+    shape = len(sequences), len(RESIDUES)
+    count = np.bincount(protein * shape[1] + letter, minlength=shape[0] * shape[1])
+    count = count.reshape(shape)
     n = count.sum(axis=1)
+    stop = np.cumsum(n)
     column = dict(zip(RESIDUES, count.T, strict=True))
     reduced = TRYPTOPHAN * column["W"] + TYROSINE * column["Y"]
     cystines = reduced + CYSTINE * (column["C"] // 2)
     # Each bond between two residues gives off a water.
     water = float(2 * IUPACData.atom_weights["H"] + IUPACData.atom_weights["O"])
     weight = count @ WEIGHTS - (n - 1) * water
-    pairs = (map("".join, itertools.pairwise(sequence)) for sequence in kept)
-    instability = np.array([sum(map(INSTABILITY.__getitem__, own)) for own in pairs])
+    own = INSTABILITY[letter[:-1], letter[1:]] * (protein[:-1] == protein[1:])
+    instability = np.bincount(protein[:-1], own, minlength=len(sequences))
+    letter = np.append(letter, 0)  # where no protein has a residue
     with np.errstate(invalid="ignore", divide="ignore"):
         found = np.column_stack(
             [
                 np.log(np.array([len(sequence) for sequence in sequences], dtype=np.float64)),
                 weight / n,
                 sum(column[letter] for letter in AROMATIC) / n,
-                _isoelectric_point(kept, column),
+                _isoelectric_point(letter[stop - n], letter[stop - 1], column),
                 INSTABILITY_SCALE * instability / n,
                 (count @ HYDROPATHY) / n,
                 reduced / n,
@@ -72,14 +72,16 @@ def chemistry(sequences: Strings) -> Floats:
     return found
 
 
-def _isoelectric_point(kept: list[str], column: dict[str, Floats]) -> Floats:
+def _isoelectric_point(
+    first: NDArray[np.uint8], last: NDArray[np.uint8], column: dict[str, Floats]
+) -> Floats:
     start, end = IsoelectricPoint.pKnterminal, IsoelectricPoint.pKcterminal
     default_start = IsoelectricPoint.positive_pKs["Nterm"]
     default_end = IsoelectricPoint.negative_pKs["Cterm"]
-    n_terminus = np.array([start.get(text[:1], default_start) for text in kept])
-    c_terminus = np.array([end.get(text[-1:], default_end) for text in kept])
-    low = np.full(len(kept), LEAST_PH)
-    high = np.full(len(kept), GREATEST_PH)
+    n_terminus = np.array([start.get(letter, default_start) for letter in RESIDUES])[first]
+    c_terminus = np.array([end.get(letter, default_end) for letter in RESIDUES])[last]
+    low = np.full(len(first), LEAST_PH)
+    high = np.full(len(first), GREATEST_PH)
     for _ in range(HALVINGS):
         ph = (low + high) / 2.0
         charge = 1.0 / (10.0 ** (ph - n_terminus) + 1.0) - 1.0 / (10.0 ** (c_terminus - ph) + 1.0)

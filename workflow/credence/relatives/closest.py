@@ -9,9 +9,9 @@ new ones.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
@@ -123,7 +123,15 @@ class KnownSequences:
     ) -> Closest:
         n = len(queries)
         library = Library(np.concatenate([queries, self.texts]), threads)
-        parts = [self._by_words(queries, apart, library), self._representatives(queries, threads)]
+        with ThreadPoolExecutor(1) as pool:  # while MMseqs2 is at work
+            starts = range(0, n, ROWS_AT_ONCE)
+            by_words = [pool.submit(self._by_words, queries, apart, start) for start in starts]
+            try:
+                parts = [self._representatives(queries, threads)]
+                parts += [part.result() for part in by_words]
+            finally:  # where it fails, those that wait are not begun
+                for part in by_words:
+                    part.cancel()
         first, second = np.concatenate(parts, axis=1)
         if apart is not None:
             is_other = apart[0][first] != apart[1][second]
@@ -216,40 +224,31 @@ class KnownSequences:
         return kinds, sparse.csr_array(cells, shape=(len(kinds), len(self.texts)))
 
     def _by_words(
-        self, queries: Strings, apart: tuple[Integers, Integers] | None, library: Library
+        self, queries: Strings, apart: tuple[Integers, Integers] | None, start: int
     ) -> Integers:
-        """Return queries and those that share most words with them, few of one family."""
+        """Return some queries and those that share most words with them, few of one family."""
         kinds, table = self._table
-        words = words_of(queries, LETTERS_OF_WORD)
+        rows = range(start, min(start + ROWS_AT_ONCE, len(queries)))
+        words = words_of(queries[rows.start : rows.stop], LETTERS_OF_WORD)
         is_known = np.isin(words.word, kinds)
-        own = words.protein[is_known].astype(np.int32)
-        place = np.searchsorted(kinds, words.word[is_known]).astype(np.int32)
-        ones = np.ones(len(own), dtype=np.float32)
-        asked = sparse.csr_array((ones, (own, place)), shape=(len(queries), len(kinds)))
+        place = np.searchsorted(kinds, words.word[is_known])
+        bounds = np.searchsorted(words.protein[is_known], np.arange(1, len(rows)))
+        parts = [np.empty((2, 0), dtype=np.int64)]
+        for row, own in zip(rows, np.split(place, bounds), strict=True):
+            worth = np.ones(len(own), dtype=np.float32) @ table[own]
+            if apart is not None:
+                worth[apart[1] == apart[0][row]] = 0.0
+            best = self._best(worth, MOST_SORTED)
+            if len(best) < CANDIDATES:  # too few families are among those
+                best = self._best(worth, len(worth))
+            parts.append(np.stack([np.full(len(best), row), best]))
+        return np.concatenate(parts, axis=1)
 
-        def found_from(start: int) -> Integers:
-            parts = [np.empty((2, 0), dtype=np.int64)]
-            found = asked[start : start + ROWS_AT_ONCE] @ table
-            for row, (begin, stop) in enumerate(pairwise(found.indptr.tolist()), start):
-                column, worth = found.indices[begin:stop], found.data[begin:stop]
-                if apart is not None:
-                    is_other = apart[1][column] != apart[0][row]
-                    column, worth = column[is_other], worth[is_other]
-                best = self._best(column, worth, MOST_SORTED)
-                if len(best) < CANDIDATES:  # too few families are among those
-                    best = self._best(column, worth, len(column))
-                parts.append(np.stack([np.full(len(best), row), best]))
-            return np.concatenate(parts, axis=1)
-
-        parts = library.map(found_from, range(0, len(queries), ROWS_AT_ONCE))
-        return np.concatenate([np.empty((2, 0), dtype=np.int64), *parts], axis=1)
-
-    def _best(self, column: Integers, worth: Floats, most: int) -> Integers:
+    def _best(self, worth: Floats, most: int) -> Integers:
         """Return those of greatest worth, few of one family, looking at the `most` greatest."""
-        if len(worth) > most:
-            is_great = worth >= np.partition(worth, -most)[-most]
-            column, worth = column[is_great], worth[is_great]
-        column = column[np.lexsort((self._by_content[column], -worth))].astype(np.int64)
+        least = np.partition(worth, -most)[-most] if len(worth) > most else 0.0
+        column = np.flatnonzero((worth >= least) & (worth > 0.0))
+        column = column[np.lexsort((self._by_content[column], -worth[column]))]
         return column[n_equal_before(self._family[column]) < OF_A_FAMILY][:CANDIDATES]
 
 

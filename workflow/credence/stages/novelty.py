@@ -73,9 +73,9 @@ def learn_novelty(
         trained = other.places(space, other.ids)
     cluster = dict(zip(labelled.predictions.ids, labelled.cluster, strict=True))
     ids, names = predictions.ids, np.array(predictions.class_names, dtype=object)[true_class]
-    clusters = np.array([cluster.get(id_, id_) for id_ in ids], dtype=object)
-    of_known = (ids, names, places, clusters, is_calibration)
-    reference = build(space, *of_known, trained, settings.novelty.flag)
+    clusters = np.array([cluster.get(id_) for id_ in ids], dtype=object)
+    of_known = (ids, names, places, clusters)
+    reference = build(space, *of_known, trained, settings.novelty.flag, threads)
     wrong = dict(zip(ids, true_class != predictions.predicted_class, strict=True))
     calibrating = reference.ids[reference.calibration_rows]
     file = NoveltyFile(
@@ -182,7 +182,9 @@ def _detector(
         others = np.concatenate([code[len(texts) :], np.full(len(known.texts) - n, -1)])
         apart = code[: len(texts)], others
         close = known.closest(texts, apart, threads)
-        places = distance_apart(reference.space.of_sequences(texts), own_label, points, label)
+        places = distance_apart(
+            reference.space.of_sequences(texts), own_label, points, label, threads
+        )
         return _seen(texts, close, known.profile_scores(texts, apart, threads), places)
 
     texts, class_name = known.texts[:n][chosen], reference.class_name[rows]
@@ -249,7 +251,7 @@ def seen_of(file: NoveltyFile, held: HeldOut | None, class_names: Sequence[str])
 
 def look_at(file: NoveltyFile, points: Floats, sequences: Strings, threads: int = 1) -> Look:
     """Return how far the proteins of a sample are from those known, by all that is known."""
-    look = file.reference.look(points)
+    look = file.reference.look(points, threads)
     placed = np.flatnonzero(np.isfinite(look.distance))
     if file.known is None or not len(placed):
         return look
