@@ -1,5 +1,7 @@
 """A space in which proteins of like composition lie near each other."""
 
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -216,11 +218,18 @@ class Space:
         """Return the points of features, in single precision."""
         return singles(features @ (self.axes * self.scale[:, None]) - self.origin)
 
-    def of_sequences(self, sequences: Strings) -> Floats:
+    def of_sequences(self, sequences: Strings, threads: int = 1) -> Floats:
         """Return the points of proteins; NaN where one is too short."""
-        features, is_placed = composition(sequences)
         points = np.full((len(sequences), self.n_components), np.nan)
-        points[is_placed] = self.place(features[np.flatnonzero(is_placed)])
+
+        def fill(start: int) -> None:
+            features, is_placed = _composition(sequences[start : start + PROTEINS_AT_ONCE])
+            place = np.flatnonzero(is_placed)
+            points[start + place] = self.place(features[place])
+
+        starts = range(0, len(sequences), PROTEINS_AT_ONCE)
+        with ThreadPoolExecutor(threads) as pool:
+            deque(each(pool.map(fill, starts), len(starts)), maxlen=0)
         return points
 
 

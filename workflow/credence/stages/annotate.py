@@ -395,7 +395,7 @@ class Newcomers:
         """Look at all proteins of the set: how many are foreign bears on each."""
         self.row_of = {id_: row for row, id_ in enumerate(ids)}
         texts = [self.features.sequences.get(id_, "") for id_ in ids]
-        self.places = self.features.places(self.reference.space, ids)
+        self.places = self.features.places(self.reference.space, ids, threads)
         self.every = look_at(self.file, self.places, np.array(texts, dtype=object), threads)
 
     def _rows(self, ids: Strings) -> Integers:

@@ -58,7 +58,7 @@ def learn_novelty(
     features = Features(proteins, vectors, match)
     features.require(labelled.predictions.ids, given.tables[0])
     space = features.space(labelled.predictions.ids, settings.novelty.components)
-    places = features.places(space, predictions.ids)
+    places = features.places(space, predictions.ids, threads)
     is_calibration = is_among(predictions.ids, labelled.predictions.ids)
     placed = places[is_calibration & np.isfinite(places).all(axis=1)]
     if len(np.unique(placed, axis=0)) < 2 or space.n_components < 1:
@@ -70,7 +70,7 @@ def learn_novelty(
         other = Features(paths, others, match)
         sequences = other.sequences
         other.require_space(space, features.where)
-        trained = other.places(space, other.ids)
+        trained = other.places(space, other.ids, threads)
     cluster = dict(zip(labelled.predictions.ids, labelled.cluster, strict=True))
     ids, names = predictions.ids, np.array(predictions.class_names, dtype=object)[true_class]
     clusters = np.array([cluster.get(id_) for id_ in ids], dtype=object)
@@ -183,7 +183,7 @@ def _detector(
         apart = code[: len(texts)], others
         close = known.closest(texts, apart, threads)
         places = distance_apart(
-            reference.space.of_sequences(texts), own_label, points, label, threads
+            reference.space.of_sequences(texts, threads), own_label, points, label, threads
         )
         return _seen(texts, close, known.profile_scores(texts, apart, threads), places)
 

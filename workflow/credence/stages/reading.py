@@ -347,12 +347,15 @@ class Features:
         fit = fit_composition if self._vectors is None else fit_vectors
         return fit(self._of(ids), n_components)
 
-    def places(self, space: Space, ids: Strings) -> Floats:
+    def places(self, space: Space, ids: Strings, threads: int = 1) -> Floats:
         """Return the places of proteins; NaN where there are no features."""
         answer = np.full((len(ids), space.n_components), np.nan)
         rows = np.flatnonzero(self.known(ids))
-        place = space.of_sequences if self._vectors is None else space.place
-        answer[rows] = place(self._of(ids[rows]))
+        features = self._of(ids[rows])
+        is_vector = self._vectors is not None
+        answer[rows] = (
+            space.place(features) if is_vector else space.of_sequences(features, threads)
+        )
         return answer
 
     def require_space(self, space: Space, where: str) -> None:
