@@ -29,7 +29,7 @@ LETTERS_OF_WORD = 5
 CANDIDATES, OF_A_FAMILY = 10, 2  # by words: of each protein, and of one family among them
 # Of a word that many proteins carry so many are looked at, evenly spread over all by content.
 MOST_CARRIERS = 500
-ROWS_AT_ONCE = 1_000
+ROWS_AT_ONCE = 50
 MOST_SORTED = 50  # by words, of each protein; more where these are of few families
 TURNS = (1, 2, 3, 5, 10)  # of the closest families: whose scores are kept
 EVERY, MMSEQS, WORDS = "every", "mmseqs", "words"
@@ -232,24 +232,31 @@ class KnownSequences:
         words = words_of(queries[rows.start : rows.stop], LETTERS_OF_WORD)
         is_known = np.isin(words.word, kinds)
         place = np.searchsorted(kinds, words.word[is_known])
-        bounds = np.searchsorted(words.protein[is_known], np.arange(1, len(rows)))
-        parts = [np.empty((2, 0), dtype=np.int64)]
-        for row, own in zip(rows, np.split(place, bounds), strict=True):
-            worth = np.ones(len(own), dtype=np.float32) @ table[own]
-            if apart is not None:
-                worth[apart[1] == apart[0][row]] = 0.0
-            best = self._best(worth, MOST_SORTED)
-            if len(best) < CANDIDATES:  # too few families are among those
-                best = self._best(worth, len(worth))
-            parts.append(np.stack([np.full(len(best), row), best]))
-        return np.concatenate(parts, axis=1)
+        carriers = table[place]
+        n_words = np.bincount(words.protein[is_known], minlength=len(rows))
+        bounds = carriers.indptr[np.append(0, np.cumsum(n_words))]
+        # What carries several words of a query stands several times in its row, and is added up.
+        several = carriers.data, carriers.indices, bounds
+        worth = sparse.csr_array(several, shape=(len(rows), len(self.texts))).toarray()
+        if apart is not None:
+            worth[apart[0][rows.start : rows.stop, None] == apart[1]] = 0.0
+        best = self._best(worth, MOST_SORTED)
+        few = np.flatnonzero(np.bincount(best[0], minlength=len(rows)) < CANDIDATES)
+        if len(few):  # too few families are among those
+            row, column = self._best(worth[few], len(self.texts))
+            best = np.concatenate([best, [few[row], column]], axis=1)
+        return np.stack([best[0] + start, best[1]])
 
     def _best(self, worth: Floats, most: int) -> Integers:
-        """Return those of greatest worth, few of one family, looking at the `most` greatest."""
-        least = np.partition(worth, -most)[-most] if len(worth) > most else 0.0
-        column = np.flatnonzero((worth >= least) & (worth > 0.0))
-        column = column[np.lexsort((self._by_content[column], -worth[column]))]
-        return column[n_equal_before(self._family[column]) < OF_A_FAMILY][:CANDIDATES]
+        """Return rows and columns of greatest worth, few of one family, of `most` in each row."""
+        n = worth.shape[1]
+        least = np.partition(worth, -most)[:, -most, None] if n > most else 0.0
+        row, column = np.divmod(np.flatnonzero((worth >= least) & (worth > 0.0)), n)
+        order = np.lexsort((self._by_content[column], -worth[row, column], row))
+        row, column = row[order], column[order]
+        is_kept = n_equal_before(row * 2 * n + self._family[column]) < OF_A_FAMILY
+        row, column = row[is_kept], column[is_kept]
+        return np.stack([row, column])[:, n_equal_before(row) < CANDIDATES]
 
 
 def representatives_of(texts: Strings, family: Integers) -> Integers:
