@@ -112,6 +112,16 @@ def test_a_place_depends_neither_on_the_other_proteins_nor_on_their_order() -> N
     np.testing.assert_array_equal(read.of_sequences(sequences), together)
 
 
+def test_blocks_and_threads_change_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    sequences = np.append(drawn(3), ["MKV"]).astype(object)
+    made = space.fit_composition(sequences, 5)
+    whole = made.of_sequences(sequences)
+    monkeypatch.setattr(space, "PROTEINS_AT_ONCE", 7)
+    np.testing.assert_array_equal(made.of_sequences(sequences, threads=2), whole)
+    assert np.isnan(whole[-1]).all()
+    assert made.of_sequences(sequences[:0]).shape == (0, 5)
+
+
 def test_axes_are_those_of_a_full_decomposition() -> None:
     rng = np.random.default_rng(5)
     vectors = rng.normal(size=(200, 30)) * np.linspace(3, 0.1, 30)
