@@ -73,9 +73,7 @@ def signed_records(
     yield "events.json", _use_events
     ids = known.predictions.ids[: len(SEQUENCES)]
     space = fit_composition(SEQUENCES, 2)
-    reference = build(
-        space, ids, ids, space.of_sequences(SEQUENCES), ids, np.ones(len(ids), bool), None, 0.99
-    )
+    reference = build(space, ids, ids, space.of_sequences(SEQUENCES), ids, None, 0.99)
     NOVELTY.write(
         folder / "novelty.json", NoveltyFile(inputs={"p.fasta": "0" * 64}, reference=reference)
     )

@@ -18,9 +18,7 @@ from credence.tables.stage_files import NOVELTY, NoveltyFile
 def written(tmp_path: Path) -> Path:
     line = Space("vectors", np.ones(1), np.ones((1, 1)), np.zeros(1), np.ones(1))
     ids = np.array(["a", "b"], dtype=object)
-    reference = build(
-        line, ids, ids, np.array([[0.0], [1.0]]), ids, np.array([True, True]), None, 0.99
-    )
+    reference = build(line, ids, ids, np.array([[0.0], [1.0]]), ids, None, 0.99)
     path = tmp_path / "novelty.json"
     NOVELTY.write(path, NoveltyFile(reference=reference, inputs={"a.fasta": "0" * 64}))
     return path
