@@ -84,10 +84,10 @@ def orders_of(sequences: Strings) -> Floats:
         is_pair = protein[:-lag] == protein[lag:]
         pair = (protein[lag:] * width + group[:-lag]) * width + group[lag:]
         count = np.bincount(pair[is_pair], minlength=n * width**2).reshape(n, width, width)
-        first, second = (count.sum(axis=axis)[:, :-1, None] for axis in (2, 1))
+        first, second = count.sum(axis=2)[:, :-1, None], count.sum(axis=1)[:, None, :-1]
         n_pairs = count.sum(axis=(1, 2))[:, None, None]
         one, two = share[:, :, None], share[:, None, :]
-        beyond = count[:, :-1, :-1] - first * two - one * second.transpose(0, 2, 1)
+        beyond = count[:, :-1, :-1] - first * two - one * second
         found[:, lag - 1] = (beyond + n_pairs * one * two) / np.sqrt(np.maximum(n_pairs, 1))
     found /= spread[:, None, :, None] * spread[:, None, None, :]
     return found.reshape(n, LAGS * (width - 1) ** 2)

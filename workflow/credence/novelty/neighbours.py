@@ -6,7 +6,6 @@ the other queries nor on how many cores work; equal distances are ordered by
 the place of a point in the index, which its maker chooses.
 """
 
-from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -49,7 +48,7 @@ class Index:
             found.distance[rows], found.place[rows] = self._of_block(queries[rows], n_neighbours)
 
         with ThreadPoolExecutor(threads) as pool:
-            deque(pool.map(fill, range(0, len(queries), BLOCK)), maxlen=0)
+            list(pool.map(fill, range(0, len(queries), BLOCK)))
         return found
 
     @cached_property

@@ -1,6 +1,5 @@
 """A space in which proteins of like composition lie near each other."""
 
-from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -229,7 +228,7 @@ class Space:
 
         starts = range(0, len(sequences), PROTEINS_AT_ONCE)
         with ThreadPoolExecutor(threads) as pool:
-            deque(each(pool.map(fill, starts), len(starts)), maxlen=0)
+            list(each(pool.map(fill, starts), len(starts)))
         return points
 
 
