@@ -121,8 +121,7 @@ class KnownSequences:
     def _closest(
         self, queries: Strings, apart: tuple[Integers, Integers] | None, threads: int
     ) -> Closest:
-        n = len(queries)
-        library = Library(np.concatenate([queries, self.texts]), threads)
+        n, library = len(queries), Library(np.concatenate([self.texts, queries]), threads)
         with ThreadPoolExecutor(1) as pool:  # while MMseqs2 is at work
             starts = range(0, n, ROWS_AT_ONCE)
             by_words = [pool.submit(self._by_words, queries, apart, start) for start in starts]
@@ -141,13 +140,15 @@ class KnownSequences:
         best = np.lexsort((self._by_content[second], -every, first))
         rows, place = np.unique(first[best], return_index=True)
         chosen, score = second[best[place]], every[best[place]]
-        pairs = measured(library, rows, chosen + n)
-        is_shorter = library.lengths[rows] < library.lengths[chosen + n]
+        # As the first row a known one is the query: it is the closest of several.
+        own = rows + len(self.texts)
+        pairs = measured(library, own, chosen)
+        is_shorter = library.lengths[own] <= library.lengths[chosen]
         nearest, (identity, coverage), bits = np.full(n, -1), np.full((2, n), np.nan), np.zeros(n)
         nearest[rows], identity[rows] = chosen, pairs.identity
         coverage[rows] = np.where(is_shorter, pairs.coverage, pairs.coverage_longer)
         raw = (LAMBDA * score - np.log(KAPPA)) / np.log(2.0)
-        bits[rows] = raw / library.lengths[rows]
+        bits[rows] = raw / library.lengths[own]
         of = first[best] * 2 * len(self.texts) + self._family[second[best]]
         _, place = np.unique(of, return_index=True)
         place = best[np.sort(place)]  # the best of each family, best first
@@ -179,7 +180,7 @@ class KnownSequences:
         row = {text: at for at, text in enumerate(self.texts)}
         known = np.array([row.get(text, -1) for text in queries], dtype=np.int64)[first]
         if self.search != EVERY or (known < 0).all():
-            return library.scores(first, second + len(queries))
+            return library.scores(first + len(self.texts), second)
         own, other = self._place[known], self._place[second]
         is_known = (known >= 0) & (other >= 0)
         is_turned = (known > second) & (own >= 0)
@@ -190,7 +191,7 @@ class KnownSequences:
         _, once = np.unique(pair, return_index=True)
         once = once[self._kept[pair[once]] < 0]
         is_new[np.flatnonzero(is_known)[once]] = True
-        scores[is_new] = library.scores(first[is_new], second[is_new] + len(queries))
+        scores[is_new] = library.scores(first[is_new] + len(self.texts), second[is_new])
         self._kept[pair[once]] = scores[is_known][once]
         scores[is_known] = self._kept[pair]
         return scores
