@@ -43,7 +43,7 @@ def seen(sequences: Strings) -> Floats:
     n = len(sequences)
     scores = np.zeros((n, 5))
     blank = np.full(n, np.nan)
-    return evidence_of(sequences, scores, scores, blank, blank, np.zeros(n))
+    return evidence_of(sequences, scores, scores, blank, blank, np.zeros((n, 1)))
 
 
 def kind_of(found: Detector, evidence: Floats) -> Floats:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from credence.novelty import reference as references
-from credence.novelty.reference import Reference, build, distance_apart
+from credence.novelty.reference import Reference, build, distances_apart, loneliness
 from credence.novelty.space import Space
 from credence.predictions import Floats
 from credence.records import from_record, to_record
@@ -72,9 +72,25 @@ def test_distances_to_other_families_are_those_of_the_slow_twin() -> None:
     centre = rng.normal(size=(9, 3)) * 4
     family = np.concatenate([np.zeros(60, dtype=int), rng.integers(1, 9, size=60)])
     points = (centre[family] + rng.normal(size=(120, 3)) * 0.1).astype(np.float32).astype(float)
-    cluster = [f"f{name}" for name in family]
-    found = distance_apart(points, names(cluster), points, names(cluster))
-    np.testing.assert_allclose(found, slow(points, cluster), rtol=1e-12)
+    found = distances_apart(points, family, points, family)[:, 0]
+    np.testing.assert_allclose(found, slow(points, family.tolist()), rtol=1e-12)
+
+
+def test_a_place_is_lonely_by_its_direction_and_by_neighbours_of_other_labels() -> None:
+    rng = np.random.default_rng(2)
+    family = np.repeat([0, 1, 2, 3], [60, 3, 14, 1])
+    points = rng.normal(size=(78, 4)).astype(np.float32).astype(float)
+    unit = np.array([point / np.sqrt(sum(point**2)) for point in points], dtype=np.float32)
+    expected = []
+    for own, place in zip(family, unit.astype(float), strict=True):
+        others = zip(unit.astype(float), family, strict=True)
+        far = sorted(np.sqrt(sum((place - other) ** 2)) for other, label in others if label != own)
+        expected.append([far[min(turn, len(far)) - 1] for turn in (1, 2, 5, 10, 20)])
+    found = loneliness(points * 3.0, family, points, family)
+    # The first family has 18 others: there the last of them is the twentieth.
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    assert np.isnan(loneliness(points[:2], family[:2], points[:60], family[:60])).all()
+    assert np.isfinite(loneliness(points[:1] * 0.0, family[:1], points, family)).all()
 
 
 def test_one_family_alone_gives_no_scale() -> None:

@@ -16,7 +16,10 @@ from credence.records import PackedFloats, Stored
 
 ROUNDING = 1e-9  # of a share
 STREAM = "who stands for a family"
-FIRST_NEIGHBOURS = 16  # asked for before a protein's own cluster is looked through wholly
+FIRST_NEIGHBOURS = 16  # beyond those needed, before a protein's own cluster is looked through
+# Whose distances by direction alone are looked at: a place is as strange as it is lonely (Sun et
+# al. 2022, arXiv:2204.06507, of the k-th one).
+NEIGHBOURS = (1, 2, 5, 10, 20)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +97,12 @@ class Reference:
         answer[rows >= 0] = values[rows[rows >= 0]]
         return answer
 
+    def loneliness(self, points: Floats, threads: int = 1) -> Floats:
+        """Return how lonely the places of new proteins are, see :func:`loneliness`."""
+        known = self.points[self.calibration_rows]
+        own, label = np.full(len(points), -1), np.zeros(len(known), dtype=np.int64)
+        return loneliness(points, own, known, label, threads)
+
     def look(self, points: Any, threads: int = 1) -> Look:
         """Return how far points are from known proteins of other clusters. Decision 1005."""
         queries = singles(points)
@@ -144,25 +153,47 @@ def p_values(held: Floats, far: Floats) -> Floats:
     )
 
 
-def distance_apart(
-    queries: Floats, own: Strings, points: Floats, label: Strings, threads: int = 1
+def distances_apart(
+    queries: Floats,
+    own: Integers,
+    points: Floats,
+    label: Integers,
+    threads: int = 1,
+    turns: tuple[int, ...] = (1,),
 ) -> Floats:
-    """Return the distance of each query to the nearest point of another label; NaN without one."""
-    answer = np.full(len(queries), np.nan)
-    code, _ = encode_clusters(np.concatenate([own, label]))
-    own_code, code = code[: len(own)], code[len(own) :]
+    """Return the distances of each query to points of another label: to those of some turns.
+
+    The nearest is of turn 1. Where there are fewer that to the last of them; NaN without one.
+    """
+    answer = np.full((len(queries), len(turns)), np.nan)
     index, rows = Index(points), np.arange(len(queries))
-    n_neighbours = min(FIRST_NEIGHBOURS, len(points))
-    while len(rows):
+    n_neighbours = FIRST_NEIGHBOURS + max(turns)
+    while len(rows) and len(points):
+        n_neighbours = min(n_neighbours, len(points))
         found = index.nearest(queries[rows], n_neighbours, threads)
-        is_other = code[found.place] != own_code[rows, None]
-        has_other = is_other.any(axis=1)
-        answer[rows[has_other]] = found.distance[has_other, is_other.argmax(axis=1)[has_other]]
-        rows = rows[~has_other]
+        is_other = label[found.place] != own[rows, None]
+        others = np.argsort(~is_other, axis=1, kind="stable")
+        distance, n_others = np.take_along_axis(found.distance, others, 1), is_other.sum(axis=1)
+        place = np.minimum(np.array(turns), np.maximum(n_others, 1)[:, None]) - 1
+        is_done = (n_others >= max(turns)) | ((n_neighbours == len(points)) & (n_others > 0))
+        answer[rows[is_done]] = np.take_along_axis(distance, place, 1)[is_done]
         if n_neighbours == len(points):
             break
-        n_neighbours = min(4 * n_neighbours, len(points))
+        rows, n_neighbours = rows[~is_done], 4 * n_neighbours
     return answer
+
+
+def loneliness(
+    queries: Floats, own: Integers, points: Floats, label: Integers, threads: int = 1
+) -> Floats:
+    """Return the distances by direction alone to `NEIGHBOURS` of other labels."""
+    return distances_apart(
+        _directions(queries), own, _directions(points), label, threads, NEIGHBOURS
+    )
+
+
+def _directions(points: Floats) -> Floats:
+    return singles(points / np.maximum(np.linalg.norm(points, axis=1, keepdims=True), ROUNDING))
 
 
 def build(
@@ -183,7 +214,8 @@ def build(
     own = np.full(len(kept), np.nan)
     known, families = placed[calibrates], cluster[kept][calibrates]
     if len(known):
-        own[calibrates] = distance_apart(known, families, known, families, threads)
+        code, _ = encode_clusters(families)
+        own[calibrates] = distances_apart(known, code, known, code, threads)[:, 0]
     if training is not None:
         training = singles(training[np.isfinite(training).all(axis=1)])
         training = training[np.lexsort(training.T[::-1])]

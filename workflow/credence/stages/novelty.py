@@ -14,7 +14,7 @@ from credence.evaluation.bands import Seen, band_of
 from credence.lists.held_out import STEPS, HeldOut
 from credence.novelty import detector as detectors
 from credence.novelty.detector import Detector, evidence_of, foils_of, known_kind, odds_of
-from credence.novelty.reference import Look, Reference, build, distance_apart
+from credence.novelty.reference import Look, Reference, build, distances_apart, loneliness
 from credence.novelty.space import PROTEINS_AT_ONCE
 from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Strings, is_among
 from credence.problems import Problem, raise_any, refuse
@@ -182,15 +182,17 @@ def _detector(
         others = np.concatenate([code[len(texts) :], np.full(len(known.texts) - n, -1)])
         apart = code[: len(texts)], others
         close = known.closest(texts, apart, threads)
-        places = distance_apart(
-            reference.space.of_sequences(texts, threads), own_label, points, label, threads
-        )
-        return _seen(texts, close, known.profile_scores(texts, apart, threads), places)
+        placed = apart[0], points, others[:n], threads
+        places = reference.space.of_sequences(texts, threads)
+        distance = distances_apart(places, *placed), loneliness(places, *placed)
+        return _seen(texts, close, known.profile_scores(texts, apart, threads), *distance)
 
     texts, class_name = known.texts[:n][chosen], reference.class_name[rows]
     apart = known.family[:n][chosen], known.family
     of_profiles = known.profile_scores(texts, apart, threads)
-    evidence = _seen(texts, own.take(chosen), of_profiles, distance[chosen])
+    code, _ = encode_clusters(cluster)
+    lonely = loneliness(points[chosen], code[chosen], points, code, threads)
+    evidence = _seen(texts, own.take(chosen), of_profiles, distance[chosen], lonely)
     made = foils_of(texts, ids[chosen])
     of_all = seen(np.concatenate([*made.values()]), cluster, np.tile(names, len(made)))
     parts = zip(made, np.split(of_all, len(made)), strict=True)
@@ -213,7 +215,10 @@ def _detector(
     return detectors.learn(evidence, names, foils)
 
 
-def _seen(texts: Strings, close: Closest, profiles: Floats, distance: Floats) -> Floats:
+def _seen(
+    texts: Strings, close: Closest, profiles: Floats, distance: Floats, lonely: Floats
+) -> Floats:
+    distance = np.column_stack([distance, lonely])
     return evidence_of(texts, close.scores, profiles, close.identity, close.coverage, distance)
 
 
@@ -264,12 +269,13 @@ def look_at(file: NoveltyFile, points: Floats, sequences: Strings, threads: int 
         return look
     found, stands = file.detector, np.zeros(len(points), dtype=np.bool_)
     p, far, kind, least = np.full((4, len(points)), np.nan)
+    lonely = file.reference.loneliness(points[placed], threads)
     for start in range(0, len(placed), PROTEINS_AT_ONCE):
         block = np.arange(start, min(start + PROTEINS_AT_ONCE, len(placed)))
         rows = placed[block]
         texts = sequences[rows]
         profiles = file.known.profile_scores(texts, threads=threads)
-        evidence = _seen(texts, close.take(block), profiles, look.distance[rows])
+        evidence = _seen(texts, close.take(block), profiles, look.distance[rows], lonely[block])
         p[rows], far[rows] = found.p_values(evidence), found.far(evidence)
     odds = odds_of(far[placed], found.slope, found.offset, len(found.held))
     stands[placed[_one_of_each(sequences[placed], threads)]] = True

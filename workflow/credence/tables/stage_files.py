@@ -477,7 +477,7 @@ def _require_shapes(file: NoveltyFile) -> None:
 
 
 NOVELTY = Signed(
-    "credence/novelty/4", NoveltyFile, "Make it again: credence novelty.", _require_shapes
+    "credence/novelty/5", NoveltyFile, "Make it again: credence novelty.", _require_shapes
 )
 
 
