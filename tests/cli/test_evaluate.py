@@ -184,7 +184,7 @@ def test_what_was_fitted_apart_on_something_else_is_refused(
         ),
         ("--folds", "5", "--clusters", "clusters.tsv", "--held-out", "five.json"): (
             "five.json: it is of other proteins, classes, weights or clusters than those "
-            f"judged here. {again}"
+            f"given here. {again}"
         ),
         ("--folds", "5", "--held-out", "cut.json"): (
             f"cut.json, line 13: this is not JSON, or not the whole of it: "

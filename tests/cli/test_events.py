@@ -113,6 +113,11 @@ def test_what_a_fit_says_of_proteins_held_out_is_agreed_with(
     capsys.readouterr()
     assert events("--calibration", "own.json", "--held-out", "h.json") == 2
     assert capsys.readouterr().err.startswith("h.json: folds is 5 in it, and 3 here. ")
+    assert run_command_line([*fit[:-1], "platt", "--draws", "0", "--out", "platt.json"]) == 0
+    capsys.readouterr()
+    assert events("--calibration", "platt.json", "--folds", "5", "--held-out", "h.json") == 2
+    what = "h.json: it is of the method isotonic, and here of platt. Leave it out, or "
+    assert capsys.readouterr().err.startswith(what)
 
 
 NAMES = ("predicted_class", "two_best", "tail")

@@ -215,7 +215,7 @@ def _class_columns(step: ReleaseStep) -> dict[str, list[Any]]:
                 "composition", "composition_lower", "composition_upper",
             ):  # fmt: skip
                 row[f"{word}_{key}"] = math.nan if change is None else getattr(change, key)
-        rows.append(row | {"said": entry.sentence})
+        rows.append(row | {"sentence": entry.sentence})
     return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
 
 

@@ -507,10 +507,10 @@ def read_held_out_file(
     """Return what a method says of these proteins; refuse other proteins and other methods."""
     file, where = HELD_OUT.read(path), str(path)
     if methods is not None and file.method not in methods:
-        what = f"{file.method!r} is not judged here."
-        raise refuse(where, what, "Give its calibration too, or leave it out.")
+        what = f"it is of the method {file.method!r}, and here of {', '.join(sorted(methods))}."
+        raise refuse(where, what, "Leave it out, or give a calibration of that method.")
     if file.set != labelled_digest(labelled):
-        what = "it is of other proteins, classes, weights or clusters than those judged here."
+        what = "it is of other proteins, classes, weights or clusters than those given here."
         raise refuse(where, what, HELD_OUT.again)
     for name, value in facts.items():
         if (own := file.facts.get(name, np.nan)) != value:
