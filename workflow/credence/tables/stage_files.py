@@ -507,7 +507,7 @@ def read_held_out_file(
     """Return what a method says of these proteins; refuse other proteins and other methods."""
     file, where = HELD_OUT.read(path), str(path)
     if methods is not None and file.method not in methods:
-        what = f"it is of the method {file.method!r}, and here of {', '.join(sorted(methods))}."
+        what = f"it is of the method {file.method}, and here of {', '.join(sorted(methods))}."
         raise refuse(where, what, "Leave it out, or give a calibration of that method.")
     if file.set != labelled_digest(labelled):
         what = "it is of other proteins, classes, weights or clusters than those given here."
