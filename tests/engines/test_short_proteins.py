@@ -110,3 +110,25 @@ def test_clusters_covered_on_both_sides_leave_a_domain_apart_from_its_whole() ->
     assert one.tolist() == ["whole"] * 4
     both = build_engine("mmseqs", Thresholds(both_sides=True)).cluster(proteins).cluster
     assert both.tolist() == ["whole", "whole", "domain", "peptide"]
+
+
+def test_a_crowd_that_fills_all_lists_does_not_hide_who_is_in_two_families(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(2)
+    crowd, other = (codes("".join(rng.choice(RESIDUES, size))) for size in (100, 250))
+    many = [written(mutated(crowd, 0.8, rng)) for _ in range(150)]
+    few = [written(mutated(other, 0.8, rng)) for _ in range(16)]
+    both = written(mutated(crowd, 0.52, rng)) + written(mutated(other, 0.8, rng))
+    found = distinct(np.array([*many, *few, both], dtype=object))
+    monkeypatch.setattr(mmseqs, "MOST_HITS", 20)
+    monkeypatch.setattr(mmseqs, "START", 0.0)  # a search for each length, as in large sets
+    monkeypatch.setattr(candidates, "CROWD", 50)
+
+    def n_components() -> int:
+        pairs = MmseqsFinder(most_cells=0.0).among(found.texts, Thresholds().looser())
+        return len(set(components(len(found.texts), pairs.first, pairs.second).tolist()))
+
+    assert n_components() == 1
+    monkeypatch.setattr(candidates, "CROWD", 10_000)
+    assert n_components() == 2

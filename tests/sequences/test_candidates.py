@@ -42,7 +42,7 @@ def piece(
 def pairs_of(n_texts: int) -> candidates.Search:
     """Return a search that proposes every pair of what is searched again."""
 
-    def again(rows: np.ndarray) -> list[candidates.Piece]:
+    def again(rows: np.ndarray, *_: object) -> list[candidates.Piece]:
         first, second = every_pair(n_texts)
         kept = np.isin(first, rows) | np.isin(second, rows)
         return piece(first[kept], second[kept])
@@ -50,7 +50,7 @@ def pairs_of(n_texts: int) -> candidates.Search:
     return again
 
 
-def nothing_more(rows: np.ndarray) -> list[candidates.Piece]:
+def nothing_more(rows: np.ndarray, *_: object) -> list[candidates.Piece]:
     return []
 
 
@@ -203,7 +203,7 @@ def test_what_stayed_small_is_searched_for_again_and_nothing_else(
     first, second = every_pair(len(texts))
     asked = []
 
-    def again(rows: np.ndarray) -> list[candidates.Piece]:
+    def again(rows: np.ndarray, *_: object) -> list[candidates.Piece]:
         asked.append(rows.tolist())
         return pairs_of(len(texts))(rows)
 
@@ -217,6 +217,37 @@ def test_what_stayed_small_is_searched_for_again_and_nothing_else(
     )
     assert partition(len(texts), found) == expected
     assert asked == [np.setdiff1d(np.arange(len(texts)), large).tolist()]
+
+
+def test_some_of_a_crowd_are_searched_for_with_a_list_that_holds_all_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(candidates, "SMALL", 1)
+    monkeypatch.setattr(candidates, "CROWD", 5)
+    monkeypatch.setattr(candidates, "ONE_IN", 3)
+    texts = world(n_families=3, size=8)
+    expected = partition(len(texts), exact(texts))
+    first, second = every_pair(len(texts))
+    asked = []
+
+    def again(small: np.ndarray, crowded: np.ndarray, size: int) -> list[candidates.Piece]:
+        asked.append((small.tolist(), crowded.tolist(), size))
+        kept = np.isin(first, crowded) | np.isin(second, crowded)
+        return piece(first[kept], second[kept])
+
+    # Of each family the last by length is lost at first, with a partner so that none is small.
+    home = np.array(expected)
+    crowds = [np.flatnonzero(home == one) for one in np.unique(home)]
+    assert all(len(crowd) > 7 for crowd in crowds)
+    lost = np.concatenate([crowd[-2:] for crowd in crowds])
+    is_met = np.isin(first, lost) == np.isin(second, lost)
+    found = Candidates(Library(texts), LOOSER).connect(
+        no_pairs(), piece(first[is_met], second[is_met]), again
+    )
+    assert partition(len(texts), found) == expected
+    sizes = [len(crowd) - 2 for crowd in crowds]
+    every_third = np.sort(np.concatenate([crowd[:-2][::3] for crowd in crowds]))
+    assert asked == [([], every_third.tolist(), max(sizes))]
 
 
 def test_no_candidates_leave_near_copies_together_and_nothing_else() -> None:
@@ -250,7 +281,7 @@ def test_the_second_search_may_be_the_first_that_finds_anything() -> None:
     texts = np.array([written(mutated(ancestor, 0.8, rng)) for _ in range(2)], dtype=object)
     texts = distinct(texts).texts
     both = piece(np.array([0]), np.array([1]))
-    found = Candidates(Library(texts), LOOSER).connect(no_pairs(), [], lambda rows: both)
+    found = Candidates(Library(texts), LOOSER).connect(no_pairs(), [], lambda *_: both)
     assert (found.first.tolist(), found.second.tolist()) == ([0], [1])
 
 
@@ -286,6 +317,6 @@ def test_a_relative_that_no_search_proposes_is_met_by_way_of_what_is_alike_to_bo
     assert library.align([(1, 2)]).at(LOOSER).all()
     assert not library.align([(0, 1), (0, 2)]).at(LOOSER).any()
     found = Candidates(library, LOOSER).connect(
-        no_pairs(), piece(first, second), lambda rows: piece(first, second)
+        no_pairs(), piece(first, second), lambda *_: piece(first, second)
     )
     assert (found.first.tolist(), found.second.tolist()) == ([1], [2])

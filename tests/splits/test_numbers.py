@@ -87,7 +87,7 @@ def test_candidates_connect_what_they_did(known: Known) -> None:
     first, second = np.triu_indices(len(library.texts), 1)
     promise = library.scores(first, second) * 0.8
 
-    def again(rows: np.ndarray) -> list[Piece]:
+    def again(rows: np.ndarray, *_: object) -> list[Piece]:
         kept = np.isin(first, rows)
         return [lambda: (first[kept], second[kept], promise[kept])]
 

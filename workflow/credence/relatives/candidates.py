@@ -4,7 +4,8 @@ Candidates are scored exactly here, piece by piece (decision 0515), and the best
 component are aligned, in the order of their scores, while they lead to another component.
 Near copies stand behind one representative meanwhile, and a member may have a relative that
 its representative has not. So all members of components that stayed small are searched for
-again (decision 0509); what is small still is compared with what those alike to it are alike
+again (decision 0509), and some of those that became so large that they fill each other's lists
+(decision 0518); what is small still is compared with what those alike to it are alike
 to (decision 0510); and all members of two components that are alike beyond chance are compared
 (decision 0517).
 """
@@ -36,6 +37,9 @@ FEW, MANY = (1, 2, 4), (1, 2, 4, 8, 16)
 MOST = (1, 2, 4, 8, 16, 32, 64, 128)
 WITHOUT_END = tuple(1 << place for place in range(48))
 SMALL = 12  # members of a component that are searched for again
+# A component of more may fill a member's list of candidates: one member in so many is searched for
+# again, with a list that holds all of it.
+CROWD, ONE_IN = 150, 20
 # Promise per residue of the shorter one from which on candidates are aligned unscored.
 PROMISING, ROUNDS_OF_PROMISE = 0.6, 6
 # A promise is another program's score; by so much it is above what chance explains.
@@ -43,7 +47,8 @@ MARGIN_OVER_CHANCE = 1.25
 # Reads the candidates of a piece: rows of the lower and the higher one, sorted, each pair once,
 # and what another program promises of their score.
 Piece = Callable[[], tuple[Integers, Integers, Integers | Floats]]
-Search = Callable[[Integers], Sequence[Piece]]
+# Searches for the first rows, and for the second with so many more candidates of each.
+Search = Callable[[Integers, Integers, int], Sequence[Piece]]
 # Of each such member so many are looked at by way of others, those with most of these first.
 MOST_BEYOND, ROWS_AT_ONCE = 100, 1_000
 # Components are compared in full where at most so many pairs of members come on each pair that
@@ -95,9 +100,12 @@ class Candidates:
         """Return pairs that connect all relatives, with those that a second search connects."""
         edges = [begun]
         component = self._component(edges)
-        is_small = np.bincount(component)[component] <= SMALL
-        if is_small.any():
-            every = together([alike, *self._more(edges, is_small, pieces, again)])
+        size = np.bincount(component)[component]
+        is_small = size <= SMALL
+        crowded = np.flatnonzero((size > CROWD) & (n_equal_before(component) % ONE_IN == 0))
+        if is_small.any() or len(crowded):
+            searches = again(np.flatnonzero(is_small), crowded, int(size.max()))
+            every = together([alike, *self._more(edges, is_small, pieces, searches)])
             edges.append(self._joining(edges, every, MANY))
             beyond = self._beyond(edges, every)
             edges.append(self._joining(edges, beyond, MANY))
@@ -139,7 +147,11 @@ class Candidates:
         return self._joining([no_pairs()], alike, WITHOUT_END)
 
     def _more(
-        self, edges: list[Pairs], is_small: Booleans, pieces: Sequence[Piece], again: Search
+        self,
+        edges: list[Pairs],
+        is_small: Booleans,
+        pieces: Sequence[Piece],
+        searches: Sequence[Piece],
     ) -> Iterator[Alike]:
         """Yield those alike among candidates that were none before."""
         width, known = len(self.library.texts), [np.empty(0, dtype=np.int64)]
@@ -148,7 +160,7 @@ class Candidates:
             kept = is_small[first] | is_small[second]
             known.append(first[kept] * width + second[kept])
         met = each_once(np.concatenate(known))
-        for piece in again(np.flatnonzero(is_small)):
+        for piece in searches:
             first, second = self._apart(edges, *piece()[:2])
             new = np.setdiff1d(first * width + second, met, assume_unique=True)
             met = each_once(np.concatenate([met, new]))

@@ -75,6 +75,7 @@ class Search(NamedTuple):
     sensitivity: float
     shortest: int  # Least number of residues of a sequence that may be found
     more: tuple[str, ...] = ()  # Further options
+    more_hits: int = 0  # Candidates of each, beyond the usual
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,8 @@ class Mmseqs:
             self._run(words)
         least = str(int(programs.diagonal_needed(np.array(search.shortest))))
         words = ["prefilter", *names, "piece", "-k", "5", "-s", str(search.sensitivity)]
-        words += ["--max-seqs", str(MOST_HITS), "--min-ungapped-score", least]
+        hits = str(MOST_HITS + search.more_hits)
+        words += ["--max-seqs", hits, "--min-ungapped-score", least]
         self._run([*words, *search.more])
         self._run(["createtsv", *names, "piece", "piece.tsv"])
         first, second, diagonals = programs.candidates_of(self.folder / "piece.tsv", lengths)
@@ -237,8 +239,12 @@ class MmseqsFinder:
             }
             return pieces.divided(step, makers)  # type: ignore[return-value]
 
-        def again(rows: Integers) -> list[Piece]:
-            return searched("again", _searches(REACHES_AGAIN, library, rows, everyone))
+        def again(rows: Integers, crowded: Integers, more_hits: int) -> list[Piece]:
+            # Shorter ones search by themselves, as at first.
+            others = _searches(REACHES, library, crowded, rest, longer=True)
+            with_more = (search._replace(more_hits=more_hits) for search in others)
+            first = _searches(REACHES_AGAIN, library, rows, everyone)
+            return searched("again", chain(first, with_more))
 
         def prepared() -> tuple[NDArray[Any], ...]:
             """Return near copies, with who stands for them, and residues that are hidden."""
