@@ -192,6 +192,7 @@ def test_confidences_move_by_what_did_not_hold_at_their_distance(
     from credence.stages.novelty import seen_of
     from credence.tables.stage_files import read_calibration
 
+    monkeypatch.setattr(detectors, "LEAST_POWER", 1.1)  # so that distance alone moves them
     assert call("--proteins", "world/proteins.fasta", "--out", "novelty.json") == 0
     words = annotate("--proteins", "world/use.fasta")
     assert run_command_line(words) == 0
@@ -229,9 +230,8 @@ def test_confidences_move_by_what_did_not_hold_at_their_distance(
     for name in ("confidence", "lower", "upper"):
         first, last = (pd.to_numeric(one[name], errors="coerce") for one in (before, after))
         moved = is_next & (first < 1.0).to_numpy()  # with six digits, 1 may be less
-        kind = pd.to_numeric(before["known_kind"])[moved] if name != "upper" else 1.0
-        odds = first[moved] / kind / (1 - first[moved] / kind) / np.e
-        np.testing.assert_allclose(last[moved], odds / (1 + odds) * kind, atol=3e-6)
+        odds = first[moved] / (1 - first[moved]) / np.e
+        np.testing.assert_allclose(last[moved], odds / (1 + odds), atol=3e-6)
         assert moved.any()
         kept = ~is_next & ~(is_far & (name == "lower"))
         np.testing.assert_array_equal(first[kept], last[kept])

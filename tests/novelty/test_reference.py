@@ -76,21 +76,26 @@ def test_distances_to_other_families_are_those_of_the_slow_twin() -> None:
     np.testing.assert_allclose(found, slow(points, family.tolist()), rtol=1e-12)
 
 
-def test_a_place_is_lonely_by_its_direction_and_by_neighbours_of_other_labels() -> None:
+def test_a_protein_is_lonely_by_the_direction_of_its_residues_among_other_labels() -> None:
     rng = np.random.default_rng(2)
     family = np.repeat([0, 1, 2, 3], [60, 3, 14, 1])
-    points = rng.normal(size=(78, 4)).astype(np.float32).astype(float)
-    unit = np.array([point / np.sqrt(sum(point**2)) for point in points], dtype=np.float32)
+    letters = list("ACDEFGHIKLMNPQRSTVWY")
+    texts = names(["".join(rng.choice(letters, 60 + row)) + "XB" for row in range(78)])
+    shares = np.array(
+        [[np.sqrt(text.count(one) / (len(text) - 2)) for one in letters] for text in texts]
+    )
+    places = (shares - shares.mean(axis=0)) / shares.std(axis=0)
+    unit = np.array([place / np.sqrt(sum(place**2)) for place in places])
     expected = []
-    for own, place in zip(family, unit.astype(float), strict=True):
-        others = zip(unit.astype(float), family, strict=True)
+    for own, place in zip(family, unit, strict=True):
+        others = zip(unit, family, strict=True)
         far = sorted(np.sqrt(sum((place - other) ** 2)) for other, label in others if label != own)
         expected.append([far[min(turn, len(far)) - 1] for turn in (1, 2, 5, 10, 20)])
-    found = loneliness(points * 3.0, family, points, family)
     # The first family has 18 others: there the last of them is the twentieth.
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
-    assert np.isnan(loneliness(points[:2], family[:2], points[:60], family[:60])).all()
-    assert np.isfinite(loneliness(points[:1] * 0.0, family[:1], points, family)).all()
+    np.testing.assert_allclose(loneliness(texts, family, texts, family), expected, rtol=1e-6)
+    assert np.isnan(loneliness(texts[:2], family[:2], texts[:60], family[:60])).all()
+    alike = names(["ACDEFGHIKLMNPQRSTVWY"] * 3)
+    assert (loneliness(alike[:1], family[:1], alike, np.array([1, 2, 3])) == 0.0).all()
 
 
 def test_one_family_alone_gives_no_scale() -> None:

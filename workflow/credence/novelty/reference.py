@@ -10,15 +10,15 @@ import numpy as np
 
 from credence.draws import encode_clusters, keys_of, uniform
 from credence.novelty.neighbours import Index, singles
-from credence.novelty.space import Space
+from credence.novelty.space import Space, residue_shares
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.records import PackedFloats, Stored
 
 ROUNDING = 1e-9  # of a share
 STREAM = "who stands for a family"
 FIRST_NEIGHBOURS = 16  # beyond those needed, before a protein's own cluster is looked through
-# Whose distances by direction alone are looked at: a place is as strange as it is lonely (Sun et
-# al. 2022, arXiv:2204.06507, of the k-th one).
+# Whose distances are looked at: a place is as strange as it is lonely (Sun et al. 2022,
+# arXiv:2204.06507, of the k-th one).
 NEIGHBOURS = (1, 2, 5, 10, 20)
 
 
@@ -96,12 +96,6 @@ class Reference:
         rows = np.array([row_of.get(id_, -1) for id_ in ids], dtype=np.int64)
         answer[rows >= 0] = values[rows[rows >= 0]]
         return answer
-
-    def loneliness(self, points: Floats, threads: int = 1) -> Floats:
-        """Return how lonely the places of new proteins are, see :func:`loneliness`."""
-        known = self.points[self.calibration_rows]
-        own, label = np.full(len(points), -1), np.zeros(len(known), dtype=np.int64)
-        return loneliness(points, own, known, label, threads)
 
     def look(self, points: Any, threads: int = 1) -> Look:
         """Return how far points are from known proteins of other clusters. Decision 1005."""
@@ -184,16 +178,24 @@ def distances_apart(
 
 
 def loneliness(
-    queries: Floats, own: Integers, points: Floats, label: Integers, threads: int = 1
+    sequences: Strings, own: Integers, known: Strings, label: Integers, threads: int = 1
 ) -> Floats:
-    """Return the distances by direction alone to `NEIGHBOURS` of other labels."""
-    return distances_apart(
-        _directions(queries), own, _directions(points), label, threads, NEIGHBOURS
-    )
+    """Return the distances of proteins to `NEIGHBOURS` of other labels, by their residues.
 
+    By the direction alone in which shares of residues, in standard deviations of those known,
+    differ from these. Of axes that are learnt from known proteins others lie elsewhere
+    (decision 1027).
+    """
+    shares = residue_shares(known)
+    centre, spread = shares.mean(axis=0), np.maximum(shares.std(axis=0), ROUNDING)
 
-def _directions(points: Floats) -> Floats:
-    return singles(points / np.maximum(np.linalg.norm(points, axis=1, keepdims=True), ROUNDING))
+    def directions(shares: Floats) -> Floats:
+        place = (shares - centre) / spread
+        length = np.linalg.norm(place, axis=1, keepdims=True)
+        return singles(place / np.maximum(length, ROUNDING))
+
+    queries, points = directions(residue_shares(sequences)), directions(shares)
+    return distances_apart(queries, own, points, label, threads, NEIGHBOURS)
 
 
 def build(

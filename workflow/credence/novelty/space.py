@@ -31,6 +31,23 @@ HYDROPATHY = np.array([ProtParamData.kd[letter] for letter in RESIDUES])
 INSTABILITY = np.array([[ProtParamData.DIWV[one][two] for two in RESIDUES] for one in RESIDUES])
 
 
+def _residues(sequences: Strings) -> tuple[NDArray[np.uint8], Integers, Integers]:
+    """Return the twenty residues of proteins one after the other, whose each is, and counts."""
+    raw, protein = one_array(sequences)
+    letter = KINDS[1].letters()[raw]
+    is_residue = letter != NO_LETTER
+    letter, protein = letter[is_residue], protein[is_residue]
+    shape = len(sequences), len(RESIDUES)
+    count = np.bincount(protein * shape[1] + letter, minlength=shape[0] * shape[1])
+    return letter, protein, count.reshape(shape)
+
+
+def residue_shares(sequences: Strings) -> Floats:
+    """Return the square root of the share of each of the twenty residues."""
+    count = _residues(sequences)[2]
+    return np.asarray(np.sqrt(count / np.maximum(count.sum(axis=1, keepdims=True), 1)))
+
+
 def chemistry(sequences: Strings) -> Floats:
     """Return length and chemistry of each protein, columns as in `CHEMISTRY`.
 
@@ -38,13 +55,7 @@ def chemistry(sequences: Strings) -> Floats:
     weight and extinction per residue, the logarithm of the number of all letters. NaN, but for the
     length, where a protein has none of the twenty residues.
     """
-    raw, protein = one_array(sequences)
-    letter = KINDS[1].letters()[raw]
-    is_residue = letter != NO_LETTER
-    letter, protein = letter[is_residue], protein[is_residue]
-    shape = len(sequences), len(RESIDUES)
-    count = np.bincount(protein * shape[1] + letter, minlength=shape[0] * shape[1])
-    count = count.reshape(shape)
+    letter, protein, count = _residues(sequences)
     n = count.sum(axis=1)
     stop = np.cumsum(n)
     column = dict(zip(RESIDUES, count.T, strict=True))

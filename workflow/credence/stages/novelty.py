@@ -182,16 +182,18 @@ def _detector(
         others = np.concatenate([code[len(texts) :], np.full(len(known.texts) - n, -1)])
         apart = code[: len(texts)], others
         close = known.closest(texts, apart, threads)
-        placed = apart[0], points, others[:n], threads
+        labels = apart[0], others[:n]
         places = reference.space.of_sequences(texts, threads)
-        distance = distances_apart(places, *placed), loneliness(places, *placed)
-        return _seen(texts, close, known.profile_scores(texts, apart, threads), *distance)
+        distance = distances_apart(places, labels[0], points, labels[1], threads)
+        lonely = loneliness(texts, labels[0], known.texts[:n], labels[1], threads)
+        profiles = known.profile_scores(texts, apart, threads)
+        return _seen(texts, close, profiles, distance, lonely)
 
     texts, class_name = known.texts[:n][chosen], reference.class_name[rows]
     apart = known.family[:n][chosen], known.family
     of_profiles = known.profile_scores(texts, apart, threads)
     code, _ = encode_clusters(cluster)
-    lonely = loneliness(points[chosen], code[chosen], points, code, threads)
+    lonely = loneliness(texts, code[chosen], known.texts[:n], code, threads)
     evidence = _seen(texts, own.take(chosen), of_profiles, distance[chosen], lonely)
     made = foils_of(texts, ids[chosen])
     of_all = seen(np.concatenate([*made.values()]), cluster, np.tile(names, len(made)))
@@ -269,7 +271,9 @@ def look_at(file: NoveltyFile, points: Floats, sequences: Strings, threads: int 
         return look
     found, stands = file.detector, np.zeros(len(points), dtype=np.bool_)
     p, far, kind, least = np.full((4, len(points)), np.nan)
-    lonely = file.reference.loneliness(points[placed], threads)
+    others = file.known.texts[: len(file.reference.calibration_rows)]
+    labels = np.full(len(placed), -1), np.zeros(len(others), dtype=np.int64)
+    lonely = loneliness(sequences[placed], labels[0], others, labels[1], threads)
     for start in range(0, len(placed), PROTEINS_AT_ONCE):
         block = np.arange(start, min(start + PROTEINS_AT_ONCE, len(placed)))
         rows = placed[block]
