@@ -104,8 +104,8 @@ def evidence_of(
     """Return what is seen of each protein, a row each.
 
     `scores` are those of its alignments with the closest families, best first, and `profiles`
-    those with the profiles of families; `distance` those to known proteins in the space of
-    compositions, a row of them each, NaN where it has no place there.
+    those with the profiles of families; `distance` those to known proteins by what they
+    are made of, a row of them each, NaN where it has no place there.
     """
     length = np.array([*map(len, sequences)], dtype=np.float64)[:, None]
     identity, coverage = np.nan_to_num(identity), np.nan_to_num(coverage)
