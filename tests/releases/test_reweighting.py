@@ -186,15 +186,21 @@ def test_relatives_that_join_a_family_lighten_it_and_that_is_said(sets: SimpleNa
     joining = sets.draw(10, 10, "new")
     joining = replace(joining, cluster=before.cluster[:10].copy())
     n_lighter = int(np.isin(before.cluster, before.cluster[:10]).sum())
-    step = step_of(one_each(before), one_each(sets.joined(before, joining)), "class_only")
+    older, newer = one_each(before), one_each(sets.joined(before, joining))
+    step = step_of(older, newer, "class_only")
     assert step.n_lightened == n_lighter
     assert (
         f"{n_lighter} old proteins weigh less than before: each family counts one, and relatives "
         "joined theirs."
     ) in step.sentences
-    for entry in step.classes:
+    asked = before.predictions.at_scores(np.arange(len(CLASSES)), np.full(len(CLASSES), 5.0))
+    first, second = (
+        side(of, "", "class_only", FitOptions(n_draws=0)).calibration.confidence(asked).value
+        for of in (older, newer)
+    )
+    for entry, is_same in zip(step.classes, first == second, strict=True):
         # A class whose proteins became lighter has changed, be it that none was added to it.
-        assert ("nothing changed" in entry.sentence) == (entry.before == entry.after)
+        assert ("nothing changed" in entry.sentence) == is_same
 
 
 @pytest.mark.parametrize("method", ["cstswa", "platt -> kernel"])
@@ -209,7 +215,8 @@ def test_methods_of_every_kind_can_be_compared(sets: SimpleNamespace, method: st
         assert entry.change is not None
         assert np.isfinite([entry.change.before, entry.change.fixed, entry.change.after]).all()
         assert np.isnan(entry.change.total_lower)
-        assert bool(entry.grid) == (method == "platt -> kernel")
+        # Only class and top score give a confidence at a score.
+        assert np.isnan(entry.score) == (method == "cstswa")
 
 
 def test_a_class_that_shares_a_parameter_moves_without_a_protein_of_its_own(

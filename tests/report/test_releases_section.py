@@ -46,13 +46,8 @@ def change(before: float, fixed: float, after: float, width: float = 0.02) -> Ch
 
 
 def class_change(name: str, moved: Change | None, counts: tuple[int, int]) -> ClassChange:
-    grid = (0.0, 5.0, 10.0)
-    flat = (0.5, 0.6, 0.7)
-    entry = ClassChange(
-        name, counts, counts, counts, counts, (ParameterChange("bandwidth", 0.5, 0.5),),
-        7.0, moved, moved, (0.0, 5.0, 10.0), (1, 9), (2, 3), (1, 19), (2, 3),
-        grid, flat, flat, flat, flat, flat, flat, flat,
-    )  # fmt: skip
+    parameters = (ParameterChange("bandwidth", 0.5, 0.5),)
+    entry = ClassChange(name, counts, counts, counts, counts, parameters, 7.0, moved, moved)
     return replace(entry, sentence=change_sentence(entry, 10.0))
 
 

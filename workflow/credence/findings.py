@@ -433,19 +433,6 @@ class ClassChange:
     score: float
     change: Change | None  # Of the confidence; None without predictions or proteins
     share: Change | None  # Of the share right, whatever the score
-    edges: Numbers  # Bins of the score
-    right_before: Counts  # Predictions per bin
-    wrong_before: Counts
-    right_after: Counts
-    wrong_after: Counts
-    grid: Numbers  # Scores of the curves; none for a method that looks at all scores
-    before: Numbers  # The curve of the older release
-    before_lower: Numbers
-    before_upper: Numbers
-    after: Numbers  # The curve of the newer one
-    after_lower: Numbers
-    after_upper: Numbers
-    fixed: Numbers  # The newer one at the older's class frequencies
     sentence: str = ""  # What a reader has to know
     # Whether its confidences differ, be it that nothing was added to it: where all classes share a
     # parameter, or relatives lightened its proteins.

@@ -264,7 +264,6 @@ def step_sentences(step: ReleaseStep) -> tuple[str, ...]:
     return tuple(parts)
 
 
-N_BINS = 50  # of the scores' histograms
 ROUNDING = 1e-12  # confidences nearer than this are the same
 
 
@@ -281,26 +280,22 @@ def class_changes(
         if at_older.n_samples:
             fixed = for_curves(how.calibrator).fit(at_older)
     three = (older.calibration, fixed, newer.calibration)
+    is_curve = gives_curve(older.calibration) and gives_curve(newer.calibration)
     found = []
     for class_ in range(len(how.class_names)):
-        entry = _described(class_, older, newer, how, fixed, samples[class_])
+        entry = _described(class_, older, newer, how, is_curve)
         if at_older is not None and entry.is_touched:
-            share = share_change(samples[class_], how.options)
-            score, change = _explained(class_, entry, samples[class_], three, newer.labelled, how)
+            own, share = samples[class_], share_change(samples[class_], how.options)
+            score, change = _explained(class_, is_curve, own, three, newer.labelled, how)
             entry = replace(entry, share=share, score=score, change=change)
         found.append(replace(entry, sentence=change_sentence(entry, float(how.scale))))
     return tuple(found)
 
 
 def _described(
-    class_: int,
-    older: ReleaseData,
-    newer: ReleaseData,
-    how: Comparison,
-    fixed: Calibration | None,
-    samples: tuple[ClassSample | None, ...],
+    class_: int, older: ReleaseData, newer: ReleaseData, how: Comparison, is_curve: bool
 ) -> ClassChange:
-    """Return a class with its counts, parameters, histograms and curves in both releases."""
+    """Return a class with its counts and parameters in both releases, and whether it moved."""
     name, both = how.class_names[class_], (older, newer)
     chosen = [
         {
@@ -310,36 +305,15 @@ def _described(
         }
         for release in both
     ]
-    grid: Floats = np.zeros(0)
-    if gives_curve(older.calibration) and gives_curve(newer.calibration):
-        grid = np.linspace(0.0, how.scale, N_GRID)
-    asked = _asked(how, class_, grid)
-    first, second = (release.calibration.confidence(asked) for release in both)
-    ends = _with_ends("before", first) | _with_ends("after", second)
-    curves = {name: tuple(values.tolist()) for name, values in ends.items()}
-    flat = fixed.confidence(asked).value if fixed is not None and len(grid) else np.zeros(0)
-    given = [sample for sample in samples if sample is not None]
-    edges = np.linspace(0.0, given[-1].scale, N_BINS + 1) if given else np.zeros(0)
-    histograms = {}
-    for time, sample in (("before", samples[0]), ("after", samples[2])):
-        for outcome in ("right", "wrong"):
-            score = np.zeros(0)
-            if sample is not None:
-                score = sample.score[sample.is_correct == (outcome == "right")]
-            score = np.clip(score, 0.0, edges[-1]) if given else score
-            counted = np.histogram(score, edges)[0] if given else edges
-            histograms[f"{outcome}_{time}"] = tuple(counted.tolist())
-    counts = {
+    counts: dict[str, Any] = {
         key: tuple(int(release.counts.get(name, {}).get(of, 0)) for release in both)
         for key, of in (("n_predicted", "n"), ("n_correct",) * 2, ("n_clusters",) * 2)
     }
-    if not len(grid) and newer.labelled is not None:
+    asked = _asked(how, class_, np.linspace(0.0, how.scale, N_GRID if is_curve else 0))
+    if not is_curve and newer.labelled is not None:
         predictions = newer.labelled.predictions
         asked = predictions.take(predictions.predicted_class == class_)
-        first, second = (release.calibration.confidence(asked) for release in both)
-    axes = (("edges", edges), ("grid", grid), ("fixed", flat))
-    parts: dict[str, Any] = {**counts, **curves, **histograms}
-    parts |= {name: tuple(values.tolist()) for name, values in axes}
+    first, second = (release.calibration.confidence(asked) for release in both)
     return ClassChange(
         class_name=name,
         n_true=tuple(
@@ -354,7 +328,7 @@ def _described(
         change=None,
         share=None,
         is_moved=not np.allclose(first.value, second.value, 0.0, ROUNDING, equal_nan=True),
-        **parts,
+        **counts,
     )
 
 
@@ -366,7 +340,7 @@ def _asked(how: Comparison, class_: int, scores: Floats) -> Predictions:
 
 def _explained(
     class_: int,
-    entry: ClassChange,
+    is_curve: bool,
     samples: tuple[ClassSample | None, ...],
     three: tuple[Calibration | None, ...],
     labelled: Labelled | None,
@@ -376,7 +350,7 @@ def _explained(
     if samples[0] is None or samples[2] is None or three[1] is None:
         return NONE, None
     calibrations = [one for one in three if one is not None]
-    if entry.grid:
+    if is_curve:
         score = float(np.median(samples[0].score))
         asked, weight = _asked(how, class_, np.array([score])), np.ones(1)
         draws = [draws_at(how.calibrator, sample, score, how.options) for sample in samples]
