@@ -72,6 +72,7 @@ def test_two_releases_give_tables_a_page_and_a_record(
     record = json.loads(Path("r.json").read_text())
     step = from_record(ReleaseStep, record, "r.json")
     assert signed(step) == record
+    assert (step.n_compared, step.n_moved) == (590, (change >= 0.005).sum())
     counted = {entry.outcome: entry.n for entry in step.newer.outcomes if entry.n}
     assert counted == {"exact_repeat": 1, "added": 90}
     page = Path("p.html").read_text()

@@ -18,7 +18,6 @@ from credence.findings import (
     DriftTruth,
     Findings,
     MetricChange,
-    Moved,
     Outcome,
     ParameterChange,
     Provenance,
@@ -76,7 +75,7 @@ def step(name: str = "htj", moved: Change | None = None) -> ReleaseStep:
             class_change("Portal", None, (40, 40)),
         ),
         (MetricChange(None, "nll", "old", 0.4, 0.39, -0.02, 0.01, 100),),
-        120, 30, 0, (Moved("p1", "HTJ", 7.0, 0.6, 0.7, True),), drift,
+        120, 30, 0, drift,
     )  # fmt: skip
     return replace(made, sentences=step_sentences(made))
 

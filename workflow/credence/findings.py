@@ -462,18 +462,6 @@ class MetricChange:
 
 
 @dataclass(frozen=True)
-class Moved:
-    """One protein's confidence before and after."""
-
-    id: str  # The protein and its predicted class
-    predicted_class: str
-    score: float  # NaN where there is none
-    before: float
-    after: float
-    is_new: bool  # Whether it came with the newer release
-
-
-@dataclass(frozen=True)
 class ReleaseStep:
     """From one release to a later one."""
 
@@ -487,7 +475,6 @@ class ReleaseStep:
     n_compared: int = 0  # Proteins compared, and those moved by half a percentage point or more
     n_moved: int = 0
     n_lightened: int = 0  # Old proteins that weigh less now, since relatives joined their families
-    moved: tuple[Moved, ...] = ()  # Those that moved most
     drift: Drift | None = None  # None where there are no new proteins to look at
     sentences: tuple[str, ...] = ()  # What a reader has to know
     schema: str = field(default=STEP_SCHEMA, init=False)

@@ -26,7 +26,7 @@ from credence.draws import cluster_weights
 from credence.evaluation.curves import N_GRID, gives_curve
 from credence.evaluation.describing import parameters_of
 from credence.evaluation.evaluate import cross_fit
-from credence.findings import Change, ClassChange, MetricChange, Moved, ReleaseStep
+from credence.findings import Change, ClassChange, MetricChange, ReleaseStep
 from credence.metrics.metric import BRIER, NLL
 from credence.predictions import Floats, Integers, Labelled, Predictions, Strings, is_among
 from credence.releases.drift import OldSet, class_weights, drawn_means, drift_of, interval
@@ -366,9 +366,6 @@ def _explained(
     return score, change_of(points, draws, how.options)
 
 
-MOST_MOVED = 20  # proteins named on the page
-
-
 def compare(
     older: ReleaseData, newer: ReleaseData, how: Comparison, asked: Predictions | None = None
 ) -> tuple[ReleaseStep, dict[str, Any] | None]:
@@ -392,7 +389,9 @@ def compare(
             "drift": drift_of(known, trove, how.options.level, how.options.n_draws, how.n_signs),
         }
     if proteins is not None:
-        found |= _moved(proteins)
+        change = np.abs(proteins["change"])
+        found["n_compared"] = int((~np.isnan(change)).sum())
+        found["n_moved"] = int((change >= STILL).sum())
     step = ReleaseStep(
         older=older.state,
         newer=newer.state,
@@ -433,18 +432,6 @@ def _proteins(
 
 def _with_ends(name: str, found: Confidence) -> dict[str, Floats]:
     return {name: found.value, f"{name}_lower": found.lower, f"{name}_upper": found.upper}
-
-
-def _moved(proteins: Mapping[str, Any]) -> dict[str, Any]:
-    change = np.abs(proteins["change"])
-    n_moved = int((change >= STILL).sum())
-    names = ("id", "predicted_class", "score", "before", "after", "is_new")
-    rows = zip(*(proteins[name][: min(MOST_MOVED, n_moved)] for name in names), strict=True)
-    moved = tuple(
-        Moved(str(id_), class_, float(score), float(before), float(after), is_new == "yes")
-        for id_, class_, score, before, after, is_new in rows
-    )
-    return {"n_compared": int((~np.isnan(change)).sum()), "n_moved": n_moved, "moved": moved}
 
 
 def _fold(labelled: Labelled) -> Integers:
