@@ -62,8 +62,6 @@ def shift_class(name: str, **changed: float) -> ShiftClass:
         "score_median": 6.8,
         "confidence_before": 0.75,
         "confidence_after": 0.5,
-        "score_before": 8.05,
-        "score_after": NAN,
         "elsewhere": 2.25,
         "elsewhere_lower": 0.5,
         "elsewhere_upper": 6.0,
@@ -86,7 +84,6 @@ def shift_finding(**changed: object) -> ShiftFinding:
             score_median=NAN,
             confidence_before=NAN,
             confidence_after=NAN,
-            score_before=NAN,
         ),
     )
     found = ShiftFinding(

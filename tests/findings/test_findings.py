@@ -82,8 +82,8 @@ def test_records_name_no_clock_host_or_path() -> None:
 def test_what_was_found_of_a_composition_survives_json() -> None:
     nan = float("nan")
     entry = ShiftClass(
-        *("Portal", 0.1, 0.2, 0.15, 0.25, 0.18, 2.0, 7, 6.5, 40.0, 31.5, 6.8, 0.7, 0.8),
-        *(9.1, nan, 2.5, 1.0, 4.0),
+        *("Portal", 0.1, 0.2, 0.15, 0.25, 0.18, 2.0, 7, 6.5, 40.0, 31.5, 6.8, 0.7, nan),
+        *(2.5, 1.0, 4.0),
     )
     curve = ShiftCurve("Portal", (0.0, 1.0), *((0.3, 1 / 3),) * 3)
     shift = ShiftFinding(
@@ -105,7 +105,7 @@ def test_what_was_found_of_a_composition_survives_json() -> None:
     back = from_record(Findings, json.loads(json.dumps(to_record(found), allow_nan=False)))
     assert back.what_if == what_if
     assert repr(back.shifts) == repr((shift,))
-    assert math.isnan(back.shifts[0].classes[0].score_after)
+    assert math.isnan(back.shifts[0].classes[0].confidence_after)
 
 
 def test_damaged_findings_are_refused_and_an_absent_default_is_taken() -> None:

@@ -506,8 +506,6 @@ class ShiftClass:
     score_median: float  # Median score of the calibration proteins predicted; NaN without any
     confidence_before: float  # Confidence there, uncorrected and corrected
     confidence_after: float
-    score_before: float  # From which on confidence stays above 90 %; NaN: nowhere
-    score_after: float
     elsewhere: float  # Expected number of proteins of the class predicted to be of another
     elsewhere_lower: float
     elsewhere_upper: float

@@ -6,17 +6,13 @@ import numpy as np
 
 from credence.calibrators.intervals import tail_levels
 from credence.calibrators.protocol import Calibration, FitOptions
-from credence.composition.adjusted import AdjustedCalibration, bin_middles, smoothed
+from credence.composition.adjusted import AdjustedCalibration, smoothed
 from credence.composition.both_samples import CalibrationSample, UseSample
 from credence.composition.diagnostics import Diagnostics
 from credence.composition.estimate import Composition
-from credence.confidence import least_score
 from credence.draws import cluster_weights
 from credence.findings import ShiftClass, ShiftFinding
 from credence.predictions import Floats
-
-WHEN = ("before", "after")  # of the correction
-ENOUGH = 0.9  # the confidence of which the least score is reported
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,9 +101,9 @@ def summarise_shift(
 
 
 def _by_score(corrected: Corrected) -> dict[str, Floats]:
-    """Return the median score, confidences there and least scores for 90 %, by class."""
+    """Return the median score and the confidences there, by class."""
     predictions = corrected.sample.labelled.predictions
-    names = ("score_median", *(f"{of}_{when}" for of in ("confidence", "score") for when in WHEN))
+    names = ("score_median", "confidence_before", "confidence_after")
     found = {name: np.full(predictions.n_classes, np.nan) for name in names}
     if predictions.top_score is None:
         return found
@@ -115,13 +111,8 @@ def _by_score(corrected: Corrected) -> dict[str, Floats]:
     seen = np.unique(predictions.predicted_class)
     for class_ in seen:
         median[class_] = np.median(predictions.top_score[predictions.predicted_class == class_])
-    if not corrected.by_score:
-        return found
-    grid = bin_middles(predictions.scale)
-    for when, calibration in zip(WHEN, (corrected.plain, corrected.adjusted), strict=True):
+    if corrected.by_score:
         asked = predictions.at_scores(seen, median[seen])
-        found[f"confidence_{when}"][seen] = calibration.confidence(asked).value
-        for class_ in seen.tolist():
-            value = calibration.confidence(predictions.at_scores(class_, grid)).value
-            found[f"score_{when}"][class_] = least_score(grid, value, ENOUGH)
+        found["confidence_before"][seen] = corrected.plain.confidence(asked).value
+        found["confidence_after"][seen] = corrected.adjusted.confidence(asked).value
     return found
