@@ -56,7 +56,6 @@ def shift_class(name: str, **changed: float) -> ShiftClass:
         "applied": 0.23,
         "weight": 0.4,
         "n_predicted": 30,
-        "expected_predicted": 31.5,
         "effective_before": 60.0,
         "effective_after": 41.0,
         "score_median": 6.8,

@@ -82,7 +82,7 @@ def test_records_name_no_clock_host_or_path() -> None:
 def test_what_was_found_of_a_composition_survives_json() -> None:
     nan = float("nan")
     entry = ShiftClass(
-        *("Portal", 0.1, 0.2, 0.15, 0.25, 0.18, 2.0, 7, 6.5, 40.0, 31.5, 6.8, 0.7, nan),
+        *("Portal", 0.1, 0.2, 0.15, 0.25, 0.18, 2.0, 7, 40.0, 31.5, 6.8, 0.7, nan),
         *(2.5, 1.0, 4.0),
     )
     curve = ShiftCurve("Portal", (0.0, 1.0), *((0.3, 1 / 3),) * 3)

@@ -500,7 +500,6 @@ class ShiftClass:
     applied: float  # The share that confidences are corrected for: between those two
     weight: float  # Ratio of the shares; NaN for a class that calibration does not hold
     n_predicted: int  # Proteins of the use-set predicted to be of it
-    expected_predicted: float  # As many as the composition makes one expect
     effective_before: float  # Effective number of calibration proteins predicted, before and after
     effective_after: float
     score_median: float  # Median score of the calibration proteins predicted; NaN without any

@@ -27,9 +27,6 @@ class Diagnostics:
     condition: float  # Condition number of P(predicted | true); ∞ where it is singular
     effective_before: Floats  # Kish's number of proteins per predicted class, before and after
     effective_after: Floats
-    # How often each class is predicted, and how often it should be under the composition.
-    predicted_share: Floats
-    expected_share: Floats
     p_no_shift: float  # Of the test that the classes are predicted as often as in calibration
     # Greatest gap of the distributions of class and score; p that the composition explains it.
     gap: float
@@ -50,10 +47,8 @@ def diagnose(
     labelled = sample.labelled
     mass = sample.score_masses()
     weight = np.nan_to_num(composition.estimated_weight)
-    observed = use.counts / use.n_rows
-    expected = mix(mass, weight)
     no_shift = composition.no_shift or compare_predicted(sample, use)
-    gaps = walk(observed - expected)
+    gaps = walk(use.counts / use.n_rows - mix(mass, weight))
     p_label = np.nan
     if options.n_draws > 1:
         off_walk = np.empty(options.n_draws)
@@ -74,8 +69,6 @@ def diagnose(
         condition=condition,
         effective_before=before,
         effective_after=after,
-        predicted_share=observed.sum(axis=1),
-        expected_share=expected.sum(axis=1),
         p_no_shift=no_shift.p_value,
         gap=gap,
         p_label_shift=p_label,

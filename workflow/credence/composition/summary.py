@@ -64,7 +64,6 @@ def summarise_shift(
         "upper": composition.upper,
         "applied": composition.applied_share,
         "weight": composition.weight,
-        "expected_predicted": seen.expected_share * use.n_rows,
         "effective_before": seen.effective_before,
         "effective_after": seen.effective_after,
         **_by_score(corrected),
