@@ -14,20 +14,17 @@ from credence.report.blocks import Paragraph, TableBlock
 from credence.report.sections import overview, publish
 from credence.report.sections.methods import stacks
 
-NAN = float("nan")
-
 
 def stack_of(findings: Findings) -> StackFinding:
-    classes = findings.results.class_names
     return StackFinding(
         "auto",
         412,
         120,
         0.29,
         (
-            StackMember("class_only", 0.5, 0.0, (0.0,) * len(classes)),
-            StackMember("kernel", 0.31, 0.25, (0.25, *(NAN,) * (len(classes) - 1))),
-            StackMember("trees", 0.3, 0.75, (0.75, *(NAN,) * (len(classes) - 1))),
+            StackMember("class_only", 0.5, 0.0),
+            StackMember("kernel", 0.31, 0.25),
+            StackMember("trees", 0.3, 0.75),
         ),
         {"kernel": 1.0},
         (SkippedCandidate("tswa", "needs the score of every class"),),

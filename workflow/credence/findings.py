@@ -220,7 +220,6 @@ class StackMember:
     method: str
     held_out_nll: float  # Its mean negative log-likelihood on families it had not seen
     weight: float  # Over all classes
-    by_class: Numbers  # The same for each predicted class, in order
     reference: str = ""  # Of the method, from the registry
 
 

@@ -1,6 +1,5 @@
 """The stages `crossfit` and `evaluate`: methods judged in sample and held out."""
 
-import math
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +10,7 @@ from typing import Any, Literal
 
 from credence import __version__, findings
 from credence.calibrators.all_methods import BY_NAME
-from credence.calibrators.auto import AutoCalibration, Mix
+from credence.calibrators.auto import AutoCalibration
 from credence.calibrators.crossfit import folds_by_class
 from credence.calibrators.method_spec import parse_method
 from credence.composition.what_if import what_if_of
@@ -221,20 +220,11 @@ def _in_words(key: str, value: Any) -> str:
 def _stack_finding(name: str, calibration: AutoCalibration) -> findings.StackFinding:
     *members, own = calibration.judged
     full, score_only = calibration.full, calibration.score_only or calibration.full
-
-    def weight(mix: Mix, weights: Sequence[float], member: str) -> float:
-        return float(weights[mix.members.index(member)]) if member in mix.members else 0.0
-
-    by_class = {name: weights.tolist() for name, weights in full.by_class.items()}
-    nothing, found = [math.nan] * len(full.members), []
+    pooled = dict(zip(full.members, full.pooled.tolist(), strict=True))
+    found = []
     for one in members:
-        overall = weight(full, full.pooled.tolist(), one.method)
-        of_classes = (by_class.get(class_, nothing) for class_ in calibration.class_names)
-        own_weights = tuple(weight(full, weights, one.method) for weights in of_classes)
-        reference = BY_NAME[one.method].reference
-        found.append(
-            findings.StackMember(one.method, one.held_out_nll, overall, own_weights, reference)
-        )
+        weight, reference = pooled.get(one.method, 0.0), BY_NAME[one.method].reference
+        found.append(findings.StackMember(one.method, one.held_out_nll, weight, reference))
     alone = dict(zip(score_only.members, score_only.pooled.tolist(), strict=True))
     skipped = tuple(starmap(findings.SkippedCandidate, calibration.skipped.items()))
     numbers = (calibration.n, calibration.n_clusters, own.held_out_nll)
