@@ -22,9 +22,7 @@ NAN = float("nan")
 
 
 def metric(method: str, name: str, value: float) -> MetricValue:
-    return MetricValue(
-        method, None, "held_out", name, value, value - 0.01, value + 0.01, 90, 30, 0, 0
-    )
+    return MetricValue(method, None, "held_out", name, value, value - 0.01, value + 0.01, 90, 30)
 
 
 def difference(method: str, name: str, value: float, reach: float = 0.002) -> Difference:

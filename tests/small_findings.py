@@ -85,17 +85,7 @@ def metrics(method: str, class_name: str | None) -> list[MetricValue]:
         ):
             rows.append(
                 MetricValue(
-                    method,
-                    class_name,
-                    sample,
-                    metric,
-                    value,
-                    value - 0.05,
-                    value + 0.1,
-                    60,
-                    25,
-                    0,
-                    0,
+                    method, class_name, sample, metric, value, value - 0.05, value + 0.1, 60, 25
                 )
             )
     return rows

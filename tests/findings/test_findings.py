@@ -40,7 +40,7 @@ def findings() -> Findings:
         level=0.95,
         confusion=((1, 0), (2, 0)),
         classes=(),
-        metrics=(MetricValue("m", None, "held_out", "nll", 0.1, math.nan, math.nan, 3, 2, 0, 1),),
+        metrics=(MetricValue("m", None, "held_out", "nll", 0.1, math.nan, math.nan, 3, 2),),
         notices=(Notice("ties", "Two.", "A", is_warning=True),),
     )
     method = MethodFinding("m", "A method.", "", (Setting("a", "1"),))

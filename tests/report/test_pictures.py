@@ -95,7 +95,7 @@ def test_the_most_frequent_mistakes_are_named(small: Findings) -> None:
 
 
 def gap(name: str, value: float, lower: float, upper: float) -> MetricValue:
-    return MetricValue("kernel", name, "held_out", "gap", value, lower, upper, 60, 25, 0, 0)
+    return MetricValue("kernel", name, "held_out", "gap", value, lower, upper, 60, 25)
 
 
 def measured(findings: Findings, **results: object) -> Section:

@@ -38,7 +38,7 @@ def split(n_crossing: int = 0, n: int = 400, bound: float = 0.01) -> SplitFindin
 
 def gap(class_name: str | None, lower: float, upper: float) -> MetricValue:
     middle = (lower + upper) / 2
-    return MetricValue("kernel", class_name, "held_out", "gap", middle, lower, upper, 60, 25, 0, 0)
+    return MetricValue("kernel", class_name, "held_out", "gap", middle, lower, upper, 60, 25)
 
 
 def against_class(lower: float, upper: float) -> Difference:

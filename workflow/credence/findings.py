@@ -144,8 +144,6 @@ class MetricValue:
     upper: float
     n: int  # Proteins and clusters measured
     n_clusters: int
-    n_excluded: int  # Proteins left out because the method gives them no confidence
-    n_clipped: int  # Confidences within 1e-15 of 0 or 1
 
 
 @dataclass(frozen=True)

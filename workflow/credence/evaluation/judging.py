@@ -15,7 +15,6 @@ from credence.evaluation import measures as measuring
 from credence.evaluation.measures import Drawing, Measures, Scatter
 from credence.evaluation.ratios import MIN_CLUSTERS
 from credence.findings import Difference, MetricValue, NoiseFloor
-from credence.metrics import metric as pointwise
 from credence.metrics.all_metrics import BY_NAME, METRICS
 from credence.metrics.metric import Judged, Metric
 from credence.predictions import Booleans, Floats, Integers, Labelled
@@ -242,11 +241,7 @@ class Judge:
         self, of: _Outcome, number: int, class_name: str | None, chance: Mapping[Floor, float]
     ) -> list[MetricValue]:
         """Return the metrics of one method, sample and block."""
-        rows = np.full(len(self.block), True) if number < 0 else self.block == number
-        n_clipped = int(pointwise.is_clipped(of.stated.confidence[rows & of.known]).sum())
-        n_units = int(of.n_units[number])
-        counts = (int(of.n[number]), n_units, int((rows & ~of.known).sum()), n_clipped)
-        found = []
+        n, n_units, found = int(of.n[number]), int(of.n_units[number]), []
         for metric in METRICS:
             if not _is_defined(metric, class_name, of):
                 continue
@@ -256,7 +251,7 @@ class Judge:
                 lower, upper = interval_of(metric, of.measures, number, self.options.level, floor)
             where = (of.key[0], class_name, of.key[1], metric.name)
             value = float(of.measures.value[metric.name][number])
-            found.append(MetricValue(*where, value, lower, upper, *counts))
+            found.append(MetricValue(*where, value, lower, upper, n, n_units))
         return found
 
     def differences(
