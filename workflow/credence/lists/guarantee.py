@@ -37,7 +37,6 @@ class Guarantee:
 
     threshold: float  # NaN where there is none
     n_families: int  # Families let through; 0 where there is none
-    n_wrong: int
     # Where there is no threshold: how many more families, all of them right, would give one.
     n_more: int
 
@@ -96,12 +95,12 @@ def guaranteed(coins: Coins, error: float, certainty: float) -> Guarantee:
     n, wrong = coins.n_families, coins.n_wrong
     passed = _walk(n, wrong, error, certainty)
     if passed >= 0:
-        return Guarantee(float(coins.threshold[passed]), int(n[passed]), int(wrong[passed]), 0)
+        return Guarantee(float(coins.threshold[passed]), int(n[passed]), 0)
     n_more = max(int((least_families(wrong, error, (1.0 - certainty) / MOST_STARTS) - n).min()), 1)
     # At a threshold between two starts a small p-value is not enough.
     while _walk(n + n_more, wrong, error, certainty) < 0:
         n_more += 1 + n_more // 10
-    return Guarantee(float("nan"), 0, 0, n_more)
+    return Guarantee(float("nan"), 0, n_more)
 
 
 def _walk(n: Integers, wrong: Integers, error: float, certainty: float) -> int:
