@@ -100,7 +100,6 @@ def make(class_names: tuple[str, str, str]) -> Findings:
         n_samples=120,
         n_clusters=50,
         n_correct=90,
-        n_ties=1,
         n_folds=5,
         n_draws=200,
         level=0.95,

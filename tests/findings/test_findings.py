@@ -34,7 +34,6 @@ def findings() -> Findings:
         n_samples=3,
         n_clusters=2,
         n_correct=1,
-        n_ties=0,
         n_folds=2,
         n_draws=0,
         level=0.95,

@@ -190,7 +190,6 @@ class Results:
     n_samples: int  # Of the calibration set and of the evaluation
     n_clusters: int
     n_correct: int
-    n_ties: int
     n_folds: int
     n_draws: int
     level: float  # Coverage of the intervals
@@ -283,7 +282,6 @@ class DriftTest:
 
     test: str  # ``kolmogorov_smirnov`` or ``spiegelhalter``
     is_corrected: bool  # Whether corrected for the trove's own class frequencies
-    statistic: float  # As in :class:`credence.findings.CalibrationTest`
     p_value: float
     p_adjusted: float
     power: float

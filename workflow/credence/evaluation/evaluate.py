@@ -77,7 +77,6 @@ def evaluate(
         n_samples=labelled.n_samples,
         n_clusters=len(np.unique(labelled.cluster)),
         n_correct=int(labelled.is_correct.sum()),
-        n_ties=predictions.n_ties,
         n_folds=options.n_folds,
         n_draws=options.n_draws,
         level=options.level,

@@ -172,7 +172,7 @@ def _tests(
         if entry.test in (DISTANCE, SPIEGELHALTER) and not math.isnan(entry.statistic):
             # Over all there is one test; over classes Holm's rule counts them.
             p = (entry.p_value, entry.p_value if entry.class_name is None else entry.p_adjusted)
-            test = DriftTest(entry.test, is_corrected, entry.statistic, *p, entry.power)
+            test = DriftTest(entry.test, is_corrected, *p, entry.power)
             found.append((entry.class_name, test))
     return found
 
