@@ -47,7 +47,7 @@ N_TRUE, N_DRAWS, N_FOLDS = 20_000, 60, 5
 TRIED = (0.5, 0.6, 0.8)  # cut-offs of the part for which things have to hold; beside the usual
 OFF = 0.05
 CLEAN = SplitFinding(
-    0.4, 0.8, True, "report", True, True, 1, 1, 0, 0.0, 0, 0.01, 1.0, 1.0,
+    0.4, 0.8, True, "report", True, True, 1_000, 1_000, 0, 0.0, 0, 0.01, 1.0, 1.0,
     (SplitClass("all", 1, 1, 0.0, 0.0, 1_000, 0),), (), (0.0, 1.0), clusters="aligned",
 )  # fmt: skip
 

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from audits import audit
 from credence.calibrators.crossfit import fill
+from credence.evaluation.split_findings import describe_split
+from credence.predictions import UNKNOWN_CLASS
 from credence.proteins import Proteins
 from credence.relatives import strict
 from credence.relatives.alignment import Library
@@ -205,6 +207,19 @@ def test_the_bound_is_of_the_sample_alone_and_what_was_met_is_counted_beside_it(
     assert found.n_unseen == summed(n_found, n, 120, 0.95) - n_found
     assert 0 < n < 60
     assert found.audit.n_crossing > n_found
+
+
+@pytest.mark.parametrize("cells", [8e6, None])
+def test_what_the_audit_counts_by_class_is_what_it_counts_in_all(cells: float | None) -> None:
+    proteins = families(np.random.default_rng(20), 60, 2, 60)
+    is_training = np.arange(120) % 12 == 0  # of families that are to be split as well
+    class_ = np.where(is_training, UNKNOWN_CLASS, np.arange(120) % 3)
+    options = SplitOptions(n_groups=4, strict="report", cells=cells)
+    found = split(proteins, proteins.ids, class_, options, is_training)
+    finding = describe_split(proteins.ids, class_, ("A", "B", "C"), found, options, True)
+    assert finding.n_sampled == sum(entry.n_examined for entry in finding.classes)
+    assert finding.n_crossing_sampled == sum(entry.n_crossing for entry in finding.classes) > 0
+    assert finding.is_exhaustive == (cells is None) == (finding.n_sampled == 110)
 
 
 def test_what_joining_moved_is_as_an_audit_of_the_final_groups_finds_it() -> None:

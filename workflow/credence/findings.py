@@ -934,6 +934,16 @@ class SplitFinding:
     clusters: str = ""
     n_training: int = 0  # Training proteins whose relatives were set aside; 0: none were given
 
+    @property
+    def uneven(self) -> float:
+        """The part of a class that would have to move to be even, in the mean."""
+        return sum(entry.deviation for entry in self.classes) / max(len(self.classes), 1)
+
+    @property
+    def forced(self) -> float:
+        """How much of that whole clusters force."""
+        return sum(entry.lower_bound for entry in self.classes) / max(len(self.classes), 1)
+
 
 @dataclass(frozen=True)
 class RetrainingFinding:

@@ -164,8 +164,7 @@ def _relatives(lookup: Lookup, limits: VerdictSettings) -> Check:
     if split is not None and not split.is_audited and lookup.knows_relatives:
         text = "The split was not audited."
     elif split is not None and split.is_audited:
-        n = sum(entry.n_examined for entry in split.classes)
-        n_crossing = sum(entry.n_crossing for entry in split.classes)
+        n, n_crossing = split.n_sampled, split.n_crossing_sampled
         value = n_crossing / n if n else 0.0
         least, most = value, value
         if not split.is_exhaustive:

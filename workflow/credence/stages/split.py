@@ -349,13 +349,11 @@ def split_messages(found: SplitFinding, settings: SplitSettings) -> list[str]:
         f"{entry.class_name}: {_clusters(entry)} for {n_groups} groups; some have none of it."
         for entry in scarce
     ]
-    n_classes = max(len(found.classes), 1)
-    uneven = sum(entry.deviation for entry in found.classes) / n_classes
-    forced = sum(entry.lower_bound for entry in found.classes) / n_classes
     lines.append(
         f"Groups: {found.size_low:.2f} to {found.size_high:.2f} of the mean size; of a class "
-        f"{100.0 * uneven:.1f} % would have to move to be even ({100.0 * forced:.1f} % at least, "
-        f"since clusters stay whole); the largest cluster has {100.0 * found.largest_share:.1f} %."
+        f"{100.0 * found.uneven:.1f} % would have to move to be even "
+        f"({100.0 * found.forced:.1f} % at least, since clusters stay whole); the largest cluster "
+        f"has {100.0 * found.largest_share:.1f} %."
     )
     if found.size_low == 0.0:
         lines.append(f"Some of the {n_groups} groups are empty: there are too few clusters.")
@@ -381,16 +379,14 @@ def _clusters(entry: SplitClass) -> str:
 
 
 def _audit(found: SplitFinding) -> list[str]:
-    n_examined = sum(entry.n_examined for entry in found.classes)
-    n_crossing = sum(entry.n_crossing for entry in found.classes)
     covered = "both" if found.both_sides else "the shorter one"
     lines = []
     if found.n_joined:
         what = "were joined with others, for what the audit found"
         lines.append(f"{found.n_joined} clusters {what}.")
-    counted, bound = f"{n_crossing} of all {n_examined}", ""
+    counted, bound = f"{found.n_crossing_sampled} of all {found.n_sampled}", ""
     if not found.is_exhaustive:
-        counted = f"{n_crossing} of {n_examined} proteins examined"
+        counted = f"{found.n_crossing_sampled} of {found.n_sampled} proteins examined"
         bound = f", and {found.n_met} others that were met" if found.n_met else ""
         bound += (
             f"; at 95 % confidence at most {100.0 * found.bound:.2f} % of all "

@@ -217,12 +217,11 @@ def _audit(findings: Findings) -> Iterator[Notice]:
     if not split.is_audited:
         yield Notice("audit", "Whether relatives are in two groups was not audited.")
         return
-    n_examined = sum(entry.n_examined for entry in split.classes)
-    n_crossing = sum(entry.n_crossing for entry in split.classes)
+    n_crossing = split.n_crossing_sampled
     met = f" Of the others {count(split.n_met)} are known to have one." if split.n_met else ""
     yield Notice(
         "audit",
-        f"Of {of(n_examined, 'audited protein')}, {count(n_crossing)} "
+        f"Of {of(split.n_sampled, 'audited protein')}, {count(n_crossing)} "
         f"{'has' if n_crossing == 1 else 'have'} a relative in another group.{met}",
         is_warning=n_crossing + split.n_met > 0,
     )

@@ -120,12 +120,10 @@ def _relatives(lookup: Lookup, cite: Citations) -> str:
         )
     if not split.is_audited:
         return text
-    audited = of(sum(entry.n_examined for entry in split.classes), "protein")
-    n_crossing = sum(entry.n_crossing for entry in split.classes)
     what = "a relative" if lookup.clusters == "aligned" else f"a relative ({alike})"
     text += (
-        f" By exact alignment of {audited} with all of other groups, {count(n_crossing)} had "
-        f"{what} there"
+        f" By exact alignment of {of(split.n_sampled, 'protein')} with all of other groups, "
+        f"{count(split.n_crossing_sampled)} had {what} there"
     )
     if split.is_exhaustive:
         return text + "."

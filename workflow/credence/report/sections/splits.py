@@ -87,7 +87,7 @@ def _lead(found: SplitFinding) -> str:
         )
     if not found.is_audited:
         return "The split was not audited: whether relatives are in two groups is not known."
-    n_crossing = sum(entry.n_crossing for entry in found.classes)
+    n_crossing = found.n_crossing_sampled
     if found.is_exhaustive:
         return (
             f"Of all {count(found.n_population)} proteins in groups, "
@@ -149,12 +149,9 @@ def _balance(found: SplitFinding) -> str:
         text += ", since clusters are counted instead of proteins"
     if not found.classes:
         return text + "."
-    n_classes = len(found.classes)
-    uneven = sum(entry.deviation for entry in found.classes) / n_classes
-    forced = sum(entry.lower_bound for entry in found.classes) / n_classes
     return (
-        f"{text}. Over the classes, {100.0 * uneven:.1f} % would have to move to be even in the "
-        f"mean, of which {100.0 * forced:.1f} % cannot be helped."
+        f"{text}. Over the classes, {100.0 * found.uneven:.1f} % would have to move to be even "
+        f"in the mean, of which {100.0 * found.forced:.1f} % cannot be helped."
     )
 
 
@@ -183,7 +180,6 @@ def _nearest(found: SplitFinding) -> page.Figure:
         names, alone = ("all",), (sum(alone),)
         counts = (tuple(sum(column) for column in zip(*counts, strict=True)),)
     n_near = sum(map(sum, counts))
-    n_crossing = sum(entry.n_crossing for entry in found.classes)
     return page.Figure(
         "nearest",
         "Audited proteins by the identity of the nearest protein of another group, or of "
@@ -191,7 +187,8 @@ def _nearest(found: SplitFinding) -> page.Figure:
         "are relatives: there should be none.",
         f"Histograms of the identity of the nearest protein elsewhere, one per group: of "
         f"{of(n_near + sum(alone), 'audited protein')} {count(n_near)} have anything alike in "
-        f"another group, and {count(n_crossing)} a relative, at {found.identity:.2f} or above.",
+        f"another group, and {count(found.n_crossing_sampled)} a relative, at "
+        f"{found.identity:.2f} or above.",
         NearestPlot(names, tuple(found.edges), counts, alone, found.identity),
     )
 
