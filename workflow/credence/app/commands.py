@@ -689,9 +689,9 @@ def release() -> None:
 def compare() -> None:
     """Say what changed from OLDER to NEWER, two releases of a calibration set.
 
-    Both are folders of releases, or calibration files: these have counts,
-    bandwidths and curves; what moved a confidence, metrics and drift need the
-    proteins, which the folders of results/ hold.
+    Both are folders of releases, or calibration files: these have counts and
+    bandwidths; what moved a confidence, metrics and drift need the proteins,
+    which the folders of results/ hold.
     """
 
 
