@@ -139,7 +139,7 @@ def test_the_doctor_says_what_it_cannot_do_without(package: str, tmp_path: Path)
 
 def test_a_command_without_its_package_names_the_doctor() -> None:
     assert explain(ModuleNotFoundError("No module named 'numpy'", name="numpy")) == (
-        "The Python package 'numpy' is not installed here. What installs it is said by: "
+        "The Python package 'numpy' is not installed here. To see what installs it: "
         "credence doctor\nFix this and run the command again."
     )
 

@@ -241,7 +241,7 @@ def test_a_class_absent_from_calibration_is_said_and_not_corrected_for(
     samples = ["--samples", str(table), "--samples-format", "phanns-labelled"]
     assert run_shift("use.csv", "--format", "phanns", samples=samples) == 0
     assert (
-        "The calibration set holds no Collar: nothing can be said of its share, and confidences "
+        "The calibration set holds no Collar: its share is not known, and confidences "
         "cannot be corrected for it."
     ) in message(capsys)
     (collar,) = (row for row in rows_of(Path("composition.tsv")) if row["class"] == "Collar")

@@ -113,7 +113,7 @@ def test_a_class_that_calibration_does_not_hold_is_said_to_be_beyond_correction(
     assert (composition.lower[5], composition.upper[5]) == (0.0, 1.0)
     message = diagnose(sample, rows, composition, OPTIONS).sentences
     assert (
-        "The calibration set holds no Portal: nothing can be said of its share, "
+        "The calibration set holds no Portal: its share is not known, "
         "and confidences cannot be corrected for it."
     ) in message
 

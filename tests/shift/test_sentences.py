@@ -77,13 +77,13 @@ def test_classes_that_calibration_does_not_hold_are_named() -> None:
     one = replace(KNOWN, is_known=np.array([True, False, True]), deviation=np.full(3, 0.3))
     found = sentences(SAMPLE, one, 2.0, 0.0, 1.0)
     assert found[0] == (
-        "The calibration set holds no Collar: nothing can be said of its share, "
+        "The calibration set holds no Collar: its share is not known, "
         "and confidences cannot be corrected for it."
     )
     assert "Portal and HTJ" in found[1]  # what is not there is not said to be taken for others
     two = replace(KNOWN, is_known=np.array([False, False, True]))
     assert (
-        "no Portal or Collar: nothing can be said of their shares"
+        "no Portal or Collar: their shares are not known"
         in (sentences(SAMPLE, two, 2.0, 0.0, 1.0)[0])
     )
 

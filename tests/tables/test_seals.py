@@ -88,7 +88,7 @@ def test_a_table_that_changed_since_an_earlier_stage_read_it_is_named() -> None:
     Path("mine/a.csv").write_text("2\n")
     assert refusal("results/two.tsv") == (
         "mine/a.csv: it changed during the run: results/two.tsv was made from other bytes. "
-        f"{AGAIN}; if this is said once more: rm results/two.tsv"
+        f"{AGAIN}; if this message comes again: rm results/two.tsv"
     )
 
 

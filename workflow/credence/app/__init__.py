@@ -134,8 +134,8 @@ def explain(error: Exception) -> str | None:
         text = f"{error.filename or 'the system'}: {what}. {remedy}"
     elif isinstance(error, ModuleNotFoundError):
         text = (
-            f"The Python package {error.name!r} is not installed here. What installs it is said "
-            "by: credence doctor"
+            f"The Python package {error.name!r} is not installed here. To see what installs it: "
+            "credence doctor"
         )
     elif isinstance(error, MemoryError):
         text = "The memory is used up. Close other programs or use a machine with more."

@@ -107,10 +107,12 @@ def _sentences(
     sentences = []
     missing = [names[class_] for class_ in np.flatnonzero(~composition.is_known)]
     if missing:
-        theirs, them = ("its share", "it") if len(missing) == 1 else ("their shares", "them")
+        shares, them = "its share is", "it"
+        if len(missing) > 1:
+            shares, them = "their shares are", "them"
         sentences.append(
-            f"The calibration set holds no {listed(missing, 'or')}: nothing can be said of "
-            f"{theirs}, and confidences cannot be corrected for {them}."
+            f"The calibration set holds no {listed(missing, 'or')}: {shares} not known, "
+            f"and confidences cannot be corrected for {them}."
         )
     is_unsure = composition.deviation > WIDE
     if composition.is_free is not None:

@@ -36,7 +36,7 @@ MOST_SCARCE = 0.3
 # Proteins of a use-set count as so many at most: in a mix that calibration never had, the
 # families of a class are others, and a large set would show them.
 MOST_COUNTED = 1000.0
-FEWEST = 20  # proteins of a use-set of which something can be said
+FEWEST = 20  # proteins of a use-set from which on an answer is possible
 N_DRAWS = 200
 SEED = 1  # of the draws: the same counts give the same answer
 DRAWS_AT_ONCE = 20_000_000  # numbers
@@ -228,7 +228,7 @@ class Look:
         return self._class_names[int(part.effects(part.observed).argmax())]
 
     def found(self) -> Sameness | None:
-        """Return whether a mix of the classes explains the set; None where nothing can be said.
+        """Return whether a mix of the classes explains the set; None: no answer is possible.
 
         The level is shared by the top scores of all classes together, those of each class
         (Holm among these), and the question whether two columns are exchanged.

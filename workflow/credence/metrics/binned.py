@@ -212,7 +212,7 @@ def remainder(sums: Floats, n_effective: Floats) -> Floats:
 UNCERTAINTY = part_of_brier(
     name="outcome_variance",
     title="variance of being right",
-    summary="What the Brier score would be had one always said the overall share right.",
+    summary="What the Brier score would be if every confidence were the overall share right.",
     finish=outcome_variance,
 )
 SHARPNESS = part_of_brier(

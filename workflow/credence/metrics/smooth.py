@@ -59,7 +59,7 @@ def _excess(transformed: Floats, bandwidth: Floats) -> Floats:
 SMOOTH = Metric(
     name="ece_smooth",
     title="smooth calibration error",
-    summary="Calibration error without bins: what was right minus what was said, smoothed by a "
+    summary="Calibration error without bins: what was right minus the confidence, smoothed by a "
     "Gaussian whose width equals the error that it leaves.",
     reference="Błasiok & Nakkiran 2023, arXiv 2309.12236",
     family=GRID,

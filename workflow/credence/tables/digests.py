@@ -184,7 +184,7 @@ def _of_other_bytes(
             yield from _of_other_bytes(made, below, known, seen)
         elif Path(name).is_file() and known.digest(name) != digest:
             what = f"it changed during the run: {made} was made from other bytes."
-            remedy = "Leave it alone and run the command again; if this is said once more: "
+            remedy = "Leave it alone and run the command again; if this message comes again: "
             yield Problem(name, what, remedy + _removal(made))
 
 
