@@ -120,7 +120,7 @@ class Shown(ABC):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreTable(Shown):
-    """What a classifier said of some proteins, checked; :func:`credence.read` makes it.
+    """What a classifier predicted for some proteins, checked; :func:`credence.read` makes it.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class ScoreTable(Shown):
 
     @property
     def predictions(self) -> Predictions:
-        """What the classifier said."""
+        """What the classifier predicted."""
         return self.samples.predictions
 
     @property

@@ -126,7 +126,7 @@ def read(  # noqa: PLR0913
     pooling: str = "sum",
     genome: str | None = None,
 ) -> ScoreTable:
-    """Return what a classifier said of some proteins, checked.
+    """Return what a classifier predicted for some proteins, checked.
 
     Parameters
     ----------
@@ -593,7 +593,7 @@ def shift(
     """Return how frequent the classes are in a table whose classes are not known.
 
     Only the mix of the classes may differ from the calibration set's; whether that is
-    so is tested, and said.
+    so is tested and reported.
 
     Parameters
     ----------

@@ -88,7 +88,7 @@ def sentences_of(numbers: Mapping[str, int], n_samples: int) -> list[str]:
 class Confidence:
     """Probability that each prediction is right, one entry per protein."""
 
-    value: Floats  # From 0 to 1, or NaN where nothing can be said; the note says why
+    value: Floats  # From 0 to 1, or NaN where no answer is possible; the note says why
     lower: Floats  # Ends of the pointwise interval; NaN where no interval was fitted
     upper: Floats
     # Effective number of calibration proteins near this score; relatives count by what they

@@ -542,7 +542,7 @@ class ShiftFinding:
     compression_error: float  # Greatest change of a share that this makes, on a part of the set
     condition: float  # Condition number of P(predicted | true); NaN where it is singular
     part_applied: float  # Part of the estimated shift that chance does not explain; 1 where stated
-    p_no_shift: float  # See :class:`credence.shift.diagnostics.Diagnostics`
+    p_no_shift: float  # See :class:`credence.composition.diagnostics.Diagnostics`
     gap: float
     p_label_shift: float
     classes: tuple[ShiftClass, ...]  # One per class
@@ -551,7 +551,7 @@ class ShiftFinding:
     curves: tuple[ShiftCurve, ...] = ()  # One per class predicted in calibration, of its score
     reference: str = ""  # Of the estimator
     is_other_kind: bool = False  # Whether no mix of the classes explains its scores
-    # None where nothing can be said of it
+    # None where no answer is possible
     sameness: Annotated[Sameness | None, Stored(is_left_out=True)] = None
 
 

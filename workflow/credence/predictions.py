@@ -1,4 +1,4 @@
-"""What a classifier said, and what is known to be true, as checked arrays."""
+"""What a classifier predicted, and what is known to be true, as checked arrays."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,7 +22,7 @@ def is_among(names: Strings, others: Strings) -> Booleans:
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What a classifier said about some proteins, in the order of its table."""
+    """What a classifier predicted for some proteins, in the order of its table."""
 
     ids: Strings  # Names of the proteins, unique
     class_names: tuple[str, ...]  # In the classifier's own order
