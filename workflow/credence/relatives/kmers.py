@@ -9,8 +9,7 @@ whole; a cluster is a connected component.
 those that share words, and relatives below about half identity are lost then.
 """
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,35 +75,20 @@ def words_of(sequences: Strings, length: int = WORD) -> WordIndex:
     return WordIndex(pairs // n_words, pairs % n_words, len(sequences))
 
 
-def links(
-    words: WordIndex, least_containment: float, threads: int = 1
-) -> tuple[Integers, Integers]:
+def links(words: WordIndex, least_containment: float) -> tuple[Integers, Integers]:
     """Return the pairs of proteins that share enough words."""
-
-    def linked(part: tuple[Integers, ...]) -> Integers:
-        row, column, n_shared, fewest = part
+    parts = [np.empty((2, 0), dtype=np.int64)]
+    for row, column, n_shared, fewest in shared(words, MOST_HUBS):
         needed = np.maximum(np.minimum(LEAST_SHARED, fewest), LEAST_SHARED_OF_SHORT)
         is_link = (n_shared >= needed) & (n_shared >= least_containment * fewest)
         is_link &= row != column
-        return np.stack([row[is_link], column[is_link]])
-
-    starts, part_from = _sharing(words, MOST_HUBS)
-    with ThreadPoolExecutor(threads) as pool:
-        parts = pool.map(lambda start: linked(part_from(start)), starts)
-        first, second = np.concatenate([np.empty((2, 0), dtype=np.int64), *parts], axis=1)
+        parts.append(np.stack([row[is_link], column[is_link]]))
+    first, second = np.concatenate(parts, axis=1)
     return first, second
 
 
 def shared(words: WordIndex, most_hubs: int) -> Iterator[tuple[Integers, ...]]:
     """Yield, in parts, pairs that share words, how many, and how many the one of fewest has."""
-    starts, part_from = _sharing(words, most_hubs)
-    return map(part_from, starts)
-
-
-def _sharing(
-    words: WordIndex, most_hubs: int
-) -> tuple[range, Callable[[int], tuple[Integers, ...]]]:
-    """Return where parts begin, and what gives the part that begins there."""
     order = np.lexsort((words.protein, words.word))
     protein, word = words.protein[order], words.word[order]
     _, starts, codes, counts = np.unique(
@@ -117,13 +101,10 @@ def _sharing(
     is_hub = is_shared & (place < most_hubs)
     hubs = _indicator(protein[is_hub], codes[is_hub], shape).T.tocsr()
     n_words = np.bincount(words.protein, minlength=words.n_proteins)
-
-    def part_from(start: int) -> tuple[Integers, ...]:
+    for start in range(0, words.n_proteins, ROWS_AT_ONCE):
         found = (all_[start : start + ROWS_AT_ONCE] @ hubs).tocoo()
         row, column = found.row.astype(np.int64) + start, found.col.astype(np.int64)
-        return row, column, found.data, np.minimum(n_words[row], n_words[column])
-
-    return range(0, words.n_proteins, ROWS_AT_ONCE), part_from
+        yield row, column, found.data, np.minimum(n_words[row], n_words[column])
 
 
 def _indicator(row: Integers, column: Integers, shape: tuple[int, int]) -> sparse.csr_array:
