@@ -20,7 +20,7 @@ from credence.calibrators.protocol import FitOptions
 from credence.novelty import macest, space
 from credence.novelty.macest import MacestSettings
 from credence.novelty.reference import build
-from credence.novelty.trust import trust_scores
+from credence.novelty.trust import dense, trust_among
 from credence.predictions import Floats, Labelled, Strings, label
 from credence.simulate import WorldSettings, make_world
 
@@ -85,7 +85,9 @@ def chain(labelled: Labelled, sequences: Strings) -> str:
     step("MACEst fitted")
     fitted.probabilities(points)
     step("MACEst asked of as many")
-    trust_scores(points, labelled.true_class, points, labelled.predictions.predicted_class)
+    kept = dense(points, labelled.true_class)
+    among = points[kept], labelled.true_class[kept]
+    trust_among(*among, points, labelled.predictions.predicted_class)
     step("trust score fitted and asked")
     steps.append(("all", sum(row[1] for row in steps), sum(row[2] for row in steps)))
     return "\n".join(

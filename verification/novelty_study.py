@@ -56,8 +56,9 @@ from credence.evaluation.ratios import estimate, mean_of
 from credence.findings import NoveltyFinding, Numbers, Provenance
 from credence.novelty import macest
 from credence.novelty.macest import MacestSettings
+from credence.novelty.neighbours import singles
 from credence.novelty.space import fit_composition
-from credence.novelty.trust import trust_scores
+from credence.novelty.trust import dense, trust_among
 from credence.predictions import (
     Booleans,
     Floats,
@@ -731,10 +732,10 @@ def _by_neighbours(material: Material, points: Points) -> dict[str, Floats]:
 
 def _trust(material: Material) -> dict[str, Floats]:
     points, known = next(iter(material.spaces.values())), material.calibration
+    own = singles(points[CALIBRATION])
+    kept = dense(own, known.true_class)
     return {
-        kind: trust_scores(
-            points[CALIBRATION], known.true_class, points[kind], entry.predicted_class
-        )
+        kind: trust_among(own[kept], known.true_class[kept], points[kind], entry.predicted_class)
         for kind, entry in material.inputs.items()
     }
 

@@ -8,8 +8,20 @@ import numpy as np
 import pytest
 
 from credence.novelty.neighbours import singles
-from credence.novelty.trust import NEIGHBOURS, Neighbours, trust_scores
+from credence.novelty.trust import NEIGHBOURS, Neighbours, dense, trust_among
 from credence.predictions import Floats, Integers
+
+
+def trust_scores(
+    points: Floats,
+    class_: Integers,
+    asked: Floats,
+    predicted: Integers,
+    thin: float = 0.1,
+    neighbours: int = NEIGHBOURS,
+) -> Floats:
+    kept = dense(points, class_, thin, neighbours)
+    return trust_among(singles(points)[kept], class_[kept], asked, predicted)
 
 
 def slow(
@@ -46,9 +58,9 @@ def test_scores_are_those_of_the_slow_twin(thin: float) -> None:
 
 
 def test_a_lone_point_of_another_class_in_the_thin_region_is_dropped() -> None:
-    dense = np.concatenate([np.zeros((10, 1)), np.full((10, 1), 10.0)])
-    dense[:, 0] += np.tile(np.arange(10) * 0.1, 2)
-    points = np.concatenate([dense, [[0.5]]])
+    crowds = np.concatenate([np.zeros((10, 1)), np.full((10, 1), 10.0)])
+    crowds[:, 0] += np.tile(np.arange(10) * 0.1, 2)
+    points = np.concatenate([crowds, [[0.5]]])
     class_ = np.array([0] * 10 + [1] * 11)
     query, predicted = np.array([[0.45]]), np.array([0])
     raw = trust_scores(points, class_, query, predicted, thin=0.0)

@@ -14,28 +14,14 @@ from credence.predictions import Booleans, Floats, Integers
 NEIGHBOURS = 10  # of each class; a class of fewer proteins has no parts
 
 
-def trust_scores(
-    points: Floats,
-    true_class: Integers,
-    asked: Floats,
-    predicted_class: Integers,
-    thin: float = 0.1,
-    neighbours: int = NEIGHBOURS,
-) -> Floats:
-    """Return the distance to the nearest other class over that to the predicted one, or NaN.
-
-    Of the points of each class the share whose k-th neighbour within it lies farthest is
-    dropped before (Jiang, Kim, Guan & Gupta 2018, arXiv 1805.11783). A distance of zero counts
-    as the least positive one between the points that are kept.
-    """
-    kept = dense(points, true_class, thin, neighbours)
-    return trust_among(singles(points)[kept], true_class[kept], asked, predicted_class)
-
-
 def dense(
     points: Floats, true_class: Integers, thin: float = 0.1, neighbours: int = NEIGHBOURS
 ) -> Integers:
-    """Return the rows of points but those in the thinnest regions of each class."""
+    """Return the rows of points but those in the thinnest regions of each class.
+
+    Of the points of each class the share whose k-th neighbour within it lies farthest is
+    dropped (Jiang, Kim, Guan & Gupta 2018, arXiv 1805.11783).
+    """
     values = singles(points)
     order = np.lexsort((true_class, content_keys(values)))
     values, class_ = values[order], true_class[order]
@@ -53,7 +39,10 @@ def dense(
 def trust_among(
     points: Floats, true_class: Integers, asked: Floats, predicted_class: Integers
 ) -> Floats:
-    """Return the trust score of some points, with no point dropped."""
+    """Return the distance to the nearest other class over that to the predicted one, or NaN.
+
+    A distance of zero counts as the least positive one between the points.
+    """
     answer = np.full(len(asked), np.nan)
     rows = np.flatnonzero(np.isfinite(np.asarray(asked, dtype=np.float64)).all(axis=1))
     queries, own = singles(np.asarray(asked)[rows]), predicted_class[rows]
