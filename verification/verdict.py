@@ -23,11 +23,11 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import pandas as pd
+from in_memory import summarise_use_set
 from world_truth import truth
 
 from credence.calibrators.method_spec import parse_method
 from credence.confidence import USES, use_of
-from credence.evaluation import summarise_use_set
 from credence.evaluation.evaluate import EvaluationOptions, evaluate
 from credence.findings import Findings, Provenance, SplitClass, SplitFinding, VerdictSettings
 from credence.predictions import Floats, Labelled, from_scores, label

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from verification.in_memory import summarise_use_set
 
 from credence.app import run_command_line
 from credence.confidence import NOTE_TEXTS, Confidence, Note, note_text
-from credence.evaluation import summarise_use_set
 from credence.findings import Findings, Setting
 from credence.predictions import Predictions
 from credence.problems import InputError

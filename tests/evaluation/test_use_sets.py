@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import numpy as np
+from verification.in_memory import summarise_use_set
 
 from credence.confidence import Confidence, Note
-from credence.evaluation import summarise_use_set
 from credence.predictions import from_scores
 
 

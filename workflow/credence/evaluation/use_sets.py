@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from credence import findings
-from credence.confidence import NOTE_TEXTS, USES, Confidence, counted, use_of
 from credence.findings import Setting, UseSet
 from credence.metrics.binned import bin_of
 from credence.novelty.detector import SHARES, Detector, SampleTest, sample_test
 from credence.novelty.reference import Look, Reference
-from credence.predictions import Booleans, Floats, Integers, Predictions, Strings
+from credence.predictions import Booleans, Floats, Integers, Strings
 
 N_BINS = 20
 EDGES = np.linspace(0.0, 1.0, N_BINS + 1)
@@ -71,17 +70,6 @@ def use_set_of(
         counts=tuple(by_bin.tolist()),
         notes=tuple(Setting(text, str(number)) for text, number in notes.items() if number),
     )
-
-
-def summarise_use_set(
-    name: str, method: str, predictions: Predictions, confidence: Confidence
-) -> UseSet:
-    """Return what a page shows of a use-set that is in memory."""
-    value, is_evident = confidence.value, use_of(confidence) != USES[-1]
-    columns = (predictions.predicted_class, value, confidence.lower, is_evident, ~np.isnan(value))
-    counts = counts_of(predictions.n_classes, UseColumns(*columns))
-    notes = counted(confidence.note, tuple(NOTE_TEXTS))
-    return use_set_of(name, method, predictions.class_names, counts, notes)
 
 
 MOST_ROWS = 50  # flagged proteins that a page lists

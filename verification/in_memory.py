@@ -1,0 +1,21 @@
+"""What the package does from file to file, done in memory: for tests, studies and benchmarks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from credence.confidence import NOTE_TEXTS, USES, Confidence, counted, use_of
+from credence.evaluation.use_sets import UseColumns, counts_of, use_set_of
+from credence.findings import UseSet
+from credence.predictions import Predictions
+
+
+def summarise_use_set(
+    name: str, method: str, predictions: Predictions, confidence: Confidence
+) -> UseSet:
+    """Return what a page shows of a use-set."""
+    value, is_evident = confidence.value, use_of(confidence) != USES[-1]
+    columns = (predictions.predicted_class, value, confidence.lower, is_evident, ~np.isnan(value))
+    counts = counts_of(predictions.n_classes, UseColumns(*columns))
+    notes = counted(confidence.note, tuple(NOTE_TEXTS))
+    return use_set_of(name, method, predictions.class_names, counts, notes)
