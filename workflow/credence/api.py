@@ -34,7 +34,7 @@ from credence.proteins import Proteins, join
 from credence.relatives.pack import CALIBRATION, NO_GROUP, SET_ASIDE, TEST, TRAINING
 from credence.settings import kind_of, schema_of, setting_rules
 from credence.stages import reading
-from credence.stages.fit import fit_calibration
+from credence.stages.fit import fit_and_hold_out
 from credence.stages.settings import SECTIONS, USES, Settings
 from credence.tables import stage_files
 from credence.tables.contract import Groups, read_clusters, read_groups
@@ -399,7 +399,7 @@ def fit(
     _require_method(settings.calibration.method)
     known = _table(table)
     chosen = _calibration_set(known, groups, clusters, settings)
-    return FittedCalibration(fit_calibration(chosen, settings, known.where))
+    return FittedCalibration(fit_and_hold_out(chosen, settings, known.where)[0])
 
 
 def annotate(
@@ -713,7 +713,7 @@ def _fitted(
         stage_files.require_match(entry.file, chosen.labelled.predictions, where)
         return entry.file
     asked: Any = {"calibration": {"method": entry, **own}, "sets": {"level": None}}
-    return fit_calibration(chosen, settings.with_values(asked), where)
+    return fit_and_hold_out(chosen, settings.with_values(asked), where)[0]
 
 
 def _require_method(text: str) -> None:

@@ -121,21 +121,11 @@ def counts_calibration(
     labelled: Labelled, settings: Settings, where: str, design_effect: float = 1.0
 ) -> stage_files.CalibrationFile:
     """Return one method fitted to predictions that have no names, the wrong ones no true class."""
-    file = fit_calibration(reading.CalibrationSet(labelled, {}), settings, where)
+    file, _ = fit_and_hold_out(reading.CalibrationSet(labelled, {}), settings, where)
     relatives = reading.RELATIVES_UNKNOWN
     if design_effect > 1.0:
         relatives = f"{design_effect:g} proteins count as one family, as was stated"
     return replace(file, counts={**file.counts, "relatives": relatives}, known=None)
-
-
-def fit_calibration(
-    chosen: reading.CalibrationSet,
-    settings: Settings,
-    where: str,
-    sequences: Mapping[str, str] = NONE,
-) -> stage_files.CalibrationFile:
-    """Return one method fitted to the proteins that calibrate, of the table `where`."""
-    return fit_and_hold_out(chosen, settings, where, sequences)[0]
 
 
 def fit_and_hold_out(
@@ -144,7 +134,10 @@ def fit_and_hold_out(
     where: str,
     sequences: Mapping[str, str] = NONE,
 ) -> tuple[stage_files.CalibrationFile, Floats]:
-    """Return the same, and confidences by fits without the cluster of each protein."""
+    """Return one method fitted to the proteins that calibrate, of the table `where`.
+
+    Beside it, their confidences by fits without the cluster of each.
+    """
     method = parse_method(settings.calibration.method, "--method")
     labelled = chosen.labelled
     predictions = labelled.predictions
