@@ -162,11 +162,11 @@ def audited(world: SplitWorld, cluster: np.ndarray, cells: float | None) -> str:
     sizes = np.unique(group[group != ""].astype(str), return_counts=True)[1]
     ratios = SplitOptions.n_groups * sizes / sizes.sum()
     # As the page counts it: nobody is unseen where everyone was examined.
-    n_unseen = min(found.n_unseen, int(sizes.sum()) - found.audit.n_examined)
+    n_unseen = min(found.n_unseen, int(sizes.sum()) - found.audit.is_examined.sum())
     return (
         f"  audit of {'all' if cells is None else f'{cells:g} cells'}: {taken:.1f} processor s, "
-        f"{found.audit.n_examined} examined, {found.audit.n_crossing} crossing, at most "
-        f"{n_unseen} unseen, {(group == '').sum()} dropped, groups of "
+        f"{found.audit.is_examined.sum()} examined, {found.audit.is_crossing.sum()} crossing, "
+        f"at most {n_unseen} unseen, {(group == '').sum()} dropped, groups of "
         f"{ratios.min() if len(sizes) == SplitOptions.n_groups else 0:.2f} to {ratios.max():.2f}"
     )
 

@@ -57,7 +57,7 @@ def test_the_audit_finds_what_every_pair_aligned_alone_shows() -> None:
     sampled = audit(proteins, group, RELATIVES, some, threads=2)
     crossing = set(np.flatnonzero(sampled.is_crossing & sampled.is_examined))
     assert crossing == expected & set(some.tolist())
-    assert sampled.n_examined == len(some)
+    assert sampled.is_examined.sum() == len(some)
 
 
 def test_pairs_by_chance_are_counted_where_that_is_asked_for_alone() -> None:
@@ -202,11 +202,11 @@ def test_the_bound_is_of_the_sample_alone_and_what_was_met_is_counted_beside_it(
     proteins = families(np.random.default_rng(20), 60, 2, 60)
     options = SplitOptions(n_groups=4, strict="report", cells=8e6)
     found = split(proteins, proteins.ids, np.zeros(120, dtype=int), options)
-    n = found.audit.n_examined
+    n = found.audit.is_examined.sum()
     n_found = int((found.audit.is_crossing & found.audit.is_examined).sum())
     assert found.n_unseen == summed(n_found, n, 120, 0.95) - n_found
     assert 0 < n < 60
-    assert found.audit.n_crossing > n_found
+    assert found.audit.is_crossing.sum() > n_found
 
 
 @pytest.mark.parametrize("cells", [8e6, None])
@@ -232,10 +232,10 @@ def test_what_joining_moved_is_as_an_audit_of_the_final_groups_finds_it() -> Non
     examined = np.flatnonzero(found.audit.is_examined)
     again = audit(proteins, found.packing.group, RELATIVES, examined)
     assert 0 < len(examined) < 96
-    assert again.n_crossing == found.audit.n_crossing == 0
+    assert again.is_crossing.sum() == found.audit.is_crossing.sum() == 0
     assert found.audit.nearest.tolist() == pytest.approx(again.nearest.tolist(), nan_ok=True)
     everyone = audit(proteins, found.packing.group, RELATIVES)
-    assert everyone.n_crossing <= found.n_unseen
+    assert everyone.is_crossing.sum() <= found.n_unseen
 
 
 def near_copies(rng: np.random.Generator, n_copies: int) -> Proteins:
@@ -354,8 +354,8 @@ def test_joining_ends_with_nothing_crossing_and_nobody_set_aside() -> None:
     class_ = np.arange(72) % 2
     options = SplitOptions(n_groups=4, strict="join", cells=None)
     found = split(proteins, alone, class_, options)
-    assert found.audit.n_crossing == 0
-    assert found.audit.n_examined == 72
+    assert found.audit.is_crossing.sum() == 0
+    assert found.audit.is_examined.sum() == 72
     assert (found.packing.role == "calibration").all()
     assert found.n_joined > 0
     assert brute_force(proteins, found.packing.group) == set()
@@ -369,7 +369,7 @@ def test_nobody_is_set_aside_where_joined_clusters_fit_in_a_group() -> None:
     proteins = families(np.random.default_rng(13), 12, 2, 80)
     options = SplitOptions(n_groups=3, strict="set_aside", cells=None)
     found = split(proteins, proteins.ids, np.zeros(24, dtype=int), options)
-    assert (found.audit.n_crossing, found.audit.n_examined) == (0, 24)
+    assert (found.audit.is_crossing.sum(), found.audit.is_examined.sum()) == (0, 24)
     assert found.n_joined > 0
 
 
@@ -383,7 +383,7 @@ def test_setting_aside_names_the_relative_and_ends_with_nothing_crossing() -> No
     options = SplitOptions(n_groups=4, strict="set_aside", cells=None, cut="never")
     split_ = split(proteins, cluster, np.zeros(16, dtype=int), options)
     apart = np.flatnonzero(split_.packing.role == "set_aside")
-    assert split_.audit.n_crossing == 0
+    assert split_.audit.is_crossing.sum() == 0
     assert split_.n_joined == 0
     assert all("relative of protein 'p" in split_.packing.reason[row] for row in apart)
     # As few as touch every pair of relatives between the halves of a family.
@@ -513,4 +513,4 @@ def test_a_recipe_is_given_those_that_calibrate_and_no_other() -> None:
     assert found.packing.group.tolist() == ["training", "", "1", "2", "1", "2"]
     assert found.packing.role.tolist() == ["training", "set_aside", *["calibration"] * 4]
     # Both families that are left are in two groups: nothing is done about it, and it is said.
-    assert found.audit.n_crossing == 4
+    assert found.audit.is_crossing.sum() == 4

@@ -35,7 +35,7 @@ def random_protein(seed: int, length: int) -> str:
 def n_crossing(*texts: str, thresholds: Thresholds = RELATIVES) -> int:
     """Return how many of some proteins, each in a group of its own, have a relative."""
     proteins = proteins_of(*texts)
-    return audit(proteins, proteins.ids, thresholds).n_crossing
+    return int(audit(proteins, proteins.ids, thresholds).is_crossing.sum())
 
 
 def split_of(texts: list[str], class_: list[int], **options: Any) -> Split:
@@ -85,7 +85,7 @@ def test_a_titin_is_compared_like_all_others(thresholds: Thresholds) -> None:
     titin = random_protein(3, 30_000)
     domain = written(mutated(codes(titin[12_000:12_200]), 0.6, np.random.default_rng(4)))
     found = audit(proteins_of(titin, domain), objects(["1", "2"]), thresholds)
-    assert found.n_crossing == 2
+    assert found.is_crossing.sum() == 2
     assert 0.4 <= found.pairs.identity[0] < 0.9
     assert found.pairs.coverage_longer[0] < 0.01
 
@@ -94,13 +94,13 @@ def test_two_identical_proteins_of_two_classes_stay_together() -> None:
     texts = [LONG, LONG, *(random_protein(seed, 80) for seed in range(10, 18))]
     found = split_of(texts, [0, 1] * 5, n_groups=3, strict="join")
     assert found.packing.group[0] == found.packing.group[1]
-    assert found.audit.n_crossing == 0
+    assert found.audit.is_crossing.sum() == 0
 
 
 def test_one_protein_is_a_group_of_one() -> None:
     found = split_of([LONG], [0], n_groups=12)
     assert found.packing.group.tolist() == ["1"]
-    assert (found.audit.n_examined, found.audit.n_crossing) == (1, 0)
+    assert (found.audit.is_examined.sum(), found.audit.is_crossing.sum()) == (1, 0)
 
 
 @pytest.mark.parametrize("strict", ["report", "join", "set_aside"])
@@ -110,13 +110,13 @@ def test_where_all_proteins_are_related_what_was_asked_for_is_done(strict: str) 
     found = split_of(texts, [0] * 12, n_groups=3, strict=strict)
     groups = found.packing.group[found.packing.group != ""]
     if strict == "report":
-        assert found.audit.n_crossing == 12
+        assert found.audit.is_crossing.sum() == 12
     elif strict == "join":
         # One group holds all of them; cutting the family would waste most of it.
-        assert (len(groups), len(set(groups)), found.audit.n_crossing) == (12, 1, 0)
+        assert (len(groups), len(set(groups)), found.audit.is_crossing.sum()) == (12, 1, 0)
         assert [one.n for one in found.whole] == [12]
     else:
-        assert (len(groups), len(set(groups)), found.audit.n_crossing) == (4, 1, 0)
+        assert (len(groups), len(set(groups)), found.audit.is_crossing.sum()) == (4, 1, 0)
 
 
 @pytest.mark.parametrize("strict", ["join", "set_aside"])
@@ -127,7 +127,7 @@ def test_the_literal_definition_ends_with_nothing_crossing_too(strict: str) -> N
     texts += [random_protein(seed, 9) for seed in range(50, 60)]
     options = {"n_groups": 4, "strict": strict, "thresholds": LITERAL}
     found = split_of(texts, [0] * len(texts), **options)
-    assert found.audit.n_crossing == 0
+    assert found.audit.is_crossing.sum() == 0
     # Chance is what excludes the pairs of peptides, and the audit counts them.
     usual = split_of(texts, [0] * len(texts), n_groups=4, strict="join")
     assert usual.audit.n_counted == 40

@@ -62,16 +62,6 @@ class Audit:
     # explain: no relatives, as `Thresholds.most_expected` has it.
     n_by_chance: int = 0
 
-    @property
-    def n_examined(self) -> int:
-        """Number of proteins examined."""
-        return int(self.is_examined.sum())
-
-    @property
-    def n_crossing(self) -> int:
-        """Number of proteins that are known to have a relative in another group."""
-        return int(self.is_crossing.sum())
-
 
 @dataclass(frozen=True, eq=False)
 class Compared:
