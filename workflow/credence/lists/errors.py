@@ -94,7 +94,10 @@ class ListErrors:
 
 def errors_of(held_out: HeldOut, n_use: Integers, certainty: float) -> ListErrors:
     """Return the error of each list that the confidences of a use-set allow."""
-    above, shown = _above(held_out), StepErrors(held_out, bins_of(held_out))
+    shown = StepErrors(held_out, bins_of(held_out))
+    step_error = shown.share(np.ones((len(held_out.key), 1)))
+    own = step_error[:, 0]
+    above, alike = _above(held_out, own)
     listed, mix = np.cumsum(n_use[::-1])[::-1], held_out.mix
 
     def of_lists(steps: Floats, wrong_family: Floats) -> tuple[Floats, Floats]:
@@ -104,7 +107,6 @@ def errors_of(held_out: HeldOut, n_use: Integers, certainty: float) -> ListError
         added = wrong_family / np.maximum(above.n_families, 1.0)[:, None]
         return share, np.asarray((share + added) / (1.0 + added))
 
-    step_error = shown.share(np.ones((len(held_out.key), 1)))
     share, error = (found[:, 0] for found in of_lists(step_error, np.ones(1)))
     draws = np.empty((len(STEPS), N_DRAWS))
     ours = weight_blocks(keys_of(["a wrong family"]), N_DRAWS, DRAWS_AT_ONCE)
@@ -118,8 +120,7 @@ def errors_of(held_out: HeldOut, n_use: Integers, certainty: float) -> ListError
     error, bound = np.where(is_known, error, np.nan), np.where(is_known, bound, np.nan)
     least = np.minimum.accumulate(np.where(is_known, error, np.inf))
     shares = (error, np.minimum(bound, 1.0), np.where(np.isinf(least), np.nan, least))
-    own, variance = step_error[:, 0], ((draws - centre[:, None]) ** 2).mean(axis=1)
-    alike = _alike(held_out, own, above)
+    variance = ((draws - centre[:, None]) ** 2).mean(axis=1)
     heavy = 1.0 if held_out.member is None else max(held_out.member / held_out.weight.mean(), 1.0)
     return ListErrors(n_use, listed, above, *shares, own, variance, alike, heavy)
 
@@ -150,9 +151,9 @@ class StepErrors:
 
 def likeness_of(held_out: HeldOut) -> float:
     """Return how alike relatives are in being wrong, 0 to 1; NaN where there are none."""
-    above = _above(held_out)
     own = StepErrors(held_out, bins_of(held_out)).share(np.ones((len(held_out.key), 1)))[:, 0]
-    return float(_alike(held_out, own, above)[0]) if above.relatives[0] else float("nan")
+    above, alike = _above(held_out, own)
+    return float(alike[0]) if above.relatives[0] else float("nan")
 
 
 def bins_of(held_out: HeldOut) -> Integers:
@@ -196,14 +197,21 @@ def _masses(held_out: HeldOut, bin_: Integers) -> tuple[sparse.csr_array, sparse
     return total, of_wrong
 
 
-def _above(held_out: HeldOut) -> Above:
-    """Return what calibration has at each step or above, as rows join from the top down."""
+def _above(held_out: HeldOut, step_error: Floats) -> tuple[Above, Floats]:
+    """Return what calibration has at each step or above, as rows join from the top down.
+
+    And how alike relatives there are in being wrong, from pairs of residuals: against the
+    variance that independent proteins would have, times the mean number of relatives. Large
+    families whose members are seldom wrong then count for what they add.
+    """
     down = np.argsort(-held_out.step, kind="stable")
-    weight = pd.Series(held_out.weight[down])
-    own = weight.groupby(held_out.cluster[down])
+    cluster, p = held_out.cluster[down], step_error[held_out.step[down]]
+    weight, residual = pd.Series(held_out.weight[down]), pd.Series(held_out.is_wrong[down] - p)
+    own = weight.groupby(cluster)
     there = own.cumcount().to_numpy(np.float64)  # relatives that joined before
     mass = own.cumsum().to_numpy() - weight.to_numpy()
     squares = weight.to_numpy() * (weight.to_numpy() + 2.0 * mass)
+    before = residual.groupby(cluster).cumsum() - residual
     n_rows = np.searchsorted(-held_out.step[down], -np.arange(len(STEPS)), "right")
 
     def sums(values: Floats) -> Floats:
@@ -214,27 +222,11 @@ def _above(held_out: HeldOut) -> Above:
     relatives = sums(2.0 * there) / np.maximum(n_rows, 1)
     alone = np.maximum(n_rows * sums(weight.to_numpy() ** 2), 1e-300)
     n_families = sums((there == 0).astype(np.float64)) * total**2 / alone
-    return Above(np.where(n_rows > 0, n_families, 0.0), kish, relatives)
-
-
-def _alike(held_out: HeldOut, step_error: Floats, above: Above) -> Floats:
-    """Return how alike relatives in each list are in being wrong, from pairs of residuals.
-
-    Against the variance that independent proteins would have, times the mean number of
-    relatives: large families whose members are seldom wrong then count for what they add.
-    """
-    down = np.argsort(-held_out.step, kind="stable")
-    p = step_error[held_out.step[down]]
-    residual = pd.Series(held_out.is_wrong[down] - p)
-    before = residual.groupby(held_out.cluster[down]).cumsum() - residual
-    n_rows = np.searchsorted(-held_out.step[down], -np.arange(len(STEPS)), "right")
-
-    def sums(values: Floats) -> Floats:
-        return np.concatenate([[0.0], np.cumsum(values)])[n_rows]
-
-    pairs, most = sums(2.0 * (residual * before).to_numpy()), sums(p * (1.0 - p)) * above.relatives
+    pairs, most = sums(2.0 * (residual * before).to_numpy()), sums(p * (1.0 - p)) * relatives
     # Where no relatives are known, they may be all alike.
-    return np.clip(np.divide(pairs, most, out=np.ones_like(most), where=most > 0), 0.0, 1.0)
+    alike = np.divide(pairs, most, out=np.ones_like(most), where=most > 0)
+    above = Above(np.where(n_rows > 0, n_families, 0.0), kish, relatives)
+    return above, np.clip(alike, 0.0, 1.0)
 
 
 def _band(error: Floats, draws: Floats, above: Above, certainty: float) -> Floats:
