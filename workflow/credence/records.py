@@ -70,6 +70,7 @@ class Stored:
 
 PLAIN = Stored()
 PackedFloats = Annotated[NDArray[np.float64], Stored(packed="float32")]
+PackedIntegers = Annotated[NDArray[np.int64], Stored(packed="int32")]
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,10 @@ from scipy import special
 
 from credence.draws import encode_clusters, uniform
 from credence.predictions import Booleans, Floats, Integers, Strings
-from credence.records import Stored
+from credence.records import PackedFloats, PackedIntegers, Stored
 
 ROWS_AT_ONCE = 8192  # so that what a tree looks at stays in the processor's cache
 LEAST_CURVATURE = 1e-6  # of the log loss, so that no step is divided by nothing
-PackedIntegers = Annotated[Integers, Stored(packed="int32")]
-PackedFloats = Annotated[Floats, Stored(packed="float32")]
 
 
 @dataclass(frozen=True)

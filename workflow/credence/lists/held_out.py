@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from credence.draws import encode_clusters, keys_of
 from credence.predictions import UNKNOWN_CLASS, Booleans, Floats, Integers, Labelled
-from credence.records import PackedFloats, Stored
+from credence.records import PackedFloats, PackedIntegers, Stored
 
-PackedIntegers = Annotated[NDArray[np.int64], Stored(packed="int32")]
 # The least confidence of each step: finer where lists with few wrong ones end.
 STEPS: Floats = np.round(
     np.concatenate(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
 
 import numpy as np
 from scipy.special import betaincinv
@@ -18,8 +17,8 @@ from credence.draws import encode_clusters, keys_of, uniform
 from credence.novelty.neighbours import singles
 from credence.novelty.reference import p_values
 from credence.novelty.space import RESIDUES, SIDE_CHAINS, WordFeatures, chemistry, one_array
-from credence.predictions import Booleans, Floats, Integers, Strings
-from credence.records import PackedFloats, Stored
+from credence.predictions import Booleans, Floats, Strings
+from credence.records import PackedFloats, PackedIntegers
 
 SHUFFLED, REVERSED, RANDOM = "shuffled", "reversed", "random"
 WITHOUT_CLASS, GIVEN = "with their class left out", "of no class of interest"
@@ -144,7 +143,7 @@ class Detector:
     weight: PackedFloats  # Of each line
     intercept: PackedFloats
     # One protein of each family: which line saw nothing of it, and where that puts it.
-    fold: Annotated[Integers, Stored(packed="int32")]
+    fold: PackedIntegers
     held: PackedFloats
     slope: float  # What turns a place into the logarithm of odds
     offset: float

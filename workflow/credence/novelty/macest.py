@@ -12,7 +12,7 @@ from scipy import special
 from credence.draws import effective_clusters, encode_clusters, uniform
 from credence.novelty.neighbours import Index, content_keys, least_positive_distance, singles
 from credence.predictions import Booleans, Floats, Integers, Strings
-from credence.records import PackedFloats, Stored
+from credence.records import PackedFloats, PackedIntegers, Stored
 from credence.settings import setting
 
 N_BINS = 15  # of equal count, in which confidence and outcome are compared
@@ -189,7 +189,7 @@ class NeighbourGraph:
     """The points of each class among which neighbours are sought."""
 
     points: PackedFloats  # In single precision, in a canonical order
-    true_class: Annotated[Integers, Stored(packed="int32")]  # The class of each
+    true_class: PackedIntegers  # The class of each
     # Whether the classifier was wrong about it.
     is_wrong: Annotated[Booleans, Stored(packed="bool")]
     n_classes: int  # Number of classes
