@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from credence.tables.samples import TableSpec
+from credence.tables.formats import TableSpec
 
 VALID = Path(__file__).resolve().parent / "data" / "valid" / "tables"
 SPECS = {

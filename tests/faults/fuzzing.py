@@ -52,11 +52,12 @@ from credence.tables.contract import (
 from credence.tables.digests import KnownDigests, examine, outdate
 from credence.tables.document import parse_document, read_document
 from credence.tables.fasta import read_fasta
+from credence.tables.formats import TableSpec
 from credence.tables.guess import propose_formats
 from credence.tables.joining import MARK
 from credence.tables.labels import read_labels
 from credence.tables.npz import read_vectors
-from credence.tables.samples import TableSpec, read_samples, stream_samples, write_samples
+from credence.tables.samples import read_samples, stream_samples, write_samples
 from credence.tables.stage_files import (
     HEAD,
     CalibrationFile,

@@ -17,7 +17,8 @@ import pytest
 from credence.problems import InputError
 from credence.tables.document import parse_document
 from credence.tables.fasta import read_fasta
-from credence.tables.samples import TableSpec, read_samples
+from credence.tables.formats import TableSpec
+from credence.tables.samples import read_samples
 from credence.tables.text import FREE_BYTES, MOST_BYTES, check_bytes, check_rows
 
 REMEDY = "If it is what you think, unpack it and give the plain file; else leave it alone."

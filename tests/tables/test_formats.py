@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from credence.tables import joining
-from credence.tables.formats import BROAD, BY_NAME, CATEGORIES, CLASSES, FORMATS
+from credence.tables.formats import BROAD, BY_NAME, CATEGORIES, CLASSES, FORMATS, TableSpec
 from credence.tables.guess import propose_formats
-from credence.tables.samples import Samples, TableSpec, read_samples, stream_samples
+from credence.tables.samples import Samples, read_samples, stream_samples
 
 VALID = Path(__file__).resolve().parents[1] / "data" / "valid" / "tables"
 

@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from credence.problems import InputError
+from credence.tables.formats import TableSpec
 from credence.tables.guess import propose_formats
 from credence.tables.labels import read_labels
-from credence.tables.samples import TableSpec, read_samples, stream_samples, write_samples
+from credence.tables.samples import read_samples, stream_samples, write_samples
 from credence.tables.source import delimiter_of
 from valid_tables import SPECS, VALID
 

@@ -8,7 +8,8 @@ import pytest
 
 from credence.problems import InputError
 from credence.stages.reading import read_set
-from credence.tables.samples import TableSpec, read_samples, stream_samples
+from credence.tables.formats import TableSpec
+from credence.tables.samples import read_samples, stream_samples
 
 CLASSES = "Major capsid,Minor capsid,Baseplate,Major tail,Minor tail,Portal,Tail fiber"
 HEADER = f",genome,{CLASSES},Tail shaft,Collar,HTJ,Other,Confidence"

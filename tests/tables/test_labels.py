@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from credence.problems import InputError
+from credence.tables.formats import TableSpec
 from credence.tables.labels import attach_labels, labels_from_headers, read_labels
-from credence.tables.samples import TableSpec, read_samples
+from credence.tables.samples import read_samples
 
 VALID = Path(__file__).resolve().parents[1] / "data" / "valid" / "tables"
 SPEC = TableSpec("credence", scale=1.0)

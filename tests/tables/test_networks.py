@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from credence.problems import InputError
-from credence.tables.samples import TableSpec, pool, read_samples, stream_samples
+from credence.tables.formats import TableSpec
+from credence.tables.samples import pool, read_samples, stream_samples
 
 VALID = Path(__file__).resolve().parents[1] / "data" / "valid" / "tables"
 SPEC = TableSpec("networks-npz")

@@ -12,8 +12,9 @@ import pytest
 
 from credence.predictions import Predictions
 from credence.problems import InputError
+from credence.tables.formats import TableSpec
 from credence.tables.joining import census_of, concatenate
-from credence.tables.samples import Samples, TableSpec, read_samples, stream_samples, write_samples
+from credence.tables.samples import Samples, read_samples, stream_samples, write_samples
 
 VALID = Path(__file__).resolve().parents[1] / "data" / "valid" / "tables"
 PHANNS = TableSpec("phanns-labelled")

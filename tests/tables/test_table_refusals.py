@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from credence.problems import InputError
+from credence.tables.formats import TableSpec
 from credence.tables.labels import attach_labels, read_labels
-from credence.tables.samples import TableSpec, read_samples, stream_samples
+from credence.tables.samples import read_samples, stream_samples
 
 STATE_SCALE = (
     "State what a row sums to: scale: 1 in the configuration, scale=1 in Python, "

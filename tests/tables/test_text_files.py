@@ -12,8 +12,9 @@ import pytest
 from credence.problems import InputError
 from credence.tables import text
 from credence.tables.fasta import read_fasta
+from credence.tables.formats import TableSpec
 from credence.tables.labels import read_labels
-from credence.tables.samples import TableSpec, read_samples
+from credence.tables.samples import read_samples
 
 VALID = Path(__file__).resolve().parents[1] / "data" / "valid" / "tables"
 MARKS = {

@@ -20,7 +20,8 @@ from credence.tables.contract import (
     with_unscored,
     write_contract,
 )
-from credence.tables.samples import TableSpec, read_samples, stream_samples
+from credence.tables.formats import TableSpec
+from credence.tables.samples import read_samples, stream_samples
 
 PHYNTENY = (
     "ID\tstart\tend\tstrand\tphrog_id\tphrog_category\tphynteny_category\tphynteny_score\t"

@@ -276,8 +276,6 @@ def _whole(
         )
 
 
-__all__ = ["Samples", "TableSpec", "read_samples", "stream_samples", "write_samples"]
-
 CHUNK_ROWS = 100_000
 
 
