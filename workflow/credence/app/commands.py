@@ -36,6 +36,9 @@ from credence.app.options import (
 from credence.problems import nearest, refuse
 from credence.progress import echo
 
+scale_option = click.option(
+    "--scale", type=click.FloatRange(0.0, min_open=True), help="What a row sums to."
+)
 fasta_argument = click.argument("fasta", nargs=-1, required=True, metavar="FASTA...")
 
 
@@ -199,7 +202,7 @@ def attach() -> None:
     proteins="FASTA file of the proteins, by which others find them again; repeat it."
 )
 @match_option
-@click.option("--scale", type=click.FloatRange(0.0, min_open=True), help="What a row sums to.")
+@scale_option
 @file_options(tools="What credence combine wrote with --record, of a table that it wrote.")
 @click.option(
     "--design-effect",
@@ -356,7 +359,7 @@ def annotate(
 
 @click.command(epilog="Example: credence calibrations phanns-web")
 @click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def calibrations(name: str | None, as_json: bool) -> None:
     """List the calibrations that come with credence, or print the card of one.
 
@@ -855,7 +858,7 @@ def study() -> None:
     help="A method, as in credence fit; once for each.",
 )
 @settings_options("two_sets")
-@click.option("--scale", type=click.FloatRange(0.0, min_open=True), help="What a row sums to.")
+@scale_option
 @default_option("--draws", 50, "How often the set is halved anew.", type=click.IntRange(1))
 @click.option("--second", help="A second labelled table: it judges, in place of a half.")
 @out_option("The table: medians by method, class and metric.")
@@ -895,7 +898,7 @@ def ensembles(words: tuple[str, ...]) -> int:
 )
 @labelled_options
 @settings_options("records")
-@click.option("--scale", type=click.FloatRange(0.0, min_open=True), help="What a row sums to.")
+@scale_option
 @out_option("The records of the figures, for credence figures --records.")
 def records() -> None:
     """Fit what the figures of the calibration paper show, without a run.
