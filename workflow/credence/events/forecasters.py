@@ -12,7 +12,6 @@ from scipy.spatial.distance import cdist
 from credence.calibrators.forest import Forest, Growth, boost, single
 from credence.calibrators.isotonic import Polyline
 from credence.calibrators.logistic import ROUGH, STRENGTHS, ridge
-from credence.calibrators.newton import DECREMENT_TOLERANCE
 from credence.metrics.metric import sum_by
 from credence.predictions import Floats, Integers
 
@@ -244,7 +243,7 @@ def fit_logistic(examples: Examples, strength: float) -> LogisticForecast:
     """Return the regression with a ridge of this strength."""
     scaling = scaling_of(examples)
     design = design_of(scaling, examples.features)
-    found = ridge(design, examples.outcome, examples.weight, strength, None, DECREMENT_TOLERANCE)
+    found = ridge(design, examples.outcome, examples.weight, strength)
     return LogisticForecast(scaling, found.coefficient)
 
 

@@ -51,21 +51,21 @@ def plan_of(held_out: HeldOut, n_use: Integers, number: int) -> Plan:
     to λ (Σ N √(p (1 − p)))^⅔, with one λ for all, since its curve borrows from all its strata;
     these share it by N √(p (1 − p)). None is given more than it holds.
     """
-    shape = n_use.shape
+    shape, n_keys = n_use.shape, max(len(held_out.key), 1)
     own = held_out.predicted * shape[1] + stratum_of(STEPS[held_out.step])
-    family = own * max(len(held_out.key), 1) + held_out.cluster
+    family = own * n_keys + held_out.cluster
     # A family is one piece of evidence in a stratum, right as far as its members are.
     pairs, place = np.unique(family, return_inverse=True)
     wrong = np.bincount(place, weights=held_out.is_wrong, minlength=len(pairs))
     share = wrong / np.maximum(np.bincount(place, minlength=len(pairs)), 1)
-    stratum = pairs // max(len(held_out.key), 1)
+    stratum = pairs // n_keys
     n_known = np.bincount(stratum, minlength=n_use.size).reshape(shape)
     n_wrong = np.bincount(stratum, weights=share, minlength=n_use.size).reshape(shape)
     stated = (EDGES + np.append(EDGES[1:], 1.0)) / 2.0
     right = (n_known - n_wrong + PRIOR * stated) / (n_known + PRIOR)
     spread = np.asarray(n_use * np.sqrt(right * (1.0 - right)), np.float64)
-    families = np.unique(held_out.predicted * max(len(held_out.key), 1) + held_out.cluster)
-    n_families = np.bincount(families // max(len(held_out.key), 1), minlength=shape[0])
+    families = np.unique(held_out.predicted * n_keys + held_out.cluster)
+    n_families = np.bincount(families // n_keys, minlength=shape[0])
     goal = spread.sum(axis=1) ** POWER
     of_class = divided(goal, n_families, n_use.sum(axis=1), min(number, int(n_use.sum())))
     n_verify, none = np.zeros_like(n_use), np.zeros_like(n_use[0])

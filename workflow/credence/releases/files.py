@@ -21,7 +21,6 @@ from credence.tables.writing import write_record
 SCHEMA = "credence/release/1"
 ATTACH_SCHEMA = "credence/attach/1"
 REMEDY = "Derive the release again: credence run."
-BASE = "base"  # name of release 0: no trove may bear it
 FILE = "release.json"
 
 
@@ -41,7 +40,7 @@ class ReleaseCounts:
 class Release:
     """One release."""
 
-    name: str  # Of the trove; `BASE` for release 0
+    name: str  # Of the trove; `base` for release 0
     number: int  # Its place in the chain
     date: str | None  # As the configuration states it
     parent: str | None  # Digest of the release before

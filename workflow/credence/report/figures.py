@@ -55,7 +55,7 @@ def _open(
     return figure, axes
 
 
-def _one(height: float, legend: float = LEGEND, top: float = TOP) -> list[tuple[float, float]]:
+def _one(height: float, legend: float, top: float = TOP) -> list[tuple[float, float]]:
     return [(BOTTOM, height - BOTTOM - top - legend)]
 
 
@@ -66,7 +66,7 @@ def _above(counts: float, legend: float) -> list[tuple[float, float]]:
 
 
 def _legend(
-    figure: Figure, axes: Any, n_columns: int = 3, handle: float = 1.6, pad: float = 0.5
+    figure: Figure, axes: Any, n_columns: int, handle: float = 1.6, pad: float = 0.5
 ) -> None:
     handles, names = axes.get_legend_handles_labels()
     if handles:

@@ -1,6 +1,6 @@
 """The law of the simulated scores, the same in every world; a seed only draws from it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -146,9 +146,7 @@ class WorldSettings:
     )
 
 
-def world_settings(
-    values: Mapping[str, Any], where: str, line_of: Callable[[str], int | None] = lambda _: None
-) -> WorldSettings:
+def world_settings(values: Mapping[str, Any], where: str) -> WorldSettings:
     """Return the settings that a user wrote, or raise every problem found."""
     rules = setting_rules(WorldSettings)
     problems = []
@@ -159,7 +157,7 @@ def world_settings(
             default, rule = rules[name]
             what, remedy = f"{value!r} is not allowed.", _remedy(value, default, rule)
         if remedy:
-            problems.append(Problem(where, what, remedy, line_of(name), name))
+            problems.append(Problem(where, what, remedy, column=name))
     raise_any(problems)
     return WorldSettings(**values)
 

@@ -297,14 +297,14 @@ class Proposal:
     reason: str  # What in the table speaks for it
 
 
-def propose_formats(path: Path, formats: Sequence[Format] = FORMATS) -> list[Proposal]:
+def propose_formats(path: Path) -> list[Proposal]:
     """Return the formats that a table could be of, the likeliest first."""
     if plain_suffix(path) not in (*PARQUET_ENDINGS, ARRAY_ENDING):
         next(lines_of(path), None)
     else:
         next(blocks_of(path), None)
     found = []
-    for format_ in formats:
+    for format_ in FORMATS:
         if format_.configurable or format_.arrays != (path.suffix == ARRAY_ENDING):
             continue
         rows, layout, _ = _first_rows(path, format_)
@@ -313,8 +313,8 @@ def propose_formats(path: Path, formats: Sequence[Format] = FORMATS) -> list[Pro
             found.append(Proposal(format_.name, reason))
     names = {proposal.format for proposal in found}
     # A name that carries a label makes it the table of a labelled set.
-    labelled = [one.columns for one in formats if one.name in names and one.label_of_id]
-    plains = (one for one in formats if one.label_of_id is None)
+    labelled = [one.columns for one in FORMATS if one.name in names and one.label_of_id]
+    plains = (one for one in FORMATS if one.label_of_id is None)
     hidden = {one.name for one in plains if one.columns in labelled}
     return [proposal for proposal in found if proposal.format not in hidden]
 
