@@ -241,7 +241,9 @@ def compare(labelled: Labelled) -> list[Row]:
 
 def data_sets() -> Iterator[tuple[str, Labelled]]:
     """Yield the demo world and, where it is there, the real table."""
-    from credence.simulate import WorldSettings, draw_labelled
+    from verification.in_memory import draw_labelled
+
+    from credence.simulate import WorldSettings
 
     settings = WorldSettings(n_calibration=N_DEMO)
     yield f"simulated world, {N_DEMO:,} rows", draw_labelled(settings, np.random.default_rng(7))

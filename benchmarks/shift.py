@@ -11,6 +11,7 @@ import numpy as np
 from benchmarks.data import halves, real_table
 from benchmarks.run import HERE, peak_gigabytes, table
 from benchmarks.speed import paper_sized
+from verification.in_memory import draw_labelled
 
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
@@ -23,7 +24,7 @@ from credence.composition.estimators import BY_NAME
 from credence.composition.probabilities import fit_bias_corrected
 from credence.composition.summary import Corrected, summarise_shift
 from credence.predictions import Floats, Labelled, Predictions, from_scores, label
-from credence.simulate import WorldSettings, draw_labelled
+from credence.simulate import WorldSettings
 
 SIZES = (1_000_000, 10_000_000)
 CHUNK = 250_000  # rows

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 from benchmarks.run import table
+from verification.in_memory import draw_labelled
 from verification.world_truth import truth
 
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.predictions import Labelled
-from credence.simulate import WorldSettings, draw_labelled
+from credence.simulate import WorldSettings
 
 SIZES = (46_801, 4_680, 1_200)
 N_WORLDS = 20

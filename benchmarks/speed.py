@@ -13,13 +13,14 @@ import numpy as np
 import pandas as pd
 from benchmarks.data import ROOT, real_table, repeated
 from benchmarks.run import HERE, peak_gigabytes, table
+from verification.in_memory import draw_labelled
 
 from credence.calibrators.all_methods import METHODS
 from credence.calibrators.classwise import class_samples
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions, Need
 from credence.predictions import Labelled
-from credence.simulate import WorldSettings, draw_labelled
+from credence.simulate import WorldSettings
 
 N_PAPER = 46_801  # size of the calibration paper's test set
 N_ANNOTATED = 1_000_000

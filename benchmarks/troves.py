@@ -13,13 +13,14 @@ from collections.abc import Callable
 import numpy as np
 from benchmarks.run import table
 from benchmarks.speed import N_PAPER
+from verification.in_memory import draw_labelled
 
 from credence.calibrators.all_methods import METHODS, SINGLE
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.evaluation import EvaluationOptions, evaluate
 from credence.predictions import Labelled
-from credence.simulate import WorldSettings, draw_labelled
+from credence.simulate import WorldSettings
 
 N_TROVE = 3_000
 REPEATS = 7

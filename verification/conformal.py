@@ -23,11 +23,12 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import pandas as pd
+from in_memory import draw_labelled
 
 from credence.draws import encode_clusters, uniform
 from credence.predictions import Floats, Integers, Labelled, from_scores, label
 from credence.sets.conformal import SetOptions, family_weights, fit_sets
-from credence.simulate import WorldSettings, draw_labelled
+from credence.simulate import WorldSettings
 from report import write_section
 
 SEED = 20261122

@@ -30,6 +30,7 @@ import matplotlib as mpl
 import numpy as np
 
 mpl.use("Agg")
+from in_memory import draw_labelled
 from matplotlib import pyplot as plt
 from world_truth import truth
 
@@ -37,7 +38,7 @@ from credence.calibrators.all_methods import METHODS
 from credence.calibrators.method_spec import Specification, parse_method
 from credence.calibrators.protocol import FitOptions, Need
 from credence.predictions import Floats, Labelled, Predictions, label
-from credence.simulate import CLASS_NAMES, WorldSettings, draw_labelled
+from credence.simulate import CLASS_NAMES, WorldSettings
 
 SEED = 20261121
 LEAST_CLUSTERS = 40
@@ -128,7 +129,7 @@ def population() -> Labelled:
 def big_sample(study: Study) -> Labelled:
     """Return a sample that stands for the population where vectors are needed."""
     settings = WorldSettings(n_calibration=LIMIT_ROWS, family_size="single", composition="sampled")
-    return draw_labelled(settings, np.random.default_rng([SEED, 0]), keep_networks=False)
+    return draw_labelled(settings, np.random.default_rng([SEED, 0]))
 
 
 @cache
@@ -143,9 +144,7 @@ def run_world(study: Study, world: int, out: Path) -> Path:
     path = out / f"world_{world:04d}.tsv"
     if path.exists():
         return path
-    labelled = draw_labelled(
-        study.world(), np.random.default_rng([SEED, 1, world]), keep_networks=False
-    )
+    labelled = draw_labelled(study.world(), np.random.default_rng([SEED, 1, world]))
     predictions = labelled.predictions
     predicted = predictions.predicted_class
     assert predictions.top_score is not None

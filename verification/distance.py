@@ -27,6 +27,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import pandas as pd
+from in_memory import draw_labelled
 
 from credence.calibrators.crossfit import folds_by_class, out_of_fold
 from credence.calibrators.method_spec import parse_method
@@ -34,7 +35,7 @@ from credence.calibrators.protocol import FitOptions
 from credence.draws import encode_clusters
 from credence.evaluation.bands import BANDS, LEVEL, Seen, band_of, judged, kept_steps, moved
 from credence.predictions import Floats, Integers, Labelled, from_scores, label
-from credence.simulate import WorldSettings, draw_labelled
+from credence.simulate import WorldSettings
 from report import write_section
 
 N_FOLDS, N_WORLDS, SIZE = 5, 20, 3_000

@@ -20,6 +20,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
+from in_memory import draw_labelled
 
 from credence.calibrators.crossfit import folds_by_class, out_of_fold
 from credence.calibrators.method_spec import parse_method
@@ -27,7 +28,7 @@ from credence.calibrators.protocol import FitOptions
 from credence.lists.genomes import genomes_of
 from credence.lists.held_out import held_out_of, step_of
 from credence.predictions import Floats, Labelled, Strings
-from credence.simulate import WorldSettings, draw_labelled
+from credence.simulate import WorldSettings
 from report import write_section
 
 SIZES = (500, 3_000)  # calibration proteins

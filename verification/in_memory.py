@@ -7,7 +7,10 @@ import numpy as np
 from credence.confidence import NOTE_TEXTS, USES, Confidence, counted, use_of
 from credence.evaluation.use_sets import UseColumns, counts_of, use_set_of
 from credence.findings import UseSet
-from credence.predictions import Predictions
+from credence.predictions import Floats, Labelled, Predictions
+from credence.simulate.law import WorldSettings, score_law
+from credence.simulate.scores import as_labelled, draw_scores
+from credence.simulate.sequences import draw_families
 
 
 def summarise_use_set(
@@ -19,3 +22,14 @@ def summarise_use_set(
     counts = counts_of(predictions.n_classes, UseColumns(*columns))
     notes = counted(confidence.note, tuple(NOTE_TEXTS))
     return use_set_of(name, method, predictions.class_names, counts, notes)
+
+
+def draw_labelled(
+    settings: WorldSettings, rng: np.random.Generator, prevalence: Floats | None = None
+) -> Labelled:
+    """Return labelled predictions as those of a simulated world, without sequences."""
+    shares = score_law().prevalence if prevalence is None else prevalence
+    families = draw_families(settings, settings.n_calibration, shares, rng)
+    ids = np.array([f"simulated_{i:06d}" for i in range(families.n_members)], dtype=object)
+    names = families.names("simulated_family")
+    return as_labelled(ids, families.member_class, names, draw_scores(families, rng)[0], None)

@@ -26,11 +26,12 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 from benchmarks.data import real_table
+from in_memory import draw_labelled
 from sklearn.metrics import average_precision_score
 
 from credence.lists.labels import class_chances, doubts_of, plant, with_wrong_labels
 from credence.predictions import Booleans, Floats, Labelled
-from credence.simulate import WorldSettings, draw_labelled
+from credence.simulate import WorldSettings
 from report import write_section
 
 try:

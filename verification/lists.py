@@ -38,6 +38,7 @@ import numpy as np
 import pandas as pd
 from benchmarks.data import real_table
 from benchmarks.same import random_halves
+from in_memory import draw_labelled
 from scipy import stats
 from scipy.special import expit, logit
 
@@ -51,7 +52,7 @@ from credence.lists.errors import LEAST_FAMILIES, ListErrors, errors_of
 from credence.lists.guarantee import coins_of, grid_of, guaranteed
 from credence.lists.held_out import STEPS, HeldOut, held_out_of, step_of
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions, label
-from credence.simulate import WorldSettings, draw_labelled
+from credence.simulate import WorldSettings
 from credence.stages.shift import _held_out, _summed
 from credence.tables.samples import Samples
 from report import write_section

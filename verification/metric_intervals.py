@@ -30,6 +30,7 @@ import numpy as np
 from report import write_section
 
 mpl.use("Agg")
+from in_memory import draw_labelled
 from matplotlib import pyplot as plt
 from world_truth import truth
 
@@ -54,7 +55,7 @@ from credence.metrics.binned import SCORE
 from credence.metrics.metric import Judged
 from credence.metrics.smooth import AREA
 from credence.predictions import Booleans, Floats, Integers, Labelled, Strings
-from credence.simulate import CLASS_NAMES, WorldSettings, draw_labelled
+from credence.simulate import CLASS_NAMES, WorldSettings
 
 SEED = 20261121
 STREAM = 4  # the rule was chosen on worlds of another one
@@ -157,9 +158,7 @@ def run_world(study: Study, world: int, out: Path) -> Path:
     path = out / f"world_{world:04d}.tsv"
     if path.exists():
         return path
-    labelled = draw_labelled(
-        study.world(), np.random.default_rng([SEED, STREAM, world]), keep_networks=False
-    )
+    labelled = draw_labelled(study.world(), np.random.default_rng([SEED, STREAM, world]))
     rows = [
         (resample, *row)
         for resample, names in (("cluster", labelled.cluster), ("row", labelled.predictions.ids))

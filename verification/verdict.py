@@ -23,7 +23,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import pandas as pd
-from in_memory import summarise_use_set
+from in_memory import draw_labelled, summarise_use_set
 from world_truth import truth
 
 from credence.calibrators.method_spec import parse_method
@@ -32,7 +32,7 @@ from credence.evaluation.evaluate import EvaluationOptions, evaluate
 from credence.findings import Findings, Provenance, SplitClass, SplitFinding, VerdictSettings
 from credence.predictions import Floats, Labelled, from_scores, label
 from credence.report.verdict import ALONE, verdict_of
-from credence.simulate import WorldSettings, draw_labelled
+from credence.simulate import WorldSettings
 from credence.stages.fit import fit_options
 from credence.stages.settings import Settings
 from credence.stages.shift import find_shift

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from verification.in_memory import draw_labelled
 
 import credence
 from credence.app import run_command_line
 from credence.confidence import NOTE_TEXTS, Note
 from credence.predictions import Predictions, from_scores
-from credence.simulate import WorldSettings, draw_labelled
+from credence.simulate import WorldSettings
 from credence.tables.samples import Samples, write_samples
 
 CHANGED = NOTE_TEXTS[Note.CHANGED]

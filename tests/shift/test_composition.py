@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from verification.in_memory import draw_labelled
 
 from credence.calibrators.all_methods import read_calibration
 from credence.calibrators.method_spec import parse_method
@@ -23,7 +24,7 @@ from credence.composition.estimators import BY_NAME
 from credence.confidence import Note
 from credence.predictions import Labelled, from_scores, label
 from credence.records import from_record, to_record
-from credence.simulate import WorldSettings, draw_labelled
+from credence.simulate import WorldSettings
 from shift_findings import adjust
 
 OPTIONS = FitOptions(n_draws=40)

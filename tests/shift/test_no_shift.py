@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from verification.in_memory import draw_labelled
 
 from credence.calibrators.protocol import FitOptions
 from credence.composition.adjusted import shifted
@@ -23,7 +24,7 @@ from credence.composition.estimate import (
 from credence.composition.estimators import BY_NAME
 from credence.draws import keys_of
 from credence.predictions import Labelled
-from credence.simulate import CLASS_NAMES, WorldSettings, draw_labelled
+from credence.simulate import CLASS_NAMES, WorldSettings
 from shift_findings import adjust
 
 FAMILIES = WorldSettings(n_calibration=1200, composition="sampled")

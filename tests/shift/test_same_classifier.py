@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from verification.in_memory import draw_labelled
 
 import credence
 from credence.composition import sameness
@@ -24,7 +25,7 @@ from credence.confidence import NOTE_TEXTS, Note
 from credence.findings import Sameness
 from credence.predictions import Floats, Labelled, Predictions, from_scores, label
 from credence.records import from_record, to_record
-from credence.simulate import CLASS_NAMES, WorldSettings, draw_labelled
+from credence.simulate import CLASS_NAMES, WorldSettings
 
 CHANGED = NOTE_TEXTS[Note.CHANGED]
 

@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from verification.in_memory import draw_labelled
 
 from credence.calibrators.classwise import ClasswiseCalibration, ConstantCurve
 from credence.calibrators.kernel import KernelCurve
@@ -18,7 +19,7 @@ from credence.composition.what_if import _moved as moved
 from credence.confidence import Confidence, Note
 from credence.findings import WhatIf
 from credence.predictions import Floats, Labelled
-from credence.simulate import WorldSettings, draw_labelled
+from credence.simulate import WorldSettings
 from moved_curves import curves_at
 from shift_findings import labelled_proteins, what_if
 

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from verification.in_memory import draw_labelled
 
 from credence.predictions import Labelled
-from credence.simulate import WorldSettings, draw_labelled
+from credence.simulate import WorldSettings
 from credence.simulate.law import CLASS_NAMES, PUBLISHED_CORRECT, PUBLISHED_WRONG, score_law
 from credence.simulate.scores import draw_scores
 from credence.simulate.sequences import Families, draw_families
@@ -43,28 +44,17 @@ def test_the_sum_of_the_networks_is_the_score_before_rounding() -> None:
     families = draw_families(
         WorldSettings(), 900, score_law().prevalence, np.random.default_rng(6)
     )
-    scores, networks = draw_scores(families, np.random.default_rng(7), keep_networks=True)
-    assert networks is not None
+    scores, networks = draw_scores(families, np.random.default_rng(7))
     # Single precision: ten addends of at most 1.
     np.testing.assert_allclose(networks.sum(axis=2), 1.0, atol=2e-6)
     np.testing.assert_allclose(networks.sum(axis=1), scores, atol=5e-6)
     assert np.mean(networks.argmax(axis=2) != networks[:, :1].argmax(axis=2)) > 0.02
 
 
-def test_keeping_the_networks_changes_no_score() -> None:
-    families = draw_families(
-        WorldSettings(), 900, score_law().prevalence, np.random.default_rng(6)
-    )
-    kept, _ = draw_scores(families, np.random.default_rng(7), keep_networks=True)
-    lean, none = draw_scores(families, np.random.default_rng(7), keep_networks=False)
-    assert none is None
-    np.testing.assert_array_equal(kept, lean)
-
-
 def test_duplicates_score_as_the_member_before_them() -> None:
     copies = np.array([False, True, False, True, True, False])
     families = Families(np.array([2, 4]), np.array([5, 1]), copies)
-    scores, _ = draw_scores(families, np.random.default_rng(8), keep_networks=False)
+    scores, _ = draw_scores(families, np.random.default_rng(8))
     np.testing.assert_array_equal(scores[0], scores[1])
     np.testing.assert_array_equal(scores[[2, 2]], scores[[3, 4]])
     assert (scores[1] != scores[2]).any()

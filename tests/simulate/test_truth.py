@@ -4,10 +4,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from verification.in_memory import draw_labelled
 from verification.world_truth import Truth, truth
 
 from credence.predictions import Labelled
-from credence.simulate import USE_PREVALENCE, WorldSettings, draw_labelled
+from credence.simulate import USE_PREVALENCE, WorldSettings
 from credence.simulate.law import N_CLASSES
 
 EDGES = np.array([0, 3, 4, 5, 6, 7, 8, 9, 9.5, 9.8, 9.95, 10.001])

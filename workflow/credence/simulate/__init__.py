@@ -1,7 +1,6 @@
 """A simulated world whose truth is known: for the demo, for tests, for verification."""
 
 from credence.simulate.law import CLASS_NAMES, USE_PREVALENCE, WorldSettings, world_settings
-from credence.simulate.scores import draw_labelled
 from credence.simulate.world import NOTICE, World, make_world, render_files
 
 __all__ = [
@@ -10,7 +9,6 @@ __all__ = [
     "USE_PREVALENCE",
     "World",
     "WorldSettings",
-    "draw_labelled",
     "make_world",
     "render_files",
     "world_settings",

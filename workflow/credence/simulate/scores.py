@@ -8,28 +8,11 @@ from numpy.typing import NDArray
 from credence.predictions import Floats, Integers, Labelled, Strings, from_scores, label
 from credence.simulate import law as constants
 from credence.simulate.law import N_CLASSES, N_NETWORKS, ScoreLaw, score_law
-from credence.simulate.sequences import Families, draw_families
+from credence.simulate.sequences import Families
 
 Singles = NDArray[np.float32]
 
 FAMILIES_PER_BLOCK = 1_024  # a block's arrays stay in the processor's cache
-
-
-def draw_labelled(
-    settings: constants.WorldSettings,
-    rng: np.random.Generator,
-    prevalence: Floats | None = None,
-    *,
-    keep_networks: bool = False,
-) -> Labelled:
-    """Return labelled predictions as :func:`make_world` draws them, without sequences."""
-    law = score_law()
-    shares = law.prevalence if prevalence is None else prevalence
-    families = draw_families(settings, settings.n_calibration, shares, rng)
-    scores, networks = draw_scores(families, rng, keep_networks=keep_networks)
-    ids = np.array([f"simulated_{i:06d}" for i in range(families.n_members)], dtype=object)
-    family = families.names("simulated_family")
-    return as_labelled(ids, families.member_class, family, scores, networks)
 
 
 def as_labelled(
@@ -42,14 +25,12 @@ def as_labelled(
     return label(predictions, true_class, cluster=family)
 
 
-def draw_scores(
-    families: Families, rng: np.random.Generator, *, keep_networks: bool
-) -> tuple[Floats, Floats | None]:
-    """Return the unrounded sums of ten softmaxes, and the networks' own if wanted."""
+def draw_scores(families: Families, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return the unrounded sums of ten softmaxes, and the networks' own."""
     law = score_law()
     n_members = families.n_members
     scores = np.empty((n_members, N_CLASSES))
-    networks = np.empty((n_members, N_NETWORKS, N_CLASSES)) if keep_networks else None
+    networks = np.empty((n_members, N_NETWORKS, N_CLASSES))
     end = np.concatenate([[0], np.cumsum(families.size)])
     starts = range(0, families.n_families, FAMILIES_PER_BLOCK)
     for start, child in zip(starts, rng.spawn(len(starts)), strict=True):
@@ -61,8 +42,7 @@ def draw_scores(
         place = np.arange(len(is_duplicate))
         source = np.maximum.accumulate(np.where(is_duplicate, 0, place))
         scores[rows] = softmax.sum(axis=1, dtype=np.float64).T[source]
-        if networks is not None:
-            networks[rows] = softmax.T[source]
+        networks[rows] = softmax.T[source]
     return scores, networks
 
 

@@ -134,8 +134,7 @@ def make_world(settings: WorldSettings) -> World:
         families = draw_families(settings, n_members, shares, rng[part])
         if part == "trove":
             families = families.without_duplicates()
-        scores, networks = draw_scores(families, rng[part], keep_networks=True)
-        assert networks is not None
+        scores, networks = draw_scores(families, rng[part])
         sequences = evolve(families, rng[part], settings.signal, settings.length)
         prefix = "simulated" if part == "calibration" else f"simulated_{part}"
         names, rows = families.names(f"{prefix}_family"), np.arange(n_members)
@@ -229,14 +228,12 @@ def _mixed_trove(
 
     def new_scores(class_: int) -> tuple[Floats, Floats]:
         lone = Families(np.array([class_]), np.array([1]), np.array([False]))
-        scores, networks = draw_scores(lone, rng, keep_networks=True)
-        assert networks is not None
+        scores, networks = draw_scores(lone, rng)
         return scores[0], networks[0]
 
     families = draw_families(settings, NEW_PER_DEFECT * n, score_law().prevalence, rng)
     new = families.without_duplicates()
-    scores, networks = draw_scores(new, rng, keep_networks=True)
-    assert networks is not None
+    scores, networks = draw_scores(new, rng)
     names = new.names("simulated_mixed_family")
     texts = evolve(new, rng, settings.signal, settings.length)
     columns = texts, new.member_class.tolist(), names, scores, networks
