@@ -21,7 +21,8 @@ from benchmarks.data import real_table
 
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.evaluation import EvaluationOptions, evaluate
+from credence.evaluation.evaluate import evaluate
+from credence.evaluation.judging import EvaluationOptions
 from credence.predictions import Labelled
 
 N_ROWS = 46_801  # the test set of the calibration paper

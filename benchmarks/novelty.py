@@ -22,7 +22,8 @@ from credence.novelty.macest import MacestSettings
 from credence.novelty.reference import build
 from credence.novelty.trust import dense, trust_among
 from credence.predictions import Floats, Labelled, Strings, label
-from credence.simulate import WorldSettings, make_world
+from credence.simulate.law import WorldSettings
+from credence.simulate.world import make_world
 
 N_PAPER = 46_801  # test set of the calibration paper
 COMPONENTS = 32

@@ -243,7 +243,7 @@ def data_sets() -> Iterator[tuple[str, Labelled]]:
     """Yield the demo world and, where it is there, the real table."""
     from verification.in_memory import draw_labelled
 
-    from credence.simulate import WorldSettings
+    from credence.simulate.law import WorldSettings
 
     settings = WorldSettings(n_calibration=N_DEMO)
     yield f"simulated world, {N_DEMO:,} rows", draw_labelled(settings, np.random.default_rng(7))

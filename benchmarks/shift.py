@@ -24,7 +24,7 @@ from credence.composition.estimators import BY_NAME
 from credence.composition.probabilities import fit_bias_corrected
 from credence.composition.summary import Corrected, summarise_shift
 from credence.predictions import Floats, Labelled, Predictions, from_scores, label
-from credence.simulate import WorldSettings
+from credence.simulate.law import WorldSettings
 
 SIZES = (1_000_000, 10_000_000)
 CHUNK = 250_000  # rows

@@ -15,7 +15,7 @@ from verification.world_truth import truth
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.predictions import Labelled
-from credence.simulate import WorldSettings
+from credence.simulate.law import WorldSettings
 
 SIZES = (46_801, 4_680, 1_200)
 N_WORLDS = 20

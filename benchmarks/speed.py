@@ -20,7 +20,7 @@ from credence.calibrators.classwise import class_samples
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions, Need
 from credence.predictions import Labelled
-from credence.simulate import WorldSettings
+from credence.simulate.law import WorldSettings
 
 N_PAPER = 46_801  # size of the calibration paper's test set
 N_ANNOTATED = 1_000_000

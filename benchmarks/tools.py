@@ -19,8 +19,8 @@ from benchmarks.data import ROOT, halves
 
 from credence.draws import keys_of, uniform
 from credence.predictions import Labelled, Predictions, from_scores, label
-from credence.simulate import make_world
 from credence.simulate.law import WorldSettings
+from credence.simulate.world import make_world
 from credence.tools.combining import (
     Answers,
     Features,

@@ -18,9 +18,10 @@ from verification.in_memory import draw_labelled
 from credence.calibrators.all_methods import METHODS, SINGLE
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.evaluation import EvaluationOptions, evaluate
+from credence.evaluation.evaluate import evaluate
+from credence.evaluation.judging import EvaluationOptions
 from credence.predictions import Labelled
-from credence.simulate import WorldSettings
+from credence.simulate.law import WorldSettings
 
 N_TROVE = 3_000
 REPEATS = 7

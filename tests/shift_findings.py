@@ -16,7 +16,7 @@ from credence.composition.what_if import what_if_of
 from credence.findings import Findings, ShiftClass, ShiftCurve, ShiftFinding, WhatIf
 from credence.predictions import Labelled, label
 from credence.predictions import from_scores as predictions_of
-from credence.report import render
+from credence.report.html import render
 
 NAN = float("nan")
 NAMES = ("Portal", "Tail fiber", "Collar")

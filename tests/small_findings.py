@@ -32,7 +32,7 @@ from credence.findings import (
     UseLists,
     UseSet,
 )
-from credence.report import render
+from credence.report.html import render
 
 NAN = float("NAN")
 EDGES = tuple(k * 2.5 for k in range(5))

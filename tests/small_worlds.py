@@ -9,7 +9,8 @@ from io import StringIO
 from pathlib import Path
 
 from credence.app import run_command_line
-from credence.simulate import WorldSettings, make_world, render_files
+from credence.simulate.law import WorldSettings
+from credence.simulate.world import make_world, render_files
 
 SMALL = WorldSettings(
     n_calibration=150, n_use=40, n_training=30, n_trove=9, n_defects=2, n_training_relatives=3

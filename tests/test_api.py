@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 
 import credence
-from credence.simulate import make_world, render_files, world_settings
+from credence.simulate.law import world_settings
+from credence.simulate.world import make_world, render_files
 
 ROOT = Path(__file__).resolve().parents[1]
 CLASSES = ["Portal", "Collar"]

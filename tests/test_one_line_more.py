@@ -19,11 +19,12 @@ from credence.calibrators import all_methods
 from credence.calibrators.classwise import curve_method
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Need
-from credence.evaluation import EvaluationOptions, evaluate
+from credence.evaluation.evaluate import evaluate
+from credence.evaluation.judging import EvaluationOptions
 from credence.findings import Findings, MethodFinding, Provenance
 from credence.predictions import Floats, Integers, Labelled
 from credence.problems import InputError
-from credence.report import render
+from credence.report.html import render
 from credence.settings import setting
 from shift_findings import labelled_proteins
 

@@ -28,7 +28,7 @@ from in_memory import draw_labelled
 from credence.draws import encode_clusters, uniform
 from credence.predictions import Floats, Integers, Labelled, from_scores, label
 from credence.sets.conformal import SetOptions, family_weights, fit_sets
-from credence.simulate import WorldSettings
+from credence.simulate.law import WorldSettings
 from report import write_section
 
 SEED = 20261122

@@ -38,7 +38,7 @@ from credence.calibrators.all_methods import METHODS
 from credence.calibrators.method_spec import Specification, parse_method
 from credence.calibrators.protocol import FitOptions, Need
 from credence.predictions import Floats, Labelled, Predictions, label
-from credence.simulate import CLASS_NAMES, WorldSettings
+from credence.simulate.law import CLASS_NAMES, WorldSettings
 
 SEED = 20261121
 LEAST_CLUSTERS = 40

@@ -35,7 +35,7 @@ from credence.calibrators.protocol import FitOptions
 from credence.draws import encode_clusters
 from credence.evaluation.bands import BANDS, LEVEL, Seen, band_of, judged, kept_steps, moved
 from credence.predictions import Floats, Integers, Labelled, from_scores, label
-from credence.simulate import WorldSettings
+from credence.simulate.law import WorldSettings
 from report import write_section
 
 N_FOLDS, N_WORLDS, SIZE = 5, 20, 3_000

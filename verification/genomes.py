@@ -28,7 +28,7 @@ from credence.calibrators.protocol import FitOptions
 from credence.lists.genomes import genomes_of
 from credence.lists.held_out import held_out_of, step_of
 from credence.predictions import Floats, Labelled, Strings
-from credence.simulate import WorldSettings
+from credence.simulate.law import WorldSettings
 from report import write_section
 
 SIZES = (500, 3_000)  # calibration proteins

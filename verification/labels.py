@@ -31,7 +31,7 @@ from sklearn.metrics import average_precision_score
 
 from credence.lists.labels import class_chances, doubts_of, plant, with_wrong_labels
 from credence.predictions import Booleans, Floats, Labelled
-from credence.simulate import WorldSettings
+from credence.simulate.law import WorldSettings
 from report import write_section
 
 try:

@@ -52,7 +52,7 @@ from credence.lists.errors import LEAST_FAMILIES, ListErrors, errors_of
 from credence.lists.guarantee import coins_of, grid_of, guaranteed
 from credence.lists.held_out import STEPS, HeldOut, held_out_of, step_of
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions, label
-from credence.simulate import WorldSettings
+from credence.simulate.law import WorldSettings
 from credence.stages.shift import _held_out, _summed
 from credence.tables.samples import Samples
 from report import write_section

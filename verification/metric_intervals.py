@@ -55,7 +55,7 @@ from credence.metrics.binned import SCORE
 from credence.metrics.metric import Judged
 from credence.metrics.smooth import AREA
 from credence.predictions import Booleans, Floats, Integers, Labelled, Strings
-from credence.simulate import CLASS_NAMES, WorldSettings
+from credence.simulate.law import CLASS_NAMES, WorldSettings
 
 SEED = 20261121
 STREAM = 4  # the rule was chosen on worlds of another one

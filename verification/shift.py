@@ -45,7 +45,7 @@ from credence.composition.estimate import compare_predicted, estimate_compositio
 from credence.composition.estimators import BY_NAME
 from credence.draws import keys_of
 from credence.predictions import Floats, Labelled, from_scores, label
-from credence.simulate import CLASS_NAMES, WorldSettings
+from credence.simulate.law import CLASS_NAMES, WorldSettings
 
 SEED = 20261122
 EVERY_STILL = 2  # one world in so many also has a use-set without shift

@@ -32,7 +32,7 @@ from credence.evaluation.evaluate import EvaluationOptions, evaluate
 from credence.findings import Findings, Provenance, SplitClass, SplitFinding, VerdictSettings
 from credence.predictions import Floats, Labelled, from_scores, label
 from credence.report.verdict import ALONE, verdict_of
-from credence.simulate import WorldSettings
+from credence.simulate.law import WorldSettings
 from credence.stages.fit import fit_options
 from credence.stages.settings import Settings
 from credence.stages.shift import find_shift

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from credence.report import render
+from credence.report.html import render
 
 ATTACKS = """() => {
   window.ran = [];

@@ -10,7 +10,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from credence.findings import Findings, FoilFinding, NovelProtein, NoveltyFinding
-from credence.report import render, render_index, report_record
+from credence.report.html import render
+from credence.report.page_data import render_index, report_record
 from small_events import event, finding
 
 WIDTHS = (360, 800, 1400)

@@ -149,7 +149,7 @@ def test_cells_that_look_like_formulas_are_saved_as_text(
 ) -> None:
     from dataclasses import replace
 
-    from credence.report import render
+    from credence.report.html import render
 
     names = {"Portal": "=1+1", "Tail fiber": "@x", "Collar": "-y\tz"}
     text = json.dumps(to_record(small))

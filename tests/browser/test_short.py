@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from credence.findings import Findings, Setting
-from credence.report import render
+from credence.report.html import render
 from many_classes import enlarged
 
 MOST_PIXELS, MOST_WORDS = 7200, 2500  # eight screens of 900

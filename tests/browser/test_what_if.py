@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from credence.findings import Findings, WhatIf
-from credence.report import render
+from credence.report.html import render
 from moved_curves import curves_at
 from shift_findings import NAMES, what_if
 

@@ -17,7 +17,7 @@ import pytest
 from credence.app import COMMANDS, group, run_command_line
 from credence.app.meaning import DEMO_FILES
 from credence.calibrators.all_methods import METHODS
-from credence.simulate import make_world, render_files
+from credence.simulate.world import make_world, render_files
 from small_worlds import SMALL, TIMEOUT, call
 
 

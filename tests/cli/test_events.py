@@ -15,7 +15,8 @@ import pytest
 from credence.app import run_command_line
 from credence.novelty import detector
 from credence.relatives import profiles
-from credence.simulate import WorldSettings, make_world, render_files
+from credence.simulate.law import WorldSettings
+from credence.simulate.world import make_world, render_files
 from credence.tables.contract import read_confidences
 from credence.tables.stage_files import NOVELTY, read_calibration
 

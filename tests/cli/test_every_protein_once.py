@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from credence.app import COMMANDS, run_command_line
-from credence.simulate import WorldSettings
+from credence.simulate.law import WorldSettings
 from credence.tables import samples as samples_module
 from credence.tables import writing
 from small_worlds import write_world

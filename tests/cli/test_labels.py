@@ -10,7 +10,7 @@ import pytest
 from credence.app import run_command_line
 from credence.findings import Findings
 from credence.records import read_record
-from credence.report import render
+from credence.report.html import render
 from credence.tables.writing import write_record
 
 WORDS = ["labels", "labelled.csv", "--format", "phanns-labelled", "--error", "1"]

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from credence.app import run_command_line
-from credence.simulate import WorldSettings
+from credence.simulate.law import WorldSettings
 from small_worlds import call_here, write_world
 
 SMALL = WorldSettings(

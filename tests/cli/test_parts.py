@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from credence.app import run_command_line
-from credence.simulate import WorldSettings
+from credence.simulate.law import WorldSettings
 from credence.stages.annotate import Annotation
 from credence.stages.check import read_summary
 from credence.tables import samples as samples_module

@@ -12,7 +12,7 @@ from snakemake.exceptions import WorkflowError
 from credence.app import check, configuration, run, run_command_line
 from credence.app.unchanged import DONE
 from credence.problems import InputError
-from credence.simulate import WorldSettings
+from credence.simulate.law import WorldSettings
 from credence.tables import joining
 from small_worlds import write_world
 

@@ -13,7 +13,7 @@ import credence
 from credence.app import run_command_line
 from credence.confidence import NOTE_TEXTS, Note
 from credence.predictions import Predictions, from_scores
-from credence.simulate import WorldSettings
+from credence.simulate.law import WorldSettings
 from credence.tables.samples import Samples, write_samples
 
 CHANGED = NOTE_TEXTS[Note.CHANGED]

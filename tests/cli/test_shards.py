@@ -17,7 +17,7 @@ import pytest
 
 from credence.app import configuration, meaning, run_command_line
 from credence.problems import InputError
-from credence.simulate import WorldSettings
+from credence.simulate.law import WorldSettings
 from small_worlds import call_here, write_world
 
 SMALL = WorldSettings(

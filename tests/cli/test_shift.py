@@ -16,7 +16,8 @@ from credence.composition.estimators import NAMES
 from credence.findings import Findings
 from credence.records import read_record
 from credence.settings import setting_rules
-from credence.simulate import WorldSettings, make_world, render_files
+from credence.simulate.law import WorldSettings
+from credence.simulate.world import make_world, render_files
 from credence.stages.settings import ShiftSettings
 from credence.tables.writing import write_record
 

@@ -11,7 +11,7 @@ import pytest
 
 import refusals
 from credence.app import run_command_line
-from credence.simulate import WorldSettings
+from credence.simulate.law import WorldSettings
 from small_worlds import write_world
 
 SMALL = WorldSettings(

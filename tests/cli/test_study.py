@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from credence.simulate import WorldSettings, make_world, render_files
+from credence.simulate.law import WorldSettings
+from credence.simulate.world import make_world, render_files
 from small_worlds import call, call_here
 
 

@@ -11,7 +11,8 @@ import pytest
 
 from credence.app import run_command_line
 from credence.releases.files import read_attach_summary, read_attached, read_release
-from credence.simulate import CLASS_NAMES, WorldSettings, make_world, render_files
+from credence.simulate.law import CLASS_NAMES, WorldSettings
+from credence.simulate.world import make_world, render_files
 from credence.tables.contract import read_groups
 
 SMALL = WorldSettings(

@@ -11,9 +11,9 @@ from classes_in_order import with_classes_in_order
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.confidence import Confidence
-from credence.evaluation import EvaluationOptions, evaluate
 from credence.evaluation.curves import bin_ratios, bins_record
-from credence.evaluation.evaluate import cross_fit, metric_columns
+from credence.evaluation.evaluate import cross_fit, evaluate, metric_columns
+from credence.evaluation.judging import EvaluationOptions
 from credence.evaluation.ratios import estimate
 from credence.metrics.all_metrics import METRICS
 from credence.metrics.binned import SCORE, bin_of

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.evaluation import EvaluationOptions, evaluate
-from credence.evaluation.evaluate import metric_columns
+from credence.evaluation.evaluate import evaluate, metric_columns
+from credence.evaluation.judging import EvaluationOptions
 
 
 def test_every_interval_of_the_table_of_metrics_holds_its_number(sets: SimpleNamespace) -> None:

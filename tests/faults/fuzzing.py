@@ -29,7 +29,7 @@ from credence.problems import InputError
 from credence.records import DIGEST, digest_of, read_record, signed, to_record
 from credence.relatives.cdhit import parse_clstr
 from credence.releases.files import read_attached
-from credence.report import report_record
+from credence.report.page_data import report_record
 from credence.sets.conformal import fit_sets
 from credence.stages.annotate import gather_parts
 from credence.stages.check import read_checked

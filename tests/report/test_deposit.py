@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 
 from credence.app import run_command_line
 from credence.findings import Findings
-from credence.report import citation, readme
+from credence.report.page_data import citation, readme
 from credence.report.sections.publish import methods_text
 from credence.tables.writing import write_record
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from credence.findings import Findings
-from credence.report import render
 from credence.report.blocks import Figure, FigureRow, Folded, Paragraph, Section, TableBlock
+from credence.report.html import render
 from credence.report.sections.events import section
 from small_events import ablation, difference, event, finding
 

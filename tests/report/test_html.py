@@ -17,8 +17,7 @@ import pytest
 
 from credence.findings import Bins, Findings, Provenance
 from credence.records import to_record
-from credence.report import render
-from credence.report.html import small_paths
+from credence.report.html import render, small_paths
 from credence.report.plots import ReliabilityPlot
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -70,7 +69,7 @@ def test_the_same_findings_give_the_same_bytes_in_other_processes(small: Finding
     program = (
         "import hashlib, json, sys; from credence.findings import Findings; "
         "from credence.records import from_record; "
-        "from credence.report import render; "
+        "from credence.report.html import render; "
         "page = render(from_record(Findings, json.load(sys.stdin))); "
         "print(hashlib.sha256(page.encode()).hexdigest())"
     )

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from credence.findings import Findings
-from credence.report import render_index, report_record
+from credence.report.page_data import render_index, report_record
 
 
 def test_every_run_has_a_row_that_leads_to_its_page(small: Findings) -> None:

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from credence.findings import DistanceBand, Findings, FoilFinding, NovelProtein, NoveltyFinding
 from credence.records import from_record, to_record
-from credence.report import render
 from credence.report.blocks import Folded, Paragraph
+from credence.report.html import render
 from credence.report.sections.use_sets import novelty as section
 
 NAN = float("nan")

@@ -9,10 +9,9 @@ from dataclasses import replace
 import pytest
 
 from credence.findings import CalibrationTest, Findings, MetricValue, Notice
-from credence.report import render
 from credence.report.blocks import FigureRow, Folded, NoticeList, Paragraph, Section, TableBlock
 from credence.report.figures import draw, to_svg
-from credence.report.html import points_of
+from credence.report.html import points_of, render
 from credence.report.plots import ComparisonPlot, Heat
 from credence.report.sections import measuring, mistakes
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from credence.findings import Findings, Genomes, Notice, Provenance
-from credence.report import report_record
 from credence.report.blocks import (
     Beside,
     Figure,
@@ -24,6 +23,7 @@ from credence.report.blocks import (
     Section,
     TableBlock,
 )
+from credence.report.page_data import report_record
 from credence.report.plots import ComparisonPlot
 from credence.report.sections import lists
 from credence.report.sections.all_sections import MOST_ROWS, SECTIONS, sections_of, shortened

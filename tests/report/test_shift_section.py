@@ -9,7 +9,6 @@ from dataclasses import replace
 import pytest
 
 from credence.findings import Findings, Sameness
-from credence.report import render, report_record
 from credence.report.blocks import (
     FigureRow,
     Folded,
@@ -19,6 +18,8 @@ from credence.report.blocks import (
     TableBlock,
     Widget,
 )
+from credence.report.html import render
+from credence.report.page_data import report_record
 from credence.report.plots import ComparisonPlot
 from credence.report.sections.shift import data_of, fit, lead, section
 from shift_findings import NAMES, NAN, shift_class, shift_finding

@@ -9,8 +9,8 @@ from credence.composition.estimators import ESTIMATORS
 from credence.events.forecasters import FORECASTERS
 from credence.findings import Findings, SkippedCandidate, StackFinding, StackMember
 from credence.records import from_record, to_record
-from credence.report import report_record
 from credence.report.blocks import Paragraph, TableBlock
+from credence.report.page_data import report_record
 from credence.report.sections import overview, publish
 from credence.report.sections.methods import stacks
 

@@ -25,7 +25,7 @@ from credence.findings import (
     SplitFinding,
 )
 from credence.report import blocks as page
-from credence.report import readme, report_record
+from credence.report.page_data import readme, report_record
 from credence.report.sections import first, overview, publish
 from credence.report.sections.lookup import Lookup
 from credence.report.sections.measuring import all_notices, floor_words

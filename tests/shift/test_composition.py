@@ -24,7 +24,7 @@ from credence.composition.estimators import BY_NAME
 from credence.confidence import Note
 from credence.predictions import Labelled, from_scores, label
 from credence.records import from_record, to_record
-from credence.simulate import WorldSettings
+from credence.simulate.law import WorldSettings
 from shift_findings import adjust
 
 OPTIONS = FitOptions(n_draws=40)

@@ -24,7 +24,7 @@ from credence.composition.estimate import (
 from credence.composition.estimators import BY_NAME
 from credence.draws import keys_of
 from credence.predictions import Labelled
-from credence.simulate import CLASS_NAMES, WorldSettings
+from credence.simulate.law import CLASS_NAMES, WorldSettings
 from shift_findings import adjust
 
 FAMILIES = WorldSettings(n_calibration=1200, composition="sampled")

@@ -25,7 +25,7 @@ from credence.confidence import NOTE_TEXTS, Note
 from credence.findings import Sameness
 from credence.predictions import Floats, Labelled, Predictions, from_scores, label
 from credence.records import from_record, to_record
-from credence.simulate import CLASS_NAMES, WorldSettings
+from credence.simulate.law import CLASS_NAMES, WorldSettings
 
 CHANGED = NOTE_TEXTS[Note.CHANGED]
 

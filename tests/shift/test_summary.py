@@ -14,7 +14,7 @@ from credence.composition.estimators import BY_NAME
 from credence.composition.summary import Corrected, expected_truth, summarise_shift
 from credence.findings import ShiftFinding
 from credence.predictions import Labelled
-from credence.simulate import WorldSettings
+from credence.simulate.law import WorldSettings
 from shift_findings import adjust
 
 SHARES = np.array([0.25, 0.0, 0.15, 0.05, 0.1, 0.1, 0.1, 0.05, 0.05, 0.1, 0.05])

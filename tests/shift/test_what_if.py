@@ -19,7 +19,7 @@ from credence.composition.what_if import _moved as moved
 from credence.confidence import Confidence, Note
 from credence.findings import WhatIf
 from credence.predictions import Floats, Labelled
-from credence.simulate import WorldSettings
+from credence.simulate.law import WorldSettings
 from moved_curves import curves_at
 from shift_findings import labelled_proteins, what_if
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from Bio.Align import PairwiseAligner, substitution_matrices
 
-from credence.simulate import WorldSettings
-from credence.simulate.law import score_law
+from credence.simulate.law import WorldSettings, score_law
 from credence.simulate.sequences import (
     ALPHABET,
     COMPOSITION,

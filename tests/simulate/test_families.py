@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from credence.simulate import WorldSettings
-from credence.simulate.law import score_law
+from credence.simulate.law import WorldSettings, score_law
 from credence.simulate.sequences import draw_families, whole_shares
 
 SETTINGS = WorldSettings()

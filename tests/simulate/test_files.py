@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from Bio import SeqIO
 
-from credence.simulate import CLASS_NAMES, World, WorldSettings, make_world, render_files
-from credence.simulate.world import precision_at
+from credence.simulate.law import CLASS_NAMES, WorldSettings
+from credence.simulate.world import World, make_world, precision_at, render_files
 
 SETTINGS = WorldSettings(n_calibration=600, n_use=200, n_training=100, n_trove=40, n_defects=4)
 

@@ -7,8 +7,13 @@ import pytest
 from verification.in_memory import draw_labelled
 
 from credence.predictions import Labelled
-from credence.simulate import WorldSettings
-from credence.simulate.law import CLASS_NAMES, PUBLISHED_CORRECT, PUBLISHED_WRONG, score_law
+from credence.simulate.law import (
+    CLASS_NAMES,
+    PUBLISHED_CORRECT,
+    PUBLISHED_WRONG,
+    WorldSettings,
+    score_law,
+)
 from credence.simulate.scores import draw_scores
 from credence.simulate.sequences import Families, draw_families
 

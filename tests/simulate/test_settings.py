@@ -4,7 +4,7 @@ import pytest
 
 from credence.problems import InputError
 from credence.settings import setting_rules
-from credence.simulate import WorldSettings, world_settings
+from credence.simulate.law import WorldSettings, world_settings
 
 
 def test_settings_that_a_user_wrote_override_the_defaults() -> None:

@@ -8,8 +8,7 @@ from verification.in_memory import draw_labelled
 from verification.world_truth import Truth, truth
 
 from credence.predictions import Labelled
-from credence.simulate import USE_PREVALENCE, WorldSettings
-from credence.simulate.law import N_CLASSES
+from credence.simulate.law import N_CLASSES, USE_PREVALENCE, WorldSettings
 
 EDGES = np.array([0, 3, 4, 5, 6, 7, 8, 9, 9.5, 9.8, 9.95, 10.001])
 

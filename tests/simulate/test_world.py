@@ -8,9 +8,9 @@ import pytest
 from Bio.Align import PairwiseAligner, substitution_matrices
 from verification.world_truth import truth
 
-from credence.simulate import NOTICE, USE_PREVALENCE, World, WorldSettings, make_world
-from credence.simulate.law import score_law
+from credence.simulate.law import USE_PREVALENCE, WorldSettings, score_law
 from credence.simulate.sequences import whole_shares
+from credence.simulate.world import NOTICE, World, make_world
 
 SETTINGS = WorldSettings(
     n_calibration=1200, n_use=500, n_training=400, n_trove=80, n_defects=6, seed=7

@@ -14,9 +14,8 @@ from credence.calibrators.auto import AutoCalibration
 from credence.calibrators.crossfit import folds_by_class
 from credence.calibrators.method_spec import parse_method
 from credence.composition.what_if import what_if_of
-from credence.evaluation import EvaluationOptions, evaluate
-from credence.evaluation.evaluate import cross_fit, metric_columns
-from credence.evaluation.judging import Stated
+from credence.evaluation.evaluate import cross_fit, evaluate, metric_columns
+from credence.evaluation.judging import EvaluationOptions, Stated
 from credence.lists.thresholds import find_thresholds
 from credence.predictions import Labelled
 from credence.problems import Problem, gathering, nearest, plural, raise_any, refuse

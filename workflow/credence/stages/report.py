@@ -20,7 +20,8 @@ from credence.evaluation.use_sets import UseColumns, counts_of, use_set_of
 from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
 from credence.progress import echo
 from credence.records import from_record, json_text, parse_json, read_record, refuse_pipe, signed
-from credence.report import bibliography, citation, readme, render, render_index, report_record
+from credence.report.html import render
+from credence.report.page_data import bibliography, citation, readme, render_index, report_record
 from credence.report.sections.publish import OF_USE_SETS
 from credence.report.wording import slug
 from credence.settings import settings_from
