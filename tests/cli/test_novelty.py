@@ -108,6 +108,21 @@ def test_known_proteins_are_written_and_use_sets_compared_with_them(
     assert table["nearest_calibration"].tolist() == nearest.tolist()
 
 
+def test_letters_that_stand_for_others_are_read_so_on_both_sides(world: Path) -> None:
+    seen = []
+    for proteins, use in (("plain", "plain"), ("odd", "plain"), ("plain", "odd")):
+        for name, kind in (("proteins", proteins), ("use", use)):
+            lines = Path(f"world/{name}.fasta").read_text().splitlines()
+            odd = str.maketrans("DELCK", "BZJUO" if kind == "odd" else "DELCK")
+            texts = [one if one.startswith(">") else one.translate(odd) for one in lines]
+            Path(f"{name}.fasta").write_text("\n".join(texts) + "\n")
+        assert call("--proteins", "proteins.fasta", "--out", "novelty.json") == 0
+        assert run_command_line(annotate("--proteins", "use.fasta")) == 0
+        seen.append(pd.read_csv("out.tsv", sep="\t"))
+    pd.testing.assert_frame_equal(seen[0], seen[1])
+    pd.testing.assert_frame_equal(seen[0], seen[2])
+
+
 def test_a_trove_that_added_nothing_is_no_file_without_proteins(
     world: Path, capsys: Stated
 ) -> None:

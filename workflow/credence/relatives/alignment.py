@@ -162,7 +162,7 @@ Undecided = Callable[[Sequence[int], Sequence[Integers], float], tuple[list[Inte
 class Library:
     """Sequences ready to be aligned."""
 
-    # Distinct sequences from long to short (:func:`credence.sequences.canonical.distinct`).
+    # Distinct sequences from long to short (:func:`credence.relatives.pairs.distinct`).
     texts: Strings
     threads: int = 1  # Alignments at a time; they change nothing but the time
     _aligner: Any = field(init=False, repr=False)

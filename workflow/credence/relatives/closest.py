@@ -21,7 +21,7 @@ from credence.problems import InputError
 from credence.relatives.alignment import Library, measured
 from credence.relatives.kmers import words_of
 from credence.relatives.mmseqs import Mmseqs, find_program
-from credence.relatives.pairs import KAPPA, LAMBDA, canonical, each_once, n_equal_before
+from credence.relatives.pairs import KAPPA, LAMBDA, canonical_texts, each_once, n_equal_before
 from credence.relatives.profiles import Profiles, profiles_of
 from credence.relatives.programs import scratch_folder
 
@@ -67,7 +67,7 @@ class KnownSequences:
 
     def __post_init__(self) -> None:
         """Write the sequences in the letters of alignments."""
-        object.__setattr__(self, "texts", _canonical(self.texts))
+        object.__setattr__(self, "texts", canonical_texts(self.texts))
 
     @cached_property
     def representatives(self) -> Integers:
@@ -96,7 +96,7 @@ class KnownSequences:
         """Return scores with the closest profiles, `TURNS` of them; `apart` as in `closest`."""
         if self.profiles is None:
             return np.zeros((len(queries), len(TURNS)))
-        found = self.profiles.scores(_canonical(queries), apart, max(TURNS), threads)
+        found = self.profiles.scores(canonical_texts(queries), apart, max(TURNS), threads)
         return found[:, np.array(TURNS) - 1]
 
     def closest(
@@ -114,7 +114,7 @@ class KnownSequences:
         for start in range(0, max(len(queries), 1), max(n_rows, 1)):
             block = slice(start, start + n_rows)
             label = None if apart is None else (apart[0][block], apart[1])
-            parts.append(self._closest(_canonical(queries[block]), label, threads))
+            parts.append(self._closest(canonical_texts(queries[block]), label, threads))
         columns = ([getattr(part, entry.name) for part in parts] for entry in fields(Closest))
         return Closest(*map(np.concatenate, columns))
 
@@ -280,7 +280,3 @@ def search_for(texts: Strings, family: Integers) -> str:
     except InputError:
         return WORDS
     return MMSEQS
-
-
-def _canonical(texts: Strings) -> Strings:
-    return np.array([*map(canonical, texts)], dtype=object)

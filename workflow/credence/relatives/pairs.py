@@ -21,6 +21,7 @@ score 4 at any length), so where chance is not asked the ends of alignments are 
 instead (:meth:`credence.relatives.alignment.Library.relatives`).
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -229,9 +230,14 @@ def canonical(sequence: str) -> str:
     return text.translate({ord(letter): "X" for letter in others}) if others else text
 
 
+def canonical_texts(sequences: Iterable[str]) -> Strings:
+    """Return several sequences so."""
+    return np.array([*map(canonical, sequences)], dtype=object)
+
+
 def distinct(sequences: Strings) -> Distinct:
     """Return each sequence once, in an order that only content decides."""
-    plain = [canonical(sequence) for sequence in sequences]
+    plain = canonical_texts(sequences)
     order = sorted(set(plain), key=lambda text: (-len(text), text))
     row_of = {text: row for row, text in enumerate(order)}
     return Distinct(

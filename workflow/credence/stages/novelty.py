@@ -24,7 +24,7 @@ from credence.relatives.all_engines import build_engine
 from credence.relatives.closest import Closest, KnownSequences, search_for
 from credence.relatives.graph import components
 from credence.relatives.kmers import LEAST_CONTAINMENT, links, words_of
-from credence.relatives.pairs import canonical, n_equal_before
+from credence.relatives.pairs import canonical, canonical_texts, n_equal_before
 from credence.stages.reading import Features, LabelledTables, read_proteins, require_other
 from credence.stages.settings import Settings
 from credence.tables.digests import sha256_of
@@ -108,7 +108,7 @@ def _foils_given(path: str, match: str, known: Mapping[str, str]) -> dict[str, s
         for id_, text, line in rows
         if text in name_of
     )
-    return dict(zip(fasta.ids, fasta.sequences, strict=True))
+    return dict(zip(fasta.ids, canonical_texts(fasta.sequences), strict=True))
 
 
 def _one_of_each(texts: Strings, threads: int) -> Integers:
@@ -262,7 +262,8 @@ def look_at(file: NoveltyFile, points: Floats, sequences: Strings, threads: int 
     placed = np.flatnonzero(np.isfinite(look.distance))
     if file.known is None or not len(placed):
         return look
-    close = file.known.closest(sequences[placed], threads=threads)
+    texts = canonical_texts(sequences[placed])
+    close = file.known.closest(texts, threads=threads)
     has_one, closest, identity = close.nearest >= 0, look.closest.copy(), look.identity.copy()
     closest[placed[has_one]] = file.known.ids[close.nearest[has_one]]
     identity[placed] = close.identity
@@ -273,16 +274,15 @@ def look_at(file: NoveltyFile, points: Floats, sequences: Strings, threads: int 
     p, far, kind, least = np.full((4, len(points)), np.nan)
     others = file.known.texts[: len(file.reference.calibration_rows)]
     labels = np.full(len(placed), -1), np.zeros(len(others), dtype=np.int64)
-    lonely = loneliness(sequences[placed], labels[0], others, labels[1], threads)
+    lonely = loneliness(texts, labels[0], others, labels[1], threads)
     for start in range(0, len(placed), PROTEINS_AT_ONCE):
         block = np.arange(start, min(start + PROTEINS_AT_ONCE, len(placed)))
-        rows = placed[block]
-        texts = sequences[rows]
-        profiles = file.known.profile_scores(texts, threads=threads)
-        evidence = _seen(texts, close.take(block), profiles, look.distance[rows], lonely[block])
+        rows, some = placed[block], texts[block]
+        profiles = file.known.profile_scores(some, threads=threads)
+        evidence = _seen(some, close.take(block), profiles, look.distance[rows], lonely[block])
         p[rows], far[rows] = found.p_values(evidence), found.far(evidence)
     odds = odds_of(far[placed], found.slope, found.offset, len(found.held))
-    stands[placed[_one_of_each(sequences[placed], threads)]] = True
+    stands[placed[_one_of_each(texts, threads)]] = True
     standing = stands[placed].astype(np.float64)
     kind[placed], least[placed] = known_kind(odds, standing=standing)
     flagged = file.reference.is_flagged(p)

@@ -15,6 +15,7 @@ from credence.progress import echo
 from credence.proteins import Proteins
 from credence.records import parse_json, refuse_pipe, short
 from credence.relatives.pack import kind_of
+from credence.relatives.pairs import canonical_texts
 from credence.stages.settings import TABLE_KEYS, set_problems
 from credence.tables.contract import Clusters, Groups, read_clusters, read_groups
 from credence.tables.fasta import Fasta, Match, match_ids, read_fasta
@@ -340,7 +341,7 @@ class Features:
     def _of(self, ids: Strings) -> Any:
         if self._vectors is not None:
             return self._vectors.of(ids)
-        return np.array([self.sequences[id_] for id_ in ids], dtype=object)
+        return canonical_texts(self.sequences[id_] for id_ in ids)
 
     def space(self, ids: Strings, n_components: int) -> Space:
         """Return the space of some proteins."""
@@ -383,8 +384,8 @@ def json_settings(text: str, option: str) -> Mapping[str, Any]:
 
 
 def require_other(outs: Iterable[str | None], inputs: Iterable[str | None]) -> None:
-    """Refuse an output that would overwrite an input, and an input given twice."""
-    given = [path for path in inputs if path is not None]
+    """Refuse an output that would overwrite an input or another output, and inputs given twice."""
+    given, written = ([path for path in paths if path is not None] for paths in (inputs, outs))
     for path in given:
         refuse_pipe(Path(path))
     problems = [
@@ -392,9 +393,10 @@ def require_other(outs: Iterable[str | None], inputs: Iterable[str | None]) -> N
         for path in dict.fromkeys(given)
         if given.count(path) > 1
     ]
-    problems += [
-        Problem(out, "this file is an input too.", "Choose another --out.")
-        for out in filter(None, outs)
-        if Path(out).resolve() in {Path(path).resolve() for path in given}
-    ]
+    taken = {Path(path).resolve(): "an input too" for path in given}
+    for out in written:
+        place = Path(out).resolve()
+        if place in taken:
+            problems.append(Problem(out, f"this file is {taken[place]}.", "Choose another --out."))
+        taken.setdefault(place, "another output too")
     raise_any(problems)
