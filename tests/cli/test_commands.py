@@ -311,10 +311,37 @@ def test_published_precisions_of_phanns_come_back_exactly(
                 (["cluster", "demo/calibration.csv"], "--out"),
                 (["split", "demo/calibration.csv"], "--out"),
                 (
+                    ["split", "demo/use.csv", "--clusters", "demo/calibration.csv", "--out", "o"],
+                    "--summary",
+                ),
+                (
+                    ["report", "f.json", "--novelty", "demo/calibration.csv", "--out", "o.html"],
+                    "--findings",
+                ),
+                (
+                    [
+                        "evaluate",
+                        "u.csv",
+                        "--calibration",
+                        "c",
+                        "--attached",
+                        "demo/calibration.csv",
+                    ],
+                    "--out",
+                ),
+                (
+                    ["train", "a.fa", "b.fa", "--trove", "c.fa", "demo/calibration.csv", "full"],
+                    "--out",
+                ),
+                (
                     ["evaluate", "demo/calibration.csv", "--calibration", "k.json", "--out", "o"],
                     "--metrics",
                 ),
             )
+        ),
+        (
+            ["fit", "demo/calibration.csv", "--held-out", "o.json", "--out", "./o.json"],
+            "o.json: this file is another output too. Choose another --out.",
         ),
         (
             ["annotate", *["demo/use.csv"] * 2, "--calibration", "k.json", "--out", "o.tsv"],

@@ -48,7 +48,8 @@ def evaluate_tables(
     thresholds: str | None,
 ) -> None:
     """Judge calibrations of labelled tables and write what was found."""
-    require_other((out, metrics, thresholds), [*given.files, *calibrations, *held_out, summary])
+    inputs = [*given.files, *calibrations, *held_out, summary, *attached]
+    require_other((out, metrics, thresholds), inputs)
     if metrics is not None:
         check_table_ending(Path(metrics))
     files = _read_calibrations(calibrations)

@@ -71,7 +71,7 @@ def report_findings(
 ) -> findings.Findings:
     """Write the page of findings and its data beside it; return all that it shows."""
     tables = [path for _, *paths in use_sets for path in paths]
-    own = [*further, found_in, *tables, *shift, *changes, *lists, *genomes]
+    own = [*further, found_in, *tables, *shift, *changes, *novelty, *lists, *genomes]
     alone = (split, classifier, events, labels, *{path for _, path in (*read, *truth)})
     require_other((out, archive, index, complete), [*own, *alone])
     for path in filter(None, (metrics, calibration)):

@@ -187,7 +187,7 @@ def split_tables(
     asked: Collection[str],
 ) -> None:
     """Write the group and role of each protein; settings `asked` for by name must be possible."""
-    reading.require_other((out,), [*tables, clusters, training, relatives, proteins])
+    reading.require_other((out, summary), [*tables, clusters, training, relatives, proteins])
     settings = replace(settings, split=in_effect(settings.split, clusters, proteins, asked))
     samples = reading.read_set(tables, reading.stated_spec(tables, format_, spec_json))
     true_class, ids = reading.require_labels(samples, tables[0]), samples.predictions.ids

@@ -231,8 +231,8 @@ def train_classifier(
 ) -> None:
     """Write a classifier, and the scores of proteins that its networks did not see."""
     inputs = [*fasta, *(path for path, _, _ in troves), vectors, clusters, groups]
-    if labels is not None and not labels.startswith("{"):
-        inputs.append(labels)
+    tables = dict.fromkeys([labels, *(table for _, table, _ in troves)])
+    inputs += [path for path in tables if path is not None and not path.startswith("{")]
     reading.require_other((out, scores, proteins, training, groups_out, summary), inputs)
     chosen = settings.classifier
     if vectors is None:
