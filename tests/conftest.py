@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -109,11 +108,3 @@ def schema() -> dict[str, Any]:
     from credence.app import configuration
 
     return configuration.load_schema()
-
-
-@pytest.fixture
-def schema_read_once(schema: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read it once: it is the same for all, and reading it takes longer than a check by it."""
-    from credence.app import configuration
-
-    monkeypatch.setattr(configuration, "load_schema", lambda: deepcopy(schema))

@@ -21,7 +21,7 @@ INVALID = sorted((DATA / "invalid" / "config").glob("*.yaml"))
 
 
 @pytest.fixture(autouse=True)
-def beside_the_tables(schema_read_once: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def beside_the_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(DATA / "valid" / "config")
 
 

@@ -6,7 +6,9 @@ values of rules, the schema and the comments of config.yaml are made from this m
 
 import json
 from collections.abc import Iterable, Mapping
+from copy import deepcopy
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -474,6 +476,11 @@ def workflow_folder() -> Path:
 
 def load_schema() -> dict[str, Any]:
     """Return the schema of the configuration: that of its sets, and one made of each section."""
+    return deepcopy(_schema())
+
+
+@cache
+def _schema() -> dict[str, Any]:
     schema = read_document(workflow_folder() / "schemas" / "config.schema.yaml").data
     demo = schema["properties"].pop("demo")
     schema["properties"] |= {name: schema_of(section) for name, section in SECTIONS.items()}
