@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from credence.lists.errors import LEAST_FAMILIES, ListErrors, bins_of, errors_of
+from credence.lists.errors import LEAST_FAMILIES, ListErrors, bins_of, errors_of, pooled
 from credence.lists.held_out import STEPS, HeldOut, MixDraws, held_out_of, step_of
 from credence.predictions import Predictions, label
 
@@ -75,14 +75,34 @@ def slow_bins(rows: list[Row]) -> list[int]:
     return [next(number for number, bin_ in enumerate(bins) if step in bin_) for step in range(N)]
 
 
+def slow_pooled(rows: list[Row]) -> list[int]:
+    """Put bins together while one has no more wrong ones than the one above it."""
+
+    def share(bins: list[int]) -> float:
+        own = [row for row in rows if bin_of[row[0]] in bins]
+        total = sum(row[3] for row in own)
+        return sum(row[3] for row in own if row[1]) / total if total else 0.0
+
+    bin_of = slow_bins(rows)
+    blocks: list[list[int]] = []
+    for bin_ in range(max(bin_of) + 1):
+        blocks.append([bin_])
+        while len(blocks) > 1 and share(blocks[-1]) <= share(blocks[-2]) + 1e-12:
+            last = blocks.pop()
+            blocks[-1] += last
+    return [next(n for n, block in enumerate(blocks) if bin_ in block) for bin_ in bin_of]
+
+
 def slow_errors(rows: list[Row], n_use: np.ndarray) -> list[float]:
     """Return the estimated error of the list that ends at each step, by plain sums."""
-    bins = slow_bins(rows)
-    step_error = []
-    for step in range(N):
-        own = [row for row in rows if bins[row[0]] == bins[step]]
-        total = sum(row[3] for row in own)
-        step_error.append(sum(row[3] for row in own if row[1]) / total if own else 0.0)
+    every = []
+    for bins in (slow_bins(rows), slow_pooled(rows)):
+        step_error = []
+        for step in range(N):
+            own = [row for row in rows if bins[row[0]] == bins[step]]
+            total = sum(row[3] for row in own)
+            step_error.append(sum(row[3] for row in own if row[1]) / total if own else 0.0)
+        every.append(step_error)
     answer = []
     for end in range(N):
         above = [row for row in rows if row[0] >= end]
@@ -95,7 +115,10 @@ def slow_errors(rows: list[Row], n_use: np.ndarray) -> list[float]:
         if families == 0 or listed == 0:
             answer.append(math.nan)
             continue
-        wrong = sum(step_error[step] * n_use[step] for step in range(end, N)) / listed
+        wrong = max(
+            sum(step_error[step] * n_use[step] for step in range(end, N)) for step_error in every
+        )
+        wrong /= listed
         answer.append((wrong + 1.0 / families) / (1.0 + 1.0 / families))
     return answer
 
@@ -111,17 +134,18 @@ def slow_alike(rows: list[Row], found: ListErrors, end: int) -> float:
         for other, (other_step, other_wrong, other_family, _) in enumerate(listed):
             if other != place and other_family == family:
                 n_pairs += 1
-                products += (wrong - found.step_error[step]) * (
-                    other_wrong - found.step_error[other_step]
+                products += (wrong - found.step_error[0][step]) * (
+                    other_wrong - found.step_error[0][other_step]
                 )
-    variance = sum(found.step_error[row[0]] * (1 - found.step_error[row[0]]) for row in listed)
+    own = found.step_error[0]
+    variance = sum(own[row[0]] * (1 - own[row[0]]) for row in listed)
     most = variance * n_pairs / len(listed) if listed else 0.0
     return min(max(products / most, 0.0), 1.0) if most > 1e-12 else 1.0
 
 
 def numbers_of(found: ListErrors) -> list[np.ndarray]:
     return [
-        found.error, found.bound, found.q_value, found.step_error, found.variance, found.alike
+        found.error, found.bound, found.q_value, *found.step_error, found.variance, found.alike
     ]  # fmt: skip
 
 
@@ -142,14 +166,17 @@ def test_errors_are_those_of_loops_over_steps(rows: list[Row], used: list[int]) 
 @given(rows_strategy)
 @settings(max_examples=25, deadline=None)
 def test_bins_are_those_of_a_loop_down_the_steps(rows: list[Row]) -> None:
-    assert bins_of(held_out_from(rows)).tolist() == slow_bins(rows)
+    held_out = held_out_from(rows)
+    found = bins_of(held_out)
+    assert found.tolist() == slow_bins(rows)
+    assert pooled(held_out, found).tolist() == slow_pooled(rows)
 
 
 def test_steps_below_all_that_was_held_out_are_judged_with_the_lowest_bin() -> None:
     # The bin is full at step 300 exactly: what lies below would be a bin of nothing, never wrong.
     rows = [(300, True, family, 1.0) for family in range(LEAST_FAMILIES)]
     assert bins_of(held_out_from(rows)).tolist() == slow_bins(rows) == [0] * N
-    assert errors_of(held_out_from(rows), uses([300, 100]), 0.95).step_error[100] > 0.9
+    assert errors_of(held_out_from(rows), uses([300, 100]), 0.95).step_error[0][100] > 0.9
 
 
 def test_above_counts_families_kish_and_relatives() -> None:
@@ -196,6 +223,24 @@ def test_ties_are_one_step_and_end_one_list() -> None:
     assert found.end_of(0.3) is None
 
 
+@pytest.mark.parametrize("n", [20, 60, 200])
+def test_equal_confidences_have_the_error_of_all_of_them(n: int) -> None:
+    # Each of n proteins is given the share right among the others: those that are right have less.
+    wrong = np.arange(n) % 5 == 0
+    held = (n - wrong.sum() - ~wrong) / (n - 1)
+    assert held[wrong].min() > held[~wrong].max()
+    steps = step_of(held)
+    rows = [
+        (int(step), bool(own), at, 1.0)
+        for at, (step, own) in enumerate(zip(steps, wrong, strict=True))
+    ]
+    stated = int(step_of(np.array([0.8]))[0])
+    found = errors_of(held_out_from(rows), uses([stated] * 100), 0.95)
+    assert found.error[stated] >= 0.2
+    assert found.right(stated, 0.95).expected <= 80
+    assert found.end_of(0.1) is None
+
+
 def test_a_q_value_is_the_least_error_of_a_list_that_holds_the_step() -> None:
     rows = some_rows(4)
     found = errors_of(held_out_from(rows), uses([row[0] for row in rows]), 0.95)
@@ -223,7 +268,7 @@ def test_all_right_is_no_certainty() -> None:
     assert found.error[300] == pytest.approx(1.0 / 201.0)
     assert found.bound[300] > 1.0 / 201.0
     right = found.right(300, 0.95)
-    assert right.expected == 1_000
+    assert right.expected == pytest.approx(1_000 * 200 / 201)  # as the error is stated
     assert right.upper == 1_000
     assert 950 < right.lower < 995
 
@@ -341,5 +386,5 @@ def test_a_few_heavy_families_are_not_taken_for_many() -> None:
     # One family of a rare class stands for most of the set: it cannot separate steps.
     rows = [(step, False, step, 0.01) for step in range(100, 200)] + [(300, True, 500, 100.0)]
     found = errors_of(held_out_from(rows), uses([row[0] for row in rows]), 0.95)
-    assert len(set(found.step_error.tolist())) == 1
+    assert len(set(found.step_error[0].tolist())) == 1
     assert found.above.n_families[0] < 2.0

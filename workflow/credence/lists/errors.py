@@ -3,14 +3,18 @@
 What is stated rests on outcomes of proteins held out, never on the confidences of
 what was selected by them. A list ends at a step of the confidence; its error is that
 of the steps above, each counting as often as the use-set has it, and one wrong family
-is added (METHODS section 10).
+is added (METHODS section 10). A protein held out that was right lowers what others are
+given, so equal confidences become unequal, right ones lowest: errors that fall with the
+confidence are pooled too, and the greater error counts (decision 1043).
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from scipy import sparse, special
+from scipy.optimize import isotonic_regression
 
 from credence.draws import keys_of, weight_blocks
 from credence.lists.held_out import STEPS, HeldOut
@@ -55,7 +59,8 @@ class ListErrors:
     error: Floats  # Estimated share of wrong ones; NaN where nothing shows it
     bound: Floats  # Its upper end, of all steps together with the certainty
     q_value: Floats  # The least error of a list that holds the step
-    step_error: Floats  # Share of wrong ones in each step, as its bin of steps shows
+    # Share of wrong ones in each step, as its bin of steps shows, and with bins pooled
+    step_error: tuple[Floats, Floats]
     variance: Floats  # Of the estimated error
     alike: Floats  # How alike relatives in each list are in being wrong, 0 to 1
     right_family: float = 1.0  # What a right family that was not seen weighs, against the others
@@ -69,11 +74,12 @@ class ListErrors:
     def right(self, step: int, level: float, relatives: float | None = None) -> Right:
         """Return how many of a list are right; `relatives` of a member, if None, as calibrated."""
         n, n_use = float(self.n_listed[step]), self.n_use[step:]
-        expected = n - float(self.step_error[step:] @ n_use)
+        own = max((one[step:] for one in self.step_error), key=lambda one: float(one @ n_use))
         # With a wrong family more, and with a right one: neither none nor all is certain.
         added = 1.0 / max(float(self.above.n_families[step]), 1.0)
-        least = self.step_error[step:] / (1.0 + added * self.right_family)
-        most = (self.step_error[step:] + added) / (1.0 + added)
+        least = own / (1.0 + added * self.right_family)
+        most = (own + added) / (1.0 + added)
+        expected = max(n - float(most @ n_use), 0.0)  # as the error is stated
         of_proteins = float(np.maximum(least * (1.0 - least), most * (1.0 - most)) @ n_use)
         others = float(self.above.relatives[step]) if relatives is None else relatives
         factor = float(special.stdtrit(max(self.above.kish[step] - 1.0, 1.0), (1.0 + level) / 2.0))
@@ -81,7 +87,7 @@ class ListErrors:
         def ends(alike: float) -> tuple[float, float]:
             variance = of_proteins * (1.0 + alike * others) + n**2 * float(self.variance[step])
             reach = factor * float(np.sqrt(variance))
-            low, high = max(n - float(most @ n_use), 0.0), n - float(least @ n_use)
+            low, high = expected, n - float(least @ n_use)
             # Wrong ones come in families, so many more are likelier than as many fewer: the
             # lower end also on a scale where the spread of a share does not hang on the share.
             slope = 2.0 * float(np.sqrt(low * max(n - low, 0.0)))
@@ -94,25 +100,26 @@ class ListErrors:
 
 def errors_of(held_out: HeldOut, n_use: Integers, certainty: float) -> ListErrors:
     """Return the error of each list that the confidences of a use-set allow."""
-    shown = StepErrors(held_out, bins_of(held_out))
-    step_error = shown.share(np.ones((len(held_out.key), 1)))
-    own = step_error[:, 0]
-    above, alike = _above(held_out, own)
+    bin_ = bins_of(held_out)
+    shown = [StepErrors(held_out, one) for one in (bin_, pooled(held_out, bin_))]
+    every = [one.share(np.ones((len(held_out.key), 1))) for one in shown]
+    step_error = every[0][:, 0], every[1][:, 0]
+    above, alike = _above(held_out, step_error[0])
     listed, mix = np.cumsum(n_use[::-1])[::-1], held_out.mix
 
-    def of_lists(steps: Floats, wrong_family: Floats) -> tuple[Floats, Floats]:
+    def of_lists(steps: Iterable[Floats], wrong_family: Floats) -> tuple[Floats, Floats]:
         """Return the share of wrong ones in each list, and with a wrong family added."""
-        wrong = np.cumsum((steps * n_use[:, None])[::-1], axis=0)[::-1]
-        share = wrong / np.maximum(listed, 1)[:, None]
+        wrong = np.max([np.cumsum((one * n_use[:, None])[::-1], axis=0) for one in steps], axis=0)
+        share = wrong[::-1] / np.maximum(listed, 1)[:, None]
         added = wrong_family / np.maximum(above.n_families, 1.0)[:, None]
         return share, np.asarray((share + added) / (1.0 + added))
 
-    share, error = (found[:, 0] for found in of_lists(step_error, np.ones(1)))
+    share, error = (found[:, 0] for found in of_lists(every, np.ones(1)))
     draws = np.empty((len(STEPS), N_DRAWS))
     ours = weight_blocks(keys_of(["a wrong family"]), N_DRAWS, DRAWS_AT_ONCE)
     theirs = weight_blocks(held_out.key, N_DRAWS, DRAWS_AT_ONCE)
     for (part, weights), (_, added) in zip(theirs, ours, strict=True):
-        draws[:, part] = of_lists(shown.share(weights, part), added[0])[1]
+        draws[:, part] = of_lists((one.share(weights, part) for one in shown), added[0])[1]
     # Draws of a mix lie around the estimated one, which is not the one that is used.
     centre = error if mix is not None else draws.mean(axis=1)
     bound = np.maximum(_band(error, draws, above, certainty), _exact(share, above, certainty))
@@ -122,7 +129,7 @@ def errors_of(held_out: HeldOut, n_use: Integers, certainty: float) -> ListError
     shares = (error, np.minimum(bound, 1.0), np.where(np.isinf(least), np.nan, least))
     variance = ((draws - centre[:, None]) ** 2).mean(axis=1)
     heavy = 1.0 if held_out.member is None else max(held_out.member / held_out.weight.mean(), 1.0)
-    return ListErrors(n_use, listed, above, *shares, own, variance, alike, heavy)
+    return ListErrors(n_use, listed, above, *shares, step_error, variance, alike, heavy)
 
 
 class StepErrors:
@@ -181,6 +188,18 @@ def bins_of(held_out: HeldOut) -> Integers:
     if current > 0 and not total**2 >= (LEAST_FAMILIES - ROUNDING) * square > 0.0:
         bin_[bin_ == current] = current - 1  # too few are left at the bottom
     return bin_
+
+
+def pooled(held_out: HeldOut, bin_: Integers) -> Integers:
+    """Return bins put together until none has fewer wrong ones than one of more confidence."""
+    own = bin_[held_out.step]
+    total, wrong = (
+        np.bincount(own, weights=weight, minlength=int(bin_.max()) + 1)
+        for weight in (held_out.weight, held_out.weight * held_out.is_wrong)
+    )
+    total = np.maximum(total, 1e-300)
+    starts = isotonic_regression(wrong / total, weights=total).blocks
+    return np.asarray(np.searchsorted(starts, bin_, side="right") - 1)
 
 
 def _masses(held_out: HeldOut, bin_: Integers) -> tuple[sparse.csr_array, sparse.csr_array]:
