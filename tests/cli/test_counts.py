@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,11 @@ import pandas as pd
 import pytest
 
 from credence.app import run_command_line
+from credence.calibrators.all_methods import BY_NAME
+from credence.calibrators.crossfit import ComposedCalibration
+from credence.calibrators.method_spec import parse_method
+from credence.calibrators.protocol import FitOptions, Need
+from credence.confidence import Note
 from credence.problems import InputError
 from credence.tables.counts import read_counts
 from credence.tables.ready_made import cards, named_file
@@ -52,6 +58,37 @@ def test_predictions_are_spread_evenly_over_their_interval(counts: Path) -> None
     assert read_counts(counts, 10.0, 1.0).predictions.top_score == pytest.approx(
         [2.25, 2.75, 3.25, 3.75]
     )
+
+
+SEE_THE_SCORE = [m.name for m in BY_NAME.values() if m.needs is Need.TOP_SCORE] + ["auto"]
+
+
+@pytest.mark.parametrize("method", SEE_THE_SCORE)
+def test_all_of_a_counted_interval_is_seen_and_no_confidence_moves(
+    counts: Path, method: str
+) -> None:
+    counts.write_text(HEADER + "Portal,1,5,30,90\nPortal,5,10,200,40\nPortal,0,1,0,0\n")
+    known = read_counts(counts, None, 3.0)
+    narrow = replace(known, predictions=replace(known.predictions, spans={}))
+    calibrator = parse_method(method, "--method").build(FitOptions(n_draws=20))
+    asked = known.predictions.at_scores(0, np.array([0.9, 1.0, 5.0, 9.995, 10.0]))
+    wide, other = (calibrator.fit(one).confidence(asked) for one in (known, narrow))
+    for found, before in ((wide.value, other.value), (wide.lower, other.lower)):
+        np.testing.assert_array_equal(found, before)
+    outside = int(Note.BELOW_RANGE | Note.ABOVE_RANGE)
+    assert (wide.note[1:] & outside == 0).all()
+    np.testing.assert_array_equal(wide.note | outside, other.note | outside)
+    assert wide.note[0] == other.note[0]  # what was not counted stays unseen
+
+
+def test_the_second_of_two_methods_does_not_take_intervals_of_scores_for_its_own(
+    counts: Path,
+) -> None:
+    known = read_counts(counts, None, 1.0)
+    composed = parse_method("beta->isotonic", "--method").build(FitOptions(n_draws=0)).fit(known)
+    assert isinstance(composed, ComposedCalibration)
+    assert composed.first.classes["Portal"].counts["score_max"] == 10.0  # type: ignore[attr-defined]
+    assert composed.second.classes["Portal"].counts["score_max"] < 1.0  # type: ignore[attr-defined]
 
 
 def test_a_design_effect_of_three_widens_intervals_by_its_root(
@@ -213,6 +250,7 @@ def test_a_table_of_the_web_page_needs_one_command(
         f",{classes},Confidence\n"
         "gp1,9.80,0.10,0.00,0.00,0.00,0.00,0.00,0.00,0.00,0.00,0.10,98\n"
         "gp2,1.00,4.00,1.00,1.00,1.00,0.00,0.00,0.00,0.00,0.00,2.00,7\n"
+        "gp3,0.00,0.00,0.00,0.00,0.00,10.00,0.00,0.00,0.00,0.00,0.00,98\n"
     )
     assert run_command_line(["annotate", "web.csv", "--out", "conf.tsv"]) == 2
     assert "For such a table come with credence: phanns-web" in capsys.readouterr().err
@@ -220,3 +258,5 @@ def test_a_table_of_the_web_page_needs_one_command(
     assert run_command_line(words) == 0
     found = pd.read_csv("conf.tsv", sep="\t").set_index("id")
     assert found.confidence["gp1"] > 0.9 and found.confidence["gp2"] < 0.2
+    assert (found.use["gp3"], str(found.note["gp3"])) == ("yes", "nan")
+    assert found.confidence["gp3"] == pytest.approx(0.998778, abs=1e-6)  # as before 10 was seen

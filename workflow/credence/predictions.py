@@ -1,6 +1,7 @@
 """What a classifier predicted, and what is known to be true, as checked arrays."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -39,6 +40,8 @@ class Predictions:
     places: Floats | None = None
     # Whether every row of `scores` sums to `scale`, as methods need that take probabilities.
     is_distribution: bool = True
+    # Of scores known by their intervals, by predicted class: where the intervals begin and end.
+    spans: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def n_samples(self) -> int:

@@ -30,6 +30,8 @@ from credence.progress import each
 from credence.records import Stored, from_record
 
 LEFT_OUT = Stored(is_left_out=True)
+ENDS = ("score_min", "score_max")  # Counts of a class: the least and the greatest score seen
+OUTSIDE = int(Note.BELOW_RANGE | Note.ABOVE_RANGE)
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,9 @@ class ClassCurve:
     def answer(self, curve: Curve, score: Floats) -> tuple[Floats, Integers]:
         """Return the confidence at each score, and its note."""
         value, note = curve.value(score), curve.note(score)
+        # Counts were seen over their whole intervals; the curve knows only places inside them.
+        least, greatest = (self.counts.get(end, np.nan) for end in ENDS)
+        note = np.where((score >= least) & (score <= greatest), note & ~OUTSIDE, note)
         if self.low_end is None:
             return value, note
         is_held = (score < self.low_end.score) & (value > self.low_end.most)
@@ -131,7 +136,8 @@ def fit_classes(
                 lowest = low_end(sample, masses.at_scores)
             if options.n_draws > 0:
                 band = settings.fit_band(sample, curve, options)
-        counts = count(sample, masses)
+        ends = labelled.predictions.spans.get(name, ())
+        counts = count(sample, masses) | dict(zip(ENDS, ends, strict=False))
         entries[name] = ClassCurve(counts, fallback, curve, band, masses.support, lowest)
     return entries
 

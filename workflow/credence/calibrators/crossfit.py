@@ -154,4 +154,5 @@ def as_scores(predictions: Predictions, value: Floats) -> Predictions:
         scale=1.0,
         resolution=0.0,
         is_distribution=False,
+        spans={},
     )

@@ -24,8 +24,8 @@ MOST_COUNTED = 20_000_000  # predictions: each becomes a row
 def read_counts(path: Path, scale: float | None, design_effect: float) -> Labelled:
     """Return as many labelled predictions as a table counts, or raise all its problems.
 
-    Those of an interval are spread evenly over it. Of a wrong one the true class is not
-    known. A design effect makes each so many neighbours one family.
+    Those of an interval are spread evenly over it, and all of it counts as seen. Of a wrong
+    one the true class is not known. A design effect makes each so many neighbours one family.
     """
     found = read_columns(path, COLUMNS)
     values, problems = found.values, ProblemList(found.where)
@@ -59,7 +59,11 @@ def read_counts(path: Path, scale: float | None, design_effect: float) -> Labell
     alike = np.lexsort((score, is_wrong, predicted))
     family = np.empty(total, dtype=np.int64)
     family[alike] = np.arange(total) / design_effect
+    of_class = {names[k]: row[predicted == k] for k in np.unique(predicted)}
+    spans = {k: (float(above[own].min()), float(to[own].max())) for k, own in of_class.items()}
     ids = np.arange(total).astype(str).astype(object)
-    predictions = Predictions(ids, names, most, 0.0, predicted, score, is_distribution=False)
+    predictions = Predictions(
+        ids, names, most, 0.0, predicted, score, is_distribution=False, spans=spans
+    )
     true_class = np.where(is_wrong == 1, UNKNOWN_CLASS, predicted)
     return label(predictions, true_class, cluster=family.astype(str).astype(object))
