@@ -301,6 +301,11 @@ def test_confidences_are_corrected_for_a_stated_composition(known) -> None:
     assert found["uncorrected_confidence"][0] == pytest.approx(9 / 12)
     other = credence.fit(known, method="platt", draws=0)
     assert "it corrects 'class_only'" in refusal(credence.annotate, known, other, shift=shift)[0]
+    scarcer = credence.fit(known, method="class_only", min_positives=20, draws=0)
+    assert refusal(credence.annotate, known, scarcer, shift=shift) == [
+        "shift: it was made with another calibration than the one given. "
+        "Run credence shift again with this calibration."
+    ]
 
 
 def test_sequences_are_clustered_and_relatives_of_training_set_aside(known, tmp_path) -> None:

@@ -308,6 +308,45 @@ def test_the_method_comes_from_the_calibration(
     ]
 
 
+def test_what_was_made_with_another_calibration_of_the_method_is_refused(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fit("histogram")
+    assert shift("--calibration", "c.json", "--record", "shift.json") == 0
+    words = ["annotate", "use.csv", "--shift", "shift.json", "--out", "both.tsv"]
+    Path("same.json").write_bytes(Path("c.json").read_bytes())
+    assert run_command_line([*words, "--calibration", "same.json"]) == 0
+    other = ["fit", "calibration.csv", "--format", "phanns-labelled", "--method", "histogram"]
+    other += ["--sets", "none", "--draws", "10", "--min-positives", "40"]
+    assert run_command_line([*other, "--out", "other.json"]) == 0
+    listed = ["list", "both.tsv", "--shift", "shift.json", "--error", "0.2", "--out", "l.tsv"]
+    capsys.readouterr()
+    for command in (words, listed):
+        assert run_command_line([*command, "--calibration", "other.json"]) == 2
+        assert message(capsys)[0] == (
+            "shift.json: it was made with another calibration than other.json. "
+            "Run credence shift again with this calibration."
+        )
+    assert shift("--calibration", "other.json", "--record", "shift.json") == 0
+    assert run_command_line([*words, "--calibration", "other.json"]) == 0
+
+
+def test_what_was_made_without_a_calibration_is_taken_and_says_so(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fit("histogram")
+    notice = "shift.json: it does not say with which calibration it was made"
+    for named in (["--method", "histogram"], ["--calibration", "c.json"]):
+        assert shift(*named, "--record", "shift.json") == 0
+        capsys.readouterr()
+        words = ["annotate", "use.csv", "--calibration", "c.json", "--shift", "shift.json"]
+        assert run_command_line([*words, "--out", "both.tsv"]) == 0
+        printed = capsys.readouterr().err
+        assert (f"{notice} (credence shift --calibration).\n" in printed) == (
+            named[0] == "--method"
+        )
+
+
 def test_a_method_that_cannot_be_corrected_is_refused(
     inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -440,6 +440,7 @@ def annotate(
         stage_files.require_match(file, use.predictions, use.where)
         if found is not None:
             stage_files.require_same(found, file.method_spec, use.predictions, "shift")
+            stage_files.require_corrects(found, file, "shift", "the one given")
         sameness = sameness_of(file, found, [use.predictions])
         is_changed = sameness is not None and sameness.is_changed
         annotation = Annotation(file, found, is_changed=is_changed)
@@ -635,6 +636,8 @@ def shift(
         chosen.labelled, parts, method, file.calibration, settings,
         name or Path(use.where).stem, use.where,
     )  # fmt: skip
+    if isinstance(calibration, FittedCalibration):
+        found = replace(found, calibration=stage_files.fitted_digest(file))
     return UseComposition(found)
 
 

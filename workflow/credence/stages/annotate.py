@@ -101,7 +101,9 @@ class Given:
     def annotation(self) -> Annotation:
         """What the proteins are given."""
         file = stage_files.read_calibration(Path(self.calibration))
-        shift = None if self.shift is None else stage_files.SHIFT.read(Path(self.shift))
+        shift = None
+        if self.shift is not None:
+            shift = stage_files.read_shift(self.shift, file, self.calibration)
         if self.novelty is None and self.vectors is not None:
             remedy = "Give what credence novelty wrote."
             raise refuse("--novelty", "nothing says what is known.", remedy)
@@ -259,6 +261,9 @@ def echo_sentences(annotation: Annotation, n_samples: int, out: str, given: Give
         if not file.known.notes(reference.ids[reference.calibration_rows], {}).any():
             what = f"none of its proteins is one on which {given.calibration} was fitted"
             found.append((str(given.novelty), what))
+    if annotation.shift is not None and not annotation.shift.calibration:
+        what = "it does not say with which calibration it was made (credence shift --calibration)"
+        found.append((str(given.shift), what))
     if file.counts.get("relatives") == reading.RELATIVES_UNKNOWN:
         found.append((given.calibration, reading.RELATIVES_UNKNOWN))
     for where, sentence in found:

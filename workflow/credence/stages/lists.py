@@ -130,7 +130,7 @@ def write_lists(
 def opened_table(confidences: str, calibration: str, shift: str | None) -> tuple[Table, Integers]:
     """Return a table of confidences and its counts by class and step, with what ranks it."""
     file = stage_files.read_calibration(Path(calibration))
-    shift_file = None if shift is None else stage_files.SHIFT.read(Path(shift))
+    shift_file = None if shift is None else stage_files.read_shift(shift, file, calibration)
     if shift_file is not None and shift_file.method_spec != file.method_spec:
         what = f"it corrects {shift_file.method_spec!r}, not {file.method_spec!r}."
         raise refuse(str(shift), what, "Give what credence shift wrote with this calibration.")

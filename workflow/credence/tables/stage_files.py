@@ -387,6 +387,7 @@ class ShiftFile:
     adjusted: AdjustedCalibration  # The corrected calibration
     # As that of a calibration file, with the weights that correct.
     held_out: Annotated[HeldOut | None, records.Stored(is_left_out=True)] = None
+    calibration: str = ""  # Digest of the one that was given; empty: of none, or not known
 
     @property
     def applied_share(self) -> Floats:
@@ -415,6 +416,29 @@ SHIFT = Signed(
     _check_shift,
     {Calibration: calibration_of},
 )
+
+
+def fitted_digest(file: CalibrationFile) -> str:
+    """Return the digest of what a calibration states, whatever file it stands in."""
+    return records.digest_of(records.to_record(file.calibration))
+
+
+def read_shift(path: str, file: CalibrationFile, calibration: str) -> ShiftFile:
+    """Return what corrects a calibration, or refuse what was made with another."""
+    found = SHIFT.read(Path(path))
+    require_corrects(found, file, path, calibration)
+    return found
+
+
+def require_corrects(
+    shift: ShiftFile, file: CalibrationFile, where: str, calibration: str
+) -> None:
+    """Refuse what was made with another calibration of the same method."""
+    if not shift.calibration or shift.method_spec != file.method_spec:
+        return  # nothing to compare; or refused for its method
+    if shift.calibration != fitted_digest(file):
+        what = f"it was made with another calibration than {calibration}."
+        raise refuse(where, what, "Run credence shift again with this calibration.")
 
 
 def require_same(
