@@ -347,6 +347,44 @@ def test_what_was_made_without_a_calibration_is_taken_and_says_so(
         )
 
 
+def test_tables_that_are_not_those_of_the_mix_are_named(
+    inside: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fit("histogram")
+    folder = tmp_path / "shards"
+    folder.mkdir()
+    shards = [str(folder / f"{name}.csv") for name in "abcde"]
+    for number, shard in enumerate(shards):
+        own = slice(1 + 12 * number, 13 + 12 * number)
+        copy_of("use.csv", Path(shard), lambda rows, own=own: [rows[0], *rows[own]])
+    form = ["--format", "phanns", "--calibration", "c.json"]
+    made = ["--record", "shift.json", *form]
+
+    def printed(*tables: str, out: str = "both.tsv", words: tuple[str, ...] = ()) -> list[str]:
+        capsys.readouterr()
+        annotate = ["annotate", *tables, *form, "--shift", "shift.json", "--out", out, *words]
+        assert run_command_line(annotate) == 0
+        return [line for line in message(capsys) if line.startswith("shift.json: ")]
+
+    assert run_shift(str(folder), *made) == 0
+    for out in ("both.tsv", str(tmp_path / "out")):
+        assert printed(str(folder), out=out) == []
+    assert printed(shards[1], shards[0]) == []
+    assert printed("use.csv") == [
+        "shift.json: it is of the mix of a.csv, b.csv, c.csv and 2 more (60 proteins), not of "
+        "use.csv; confidences are corrected for that mix."
+    ]
+    assert run_shift("use.csv", *made) == 0
+    assert run_command_line(["check", "use.csv", "--format", "phanns", "--out", "check.json"]) == 0
+    assert (
+        printed("use.csv", out="p.parquet", words=("--part", "1/2", "--check", "check.json")) == []
+    )
+    assert printed(*shards[:2]) == [
+        "shift.json: it is of the mix of use.csv (60 proteins), not of a.csv, b.csv; "
+        "confidences are corrected for that mix."
+    ]
+
+
 def test_a_method_that_cannot_be_corrected_is_refused(
     inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -48,6 +48,7 @@ NO_SKETCH = (
     "it keeps no sketch of the scores that it saw, so nothing says whether a table is of the same "
     "classifier. What credence fit makes of labelled tables keeps one."
 )
+MOST_NAMED = 3  # tables, in a sentence
 LESS_SURE = 0.99  # A protein's probability of a known kind below which a note says so
 PART = re.compile(r"(?P<number>[0-9]{1,9})/(?P<n_parts>[0-9]{1,9})")
 
@@ -264,10 +265,28 @@ def echo_sentences(annotation: Annotation, n_samples: int, out: str, given: Give
     if annotation.shift is not None and not annotation.shift.calibration:
         what = "it does not say with which calibration it was made (credence shift --calibration)"
         found.append((str(given.shift), what))
+    if annotation.shift is not None and (what := of_another_mix(annotation.shift, given)):
+        found.append((str(given.shift), what))
     if file.counts.get("relatives") == reading.RELATIVES_UNKNOWN:
         found.append((given.calibration, reading.RELATIVES_UNKNOWN))
     for where, sentence in found:
         echo(f"{where}: {sentence}.")
+
+
+def of_another_mix(shift: stage_files.ShiftFile, given: Given) -> str:
+    """Return what to know where tables are not among those whose mix was estimated; else ''."""
+    names = [Path(table).name for table in given.tables]
+    others = [name for name in names if name not in shift.tables]
+    # Tables of several tools have another name once they are combined.
+    if not others or not shift.tables or given.shown:
+        return ""
+    of = f"{_some(shift.tables)} ({shift.finding.n_use:,} proteins), not of {_some(others)}"
+    return f"it is of the mix of {of}; confidences are corrected for that mix"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
 
 
 def sameness_of(

@@ -71,8 +71,9 @@ def shift_tables(
     parts = _parts(tables, reading.stated_spec(tables, format_, spec_json), labelled.predictions)
     name = name or Path(tables[0]).stem
     made = find_shift(labelled, parts, chosen, plain, settings, name, tables[0])
-    if file is not None:
-        made = replace(made, calibration=stage_files.fitted_digest(file))
+    digest = "" if file is None else stage_files.fitted_digest(file)
+    names = tuple(Path(table).name for table in tables)
+    made = replace(made, calibration=digest, tables=names)
     found = made.finding
     how = {"spreadsheet_safe": spreadsheet_safe, "in_six_decimals": six_decimals}
     for written in filter(None, (out, also)):

@@ -388,6 +388,7 @@ class ShiftFile:
     # As that of a calibration file, with the weights that correct.
     held_out: Annotated[HeldOut | None, records.Stored(is_left_out=True)] = None
     calibration: str = ""  # Digest of the one that was given; empty: of none, or not known
+    tables: tuple[str, ...] = ()  # Names of the use-set's tables; none: not known
 
     @property
     def applied_share(self) -> Floats:
