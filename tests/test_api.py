@@ -108,6 +108,24 @@ def test_a_file_and_its_data_frame_say_the_same(tmp_path) -> None:
     pd.testing.assert_frame_equal(from_file.to_pandas(), in_memory.to_pandas())
 
 
+@pytest.mark.parametrize("kind", ["numpy_nullable", "pyarrow"])
+def test_columns_in_pieces_say_the_same(known, calibration, kind) -> None:
+    plain = frame(id=["p1", "p2"], truth=["Portal", None])
+    pieces = plain.convert_dtypes(dtype_backend=kind)
+    pieces = pd.concat([pieces[:1], pieces[1:]], ignore_index=True)
+    names = {"labels": "truth", "groups": pieces["truth"], "clusters": pieces["id"]}
+    found, read = (credence.read(one, **names) for one in (pieces, plain.astype(object)))
+    assert found.to_pandas().equals(read.to_pandas())
+    assert found.groups.role.tolist() == ["calibration", "set_aside"]
+    apart = credence.read(
+        plain.drop(columns="truth"),
+        labels=pieces[["id", "truth"]].set_axis(["id", "true_class"], axis=1),
+    )
+    assert apart.to_pandas()["true_class"].tolist() == ["Portal", ""]
+    rows = credence.annotate(pieces.drop(columns="truth"), calibration).to_pandas()
+    assert rows.equals(credence.annotate(plain.drop(columns="truth"), calibration).to_pandas())
+
+
 def test_all_problems_of_scores_and_labels_come_at_once() -> None:
     table = pd.DataFrame(
         {

@@ -42,7 +42,7 @@ from credence.tables.document import Document, schema_problems
 from credence.tables.formats import BY_NAME, ROLES, TableSpec
 from credence.tables.labels import attach_labels, read_labels
 from credence.tables.samples import read_samples
-from credence.tables.source import MemoryTable
+from credence.tables.source import MemoryTable, text_of
 
 # How a row of a table in memory is written in Python, where rows count from 0.
 PLACES = {name: f"{name}[{{}}]" for name in ("scores", "labels", "clusters", "groups")}
@@ -320,11 +320,7 @@ def _second_table(value: Any, where: str, ids: Strings, name: str = "") -> Any:
     if hasattr(value, "columns"):
         return MemoryTable(list(map(str, value.columns)), [value[one] for one in value], where)
     raise_any(_length_problems(value, len(ids), where))
-    return MemoryTable(["id", name], [ids, [_text(one) for one in value]], where)
-
-
-def _text(value: Any) -> str:
-    return "" if value is None or value != value else str(value)
+    return MemoryTable(["id", name], [ids, [text_of(one) for one in value]], where)
 
 
 def _with_relatives(table: ScoreTable, groups: Any, clusters: Any) -> ScoreTable:
@@ -335,7 +331,7 @@ def _with_relatives(table: ScoreTable, groups: Any, clusters: Any) -> ScoreTable
     elif groups is not None:
         ids = table.ids
         raise_any(_length_problems(groups, len(ids), "groups"))
-        name = np.array([_text(one) for one in groups], dtype=object)
+        name = np.array([text_of(one) for one in groups], dtype=object)
         role_of = {TEST: TEST, TRAINING: TRAINING, NO_GROUP: SET_ASIDE}
         role = np.array([role_of.get(one, CALIBRATION) for one in name], dtype=object)
         reason = np.where(role == SET_ASIDE, "it is in no group", "").astype(object)

@@ -287,11 +287,19 @@ class MemoryTable(GridTable):
 
 
 def _arrow(values: Any) -> Any:
-    """Return a column as Arrow holds it; values of mixed types as their texts."""
+    """Return a column as Arrow holds it, in one piece; values of mixed types as their texts."""
     try:
-        return pa.array(values, from_pandas=True)
+        held = pa.array(values, from_pandas=True)
+        return held.combine_chunks() if isinstance(held, pa.ChunkedArray) else held
     except (pa.ArrowException, TypeError, ValueError):
-        return pa.array([None if one is None or one != one else str(one) for one in values])
+        return pa.array([text_of(one) for one in values])
+
+
+def text_of(value: Any) -> str:
+    """Return the text of a value; '' for None, NaN and the NA of pandas."""
+    is_itself = value == value  # NaN is not, and NA does not say
+    is_there = value is not None and isinstance(is_itself, bool | np.bool_) and is_itself
+    return str(value) if is_there else ""
 
 
 def open_parquet(path: Path) -> pq.ParquetFile:
