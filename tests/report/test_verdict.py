@@ -180,6 +180,14 @@ def test_where_no_relatives_are_known_nothing_is_said_of_a_leak(small: Findings)
     assert "families" not in " ".join(one.text for one in verdict_of(findings).checks)
 
 
+def test_clusters_given_without_a_split_are_known(small: Findings) -> None:
+    assert small.split is None
+    assert small.results.n_clusters < small.results.n_samples
+    check = next(one for one in verdict_of(small).checks if one.name == "relatives")
+    text = "Clusters were given and kept whole; nobody looked for relatives in two of them."
+    assert (check.state, check.text) == (OPEN, text)
+
+
 def test_cut_offs_are_those_of_the_configuration(small: Findings) -> None:
     findings = case(small, gaps=((-0.02, 0.03), (-0.06, 0.04)))
     assert states(replace(findings, limits=VerdictSettings(off=0.1)))["gap"] == GOOD

@@ -161,7 +161,9 @@ def _relatives(lookup: Lookup, limits: VerdictSettings) -> Check:
         "Nothing says which proteins are relatives: held-out numbers may flatter, ranges may be "
         "too narrow."
     )
-    if split is not None and not split.is_audited and lookup.knows_relatives:
+    if split is None and lookup.knows_relatives:
+        text = "Clusters were given and kept whole; nobody looked for relatives in two of them."
+    elif split is not None and not split.is_audited and lookup.knows_relatives:
         text = "The split was not audited."
     elif split is not None and split.is_audited:
         n, n_crossing = split.n_sampled, split.n_crossing_sampled
