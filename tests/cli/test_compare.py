@@ -103,7 +103,8 @@ def test_what_a_fit_says_of_proteins_held_out_is_not_found_again(
     new = chain.write(sets.joined(base, sets.draw(2, 40, "new")), "more", 1, old, "isotonic")
     least = f"{sets.options.min_positives:g}"
     fit = ["fit", f"{old}/samples.parquet", "--format", "credence", "--scale", "10", "--method"]
-    words = ["isotonic", "--groups", f"{old}/groups.tsv", "--min-positives", least, "--draws", "0"]
+    words_of_set = ["--groups", f"{old}/groups.tsv", "--min-positives", least]
+    words = ["isotonic", *words_of_set, "--draws", "0"]
     assert run_command_line([*fit, *words, "--held-out", "h.json", "--out", "c.json"]) == 0
     pair = ["compare", str(old), str(new)]
     steps = []
@@ -124,6 +125,14 @@ def test_what_a_fit_says_of_proteins_held_out_is_not_found_again(
     words = ["compare", str(new), str(old), "--held-out", "h.json", "--record", "x.json"]
     assert run_command_line(words) == 2
     assert "h.json: it is of other proteins" in capsys.readouterr().err
+    own = ["--calibration", "c.json", *words_of_set, "--folds", "7", "--out", "seven.json"]
+    assert run_command_line(["crossfit", *fit[1:4], "--spec", '{"scale": 10}', *own]) == 0
+    capsys.readouterr()
+    assert run_command_line([*pair, "--held-out", "seven.json", "--record", "x.json"]) == 2
+    what = (
+        "seven.json: folds is 7 in it, and 5 here. Cross-fit the method again: credence crossfit"
+    )
+    assert capsys.readouterr().err.startswith(f"{what} --folds 5.\n")
 
 
 def read(path: Path) -> dict[str, object]:

@@ -180,7 +180,12 @@ def test_what_was_fitted_apart_on_something_else_is_refused(
     judge = ("evaluate", *SOME, "--calibration", "some.json", "--draws", "0")
     for words, message in {
         ("--folds", "4", "--held-out", "five.json"): (
-            f"five.json: folds is 5 in it, and 4 here. {again}"
+            "five.json: folds is 5 in it, and 4 here. Give --folds 5. Or cross-fit the method "
+            "again: credence crossfit --folds 4."
+        ),
+        ("--folds", "5", "--min-positives", "2.5", "--held-out", "five.json"): (
+            "five.json: min_positives is 10 in it, and 2.5 here. Give --min-positives 10. Or "
+            "cross-fit the method again: credence crossfit --min-positives 2.5."
         ),
         ("--folds", "5", "--clusters", "clusters.tsv", "--held-out", "five.json"): (
             "five.json: it is of other proteins, classes, weights or clusters than those "

@@ -211,7 +211,8 @@ def attach() -> None:
 )
 @file_options(
     held_out="Also write its confidences by fits without the proteins' families, as credence "
-    "crossfit does: evaluate, events and compare then need not find them again."
+    "crossfit --folds 5 does: evaluate and events with --folds 5, and compare, then need not find "
+    "them again."
 )
 @settings_options("fit")
 @out_option("The calibration, a JSON file.")

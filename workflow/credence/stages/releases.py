@@ -190,7 +190,8 @@ def _with_held_out(release: ReleaseData, path: Path, how: Comparison) -> Release
         raise refuse(str(path), "the older release has no proteins here.", "Leave it out.")
     order = reading.order_of_ids(release.labelled)
     facts = {"folds": DEFAULT_FOLDS, "min_positives": how.options.min_positives}
-    file = read_held_out_file(path, release.labelled.take(order), facts, [how.method])
+    own = release.labelled.take(order), facts, [how.method]
+    file = read_held_out_file(path, *own, are_options=False)
     confidence = np.empty(len(order))
     confidence[order] = file.confidence
     return replace(release, held_out=confidence)

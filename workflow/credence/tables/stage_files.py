@@ -527,9 +527,14 @@ HELD_OUT = Signed(
 
 
 def read_held_out_file(
-    path: Path, labelled: Labelled, facts: dict[str, float], methods: Collection[str] | None = None
+    path: Path,
+    labelled: Labelled,
+    facts: dict[str, float],
+    methods: Collection[str] | None = None,
+    *,
+    are_options: bool = True,
 ) -> HeldOutFile:
-    """Return what a method says of these proteins; refuse other proteins and other methods."""
+    """Return what a method says of these proteins; refuse others, and other facts or methods."""
     file, where = HELD_OUT.read(path), str(path)
     if methods is not None and file.method not in methods:
         what = f"it is of the method {file.method}, and here of {', '.join(sorted(methods))}."
@@ -540,7 +545,11 @@ def read_held_out_file(
     for name, value in facts.items():
         if (own := file.facts.get(name, np.nan)) != value:
             what = f"{name} is {own:g} in it, and {value:g} here."
-            raise refuse(where, what, HELD_OUT.again)
+            option = f"--{name.replace('_', '-')}"
+            remedy = f"{HELD_OUT.again[:-1]} {option} {value:g}."
+            if are_options:
+                remedy = f"Give {option} {own:g}. Or {remedy[0].lower()}{remedy[1:]}"
+            raise refuse(where, what, remedy)
     shape = (labelled.n_samples, labelled.predictions.n_classes)
     vectors = file.probabilities
     is_of_others = vectors is not None and vectors.shape != shape
