@@ -256,6 +256,32 @@ def test_what_cannot_be_found_is_refused_with_what_to_write(
     )
 
 
+@pytest.mark.parametrize(
+    ("mark", "name", "is_separated"),
+    [
+        *((";", "t.csv", "semicolons, not by commas"), ("|", "t.csv", "bars, not by commas")),
+        *((" ", "t.txt", "blanks, not by commas"), (";", "t.tsv", "semicolons, not by tabs")),
+    ],
+)
+def test_cells_that_nothing_separates_are_refused_before_columns_are_looked_for(
+    mark: str, name: str, is_separated: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(name).write_text(f"id;A;B;truth\np1;0,9;0,1;A\n{'x' * 9};0,2;0,8;B\n".replace(";", mark))
+    expected = is_separated.rpartition(" ")[2]
+    message = f"{name}, line 1: the cells are separated by {is_separated}. "
+    message += f"Save the table with {expected} between its cells."
+    assert refusal("--scores", name, capsys=capsys) == message
+    assert refusal("--scores", name, "--columns", "id=id", capsys=capsys) == message
+    assert run_command_line(["check", name]) == 2
+    assert capsys.readouterr().err.startswith(message)
+
+
+def test_a_text_that_is_no_table_is_not_read_as_cells(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("t.txt").write_text("three words here\nand more\n")
+    assert run_command_line(["check", "t.txt"]) == 2
+    assert capsys.readouterr().err.startswith("t.txt: no format fits this table. ")
+
+
 def test_a_table_without_labels_is_refused_before_anything_is_written(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -5,7 +5,6 @@ The choice is the user's. Columns are found from names, cells and sums.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from os.path import commonprefix
@@ -18,7 +17,14 @@ from credence.predictions import Floats
 from credence.problems import InputError, ProblemList, refuse
 from credence.tables.formats import FORMATS, WIDE, Format, NameLookup, TableSpec, format_of
 from credence.tables.scan import ColumnLayout, TableRows, lay_out, read_rows
-from credence.tables.source import PARQUET_ENDINGS, LongTable, TableSource, open_table
+from credence.tables.source import (
+    PARQUET_ENDINGS,
+    LongTable,
+    TableSource,
+    TextTable,
+    explain_delimiter,
+    open_table,
+)
 from credence.tables.text import blocks_of, lines_of, plain_suffix
 
 ROWS_LOOKED_AT = 5_000
@@ -58,7 +64,11 @@ def plain(name: str) -> str:
 
 def guess_columns(path: Path, stated: Mapping[str, Any], is_labelled: bool) -> dict[str, Any]:
     """Return how a table is read (format, columns, scale …), as far as that is not stated."""
-    return _Guess(path, stated.get("columns") or {}, stated.get("scale"), is_labelled).answer()
+    try:
+        return _Guess(path, stated.get("columns") or {}, stated.get("scale"), is_labelled).answer()
+    except InputError:
+        _require_cells(path)
+        raise
 
 
 class _Guess:
@@ -285,6 +295,7 @@ def _least_scale(scores: Floats) -> float:
 
 
 FEW_ROWS = 100  # that show a known format
+LEAST_COLUMNS = 3  # of a score table: the id, and two classes or the best one and its score
 LEAST_SHARE = 0.5  # of cells that are numbers, of classes or labels that are known
 ARRAY_ENDING = ".npz"
 
@@ -319,6 +330,19 @@ def propose_formats(path: Path) -> list[Proposal]:
     return [proposal for proposal in found if proposal.format not in hidden]
 
 
+def _require_cells(path: Path) -> None:
+    """Refuse a table whose rows are one cell, where another character gives more."""
+    table = None if path.suffix == ARRAY_ENDING else open_table(path, WIDE)
+    if isinstance(table, TextTable) and len(table.header) == 1:
+        explain_delimiter(table, _has_columns)
+
+
+def _has_columns(table: TextTable) -> bool:
+    problems = ProblemList(table.where)
+    next(table.chunks(FEW_ROWS, problems), None)
+    return len(table.header) >= LEAST_COLUMNS and not problems.problems
+
+
 def fitting(path: Path, name_it: str) -> Proposal | None:
     """Return the one format that fits a table, None where none does; refuse where several do."""
     proposals = propose_formats(path)
@@ -334,8 +358,10 @@ def the_format(path: Path, name_it: str, state: Callable[[dict[str, Any]], str])
     found = fitting(path, name_it)
     if found is None:
         seems: dict[str, Any] = {"format": WIDE.name, "columns": {"id": "…"}, "scale": 1}
-        with suppress(InputError, ValueError):
+        try:
             seems = guess_columns(path, {}, is_labelled=True)
+        except (InputError, ValueError):
+            _require_cells(path)
         remedy = f"Name its columns: {state(seems)}."
         raise refuse(str(path), "no format fits this table.", remedy)
     return found

@@ -710,31 +710,15 @@ class Scan:
             remedy = "Give what every network says of every class."
             found.add(what, remedy, self.table.header_line)
         if found.problems and isinstance(self.table, source.TextTable):
-            self._explain_delimiter(self.table, known)
+            source.explain_delimiter(self.table, lambda other: self._fits(other, known))
         self.problems.problems.extend(found.problems)
         return layout
 
-    def _explain_delimiter(
-        self, table: source.TextTable, known: formats.NameLookup | None
-    ) -> None:
-        """Raise if the header makes sense with another character between cells."""
-        for delimiter, name in source.DELIMITER_NAMES.items():
-            if delimiter == table.delimiter:
-                continue
-            try:
-                other = source.TextTable(table.path, delimiter, self.format)
-            except InputError:
-                continue
-            found = ProblemList(self.where)
-            lay_out(other, self.format, known, found)
-            if not found.problems:
-                expected = source.DELIMITER_NAMES[table.delimiter]
-                remedy = f"Save the table with {expected} between its cells."
-                if delimiter == "\t":
-                    remedy = "Let the name of the file end in .tsv."
-                what = f"the cells are separated by {name}, not by {expected}."
-                found.add(what, remedy, other.header_line)
-                raise found.error()
+    def _fits(self, table: source.TextTable, known: formats.NameLookup | None) -> bool:
+        """Return whether the header makes sense."""
+        found = ProblemList(self.where)
+        lay_out(table, self.format, known, found)
+        return not found.problems
 
     def _scale(self) -> float:
         stated, written = self.spec.scale, self.metadata.scale

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from credence.predictions import Floats, Integers
-from credence.problems import ProblemList, nearest, refuse
+from credence.problems import InputError, ProblemList, nearest, refuse
 from credence.tables.formats import Columns, Format, NameLookup
 from credence.tables.npz import Member, NpzFile
 from credence.tables.text import RowReader, check_bytes, check_rows, plain_suffix, require_file
@@ -206,6 +206,24 @@ class TextTable:
                 rows, lines = [row for row in rows if len(row) == width], lines[is_whole]
             if rows:
                 yield TextChunk(rows, lines, self._parsed)
+
+
+def explain_delimiter(table: TextTable, fits: Callable[[TextTable], bool]) -> None:
+    """Refuse a table that fits with another character between cells."""
+    for delimiter, name in DELIMITER_NAMES.items():
+        if delimiter == table.delimiter:
+            continue
+        try:
+            other = TextTable(table.path, delimiter, table.format)
+        except InputError:
+            continue
+        if fits(other):
+            expected = DELIMITER_NAMES[table.delimiter]
+            remedy = f"Save the table with {expected} between its cells."
+            if delimiter == "\t":
+                remedy = "Let the name of the file end in .tsv."
+            what = f"the cells are separated by {name}, not by {expected}."
+            raise refuse(table.where, what, remedy, other.header_line)
 
 
 class GridTable:
