@@ -276,6 +276,24 @@ def test_cells_that_nothing_separates_are_refused_before_columns_are_looked_for(
     assert capsys.readouterr().err.startswith(message)
 
 
+@pytest.mark.parametrize(
+    ("cell", "remedy"),
+    [
+        ("0,5", "Write decimals with a point."),
+        ("50%", "Remove the % signs and state the scale 100."),
+    ],
+)
+def test_numbers_with_other_marks_are_refused_before_columns_are_looked_for(
+    cell: str, remedy: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("t.tsv").write_text(f"id\tA\tB\ttruth\np1\t{cell}\t{cell}\tA\np2\t1\t{cell}\tB\n")
+    message = f"t.tsv, line 2, column 'A': {cell!r} is not a number. {remedy}"
+    assert refusal("--scores", "t.tsv", capsys=capsys) == message
+    assert run_command_line(["check", "t.tsv"]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[:2] == [message, message.replace("'A'", "'B'")]
+
+
 def test_a_text_that_is_no_table_is_not_read_as_cells(capsys: pytest.CaptureFixture[str]) -> None:
     Path("t.txt").write_text("three words here\nand more\n")
     assert run_command_line(["check", "t.txt"]) == 2

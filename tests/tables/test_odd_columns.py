@@ -69,6 +69,30 @@ def test_a_share_beside_shares_is_found_by_the_sums(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("first", "remedy"),
+    [
+        ("0,28", "Write decimals with a point."),
+        ("28.1%", "Remove the % signs and state the scale 100."),
+        ("28,1 %", "Write decimals with a point, remove the % signs and state the scale 100."),
+        ("high", "Give scores, or name another column."),
+        ("1e999", "Give scores, or name another column."),
+        ("5%5", "Give scores, or name another column."),
+    ],
+)
+def test_named_columns_that_hold_no_number_say_how_to_write_them(
+    tmp_path: Path, first: str, remedy: str
+) -> None:
+    columns: dict[str, str | tuple[str, ...]] = {"id": "id", "classes": ("A", "B")}
+    path = tmp_path / "a.tsv"
+    path.write_text(f"id\tA\tB\np1\t{first}\t0.2\np2\t{first}\t0.8\n")
+    with pytest.raises(InputError) as caught:
+        read_samples(path, TableSpec("wide", scale=1.0, columns=columns))
+    assert str(caught.value) == (
+        f"{path}, line 2, column 'A': none of the 2 cells is a number, from {first!r} on. {remedy}"
+    )
+
+
 def test_a_format_whose_columns_cannot_be_named_says_to_remove_it(tmp_path: Path) -> None:
     stated = refusal(tmp_path / "a.csv", SHARES, {"gc": GC}, TableSpec("credence", scale=1.0))
     assert stated.endswith("without this column all do. Remove the column.")

@@ -6,7 +6,7 @@ The choice is the user's. Columns are found from names, cells and sums.
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from os.path import commonprefix
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 from credence.predictions import Floats
 from credence.problems import InputError, ProblemList, refuse
 from credence.tables.formats import FORMATS, WIDE, Format, NameLookup, TableSpec, format_of
-from credence.tables.scan import ColumnLayout, TableRows, lay_out, read_rows
+from credence.tables.scan import ColumnLayout, TableRows, lay_out, read_rows, rewriting
 from credence.tables.source import (
     PARQUET_ENDINGS,
     LongTable,
@@ -331,10 +331,21 @@ def propose_formats(path: Path) -> list[Proposal]:
 
 
 def _require_cells(path: Path) -> None:
-    """Refuse a table whose rows are one cell, where another character gives more."""
-    table = None if path.suffix == ARRAY_ENDING else open_table(path, WIDE)
+    """Refuse a table whose rows are one cell, or whose numbers are none for their marks."""
+    if path.suffix == ARRAY_ENDING:
+        return
+    table, problems = open_table(path, WIDE), ProblemList(str(path))
     if isinstance(table, TextTable) and len(table.header) == 1:
         explain_delimiter(table, _has_columns)
+    for chunk in islice(table.chunks(FEW_ROWS, ProblemList(str(path))), 1):
+        for place, name in enumerate(table.header):
+            cells = zip(chunk.lines.tolist(), chunk.texts(place), strict=True)
+            none = np.isnan(chunk.numbers([place])[:, 0])
+            bad = [cell for cell, is_none in zip(cells, none, strict=True) if is_none and cell[1]]
+            if bad and all(rewriting(text) for _, text in bad):
+                line, text = bad[0]
+                problems.add(f"{text!r} is not a number.", rewriting(text), line, name)
+    problems.raise_any()
 
 
 def _has_columns(table: TextTable) -> bool:

@@ -464,8 +464,10 @@ class Checker:
             more = ", or state another scale." if kind is ABOVE else "."
             if kind is NO_NUMBER and n_cells == n_scored > 1:
                 what = f"none of the {n_scored} cells is a number, from {text!r} on."
-                remedy = "Remove the column, or name the columns of the classes."
-                self.problems.add(what, remedy, line, name)
+                remedy = "Give scores, or name another column."
+                if self._takes_columns:
+                    remedy = "Remove the column, or name the columns of the classes."
+                self.problems.add(what, rewriting(text) or remedy, line, name)
                 continue
             remedy = f"give scores from 0 to {scale}{more}"
             if (column, kind) in many:
@@ -549,9 +551,21 @@ def _bad_cell(protein: str, text: str) -> tuple[str, str]:
     remedy = f"Give protein {protein!r} a score or remove its row."
     if not text.strip():
         return "the score is missing.", remedy
-    if text.count(",") == 1 and text.replace(",", "").strip().isdigit():
-        return f"{text!r} is not a number.", "Write decimals with a point."
-    return f"{text!r} is not a number.", remedy
+    return f"{text!r} is not a number.", rewriting(text) or remedy
+
+
+REWRITINGS = {
+    ",": "write decimals with a point",
+    "%": "remove the % signs and state the scale 100",
+}
+
+
+def rewriting(text: str) -> str:
+    """Return how to write a number that is none because of its marks; '' for another text."""
+    bare = text.strip().removesuffix("%").rstrip().replace(",", ".", 1)
+    orders = ", ".join(order for mark, order in REWRITINGS.items() if mark in text)
+    is_number = any(map(str.isdigit, bare)) and source.NUMBER.fullmatch(bare) is not None
+    return f"{_as_sentence(orders)}." if orders and is_number else ""
 
 
 KEY = "credence"
