@@ -93,6 +93,17 @@ def test_named_columns_that_hold_no_number_say_how_to_write_them(
     )
 
 
+@pytest.mark.parametrize("is_summed", [True, False])
+def test_logits_are_not_asked_for_on_a_scale(tmp_path: Path, is_summed: bool) -> None:
+    logits = np.round(RNG.normal(0.0, 2.0, (N_ROWS, 3)), 3)
+    stated = refusal(
+        tmp_path / "a.csv", logits, {}, TableSpec("wide", scale=1.0, sum_to_scale=is_summed)
+    )
+    softmax = "Give scores that are not negative; take the softmax of logits first."
+    assert stated.count("cells are negative") == len(CLASSES)
+    assert all(line.endswith(softmax) for line in stated.split("\n") if "cells are" in line)
+
+
 def test_a_format_whose_columns_cannot_be_named_says_to_remove_it(tmp_path: Path) -> None:
     stated = refusal(tmp_path / "a.csv", SHARES, {"gc": GC}, TableSpec("credence", scale=1.0))
     assert stated.endswith("without this column all do. Remove the column.")

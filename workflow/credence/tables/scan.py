@@ -457,6 +457,7 @@ class Checker:
         many = {key for key, n in self._n_bad.items() if n >= least and key[1] is not NO_NUMBER}
         odd = {column for column, _ in many}
         is_odd = self._takes_columns and 2 * len(odd) <= len(self.scan.layout.classes)
+        are_logits = not is_odd and any(kind is NEGATIVE for _, kind in many)
         for (column, kind), n_cells in sorted(self._n_bad.items()):
             name, first = self._name(column), self._first_bad[column, kind]
             one, several = (words.format(scale=scale) for words in kind)
@@ -471,6 +472,8 @@ class Checker:
                 continue
             remedy = f"give scores from 0 to {scale}{more}"
             if (column, kind) in many:
+                if are_logits or kind is NEGATIVE:
+                    remedy = "give scores that are not negative; take the softmax of logits first."
                 start = f"{self._without(odd)} if it is no class; else " if is_odd else ""
                 what = f"{n_cells} of {n_scored} cells {several}, from {text!r} on."
                 self.problems.add(what, _as_sentence(start + remedy), line, name)
