@@ -340,6 +340,16 @@ def test_several_tables_of_a_set_are_parts_too(
     assert run_command_line([*annotate, "--out", "whole.tsv"]) == 0
     assert run_command_line(["gather", *parts, "--out", "joined.tsv"]) == 0
     assert (world / "joined.tsv").read_bytes() == (world / "whole.tsv").read_bytes()
+    # All tables in each part, or more parts than tables.
+    remedy = (
+        "Name in each part its own tables, in the order of the check. "
+        "Or leave --check out, and give a folder as --out."
+    )
+    for own, part in (tables, "1/2"), (tables[:2], "2/3"), (tables[:1], "1/4"):
+        words = ["annotate", *own, "--format", "phanns", "--calibration", "k.json", "--part", part]
+        assert message(capsys, [*words, "--check", "check.json", "--out", "wrong.parquet"]) == (
+            f"--part: {len(own)} of 3 tables in it leave too few for {part[-1]} parts. {remedy}"
+        )
     # The same table twice, as part of two.
     again = write_parts(3, ["one.csv", "one.csv", "three.csv"], "again")
     assert message(capsys, ["gather", *again, "--out", "wrong.tsv"]) == (

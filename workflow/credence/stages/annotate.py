@@ -531,6 +531,12 @@ def _part_of(
         what = "the check read the table in another way: --format or --spec were others."
         problems.append(Problem(summary, what, AGAIN))
     raise_any(problems)
+    if 1 < len(known) < len(tables) + named[1] - 1:
+        what = f"{len(tables)} of {len(known)} tables in it leave too few for {named[1]} parts."
+        remedy = (
+            "Name in each part its own tables, in the order of the check. Or leave --check out"
+        )
+        raise refuse("--part", what, f"{remedy}, and give a folder as --out.")
     mark = Part(
         *named,
         # Of networks, a row of what is annotated is a protein.
