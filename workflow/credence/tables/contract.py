@@ -145,7 +145,8 @@ def _places(
         if name in header[:place]:
             what, remedy = "the column stands there twice.", "Remove one of the two."
         elif name not in names:
-            what, remedy = "this table has no such column.", nearest(name, names)
+            what, close = "this column is not known here.", nearest(name, names)
+            remedy = f"{close} Else remove it." if close[:3] == "Did" else f"Remove it. {close}"
         else:
             continue
         problems.append(Problem(where, what, remedy, line, name))
