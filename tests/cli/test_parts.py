@@ -426,7 +426,7 @@ def test_parts_that_do_not_fit_are_named(world: Path, capsys: pytest.CaptureFixt
             f"{name}.parquet: the part is cut short or damaged. Annotate it again."
         ), name
     assert message(capsys, ["gather", "a_1.parquet", "absent.parquet", "--out", "all.tsv"]) == (
-        "absent.parquet: this part cannot be read. Annotate it again."
+        "absent.parquet: there is no such file. Correct the path, or annotate the part."
     )
     assert not (world / "all.tsv").exists()
     pq.write_table(table.replace_schema_metadata(None), world / "whole.parquet")

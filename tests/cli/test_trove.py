@@ -113,6 +113,10 @@ def test_a_trove_is_added_listed_and_withdrawn(
 def test_one_that_others_follow_is_withdrawn_only_if_they_are_derived_anew(
     inside: Path, capsys: pytest.CaptureFixture[str], refused: Callable[..., str]
 ) -> None:
+    assert refused("trove", "remove", "autumn") == (
+        "config.yaml, column 'troves': there is no trove 'autumn'. "
+        "Name the configuration that lists it: --config."
+    )
     assert run_command_line(add("autumn")) == 0
     assert run_command_line(add("winter", trove="trove_mixed")) == 0
     assert refused("trove", "remove", "autumn") == (

@@ -172,7 +172,10 @@ def remove(name: str, rederive: bool, config: str) -> None:
     settings = configuration.load(config)
     names = [trove.name for trove in settings.troves]
     if name not in names:
-        raise refuse(config, f"there is no trove {name!r}.", nearest(name, names), column="troves")
+        remedy = (
+            nearest(name, names) if names else "Name the configuration that lists it: --config."
+        )
+        raise refuse(config, f"there is no trove {name!r}.", remedy, column="troves")
     position = names.index(name)
     after = names[position + 1 :]
     if after and not rederive:

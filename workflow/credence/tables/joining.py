@@ -435,7 +435,8 @@ def _schema(path: Path) -> tuple[list[str], Mapping[bytes, bytes]]:
         schema = pq.read_schema(path)
         return schema.names, schema.metadata or {}
     except FileNotFoundError as error:
-        raise refuse(str(path), "this part cannot be read.", "Annotate it again.") from error
+        what, remedy = "there is no such file.", "Correct the path, or annotate the part."
+        raise refuse(str(path), what, remedy) from error
     except (pa.ArrowException, OSError, ValueError) as error:  # ValueError: names are no texts
         raise _cut_short(path) from error
 
