@@ -140,7 +140,7 @@ def test_a_table_of_top_scores_alone_is_searched(inside: Path) -> None:
         ),
         (
             {"families": "one.tsv"},
-            "one.tsv: both tables would stand here. Choose another --families.\n",
+            "one.tsv: this file is another output too. Choose another --out.\n",
         ),
     ],
 )

@@ -28,8 +28,6 @@ def doubtful_labels(
 ) -> None:
     """Write the calibration proteins whose label is doubtful, the most doubtful first."""
     require_other((out, families, record), given.files)
-    if families is not None and Path(families).resolve() == Path(out).resolve():
-        raise refuse(families, "both tables would stand here.", "Choose another --families.")
     for path in filter(None, (out, families)):
         check_table_ending(Path(path))
     labelled = in_order_of_ids(given.calibrating(given.samples(), "none").labelled)
