@@ -322,7 +322,7 @@ def test_confidences_are_corrected_for_a_stated_composition(known) -> None:
     scarcer = credence.fit(known, method="class_only", min_positives=20, draws=0)
     assert refusal(credence.annotate, known, scarcer, shift=shift) == [
         "shift: it was made with another calibration than the one given. "
-        "Run credence shift again with this calibration."
+        "Give that one, or run credence shift again with this one."
     ]
 
 

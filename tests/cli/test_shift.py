@@ -325,7 +325,7 @@ def test_what_was_made_with_another_calibration_of_the_method_is_refused(
         assert run_command_line([*command, "--calibration", "other.json"]) == 2
         assert message(capsys)[0] == (
             "shift.json: it was made with another calibration than other.json. "
-            "Run credence shift again with this calibration."
+            "Give that one, or run credence shift again with this one."
         )
     assert shift("--calibration", "other.json", "--record", "shift.json") == 0
     assert run_command_line([*words, "--calibration", "other.json"]) == 0

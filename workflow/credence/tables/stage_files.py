@@ -439,7 +439,7 @@ def require_corrects(
         return  # nothing to compare; or refused for its method
     if shift.calibration != fitted_digest(file):
         what = f"it was made with another calibration than {calibration}."
-        raise refuse(where, what, "Run credence shift again with this calibration.")
+        raise refuse(where, what, "Give that one, or run credence shift again with this one.")
 
 
 def require_same(
