@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +13,13 @@ import pytest
 
 import credence
 from credence.app import run_command_line
-from credence.tables.stage_files import read_calibration
+from credence.calibrators.all_methods import BY_NAME
+from credence.calibrators.auto import AutoCalibration
+from credence.calibrators.protocol import Need
+from credence.tables.stage_files import read_calibration, write_calibration
 from small_worlds import call_here
 
+COUNTS = "class,score_above,score_to,right,wrong\n"
 RUN = ["--calibration", "k.json", "--out", "conf.tsv"]
 
 
@@ -208,6 +214,115 @@ def test_a_class_that_is_never_predicted_has_rows_without_a_threshold(
     row = found.loc["Portal"]
     assert row["note"] == "never predicted in calibration, so none can be kept"
     assert (row["predictions"], row["families_missing"]) == (0, 49)
+
+
+SEE_THE_SCORE = (  # all but the one that states the same whatever it learnt from
+    *(name for name, one in BY_NAME.items() if one.needs is Need.TOP_SCORE and one.is_learnt),
+    *("class_only", "auto(sees=score)", "histogram(bins=count)", "kernel->isotonic"),
+)
+
+
+@pytest.fixture(scope="module")
+def halves(world: Path) -> Path:
+    """Return the folder with two sets of proteins that calibrate, a.csv and b.csv."""
+    header, *rows = (world / "demo" / "calibration.csv").read_text().splitlines()
+    for name, own in (("a", rows[0:1600:2]), ("b", rows[1:1600:2])):
+        (world / f"{name}.csv").write_text("\n".join([header, *own]) + "\n")
+    return world
+
+
+def fit_halves(method: str) -> None:
+    for name in "ab":
+        words = ["fit", f"{name}.csv", "--format", "phanns-labelled", "--method", method]
+        assert (
+            run_command_line([*words, "--draws", "0", "--sets", "none", "--out", f"{name}.json"])
+            == 0
+        )
+
+
+@pytest.mark.parametrize("method", SEE_THE_SCORE)
+def test_a_table_of_another_calibration_of_the_method_is_refused_and_its_own_never(
+    halves: Path, inside: Path, method: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fit_halves(method)
+    words = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "a.json"]
+    tables = {"o.tsv": [], "o.parquet": [], "o.tsv.gz": ["--six-decimals", "--spreadsheet-safe"]}
+    for table, further in tables.items():
+        assert run_command_line([*words, *further, "--out", table]) == 0
+        listed = ["list", table, "--error", "0.2", "--out", "l.tsv", "--calibration"]
+        assert run_command_line([*listed, "a.json"]) == 0
+        capsys.readouterr()
+        assert run_command_line([*listed, "b.json"]) == 2
+        line = r"" if table == "o.parquet" else r", line \d+"
+        assert re.match(
+            rf"{table}{line}, column 'confidence': 0\.\d+ is the confidence of "
+            r"'simulated_use_\d+', and b\.json gives [01][.\d]*\. "
+            r"Give the calibration that the table was annotated with\.\n",
+            capsys.readouterr().err,
+        )
+    assert run_command_line(["plan", "o.tsv", "--calibration", "b.json", "--out", "p.tsv"]) == 2
+
+
+def test_the_first_row_that_a_calibration_does_not_give_is_named_with_both_values(
+    halves: Path, inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("c.csv").write_text(f"{COUNTS}Portal,0,10,3,1\nCollar,0,10,1,1\n")
+    Path("d.csv").write_text(f"{COUNTS}Portal,0,10,3,1\nCollar,0,10,4,1\n")
+    for name in "cd":
+        words = ["fit", f"{name}.csv", "--format", "counts", "--method", "class_only"]
+        words += ["--min-positives", "1"]
+        assert run_command_line([*words, "--draws", "0", "--out", f"{name}.json"]) == 0
+    Path("tops.csv").write_text(
+        "id,predicted_class,score\np1,Portal,9\np2,Collar,8\np3,Collar,9\n"
+    )
+    words = ["annotate", "tops.csv", "--format", "top-score", "--calibration", "c.json"]
+    assert run_command_line([*words, "--out", "o.tsv"]) == 0
+    capsys.readouterr()
+    words = ["list", "o.tsv", "--calibration", "d.json", "--error", "0.5", "--out", "l.tsv"]
+    assert run_command_line(words) == 2
+    assert capsys.readouterr().err.splitlines()[0] == (
+        "o.tsv, line 3, column 'confidence': 0.5 is the confidence of 'p2', and d.json gives 0.8. "
+        "Give the calibration that the table was annotated with."
+    )
+
+
+def test_confidences_that_other_things_moved_are_compared_before_that_or_not_at_all(
+    halves: Path, inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fit_halves("histogram")
+    words = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "a.json"]
+    assert run_command_line([*words, "--out", "o.tsv"]) == 0
+    listed = ["--error", "0.2", "--out", "l.tsv", "--calibration"]
+    # A protein that may be of no known kind: its confidence is multiplied.
+    found = pd.read_csv("o.tsv", sep="\t")
+    found[["confidence", "lower"]] *= 0.5
+    found.assign(known_kind=0.5).to_csv("novel.tsv", sep="\t", index=False)
+    assert run_command_line(["list", "novel.tsv", *listed, "a.json"]) == 0
+    # One corrected for the mix, by what says of no calibration whose confidences it corrects.
+    mix = ["shift", "demo/use.csv", "--format", "phanns", "--samples", "a.csv", "--draws", "0"]
+    mix += ["--samples-format", "phanns-labelled", "--method", "histogram", "--record", "s.json"]
+    assert run_command_line([*mix, "--out", "mix.tsv"]) == 0
+    assert run_command_line([*words, "--shift", "s.json", "--out", "both.tsv"]) == 0
+    assert run_command_line(["list", "both.tsv", "--shift", "s.json", *listed, "a.json"]) == 0
+    capsys.readouterr()
+    assert run_command_line(["list", "both.tsv", "--shift", "s.json", *listed, "b.json"]) == 2
+    assert ", column 'uncorrected_confidence': " in capsys.readouterr().err
+
+
+def test_a_stack_that_learnt_from_vectors_is_not_compared_by_its_scores(
+    halves: Path, inside: Path
+) -> None:
+    fit_halves("auto(sees=score)")
+    # As where no member that sees the vector has any weight.
+    file = read_calibration(Path("a.json"))
+    stack = file.calibration
+    assert isinstance(stack, AutoCalibration)
+    turned = replace(stack.full, pooled=stack.full.pooled[::-1], by_class={})
+    write_calibration(Path("a.json"), replace(file, calibration=replace(stack, score_only=turned)))
+    words = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "a.json"]
+    assert run_command_line([*words, "--out", "o.tsv"]) == 0
+    words = ["list", "o.tsv", "--calibration", "a.json", "--error", "0.2", "--out", "l.tsv"]
+    assert run_command_line(words) == 0
 
 
 def test_corrected_confidences_are_asked_for_where_they_are_and_refused_where_not(

@@ -25,12 +25,15 @@ from credence.records import json_text
 from credence.stages.reading import RELATIVES_UNKNOWN, LabelledTables, require_other
 from credence.stages.settings import Settings, list_names
 from credence.tables import contract, stage_files
+from credence.tables.source import open_table
 from credence.tables.writing import TableWriter, write_record, write_table
 
 NO_HELD_OUT = (
     "it does not say what proteins held out show, on which lists rest.",
     "Fit it again with credence fit.",
 )
+ROUNDING = 2e-6  # by which a confidence in six decimals may be another; scores are never rounded
+LAST_DIGITS = 1e-9  # of a score, which a spreadsheet may drop
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,9 +141,42 @@ def opened_table(confidences: str, calibration: str, shift: str | None) -> tuple
     if ranking is None:
         raise refuse(*((calibration, *NO_HELD_OUT) if shift is None else (shift, *NO_SHIFT)))
     opened = table_of(Path(confidences), ranking)
+    if opened[1].any():
+        require_made_by(opened[0], file, calibration)
     if file.counts.get("relatives") == RELATIVES_UNKNOWN:
         echo(f"{calibration}: {RELATIVES_UNKNOWN}.")
     return opened
+
+
+def require_made_by(table: Table, file: stage_files.CalibrationFile, calibration: str) -> None:
+    """Refuse a table of another calibration, where class and score show what this one states."""
+    header, of = open_table(table.path, contract.CONTRACT), "confidence"
+    if table.ranking.is_corrected:
+        of = contract.UNCORRECTED_NAMES[0]
+    elif not set(contract.NOVELTY_NAMES).isdisjoint(header.header):
+        return  # moved by how far a protein is from those known
+    stack: Any = file.calibration
+    while hasattr(stack, "first"):
+        stack = stack.first
+    # A stack that had vectors to learn from mixes otherwise where a table has them.
+    if file.needs.is_vector or getattr(stack, "score_only", None) is not None:
+        return
+    piece, code, _ = next(table.pieces((of,)))
+    score, stated = (piece[name].to_numpy().astype(np.float64) for name in ("score", of))
+    rows = np.flatnonzero((code >= 0) & ~np.isnan(score) & ~np.isnan(stated))
+    asked = stage_files.made_up(file.class_names, file.scale, file.resolution, 1)
+    # A curve may jump at a score whose last digits another program changed.
+    near = [score[rows] * (1.0 + part) for part in (-LAST_DIGITS, 0.0, LAST_DIGITS)]
+    own = [file.calibration.confidence(asked.at_scores(code[rows], one)).value for one in near]
+    low, high = np.min(own, axis=0) - ROUNDING, np.max(own, axis=0) + ROUNDING
+    for at in np.flatnonzero(~((low <= stated[rows]) & (stated[rows] <= high)))[:1].tolist():
+        row = int(rows[at])
+        what = f"{stated[row]:g} is the confidence of {str(piece['id'][row])!r}, and "
+        what += f"{calibration} gives {own[1][at]:g}."
+        remedy = "Give the calibration that the table was annotated with."
+        above = None if table.is_odd else header.header_line  # Parquet has no lines
+        line = None if above is None else above + 1 + row
+        raise refuse(str(table.path), what, remedy, line, of)
 
 
 PLAIN = (
