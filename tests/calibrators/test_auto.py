@@ -154,6 +154,26 @@ def test_a_world_that_needs_the_vector_is_given_to_the_method_that_sees_it() -> 
     assert weights["logistic"] > 0.8
 
 
+def test_where_the_vector_is_of_no_use_tables_with_and_without_it_are_answered_alike(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(auto, "LEAST_WEIGHT", 0.3)
+    rng = np.random.default_rng(1)
+    n = 400
+    top = rng.uniform(4.0, 10.0, n)
+    rest = (10.0 - top)[:, None] * rng.dirichlet(np.ones(8), n)
+    names = np.arange(n).astype(str).astype(object)
+    scores = np.column_stack([top, np.minimum(rest, 0.99 * top[:, None])])
+    predictions = from_scores(names, tuple("abcdefghi"), scores, 10.0, 0.01)
+    is_wrong = rng.random(n) > (top - 3.0) / 7.0
+    calibration = METHOD.build(Auto(), QUICK).fit(label(predictions, is_wrong.astype(np.int64)))
+    assert "logistic" not in calibration.full.members and calibration.skipped == {}
+    assert calibration.score_only is None  # one mix for all tables: a lookup of scores is exact
+    bare = replace(predictions, scores=None)
+    with_vectors, without = (calibration.confidence(one).value for one in (predictions, bare))
+    np.testing.assert_array_equal(with_vectors, without)
+
+
 def test_methods_that_the_data_do_not_allow_are_named_with_the_reason(worlds) -> None:
     world = worlds.draw(seed=3)
     bare = replace(world, predictions=replace(world.predictions, scores=None))

@@ -14,7 +14,6 @@ import pytest
 import credence
 from credence.app import run_command_line
 from credence.calibrators.all_methods import BY_NAME
-from credence.calibrators.auto import AutoCalibration
 from credence.calibrators.protocol import Need
 from credence.tables.stage_files import read_calibration, write_calibration
 from small_worlds import call_here
@@ -148,9 +147,6 @@ def test_known_relatives_in_the_list_widen_its_interval(
 def test_a_calibration_that_keeps_nothing_held_out_is_refused_with_its_remedy(
     confidences: pd.DataFrame, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from dataclasses import replace
-
-    from credence.tables.stage_files import write_calibration
 
     write_calibration(Path("old.json"), replace(read_calibration(Path("k.json")), held_out=None))
     capsys.readouterr()
@@ -307,22 +303,6 @@ def test_confidences_that_other_things_moved_are_compared_before_that_or_not_at_
     capsys.readouterr()
     assert run_command_line(["list", "both.tsv", "--shift", "s.json", *listed, "b.json"]) == 2
     assert ", column 'uncorrected_confidence': " in capsys.readouterr().err
-
-
-def test_a_stack_that_learnt_from_vectors_is_not_compared_by_its_scores(
-    halves: Path, inside: Path
-) -> None:
-    fit_halves("auto(sees=score)")
-    # As where no member that sees the vector has any weight.
-    file = read_calibration(Path("a.json"))
-    stack = file.calibration
-    assert isinstance(stack, AutoCalibration)
-    turned = replace(stack.full, pooled=stack.full.pooled[::-1], by_class={})
-    write_calibration(Path("a.json"), replace(file, calibration=replace(stack, score_only=turned)))
-    words = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "a.json"]
-    assert run_command_line([*words, "--out", "o.tsv"]) == 0
-    words = ["list", "o.tsv", "--calibration", "a.json", "--error", "0.2", "--out", "l.tsv"]
-    assert run_command_line(words) == 0
 
 
 def test_corrected_confidences_are_asked_for_where_they_are_and_refused_where_not(

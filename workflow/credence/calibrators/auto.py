@@ -204,7 +204,7 @@ class AutoCalibrator:
         full = mix_of(names, held_out, labelled)
         score_only = None
         by_vector = {method.name for method in usable if method.needs.is_vector}
-        if by_vector:
+        if by_vector.intersection(full.members):  # else all that is seen is the score
             sees_score = tuple(m.name for m in usable if not m.needs.is_vector)
             score_only = mix_of(sees_score, columns(names, sees_score, held_out), labelled)
         own = full.answer(columns(names, full.members, held_out), labelled.predictions)

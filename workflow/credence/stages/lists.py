@@ -155,11 +155,7 @@ def require_made_by(table: Table, file: stage_files.CalibrationFile, calibration
         of = contract.UNCORRECTED_NAMES[0]
     elif not set(contract.NOVELTY_NAMES).isdisjoint(header.header):
         return  # moved by how far a protein is from those known
-    stack: Any = file.calibration
-    while hasattr(stack, "first"):
-        stack = stack.first
-    # A stack that had vectors to learn from mixes otherwise where a table has them.
-    if file.needs.is_vector or getattr(stack, "score_only", None) is not None:
+    if file.needs.is_vector:
         return
     piece, code, _ = next(table.pieces((of,)))
     score, stated = (piece[name].to_numpy().astype(np.float64) for name in ("score", of))
