@@ -146,7 +146,7 @@ def _places(
             what, remedy = "the column stands there twice.", "Remove one of the two."
         elif name not in names:
             what, close = "this column is not known here.", nearest(name, names)
-            remedy = f"{close} Else remove it." if close[:3] == "Did" else f"Remove it. {close}"
+            remedy = f"{close} Else remove it." if close.endswith("?") else f"Remove it. {close}"
         else:
             continue
         problems.append(Problem(where, what, remedy, line, name))
