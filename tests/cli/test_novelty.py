@@ -87,7 +87,7 @@ def test_known_proteins_are_written_and_use_sets_compared_with_them(
     known = NOVELTY.read(Path("novelty.json"))
     assert known.detector is not None
     kinds = ", ".join(f"{one.power:.2f} of {one.n} {one.kind}" for one in known.detector.powers)
-    assert kinds.count(" of ") == 3 and capsys.readouterr().err == (
+    assert kinds.count(" of ") == 4 and capsys.readouterr().err == (
         "Wrote novelty.json: 90 proteins along 8 axes.\n"
         f"novelty.json: at 5 % false alarms foils are noticed, one a family: {kinds}.\n"
     )
@@ -106,6 +106,20 @@ def test_known_proteins_are_written_and_use_sets_compared_with_them(
     np.testing.assert_allclose(table["calibration_distance"], distance.min(axis=1))
     nearest = known.reference.ids[distance.argmin(axis=1)]
     assert table["nearest_calibration"].tolist() == nearest.tolist()
+
+
+def test_where_a_class_is_left_out_so_are_training_proteins_that_are_nearest_to_it(
+    world: Path,
+) -> None:
+    text = Path("world/proteins.fasta").read_text()
+    Path("trained.fasta").write_text(text.replace(">", ">trained_"))
+    words = ["--proteins", "world/proteins.fasta", "--training", "trained.fasta"]
+    assert call(*words, "--out", "novelty.json") == 0
+    found = NOVELTY.read(Path("novelty.json")).detector
+    assert found is not None
+    power = {one.kind: one.power for one in found.powers}
+    # Every protein has its copy in training, and is near it, but where its class is left out.
+    assert power[detectors.WITHOUT_CLASS] > 0.9
 
 
 def test_letters_that_stand_for_others_are_read_so_on_both_sides(world: Path) -> None:

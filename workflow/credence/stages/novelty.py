@@ -177,9 +177,13 @@ def _detector(
     names = cluster[chosen]
 
     def seen(texts: Strings, label: Strings, own_label: Strings) -> Floats:
-        """Return what is seen of some proteins among those known of other labels."""
+        """Return what is seen of some proteins among those known of other labels.
+
+        Training proteins without a label are always looked at.
+        """
         code, _ = encode_clusters(np.concatenate([own_label, label]))
-        others = np.concatenate([code[len(texts) :], np.full(len(known.texts) - n, -1)])
+        further = np.full(len(known.texts) - len(label), -1)
+        others = np.concatenate([code[len(texts) :], further])
         apart = code[: len(texts)], others
         close = known.closest(texts, apart, threads)
         labels = apart[0], others[:n]
@@ -202,8 +206,13 @@ def _detector(
     pairs = set(zip(cluster.tolist(), class_name.tolist(), strict=True))
     n_classes = Counter(name for name, _ in pairs)
     pure = np.array([n_classes[name] == 1 for name in names], dtype=np.bool_)
-    if len(set(class_name.tolist())) > 2 and n == len(known.texts) and pure.any():
-        left_out = seen(texts[pure], class_name, class_name[chosen][pure])
+    if len(set(class_name.tolist())) > 2 and pure.any():
+        # A training protein is taken for one of the class that the nearest of known class has.
+        places = reference.space.of_sequences(known.texts[n:], threads)
+        near = reference.look(places, threads).nearest
+        of_training = np.where(near < 0, "", reference.class_name[near])
+        every = np.concatenate([class_name, of_training])
+        left_out = seen(texts[pure], every, class_name[chosen][pure])
         foils[detectors.WITHOUT_CLASS] = (left_out, names[pure])
     if given:
         own_ids, texts = (np.array([*one], dtype=object) for one in (given, given.values()))
