@@ -82,8 +82,9 @@ def parameters_of(
     return tuple(
         FittedParameter(method, class_name, name, value)
         for method, calibration in calibrations.items()
+        for record in [to_record(calibration)]  # once, since a forest is large
         for number, class_name in enumerate(class_names)
-        for name, value in _found(to_record(calibration), class_name, number).items()
+        for name, value in _found(record, class_name, number).items()
     )
 
 
