@@ -89,7 +89,7 @@ def test_check_names_how_many_proteins_calibrate(folder: Path, capsys: Stated) -
     words = ["check", "use.csv", *WIDE, "--calibration", "c.json", "--proteins", "use.fasta"]
     assert run_command_line(words) == 0
     assert capsys.readouterr().err == (
-        "use.csv: 1 rows have two best scores; the first class in order counts.\n"
+        "use.csv: 1 row has two best scores; the first class in order counts.\n"
         f"use.csv: 1 of 4 proteins: {ID}.\n"
         f"use.csv: 2 of 4 proteins: {SEQUENCE}.\n"
     )

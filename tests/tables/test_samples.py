@@ -216,7 +216,7 @@ def test_what_was_accepted_with_a_reserve_is_told() -> None:
     ]
     tied = read_samples(VALID / "phanns.csv", TableSpec("phanns"))
     assert census_of(tied).notices() == [
-        "1 rows have two best scores; the first class in order counts"
+        "1 row has two best scores; the first class in order counts"
     ]
 
 

@@ -230,8 +230,8 @@ class Census:
                 f"scores and get no confidence, the first is {name!r} in line {line}"
             )
         if self.n_ties:
-            what = "rows have two best scores; the first class in order counts"
-            found.append(f"{self.n_ties} {what}")
+            rows = "1 row has" if self.n_ties == 1 else f"{self.n_ties} rows have"
+            found.append(f"{rows} two best scores; the first class in order counts")
         return [*found, APART] if self.is_apart else found
 
     @property
