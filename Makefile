@@ -1,8 +1,8 @@
 # make demo    a finished page from a simulated world: reports/demo/index.html
 # make quick    under a minute, after each edit: contracts, laws, refusals, settings, API
-# make test    the tests that show that all works: one small workflow, one page, in six to nine minutes
+# make test    the tests that show that all works, one small workflow too, in six minutes or so
 # make test-long    the rest: more of the same, second runs of the workflow
-# make test-all    make test and make test-long
+# make test-all    make test, make test-browser and make test-long
 # make test-browser    the tests of the page in Chromium, with pictures in build/screenshots
 # make test-slurm    the demo and what can go wrong through a real SLURM of one node; as root
 # make test-faults    kills, full disks, changed files, twenty kills: minutes; as root for the disks
@@ -65,15 +65,15 @@ quick: .venv/.developer.stamp
 	@$(PYTEST) $(QUICK) -k 'not trees and not auto and not judged_and_drawn and not ten_lines'
 
 test: .venv/.developer.stamp
-	@$(PYTEST)
+	@$(PYTEST) --ignore=tests/browser
 
-test-all: test test-long
+test-all: test test-browser test-long
 
 test-long: .venv/.developer.stamp .venv-validators/.stamp
 	@$(PYTEST) -m 'long and not faults and not slurm'
 
 test-browser: .venv/.developer.stamp
-	@CREDENCE_SCREENSHOTS=build/screenshots $(BIN)/python -m pytest tests/browser -m 'not slurm'
+	@CREDENCE_SCREENSHOTS=build/screenshots $(PYTEST) tests/browser
 
 # The plugin is kept apart: where it is installed and the controller is down, every
 # call of Snakemake waits for it.

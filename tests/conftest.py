@@ -21,6 +21,8 @@ LONG_FIRST = (
     "tests/browser/",
     "tests/cli/",
     "tests/engines/",
+    "tests/calibrators/",
+    "tests/test_",
 )
 
 # Slow, and like others that stay: the same of another method, ending, width or colour, or one
