@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.data import BLOCK, REAL_TABLE, real_table
 from benchmarks.run import table
 
-from credence.composition.sameness import Look, Sketch, sketch_of
+from credence.composition.sameness import Sketch, SketchCounts, sketch_of
 from credence.draws import encode_clusters
 from credence.predictions import Floats, Integers, Labelled, Predictions, from_scores, label
 
@@ -135,7 +135,7 @@ def same_classifier() -> str:
 
 
 def _looked(sketch: Sketch, predictions: Predictions) -> bool:
-    look = Look(sketch, predictions.class_names)
+    look = SketchCounts(sketch, predictions.class_names)
     look.add(predictions)
     found = look.found()
     return found is not None and found.is_changed

@@ -14,7 +14,7 @@ from credence.composition.both_samples import calibration_sample, use_sample
 from credence.composition.diagnostics import diagnose
 from credence.composition.estimate import compression_error, estimate_composition
 from credence.composition.estimators import BY_NAME
-from credence.composition.sameness import Look, sketch_of
+from credence.composition.sameness import SketchCounts, sketch_of
 from credence.composition.summary import Corrected, summarise_shift
 from credence.composition.what_if import what_if_of
 from credence.draws import keys_of
@@ -93,7 +93,7 @@ def test_a_sketch_and_a_look_are_what_they_were(known: Known) -> None:
     labelled, use = sets()
     sketch = sketch_of(labelled)
     assert sketch is not None
-    look = Look(sketch, NAMES)
+    look = SketchCounts(sketch, NAMES)
     look.add(use.predictions)
     parts = [[one.edges, one.place, one.count, one.design] for one in sketch.features]
     known.compare("sketch", [parts, look.found()])

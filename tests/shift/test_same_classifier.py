@@ -15,8 +15,8 @@ from credence.composition.sameness import (
     RUNNER_UP,
     TOP_SCORE,
     FeatureSketch,
-    Look,
     Sketch,
+    SketchCounts,
     _Part,
     sketch_of,
     warning_of,
@@ -50,7 +50,7 @@ def some(seed: int, n: int, dirichlet: bool = False) -> Predictions:
 
 
 def looked(predictions: Predictions, known: Sketch | None = None) -> Sameness:
-    look = Look(known or sketch(), predictions.class_names)
+    look = SketchCounts(known or sketch(), predictions.class_names)
     look.add(predictions)
     found = look.found()
     assert found is not None
@@ -142,14 +142,14 @@ def test_relatives_in_one_set_do_not_make_another_classifier() -> None:
 
 def test_pieces_in_any_order_give_what_the_whole_gives() -> None:
     use = some(1, 500)
-    look = Look(sketch(), CLASS_NAMES)
+    look = SketchCounts(sketch(), CLASS_NAMES)
     for rows in np.array_split(np.random.default_rng(2).permutation(500), 7):
         look.add(use.take(rows))
     assert look.found() == looked(use)
 
 
 def test_a_handful_of_proteins_says_nothing() -> None:
-    look = Look(sketch(), CLASS_NAMES)
+    look = SketchCounts(sketch(), CLASS_NAMES)
     look.add(some(1, 10))
     assert look.found() is None
 
@@ -274,7 +274,7 @@ def test_a_class_of_which_enough_is_seen_is_asked_for_itself(
     known = FeatureSketch(
         TOP_SCORE, np.empty((2, 0)), np.array([0, 3]), np.array([60, 60]), np.ones(2)
     )
-    look = Look(Sketch((known,)), ("a", "b"))
+    look = SketchCounts(Sketch((known,)), ("a", "b"))
     look._counts = [np.array([30, 10])]
     found = look.found()
     assert found is not None
@@ -285,7 +285,7 @@ def test_all_proteins_of_a_large_set_are_told_though_a_thousand_count() -> None:
     known = FeatureSketch(
         TOP_SCORE, np.empty((2, 0)), np.array([0, 3]), np.array([60, 60]), np.ones(2)
     )
-    look = Look(Sketch((known,)), ("a", "b"))
+    look = SketchCounts(Sketch((known,)), ("a", "b"))
     look._counts = [np.array([600, 1_000])]
     found = look.found()
     assert found is not None
@@ -311,7 +311,7 @@ def slow_power(found: _Part, by_chance: Floats) -> float:
 
 @pytest.mark.parametrize("n", [60, 300])
 def test_the_power_is_that_of_slopes_tried_one_after_the_other(n: int) -> None:
-    look = Look(sketch(), CLASS_NAMES)
+    look = SketchCounts(sketch(), CLASS_NAMES)
     look.add(some(3, n))
     found = _Part(look._sketch.features[0], look._counts[0])
     drawn = found.draws(np.random.default_rng(sameness.SEED))

@@ -200,7 +200,7 @@ def _design(labelled: Labelled, bin_: Integers, cluster: Integers, is_ordered: b
     return np.asarray(1.0 + np.maximum(size - 1.0, 0.0) * np.clip(held, 0.0, 1.0))
 
 
-class Look:
+class SketchCounts:
     """A use-set counted in the bins of a sketch, piece by piece, in any order."""
 
     def __init__(self, sketch: Sketch, class_names: Sequence[str]) -> None:

@@ -18,13 +18,13 @@ import pandas as pd
 
 from credence import __version__
 from credence.calibrators.protocol import Need
-from credence.composition.sameness import Look, warning_of
+from credence.composition.sameness import SketchCounts, warning_of
 from credence.confidence import Confidence, Note, counted, sentences_of, unknown
 from credence.evaluation.bands import band_of, bands_of, moved
 from credence.evaluation.use_sets import NovelSet
 from credence.events.model import Mix
 from credence.findings import Sameness
-from credence.novelty.reference import Look as Distances
+from credence.novelty.reference import Look
 from credence.novelty.trust import Neighbours
 from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Predictions, Strings
 from credence.problems import Problem, raise_any, refuse
@@ -302,7 +302,7 @@ def sameness_of(
         return shift.finding.sameness
     if file.sketch is None:
         return None
-    look = Look(file.sketch, file.class_names)
+    look = SketchCounts(file.sketch, file.class_names)
     for piece in pieces:
         if piece.class_names != file.class_names or piece.scale != file.scale:
             return None  # to be refused where it is annotated
@@ -464,7 +464,7 @@ class Newcomers:
             columns |= zip(contract.PARTS_NAMES, parts, strict=True)
         return found, columns
 
-    def _by_distance(self, look: Distances, confidence: Confidence) -> tuple[Confidence, Integers]:
+    def _by_distance(self, look: Look, confidence: Confidence) -> tuple[Confidence, Integers]:
         """Return confidences that hold at their proteins' distance, and notes where they moved."""
         bands, note = self.set.bands, np.zeros(len(look.identity), dtype=np.int64)
         tested = np.flatnonzero([not np.isnan(one.p) for one in bands])

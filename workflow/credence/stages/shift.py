@@ -14,7 +14,7 @@ from credence.calibrators.protocol import Calibration, FitOptions, Need
 from credence.composition import both_samples, estimate, estimators
 from credence.composition.adjusted import shifted, with_reach
 from credence.composition.diagnostics import diagnose
-from credence.composition.sameness import Look, sketch_of, warning_of
+from credence.composition.sameness import SketchCounts, sketch_of, warning_of
 from credence.composition.summary import Corrected, summarise_shift
 from credence.composition.what_if import curves_of
 from credence.draws import keys_of
@@ -111,7 +111,7 @@ def find_shift(
     """Return what is found of a use-set, given piece by piece, and the corrected calibration."""
     options, shift = shift_options(settings), settings.shift
     sketch = sketch_of(labelled)
-    look = None if sketch is None else Look(sketch, labelled.predictions.class_names)
+    look = None if sketch is None else SketchCounts(sketch, labelled.predictions.class_names)
     estimator, sample, use, error = _summed(labelled, parts, look, shift.method, where)
     if estimator.estimate is not None:
         composition = estimate.estimate_composition(sample, use, estimator, options)
@@ -142,7 +142,7 @@ def _held_out(moved: Labelled, unseen: Floats, composition: estimate.Composition
 
 
 def _summed(
-    labelled: Labelled, parts: Pieces, look: Look | None, wanted: str, where: str
+    labelled: Labelled, parts: Pieces, look: SketchCounts | None, wanted: str, where: str
 ) -> tuple[estimators.Estimator, both_samples.CalibrationSample, both_samples.UseSample, float]:
     """Return estimator, both sets summed up, and what gathering rows changes in shares."""
     rest = iter(parts)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from credence.composition.over_time import FEWEST, Course, alarms_of
-from credence.composition.sameness import Look
+from credence.composition.sameness import SketchCounts
 from credence.confidence import NOTE_TEXTS, USES, Note
 from credence.predictions import Predictions
 from credence.problems import ProblemList, plural, refuse
@@ -110,7 +110,7 @@ def _numbers(confidences: str, calibration: str, file: CalibrationFile) -> dict[
     path, names = Path(confidences), file.class_names
     ranking = Ranking(file.held_out, names, file.method_spec, contract.is_corrected(path))
     table, _ = table_of(path, ranking)
-    look = None if file.sketch is None else Look(file.sketch, names)
+    look = None if file.sketch is None else SketchCounts(file.sketch, names)
     n = n_certain = 0
     count, flagged = np.zeros(len(names)), np.zeros(len(names))
     for piece, code, _ in table.pieces():
