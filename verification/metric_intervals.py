@@ -40,7 +40,7 @@ from credence.evaluation.measures import (
     IN_CELLS,
     LOSSES,
     OF_LOSSES,
-    Drawing,
+    PairedDraws,
     chances,
     finish_all,
     floors,
@@ -179,7 +179,7 @@ def intervals_of(study: Study, labelled: Labelled, names: Strings) -> list[tuple
     assert score is not None
     known = targets(study.n_calibration)
     unit, key = encode_clusters(names)
-    drawing = Drawing(unit, key, study.n_draws)
+    drawing = PairedDraws(unit, key, study.n_draws)
     parts = drawing.parts()
     chance = chances(key, study.n_draws // 2)[unit]
     n_units = [len(np.unique(unit[class_ == number])) for number in range(N_CLASSES)]

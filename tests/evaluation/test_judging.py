@@ -10,7 +10,7 @@ from credence.calibrators.protocol import FitOptions
 from credence.draws import cluster_weights, encode_clusters
 from credence.evaluation.judging import HELD_OUT, IN_SAMPLE, EvaluationOptions, Stated, judge
 from credence.evaluation.measures import (
-    Drawing,
+    PairedDraws,
     chances,
     floors,
     measure,
@@ -63,7 +63,7 @@ def drawn_by_hand(labelled: Labelled, confidence: np.ndarray, name: str, draw: i
 def test_each_draw_is_the_metric_computed_anew_with_the_drawn_weights(name: str) -> None:
     labelled, confidence = world()
     unit, key = encode_clusters(labelled.cluster)
-    drawing = Drawing(unit, key, 4)
+    drawing = PairedDraws(unit, key, 4)
     score = labelled.predictions.top_score
     judged = Judged(confidence, labelled.is_correct, labelled.weight, score)
     block = labelled.predictions.predicted_class

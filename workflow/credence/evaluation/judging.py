@@ -12,7 +12,7 @@ from credence.calibrators.intervals import expanded_quantiles
 from credence.calibrators.protocol import FitOptions
 from credence.draws import encode_clusters, keys_of
 from credence.evaluation import measures as measuring
-from credence.evaluation.measures import Drawing, Measures, Scatter
+from credence.evaluation.measures import Measures, PairedDraws, Scatter
 from credence.evaluation.ratios import MIN_CLUSTERS
 from credence.findings import Difference, MetricValue, NoiseFloor
 from credence.metrics.all_metrics import BY_NAME, METRICS
@@ -175,7 +175,7 @@ class Judge:
         names = [predictions.class_names[class_] for class_ in classes]
         self.blocks: list[tuple[int, str | None]] = [(-1, None), *enumerate(names)]
         drawn = labelled.cluster if options.resample == "cluster" else predictions.ids
-        self.drawing = Drawing(*encode_clusters(drawn), options.n_draws)
+        self.drawing = PairedDraws(*encode_clusters(drawn), options.n_draws)
         self.parts = self.drawing.parts()
         self.in_cells = measuring.in_families(options.families)
         self.chance = {}

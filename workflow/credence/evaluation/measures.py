@@ -190,7 +190,7 @@ PART_OF = "brier"  # what metrics in cells are parts of, unless they are errors 
 
 
 @dataclass(frozen=True, eq=False)
-class Drawing:
+class PairedDraws:
     """What is drawn, the same for every method, so that methods are paired."""
 
     unit: Integers  # What is drawn together: a code per cluster, or per protein
@@ -267,7 +267,7 @@ def measure(
     block: Integers,
     n_classes: int,
     placed: Mapping[str, BinPlaces],
-    drawing: Drawing,
+    drawing: PairedDraws,
     parts: Sequence[Floats],
 ) -> Measures:
     """Return every metric and its draws."""
@@ -305,7 +305,7 @@ def _measure_losses(
     block: Integers,
     n_classes: int,
     relatives: RelativePairs,
-    drawing: Drawing,
+    drawing: PairedDraws,
     parts: Sequence[Floats],
 ) -> Measures:
     placed = place(OF_LOSSES, judged, block, n_classes)
