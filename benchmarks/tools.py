@@ -23,7 +23,7 @@ from credence.simulate.law import WorldSettings
 from credence.simulate.world import make_world
 from credence.tools.combining import (
     Answers,
-    Features,
+    SoftmaxInputs,
     fit_combination,
     fit_softmax,
     in_table_order,
@@ -177,13 +177,13 @@ def masked_fit(stated: dict[str, np.ndarray], true: np.ndarray, ids: np.ndarray)
     start = np.full(shared.shape[2], 1.0 / shared.shape[2])
     ridge = np.ones((n_classes, own.shape[1]))
     truth = np.tile(np.eye(n_classes)[true] / MASKS, (MASKS, 1))
-    return fit_softmax(Features(shared, own), truth, start, ridge)
+    return fit_softmax(SoftmaxInputs(shared, own), truth, start, ridge)
 
 
-def masked_features(stated: dict[str, np.ndarray], is_kept: np.ndarray) -> Features:
+def masked_features(stated: dict[str, np.ndarray], is_kept: np.ndarray) -> SoftmaxInputs:
     """Return what tools stated, nothing where one is masked, and which are."""
     product = np.stack(list(stated.values()), axis=2) * is_kept[:, None, :]
-    return Features(product, 1.0 - is_kept)
+    return SoftmaxInputs(product, 1.0 - is_kept)
 
 
 def missing(title: str, labelled: Labelled, networks: list[Predictions]) -> None:

@@ -31,7 +31,7 @@ MOST_ROUNDS, SETTLED = 300, 1e-7  # of the search: rounds, and by what part the 
 
 
 @dataclass(frozen=True, eq=False)
-class Features:
+class SoftmaxInputs:
     """What a softmax sees of some proteins."""
 
     shared: Floats  # By protein, class and feature
@@ -49,7 +49,7 @@ class Softmax:
     shared: Floats  # w, one per shared feature
     own: Floats  # D, a row per class, the intercepts in the last column
 
-    def log_probabilities(self, features: Features) -> Floats:
+    def log_probabilities(self, features: SoftmaxInputs) -> Floats:
         """Return the log probability of each class."""
         # Row by row: a product of matrices depends on how many rows a piece has.
         logit = np.einsum("nka,a->nk", features.shared, self.shared)
@@ -57,7 +57,7 @@ class Softmax:
         return np.asarray(special.log_softmax(logit, axis=1))
 
 
-def fit_softmax(features: Features, truth: Floats, start: Floats, ridge: Floats) -> Softmax:
+def fit_softmax(features: SoftmaxInputs, truth: Floats, start: Floats, ridge: Floats) -> Softmax:
     """Return the weights that ridges pull towards `start`, the shared ones, and 0, the others.
 
     `truth` holds the weight of each protein in the column of its class, `ridge` a row per class.
@@ -102,7 +102,7 @@ def meant_shares(run: Sequence[str], classes: Mapping[str, str]) -> Floats:
     return shares
 
 
-def signals(shares: Floats, predictions: Predictions) -> Features:
+def signals(shares: Floats, predictions: Predictions) -> SoftmaxInputs:
     """Return what a softmax over the run's classes sees of answers of one tool."""
     is_named = np.equal(score_logs.predicted_rank(predictions)[:, None], np.arange(len(shares)))
     if predictions.scores is not None and predictions.is_distribution:
@@ -123,7 +123,7 @@ def signals(shares: Floats, predictions: Predictions) -> Features:
         share = np.where(is_named, top[:, None], (1 - top[:, None]) / n_others)
     spread = np.einsum("nj,jk->nk", share, shares)
     logs: Floats = np.log(np.maximum(spread, score_logs.UNKNOWN_RESOLUTION_FLOOR))
-    return Features(
+    return SoftmaxInputs(
         np.round(logs, score_logs.DECIMALS)[:, :, None], np.round(own, score_logs.DECIMALS)
     )
 
@@ -254,7 +254,7 @@ class Combination:
 
 def product(
     names: Sequence[str], silence: Mapping[str, float], stated: Mapping[str, Floats]
-) -> Features:
+) -> SoftmaxInputs:
     """Return what some tools stated, and of which others there is no answer.
 
     Of a tool that was not asked `silence` is taken.
@@ -265,7 +265,7 @@ def product(
         shared[:, :, place] = stated[name]
     for place, (name, mean) in enumerate(silence.items()):
         own[:, place] = np.isnan(stated[name][:, 0]) if name in stated else mean
-    return Features(shared, own)
+    return SoftmaxInputs(shared, own)
 
 
 def answered(stated: Mapping[str, Floats]) -> Booleans:
