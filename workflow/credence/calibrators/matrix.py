@@ -18,7 +18,7 @@ CHUNK = 4096  # rows at a time where a row needs a number per parameter
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class MatrixFit:
     """A fit of matrix scaling, row by row."""
 
     design: Floats  # Log scores and ones
@@ -245,7 +245,7 @@ def minimise(problem: ScalingProblem) -> tuple[Floats, Floats]:
 def spread(problem: ScalingProblem, matrix: Floats, inverse: Floats, cluster: Integers) -> Floats:
     """Return the covariances of the matrix's entries: the clusters' jackknife's, the model's."""
     p, excess = problem.residual(matrix)
-    fitted = Fitted(problem.design, p, problem.weight, cluster, inverse)
+    fitted = MatrixFit(problem.design, p, problem.weight, cluster, inverse)
     n_clusters = int(cluster.max()) + 1
     order = np.argsort(cluster, kind="stable")
     members = np.split(order, np.searchsorted(cluster[order], np.arange(1, n_clusters)))
