@@ -32,7 +32,7 @@ KEPT_OF_ROOT = 0.5  # and at least so many times the root of the number of rows 
 
 
 @dataclass(frozen=True, eq=False)
-class Genomes:
+class GenomeCounts:
     """How many rows of each genome are in each of some places."""
 
     key: Keys  # A key per genome, ascending
@@ -51,7 +51,7 @@ class Cells:
     row: Floats  # Rows that are kept
     at: Integers  # Place of each
     level: Floats  # A number in (0, 1), made of the row's name
-    genomes: Genomes | None = None  # Whose rows there are at the places, where that is known
+    genomes: GenomeCounts | None = None  # Whose rows there are at the places, where that is known
 
     def shared(self, weight: Floats) -> Floats:
         """Return the weights of places, shared out among the rows kept there."""
@@ -124,7 +124,7 @@ def _gathered(cells: Cells) -> Cells:
     if genomes is not None:
         shape = (n_places, len(code))
         gather = sparse.csr_array((np.ones(len(code)), (code, np.arange(len(code)))), shape=shape)
-        genomes = Genomes(genomes.key, sparse.csr_array(gather @ genomes.counts))
+        genomes = GenomeCounts(genomes.key, sparse.csr_array(gather @ genomes.counts))
     at = code[cells.at].astype(np.int64)
     order = np.lexsort((cells.level, at))
     place, row, level = cells.place[first], cells.row[order], cells.level[order]
@@ -150,16 +150,16 @@ def keys_of_rows(values: NDArray[np.uint64] | NDArray[np.uint8], class_key: Keys
     return key
 
 
-def genomes_at(place: Integers, n_places: int, genome: Keys) -> Genomes:
+def genomes_at(place: Integers, n_places: int, genome: Keys) -> GenomeCounts:
     """Return how many rows of each genome are at each place."""
     key, code = np.unique(genome.astype(np.uint64), return_inverse=True)
     ones = np.ones(len(place))
-    return Genomes(key, sparse.csr_array((ones, (place, code)), shape=(n_places, len(key))))
+    return GenomeCounts(key, sparse.csr_array((ones, (place, code)), shape=(n_places, len(key))))
 
 
 def of_both(
-    first: Genomes | None, second: Genomes | None, join: Callable[[list[Any]], Any]
-) -> Genomes | None:
+    first: GenomeCounts | None, second: GenomeCounts | None, join: Callable[[list[Any]], Any]
+) -> GenomeCounts | None:
     """Return the counts of both: added (sum) or one below the other (vstack); None without."""
     if first is None or second is None:
         return None
@@ -169,7 +169,7 @@ def of_both(
         counts, at = own.counts.tocoo(), np.searchsorted(key, own.key)
         entries = (counts.data, (counts.coords[0], at[counts.coords[1]]))
         parts.append(sparse.csr_array(entries, shape=(counts.shape[0], len(key))))
-    return Genomes(key, sparse.csr_array(join(parts)))
+    return GenomeCounts(key, sparse.csr_array(join(parts)))
 
 
 def at_level(probability: Floats, name: Keys, n_steps: int) -> Cells:
@@ -259,7 +259,7 @@ class UseSample:
     cells: Cells | None
     class_key: Keys  # A key per class, of its name
     # `counts`, flattened, by genome; None where every row counts by itself.
-    genomes: Genomes | None = None
+    genomes: GenomeCounts | None = None
 
     @property
     def n_units(self) -> float:
@@ -270,7 +270,7 @@ class UseSample:
         return kish(np.asarray(genomes.counts.sum(axis=0), dtype=np.float64))
 
     @property
-    def drawn_genomes(self) -> Genomes | None:
+    def drawn_genomes(self) -> GenomeCounts | None:
         """The genomes, if there are two or more: of one nothing can be drawn but rows."""
         if self.genomes is None or len(self.genomes.key) < FEWEST_GENOMES:
             return None
@@ -334,7 +334,7 @@ def gamma_weights(shape: Floats, key: Keys, draw: int, stream: str) -> Floats:
     return drawn
 
 
-def genome_weights(genomes: Genomes, draw: int) -> Floats:
+def genome_weights(genomes: GenomeCounts, draw: int) -> Floats:
     """Return the weight of each place: its rows have the weights of their genomes."""
     return np.asarray(genomes.counts @ -np.log(uniform(genomes.key, draw, "use genomes")))
 
