@@ -36,7 +36,7 @@ SHARED_NOTES = (
 
 
 @dataclass(frozen=True, eq=False)
-class Mix:
+class MemberWeights:
     """Members and their weights."""
 
     members: tuple[str, ...]  # Names, from simple to complex
@@ -69,8 +69,8 @@ class AutoCalibration:
     judged: tuple[Judged, ...]  # All members, and last the stack itself
     n: int  # Proteins and clusters that judged
     n_clusters: int
-    full: Mix  # Of all members
-    score_only: Mix | None  # Of those that see class and top score; None where `full` is that
+    full: MemberWeights  # Of all members
+    score_only: MemberWeights | None  # Of those that see the score; None where `full` is that
     members: Mapping[str, Calibration]  # By name, all that a mix needs
 
     def confidence(self, predictions: Predictions) -> Confidence:
@@ -128,7 +128,7 @@ def distinct(values: Floats) -> Booleans:
 
 def mix_of(
     names: Sequence[str], values: Floats, labelled: Labelled, *, every: bool = False
-) -> Mix:
+) -> MemberWeights:
     """Return the weights that held-out answers (a column a member) give; `every` drops none."""
     rows = np.flatnonzero(~np.isnan(values).any(axis=1))
     kept = distinct(values[rows]) if len(rows) else np.ones(len(names), dtype=np.bool_)
@@ -154,7 +154,7 @@ def mix_of(
 
     by_class = {name: thinned(weights) for name, weights in by_class.items()}
     kept_names = tuple(np.array(names, dtype=object)[used].tolist())
-    return Mix(kept_names, thinned(pooled), by_class, None)
+    return MemberWeights(kept_names, thinned(pooled), by_class, None)
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ class AutoCalibrator:
         if self.options.n_draws > 0:
             of_halves = answers_of_halves(labelled, partial(answers, ready))
 
-            def with_spread(mix: Mix) -> Mix:
+            def with_spread(mix: MemberWeights) -> MemberWeights:
                 """Return a mix with its interval, the weights found anew for each pair."""
                 refitted = []
                 for values in of_halves:
