@@ -166,7 +166,7 @@ DECIMALS = 7  # of a distance; proteins nearer to each other are equally far
 
 
 @dataclass(frozen=True, eq=False)
-class Neighbours:
+class NearestProteins:
     """The proteins learnt from, in an order that settles ties."""
 
     scaling: Scaling  # Of the features
@@ -203,14 +203,14 @@ class Neighbours:
         return answer
 
 
-def neighbours_of(examples: Examples, k: float) -> Neighbours:
+def neighbours_of(examples: Examples, k: float) -> NearestProteins:
     """Return what is kept of a lesson."""
     scaling = scaling_of(examples)
     if examples.n_samples > MOST_ROWS:
         kept = (np.cumsum(np.bincount(examples.cluster)) <= MOST_ROWS)[examples.cluster]
         examples = examples.take(kept if kept.any() else slice(MOST_ROWS))
     points = scaling.apply(examples.features)
-    return Neighbours(scaling, points, examples.outcome, examples.weight, int(k))
+    return NearestProteins(scaling, points, examples.outcome, examples.weight, int(k))
 
 
 def knn_path(examples: Examples, features: Floats, numbers: tuple[float, ...]) -> Floats:
@@ -317,7 +317,7 @@ FORECASTERS = (
         "true.",
         reference=KULESHOV,
         fit=neighbours_of,
-        kind=Neighbours,
+        kind=NearestProteins,
         candidates=tuple(float(k) for k in range(5, 501, 5)),
         default=100.0,
         tuned="number of neighbours",
