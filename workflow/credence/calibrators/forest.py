@@ -102,7 +102,7 @@ def single(values: Floats) -> Floats:
     return np.asarray(values.astype(np.float32).astype(np.float64))
 
 
-class Plot:
+class TreeGrower:
     """Rows to grow trees on, and the trees grown so far."""
 
     def __init__(
@@ -211,24 +211,24 @@ def boost(
     cluster: Strings | None = None,
 ) -> Forest:
     """Return trees that add up to log odds; none where all outcomes are alike."""
-    plot = Plot(features, is_correct, weight, cluster)
+    grower = TreeGrower(features, is_correct, weight, cluster)
     right, total = float(weight[is_correct].sum()), float(weight.sum())
     base = float(np.log((right + 0.5) / (total - right + 0.5)))
     log_odds = np.full(len(weight), base)
     if is_correct.all() or not is_correct.any():
-        return plot.forest(base)
+        return grower.forest(base)
     for tree in range(growth.n_trees):
         p = special.expit(log_odds)
-        slope = plot.target - p
+        slope = grower.target - p
         curvature = np.maximum(p * (1.0 - p), LEAST_CURVATURE)
-        rows = plot.sample(growth, tree)
+        rows = grower.sample(growth, tree)
         if len(rows) == 0:
             continue
         mass = weight * curvature
-        leaf = plot.add(growth, slope / curvature, mass, rows)
-        steps = plot.leaf_means(leaf, rows, weight * slope, mass, growth.ridge)
-        log_odds += plot.set_values(growth.learning_rate * steps)[leaf]
-    return plot.forest(base)
+        leaf = grower.add(growth, slope / curvature, mass, rows)
+        steps = grower.leaf_means(leaf, rows, weight * slope, mass, growth.ridge)
+        log_odds += grower.set_values(growth.learning_rate * steps)[leaf]
+    return grower.forest(base)
 
 
 def average(
@@ -239,13 +239,13 @@ def average(
     cluster: Strings | None = None,
 ) -> Forest:
     """Return trees that add up to a probability, leaves drawn towards the share of all."""
-    plot = Plot(features, is_correct, weight, cluster)
+    grower = TreeGrower(features, is_correct, weight, cluster)
     share = float(np.average(is_correct, weights=weight))
     for tree in range(growth.n_trees):
-        rows = plot.sample(growth, tree)
+        rows = grower.sample(growth, tree)
         if len(rows) == 0:
             continue
-        leaf = plot.add(growth, plot.target, weight, rows)
-        off = plot.leaf_means(leaf, rows, weight * (plot.target - share), weight, growth.ridge)
-        plot.set_values(off / growth.n_trees)
-    return plot.forest(share)
+        leaf = grower.add(growth, grower.target, weight, rows)
+        off = grower.leaf_means(leaf, rows, weight * (grower.target - share), weight, growth.ridge)
+        grower.set_values(off / growth.n_trees)
+    return grower.forest(share)
