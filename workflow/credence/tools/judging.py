@@ -24,7 +24,7 @@ def paired_error(difference: Floats, labelled: Labelled) -> float:
     return float(np.sqrt((sums**2).sum() * len(sums) / max(len(sums) - 1, 1)))
 
 
-class Judged:
+class ToolJudge:
     """Proteins and what all tools, and some of them, state of each held out."""
 
     def __init__(self, labelled: Labelled, level: float, n_draws: int) -> None:
@@ -64,13 +64,13 @@ def judge_tools(
     n_draws: int = 200,
 ) -> ToolsFinding:
     """Return what each tool adds, on families held out."""
-    judged, names = Judged(labelled, level, n_draws), fitted.combination.names
+    judge, names = ToolJudge(labelled, level, n_draws), fitted.combination.names
     every = fitted.each()
     alone = {name: fitted.each([name]) for name in names}
-    loss, mean = judged.loss(every), labelled.weight / labelled.weight.sum()
+    loss, mean = judge.loss(every), labelled.weight / labelled.weight.sum()
     classes = {tool.name: tool.classes for tool in fitted.combination.tools}
-    best = min(names, key=lambda name: mean @ judged.loss(alone[name]))
-    above = loss - judged.loss(alone[best])
+    best = min(names, key=lambda name: mean @ judge.loss(alone[name]))
+    above = loss - judge.loss(alone[best])
     error = paired_error(above, labelled)
     is_best = len(names) > 1 and float(mean @ above) > error
     if is_best:
@@ -78,22 +78,22 @@ def judge_tools(
     tools = []
     for name in names:
         others = [other for other in names if other != name]
-        without = judged.loss(fitted.each(others)) if others else loss
-        adds = judged.ratio(without - loss)
-        nll, accuracy, added = judged.measured(*judged.ratios(alone[name]), adds)
+        without = judge.loss(fitted.each(others)) if others else loss
+        adds = judge.ratio(without - loss)
+        nll, accuracy, added = judge.measured(*judge.ratios(alone[name]), adds)
         n_answered, named = int(answers[name].is_there.sum()), set(classes[name].values())
         unnamed = tuple(one for one in fitted.combination.class_names if one not in named)
         tools.append(ToolFinding(name, n_answered, nll, accuracy, added, unnamed))
-    nll, accuracy = judged.measured(*judged.ratios(every))
-    meant, right, found = classes_named(fitted.combination, answers), judged.is_right(every), []
+    nll, accuracy = judge.measured(*judge.ratios(every))
+    meant, right, found = classes_named(fitted.combination, answers), judge.is_right(every), []
     for first, second in combinations(fitted.combination.names, 2):
         one, other = meant[first], meant[second]
         rows = (one >= 0) & (other >= 0) & (one != other)
         if rows.any():
-            outcomes = (one == judged.true, other == judged.true, right)
-            shares = (judged.ratio(values, rows, share=True) for values in outcomes)
+            outcomes = (one == judge.true, other == judge.true, right)
+            shares = (judge.ratio(values, rows, share=True) for values in outcomes)
             counts = int(rows.sum()), len(np.unique(labelled.cluster[rows].astype(str)))
-            found.append(Disagreement(first, second, *counts, *judged.measured(*shares)))
+            found.append(Disagreement(first, second, *counts, *judge.measured(*shares)))
     return ToolsFinding(
         n=labelled.n_samples,
         n_clusters=len(np.unique(labelled.cluster.astype(str))),
