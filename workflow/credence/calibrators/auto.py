@@ -52,7 +52,7 @@ class MemberWeights:
 
 
 @dataclass(frozen=True)
-class Judged:
+class MeanLoss:
     """How one member did on clusters that it had not seen."""
 
     method: str  # Its name
@@ -66,7 +66,7 @@ class AutoCalibration:
     method: str = field(default="auto", init=False)  # Tells the registry what reads its record
     class_names: tuple[str, ...]  # Classes in order
     skipped: Mapping[str, str]  # Members that the data do not allow, with the reason
-    judged: tuple[Judged, ...]  # All members, and last the stack itself
+    judged: tuple[MeanLoss, ...]  # All members, and last the stack itself
     n: int  # Proteins and clusters that judged
     n_clusters: int
     full: MemberWeights  # Of all members
@@ -209,8 +209,8 @@ class AutoCalibrator:
             score_only = mix_of(sees_score, columns(names, sees_score, held_out), labelled)
         own = full.answer(columns(names, full.members, held_out), labelled.predictions)
         judged = (
-            *(Judged(n, mean_loss(of, labelled)) for n, of in zip(names, held_out.T, strict=True)),
-            Judged("auto", mean_loss(own, labelled)),
+            *(MeanLoss(n, mean_loss(p, labelled)) for n, p in zip(names, held_out.T, strict=True)),
+            MeanLoss("auto", mean_loss(own, labelled)),
         )
         if self.options.n_draws > 0:
             of_halves = answers_of_halves(labelled, partial(answers, ready))
