@@ -38,7 +38,7 @@ from credence.stages.tools import combine_use_set, read_answers, tables_of
 from credence.tables import contract, stage_files
 from credence.tables.digests import KnownDigests, sha256_of
 from credence.tables.formats import TableSpec
-from credence.tables.joining import MARK, Part, gather_tables, read_parts, stream_tables
+from credence.tables.joining import MARK, PartMetadata, gather_tables, read_parts, stream_tables
 from credence.tables.samples import Samples
 from credence.tables.scan import RowRange
 from credence.tables.writing import TableWriter, beside, write_record
@@ -537,7 +537,7 @@ def _part_of(
             "Name in each part its own tables, in the order of the check. Or leave --check out"
         )
         raise refuse("--part", what, f"{remedy}, and give a folder as --out.")
-    mark = Part(
+    mark = PartMetadata(
         *named,
         # Of networks, a row of what is annotated is a protein.
         checked.n_samples + (0 if checked.n_networks else checked.n_unscored),
@@ -608,7 +608,7 @@ def gather_parts(
 LISTED = ("--calibration", "--shift")  # what lists rest on
 
 
-def _still_there(given: str | None, option: str, part: Part) -> str | None:
+def _still_there(given: str | None, option: str, part: PartMetadata) -> str | None:
     """Return a file that is given; else that of the parts, where it still is the same."""
     digest = part.made_with.get(option)
     path = given or part.files.get(option)

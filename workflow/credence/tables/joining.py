@@ -331,7 +331,7 @@ NO_PART = (
 
 
 @dataclass(frozen=True)
-class Part:
+class PartMetadata:
     """What a part says of itself, in its metadata."""
 
     number: int  # Which part it is, from 1, and of how many
@@ -350,13 +350,13 @@ class Part:
         return rows_of_part(self.n_rows, self.number, self.n_parts)
 
 
-def read_part(path: Path) -> Part:
+def read_part(path: Path) -> PartMetadata:
     """Return what a part says of itself; refuse a table that is none."""
     if path.is_file() and path.suffix != ".parquet":
         raise refuse(str(path), *NO_PART)
     text = _schema(path)[1].get(MARK.encode(), b"")
     try:
-        part = from_record(Part, parse_json(text.decode()))
+        part = from_record(PartMetadata, parse_json(text.decode()))
         if not 1 <= part.number <= part.n_parts:
             raise ValueError(part.number)
     except (ValueError, InputError) as error:
@@ -364,10 +364,10 @@ def read_part(path: Path) -> Part:
     return part
 
 
-def read_parts(out: str, paths: Sequence[Path]) -> dict[Path, Part]:
+def read_parts(out: str, paths: Sequence[Path]) -> dict[Path, PartMetadata]:
     """Return what parts say; refuse what is missing, doubled, out of order or mixed."""
     problems: list[Problem] = []
-    found: dict[Path, Part] = {}
+    found: dict[Path, PartMetadata] = {}
     first: tuple[Path, dict[str, object]] | None = None
     for path in paths:
         with gathering(problems):
@@ -386,7 +386,7 @@ def read_parts(out: str, paths: Sequence[Path]) -> dict[Path, Part]:
     return found
 
 
-def _not_in_turn(out: str, parts: Mapping[Path, Part]) -> Iterator[Problem]:
+def _not_in_turn(out: str, parts: Mapping[Path, PartMetadata]) -> Iterator[Problem]:
     """Yield which parts of a table are not there once and in their order."""
     last = 0
     for path, part in parts.items():
@@ -406,7 +406,7 @@ def _not_in_turn(out: str, parts: Mapping[Path, Part]) -> Iterator[Problem]:
         yield Problem(out, what, "Put each table into one part, in the order of the check.")
 
 
-def gather_tables(parts: Mapping[Path, Part], out: Path, rows: Path) -> int:
+def gather_tables(parts: Mapping[Path, PartMetadata], out: Path, rows: Path) -> int:
     """Write `rows`, those of all parts in their order, for `out`; return how many there are."""
     n_rows = 0
     first = next(iter(parts))
