@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from credence.events.event import Event, membership
-from credence.events.features import FEATURES, GROUPS, NO_GENE, EventEvidence, Seen, table_of
+from credence.events.features import FEATURES, GROUPS, NO_GENE, EventEvidence, OneEvent, table_of
 from credence.predictions import Predictions, from_scores
 from drawn_events import drawn
 
@@ -24,9 +24,9 @@ def stated() -> Predictions:
     return from_scores(ids, NAMES, NETWORKS.sum(axis=1), 3.0, 0.0, network_scores=NETWORKS)
 
 
-def seen(event: Event, **more: object) -> Seen:
+def seen(event: Event, **more: object) -> OneEvent:
     evidence = EventEvidence(stated(), **more)  # type: ignore[arg-type]
-    return Seen(evidence, membership(event, stated()), np.array([0.5, 0.2, 0.3]))
+    return OneEvent(evidence, membership(event, stated()), np.array([0.5, 0.2, 0.3]))
 
 
 def column(name: str, event: Event, **more: object) -> list[float]:
@@ -91,8 +91,8 @@ def test_what_is_not_given_is_missing_by_name() -> None:
     assert table.missing == ("class_type", "length", "distance", "neighbours", "admissible")
     bare = Predictions(np.array(["p"], dtype=object), NAMES, 1.0, 0.0, np.array([1]))
     held = membership(BEST, bare)
-    table = table_of(Seen(EventEvidence(bare), held, np.ones(3) / 3), [f.name for f in FEATURES])
-    assert set(table.feature) == {"predicted_class", "class_frequency"}
+    one = table_of(OneEvent(EventEvidence(bare), held, np.ones(3) / 3), [f.name for f in FEATURES])
+    assert set(one.feature) == {"predicted_class", "class_frequency"}
 
 
 def test_groups_are_those_that_can_be_left_out() -> None:
@@ -114,8 +114,8 @@ def test_neither_the_unit_nor_the_order_of_classes_reaches_a_feature() -> None:
         network_scores=of.network_scores[:, :, order],
     )
     event = Event("two", n_best=2)
-    frequency = np.array([0.1, 0.2, 0.3, 0.15, 0.25])
-    one = table_of(Seen(EventEvidence(of), membership(event, of), frequency), names)
-    two = table_of(Seen(EventEvidence(other), membership(event, other), frequency[order]), names)
+    share = np.array([0.1, 0.2, 0.3, 0.15, 0.25])
+    one = table_of(OneEvent(EventEvidence(of), membership(event, of), share), names)
+    two = table_of(OneEvent(EventEvidence(other), membership(event, other), share[order]), names)
     assert one.feature == two.feature
     assert two.values == pytest.approx(one.values, abs=1e-8)

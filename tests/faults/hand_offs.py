@@ -19,7 +19,7 @@ from credence.calibrators.protocol import FitOptions
 from credence.composition.adjusted import AdjustedCalibration
 from credence.composition.both_samples import N_SCORE_BINS
 from credence.events.event import Event
-from credence.events.features import EventEvidence, Seen, table_of
+from credence.events.features import EventEvidence, OneEvent, table_of
 from credence.events.forecasters import FORECASTERS, Examples
 from credence.events.learning import fit_one
 from credence.events.model import EventModel, FittedEvent, Mix, mixture_of
@@ -96,7 +96,7 @@ def _events(known: Labelled) -> EventModel:
     predictions = known.predictions
     held = np.argsort(np.argsort(-np.asarray(predictions.scores), axis=1), axis=1) < 2
     frequency = np.full(predictions.n_classes, 1 / predictions.n_classes)
-    table = table_of(Seen(EventEvidence(predictions), held, frequency), FEATURES)
+    table = table_of(OneEvent(EventEvidence(predictions), held, frequency), FEATURES)
     came_true = held[np.arange(len(held)), known.true_class].astype(float)
     cluster = np.arange(known.n_samples, dtype=np.int64)
     examples = Examples(table.values, came_true, known.weight, cluster, 0)

@@ -15,7 +15,7 @@ from credence.evaluation.evaluate import cross_fit
 from credence.evaluation.judging import HELD_OUT, EvaluationOptions, Stated, judge
 from credence.events.event import Event, as_question, membership, memberships, outcomes
 from credence.events.features import BY_NAME as FEATURES
-from credence.events.features import GROUPS, EventEvidence, FeatureTable, Seen, table_of
+from credence.events.features import GROUPS, EventEvidence, FeatureTable, OneEvent, table_of
 from credence.events.forecasters import BY_NAME as FORECASTERS
 from credence.events.forecasters import ConstantForecast, Examples, never_falling
 from credence.events.learning import Learnt, learn, with_settings_of
@@ -118,7 +118,7 @@ def ask(data: EventData, event: Event, names: Sequence[str]) -> Asked:
     """Return an event with its features and outcomes."""
     held = membership(event, data.labelled.predictions)
     came_true = outcomes(held, data.labelled.true_class)
-    table = table_of(Seen(data.evidence, held, data.frequency), names)
+    table = table_of(OneEvent(data.evidence, held, data.frequency), names)
     note = ""
     if held.all():
         note = "holds every class: its probability is 1 whatever is predicted"

@@ -38,7 +38,7 @@ class EventEvidence:
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class OneEvent:
     """One event of some proteins, with the evidence, ready for features."""
 
     evidence: EventEvidence  # What is known
@@ -59,10 +59,10 @@ class Feature:
     group: str  # What it is taken away with when groups are left out
     summary: str  # What it is
     needs: str  # What has to be given for it, in words: an entry of `GIVEN`
-    compute: Callable[[Seen], Any]  # ``compute(seen)`` gives its columns where that is given
+    compute: Callable[[OneEvent], Any]  # ``compute(seen)`` gives its columns where that is given
 
 
-GIVEN: dict[str, Callable[[Seen], bool]] = {
+GIVEN: dict[str, Callable[[OneEvent], bool]] = {
     PREDICTION: lambda seen: True,
     SCORES: lambda seen: seen.predictions.top_score is not None or GIVEN[VECTOR](seen),
     VECTOR: lambda seen: seen.predictions.scores is not None,
@@ -77,7 +77,7 @@ DECIMALS = 9
 MOST_FLOOR = 0.01  # of a row of logs: above it scores that are known would be hidden
 
 
-def _floor(seen: Seen) -> Floats:
+def _floor(seen: OneEvent) -> Floats:
     """Return half of what the table can show of each row, shape (n_samples, 1)."""
     scores, resolution = seen.predictions.scores, seen.predictions.resolution
     assert scores is not None
@@ -88,12 +88,12 @@ def _floor(seen: Seen) -> Floats:
     return np.minimum(half, MOST_FLOOR)
 
 
-def _floored(seen: Seen) -> Floats:
+def _floored(seen: OneEvent) -> Floats:
     """Return shares with none below half the table's resolution, for logs."""
     return np.maximum(row_shares(seen.predictions), _floor(seen))
 
 
-def _top_score(seen: Seen) -> Floats:
+def _top_score(seen: OneEvent) -> Floats:
     """Return the share of the scores of the predicted class."""
     of = seen.predictions
     if of.scores is not None:
@@ -102,7 +102,7 @@ def _top_score(seen: Seen) -> Floats:
     return np.round(of.top_score / of.scale, DECIMALS)
 
 
-def event_score(seen: Seen) -> Floats:
+def event_score(seen: OneEvent) -> Floats:
     """Return the log odds of the share of the scores that the event's classes have."""
     share, least = row_shares(seen.predictions), _floor(seen)[:, 0]
     inside = np.where(seen.held, share, 0.0).sum(axis=1)
@@ -111,17 +111,17 @@ def event_score(seen: Seen) -> Floats:
 
 
 # What each of these gives stands in its entry of `FEATURES`.
-def _event_rank(seen: Seen) -> Any:
+def _event_rank(seen: OneEvent) -> Any:
     last = seen.predictions.n_classes + 1
     return np.where(seen.held, class_ranks(seen.predictions), last).min(axis=1)
 
 
-def _margin(seen: Seen) -> Any:
+def _margin(seen: OneEvent) -> Any:
     tables = (row_shares(seen.predictions), np.log(_floored(seen)))
     return np.column_stack([lead_of(table, seen.predictions.predicted_class) for table in tables])
 
 
-def _entropy(seen: Seen) -> Any:
+def _entropy(seen: OneEvent) -> Any:
     ordered = _floored(seen)[:, name_order(seen.predictions.class_names)]
     return -(ordered * np.log(ordered)).sum(axis=1)
 
@@ -129,50 +129,50 @@ def _entropy(seen: Seen) -> Any:
 SECOND = 2
 
 
-def _one_hot(seen: Seen) -> Any:
+def _one_hot(seen: OneEvent) -> Any:
     order = name_order(seen.predictions.class_names)
     return np.equal(seen.predictions.predicted_class[:, None], order)
 
 
-def _runner_up(seen: Seen) -> Any:
+def _runner_up(seen: OneEvent) -> Any:
     of = seen.predictions
     return (class_ranks(of) == SECOND)[:, name_order(of.class_names)]
 
 
-def _class_score(seen: Seen) -> Any:
+def _class_score(seen: OneEvent) -> Any:
     return _one_hot(seen) * event_score(seen)[:, None]
 
 
-def _class_frequency(seen: Seen) -> Any:
+def _class_frequency(seen: OneEvent) -> Any:
     return seen.frequency[seen.predictions.predicted_class]
 
 
-def _class_type(seen: Seen) -> Any:
+def _class_type(seen: OneEvent) -> Any:
     names = np.array(seen.predictions.class_names, dtype=object)
     inside = [np.isin(names, list(group.classes)) for group in seen.evidence.types]
     return np.column_stack(inside)[seen.predictions.predicted_class]
 
 
-def _members(seen: Seen) -> Floats:
+def _members(seen: OneEvent) -> Floats:
     assert seen.predictions.network_scores is not None
     return seen.predictions.network_scores
 
 
-def _spread(seen: Seen) -> Any:
+def _spread(seen: OneEvent) -> Any:
     return np.where(seen.held[:, None, :], _members(seen), 0.0).sum(axis=2).std(axis=1)
 
 
-def _vote_share(seen: Seen) -> Any:
+def _vote_share(seen: OneEvent) -> Any:
     return np.take_along_axis(seen.held, _members(seen).argmax(axis=2), axis=1).mean(axis=1)
 
 
-def _concordance(seen: Seen) -> Any:
+def _concordance(seen: OneEvent) -> Any:
     votes = _members(seen).argmax(axis=2)
     counts = (votes[:, :, None] == np.arange(seen.predictions.n_classes)).sum(axis=1)
     return counts[np.arange(len(counts)), seen.predictions.predicted_class] == counts.max(axis=1)
 
 
-def _neighbours(seen: Seen) -> Any:
+def _neighbours(seen: OneEvent) -> Any:
     beside = seen.evidence.neighbours
     assert beside is not None
     is_there = beside != NO_GENE
@@ -180,7 +180,7 @@ def _neighbours(seen: Seen) -> Any:
     return divide(is_held.sum(axis=1), is_there.sum(axis=1))
 
 
-def _admissible(seen: Seen) -> Any:
+def _admissible(seen: OneEvent) -> Any:
     of = seen.predictions
     holds = parse_rule(seen.evidence.admissible, "admissible").holds(of, class_ranks(of))
     return divide((holds & seen.held).sum(axis=1), seen.held.sum(axis=1), 0.0)
@@ -257,7 +257,7 @@ class FeatureTable:
         return FeatureTable(self.values[:, kept], names, self.missing)
 
 
-def table_of(seen: Seen, names: Sequence[str]) -> FeatureTable:
+def table_of(seen: OneEvent, names: Sequence[str]) -> FeatureTable:
     """Return the features asked for, as far as they can be had."""
     wanted = [entry for entry in FEATURES if entry.name in names]
     is_given = {entry.name: GIVEN[entry.needs](seen) for entry in wanted}

@@ -10,7 +10,7 @@ from credence.calibrators.score_logs import log_scores
 from credence.composition.probabilities import BiasCorrected, fit_bias_corrected
 from credence.events.coherence import coherent
 from credence.events.event import Event, memberships
-from credence.events.features import BY_NAME, EventEvidence, Seen, table_of
+from credence.events.features import BY_NAME, EventEvidence, OneEvent, table_of
 from credence.events.forecasters import BY_NAME as FORECASTERS
 from credence.events.forecasters import ConstantForecast, Forecast
 from credence.metrics.metric import divide
@@ -138,7 +138,7 @@ class EventModel:
         held = memberships([entry.event for entry in self.events], evidence.predictions)
         found = []
         for entry, inside in zip(self.events, held, strict=True):
-            table = table_of(Seen(evidence, inside, self.frequency), self.features)
+            table = table_of(OneEvent(evidence, inside, self.frequency), self.features)
             if table.missing:
                 name = table.missing[0]
                 raise refuse(
