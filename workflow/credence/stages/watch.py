@@ -42,7 +42,7 @@ SINCE = {
 
 
 @dataclass(frozen=True)
-class Reason:
+class WatchAlarm:
     """What is no longer as it was."""
 
     of: str  # scores, mix or flagged
@@ -140,7 +140,7 @@ def _numbers(confidences: str, calibration: str, file: CalibrationFile) -> dict[
     }
 
 
-def reasons_of(lines: pd.DataFrame, file: CalibrationFile) -> list[Reason]:
+def reasons_of(lines: pd.DataFrame, file: CalibrationFile) -> list[WatchAlarm]:
     """Return why to recalibrate, by the lines of one calibration in the order of their dates."""
     assert file.held_out is not None
     size = np.bincount(file.held_out.cluster, minlength=1).astype(np.float64)
@@ -156,11 +156,11 @@ def reasons_of(lines: pd.DataFrame, file: CalibrationFile) -> list[Reason]:
             classes = [file.class_names[class_] for class_ in last.classes] or [str(named)]
             when = (lines.iloc[own[0].sample].date, latest.date)
             known = tuple(filter(None, classes))
-            reasons.append(Reason(of, *when, last.p_value, last.window, known))
+            reasons.append(WatchAlarm(of, *when, last.p_value, last.window, known))
     return reasons
 
 
-def sentences_of(reasons: list[Reason], classes: list[str], lines: pd.DataFrame) -> list[str]:
+def sentences_of(reasons: list[WatchAlarm], classes: list[str], lines: pd.DataFrame) -> list[str]:
     """Return what a reader has to know of a log."""
     wanted = f", with proteins of {', '.join(classes)}" if classes else ""
     sentences = [f"it is time to recalibrate{wanted}; credence plan chooses which to verify."]
