@@ -251,7 +251,7 @@ N_ENTRIES = 3  # variance of log T, covariance, variance of the award
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class TemperatureVariances:
     """Variances of log T and of the award, per predicted class."""
 
     # Of log T, both, the award; robust, then implied. NaN: the interval is all of [0, 1].
@@ -285,7 +285,7 @@ def spread_of(
     labelled: Labelled,
     options: FitOptions,
     is_by_class: bool,
-) -> Spread:
+) -> TemperatureVariances:
     """Return the spread of the parameters of one fit of all classes, or of one of each."""
     n_classes = labelled.predictions.n_classes
     variance = np.full((n_classes, 2, N_ENTRIES), np.nan)
@@ -313,7 +313,7 @@ def spread_of(
             critical[class_] = newton.critical_value(n_own, n_parameters, options)
             if matrices is not None:
                 variance[class_] = block_of(matrices, run + 1 if has_awards else None)
-    return Spread(variance, critical)
+    return TemperatureVariances(variance, critical)
 
 
 def classes_of(rows: ScoreRows, labelled: Labelled) -> Integers:
@@ -402,7 +402,7 @@ class TemperatureModel:
     temperature: Floats
     award: Floats
     resolution: float  # Step of the calibration table; a coarser table is floored by its own
-    spread: Spread | None  # Uncertainty of the parameters; None where no intervals were asked for
+    spread: TemperatureVariances | None  # Uncertainty of the parameters; None without intervals
 
     def evaluate(self, predictions: Predictions) -> tuple[Floats, Floats, Floats]:
         """Return the confidence and the ends of its interval."""
