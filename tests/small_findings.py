@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from credence.findings import (
+    AllThresholds,
     Bins,
     CalibrationTest,
     ClassCount,
@@ -27,7 +28,6 @@ from credence.findings import (
     ScoreNeeded,
     Setting,
     Threshold,
-    Thresholds,
     UseClass,
     UseLists,
     UseSet,
@@ -203,7 +203,7 @@ def make(class_names: tuple[str, str, str]) -> Findings:
     )
 
 
-def thresholds_of(names: tuple[str, ...]) -> Thresholds:
+def thresholds_of(names: tuple[str, ...]) -> AllThresholds:
     """Return thresholds of which the last class has none that is guaranteed."""
     rows = []
     for name in (None, *names):
@@ -213,7 +213,7 @@ def thresholds_of(names: tuple[str, ...]) -> Thresholds:
     curve = ErrorCurve(
         names[0], (0.2, 0.6, 0.9), (1.0, 0.6, 0.3), (0.4, 0.2, 0.1), (0.6, 0.4, 0.3)
     )
-    return Thresholds(0.95, 0.95, tuple(rows), (curve,))
+    return AllThresholds(0.95, 0.95, tuple(rows), (curve,))
 
 
 def lists_of(use_set: str, names: tuple[str, ...]) -> UseLists:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from credence.confidence import NOTE_TEXTS, USES
-from credence.findings import Thresholds
+from credence.findings import AllThresholds
 from credence.stages.lists import threshold_columns
 from credence.tables.contract import CONFIDENCE_NAMES, FURTHER_COLUMNS, PREFIXES, UNSCORED
 from page_commands import ROOT
@@ -39,7 +39,7 @@ def test_each_column_of_thresholds_is_described_once_and_in_its_order() -> None:
         for cell in first_cells("column of thresholds")
         for name in re.findall("`(.*?)`", cell)
     ]
-    assert named == [*threshold_columns(Thresholds(0.95, 0.95, (), ()))]
+    assert named == [*threshold_columns(AllThresholds(0.95, 0.95, (), ()))]
 
 
 def test_two_notes_can_be_told_apart() -> None:

@@ -1016,7 +1016,7 @@ class ErrorCurve:
 
 
 @dataclass(frozen=True)
-class Thresholds:
+class AllThresholds:
     """Thresholds of every class, and the error of what they let through."""
 
     certainty: float  # Of the guarantee and of the bounds
@@ -1203,7 +1203,7 @@ class Findings:
     sets: SetsFinding | None = None  # What prediction sets are worth on families held out
     events: EventsFinding | None = None  # Those asked for, and how well they are forecast
     novelties: tuple[NoveltyFinding, ...] = ()  # How far use-sets are from calibration
-    thresholds: Thresholds | None = None  # From where on predictions can be used
+    thresholds: AllThresholds | None = None  # From where on predictions can be used
     lists: tuple[UseLists, ...] = ()  # Of each use-set
     genomes: tuple[Genomes, ...] = ()  # Of each use-set whose genomes are known
     limits: VerdictSettings = field(default_factory=VerdictSettings)  # Of the verdict

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from credence.draws import encode_clusters, keys_of
 from credence.evaluation.ratios import estimate, mean_of
-from credence.findings import ErrorCurve, Threshold, Thresholds
+from credence.findings import AllThresholds, ErrorCurve, Threshold
 from credence.lists.errors import ListErrors, errors_of
 from credence.lists.guarantee import coins_of, grid_of, guaranteed
 from credence.lists.held_out import STEPS, HeldOut
@@ -143,7 +143,7 @@ def _kept(ranked: Ranked, end: float, members: float) -> tuple[float, float]:
     return kept, float(right / members) if members > 0 else np.nan
 
 
-def find_thresholds(labelled: Labelled, held_out: HeldOut | None, wanted: Wanted) -> Thresholds:
+def find_thresholds(labelled: Labelled, held_out: HeldOut | None, wanted: Wanted) -> AllThresholds:
     """Return the thresholds on scores and, where they are known, on confidences held out."""
     names = labelled.predictions.class_names
     ranked = [] if labelled.predictions.top_score is None else [by_score(labelled)]
@@ -159,7 +159,7 @@ def find_thresholds(labelled: Labelled, held_out: HeldOut | None, wanted: Wanted
             if len(of_class.step):
                 curves.append(curve_of(name, own_errors(of_class, wanted.certainty)))
     rows = thresholds_of(ranked, names, wanted)
-    return Thresholds(wanted.certainty, wanted.level, rows, tuple(curves))
+    return AllThresholds(wanted.certainty, wanted.level, rows, tuple(curves))
 
 
 def own_errors(held_out: HeldOut, certainty: float) -> ListErrors:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from credence.findings import ProteinList, Threshold, Thresholds, UseLists
+from credence.findings import AllThresholds, ProteinList, Threshold, UseLists
 from credence.lists.errors import ListErrors, errors_of
 from credence.lists.held_out import STEPS, HeldOut, step_of
 from credence.lists.thresholds import ON_CONFIDENCE, ON_SCORE, Wanted, find_thresholds
@@ -419,7 +419,7 @@ NEVER = {
 }
 
 
-def threshold_columns(found: Thresholds) -> dict[str, list[object]]:
+def threshold_columns(found: AllThresholds) -> dict[str, list[object]]:
     """Return the columns of the table of thresholds."""
     names = [entry.name for entry in fields(Threshold)]
     columns = {name: [getattr(row, name) for row in found.rows] for name in names}

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from credence.findings import ErrorCurve, Findings, Genomes, ProteinList, Thresholds, UseLists
+from credence.findings import AllThresholds, ErrorCurve, Findings, Genomes, ProteinList, UseLists
 from credence.report import blocks as page
 from credence.report.plots import LinesPlot
 from credence.report.sections.lookup import Lookup
@@ -224,7 +224,7 @@ def _curve_plot(
     return LinesPlot(*axes, names, kept, series, top, points)
 
 
-def kept_figures(found: Thresholds, class_name: str, name: str) -> tuple[page.Figure, ...]:
+def kept_figures(found: AllThresholds, class_name: str, name: str) -> tuple[page.Figure, ...]:
     """Return what is kept of a class and how much of it is wrong, both thresholds marked."""
     return tuple(
         page.Figure(
@@ -239,7 +239,7 @@ def kept_figures(found: Thresholds, class_name: str, name: str) -> tuple[page.Fi
     )
 
 
-def marks_of(found: Thresholds, curve: ErrorCurve) -> tuple[tuple[str, float, float], ...]:
+def marks_of(found: AllThresholds, curve: ErrorCurve) -> tuple[tuple[str, float, float], ...]:
     """Return where thresholds on the confidence of a class lie, for nine of ten right."""
     rows = [
         row
@@ -255,7 +255,7 @@ def marks_of(found: Thresholds, curve: ErrorCurve) -> tuple[tuple[str, float, fl
     )
 
 
-def _of_classes(found: Thresholds, findings: Findings) -> list[page.Block]:
+def _of_classes(found: AllThresholds, findings: Findings) -> list[page.Block]:
     lookup = Lookup(findings)
     rows = [row for row in found.rows if row.on == ON_SCORE] or list(found.rows)
     on = "score" if rows[0].on == ON_SCORE else "confidence"
