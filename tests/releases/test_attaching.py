@@ -17,9 +17,9 @@ from credence.releases.attaching import (
     Attachment,
     KnownSet,
     NewSet,
-    Search,
     SequenceSearch,
     TableSearch,
+    TroveSearch,
     attach_trove,
 )
 from credence.simulate.sequences import codes, mutated, written
@@ -394,7 +394,7 @@ def test_without_sequences_a_protein_is_its_id() -> None:
         objects(["calibration"] * 2),
     )
     new = NewSet(objects(["a", "b", "c"]), objects([""] * 3), np.array([0, 0, 0]))
-    found = attach_trove(known, NO_TRAINING, new, Search(), CLASSES)
+    found = attach_trove(known, NO_TRAINING, new, TroveSearch(), CLASSES)
     assert found.outcome.tolist() == ["exact_repeat", "label_conflict", "added"]
     assert found.cluster.tolist() == ["", "", "c"]
 

@@ -254,7 +254,7 @@ class Attachment:
         return {name: found.count(name) for name in OUTCOMES}
 
 
-class Search:
+class TroveSearch:
     """What finds the relatives of new proteins; this one knows of none."""
 
     def among_old(self, new: Proteins, old: Proteins, label: Strings) -> Pairs:
@@ -267,7 +267,7 @@ class Search:
 
 
 @dataclass(frozen=True)
-class SequenceSearch(Search):
+class SequenceSearch(TroveSearch):
     """Relatives as METHODS section 4 defines them."""
 
     finder: Finder  # What finds alike sequences
@@ -290,7 +290,7 @@ class SequenceSearch(Search):
 
 
 @dataclass(frozen=True, eq=False)
-class TableSearch(Search):
+class TableSearch(TroveSearch):
     """Relatives are those whom a table gives one cluster."""
 
     old: Mapping[str, str]  # Id → cluster: of the set and of training, and of the trove
@@ -325,10 +325,10 @@ NEW_MARK = "+"  # behind the name of a new cluster that an old one bears
 
 
 def attach_trove(
-    known: KnownSet, training: Proteins, new: NewSet, search: Search, class_names: tuple[str, ...]
+    known: KnownSet, training: Proteins, new: NewSet, search: TroveSearch, names: tuple[str, ...]
 ) -> Attachment:
     """Return what becomes of each protein of a trove, whatever their order."""
-    draft = _Draft(known, training, new, class_names)
+    draft = _Draft(known, training, new, names)
     for row in np.flatnonzero(new.class_ == UNKNOWN_CLASS).tolist():
         draft.judge(row, UNLABELLED, "it has no true class")
     draft.judge_ids()
@@ -423,7 +423,7 @@ class _Draft:
                 name = self.point_at(row, self.new, other, 1.0, 1.0)
                 self.judge(row, outcome, f"same sequence as {name} of the same trove{more}")
 
-    def judge_training(self, search: Search) -> None:
+    def judge_training(self, search: TroveSearch) -> None:
         """Set aside relatives of what the classifier learnt from."""
         rows, training = self.open_rows(), self.training
         label = np.full(training.n_proteins, "training", dtype=object)
@@ -435,7 +435,7 @@ class _Draft:
             reason = f"relative of training protein {name}{_likeness(likeness)}"
             self.judge(row, TRAINING_RELATIVE, reason)
 
-    def place(self, search: Search) -> None:
+    def place(self, search: TroveSearch) -> None:
         """Give the others cluster and group, or set them aside for what they connect."""
         known, group = self.known, self.known.group.copy()
         # Those set aside count for the group of their cluster, if it has one.

@@ -115,7 +115,7 @@ def attach_tables(
     places = (groups.cluster[rows], groups.group[rows], groups.role[rows])
     known = attaching.KnownSet(ids, _sequences(ids, files), true_class, *places)
     learnt = read_training(training, proteins_match, known)
-    search = attaching.Search()
+    search = attaching.TroveSearch()
     if clusters:
         if trove_clusters is None:
             what = "clusters are given, and none of the trove."
