@@ -64,7 +64,7 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
-class Given(Found):
+class TrainSet(Found):
     """Proteins of known class."""
 
     class_names: tuple[str, ...]
@@ -97,7 +97,7 @@ def read_all(paths: Sequence[str], match: str) -> Found:
 
 def read_given(
     paths: Sequence[str], match: str, labels: str | None, synonyms: Mapping[str, str]
-) -> Given:
+) -> TrainSet:
     """Return proteins and their classes; without labels each file is a class, named after it."""
     found = read_all(paths, match)
     if labels is None:
@@ -105,7 +105,7 @@ def read_given(
         text = np.array([stems[path] for path in found.where], dtype=object)
         class_names, true_class = np.unique(text.astype(str), return_inverse=True)
         names = tuple(map(str, class_names))
-        given = Given(**vars(found), class_names=names, true_class=true_class.astype(np.int64))
+        given = TrainSet(**vars(found), class_names=names, true_class=true_class.astype(np.int64))
     else:
         given = labelled_as(found, match, labels, synonyms)
     if len(given.class_names) < 2:
@@ -115,7 +115,7 @@ def read_given(
     return given
 
 
-def labelled_as(read: Found, match: str, labels: str, synonyms: Mapping[str, str]) -> Given:
+def labelled_as(read: Found, match: str, labels: str, synonyms: Mapping[str, str]) -> TrainSet:
     """Return proteins with the classes that labels, a table or JSON, give them."""
     stated: Mapping[str, Any] = {"table": labels}
     if labels.startswith("{"):
@@ -131,7 +131,7 @@ def labelled_as(read: Found, match: str, labels: str, synonyms: Mapping[str, str
     spec = TableSpec(format="wide", synonyms=synonyms)
     samples = attach_labels(Samples(nothing, None, lines), found, spec, fasta)
     true_class = reading.require_labels(samples, fasta)
-    return Given(**vars(read), class_names=names, true_class=true_class)
+    return TrainSet(**vars(read), class_names=names, true_class=true_class)
 
 
 def describe(read: Found, name: str, vectors: str | None, *, is_training: bool) -> Singles:
@@ -170,8 +170,8 @@ def describe(read: Found, name: str, vectors: str | None, *, is_training: bool) 
 
 
 def with_troves(
-    given: Given, troves: Sequence[tuple[str, str, str]], synonyms: Mapping[str, str]
-) -> Given:
+    given: TrainSet, troves: Sequence[tuple[str, str, str]], synonyms: Mapping[str, str]
+) -> TrainSet:
     """Return proteins with those of troves behind them, but for sequences that are known.
 
     A sequence that comes again, with its class or another one, says nothing new or is in doubt.
@@ -200,9 +200,9 @@ def with_troves(
             n = int((~is_new).sum())
             echo(f"{part.where[0]}: {n} proteins are known already, and left out.")
         kept = (part.proteins.take(is_new), part.where[is_new], part.lines[is_new])
-        parts[number] = Given(*kept, names, codes[number][is_new])
+        parts[number] = TrainSet(*kept, names, codes[number][is_new])
     raise_any(problems)
-    return Given(
+    return TrainSet(
         join([part.proteins for part in parts]),
         np.concatenate([part.where for part in parts]),
         np.concatenate([part.lines for part in parts]),
@@ -306,7 +306,7 @@ def train_classifier(
     )
 
 
-def _predictions(ids: Strings, given: Given, scores: Floats) -> Predictions:
+def _predictions(ids: Strings, given: TrainSet, scores: Floats) -> Predictions:
     return from_scores(ids, given.class_names, scores, networks.SCALE, RESOLUTION)
 
 
@@ -333,7 +333,7 @@ def held_out_loss(labelled: Labelled) -> Floats:
 
 
 def grouped(
-    given: Given, settings: Settings, clusters: str | None, groups: str | None, threads: int
+    given: TrainSet, settings: Settings, clusters: str | None, groups: str | None, threads: int
 ) -> Groups:
     """Return the group of each protein: of a table, or of whole clusters packed here."""
     ids, where = given.proteins.ids, str(given.where[0])
@@ -378,7 +378,7 @@ def numbers_of(table: Groups) -> Integers:
 
 
 def require_every_class(
-    given: Given, numbers: Integers, n_groups: int, scores: str, where: str
+    given: TrainSet, numbers: Integers, n_groups: int, scores: str, where: str
 ) -> None:
     """Refuse classes that some network would not see."""
     n_without = len(networks.left_out_by(n_groups, scores)[0]) if n_groups > 1 else 0
@@ -389,7 +389,7 @@ def require_every_class(
 
 
 def lacking(
-    given: Given, numbers: Integers, n_groups: int, scores: str, where: str
+    given: TrainSet, numbers: Integers, n_groups: int, scores: str, where: str
 ) -> list[Problem]:
     """Return a problem for each class that some network would not see."""
     n_without = len(networks.left_out_by(n_groups, scores)[0])
@@ -412,7 +412,7 @@ def lacking(
 
 def _finding(
     model: networks.Classifier,
-    given: Given,
+    given: TrainSet,
     described: Singles,
     table: Groups,
     numbers: Integers,
