@@ -51,7 +51,7 @@ JUDGE, LEAST_CHANCE = "beta", 1e-15
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class FastaSet:
     """Proteins of FASTA files."""
 
     proteins: Proteins
@@ -64,14 +64,14 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
-class TrainSet(Found):
+class TrainSet(FastaSet):
     """Proteins of known class."""
 
     class_names: tuple[str, ...]
     true_class: Integers
 
 
-def read_all(paths: Sequence[str], match: str) -> Found:
+def read_all(paths: Sequence[str], match: str) -> FastaSet:
     """Return the proteins of FASTA files; no id stands twice."""
     read: list[Fasta] = []
     problems: list[Problem] = []
@@ -79,7 +79,7 @@ def read_all(paths: Sequence[str], match: str) -> Found:
         with gathering(problems):
             read.append(reading.read_proteins(path, match))
     raise_any(problems)
-    found = Found(
+    found = FastaSet(
         join([Proteins(one.ids, one.sequences) for one in read]),
         np.repeat(np.array(paths, dtype=object), [fasta.n_proteins for fasta in read]),
         np.concatenate([fasta.lines for fasta in read]),
@@ -115,7 +115,7 @@ def read_given(
     return given
 
 
-def labelled_as(read: Found, match: str, labels: str, synonyms: Mapping[str, str]) -> TrainSet:
+def labelled_as(read: FastaSet, match: str, labels: str, synonyms: Mapping[str, str]) -> TrainSet:
     """Return proteins with the classes that labels, a table or JSON, give them."""
     stated: Mapping[str, Any] = {"table": labels}
     if labels.startswith("{"):
@@ -134,7 +134,7 @@ def labelled_as(read: Found, match: str, labels: str, synonyms: Mapping[str, str
     return TrainSet(**vars(read), class_names=names, true_class=true_class)
 
 
-def describe(read: Found, name: str, vectors: str | None, *, is_training: bool) -> Singles:
+def describe(read: FastaSet, name: str, vectors: str | None, *, is_training: bool) -> Singles:
     """Return the features of proteins; refuse proteins without a vector, or too short to learn."""
     if vectors is not None:
         known, remedy = read_vectors(Path(vectors)), "Add its vector there, or remove the protein."
