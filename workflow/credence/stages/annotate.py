@@ -54,7 +54,7 @@ PART = re.compile(r"(?P<number>[0-9]{1,9})/(?P<n_parts>[0-9]{1,9})")
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class Request:
     """What tables are annotated with, as the command names it."""
 
     tables: Sequence[str]
@@ -195,7 +195,7 @@ def _annotate(
     **options: Any,
 ) -> None:
     """Write the confidences of tables, which are read piece by piece."""
-    given = Given(**options, parts=settings.novelty.parts)
+    given = Request(**options, parts=settings.novelty.parts)
     tables, name, safe = given.tables, given.name, given.spreadsheet_safe
     reading.require_other(
         (out, also, novelty_record, lists_record, *list_paths(lists, settings)),
@@ -249,7 +249,7 @@ def _annotate(
     echo_sentences(annotation, n_samples, out, given)
 
 
-def echo_sentences(annotation: Annotation, n_samples: int, out: str, given: Given) -> None:
+def echo_sentences(annotation: Annotation, n_samples: int, out: str, given: Request) -> None:
     """Print what a reader has to know of the table and the calibration, each with its file."""
     file = annotation.file
     found = [(out, sentence) for sentence in sentences_of(annotation.noted, n_samples)]
@@ -273,7 +273,7 @@ def echo_sentences(annotation: Annotation, n_samples: int, out: str, given: Give
         echo(f"{where}: {sentence}.")
 
 
-def of_another_mix(shift: stage_files.ShiftFile, given: Given) -> str:
+def of_another_mix(shift: stage_files.ShiftFile, given: Request) -> str:
     """Return what to know where tables are not among those whose mix was estimated; else ''."""
     names = [Path(table).name for table in given.tables]
     others = [name for name in names if name not in shift.tables]
@@ -389,7 +389,7 @@ class Newcomers:
     """Proteins of a use-set beside those of a novelty file."""
 
     def __init__(
-        self, given: Given, novelty: str, calibration: stage_files.CalibrationFile
+        self, given: Request, novelty: str, calibration: stage_files.CalibrationFile
     ) -> None:
         self.file = stage_files.NOVELTY.read(Path(novelty))
         self.reference = self.file.reference
@@ -505,7 +505,7 @@ def _events(
 
 
 def _part_of(
-    part: str | None, given: Given, summary: str | None, for_whole: Mapping[str, bool]
+    part: str | None, given: Request, summary: str | None, for_whole: Mapping[str, bool]
 ) -> tuple[dict[str, str], RowRange | None]:
     """Return what a part of tables that were checked says of itself, and its rows of one table."""
     if part is None:

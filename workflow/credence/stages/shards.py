@@ -11,7 +11,7 @@ import numpy as np
 from credence import __version__
 from credence.problems import MOST_PROBLEMS_KEPT, Problem, gathering, raise_any, refuse
 from credence.progress import Progress, echo
-from credence.stages.annotate import Given, echo_sentences, part_named, sameness_of
+from credence.stages.annotate import Request, echo_sentences, part_named, sameness_of
 from credence.stages.reading import require_other
 from credence.tables.digests import CHANGED, KnownDigests
 from credence.tables.formats import TableSpec
@@ -42,7 +42,7 @@ def annotate_shards(
         remedy = "Give it to one more command, without --part, when all parts are there."
         raise refuse("--ids-across", "it is for all tables together.", remedy)
     every = shards_of(tables, Path(out), ending)
-    given = Given(tables=[shard.source for shard in every], **options)
+    given = Request(tables=[shard.source for shard in every], **options)
     _require_one_tool(given)
     require_other((), [*given.tables, *given.files.values()])
     number, n_parts = (1, 1) if part is None else part_named(part)
@@ -81,7 +81,7 @@ def annotate_shards(
     raise_any(_in_turn(problems))
 
 
-def _require_one_tool(given: Given) -> None:
+def _require_one_tool(given: Request) -> None:
     if given.tool or given.annotation.file.tools is not None:
         what = "the calibration is of several tools, which are combined one table at a time."
         raise refuse("--out", what, "Let it end in .tsv or .parquet.")
@@ -98,7 +98,7 @@ def _in_turn(problems: Sequence[Problem]) -> list[Problem]:
 
 
 def _write(
-    shard: Shard, given: Given, made_of: Mapping[str, str], known: KnownDigests, n: Counter[str]
+    shard: Shard, given: Request, made_of: Mapping[str, str], known: KnownDigests, n: Counter[str]
 ) -> bool:
     """Write the confidences of a table; return whether its scores are unlike calibration's."""
     shard.begin()
