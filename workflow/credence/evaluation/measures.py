@@ -158,12 +158,12 @@ def total_sums(placed: BinPlaces, weight: Floats) -> Floats:
     """Return the sums with the proteins' own weights: one draw, nothing drawn."""
     size = placed.n_blocks * placed.n_cells
     sums = [sum_by(placed.position, weight[placed.row] * one, size) for one in placed.values]
-    return blocks_of(placed, np.stack(sums)[:, :, None])
+    return class_sums(placed, np.stack(sums)[:, :, None])
 
 
 def drawn_sums(placed: BinPlaces, matrices: Sequence[sparse.csr_array], drawn: Floats) -> Floats:
     """Return the sums under drawn weights of the units."""
-    return blocks_of(placed, np.stack([matrix @ drawn for matrix in matrices]))
+    return class_sums(placed, np.stack([matrix @ drawn for matrix in matrices]))
 
 
 def centred(drawn: Floats, own: Floats) -> Floats:
@@ -172,7 +172,7 @@ def centred(drawn: Floats, own: Floats) -> Floats:
     return np.concatenate([drawn[:1], drawn[1 : OUTCOME + 1] - expected])
 
 
-def blocks_of(placed: BinPlaces, sums: Floats) -> Floats:
+def class_sums(placed: BinPlaces, sums: Floats) -> Floats:
     """Return sums by class, then over all, shape (n_channels, n_blocks, n_draws, n_cells)."""
     n_channels, _, n_draws = sums.shape
     shaped = sums.reshape(n_channels, placed.n_blocks, placed.n_cells, n_draws)
@@ -381,7 +381,7 @@ def floors(
             entries = (judged.weight[own.row], (own.position, own.row))
             shape = (own.n_blocks * own.n_cells, judged.n_samples)
             summed = sparse.coo_array(entries, shape=shape).tocsr() @ outcome
-            simulated = blocks_of(own, summed[None])
+            simulated = class_sums(own, summed[None])
         # Weight and confidence as they are, with the outcomes simulated.
         kept = total_sums(own, judged.weight)[:OUTCOME]
         kept = np.broadcast_to(kept, (OUTCOME, *simulated.shape[1:]))
