@@ -110,7 +110,7 @@ def gather(labelled: Labelled) -> ScoreRows:
     return ScoreRows(top, rest, true, is_correct, weight / weight.sum(), starts, order)
 
 
-def blocks_of(predictions: Predictions) -> Iterator[tuple[slice, Floats]]:
+def row_blocks(predictions: Predictions) -> Iterator[tuple[slice, Floats]]:
     """Yield slices of rows with their scores, a cache full at a time."""
     assert predictions.scores is not None
     for start in range(0, predictions.n_samples, BLOCK):

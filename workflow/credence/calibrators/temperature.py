@@ -408,7 +408,7 @@ class TemperatureModel:
         """Return the confidence and the ends of its interval."""
         value, lower, upper = (np.full(predictions.n_samples, np.nan) for _ in range(3))
         resolution = max(self.resolution, predictions.resolution)
-        for block, scores in score_logs.blocks_of(predictions):
+        for block, scores in score_logs.row_blocks(predictions):
             class_ = predictions.predicted_class[block]
             top, rest, _ = score_logs.split_top(score_logs.log_scores(scores, resolution), class_)
             beta = 1.0 / self.temperature[class_]
@@ -426,7 +426,7 @@ class TemperatureModel:
         """Return probabilities of all classes; one too scarce to learn has another confidence."""
         vector = np.empty((predictions.n_samples, predictions.n_classes))
         resolution = max(self.resolution, predictions.resolution)
-        for block, scores in score_logs.blocks_of(predictions):
+        for block, scores in score_logs.row_blocks(predictions):
             class_ = predictions.predicted_class[block]
             logits = score_logs.log_scores(scores, resolution)
             logits[np.arange(len(class_)), class_] += self.award[class_]
