@@ -282,7 +282,7 @@ def scheme(given: Given) -> FigureRecord | None:
     return FigureRecord(panels=tuple(panels), across=len(panels))
 
 
-def counted(given: Given) -> FigureRecord | None:
+def score_counts(given: Given) -> FigureRecord | None:
     """Return right and wrong predictions in intervals of the score, and the share right."""
 
     def panel(class_: int) -> Parts:
@@ -691,7 +691,7 @@ FIGURES: tuple[FigureSpec, ...] = (
     FigureSpec("01b", "confusion", _ROWS, _by_row, "the true classes of wrong predictions"),
     FigureSpec("01c", "reverse-confusion", _COLUMNS, _by_column, TRUE),
     FigureSpec("02", "kinds", _KINDS, scheme),
-    FigureSpec("03", "histograms", _STEPS, counted),
+    FigureSpec("03", "histograms", _STEPS, score_counts),
     FigureSpec("04", "halves", _HALVES, halves),
     FigureSpec("05", "densities", _KERNELS, kernels),
     FigureSpec("06", "counting", _COUNTING, partial(kernels, has_others=True), OF_VECTOR),
