@@ -311,7 +311,7 @@ def score_counts(given: Given) -> FigureRecord | None:
     return _pairs(given, panel)
 
 
-def halves(given: Given) -> FigureRecord | None:
+def half_histograms(given: Given) -> FigureRecord | None:
     """Return the histograms of two halves that share no family, clusters taking turns."""
 
     def both(class_: int) -> list[Series]:
@@ -692,7 +692,7 @@ FIGURES: tuple[FigureSpec, ...] = (
     FigureSpec("01c", "reverse-confusion", _COLUMNS, _by_column, TRUE),
     FigureSpec("02", "kinds", _KINDS, scheme),
     FigureSpec("03", "histograms", _STEPS, score_counts),
-    FigureSpec("04", "halves", _HALVES, halves),
+    FigureSpec("04", "halves", _HALVES, half_histograms),
     FigureSpec("05", "densities", _KERNELS, kernels),
     FigureSpec("06", "counting", _COUNTING, partial(kernels, has_others=True), OF_VECTOR),
     FigureSpec("07", "nearly-calibrated", _NEARLY, nearly_calibrated, SOME),
