@@ -47,7 +47,7 @@ def doubtful_labels(
     _, false = planted.at(doubts.doubt)
     ranked = np.lexsort((np.arange(labelled.n_samples), -doubts.doubt))
     listed = ranked[(doubts.doubt[ranked] > 0.0) & (false[ranked] <= error)]
-    columns = columns_of(labelled, doubts, listed, known)
+    columns = label_columns(labelled, doubts, listed, known)
     columns["expected_false"] = false[listed].tolist()
     write_table(Path(out), columns, spreadsheet_safe=spreadsheet_safe, in_six_decimals=True)
     mixed = families_of(labelled)
@@ -107,7 +107,7 @@ COLUMNS = (
 )
 
 
-def columns_of(
+def label_columns(
     labelled: Labelled, doubts: Doubts, listed: Integers, known: Clusters | None
 ) -> dict[str, list[object]]:
     """Return the columns of the list, but for its error."""
