@@ -12,7 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from credence.evaluation.paper_figures import FIGURES, Given, make_figures
 from credence.findings import FigurePanel, FigureRecord, FigureSeries, Findings
 from credence.report.journal.layout import TALLEST_MM, labels, letter, width_mm, wrapped
-from credence.report.journal.writing_figures import columns_of, drawing, parts_of, rendered
+from credence.report.journal.writing_figures import drawing, figure_columns, parts_of, rendered
 
 MM_PER_INCH = 25.4
 LONG = "a protein of the collar that nobody has seen outside a marsh"
@@ -165,7 +165,7 @@ def test_no_text_of_a_sheet_leaves_it(small: Findings) -> None:
 def test_the_table_holds_what_is_drawn() -> None:
     steps = FigureSeries("share", "steps", "histogram", (0.0, 5.0, 10.0), (0.25, NAN), n=(4, 0))
     line = FigureSeries("curve", "line", "kernel", (1.0, 2.0), (0.1, 0.2), (0.0, 0.1), (0.3, 0.4))
-    columns = columns_of(of_series(steps, line, end=10.0))
+    columns = figure_columns(of_series(steps, line, end=10.0))
     rows = [row[2:] for row in zip(*columns.values(), strict=True)]
     assert [row[:3] for row in rows] == [
         *(("share", "steps", 0.0), ("share", "steps", 5.0)),
@@ -178,7 +178,7 @@ def test_the_table_holds_what_is_drawn() -> None:
 
 def test_every_figure_of_findings_has_a_table_of_equal_columns(small: Findings) -> None:
     for record in make_figures(Given(None, small)):
-        assert len({len(column) for column in columns_of(record).values()}) == 1
+        assert len({len(column) for column in figure_columns(record).values()}) == 1
         assert record.shows.endswith(".")
         assert record.lacks or "Simulated data." in record.caption
 

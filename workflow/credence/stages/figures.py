@@ -159,7 +159,7 @@ def _draw(
     widths: Iterable[int],
 ) -> list[str]:
     names = [f"{figure.stem}.tsv", f"{figure.stem}.txt"]
-    write_table(folder / names[0], writing_figures.columns_of(figure), spreadsheet_safe=True)
+    write_table(folder / names[0], writing_figures.figure_columns(figure), spreadsheet_safe=True)
     write_text(folder / names[1], figure.caption + "\n")
     for part in writing_figures.parts_of(figure, widths):
         drawn = writing_figures.drawing(figure, part, is_simulated=is_simulated)

@@ -22,7 +22,7 @@ COLUMNS = ("panel", "title", "series", "kind", "x", "x_end", "value", "lower", "
 ENDS = ("bars", "steps", "dashed steps")  # kinds whose values are of intervals of x
 
 
-def columns_of(record: FigureRecord) -> dict[str, list[Any]]:
+def figure_columns(record: FigureRecord) -> dict[str, list[Any]]:
     """Return the columns of a table; a number that is not known is NaN, a count ''."""
     rows: list[tuple[Any, ...]] = []
     names: tuple[str, ...] = COLUMNS
