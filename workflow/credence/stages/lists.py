@@ -86,7 +86,7 @@ class Table:
         return found
 
 
-def table_of(path: Path, ranking: Ranking) -> tuple[Table, Integers]:
+def table_and_counts(path: Path, ranking: Ranking) -> tuple[Table, Integers]:
     """Return a table and its counts; refuse one that is not of such confidences."""
     if contract.is_corrected(path) != ranking.is_corrected:
         raise refuse(str(path), *(PLAIN if ranking.is_corrected else CORRECTED))
@@ -140,7 +140,7 @@ def opened_table(confidences: str, calibration: str, shift: str | None) -> tuple
     ranking = ranking_of(file, shift_file)
     if ranking is None:
         raise refuse(*((calibration, *NO_HELD_OUT) if shift is None else (shift, *NO_SHIFT)))
-    opened = table_of(Path(confidences), ranking)
+    opened = table_and_counts(Path(confidences), ranking)
     if opened[1].any():
         require_made_by(opened[0], file, calibration)
     if file.counts.get("relatives") == RELATIVES_UNKNOWN:
@@ -293,7 +293,7 @@ def finish_table(
         write_again(rows, outs, None, **how)
         write_record(record, {})
         return
-    table, counts = table_of(rows, ranking)
+    table, counts = table_and_counts(rows, ranking)
     errors = errors_of(ranking.held_out, counts.sum(axis=0), settings.lists.certainty)
     write_again(rows, outs, errors.q_value, **how)
     if folder is not None:

@@ -15,7 +15,7 @@ from credence.predictions import Predictions
 from credence.problems import ProblemList, plural, refuse
 from credence.progress import echo
 from credence.records import json_text
-from credence.stages.lists import NO_HELD_OUT, Ranking, table_of
+from credence.stages.lists import NO_HELD_OUT, Ranking, table_and_counts
 from credence.stages.reading import require_other
 from credence.tables import contract
 from credence.tables.digests import sha256_of
@@ -109,7 +109,7 @@ def _numbers(confidences: str, calibration: str, file: CalibrationFile) -> dict[
         raise refuse(calibration, *NO_HELD_OUT)
     path, names = Path(confidences), file.class_names
     ranking = Ranking(file.held_out, names, file.method_spec, contract.is_corrected(path))
-    table, _ = table_of(path, ranking)
+    table, _ = table_and_counts(path, ranking)
     look = None if file.sketch is None else SketchCounts(file.sketch, names)
     n = n_certain = 0
     count, flagged = np.zeros(len(names)), np.zeros(len(names))
