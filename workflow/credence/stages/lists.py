@@ -82,7 +82,7 @@ class Table:
                 what = f"its confidences are of {other[0]!r}, not of {own!r}."
                 remedy = "Give the calibration that the table was annotated with."
                 raise refuse(str(self.path), what, remedy, column="method")
-            found += counts_of(code, step, n_classes)
+            found += step_counts(code, step, n_classes)
         return found
 
 
@@ -323,7 +323,7 @@ def with_lists(
     predicted = pa.chunked_array([pa.array(columns["predicted_class"])])
     code = contract.class_codes(predicted, file.class_names, name)
     step = step_of(columns["confidence"])
-    counts = counts_of(code, step, len(file.class_names))
+    counts = step_counts(code, step, len(file.class_names))
     errors = errors_of(ranking.held_out, counts.sum(axis=0), settings.lists.certainty)
     q_value = np.where(step >= 0, errors.q_value[step], np.nan)
     return with_q_value(columns, q_value), lists_found(ranking, counts, settings, name)
@@ -335,7 +335,7 @@ def with_q_value(columns: Mapping[str, Any], q_value: Any) -> dict[str, Any]:
     return dict([*[*columns.items()][:at], (contract.Q_VALUE, q_value), *[*columns.items()][at:]])
 
 
-def counts_of(code: Integers, step: Integers, n_classes: int) -> Integers:
+def step_counts(code: Integers, step: Integers, n_classes: int) -> Integers:
     """Return how many proteins there are by class and step; those without one are not counted."""
     is_known = (code >= 0) & (step >= 0)
     places = (code * len(STEPS) + step)[is_known]
