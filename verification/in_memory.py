@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from credence.confidence import NOTE_TEXTS, USES, Confidence, counted, use_of
-from credence.evaluation.use_sets import UseColumns, counts_of, use_set_of
+from credence.evaluation.use_sets import UseColumns, use_set_counts, use_set_of
 from credence.findings import UseSet
 from credence.predictions import Floats, Labelled, Predictions
 from credence.simulate.law import WorldSettings, score_law
@@ -19,7 +19,7 @@ def summarise_use_set(
     """Return what a page shows of a use-set."""
     value, is_evident = confidence.value, use_of(confidence) != USES[-1]
     columns = (predictions.predicted_class, value, confidence.lower, is_evident, ~np.isnan(value))
-    counts = counts_of(predictions.n_classes, UseColumns(*columns))
+    counts = use_set_counts(predictions.n_classes, UseColumns(*columns))
     notes = counted(confidence.note, tuple(NOTE_TEXTS))
     return use_set_of(name, method, predictions.class_names, counts, notes)
 

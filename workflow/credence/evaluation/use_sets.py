@@ -28,7 +28,7 @@ class UseColumns:
     is_in_range: Booleans  # Whether the confidence lies in its range before it was corrected
 
 
-def counts_of(n_classes: int, columns: UseColumns) -> tuple[Integers, Integers]:
+def use_set_counts(n_classes: int, columns: UseColumns) -> tuple[Integers, Integers]:
     """Return counts by class, the last row of proteins without one, and by bin of confidence."""
     value, lower = columns.value, columns.lower
     known = ~np.isnan(value)

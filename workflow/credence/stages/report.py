@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from credence import findings
 from credence.composition.sameness import warning_of
 from credence.confidence import NOTE_TEXTS, OF_PROTEINS, USES, Note, sentences_of
-from credence.evaluation.use_sets import UseColumns, counts_of, use_set_of
+from credence.evaluation.use_sets import UseColumns, use_set_counts, use_set_of
 from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
 from credence.progress import echo
 from credence.records import from_record, json_text, parse_json, read_record, refuse_pipe, signed
@@ -307,7 +307,7 @@ def _summary(
 ) -> findings.UseSet:
     none, nothing = np.empty(0, np.int64), np.empty(0)
     is_none = np.empty(0, np.bool_)
-    by_class, by_bin = counts_of(
+    by_class, by_bin = use_set_counts(
         len(results.class_names), UseColumns(none, nothing, nothing, is_none, is_none)
     )
     notes: Counter[str] = Counter()
@@ -327,7 +327,7 @@ def _summary(
             pc.not_equal(piece["use"], USES[-1]).to_numpy(),
             (least <= value) & (value <= most),
         )
-        more_by_class, more_by_bin = counts_of(len(results.class_names), own)
+        more_by_class, more_by_bin = use_set_counts(len(results.class_names), own)
         by_class, by_bin = by_class + more_by_class, by_bin + more_by_bin
         for entry in pc.value_counts(piece["note"]).to_pylist():
             notes[entry["values"] or ""] += entry["counts"]
