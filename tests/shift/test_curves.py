@@ -12,7 +12,7 @@ from credence.composition.both_samples import calibration_sample, use_sample
 from credence.composition.diagnostics import diagnose
 from credence.composition.estimate import fixed_composition
 from credence.composition.summary import Corrected, summarise_shift
-from credence.composition.what_if import N_GRID, curves_of
+from credence.composition.what_if import N_GRID, shift_curves
 from shift_findings import adjust, labelled_proteins
 
 OPTIONS = FitOptions(n_draws=0)
@@ -41,7 +41,7 @@ def test_each_predicted_class_has_its_corrected_curve() -> None:
     predictions = found.sample.labelled.predictions
     grid = predictions.score_grid(N_GRID)
     assert (grid[0], grid[-1], len(grid)) == (0.0, 10.0, 101)
-    curves = curves_of(found)
+    curves = shift_curves(found)
     assert [curve.class_name for curve in curves] == ["Portal", "Tail fiber"]  # no Collar
     for class_, curve in enumerate(curves):
         asked = predictions.at_scores(class_, grid)
@@ -56,7 +56,7 @@ def test_each_predicted_class_has_its_corrected_curve() -> None:
 
 
 def test_where_class_and_score_do_not_give_the_confidence_there_are_no_curves() -> None:
-    assert curves_of(replace(corrected(), by_score=False)) == ()
+    assert shift_curves(replace(corrected(), by_score=False)) == ()
 
 
 def test_a_stated_composition_is_applied_whole() -> None:

@@ -23,7 +23,7 @@ from credence.records import to_record
 N_GRID = 101  # a step of 1/100 of the scale
 
 
-def curves_of(corrected: Corrected) -> tuple[ShiftCurve, ...]:
+def shift_curves(corrected: Corrected) -> tuple[ShiftCurve, ...]:
     """Return the curve of each class that calibration predicted; none if not by score alone."""
     predictions = corrected.sample.labelled.predictions
     if predictions.top_score is None or not corrected.by_score:

@@ -16,7 +16,7 @@ from credence.composition.adjusted import shifted, with_reach
 from credence.composition.diagnostics import diagnose
 from credence.composition.sameness import SketchCounts, sketch_of, warning_of
 from credence.composition.summary import Corrected, summarise_shift
-from credence.composition.what_if import curves_of
+from credence.composition.what_if import shift_curves
 from credence.draws import keys_of
 from credence.findings import ShiftFinding
 from credence.lists.held_out import HeldOut, held_out_of, mix_draws
@@ -125,7 +125,7 @@ def find_shift(
     adjusted = with_reach(calibration, sample, composition, options)
     corrected = Corrected(*seen, plain, adjusted, not method.needs.is_vector)
     found = summarise_shift(name, estimator.name, method.text, corrected, options, error)
-    found = replace(found, curves=curves_of(corrected), reference=estimator.reference)
+    found = replace(found, curves=shift_curves(corrected), reference=estimator.reference)
     found = replace(found, sameness=None if look is None else look.found())
     known = (found.method, labelled.predictions.class_names, float(labelled.predictions.scale))
     held_out = _held_out(moved, unseen, composition)
