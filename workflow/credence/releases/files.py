@@ -51,7 +51,7 @@ class Release:
     attach: dict[str, int] | None = None  # Outcome → proteins of the trove
     # File name without ending → SHA-256.
     calibrations: dict[str, str] = field(default_factory=dict)
-    digest: str = ""  # Of the release, from :func:`digest_of`
+    digest: str = ""  # Of the release, from :func:`release_digest`
     credence_version: str = __version__  # Version that derived it
     schema: str = field(default=SCHEMA, init=False)
 
@@ -61,7 +61,7 @@ def set_digest(samples: Path, groups: Path) -> str:
     return _sha256([sha256_of(samples), sha256_of(groups)])
 
 
-def digest_of(release: Release) -> str:
+def release_digest(release: Release) -> str:
     """Return the digest of a release: of all but counts, calibrations and version."""
     files = [[entry.role, entry.name, entry.sha256] for entry in release.inputs]
     return _sha256([release.name, release.date, release.parent, release.set, files])
@@ -74,7 +74,7 @@ def _sha256(content: Sequence[object]) -> str:
 
 def write_release(path: Path, release: Release) -> None:
     """Write a release with its digest, as JSON."""
-    write_record(path, replace(release, digest=digest_of(release)))
+    write_record(path, replace(release, digest=release_digest(release)))
 
 
 def read_release(path: Path) -> Release:
