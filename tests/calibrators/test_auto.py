@@ -14,11 +14,11 @@ from credence.calibrators.auto import (
     CLIP,
     Auto,
     best_weights,
-    distinct,
     for_curves,
     lacking,
     mix_of,
     mixed,
+    not_repeated,
     out_of_folds,
 )
 from credence.calibrators.crossfit import folds_by_class, out_of_fold
@@ -61,7 +61,7 @@ def test_a_member_given_twice_changes_nothing(worlds) -> None:
     values = np.random.default_rng(1).uniform(0.1, 0.9, (world.n_samples, 2))
     once = mix_of(("a", "b"), values, world)
     twice = mix_of(("a", "b", "c"), values[:, [0, 1, 0]], world)
-    assert distinct(values[:, [0, 1, 0]]).tolist() == [True, True, False]
+    assert not_repeated(values[:, [0, 1, 0]]).tolist() == [True, True, False]
     assert twice.members == once.members == ("a", "b")
     np.testing.assert_array_equal(twice.pooled, once.pooled)
     for name, weights in once.by_class.items():

@@ -120,7 +120,7 @@ def best_weights(chance: Floats, mass: Floats, prior: Floats, families: float) -
     return weight
 
 
-def distinct(values: Floats) -> Booleans:
+def not_repeated(values: Floats) -> Booleans:
     """Return which members are not the same as an earlier one."""
     columns = [column.tobytes() for column in values.T + 0.0]
     return np.array([columns.index(one) == place for place, one in enumerate(columns)])
@@ -131,7 +131,7 @@ def mix_of(
 ) -> MemberWeights:
     """Return the weights that held-out answers (a column a member) give; `every` drops none."""
     rows = np.flatnonzero(~np.isnan(values).any(axis=1))
-    kept = distinct(values[rows]) if len(rows) else np.ones(len(names), dtype=np.bool_)
+    kept = not_repeated(values[rows]) if len(rows) else np.ones(len(names), dtype=np.bool_)
     even = np.where(kept, 1.0 / kept.sum(), 0.0)
     p = np.clip(values[rows], CLIP, 1.0 - CLIP)
     chance = np.where(labelled.is_correct[rows, None], p, 1.0 - p)
