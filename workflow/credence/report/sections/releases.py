@@ -72,7 +72,7 @@ def _examples(entry: Outcome) -> page.TableBlock:
     )
 
 
-def drift_of(drift: Drift, step: ReleaseStep) -> tuple[page.Block, ...]:
+def drift_blocks(drift: Drift, step: ReleaseStep) -> tuple[page.Block, ...]:
     """Return whether a trove agrees with the calibration before it."""
     stated = " ".join((*(entry.sentence for entry in drift.classes[:1]), *drift.sentences))
     truths = page.table(
@@ -247,7 +247,7 @@ def step_blocks(step: ReleaseStep) -> tuple[page.Block, ...]:
         (page.Paragraph(text, is_lead=at == 0) for at, text in enumerate(step.sentences)),
         _arrows(step, changed, name) if changed else None,
         outcomes_of(step),
-        drift_of(step.drift, step) if step.drift else None,
+        drift_blocks(step.drift, step) if step.drift else None,
         touched and page.Folded(summary, inside),
         metrics_of(step),
     )
