@@ -33,7 +33,7 @@ from credence.report.wording import (
 ARROW = f"{KEPT}→{KEPT}"  # keeps both numbers on one line
 
 
-def outcomes_of(step: ReleaseStep) -> page.Folded | None:
+def outcome_tables(step: ReleaseStep) -> page.Folded | None:
     """Return what became of the proteins of a trove."""
     outcomes = [entry for entry in step.newer.outcomes if entry.n]
     if not outcomes:
@@ -246,7 +246,7 @@ def step_blocks(step: ReleaseStep) -> tuple[page.Block, ...]:
         page.Heading(f"{step.older.name} → {step.newer.name}{date}", f"release-{name}"),
         (page.Paragraph(text, is_lead=at == 0) for at, text in enumerate(step.sentences)),
         _arrows(step, changed, name) if changed else None,
-        outcomes_of(step),
+        outcome_tables(step),
         drift_blocks(step.drift, step) if step.drift else None,
         touched and page.Folded(summary, inside),
         metrics_of(step),
