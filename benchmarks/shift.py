@@ -19,7 +19,7 @@ from credence.calibrators.score_logs import log_scores
 from credence.composition.adjusted import shifted, with_reach
 from credence.composition.both_samples import calibration_sample, together, use_sample
 from credence.composition.diagnostics import diagnose
-from credence.composition.estimate import compression_error, estimate_composition, evidence_of
+from credence.composition.estimate import compression_error, estimate_composition, estimator_input
 from credence.composition.estimators import BY_NAME
 from credence.composition.probabilities import fit_bias_corrected
 from credence.composition.summary import Corrected, summarise_shift
@@ -211,7 +211,7 @@ def _one_set(own: Labelled, rest: Labelled) -> str:
                 share[held] = rng.dirichlet(np.full(held.sum(), strength))
                 rows = drawn_rows(rest, share, n_use, rng)
                 use, true = rest.predictions.take(rows), rest.true_class[rows]
-                evidence = evidence_of(sample, use_sample(use, sample.model))
+                evidence = estimator_input(sample, use_sample(use, sample.model))
                 found = {"calibration set's own": prevalence}
                 for name, entry in BY_NAME.items():
                     if entry.estimate is not None:

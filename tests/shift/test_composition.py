@@ -17,7 +17,7 @@ from credence.composition.diagnostics import diagnose
 from credence.composition.estimate import (
     Composition,
     estimate_composition,
-    evidence_of,
+    estimator_input,
     fixed_composition,
 )
 from credence.composition.estimators import BY_NAME
@@ -93,7 +93,7 @@ def test_relatives_and_the_order_of_rows_do_not_matter() -> None:
     sample = calibration_sample(calibration.take(order), True)
     rows = np.random.default_rng(1).permutation(use.n_samples)
     parts = [use.predictions.take(rows[:700]), use.predictions.take(rows[700:])]
-    moved = evidence_of(
+    moved = estimator_input(
         sample, together(use_sample(parts[0], sample.model), use_sample(parts[1], sample.model))
     )
     again = BY_NAME["em_matched"].estimate

@@ -25,7 +25,7 @@ from credence.predictions import Booleans, Floats, Predictions
 from credence.progress import each
 
 
-def evidence_of(sample: CalibrationSample, use: UseSample) -> EstimatorInput:
+def estimator_input(sample: CalibrationSample, use: UseSample) -> EstimatorInput:
     """Return what both sets say, each row once."""
     found = next(drawn_evidence(sample, use, np.ones((len(sample.unit_key), 1)), is_drawn=False))
     return replace(found, class_number=sample.class_number)
@@ -254,7 +254,7 @@ def estimate_composition(
     sample: CalibrationSample, use: UseSample, estimator: Estimator, options: FitOptions
 ) -> Composition:
     """Return the composition of a use-set with its interval."""
-    evidence = evidence_of(sample, use)
+    evidence = estimator_input(sample, use)
     is_known = evidence.prevalence > 0
     found = _within(estimator, evidence, is_known)
     n_classes, n_draws = len(is_known), options.n_draws
@@ -357,6 +357,6 @@ def compression_error(
     shares = []
     for n_steps in (0, use.cells.n_steps):
         gathered = replace(every, cells=both_samples.at_level(rows, name, n_steps))
-        evidence = evidence_of(sample, gathered)
+        evidence = estimator_input(sample, gathered)
         shares.append(estimator.estimate(evidence.among(evidence.prevalence > 0)).share)
     return float(np.abs(shares[0] - shares[1]).max())
