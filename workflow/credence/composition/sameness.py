@@ -109,7 +109,7 @@ def sketch_of(labelled: Labelled) -> Sketch | None:
     predictions = labelled.predictions
     code, _ = encode_clusters(labelled.cluster)
     found = []
-    for name, value in features_of(predictions).items():
+    for name, value in sketched_values(predictions).items():
         edges = _edges(predictions, name, value)
         if predictions.n_classes**2 * (edges.shape[1] + 1) > MOST_CELLS:
             continue
@@ -124,7 +124,7 @@ def sketch_of(labelled: Labelled) -> Sketch | None:
     return Sketch(tuple(found)) if found else None
 
 
-def features_of(predictions: Predictions) -> dict[str, Floats]:
+def sketched_values(predictions: Predictions) -> dict[str, Floats]:
     """Return what is looked at: the top score, and of vectors what goes with it."""
     top, scores = predictions.top_score, predictions.scores
     if top is None:
@@ -211,7 +211,7 @@ class SketchCounts:
 
     def add(self, predictions: Predictions) -> None:
         """Count some proteins; nothing of a number that they lack."""
-        value = features_of(predictions)
+        value = sketched_values(predictions)
         for part, counts in zip(self._sketch.features, self._counts, strict=True):
             if part.name in value:
                 bin_ = part.bins(predictions.predicted_class, value[part.name])
