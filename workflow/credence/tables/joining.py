@@ -169,7 +169,7 @@ def _listed(value: object) -> str:
     return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
-def kind_of(predictions: Predictions) -> str:
+def score_kind(predictions: Predictions) -> str:
     """Return of what there are scores, in words."""
     networks = predictions.network_scores
     if networks is not None:
@@ -256,7 +256,7 @@ def census_of(samples: Samples) -> Census:
     by_class = (counted(predictions.predicted_class), () if truth is None else counted(truth))
     silent = zip(samples.unscored_ids, samples.unscored_lines.tolist(), strict=True)
     unscored = (len(samples.unscored_ids), next(((str(id_), line) for id_, line in silent), None))
-    kinds = (*of, kind_of(predictions))
+    kinds = (*of, score_kind(predictions))
     return Census(predictions.class_names, *kinds, *counts, *by_class, *unscored, samples.is_apart)
 
 
