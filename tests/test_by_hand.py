@@ -83,4 +83,4 @@ def test_kind_of_gives_the_type_of_a_setting_and_whether_it_may_be_absent() -> N
     class Example:
         level: float | None = settings.setting(None, "Coverage.")
 
-    assert repr(settings.kind_of(Example, "level")) == "(<class 'float'>, True)"
+    assert repr(settings.setting_type(Example, "level")) == "(<class 'float'>, True)"

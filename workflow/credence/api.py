@@ -32,7 +32,7 @@ from credence.predictions import Strings
 from credence.problems import InputError, Problem, raise_any, refuse
 from credence.proteins import Proteins, join
 from credence.relatives.pack import CALIBRATION, NO_GROUP, SET_ASIDE, TEST, TRAINING
-from credence.settings import kind_of, schema_of, setting_rules
+from credence.settings import schema_of, setting_rules, setting_type
 from credence.stages import reading
 from credence.stages.fit import fit_and_hold_out
 from credence.stages.settings import SECTIONS, USES, Settings
@@ -68,7 +68,7 @@ def with_settings(
             entries[keyword] = section, name
             by_name = inspect.Parameter.KEYWORD_ONLY
             added.append(inspect.Parameter(keyword, by_name, default=default))
-            kind = kind_of(SECTIONS[section], name)[0].__name__.lower()
+            kind = setting_type(SECTIONS[section], name)[0].__name__.lower()
             text = f"{rule.text[0].upper()}{rule.text[1:]}."
             texts.append(f"    {keyword} : {kind}, default {default!r}\n        {text}")
 

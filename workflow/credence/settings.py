@@ -53,7 +53,7 @@ def setting_rules(settings: type[Any]) -> dict[str, tuple[Any, SettingRule]]:
     return found
 
 
-def kind_of(settings: type[Any], name: str) -> tuple[type, bool]:
+def setting_type(settings: type[Any], name: str) -> tuple[type, bool]:
     """Return the type of a setting, and whether it may be absent."""
     hint = get_type_hints(settings)[name]
     parts = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
@@ -71,7 +71,7 @@ def schema_of(settings: type[Any]) -> dict[str, Any]:
     """Return the JSON schema of settings: what may be written, and every default."""
     properties = {}
     for name, (default, rule) in setting_rules(settings).items():
-        kind, may_be_absent = kind_of(settings, name)
+        kind, may_be_absent = setting_type(settings, name)
         word = JSON_KINDS[Mapping if kind.__name__ == "Mapping" else kind]
         found: dict[str, Any] = {"description": rule.text}
         found["type"] = [word, "null"] if may_be_absent else word
@@ -103,7 +103,7 @@ def settings_from(settings: type[Any], values: Mapping[str, Any]) -> Any:
     """Return settings of checked values; lists become tuples, whole numbers floats."""
     found = dict(values)
     for name, value in values.items():
-        kind, _ = kind_of(settings, name)
+        kind, _ = setting_type(settings, name)
         if isinstance(value, list | tuple):
             is_number = item_of(settings, name) is float
             found[name] = tuple(map(float, value) if is_number else value)

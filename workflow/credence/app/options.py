@@ -13,7 +13,7 @@ import click
 
 from credence.problems import nearest, raise_any, refuse
 from credence.progress import StageProgress
-from credence.settings import SettingRule, item_of, kind_of, schema_of, setting_rules
+from credence.settings import SettingRule, item_of, schema_of, setting_rules, setting_type
 from credence.stages.settings import SECTIONS, USES, Settings
 from credence.tables.document import Document, schema_problems
 
@@ -96,7 +96,7 @@ def with_settings(stage: str, given: Mapping[str, Any]) -> tuple[dict[str, Any],
         for name in names:
             value = given.pop(f"{section}_{name}")
             if value is not None and value != ():
-                is_none = value == NONE and kind_of(SECTIONS[section], name)[1]
+                is_none = value == NONE and setting_type(SECTIONS[section], name)[1]
                 sections.setdefault(section, {})[name] = None if is_none else value
                 asked.append(name)
     return given | {"settings": Settings().with_values(sections)}, asked
@@ -119,7 +119,7 @@ def stage_command(
 def _option(section: str, name: str) -> Callable[[Any], Any]:
     """Return the option of one setting; absent means that it was not given."""
     default, rule = setting_rules(SECTIONS[section])[name]
-    kind, may_be_absent = kind_of(SECTIONS[section], name)
+    kind, may_be_absent = setting_type(SECTIONS[section], name)
     word = rule.option or "--" + name.replace("_", "-")
     text = f"{rule.text[0].upper()}{rule.text[1:]}."
     facts: dict[str, Any] = {"help": text}
