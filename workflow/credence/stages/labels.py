@@ -123,10 +123,10 @@ def label_columns(
             *nearest.of(row, suggested),
             why(doubts, row, names[suggested]),
         ))  # fmt: skip
-    return table_of(COLUMNS, rows)
+    return as_columns(COLUMNS, rows)
 
 
-def table_of(names: Sequence[str], rows: Sequence[Sequence[object]]) -> dict[str, list[object]]:
+def as_columns(names: Sequence[str], rows: Sequence[Sequence[object]]) -> dict[str, list[object]]:
     """Return rows as columns."""
     return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
@@ -195,4 +195,4 @@ def families_of(labelled: Labelled) -> dict[str, list[object]]:
             is_even = counts[-1] == counts[-2]
             rarest = ("", "") if is_even else (names[labels[-1]], " ".join(by_label[labels[-1]]))
             rows.append((cluster, sum(counts), "; ".join(texts), *rarest))
-    return table_of(("cluster", "proteins", "labels", "rarest_label", "rarest_ids"), rows)
+    return as_columns(("cluster", "proteins", "labels", "rarest_label", "rarest_ids"), rows)
