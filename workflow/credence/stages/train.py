@@ -134,7 +134,7 @@ def labelled_as(read: FastaSet, match: str, labels: str, synonyms: Mapping[str, 
     return TrainSet(**vars(read), class_names=names, true_class=true_class)
 
 
-def describe(read: FastaSet, name: str, vectors: str | None, *, is_training: bool) -> Singles:
+def inputs_of(read: FastaSet, name: str, vectors: str | None, *, is_training: bool) -> Singles:
     """Return the features of proteins; refuse proteins without a vector, or too short to learn."""
     if vectors is not None:
         known, remedy = read_vectors(Path(vectors)), "Add its vector there, or remove the protein."
@@ -240,7 +240,7 @@ def train_classifier(
     synonyms = reading.json_settings(spec_json, "--spec").get("synonyms") or {}
     first = read_given(fasta, match, labels, synonyms)
     given = with_troves(first, troves, synonyms)
-    values = describe(given, chosen.features, vectors, is_training=True)
+    values = inputs_of(given, chosen.features, vectors, is_training=True)
     table = grouped(given, settings, clusters, groups, threads)
     numbers = numbers_of(table)
     n_groups = int(numbers.max()) + 1
@@ -501,7 +501,7 @@ def predict_scores(
         }
         group = np.array([group_of.get(id_, -1) for id_ in proteins.ids], dtype=np.int64)
     scores = np.empty((proteins.n_proteins, len(about.class_names)))
-    values = describe(read, about.features, vectors, is_training=False)
+    values = inputs_of(read, about.features, vectors, is_training=False)
     if values.shape[1] != about.n_features:
         what = f"its vectors have {values.shape[1]} numbers, the classifier {about.n_features}."
         raise refuse(vectors or classifier, what, "Give vectors of the same kind.")
