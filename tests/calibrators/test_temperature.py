@@ -18,7 +18,7 @@ from scipy import optimize, special
 from credence.calibrators.all_methods import BY_NAME, read_calibration
 from credence.calibrators.classwise import JointCalibration
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.score_logs import ScoreRows, gather, log_scores, rest_moments
+from credence.calibrators.score_logs import ScoreRows, log_scores, rest_moments, sorted_rows
 from credence.calibrators.temperature import Objective, TemperatureModel, find_minima, minimise
 from credence.confidence import Note
 from credence.predictions import Floats, Labelled, from_scores, label
@@ -139,7 +139,7 @@ def test_the_stored_predicted_class_is_kept_where_another_one_would_win() -> Non
 def test_slope_and_curvature_of_the_profile_are_those_of_differences(
     measure: str, has_awards: bool, is_vector: bool, log_temperature: float
 ) -> None:
-    objective = Objective(gather(draw(7)), measure, has_awards and not is_vector, is_vector)
+    objective = Objective(sorted_rows(draw(7)), measure, has_awards and not is_vector, is_vector)
     step = 1e-4
 
     def at(shift: float) -> Any:
@@ -239,7 +239,7 @@ def test_more_parameters_never_fit_worse(seed: int, n_classes: int, measure: str
 def test_rows_thinned_for_the_scan_lead_to_the_same_minimum(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    rows = gather(draw(11, n_samples=4000))
+    rows = sorted_rows(draw(11, n_samples=4000))
     whole = minimise(Objective(rows, "nll", True))
     monkeypatch.setattr("credence.calibrators.temperature.SCAN_ROWS", 300)
     thin = minimise(Objective(rows, "nll", True))
@@ -283,7 +283,7 @@ def test_an_award_stops_at_its_bound() -> None:
     ids = np.array([f"p{row}" for row in range(200)], dtype=object)
     true = np.array([0] + [1] * 199)
     labelled = label(from_scores(ids, ("a", "b"), scores, 1.0, 0.0), true)
-    rows = gather(labelled)
+    rows = sorted_rows(labelled)
     assert Objective(rows, "nll", True).profile(0.0).award[0] == -20.0
 
 
@@ -420,7 +420,7 @@ def test_temperatures_and_awards_on_phanns_table_are_those_known(phanns: Labelle
 
 
 def test_rows_are_gathered_by_class_with_their_origin() -> None:
-    rows: ScoreRows = gather(draw(1))
+    rows: ScoreRows = sorted_rows(draw(1))
     assert rows.n_runs == 3 and rows.weight.sum() == pytest.approx(1.0)
     assert sorted(rows.origin.tolist()) == list(range(300))
     np.testing.assert_array_equal(rows.rest.max(axis=0), np.zeros(300))

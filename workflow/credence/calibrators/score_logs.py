@@ -91,7 +91,7 @@ def split_top(logs: Floats, predicted_class: Integers) -> tuple[Floats, Floats, 
     return logs[np.arange(n_samples), predicted_class] - best, rest - best, best
 
 
-def gather(labelled: Labelled) -> ScoreRows:
+def sorted_rows(labelled: Labelled) -> ScoreRows:
     """Return the rows of a labelled set, sorted by predicted class."""
     predictions = labelled.predictions
     assert predictions.scores is not None

@@ -444,7 +444,7 @@ class TemperatureMethod:
 
     def fit_model(self, labelled: Labelled, options: FitOptions) -> TemperatureModel:
         """Return the temperatures and awards of least loss."""
-        rows, n_classes = score_logs.gather(labelled), labelled.predictions.n_classes
+        rows, n_classes = score_logs.sorted_rows(labelled), labelled.predictions.n_classes
         objective = Objective(rows, self.measure, False, self.loss == "vector")
         plain = best = minimise(objective)
         starts = [plain.log_temperature]
