@@ -29,7 +29,7 @@ from credence.evaluation.evaluate import cross_fit
 from credence.findings import Change, ClassChange, MetricChange, ReleaseStep
 from credence.metrics.metric import BRIER, NLL
 from credence.predictions import Floats, Integers, Labelled, Predictions, Strings, is_among
-from credence.releases.drift import OldSet, class_weights, drawn_means, drift_of, interval
+from credence.releases.drift import OldSet, class_weights, drawn_means, drift_of, middle_of_draws
 
 NONE = float("nan")
 
@@ -478,7 +478,7 @@ def _metric_changes(
             one, other = (metric.losses(of[rows], part.is_correct) for of in (first, second))
             lower = upper = NONE
             if n_draws and len(np.unique(part.cluster)) > 1:
-                lower, upper = interval(drawn_means(part, other - one, n_draws), level)
+                lower, upper = middle_of_draws(drawn_means(part, other - one, n_draws), level)
             name = None if class_ is None else how.class_names[class_]
             means = (float(weight @ one), float(weight @ other))
             found.append(MetricChange(name, metric.name, sample, *means, lower, upper, len(rows)))

@@ -196,7 +196,7 @@ def _class(
     lower = upper = NONE
     if n_draws and min(known.n_samples, new.n_samples):
         drawn = drawn_means(new, loss_new, n_draws) - drawn_means(known, loss_old, n_draws)
-        lower, upper = interval(drawn, level)
+        lower, upper = middle_of_draws(drawn, level)
     name = None if class_ is None else fresh.predictions.class_names[class_]
     n_correct = int(new.is_correct.sum())
     counts = (new.n_samples, len(np.unique(new.cluster)), n_correct, n_unknown)
@@ -211,7 +211,7 @@ def _mean(loss: Floats, weight: Floats) -> float:
     return float((loss * weight).sum() / weight.sum()) if len(loss) else NONE
 
 
-def interval(draws: Floats, level: float) -> tuple[float, float]:
+def middle_of_draws(draws: Floats, level: float) -> tuple[float, float]:
     """Return the interval that holds a share of the draws, as many below it as above."""
     tail = (1.0 - level) / 2.0
     low, high = np.quantile(draws, [tail, 1.0 - tail])
