@@ -19,7 +19,7 @@ from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Predictions, S
 from credence.problems import InputError, ProblemList, refuse
 from credence.tables.digests import CHANGED, stamp_of
 from credence.tables.formats import Gathering, TableSpec
-from credence.tables.scan import KEY, Metadata, Part, Remembers, RowRange, Scan, joined
+from credence.tables.scan import KEY, Metadata, Part, Remembers, RowRange, Scan, joined_rows
 from credence.tables.source import MemoryTable, open_parquet
 from credence.tables.writing import write_table
 
@@ -177,7 +177,7 @@ def whole_proteins(
     held_piece = 0
 
     def whole() -> Part:
-        block = joined(held)
+        block = joined_rows(held)
         held.clear()  # so that rows are not in memory twice while they are looked at
         return block
 
@@ -261,7 +261,7 @@ def _whole(
 ) -> Iterator[Samples]:
     for _ in scan.checked(chunk_rows):  # refuses what is to be refused without holding it
         pass
-    samples = assemble(scan, joined(list(scan.again(chunk_rows))))
+    samples = assemble(scan, joined_rows(list(scan.again(chunk_rows))))
     ids, truth, genome = samples.predictions.ids, samples.true_class, samples.genome
     start, stop = (0, len(ids)) if rows is None else (rows.start, rows.stop)
     counted(stop - start)
@@ -282,7 +282,7 @@ CHUNK_ROWS = 100_000
 def read_samples(path: Path | MemoryTable, spec: TableSpec) -> Samples:
     """Return the samples of a table, or raise all its problems."""
     scan = Scan(path, spec)
-    return assemble(scan, joined(list(scan.checked(CHUNK_ROWS))))
+    return assemble(scan, joined_rows(list(scan.checked(CHUNK_ROWS))))
 
 
 def stream_samples(

@@ -655,7 +655,7 @@ class Part:
         return replace(self, **{name: values[chosen] for name, values in given.items()})
 
 
-def joined(parts: Sequence[Part]) -> Part:
+def joined_rows(parts: Sequence[Part]) -> Part:
     """Return the rows of all parts of a table as one."""
     names = [name for name, values in vars(parts[0]).items() if values is not None]
     columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
