@@ -33,7 +33,7 @@ from credence.calibrators.crossfit import folds_by_class, out_of_fold
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.draws import encode_clusters
-from credence.evaluation.bands import BANDS, LEVEL, Seen, band_of, judged, kept_steps, moved
+from credence.evaluation.bands import BANDS, LEVEL, Seen, band_of, judged_bands, kept_steps, moved
 from credence.predictions import Floats, Integers, Labelled, from_scores, label
 from credence.simulate.law import WorldSettings
 from report import write_section
@@ -80,7 +80,7 @@ def worlds() -> list[dict[str, object]]:
             known, band = drawn(rng, harm)
             held = held_of(known, "beta")
             calibrating = seen(known, held, band)
-            named.append([one.p <= LEVEL for one in judged(calibrating)])
+            named.append([one.p <= LEVEL for one in judged_bands(calibrating)])
             steps, before, after = kept_steps(calibrating)
             gains.append(after - before if steps.any() else 0.0)
             fresh, there = drawn(rng, harm)
@@ -133,7 +133,7 @@ def real(scores: Path, fasta: Path, groups: Path, method: str) -> None:
     identity = library.closest(texts, (family, family)).identity
     held, band = held_of(known, method), band_of(identity)
     calibrating = seen(known, held, band)
-    for one in judged(calibrating):
+    for one in judged_bands(calibrating):
         print(one)
     print("steps, loss held out without and with them:", *kept_steps(calibrating))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
-from credence.evaluation.bands import BANDS, HELD_TO, Seen, band_of, bands_of, judged, moved
+from credence.evaluation.bands import BANDS, HELD_TO, Seen, band_of, bands_of, judged_bands, moved
 
 PER_FAMILY = 3
 
@@ -30,7 +30,7 @@ def test_identities_fall_into_bands_and_no_relative_is_the_farthest() -> None:
 
 def test_shares_and_p_are_those_of_random_signs_of_families() -> None:
     seen = seen_with(0.7)
-    found, rng = judged(seen), np.random.default_rng(1)
+    found, rng = judged_bands(seen), np.random.default_rng(1)
     for at, band in enumerate(found[:3]):
         own = np.flatnonzero(seen.band == at)
         assert (band.name, band.n) == (BANDS[at], len(own))
@@ -67,7 +67,7 @@ def test_relatives_count_as_one() -> None:
     one = seen_with(0.5, 60)
     rows = np.tile(np.arange(len(one.band)), 5)
     many = Seen(one.stated[rows], one.is_right[rows], one.family[rows], one.key, one.band[rows])
-    for few, more in zip(judged(one)[:3], judged(many)[:3], strict=True):
+    for few, more in zip(judged_bands(one)[:3], judged_bands(many)[:3], strict=True):
         assert more.p == pytest.approx(few.p)
         assert (more.lower, more.upper) == pytest.approx((few.lower, few.upper), abs=0.03)
 

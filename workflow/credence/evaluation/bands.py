@@ -47,7 +47,7 @@ def band_of(identity: Floats) -> Integers:
     return np.digitize(np.nan_to_num(identity), EDGES).astype(np.int64)
 
 
-def judged(seen: Seen) -> tuple[DistanceBand, ...]:
+def judged_bands(seen: Seen) -> tuple[DistanceBand, ...]:
     """Return what is promised and what is right in each band, and whether they differ."""
     found, p_values = [], []
     for at, name in enumerate(BANDS):
@@ -76,7 +76,7 @@ def judged(seen: Seen) -> tuple[DistanceBand, ...]:
 def steps_of(seen: Seen) -> Floats:
     """Return what is added to the log odds in each band; 0 where nothing differs."""
     found = np.zeros(len(BANDS))
-    for at, band in enumerate(judged(seen)):
+    for at, band in enumerate(judged_bands(seen)):
         if not band.p <= LEVEL:
             continue
         own = seen.take(seen.band == at)
@@ -117,5 +117,5 @@ def kept_steps(seen: Seen) -> tuple[Floats, float, float]:
 
 def bands_of(seen: Seen) -> tuple[DistanceBand, ...]:
     """Return each band with the constant that its confidences are moved by."""
-    pairs = zip(judged(seen), kept_steps(seen)[0].tolist(), strict=True)
+    pairs = zip(judged_bands(seen), kept_steps(seen)[0].tolist(), strict=True)
     return tuple(replace(band, step=step) for band, step in pairs)
