@@ -98,7 +98,7 @@ def _entries(kind: Any) -> tuple[_Entry, ...]:
     return tuple(found)
 
 
-def keys_of(kind: type[Any]) -> tuple[str, ...]:
+def record_keys(kind: type[Any]) -> tuple[str, ...]:
     """Return the keys of a class's record, in their order."""
     return tuple(entry.key for entry in _entries(kind))  # type: ignore[arg-type]
 

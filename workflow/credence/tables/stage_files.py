@@ -212,7 +212,7 @@ def read_calibration(path: Path) -> CalibrationFile:
         text = records.read_text(Path(path), OTHER)
     body = records.json_record(where, text, REFIT)
     records.require_schema(body, SCHEMA, where, OTHER)
-    known = ["schema", *records.keys_of(CalibrationFile), "checksum"]
+    known = ["schema", *records.record_keys(CalibrationFile), "checksum"]
     problems = [
         Problem(where, "it is missing.", REFIT, column=key)
         for key in known
