@@ -17,7 +17,7 @@ def test_data_text_gives_data_as_json_that_can_stand_inside_a_script_element() -
 
 
 def test_labels_gives_names_short_enough_for_an_axis() -> None:
-    assert layout.labels(("a" * 30 + "1", "a" * 30 + "2"))[0] == "1 aaaaaaaaaaaaaaaaaaaaa…"
+    assert layout.axis_labels(("a" * 30 + "1", "a" * 30 + "2"))[0] == "1 aaaaaaaaaaaaaaaaaaaaa…"
 
 
 def test_percent_gives_a_share_in_percent() -> None:

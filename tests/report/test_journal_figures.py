@@ -11,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from credence.evaluation.paper_figures import FIGURES, Given, make_figures
 from credence.findings import FigurePanel, FigureRecord, FigureSeries, Findings
-from credence.report.journal.layout import TALLEST_MM, labels, letter, width_mm, wrapped
+from credence.report.journal.layout import TALLEST_MM, axis_labels, letter, width_mm, wrapped
 from credence.report.journal.writing_figures import drawing, figure_columns, parts_of, rendered
 
 MM_PER_INCH = 25.4
@@ -103,10 +103,10 @@ def test_titles_hold_the_whole_name_and_are_no_wider_than_their_panel() -> None:
 
 
 def test_names_alike_at_their_beginning_are_numbered_on_an_axis() -> None:
-    short = labels((LONG + "1", LONG + "2"))
+    short = axis_labels((LONG + "1", LONG + "2"))
     assert short[0].startswith("1 a protein")
     assert short[1].startswith("2 a protein")
-    assert labels(("Portal", "Collar")) == ("Portal", "Collar")
+    assert axis_labels(("Portal", "Collar")) == ("Portal", "Collar")
 
 
 def matrix(

@@ -70,7 +70,7 @@ def wrapped(text: str, points: float, wide: float) -> tuple[str, ...]:
     return (*lines, line)
 
 
-def labels(names: tuple[str, ...]) -> tuple[str, ...]:
+def axis_labels(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return names short enough for an axis; numbered where that makes some alike."""
     short = tuple(shortened(printable(name)) for name in names)
     if len(set(short)) == len(short):
@@ -302,7 +302,7 @@ COLOURS = LinearSegmentedColormap.from_list(
 
 def _sizes(heat: Heat, width: int) -> tuple[float, float, float]:
     """Return the size of the text in points, and of labels and cells in millimetres."""
-    names, n = labels(heat.names), len(heat.names)
+    names, n = axis_labels(heat.names), len(heat.names)
     points = SMALL
     for _ in range(2):  # labels and cells depend on each other a little
         label = max(width_mm(name, points) for name in names) + 1.5
@@ -313,7 +313,7 @@ def _sizes(heat: Heat, width: int) -> tuple[float, float, float]:
 
 def page_width(heat: Heat) -> int:
     """Return how wide a matrix is drawn on a page, in millimetres: as wide as its numbers need."""
-    label = max(width_mm(name, SMALL) for name in labels(heat.names))
+    label = max(width_mm(name, SMALL) for name in axis_labels(heat.names))
     wide = round(LABEL + label + EDGE + WITH_NUMBER * len(heat.names))
     return min(max(WIDTHS_MM[0], wide), WIDEST)
 
@@ -326,7 +326,7 @@ def fits(heat: Heat, width: int) -> bool:
 def draw_heat(heat: Heat, width: int, *, is_marked: bool = False) -> Figure:
     """Return the drawing of a matrix, its diagonal framed where that is asked for."""
     points, label, cell = _sizes(heat, width)
-    names, n = labels(heat.names), len(heat.names)
+    names, n = axis_labels(heat.names), len(heat.names)
     side = cell * n
     height = LABEL + label + side + EDGE
     key_width = KEY if heat.key else 0.0
