@@ -251,7 +251,7 @@ def train_classifier(
     )
     is_old = np.arange(len(numbers)) < first.proteins.n_proteins
     before = np.where(is_old, numbers, APART)
-    is_judged = not is_old.all() and not lacking(
+    is_judged = not is_old.all() and not unseen_classes(
         given, before, n_groups, chosen.calibrate, fasta[0]
     )
     if is_judged != bool(troves):
@@ -385,10 +385,10 @@ def require_every_class(
     if n_groups <= n_without or not n_without:
         what = f"there are {n_groups} groups of whole clusters to learn from."
         raise refuse(where, what, "Give proteins of more families.")
-    raise_any(lacking(given, numbers, n_groups, scores, where))
+    raise_any(unseen_classes(given, numbers, n_groups, scores, where))
 
 
-def lacking(
+def unseen_classes(
     given: TrainSet, numbers: Integers, n_groups: int, scores: str, where: str
 ) -> list[Problem]:
     """Return a problem for each class that some network would not see."""
