@@ -21,7 +21,7 @@ from credence.report.blocks import (
 from credence.report.html import render
 from credence.report.page_data import report_record
 from credence.report.plots import ComparisonPlot
-from credence.report.sections.shift import data_of, fit, lead, section
+from credence.report.sections.shift import data_of, fit, mix_sentences, section
 from shift_findings import NAMES, NAN, shift_class, shift_finding
 
 
@@ -40,7 +40,7 @@ def test_without_compositions_and_densities_there_is_no_section(small: Findings)
 
 
 def test_the_sentence_names_the_classes_that_surely_differ_and_no_others() -> None:
-    assert lead(shift_finding()) == (
+    assert mix_sentences(shift_finding()) == (
         "From the scores of 5 proteins in sea water, its classes are mixed otherwise than in "
         "calibration. Portal makes up 0.20 (0.15–0.26) of it, 0.50 of the calibration set; "
         "Tail fiber makes up 0.70 (0.60–0.80) of it, 0.40 of the calibration set."
@@ -50,21 +50,21 @@ def test_the_sentence_names_the_classes_that_surely_differ_and_no_others() -> No
 def test_a_shift_that_is_more_than_chance_is_never_called_no_shift() -> None:
     # Every interval holds calibration's share, and the test rejects: one page said both.
     alike = shift_class("Portal", calibration_share=0.2)
-    assert lead(shift_finding(classes=(alike,))) == (
+    assert mix_sentences(shift_finding(classes=(alike,))) == (
         "From the scores of 5 proteins in sea water, its classes are mixed otherwise than in "
         "calibration. Which of them is more or less common is not known."
     )
 
 
 def test_what_may_be_chance_is_not_called_a_difference() -> None:
-    assert lead(shift_finding(part_applied=0.0)).endswith(
+    assert mix_sentences(shift_finding(part_applied=0.0)).endswith(
         "its classes are not known to be mixed otherwise than in calibration."
     )
 
 
 def test_a_stated_composition_is_called_stated_and_has_no_interval() -> None:
     stated = shift_finding(estimator="stated", classes=(shift_class("Portal"),))
-    assert lead(stated) == (
+    assert mix_sentences(stated) == (
         "For sea water you stated the composition; it is taken as known. "
         "Portal makes up 0.20 of it, 0.50 of the calibration set."
     )
@@ -72,7 +72,7 @@ def test_a_stated_composition_is_called_stated_and_has_no_interval() -> None:
 
 def test_without_a_correction_nothing_is_said_to_be_corrected() -> None:
     found = shift_finding(estimator="none")
-    assert lead(found) == (
+    assert mix_sentences(found) == (
         "For sea water no composition was asked for: its corrected confidences are the same as "
         "the others."
     )

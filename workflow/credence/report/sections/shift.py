@@ -153,7 +153,7 @@ def _blocks(findings: Findings, found: ShiftFinding, name: str) -> tuple[page.Bl
     numbers_of = f"{found.name}: the numbers, and how they were found"
     return page.flat(
         page.Heading(found.name, f"shift-{name}"),
-        page.lead(lead(found)),
+        page.lead(mix_sentences(found)),
         fit(found),
         notices and page.NoticeList(tuple(notices)),
         figure,
@@ -161,7 +161,7 @@ def _blocks(findings: Findings, found: ShiftFinding, name: str) -> tuple[page.Bl
     )
 
 
-def lead(found: ShiftFinding) -> str:
+def mix_sentences(found: ShiftFinding) -> str:
     """Return how a use-set is mixed, in a sentence or two."""
     if found.estimator == "none":
         return (
