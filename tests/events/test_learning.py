@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from credence.events.forecasters import BY_NAME, Examples
-from credence.events.learning import Learnt, is_scarce, learn, with_settings_of
+from credence.events.learning import Learnt, is_scarce, learn_event, with_settings_of
 from drawn_events import examples
 
 FOLD = examples().cluster % 4
@@ -46,7 +46,7 @@ def test_it_is_what_refitting_everything_gives(name: str, monkeypatch: pytest.Mo
     if name == "knn":  # fewer neighbours to try, so that the slow way ends
         few = (5.0, 20.0, 100.0)
         monkeypatch.setitem(BY_NAME, name, replaced(name, few))
-    found = learn(BY_NAME[name], of, FOLD, 1.0)
+    found = learn_event(BY_NAME[name], of, FOLD, 1.0)
     value, held_out, chosen = slow(name, of)
     assert found.value == value
     assert found.held_out == pytest.approx(held_out, rel=1e-12)
@@ -70,8 +70,8 @@ def changed(of: Examples, rows: np.ndarray) -> Examples:
 def test_a_fold_s_own_outcomes_do_not_reach_its_forecasts(name: str) -> None:
     of = examples()
     judged = FOLD == 2
-    one = learn(BY_NAME[name], of, FOLD, 1.0)
-    two = learn(BY_NAME[name], changed(of, judged), FOLD, 1.0)
+    one = learn_event(BY_NAME[name], of, FOLD, 1.0)
+    two = learn_event(BY_NAME[name], changed(of, judged), FOLD, 1.0)
     assert (one.held_out[judged] == two.held_out[judged]).all()
     assert (one.held_out[~judged] != two.held_out[~judged]).any()
 
@@ -79,8 +79,8 @@ def test_a_fold_s_own_outcomes_do_not_reach_its_forecasts(name: str) -> None:
 def test_what_may_not_be_learnt_from_is_still_judged() -> None:
     of = examples()
     kept = of.cluster < 30
-    one = learn(BY_NAME["isotonic"], of, FOLD, 1.0, kept)
-    two = learn(BY_NAME["isotonic"], changed(of, ~kept), FOLD, 1.0, kept)
+    one = learn_event(BY_NAME["isotonic"], of, FOLD, 1.0, kept)
+    two = learn_event(BY_NAME["isotonic"], changed(of, ~kept), FOLD, 1.0, kept)
     assert not np.isnan(one.held_out).any()
     assert (one.held_out == two.held_out).all()
 
@@ -88,7 +88,7 @@ def test_what_may_not_be_learnt_from_is_still_judged() -> None:
 def test_settings_of_another_lesson_are_kept() -> None:
     of = examples()
     entry = BY_NAME["knn"]
-    tuned = learn(entry, of, FOLD, 1.0)
+    tuned = learn_event(entry, of, FOLD, 1.0)
     fewer = Examples(of.features[:, :1], of.outcome, of.weight, of.cluster, 0)
     found = with_settings_of(tuned, entry, fewer, FOLD, 1.0)
     for fold in range(4):
@@ -102,7 +102,7 @@ def test_too_few_of_one_outcome_give_the_overall_share() -> None:
     rare = Examples(of.features, np.zeros(of.n_samples), of.weight, of.cluster, 0)
     rare.outcome[:3] = 1.0
     assert is_scarce(rare, 10.0) and not is_scarce(of, 10.0)
-    found = learn(BY_NAME["logistic"], rare, FOLD, 10.0)
+    found = learn_event(BY_NAME["logistic"], rare, FOLD, 10.0)
     share = (rare.weight[:3].sum() + 0.5) / (rare.weight.sum() + 1.0)
     assert found.is_scarce
     assert found.forecast.probability(of.features[:2]) == pytest.approx([share, share])
@@ -110,6 +110,6 @@ def test_too_few_of_one_outcome_give_the_overall_share() -> None:
 
 def test_one_cluster_alone_leaves_nothing_to_judge() -> None:
     of = examples()
-    found: Learnt = learn(BY_NAME["knn"], of, np.zeros(of.n_samples, dtype=np.int64), 1.0)
+    found: Learnt = learn_event(BY_NAME["knn"], of, np.zeros(of.n_samples, dtype=np.int64), 1.0)
     assert np.isnan(found.held_out).all()
     assert found.value == BY_NAME["knn"].default

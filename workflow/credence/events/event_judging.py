@@ -18,7 +18,7 @@ from credence.events.features import BY_NAME as FEATURES
 from credence.events.features import GROUPS, EventEvidence, FeatureTable, OneEvent, table_of
 from credence.events.forecasters import BY_NAME as FORECASTERS
 from credence.events.forecasters import ConstantForecast, Examples, never_falling
-from credence.events.learning import Learnt, learn, with_settings_of
+from credence.events.learning import Learnt, learn_event, with_settings_of
 from credence.events.model import CONSTANT, EventModel, FittedEvent, agreeing, mixture_of
 from credence.events.rules import row_shares
 from credence.metrics.binned import CALIBRATION, WIDTH
@@ -220,7 +220,7 @@ def _learn_all(data: EventData, asked: Asked) -> dict[str, Learnt]:
         nothing = Learnt(same, 0.0, np.full(asked.examples.n_samples, answer), is_scarce=True)
         return dict.fromkeys(options.every, nothing)
     how = (asked.examples, data.fold, options.min_positives)
-    return {name: learn(FORECASTERS[name], *how) for name in options.every}
+    return {name: learn_event(FORECASTERS[name], *how) for name in options.every}
 
 
 def _fitted(asked: Asked, learnt: Mapping[str, Learnt], forecaster: str) -> FittedEvent:
@@ -311,7 +311,7 @@ def _learning(
         part = everything
         if not kept.all():
             forecaster = FORECASTERS[options.forecaster]
-            part = learn(forecaster, asked.examples, data.fold, options.min_positives, kept)
+            part = learn_event(forecaster, asked.examples, data.fold, options.min_positives, kept)
         entries[f"{share:g}", HELD_OUT] = Stated(part.held_out)
         numbers = np.unique(data.fold)
         outside = [int((kept & (data.fold != number)).sum()) for number in numbers]

@@ -38,7 +38,7 @@ def fit_one(forecaster: Forecaster, examples: Examples, value: float, least: flo
     return forecaster.fit(examples, value)
 
 
-def learn(
+def learn_event(
     forecaster: Forecaster,
     examples: Examples,
     fold: Integers,
