@@ -196,15 +196,15 @@ def minimise(objective: Objective, starts: Sequence[float] = (0.0,)) -> Profile:
         low = float(grid[max(place - reach, 0)])
         high = float(grid[min(place + reach, len(grid) - 1)])
         found.append(refine(objective, profiles[place], low, high))
-    best = least(found)
+    best = least_loss(found)
     for start in starts if sketch is not objective else ():
         rival = objective.profile(start, best.award)
         if rival.loss < best.loss:
-            best = least([best, refine(objective, rival, LOG_T_LOW, LOG_T_HIGH), rival])
+            best = least_loss([best, refine(objective, rival, LOG_T_LOW, LOG_T_HIGH), rival])
     return best
 
 
-def least(profiles: Sequence[Profile]) -> Profile:
+def least_loss(profiles: Sequence[Profile]) -> Profile:
     """Return the profile of least loss; of equal ones that nearest to T = 1."""
     floor = min(profile.loss for profile in profiles)
     equal = [one for one in profiles if one.loss <= floor + FLAT * (1.0 + abs(floor))]
@@ -228,7 +228,7 @@ def refine(objective: Objective, start: Profile, low: float, high: float) -> Pro
     at(float(find_minima(slope, *limits)[0]))
     floor = min(profile.loss for profile in seen)
     # The last point has the flattest slope; the loss itself is blunt near its minimum.
-    return seen[-1] if seen[-1].loss <= floor + FLAT * (1.0 + abs(floor)) else least(seen)
+    return seen[-1] if seen[-1].loss <= floor + FLAT * (1.0 + abs(floor)) else least_loss(seen)
 
 
 def thinned(objective: Objective) -> Objective:
