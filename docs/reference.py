@@ -19,7 +19,7 @@ import click
 
 import credence
 from credence.app import COMMANDS, group
-from credence.stages.methods import describe_methods, lines_of
+from credence.stages.methods import describe_methods, method_lines
 from credence.stages.settings import SECTIONS, load_schema
 
 TOP = Path(__file__).resolve().parents[1]
@@ -94,7 +94,7 @@ def methods() -> str:
     parts = ["# Calibration methods", "What `credence methods` prints, from simple to complex."]
     parts += ["What their formulas are: [methods](methods.md)."]
     for entry in describe_methods():
-        parts += [f"## `{entry['name']}`", block("\n".join(lines_of(entry)))]
+        parts += [f"## `{entry['name']}`", block("\n".join(method_lines(entry)))]
     return "\n\n".join(parts)
 
 

@@ -949,14 +949,14 @@ def methods(as_json: bool) -> None:
     Each with its reference, what it needs of a table, its settings with
     defaults and ranges, and the laws that it promises or does not.
     """
-    from credence.stages.methods import describe_methods, lines_of
+    from credence.stages.methods import describe_methods, method_lines
 
     entries = describe_methods()
     if as_json:
         click.echo(json.dumps(entries, indent=2, ensure_ascii=False))
         return
     for entry in entries:
-        click.echo("\n".join(lines_of(entry)))
+        click.echo("\n".join(method_lines(entry)))
 
 
 @click.command(

@@ -54,7 +54,7 @@ def _differing(settings: Any) -> str:
     )
 
 
-def lines_of(entry: Mapping[str, Any]) -> list[str]:
+def method_lines(entry: Mapping[str, Any]) -> list[str]:
     """Return the same as lines of text."""
     lines = [f"{entry['name']}: {entry['summary']}", f"    from: {entry['reference']}"]
     lines.append(f"    needs: {entry['needs']}")
