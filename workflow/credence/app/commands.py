@@ -366,7 +366,7 @@ def calibrations(name: str | None, as_json: bool) -> None:
 
     Each can be named where a command takes --calibration.
     """
-    from credence.tables.ready_made import cards, lines_of
+    from credence.tables.ready_made import card_lines, cards
 
     found = cards()
     if name is not None and name not in found:
@@ -376,7 +376,7 @@ def calibrations(name: str | None, as_json: bool) -> None:
         click.echo(json.dumps(chosen, indent=1, ensure_ascii=False))
         return
     for one, card in chosen.items():
-        lines = lines_of(one, card)
+        lines = card_lines(one, card)
         click.echo("\n".join(lines if name else [lines[0], f"    for: {card['for']}"]))
 
 

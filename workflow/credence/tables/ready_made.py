@@ -29,7 +29,7 @@ def that_fit(formats: Sequence[str]) -> list[str]:
     return [name for name, card in cards().items() if card["format"] in formats]
 
 
-def lines_of(name: str, card: dict[str, Any]) -> list[str]:
+def card_lines(name: str, card: dict[str, Any]) -> list[str]:
     """Return a card as lines of text."""
     found = [f"{name}: {card['summary']}"]
     texts = ("for", "not_for", "relatives", "source", "licence", "citation")
