@@ -49,7 +49,7 @@ def annotate_gff(confidences: str, gff: str, out: str, attribute: str | None, so
     asked = [attribute] if attribute else ATTRIBUTES
     held: dict[str, set[str]] = {name: set() for name in asked}
     examples: dict[str, str] = {}
-    for _, found in lines_of(Path(gff)):
+    for _, found in gff_lines(Path(gff)):
         if found is not None:
             for name in held.keys() & found.keys():
                 examples.setdefault(name, found[name])
@@ -75,7 +75,7 @@ def annotate_gff(confidences: str, gff: str, out: str, attribute: str | None, so
     )
     n_cds = n_given = 0
     with open_output(Path(out)) as handle:
-        for line, names in lines_of(Path(gff)):
+        for line, names in gff_lines(Path(gff)):
             n_cds += names is not None
             if text := added.get((names or {}).get(attribute, "")):
                 n_given += 1
@@ -92,7 +92,7 @@ def escaped(text: str) -> str:
     return TO_ESCAPE.sub(lambda found: f"%{ord(found[0]):02X}", text)
 
 
-def lines_of(path: Path) -> Iterator[tuple[bytes, dict[str, str] | None]]:
+def gff_lines(path: Path) -> Iterator[tuple[bytes, dict[str, str] | None]]:
     """Yield every line as it stands, and the attributes of those that are CDS."""
     problems, rest, number, is_sequence = ProblemList(str(path)), b"", 0, False
     for block in chain(blocks_of(path), [b""]):
