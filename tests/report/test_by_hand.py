@@ -83,9 +83,9 @@ def test_score_gives_a_score_with_as_many_decimals_as_its_scale_asks_for() -> No
 
 
 def test_least_score_gives_a_score_from_which_on_something_holds() -> None:
-    assert wording.least_score(7.2501, 10.0) == "7.26"
-    assert wording.least_score(7.25, 10.0) == "7.25"
-    assert wording.least_score(0.1 + 0.2, 1.0) == "0.3"
+    assert wording.round_score(7.2501, 10.0) == "7.26"
+    assert wording.round_score(7.25, 10.0) == "7.25"
+    assert wording.round_score(0.1 + 0.2, 1.0) == "0.3"
 
 
 def test_count_gives_a_whole_number_with_commas_between_thousands() -> None:

@@ -67,7 +67,7 @@ def score(value: float, scale: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def least_score(value: float, scale: float) -> str:
+def round_score(value: float, scale: float) -> str:
     """Return a score from which on something holds: rounded up, so that it holds there too."""
     if math.isnan(value):
         return NOTHING

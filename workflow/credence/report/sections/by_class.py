@@ -14,8 +14,8 @@ from credence.report.wording import (
     NOTHING,
     count,
     interval,
-    least_score,
     of,
+    round_score,
     score,
     share,
     slug,
@@ -116,7 +116,7 @@ def advice(lookup: Lookup, entry: ClassCount) -> str:
     ]
     if lookup.corrected is None and (surest := lookup.surest(entry)) is not None:
         parts.append(
-            f"From score {least_score(surest[1], results.scale)} on, the confidence is at least "
+            f"From score {round_score(surest[1], results.scale)} on, the confidence is at least "
             f"{share(surest[0])}, even at the lower end of its interval."
         )
     point = lookup.at(lookup.shown(entry.class_name), lookup.example_score(entry))

@@ -15,7 +15,7 @@ from credence.report import blocks as page
 from credence.report.sections.lists import expected_right, percent, whole_of
 from credence.report.sections.lookup import Lookup, class_anchors
 from credence.report.verdict import BAD, CARE, GOOD, OPEN, names_of, verdict_of
-from credence.report.wording import NOTHING, count, least_score, of, score, slug
+from credence.report.wording import NOTHING, count, of, round_score, score, slug
 
 TITLES = {GOOD: "Good to use", CARE: "Use with care", BAD: "Not to be used"}
 BANDS = (0.5, 0.8, 0.9, 0.95)  # of the confidence, by which the picture is coloured
@@ -193,7 +193,7 @@ def _strip(lookup: Lookup, entry: ClassCount, anchor: str, cells: tuple[str, ...
     end, words = "never", f"{name}: no score reaches 90 %"
     if estimate is not None:
         scale = lookup.findings.results.scale
-        end = "any" if estimate <= entry.score_min else least_score(estimate, scale)
+        end = "any" if estimate <= entry.score_min else round_score(estimate, scale)
         words = f"{name}: 90 % from {end}"
 
     def place(value: float | None) -> float | None:

@@ -10,7 +10,7 @@ from credence.findings import AllThresholds, ErrorCurve, Findings, Genomes, Prot
 from credence.report import blocks as page
 from credence.report.plots import LinesPlot
 from credence.report.sections.lookup import Lookup
-from credence.report.wording import NOTHING, count, least_score, of, shown, slug, three_decimals
+from credence.report.wording import NOTHING, count, of, round_score, shown, slug, three_decimals
 
 LEAST_TOP = 0.1  # of the axis of shares wrong
 ON_SCORE = "score"
@@ -302,5 +302,5 @@ def _of_classes(found: AllThresholds, findings: Findings) -> list[page.Block]:
 def _end(value: float, kept: float, scale: float) -> str:
     if math.isnan(value):
         return NOTHING
-    end = least_score(value, scale) if kept < 1.0 else "any"
+    end = round_score(value, scale) if kept < 1.0 else "any"
     return f"{end} ({percent(kept)})"
