@@ -27,7 +27,7 @@ def test_files_read_and_written_and_the_words_of_a_command_are_told_apart() -> N
 
 
 def test_flat_gives_every_setting_by_its_dotted_name_as_text() -> None:
-    assert list(configuration.flat({"run": "demo", "split": {"groups": 12}})) == [
+    assert list(configuration.flat_settings({"run": "demo", "split": {"groups": 12}})) == [
         ("run", "demo"),
         ("split.groups", "12"),
     ]

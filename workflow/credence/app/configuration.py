@@ -205,7 +205,7 @@ class Configuration:
         values = {name: value for name, value in self.values.items() if name != "scatter"}
         found = {"run": self.run, "title": values["title"] or self.run}
         found |= {name: values[name] for name in ("simulated", "verdict")}
-        return as_json(found | {"settings": dict(flat(values))})
+        return as_json(found | {"settings": dict(flat_settings(values))})
 
 
 def as_json(value: Any) -> str:
@@ -213,15 +213,15 @@ def as_json(value: Any) -> str:
     return json.dumps(to_record(value), ensure_ascii=False)
 
 
-def flat(values: Mapping[str, Any], above: SettingPath = ()) -> Iterator[tuple[str, str]]:
+def flat_settings(values: Mapping[str, Any], above: SettingPath = ()) -> Iterator[tuple[str, str]]:
     """Yield every setting by its dotted name, as text."""
     for name, value in values.items():
         path = (*above, name)
         if isinstance(value, dict) and value:
-            yield from flat(value, path)
+            yield from flat_settings(value, path)
         elif isinstance(value, list) and value and isinstance(value[0], dict):
             for position, entry in enumerate(value):
-                yield from flat(entry, (*path, position))
+                yield from flat_settings(entry, (*path, position))
         elif isinstance(value, str):
             yield dotted(path), value
         else:
