@@ -241,7 +241,7 @@ def train_classifier(
     first = read_given(fasta, match, labels, synonyms)
     given = with_troves(first, troves, synonyms)
     values = inputs_of(given, chosen.features, vectors, is_training=True)
-    table = grouped(given, settings, clusters, groups, threads)
+    table = group_of_each(given, settings, clusters, groups, threads)
     numbers = numbers_of(table)
     n_groups = int(numbers.max()) + 1
     left_out = networks.left_out_by(n_groups, chosen.calibrate)
@@ -332,7 +332,7 @@ def held_out_loss(labelled: Labelled) -> Floats:
     return np.asarray(-np.log(np.maximum(chance, LEAST_CHANCE)))
 
 
-def grouped(
+def group_of_each(
     given: TrainSet, settings: Settings, clusters: str | None, groups: str | None, threads: int
 ) -> Groups:
     """Return the group of each protein: of a table, or of whole clusters packed here."""
