@@ -35,7 +35,7 @@ from matplotlib import pyplot as plt
 from world_truth import truth
 
 from credence.draws import encode_clusters
-from credence.evaluation.judging import difference_interval, difference_scatter, interval_of
+from credence.evaluation.judging import difference_interval, difference_scatter, metric_range
 from credence.evaluation.measures import (
     IN_CELLS,
     LOSSES,
@@ -205,7 +205,7 @@ def intervals_of(study: Study, labelled: Labelled, names: Strings) -> list[tuple
                 if block != EVERYONE and metric.name not in BY_CLASS:
                     continue
                 noise = float(floor[name].get(metric.name, none)[number])
-                low, high = interval_of(metric, own, number, LEVEL, noise)
+                low, high = metric_range(metric, own, number, LEVEL, noise)
                 value, target = own.value[metric.name][number], truths[name, metric.name][number]
                 rows.append((block, name, metric.name, low, float(value), high, float(target)))
     raw, true = (measured[name] for name in MAPS)

@@ -23,7 +23,7 @@ from credence.progress import each
 NOTHING = (float("nan"), float("nan"))
 
 
-def interval_of(
+def metric_range(
     metric: Metric, measures: Measures, number: int, level: float, floor: float = 0.0
 ) -> tuple[float, float]:
     """Return a metric's interval (decision 0403); NaN where draws say nothing."""
@@ -89,8 +89,8 @@ def difference_interval(
     bounds = _bounds(drawn, float(scatter.freedom[number]), level)
     low, high = (value + stretch * (end - value) for end in bounds)
     if metric.is_error and not np.isnan(low):
-        first = interval_of(metric, one, number, level, floors[0])
-        second = interval_of(metric, other, number, level, floors[1])
+        first = metric_range(metric, one, number, level, floors[0])
+        second = metric_range(metric, other, number, level, floors[1])
         low, high = first[0] - second[1], first[1] - second[0]
     if np.isnan(low + high):
         return NOTHING
@@ -248,7 +248,7 @@ class Judge:
             lower, upper = NOTHING
             if n_units >= (1 if metric.is_share else MIN_CLUSTERS):
                 floor = chance.get((*of.key, class_name, metric.name), 0.0)
-                lower, upper = interval_of(metric, of.measures, number, self.options.level, floor)
+                lower, upper = metric_range(metric, of.measures, number, self.options.level, floor)
             where = (of.key[0], class_name, of.key[1], metric.name)
             value = float(of.measures.value[metric.name][number])
             found.append(MetricValue(*where, value, lower, upper, n, n_units))
