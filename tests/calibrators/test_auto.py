@@ -16,7 +16,7 @@ from credence.calibrators.auto import (
     best_weights,
     for_curves,
     lacking,
-    mix_of,
+    member_weights,
     mixed,
     not_repeated,
     out_of_folds,
@@ -59,8 +59,8 @@ def test_a_prior_counts_as_fifty_families() -> None:
 def test_a_member_given_twice_changes_nothing(worlds) -> None:
     world = worlds.draw(seed=2)
     values = np.random.default_rng(1).uniform(0.1, 0.9, (world.n_samples, 2))
-    once = mix_of(("a", "b"), values, world)
-    twice = mix_of(("a", "b", "c"), values[:, [0, 1, 0]], world)
+    once = member_weights(("a", "b"), values, world)
+    twice = member_weights(("a", "b", "c"), values[:, [0, 1, 0]], world)
     assert not_repeated(values[:, [0, 1, 0]]).tolist() == [True, True, False]
     assert twice.members == once.members == ("a", "b")
     np.testing.assert_array_equal(twice.pooled, once.pooled)
@@ -77,9 +77,9 @@ def test_a_class_of_few_families_keeps_the_weights_of_all(worlds) -> None:
     names = world.predictions.class_names
     own = world.predictions.predicted_class == 0
     values[own] = values[own][:, ::-1]
-    found = mix_of(("a", "b"), values, world)
+    found = member_weights(("a", "b"), values, world)
     one_family = np.where(own, "one family", world.cluster).astype(object)
-    few = mix_of(("a", "b"), values, replace(world, cluster=one_family))
+    few = member_weights(("a", "b"), values, replace(world, cluster=one_family))
     assert found.by_class[names[0]][0] < few.by_class[names[0]][0] <= few.pooled[0] + 1e-9
     np.testing.assert_allclose(few.by_class[names[0]], few.pooled, rtol=0, atol=0.03)
     assert found.by_class[names[0]][0] < found.pooled[0] - 0.03

@@ -126,7 +126,7 @@ def not_repeated(values: Floats) -> Booleans:
     return np.array([columns.index(one) == place for place, one in enumerate(columns)])
 
 
-def mix_of(
+def member_weights(
     names: Sequence[str], values: Floats, labelled: Labelled, *, every: bool = False
 ) -> MemberWeights:
     """Return the weights that held-out answers (a column a member) give; `every` drops none."""
@@ -201,12 +201,12 @@ class AutoCalibrator:
         fold = folds_by_class(labelled, DEFAULT_FOLDS)
         plan(DEFAULT_FOLDS + (N_PAIRS if self.options.n_draws > 0 else 0))
         held_out = out_of_folds(labelled, ready, fold)
-        full = mix_of(names, held_out, labelled)
+        full = member_weights(names, held_out, labelled)
         score_only = None
         by_vector = {method.name for method in usable if method.needs.is_vector}
         if by_vector.intersection(full.members):  # else all that is seen is the score
             sees_score = tuple(m.name for m in usable if not m.needs.is_vector)
-            score_only = mix_of(sees_score, columns(names, sees_score, held_out), labelled)
+            score_only = member_weights(sees_score, columns(names, sees_score, held_out), labelled)
         own = full.answer(columns(names, full.members, held_out), labelled.predictions)
         judged = (
             *(MeanLoss(n, mean_loss(p, labelled)) for n, p in zip(names, held_out.T, strict=True)),
@@ -220,7 +220,7 @@ class AutoCalibrator:
                 refitted = []
                 for values in of_halves:
                     part = columns(names, mix.members, values)
-                    anew = mix_of(mix.members, part, labelled, every=True)
+                    anew = member_weights(mix.members, part, labelled, every=True)
                     refitted.append(anew.answer(part, labelled.predictions))
                 answer = mix.answer(columns(names, mix.members, held_out), labelled.predictions)
                 spread = spread_of(
@@ -265,7 +265,7 @@ def answers_without(
     """Return the stack's answer for each fold, the weights found without it."""
     answer = np.full(labelled.n_samples, np.nan)
     for is_out in left_out(fold):
-        mix = mix_of(names, values[~is_out], labelled.take(~is_out))
+        mix = member_weights(names, values[~is_out], labelled.take(~is_out))
         part = columns(names, mix.members, values[is_out])
         answer[is_out] = mix.answer(part, labelled.predictions.take(is_out))
     return answer
