@@ -17,9 +17,9 @@ from credence.calibrators.auto import (
     for_curves,
     lacking,
     member_weights,
-    mixed,
     not_repeated,
     out_of_folds,
+    weighted_mean,
 )
 from credence.calibrators.crossfit import folds_by_class, out_of_fold
 from credence.calibrators.protocol import FitOptions
@@ -89,7 +89,7 @@ def test_a_mean_is_weighted_clipped_and_leaves_out_what_has_no_answer() -> None:
     values = np.array([[0.2, 0.8], [np.nan, 0.8], [np.nan, np.nan], [0.0, 1.0]])
     weight = np.array([[0.25, 0.75], [0.25, 0.75], [0.5, 0.5], [1.0, 0.0]])
     expected = [0.25 * 0.2 + 0.75 * 0.8, 0.8, np.nan, CLIP]
-    np.testing.assert_allclose(mixed(values, weight), expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(weighted_mean(values, weight), expected, rtol=0, atol=1e-12)
 
 
 def test_the_losses_in_the_record_are_the_held_out_ones(worlds) -> None:

@@ -48,7 +48,7 @@ class MemberWeights:
         """Return the weighted mean of what the members state, one column each."""
         names = sorted(predictions.class_names)
         weight = np.array([self.by_class.get(name, self.pooled) for name in names])
-        return mixed(values, weight[predicted_rank(predictions)])
+        return weighted_mean(values, weight[predicted_rank(predictions)])
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class AutoCalibration:
         return answer
 
 
-def mixed(values: Floats, weight: Floats) -> Floats:
+def weighted_mean(values: Floats, weight: Floats) -> Floats:
     """Return the weighted mean of each row; a member without an answer counts for nothing."""
     is_there = ~np.isnan(values)
     total = np.where(is_there, weight, 0.0).sum(axis=1)
