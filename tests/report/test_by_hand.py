@@ -122,8 +122,8 @@ def test_control_characters_are_shown_as_replacement_characters() -> None:
 
 
 def test_names_of_gives_class_names_for_a_sentence() -> None:
-    assert verdict.names_of(["Portal", "Collar"]) == "Portal and Collar"
-    assert verdict.names_of("abcdefg") == "a, b, c, d and 3 more"
+    assert verdict.in_words(["Portal", "Collar"]) == "Portal and Collar"
+    assert verdict.in_words("abcdefg") == "a, b, c, d and 3 more"
 
 
 def test_points_gives_a_difference_of_shares_without_its_sign() -> None:

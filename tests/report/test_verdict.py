@@ -22,7 +22,7 @@ from credence.findings import (
     VerdictSettings,
 )
 from credence.report.sections.measuring import section
-from credence.report.verdict import BAD, CARE, GOOD, OPEN, names_of, reasons, verdict_of
+from credence.report.verdict import BAD, CARE, GOOD, OPEN, in_words, reasons, verdict_of
 
 NAMES = ("Portal", "Tail fiber")
 SAME = Sameness(500, 0.4, 0.03, 0.01, False, 0.9)
@@ -204,8 +204,8 @@ def test_a_class_that_is_off_is_named_with_its_direction(small: Findings) -> Non
 
 
 def test_long_lists_of_classes_are_cut() -> None:
-    assert names_of("abcde") == "a, b, c, d and e"
-    assert names_of("abcdef") == "a, b, c, d and 2 more"
+    assert in_words("abcde") == "a, b, c, d and e"
+    assert in_words("abcdef") == "a, b, c, d and 2 more"
 
 
 def test_only_what_is_bad_forbids_use_with_care() -> None:

@@ -50,7 +50,7 @@ def verdict_of(findings: Findings) -> Verdict:
     return Verdict(state, tuple(checks))
 
 
-def names_of(names: Iterable[str]) -> str:
+def in_words(names: Iterable[str]) -> str:
     """Return class names for a sentence."""
     shown = list(names)
     if len(shown) > MOST_NAMES + 1:
@@ -103,8 +103,8 @@ def _gap(lookup: Lookup, limits: VerdictSettings) -> Check:
             f"{lookup.families} held out ({_signed(every.lower)} to {_signed(every.upper)})."
         )
     if off:
-        stated = names_of(f"{name} ({_signed(gap.value)})" for name in off if (gap := gaps[name]))
-        headline = f"Confidences of {names_of(off)} are off"
+        stated = in_words(f"{name} ({_signed(gap.value)})" for name in off if (gap := gaps[name]))
+        headline = f"Confidences of {in_words(off)} are off"
         text = f"Too high (+) or too low (−), in percentage points, on average: {stated}. {text}"
     elif unsure and state != GOOD:
         headline = f"{len(unsure)} of {of(len(n_of), 'class', 'classes')} could not be checked"
@@ -223,7 +223,7 @@ def _evidence(use_set: UseSet, limits: VerdictSettings) -> Check:
     text = "Their range is wider than 40 percentage points, or calibration saw no such score."
     if none or few:
         named = {"all": none, "nearly all": few}
-        stated = ", ".join(f"{how} {names_of(own)}" for how, own in named.items() if own)
+        stated = ", ".join(f"{how} {in_words(own)}" for how, own in named.items() if own)
         text += f" {as_sentence(stated)}."
     headline = f"{of(n_lacking, 'prediction')} {'lacks' if n_lacking == 1 else 'lack'} evidence"
     if state == GOOD:

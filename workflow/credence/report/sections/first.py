@@ -14,7 +14,7 @@ from credence.findings import Check, ClassCount, CurveFinding, Findings, UseSet
 from credence.report import blocks as page
 from credence.report.sections.lists import expected_right, percent, whole_of
 from credence.report.sections.lookup import Lookup, class_anchors
-from credence.report.verdict import BAD, CARE, GOOD, OPEN, names_of, verdict_of
+from credence.report.verdict import BAD, CARE, GOOD, OPEN, in_words, verdict_of
 from credence.report.wording import NOTHING, count, of, round_score, score, slug
 
 TITLES = {GOOD: "Good to use", CARE: "Use with care", BAD: "Not to be used"}
@@ -50,7 +50,7 @@ def section(findings: Findings) -> page.Section:
                 alike.setdefault((one.state, one.headline), []).append(one)
         found = []
         for (state, headline), checks in alike.items():
-            about = names_of(one.use_set for one in checks if many and one.use_set)
+            about = in_words(one.use_set for one in checks if many and one.use_set)
             text = checks[0].text if len(checks) == 1 else ""
             found.append(page.Reason(state, f"{about}: {headline}" if about else headline, text))
         return tuple(found)
@@ -93,7 +93,7 @@ def _truth(findings: Findings) -> str:
             and not math.floor(own.right_lower) <= n <= math.ceil(own.right_upper)
         ]
         n_asked = sum(one.n > one.n_unknown for one in use_set.classes)
-        which = f": {names_of(missed)}" if missed else ""
+        which = f": {in_words(missed)}" if missed else ""
         parts.append(
             f"The true classes of {use_set.name} are known: {count(sum(right.values()))} of "
             f"{of(whole.n, 'prediction')} are right, {expected_right(whole)} were expected. "

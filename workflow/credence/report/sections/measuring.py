@@ -8,7 +8,7 @@ from credence.findings import CalibrationTest, Findings, MetricValue, Notice
 from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot
 from credence.report.sections.lookup import Lookup
-from credence.report.verdict import by_gap, names_of, points
+from credence.report.verdict import by_gap, in_words, points
 from credence.report.wording import (
     KEPT,
     NOTHING,
@@ -61,7 +61,7 @@ def section(findings: Findings) -> page.Section | None:
         zone = lookup.findings.limits.off
         found = by_gap(dict(gaps), zone)
         words = (f"within {points(zone)}:", "off by more:", f"too few {lookup.families} to tell:")
-        parts = [f"{what} {names_of(own)}" for what, own in zip(words, found, strict=True) if own]
+        parts = [f"{what} {in_words(own)}" for what, own in zip(words, found, strict=True) if own]
         gaps_in_words = (
             "Do mean confidence and share right agree for proteins of each class, on "
             f"{lookup.families} held out? {as_sentence('; '.join(parts))}."
