@@ -6,7 +6,7 @@ from credence.findings import DistanceBand, Findings, FoilFinding, NovelProtein,
 from credence.records import from_record, to_record
 from credence.report.blocks import Folded, Paragraph
 from credence.report.html import render
-from credence.report.sections.use_sets import novelty as section
+from credence.report.sections.use_sets import novelty_blocks as section
 
 NAN = float("nan")
 HOSTILE = '<script>alert("x")</script>'

@@ -38,7 +38,7 @@ SECTIONS: tuple[Callable[[Findings], page.Section | None], ...] = (
     events.section,
     use_sets.section,
     shift.section,
-    use_sets.novelty,
+    use_sets.novelty_blocks,
     releases.section,
     measuring.notices,
     publish.section,

@@ -88,7 +88,7 @@ FEATURES = {
 }
 
 
-def novelty(findings: Findings) -> page.Section | None:
+def novelty_blocks(findings: Findings) -> page.Section | None:
     """Return how far every use-set is from the calibration set; None without any."""
     if not findings.novelties:
         return None
