@@ -16,9 +16,9 @@ from credence.problems import InputError
 from credence.records import (
     PackedFloats,
     Stored,
+    base64_of,
     from_record,
     json_text,
-    packed,
     to_record,
     unpacked,
 )
@@ -155,6 +155,6 @@ def test_all_damage_is_told_together() -> None:
 @pytest.mark.parametrize("kind", ["float32", "int32", "bool"])
 def test_packed_arrays_come_back(kind: str) -> None:
     values = np.array([[0, 1], [1, 0]])
-    back = unpacked(json.loads(json.dumps(packed(values, kind))))
+    back = unpacked(json.loads(json.dumps(base64_of(values, kind))))
     np.testing.assert_array_equal(back, values)
     assert back.dtype == np.dtype(kind)

@@ -20,7 +20,7 @@ from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.predictions import Labelled, from_scores, label
 from credence.problems import InputError
-from credence.records import DIGEST, digest_of, packed, read_json, read_record, signed
+from credence.records import DIGEST, base64_of, digest_of, read_json, read_record, signed
 from credence.relatives.cdhit import parse_clstr
 from credence.sets.conformal import fit_sets
 from credence.stages.report import summarise_file
@@ -184,7 +184,7 @@ def held_out(tmp_path: Path, labelled: Labelled) -> Path:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"confidence": packed(np.full(60, 0.5), "float64")}, "its content was changed"),
+        ({"confidence": base64_of(np.full(60, 0.5), "float64")}, "its content was changed"),
         ({"confidence": ["x"] * 60}, "its content was changed"),
     ],
     ids=["other confidences", "texts"],

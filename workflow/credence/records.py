@@ -134,7 +134,7 @@ def _record_of_fields(value: Any) -> dict[str, Any]:
         elif stored.is_left_out and part is entry.default:
             continue
         elif part is not None and stored.packed:
-            record[entry.key] = packed(part, stored.packed)
+            record[entry.key] = base64_of(part, stored.packed)
         elif isinstance(part, np.ndarray):
             record[entry.key] = _list_of(part, stored.null)
         elif isinstance(part, float) and part == stored.null:
@@ -326,7 +326,7 @@ def short(text: str) -> str:
     return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
 
 
-def packed(values: Any, kind: str) -> dict[str, Any]:
+def base64_of(values: Any, kind: str) -> dict[str, Any]:
     """Return an array as its little-endian bytes in base64, which is short and exact."""
     array = np.ascontiguousarray(values, dtype=PACKED_KINDS[kind])
     text = base64.b64encode(array.tobytes()).decode("ascii")
@@ -334,7 +334,7 @@ def packed(values: Any, kind: str) -> dict[str, Any]:
 
 
 def unpacked(record: Mapping[str, Any]) -> NDArray[Any]:
-    """Return the array of a record that :func:`packed` wrote."""
+    """Return the array of a record that :func:`base64_of` wrote."""
     raw = base64.b64decode(record["base64"], validate=True)
     return np.frombuffer(raw, dtype=PACKED_KINDS[record["kind"]]).reshape(record["shape"]).copy()
 
