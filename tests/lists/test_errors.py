@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from credence.lists.errors import LEAST_FAMILIES, ListErrors, bins_of, errors_of, pooled
+from credence.lists.errors import LEAST_FAMILIES, ListErrors, bins_of, errors_of, merged_bins
 from credence.lists.held_out import STEPS, HeldOut, MixDraws, held_out_of, step_of
 from credence.predictions import Predictions, label
 
@@ -169,7 +169,7 @@ def test_bins_are_those_of_a_loop_down_the_steps(rows: list[Row]) -> None:
     held_out = held_out_from(rows)
     found = bins_of(held_out)
     assert found.tolist() == slow_bins(rows)
-    assert pooled(held_out, found).tolist() == slow_pooled(rows)
+    assert merged_bins(held_out, found).tolist() == slow_pooled(rows)
 
 
 def test_steps_below_all_that_was_held_out_are_judged_with_the_lowest_bin() -> None:

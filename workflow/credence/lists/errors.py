@@ -101,7 +101,7 @@ class ListErrors:
 def errors_of(held_out: HeldOut, n_use: Integers, certainty: float) -> ListErrors:
     """Return the error of each list that the confidences of a use-set allow."""
     bin_ = bins_of(held_out)
-    shown = [StepErrors(held_out, one) for one in (bin_, pooled(held_out, bin_))]
+    shown = [StepErrors(held_out, one) for one in (bin_, merged_bins(held_out, bin_))]
     every = [one.share(np.ones((len(held_out.key), 1))) for one in shown]
     step_error = every[0][:, 0], every[1][:, 0]
     above, alike = _above(held_out, step_error[0])
@@ -190,7 +190,7 @@ def bins_of(held_out: HeldOut) -> Integers:
     return bin_
 
 
-def pooled(held_out: HeldOut, bin_: Integers) -> Integers:
+def merged_bins(held_out: HeldOut, bin_: Integers) -> Integers:
     """Return bins put together until none has fewer wrong ones than one of more confidence."""
     own = bin_[held_out.step]
     total, wrong = (
