@@ -555,7 +555,7 @@ def split(
     cluster, made_by = everyone.ids.copy(), "none"
     if known.clusters is not None:
         made_by = "table"
-        rows = reading.rows_of(ours.ids, known.where, known.clusters.ids, "clusters")
+        rows = reading.rows_by_id(ours.ids, known.where, known.clusters.ids, "clusters")
         cluster[: ours.n_proteins] = known.clusters.cluster[rows]
     elif proteins is not None and chosen.recipe != stage.PHANNS:
         cluster, made_by = engine.cluster(everyone).cluster, "aligned"

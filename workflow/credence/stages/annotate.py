@@ -378,7 +378,7 @@ class Annotation:
         )
         if self.answers is not None:
             known = self.answers.index.to_numpy(dtype=object)
-            rows = reading.rows_of(predictions.ids, "TABLE", known, "--answers")
+            rows = reading.rows_by_id(predictions.ids, "TABLE", known, "--answers")
             columns |= {name: self.answers[name].to_numpy()[rows] for name in self.answers}
         columns[contract.GENOME] = predictions.ids if samples.genome is None else samples.genome
         columns = {name: columns[name] for name in self.names}

@@ -181,7 +181,7 @@ def choose_calibration(
     is_used = np.ones(predictions.n_samples, dtype=np.bool_)
     set_aside: dict[str, int] = {}
     if groups is not None:
-        rows = rows_of(predictions.ids, where, groups.ids, names[0])
+        rows = rows_by_id(predictions.ids, where, groups.ids, names[0])
         cluster, role, reason = groups.cluster[rows], groups.role[rows], groups.reason[rows]
         is_used = role == "calibration"
         kinds = [kind_of(text) for text in reason[role == "set_aside"]]
@@ -191,7 +191,7 @@ def choose_calibration(
             remedy = "Give that role to the proteins that the classifier never saw."
             raise refuse(names[0], what, remedy, column="role")
     if clusters is not None:
-        cluster = clusters.cluster[rows_of(predictions.ids, where, clusters.ids, names[1])]
+        cluster = clusters.cluster[rows_by_id(predictions.ids, where, clusters.ids, names[1])]
     labelled = label(predictions, true_class, cluster=cluster).take(is_used)
     return CalibrationSet(weighted(labelled, weights), set_aside)
 
@@ -225,7 +225,7 @@ def order_of_ids(labelled: Labelled) -> Integers:
     return np.argsort(labelled.predictions.ids.astype(str), kind="stable")
 
 
-def rows_of(ids: Strings, where: str, known: Strings, table: str) -> Any:
+def rows_by_id(ids: Strings, where: str, known: Strings, table: str) -> Any:
     """Return the row of a table that holds each id; refuse where one is missing."""
     return match_rows(ids, known, wanted_in=where, table_in=table)
 

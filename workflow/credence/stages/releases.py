@@ -104,7 +104,7 @@ def record_release(
 
 def _places(samples: Samples, where: Path, groups: Path) -> tuple[Any, Any]:
     table = read_groups(groups)
-    rows = reading.rows_of(samples.predictions.ids, str(where), table.ids, str(groups))
+    rows = reading.rows_by_id(samples.predictions.ids, str(where), table.ids, str(groups))
     return table.role[rows], table.cluster[rows]
 
 

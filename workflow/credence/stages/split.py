@@ -199,7 +199,7 @@ def split_tables(
         known = contract.read_clusters(Path(clusters))
         made_by = "table" if own_clusters or np.isnan(known.identity).all() else "aligned"
         cluster = known.cluster[
-            reading.rows_of(everyone.ids, training or tables[0], known.ids, clusters)
+            reading.rows_by_id(everyone.ids, training or tables[0], known.ids, clusters)
         ]
     related = None if relatives is None else contract.read_relatives(Path(relatives))
     is_exhaustive = _is_audited(settings.split) and _cells(settings.split.audit) is None

@@ -340,7 +340,7 @@ def group_of_each(
     has_test = settings.classifier.calibrate != networks.EVERY_GROUP
     if groups is not None:
         read = read_groups(Path(groups))
-        rows = reading.rows_of(ids, where, read.ids, groups)
+        rows = reading.rows_by_id(ids, where, read.ids, groups)
         columns = (read.cluster, read.group, read.role, read.reason)
         found = Groups(ids, *(column[rows] for column in columns))
         if has_test and not (found.role == TEST).any():
@@ -349,7 +349,7 @@ def group_of_each(
         return found
     if clusters is not None:
         known = read_clusters(Path(clusters))
-        cluster = known.cluster[reading.rows_of(ids, where, known.ids, clusters)]
+        cluster = known.cluster[reading.rows_by_id(ids, where, known.ids, clusters)]
     else:
         engine = build_engine(
             settings.clustering.engine, splitting.thresholds_of(settings), threads, None

@@ -108,7 +108,7 @@ def attach_tables(
     new = trove[1]
     groups = read_groups(Path(groups_file))
     ids = base.predictions.ids
-    rows = reading.rows_of(ids, samples_file, groups.ids, groups_file)
+    rows = reading.rows_by_id(ids, samples_file, groups.ids, groups_file)
     files: list[tuple[str, str]] = []
     if proteins is not None:
         files = [(proteins, proteins_match), *((path, "full") for path in added)]
@@ -155,7 +155,7 @@ def _clusters(tables: Sequence[str], ids: Strings, where: str) -> dict[str, str]
         read = read_clusters(Path(table))
         for id_, cluster in zip(read.ids, read.cluster, strict=True):
             home.setdefault(id_, cluster)
-    reading.rows_of(ids, where, np.array(list(home), dtype=object), tables[-1])
+    reading.rows_by_id(ids, where, np.array(list(home), dtype=object), tables[-1])
     return home
 
 
