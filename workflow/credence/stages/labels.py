@@ -54,7 +54,7 @@ def doubtful_labels(
     if families is not None:
         write_table(Path(families), mixed, spreadsheet_safe=spreadsheet_safe)
     lines = [f"Wrote {out}: {len(listed):,} of {labelled.n_samples:,} labels are doubtful."]
-    sentences = sentences_of(doubts, planted, listed, error)
+    sentences = label_sentences(doubts, planted, listed, error)
     if record is not None:
         names = ("id", "label", "suggested_class", "expected_false", "why")
         first = zip(*(columns[name][:SHOWN] for name in names), strict=True)
@@ -74,7 +74,7 @@ def doubtful_labels(
     echo("\n".join(lines))
 
 
-def sentences_of(
+def label_sentences(
     doubts: Doubts, planted: PlantedErrors, listed: Integers, error: float
 ) -> list[str]:
     """Return what can be stated of a list, of which the last label is the least doubtful."""
