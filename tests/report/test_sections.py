@@ -26,7 +26,7 @@ from credence.report.blocks import (
 from credence.report.page_data import report_record
 from credence.report.plots import ComparisonPlot
 from credence.report.sections import lists
-from credence.report.sections.all_sections import MOST_ROWS, SECTIONS, sections_of, shortened
+from credence.report.sections.all_sections import MOST_ROWS, SECTIONS, folded_rest, sections_of
 from credence.report.sections.by_class import sentence
 from credence.report.sections.lists import marks_of
 from credence.report.sections.lookup import Lookup, more_needed
@@ -227,7 +227,7 @@ def test_a_section_opens_with_a_sentence_and_a_picture_and_folds_the_rest() -> N
     blocks = (Paragraph("first"), Paragraph("second"), long, short, aside)
     lead = Paragraph("lead", is_lead=True)
     blocks += (Heading("mine", "mine-1"), Paragraph("before"), lead, short, aside, notes, linked)
-    assert shortened(blocks) == (
+    assert folded_rest(blocks) == (
         *(Paragraph("first"), short, Folded("More tables", (Paragraph("second"), long)), aside),
         *(Heading("mine", "mine-1"), lead, notes),
         *(Folded("mine: more tables", (Paragraph("before"), short, aside)), linked),
@@ -239,15 +239,15 @@ def test_a_single_figure_stands_beside_its_words_and_a_tall_one_is_folded(small:
     one = next(row for row in rows if len(row.figures) == 1)
     pair = next(row for row in rows if len({type(figure.plot) for figure in row.figures}) == 2)
     words = Paragraph("first")
-    assert shortened((words, one)) == (Beside((words,), one),)
+    assert folded_rest((words, one)) == (Beside((words,), one),)
     alike = FigureRow(one.figures * 2)
-    assert shortened((words, alike)) == (words, alike)
-    assert shortened((words, pair)) == (words, Folded("More figures", (pair,)))
+    assert folded_rest((words, alike)) == (words, alike)
+    assert folded_rest((words, pair)) == (words, Folded("More figures", (pair,)))
     names = tuple(f"class {number}" for number in range(MOST_ROWS + 1))
     numbers = ((0.5,) * len(names),)
     plot = ComparisonPlot("share", names, ("one",), numbers, numbers, numbers)
     tall = FigureRow((replace(one.figures[0], plot=plot),))
-    assert shortened((words, tall)) == (words, Folded("More figures", (tall,)))
+    assert folded_rest((words, tall)) == (words, Folded("More figures", (tall,)))
 
 
 def test_settings_come_last_and_among_expert_parts(small: Findings) -> None:

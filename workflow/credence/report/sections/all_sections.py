@@ -60,7 +60,7 @@ def sections_of(findings: Findings) -> tuple[page.Section, ...]:
     return tuple(
         replace(
             section,
-            blocks=section.blocks if section.name in WHOLE else shortened(section.blocks),
+            blocks=section.blocks if section.name in WHOLE else folded_rest(section.blocks),
             is_expert=section.name in EXPERT,
         )
         for section in built
@@ -68,7 +68,7 @@ def sections_of(findings: Findings) -> tuple[page.Section, ...]:
     )
 
 
-def shortened(blocks: tuple[page.Block, ...]) -> tuple[page.Block, ...]:
+def folded_rest(blocks: tuple[page.Block, ...]) -> tuple[page.Block, ...]:
     """Return the first words, each part's sentence and the first picture; the rest is folded."""
     groups: list[list[page.Block]] = [[]]
     for block in blocks:
