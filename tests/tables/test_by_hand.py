@@ -39,10 +39,10 @@ def test_dotted_gives_the_path_of_a_setting_as_one_word() -> None:
 
 
 def test_shown_gives_a_value_as_a_user_writes_it() -> None:
-    assert document.shown("ten") == "'ten'"
-    assert document.shown(None) == "null"
-    assert document.shown(True) == "true"
-    assert document.shown([1, "a"]) == '[1, "a"]'
+    assert document.as_written("ten") == "'ten'"
+    assert document.as_written(None) == "null"
+    assert document.as_written(True) == "true"
+    assert document.as_written([1, "a"]) == '[1, "a"]'
 
 
 def test_residues_are_capitals_without_gaps_and_the_stop_at_the_end() -> None:

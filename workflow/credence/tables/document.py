@@ -267,11 +267,11 @@ def _what_and_remedy(validator: str, rule: Schema, value: Any) -> tuple[str, str
     if validator == "type":
         order = _order(rule)
         if _wanted(rule) == TYPE_WORDS["string"] and isinstance(value, int | float):
-            order = f'Write "{shown(value)}", in quotes.'
-        return f"{short(shown(value))} is not {_wanted(rule)}.", order
+            order = f'Write "{as_written(value)}", in quotes.'
+        return f"{short(as_written(value))} is not {_wanted(rule)}.", order
     if validator == "enum":
         remedy = nearest(str(value), list(map(str, rule["enum"])))
-        return f"{short(shown(value))} is not allowed.", remedy
+        return f"{short(as_written(value))} is not allowed.", remedy
     if validator in LIMITS:
         return f"{short(repr(value))} is out of range.", _order(rule)
     if validator == "pattern":
@@ -284,7 +284,7 @@ def _what_and_remedy(validator: str, rule: Schema, value: Any) -> tuple[str, str
     }[validator]
 
 
-def shown(value: Any) -> str:
+def as_written(value: Any) -> str:
     """Return a value as a user writes it."""
     return repr(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
