@@ -64,8 +64,8 @@ def predicted_words(events: EventsFinding) -> str | None:
 
 def _change(row: Difference) -> str:
     if math.isnan(row.lower):
-        return f"differs by {signed(row)}, with no interval"
-    return f"differs by {signed(row)[:-1]}, n = {count(row.n)})"
+        return f"differs by {with_sign(row)}, with no interval"
+    return f"differs by {with_sign(row)[:-1]}, n = {count(row.n)})"
 
 
 def _verdict(row: Difference, less: str, more: str, neither: str) -> str:
@@ -110,7 +110,7 @@ LIMITS = (
 )
 
 
-def signed(row: Difference) -> str:
+def with_sign(row: Difference) -> str:
     """Return a difference with its sign and interval."""
     return loss(row.value, row.lower, row.upper, DIGITS, "+")
 
@@ -243,7 +243,7 @@ def _one(events: EventsFinding, event: EventFinding, name: str) -> page.Folded:
         )
         figures.append(learning)
     tuned = {entry.forecaster: f"{entry.setting} {entry.value:g}" for entry in event.tuned}
-    differences = {row.method: signed(row) for row in event.differences if row.metric == "nll"}
+    differences = {row.method: with_sign(row) for row in event.differences if row.metric == "nll"}
     compared = page.table(
         f"Forecasters of {shortened(event.name)}, tuned and judged on {units(event)} "
         f"held out ({of(events.n_folds, 'part')}, n = {count(event.n)}). The tables carry "
@@ -277,8 +277,8 @@ def _ablations(event: EventFinding) -> page.TableBlock:
         event.ablations,
         page.word("left out", lambda part: GROUPS.get(part.group, part.group)),
         page.word("features", lambda part: ", ".join(part.features)),
-        page.number("change of held-out NLL", "nll", signed),
-        page.number("change of Brier score", "brier", signed),
+        page.number("change of held-out NLL", "nll", with_sign),
+        page.number("change of Brier score", "brier", with_sign),
         page.word("so", "nll", lambda row: _verdict(row, *so)),
         explained={"change of held-out NLL": "Above 0: the group helps"},
     )
