@@ -118,7 +118,7 @@ def test_methods_written_differently_have_one_file() -> None:
 
 def test_file_names_of_methods_differ_where_the_methods_do() -> None:
     names = [
-        configuration.slug(text)
+        configuration.method_file_name(text)
         for text in ("kernel", "kernel(bandwidth=mon4)", "kernel(bandwidth=0.4)")
     ]
     assert names == ["kernel", "kernel-bandwidth_mon4", "kernel-bandwidth_0.4"]

@@ -35,7 +35,7 @@ def test_flat_gives_every_setting_by_its_dotted_name_as_text() -> None:
 
 def test_slug_gives_a_methods_specification_as_a_file_name() -> None:
     assert (
-        configuration.slug("kernel(bandwidth=mon4, prior_weight=0.0)")
+        configuration.method_file_name("kernel(bandwidth=mon4, prior_weight=0.0)")
         == "kernel-bandwidth_mon4-prior_weight_0.0"
     )
 

@@ -228,7 +228,7 @@ def flat_settings(values: Mapping[str, Any], above: SettingPath = ()) -> Iterato
             yield dotted(path), json.dumps(value, ensure_ascii=False)
 
 
-def slug(method: str) -> str:
+def method_file_name(method: str) -> str:
     """Return a method's specification as a file name."""
     words = re.sub(r"[(,]\s*", "-", method).replace("=", "_").rstrip(")")
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", words)
@@ -269,7 +269,7 @@ def named_calibration(
     if not chosen:
         what = f"{release!r} is no release of {config}."
         raise refuse("--release", what, nearest(release, list(name_of.values())))
-    method = slug(settings.method)
+    method = method_file_name(settings.method)
     path = Path("results", settings.run, "releases", chosen[0], "calibrations", f"{method}.json")
     if not path.exists():
         what = f"release {release!r} was not derived yet: there is no file {path}."
