@@ -78,7 +78,7 @@ def with_reach(
     options: FitOptions,
 ) -> AdjustedCalibration:
     """Return a calibration fitted with weights, and how far, in log odds, these may move it."""
-    density = smoothed(sample.score_masses())
+    density = smoothed_masses(sample.score_masses())
     n_classes = len(density)
     down, up = (np.zeros((n_classes, N_SCORE_BINS)) for _ in range(2))
     draws = np.nan_to_num(composition.weight_draws)
@@ -102,7 +102,7 @@ def with_reach(
     return AdjustedCalibration(calibration, sample.labelled.predictions.scale, down, up)
 
 
-def smoothed(mass: Floats) -> Floats:
+def smoothed_masses(mass: Floats) -> Floats:
     """Return masses by classes and score, smoothed by a Gaussian window over the scores."""
     bins = np.arange(N_SCORE_BINS)
     square = ((bins[:, None] - bins) / (WINDOW * N_SCORE_BINS)) ** 2

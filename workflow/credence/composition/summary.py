@@ -6,7 +6,7 @@ import numpy as np
 
 from credence.calibrators.intervals import tail_levels
 from credence.calibrators.protocol import Calibration, FitOptions
-from credence.composition.adjusted import AdjustedCalibration, smoothed
+from credence.composition.adjusted import AdjustedCalibration, smoothed_masses
 from credence.composition.both_samples import CalibrationSample, UseSample
 from credence.composition.diagnostics import Diagnostics
 from credence.composition.estimate import Composition
@@ -48,11 +48,11 @@ def summarise_shift(
     use, seen, composition = corrected.use, corrected.diagnostics, corrected.composition
     sample, predictions = corrected.sample, corrected.sample.labelled.predictions
     weight = np.nan_to_num(composition.fit_weight)
-    table = expected_truth(smoothed(sample.score_masses()), use.counts, weight)
+    table = expected_truth(smoothed_masses(sample.score_masses()), use.counts, weight)
     weights = np.nan_to_num(composition.weight_draws)
     draws = np.empty((options.n_draws, *table.shape))
     for draw in range(options.n_draws):
-        density = smoothed(sample.score_masses(cluster_weights(sample.unit_key, draw)))
+        density = smoothed_masses(sample.score_masses(cluster_weights(sample.unit_key, draw)))
         drawn = weights[:, draw] if weights.shape[1] else weight
         draws[draw] = expected_truth(density, use.counts, drawn)
     own, own_draws = np.diag(table), np.diagonal(draws, axis1=1, axis2=2)
