@@ -280,7 +280,7 @@ class TemperatureVariances:
         return cls(variance, np.array(record["critical"], dtype=np.float64))
 
 
-def spread_of(
+def parameter_variances(
     fits: Sequence[tuple[Objective, Profile]],
     labelled: Labelled,
     options: FitOptions,
@@ -470,7 +470,7 @@ class TemperatureMethod:
             award[class_] = best.award
         spread = None
         if options.n_draws > 0:
-            spread = spread_of(fits, labelled, options, self.is_by_class)
+            spread = parameter_variances(fits, labelled, options, self.is_by_class)
         return TemperatureModel(temperature, award, labelled.predictions.resolution, spread)
 
 
