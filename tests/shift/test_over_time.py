@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from credence.composition.over_time import Course, alarms_of, spread_of
+from credence.composition.over_time import Course, alarms_of, sample_variance
 
 
 def course(
@@ -55,6 +55,6 @@ def test_one_class_or_no_proteins_or_nothing_known_is_no_alarm() -> None:
 def test_variances_that_are_alike_are_held_together() -> None:
     # 1 and 3 of two columns with two degrees of freedom: chance alone makes them differ so.
     angle = np.array([[-1.0, -(3.0**0.5)], [0.0, 0.0], [1.0, 3.0**0.5]])
-    held, n_free = spread_of(angle)
+    held, n_free = sample_variance(angle)
     assert n_free == 3.0
     assert held.round(9).tolist() == [round((2 + 2 * 1) / 3, 9), round((2 + 2 * 3) / 3, 9)]

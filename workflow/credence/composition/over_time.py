@@ -81,7 +81,7 @@ def _looked(
         return None
     angle = np.arcsin(np.sqrt(values))
     gap = angle[late].mean(axis=0) - angle[first].mean(axis=0)
-    spread, n_free = spread_of(angle[first])
+    spread, n_free = sample_variance(angle[first])
     # Relatives come together, and small samples are off by more.
     by_chance = [float((course.relatives / (4.0 * n[rows])).mean()) for rows in (first, late)]
     spread = np.maximum(spread, by_chance[0])
@@ -93,7 +93,7 @@ def _looked(
     return Alarm(last, of, window, float(p_value.min()), tuple(classes) if of == "mix" else ())
 
 
-def spread_of(angle: Floats) -> tuple[Floats, float]:
+def sample_variance(angle: Floats) -> tuple[Floats, float]:
     """Return the variance of each column among samples, and its degrees of freedom.
 
     Few samples show it badly, so that it is held to that of all columns as far as these are
