@@ -123,14 +123,14 @@ class Seal:
     inputs: Mapping[str, str]  # Digests of the files that the stage read
 
 
-def name_of(path: str | Path) -> str:
+def run_path(path: str | Path) -> str:
     """Return a path as seen from the folder of the run."""
     return Path(os.path.relpath(path)).as_posix()
 
 
 def seal_path(path: str | Path) -> Path | None:
     """Return where the seal of a file lies; None for files outside the folder."""
-    name = name_of(path)
+    name = run_path(path)
     return None if name.startswith("../") else FOLDER / f"{name}{ENDING}"
 
 
@@ -156,7 +156,7 @@ def examine(reads: Iterable[str], known: KnownDigests) -> dict[str, str]:
     problems: list[Problem] = []
     seen: set[tuple[str, str]] = set()
     for path in dict.fromkeys(reads):
-        name, seal = name_of(path), read_seal(path)
+        name, seal = run_path(path), read_seal(path)
         inputs[name] = known.digest(name)
         if seal is not None and seal.sha256 != inputs[name]:
             what = "it is not as it was written: its digest is another."
