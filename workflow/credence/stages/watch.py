@@ -87,7 +87,7 @@ def watch_sample(confidences: str, calibration: str, date: str, log: str, as_jso
     beside = f"; {len(others)} by others: {', '.join(names)}" if names else ""
     n_samples = plural(len(own), "sample")
     echo(f"Wrote {log}: {n_samples} by {name_of(calibration)}{beside}.")
-    for sentence in sentences_of(reasons, classes, own):
+    for sentence in alarm_texts(reasons, classes, own):
         echo(f"{log}: {sentence}")
 
 
@@ -160,7 +160,7 @@ def reasons_of(lines: pd.DataFrame, file: CalibrationFile) -> list[WatchAlarm]:
     return reasons
 
 
-def sentences_of(reasons: list[WatchAlarm], classes: list[str], lines: pd.DataFrame) -> list[str]:
+def alarm_texts(reasons: list[WatchAlarm], classes: list[str], lines: pd.DataFrame) -> list[str]:
     """Return what a reader has to know of a log."""
     wanted = f", with proteins of {', '.join(classes)}" if classes else ""
     sentences = [f"it is time to recalibrate{wanted}; credence plan chooses which to verify."]
