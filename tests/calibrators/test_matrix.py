@@ -12,7 +12,7 @@ from credence.calibrators.matrix import (
     ScalingProblem,
     clusters_by_class,
     minimise,
-    spread,
+    scatter,
     with_ones,
 )
 from credence.calibrators.protocol import FitOptions
@@ -98,7 +98,7 @@ def test_the_spread_is_that_of_leaving_each_cluster_out_in_turn(worlds, n_groups
         shift = lift @ np.linalg.solve(lift.T @ rest @ lift + np.diag(ridge), lift.T @ score)
         slow += np.outer(shift, shift)
     slow *= (n_groups - 1) / n_groups
-    shown, implied = spread(problem, matrix, inverse, cluster)
+    shown, implied = scatter(problem, matrix, inverse, cluster)
     np.testing.assert_allclose(shown, slow, rtol=0, atol=2e-3 * np.abs(slow).max())
     np.testing.assert_array_equal(implied, inverse)
 
@@ -106,8 +106,8 @@ def test_the_spread_is_that_of_leaving_each_cluster_out_in_turn(worlds, n_groups
 def test_the_spread_is_wider_with_relatives_than_with_strangers(worlds) -> None:
     problem, cluster = problem_of(worlds, Matrix(), 300)
     matrix, inverse = minimise(problem)
-    alone, _ = spread(problem, matrix, inverse, np.arange(len(cluster)))
-    blocks, _ = spread(problem, matrix, inverse, problem.true_class.astype(np.int64))
+    alone, _ = scatter(problem, matrix, inverse, np.arange(len(cluster)))
+    blocks, _ = scatter(problem, matrix, inverse, problem.true_class.astype(np.int64))
     assert np.trace(blocks) > np.trace(alone)
 
 

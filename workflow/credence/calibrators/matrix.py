@@ -147,7 +147,7 @@ class Matrix:
         problem = ScalingProblem(*of_rows, self.ridge(len(names)))
         matrix, inverse = minimise(problem)
         _, cluster = np.unique(labelled.cluster[order].astype(str), return_inverse=True)
-        covariance = spread(problem, matrix, inverse, cluster) if options.n_draws > 0 else None
+        covariance = scatter(problem, matrix, inverse, cluster) if options.n_draws > 0 else None
         chosen = score_logs.predicted_rank(labelled.predictions)[order]
         n_clusters = clusters_by_class(chosen, cluster, labelled.weight[order], len(names))
         return MatrixModel(tuple(sorted(names)), matrix, covariance, options.level, n_clusters)
@@ -242,7 +242,7 @@ def minimise(problem: ScalingProblem) -> tuple[Floats, Floats]:
     return matrix_of(point), lift @ full @ lift.T
 
 
-def spread(problem: ScalingProblem, matrix: Floats, inverse: Floats, cluster: Integers) -> Floats:
+def scatter(problem: ScalingProblem, matrix: Floats, inverse: Floats, cluster: Integers) -> Floats:
     """Return the covariances of the matrix's entries: the clusters' jackknife's, the model's."""
     p, excess = problem.residual(matrix)
     fitted = MatrixFit(problem.design, p, problem.weight, cluster, inverse)
