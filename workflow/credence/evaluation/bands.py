@@ -73,7 +73,7 @@ def judged_bands(seen: Seen) -> tuple[DistanceBand, ...]:
     return tuple(DistanceBand(*one, p=p) for one, p in zip(found, adjusted, strict=True))
 
 
-def steps_of(seen: Seen) -> Floats:
+def band_steps(seen: Seen) -> Floats:
     """Return what is added to the log odds in each band; 0 where nothing differs."""
     found = np.zeros(len(BANDS))
     for at, band in enumerate(judged_bands(seen)):
@@ -109,9 +109,9 @@ def kept_steps(seen: Seen) -> tuple[Floats, float, float]:
     after = seen.stated.copy()
     for at in range(N_FOLDS):
         here = fold == at
-        after[here] = moved(seen.stated[here], steps_of(seen.take(~here)), seen.band[here])
+        after[here] = moved(seen.stated[here], band_steps(seen.take(~here)), seen.band[here])
     before, now = loss_of(seen.is_right, seen.stated), loss_of(seen.is_right, after)
-    steps = steps_of(seen)
+    steps = band_steps(seen)
     return (steps if now <= before else np.zeros_like(steps)), before, now
 
 
