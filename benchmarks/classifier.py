@@ -28,7 +28,7 @@ from credence.draws import keys_of, uniform
 from credence.relatives.all_engines import build_engine
 from credence.relatives.pack import pack
 from credence.stages.settings import ClassifierSettings, Settings
-from credence.stages.split import thresholds_of
+from credence.stages.split import relatives_from
 from credence.stages.train import paired, read_given
 
 DATA = Path("../shared/data")
@@ -135,7 +135,7 @@ def real(folder: Path) -> None:
     paths = [str(folder / file) for file in CLASSES.values()]
     given = read_given(paths, "first_word", None, {})
     ids = given.proteins.ids
-    engine = build_engine("mmseqs", thresholds_of(Settings()), 1, None)
+    engine = build_engine("mmseqs", relatives_from(Settings()), 1, None)
     cluster = engine.cluster(given.proteins).cluster
     print(f"{len(ids)} proteins, {len(set(cluster))} clusters", flush=True)
     rows = thinned(cluster, ids)

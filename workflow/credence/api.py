@@ -549,7 +549,7 @@ def split(
     known = _with_relatives(_table(table), None, clusters)
     true_class = reading.require_labels(known.samples, known.where)
     ours = _proteins(known, proteins, match)
-    engine = build_engine(settings.clustering.engine, stage.thresholds_of(settings), threads)
+    engine = build_engine(settings.clustering.engine, stage.relatives_from(settings), threads)
     learnt = stage.read_training(None if training is None else str(training), match, ours)
     everyone = join([ours, learnt])
     cluster, made_by = everyone.ids.copy(), "none"

@@ -61,7 +61,7 @@ def cluster_proteins(
     ours = reading.read_proteins(proteins, match)
     learnt = read_training(training, match, ours)
     everything = join([ours, learnt])
-    chosen = settings.clustering.engine, thresholds_of(settings), threads, timeout
+    chosen = settings.clustering.engine, relatives_from(settings), threads, timeout
     engine: Engine = build_engine(*chosen) if clstr is None else _given(clstr, everything, match)
     is_search = isinstance(engine, GraphEngine) and isinstance(engine.finder, MmseqsFinder)
     reason = "" if is_search else "only the engine mmseqs has pieces."
@@ -141,12 +141,12 @@ def training_relatives(
 ) -> contract.RelativesTable:
     """Return the closest training relative of each protein that has one."""
     finder = engine.finder if isinstance(engine, GraphEngine) else ExactFinder(threads)
-    pairs = relatives_in(ours, learnt, finder, thresholds_of(settings), threads)
+    pairs = relatives_in(ours, learnt, finder, relatives_from(settings), threads)
     names = ours.ids[pairs.first], learnt.ids[pairs.second]
     return contract.RelativesTable(*names, pairs.identity, pairs.coverage)
 
 
-def thresholds_of(settings: Settings) -> Thresholds:
+def relatives_from(settings: Settings) -> Thresholds:
     """Return from where on two proteins are relatives."""
     chosen = settings.clustering
     return Thresholds(chosen.identity, chosen.coverage, settings.split.both_sides, chosen.chance)
@@ -256,7 +256,7 @@ def split_proteins(
         n_groups=chosen.groups,
         test_group=chosen.test_group,
         by_cluster=chosen.weigh == "clusters",
-        thresholds=thresholds_of(settings),
+        thresholds=relatives_from(settings),
         strict=chosen.strict,  # type: ignore[arg-type]
         cells=_cells(chosen.audit),
         threads=threads,

@@ -352,7 +352,7 @@ def group_of_each(
         cluster = known.cluster[reading.rows_by_id(ids, where, known.ids, clusters)]
     else:
         engine = build_engine(
-            settings.clustering.engine, splitting.thresholds_of(settings), threads, None
+            settings.clustering.engine, splitting.relatives_from(settings), threads, None
         )
         cluster = engine.cluster(given.proteins).cluster
     n_groups = settings.classifier.groups + has_test
@@ -491,7 +491,7 @@ def predict_scores(
         number = dict(zip(table.ids, numbers_of(table), strict=True))
         known = splitting.read_training(learnt, match, proteins)
         engine = build_engine(
-            settings.clustering.engine, splitting.thresholds_of(settings), threads, None
+            settings.clustering.engine, splitting.relatives_from(settings), threads, None
         )
         found = splitting.training_relatives(proteins, known, engine, settings, threads)
         # That of the closest relative among those learnt from.

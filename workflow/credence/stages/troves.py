@@ -17,7 +17,7 @@ from credence.releases.files import AttachSummary, attached_proteins, counts_by_
 from credence.stages import reading
 from credence.stages.check import read_checked
 from credence.stages.settings import Settings, Trove
-from credence.stages.split import read_training, thresholds_of
+from credence.stages.split import read_training, relatives_from
 from credence.tables.contract import Groups, read_clusters, read_groups, write_contract
 from credence.tables.digests import sha256_of
 from credence.tables.joining import concatenate
@@ -124,7 +124,7 @@ def attach_tables(
         search = attaching.TableSearch(old, _clusters([trove_clusters], new.ids, "the trove"))
     elif proteins is not None:
         finder = FINDERS[settings.clustering.engine](threads, None)
-        search = attaching.SequenceSearch(finder, thresholds_of(settings), threads)
+        search = attaching.SequenceSearch(finder, relatives_from(settings), threads)
     found = attaching.attach_trove(known, learnt, new, search, base.predictions.class_names)
     pairs = (samples_file, samples_as), (groups_file, "groups.tsv")
     summary = _write(Path(out), entry, base, groups, trove, found, pairs)
