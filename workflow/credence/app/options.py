@@ -33,7 +33,7 @@ class OrNone(click.ParamType):  # type: ignore[type-arg]
         return NONE if value == NONE else self.number.convert(value, param, ctx)
 
 
-def together(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
+def as_one(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
     """Return decorators as one, the first outermost."""
 
     def decorate(function: Command) -> Command:
@@ -46,7 +46,7 @@ def together(*decorators: Callable[[Command], Command]) -> Callable[[Command], C
 
 def settings_options(stage: str) -> Callable[[Command], Command]:
     """Return an option for each setting of a stage, and --settings for all at once."""
-    return together(
+    return as_one(
         *(_option(section, name) for section, names in USES[stage].items() for name in names),
         click.option(
             "--settings",
@@ -229,14 +229,14 @@ def _options_with(**facts: Any) -> Callable[..., Callable[[Command], Command]]:
         word = "--" + name.replace("_", "-")
         return click.option(word, name, help=text, callback=callback, **facts)
 
-    return lambda **texts: together(*starmap(option, texts.items()))
+    return lambda **texts: as_one(*starmap(option, texts.items()))
 
 
 file_options = _options_with()
 required_options = _options_with(required=True)
 repeated_options = _options_with(multiple=True)
 flag_options = _options_with(is_flag=True)
-table_options = together(
+table_options = as_one(
     click.option("--format", "format_", help="Format of the table; see: credence check TABLE."),
     click.option(
         "--spec",
@@ -262,10 +262,10 @@ group_options = file_options(
     groups="Table of groups and roles; only `calibration` is used.",
     clusters="Table of clusters; else those of --groups.",
 )
-labelled_options = together(tables_argument, table_options, group_options)
+labelled_options = as_one(tables_argument, table_options, group_options)
 labels_option = file_options(labels="Table of true classes: id and true_class.")
 threads_option = click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
-pieces_options = together(
+pieces_options = as_one(
     click.option(
         "--pieces",
         metavar="FOLDER",
