@@ -17,7 +17,7 @@ from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.calibrators.score_logs import log_scores
 from credence.composition.adjusted import shifted, with_reach
-from credence.composition.both_samples import calibration_sample, together, use_sample
+from credence.composition.both_samples import both_parts, calibration_sample, use_sample
 from credence.composition.diagnostics import diagnose
 from credence.composition.estimate import compression_error, estimate_composition, estimator_input
 from credence.composition.estimators import BY_NAME
@@ -65,7 +65,7 @@ def one_use_set(n_rows: int) -> None:
         start = time.process_time()
         first = part if first is None else first
         summed = use_sample(part, sample.model)
-        use = summed if use is None else together(use, summed)
+        use = summed if use is None else both_parts(use, summed)
         reading += time.process_time() - start
     start = time.process_time()
     estimator = BY_NAME["em_matched"]

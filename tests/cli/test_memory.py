@@ -90,7 +90,7 @@ def small_pieces(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "BLOCK_BYTES", 20_000)
     both = shift.both_samples
     monkeypatch.setattr(both, "use_sample", partial(both.use_sample, most_rows=500))
-    monkeypatch.setattr(both, "together", partial(both.together, most_rows=500))
+    monkeypatch.setattr(both, "both_parts", partial(both.both_parts, most_rows=500))
 
 
 def bytes_a_row(work: Callable[[int], object]) -> float:

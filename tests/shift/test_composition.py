@@ -12,7 +12,7 @@ from credence.calibrators.all_methods import read_calibration
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import Calibration, FitOptions
 from credence.composition.adjusted import AdjustedCalibration, shifted
-from credence.composition.both_samples import calibration_sample, together, use_sample
+from credence.composition.both_samples import both_parts, calibration_sample, use_sample
 from credence.composition.diagnostics import diagnose
 from credence.composition.estimate import (
     Composition,
@@ -94,7 +94,7 @@ def test_relatives_and_the_order_of_rows_do_not_matter() -> None:
     rows = np.random.default_rng(1).permutation(use.n_samples)
     parts = [use.predictions.take(rows[:700]), use.predictions.take(rows[700:])]
     moved = estimator_input(
-        sample, together(use_sample(parts[0], sample.model), use_sample(parts[1], sample.model))
+        sample, both_parts(use_sample(parts[0], sample.model), use_sample(parts[1], sample.model))
     )
     again = BY_NAME["em_matched"].estimate
     assert again is not None

@@ -17,8 +17,8 @@ from credence.calibrators.protocol import FitOptions, Law, Method, Need
 from credence.composition.adjusted import shifted
 from credence.composition.both_samples import (
     CalibrationSample,
+    both_parts,
     calibration_sample,
-    together,
     use_sample,
 )
 from credence.composition.diagnostics import diagnose
@@ -371,7 +371,7 @@ def test_genomes_in_pieces_are_genomes_in_one(entry: Any) -> None:
         use_sample(use.predictions.take(rows), sample.model, genome=genome[rows])
         for rows in (np.arange(120) < cut, np.arange(120) >= cut)
     ]
-    pieces = estimate_composition(sample, together(*parts), entry, FEW)
+    pieces = estimate_composition(sample, both_parts(*parts), entry, FEW)
     whole = compositions(own, use, entry, genome=genome)
     np.testing.assert_allclose(pieces.lower, whole.lower, rtol=0, atol=1e-9)
     np.testing.assert_allclose(pieces.draws, whole.draws, rtol=0, atol=1e-9)

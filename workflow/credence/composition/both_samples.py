@@ -301,7 +301,7 @@ def use_sample(
     return UseSample(predictions.n_samples, counts, total, cells, class_key, genomes)
 
 
-def together(first: UseSample, second: UseSample, most_rows: int = MOST_ROWS) -> UseSample:
+def both_parts(first: UseSample, second: UseSample, most_rows: int = MOST_ROWS) -> UseSample:
     """Return both parts of a use-set as one."""
     cells = None
     if first.cells is not None and second.cells is not None:

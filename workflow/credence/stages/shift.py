@@ -163,7 +163,7 @@ def _summed(
         genome = None if samples.genome is None else keys_of(samples.genome)
         return both_samples.use_sample(samples.predictions, sample.model, genome=genome)
 
-    use = reduce(both_samples.together, starmap(summed, chain([head], rest)))
+    use = reduce(both_samples.both_parts, starmap(summed, chain([head], rest)))
     return estimator, sample, use, estimate.compression_error(sample, first, use, estimator)
 
 
