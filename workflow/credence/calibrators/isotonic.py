@@ -45,7 +45,7 @@ def dispersion(sample: ClassSample, fitted: Floats) -> float:
         residual / (1.0 - np.minimum(share_of_block(code, block, sample.weight), MOST_OWN))
         for code in (sample.cluster, twin)
     )
-    families = [within(sample.cluster, (block + odd) // 2) for odd in (0, 1)]
+    families = [cluster_parts(sample.cluster, (block + odd) // 2) for odd in (0, 1)]
     sums = [(np.bincount(family, weights=lifted) ** 2).sum() for family in families]
     together = float(np.mean(sums))
     alone = float((np.bincount(twin, weights=alike) ** 2).sum())
@@ -61,7 +61,7 @@ def dispersion(sample: ClassSample, fitted: Floats) -> float:
 
 def share_of_block(cluster: Integers, block: Integers, weight: Floats) -> Floats:
     """Return which part of each row's block is of the row's cluster, by weight."""
-    family = within(cluster, block)
+    family = cluster_parts(cluster, block)
     own = np.bincount(family, weights=weight)[family]
     return np.asarray(own / np.bincount(block, weights=weight)[block])
 
@@ -83,7 +83,7 @@ def pooled(weight: Floats, weight_correct: Floats) -> tuple[Floats, Integers]:
     return np.stack([np.clip(fit.x[starts], 0.0, 1.0), *sums]), np.asarray(fit.blocks, np.int64)
 
 
-def within(cluster: Integers, block: Integers) -> Integers:
+def cluster_parts(cluster: Integers, block: Integers) -> Integers:
     """Return a code for each cluster's part of each block."""
     _, family = np.unique(cluster * (block.max() + 1) + block, return_inverse=True)
     return np.asarray(family, dtype=np.int64)
