@@ -620,7 +620,7 @@ def rows_of_part(n_rows: int, number: int, n_parts: int) -> tuple[int, int]:
     return n_rows * (number - 1) // n_parts, n_rows * number // n_parts
 
 
-def within(
+def numbered_chunks(
     chunks: Iterator[source.Chunk], rows: RowRange | None
 ) -> Iterator[tuple[int, source.Chunk]]:
     """Yield chunks with the number of their first row, from 1; of a range, only its rows."""
@@ -775,7 +775,7 @@ class Scan:
         return step
 
     def _rows(self, n_rows: int, problems: ProblemList) -> Iterator[TableRows]:
-        for first_row, chunk in within(self.table.chunks(n_rows, problems), self.rows):
+        for first_row, chunk in numbered_chunks(self.table.chunks(n_rows, problems), self.rows):
             yield read_rows(chunk, first_row, self.layout, self.format, self.scale)
 
     def checked(self, n_rows: int, remembers: Remembers = Remembers.ALL) -> Iterator[Part]:
