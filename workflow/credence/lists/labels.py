@@ -51,13 +51,13 @@ def class_chances(labelled: Labelled) -> Floats:
     own = np.nan_to_num(confidence, nan=crossfit.NOTHING_KNOWN)
     predicted = predictions.predicted_class
     for is_out in crossfit.left_out(fold):
-        share = confusion_of(labelled.take(~is_out))[:, predicted[is_out]].T
+        share = confusion_counts(labelled.take(~is_out))[:, predicted[is_out]].T
         chance[is_out] = (1.0 - own[is_out, None]) * share / share.sum(axis=1, keepdims=True)
     chance[np.arange(len(own)), predicted] = own
     return chance
 
 
-def confusion_of(labelled: Labelled) -> Floats:
+def confusion_counts(labelled: Labelled) -> Floats:
     """Return how often each class, in rows, is predicted as each other one, plus one."""
     n_classes = labelled.predictions.n_classes
     found = np.ones((n_classes, n_classes))
@@ -112,7 +112,7 @@ def with_wrong_labels(
     `in_families` of them are families of two and more that have one wrong label.
     """
     label = labelled.true_class.copy()
-    confusion = confusion_of(labelled)
+    confusion = confusion_counts(labelled)
     confusion[:, np.bincount(label, minlength=len(confusion)) == 0] = 0.0  # labels of the table
     confusion /= confusion.sum(axis=1, keepdims=True)
     family, key = encode_clusters(labelled.cluster)
