@@ -8,7 +8,7 @@ from scipy.stats import beta
 
 from credence.calibrators.classwise import ClassCurve, ConstantCurve, confidence_by_class
 from credence.calibrators.intervals import (
-    band_of,
+    curve_band,
     expanded_quantiles,
     guard_draws,
     guarded,
@@ -138,7 +138,7 @@ def test_ends_are_opened_by_what_is_near_by_hand() -> None:
 def test_a_band_contains_its_curve_and_its_lower_end_is_not_its_upper_one() -> None:
     knots, n_near = np.array([1.0, 2.0]), np.array([1e9, 1e9])
     values = np.stack([np.linspace(0.2, 0.4, 101), np.linspace(0.5, 0.6, 101)])
-    band = band_of(knots, values, n_near, np.array([0.3, 0.9]), FitOptions(level=0.8))
+    band = curve_band(knots, values, n_near, np.array([0.3, 0.9]), FitOptions(level=0.8))
     # A tenth of the draws on each side; at the second knot the curve is above all draws.
     np.testing.assert_allclose(band.lower, [0.22, 0.51], atol=1e-6)
     np.testing.assert_allclose(band.upper, [0.38, 0.9], atol=1e-6)

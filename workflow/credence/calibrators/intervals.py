@@ -105,7 +105,7 @@ def opened(low: Floats, high: Floats, values: Floats, n_near: Floats) -> tuple[F
     return np.where(few_right, 0.0, low), np.where(few_wrong, 1.0, high)
 
 
-def band_of(
+def curve_band(
     knots: Floats, values: Floats, n_near: Floats, centre: Floats, options: FitOptions
 ) -> Band:
     """Return the quantiles of guarded draws as a band that contains the curve."""

@@ -14,7 +14,7 @@ from scipy import sparse
 from scipy.special import expit
 
 from credence.calibrators.classwise import curve_method
-from credence.calibrators.intervals import band_of, knots_of
+from credence.calibrators.intervals import curve_band, knots_of
 from credence.calibrators.masses import (
     HALF,
     Masses,
@@ -551,7 +551,7 @@ class Kernel:
         values = debiased_values(knots, draws, bandwidth)
         width = curve.bandwidth if np.isfinite(curve.bandwidth) else GREATEST * sample.scale
         n_near = clusters.effective_number(gaussian_window(knots, places.score, width))
-        smooth = band_of(knots, values, n_near, centre, options)
+        smooth = curve_band(knots, values, n_near, centre, options)
         total = clusters.total
         rank = (np.cumsum(total) - HALF * total) / total.sum()  # mid-ranks, from 0 to 1
         at = np.interp(knots, places.score, rank)
@@ -559,7 +559,7 @@ class Kernel:
         width = n_clusters**RANK_POWER
         values = rank_lines(at, rank, draws, width)
         n_near = clusters.effective_number(gaussian_window(at, rank, width))
-        steep = band_of(knots, values, n_near, centre, options)
+        steep = curve_band(knots, values, n_near, centre, options)
         lower = np.minimum(smooth.lower, steep.lower)
         return Band(knots, lower, np.maximum(smooth.upper, steep.upper))
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from credence.calibrators import classwise
-from credence.calibrators.intervals import band_of, knots_of, share_interval
+from credence.calibrators.intervals import curve_band, knots_of, share_interval
 from credence.calibrators.masses import (
     HALF,
     Masses,
@@ -166,7 +166,7 @@ class Histogram:
         at = np.repeat(np.arange(n_bins), 2)[1:-1]
         if n_bins == 1:
             knots, at = np.zeros(1), np.zeros(1, dtype=np.int64)
-        return band_of(knots, values[at], n_near[at], curve.share[at], options)
+        return curve_band(knots, values[at], n_near[at], curve.share[at], options)
 
 
 def equal_weight_edges(score: Floats, weight: Floats, n_bins: int) -> Floats:
@@ -260,7 +260,7 @@ class Cumulative:
         place = np.arange(len(places.lowest))
         window = (place >= starts[:, None]) & (place < stops[:, None])
         n_near = cluster_masses(sample, places).effective_number(window.astype(np.float64))
-        return band_of(knots, values, n_near, curve.value(knots), options)
+        return curve_band(knots, values, n_near, curve.value(knots), options)
 
     def draw_cutoffs(self, draws: Masses) -> Integers:
         """Return the first place above the cutoff in each draw; 0 for no cutoff."""
