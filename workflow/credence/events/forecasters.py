@@ -239,7 +239,7 @@ def design_of(scaling: Scaling, features: Floats) -> Floats:
     return np.column_stack([np.ones(len(features)), scaling.apply(features)])
 
 
-def fit_logistic(examples: Examples, strength: float) -> LogisticForecast:
+def ridge_logistic(examples: Examples, strength: float) -> LogisticForecast:
     """Return the regression with a ridge of this strength."""
     scaling = scaling_of(examples)
     design = design_of(scaling, examples.features)
@@ -346,7 +346,7 @@ FORECASTERS = (
         summary="Logistic regression on all features, with a ridge.",
         reference="Platt 1999, Advances in Large Margin Classifiers, 61–74; "
         "Salamon et al. 2023, Eq. 10, doi 10.3390/make5030043",
-        fit=fit_logistic,
+        fit=ridge_logistic,
         kind=LogisticForecast,
         candidates=STRENGTHS,
         default=10.0,
