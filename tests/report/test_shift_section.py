@@ -21,7 +21,7 @@ from credence.report.blocks import (
 from credence.report.html import render
 from credence.report.page_data import report_record
 from credence.report.plots import ComparisonPlot
-from credence.report.sections.shift import data_of, fit, mix_sentences, section
+from credence.report.sections.shift import data_of, mix_fit, mix_sentences, section
 from shift_findings import NAMES, NAN, shift_class, shift_finding
 
 
@@ -116,7 +116,7 @@ def test_a_test_that_finds_nothing_never_stands_without_its_power(
     p_label_shift: float, sameness: Sameness | None, stated_there: str
 ) -> None:
     found = shift_finding(p_label_shift=p_label_shift, sameness=sameness)
-    assert fit(found) == stated_there
+    assert mix_fit(found) == stated_there
 
 
 @pytest.mark.parametrize(("sameness", "n"), [(SAME, 3), (None, 2)])

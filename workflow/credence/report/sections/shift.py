@@ -154,7 +154,7 @@ def _blocks(findings: Findings, found: ShiftFinding, name: str) -> tuple[page.Bl
     return page.flat(
         page.Heading(found.name, f"shift-{name}"),
         page.lead(mix_sentences(found)),
-        fit(found),
+        mix_fit(found),
         notices and page.NoticeList(tuple(notices)),
         figure,
         page.Folded(numbers_of, (_table(findings, found), page.Definitions(tuple(entries)))),
@@ -205,7 +205,7 @@ def _differing(found: ShiftFinding, is_known: bool) -> list[ShiftClass]:
     return sorted(differing, key=lambda one: -abs(one.share - one.calibration_share))
 
 
-def fit(found: ShiftFinding) -> str:
+def mix_fit(found: ShiftFinding) -> str:
     """Return whether a mix of the classes explains the scores of a set, in a sentence or two."""
     if math.isnan(found.p_label_shift):
         return ""
