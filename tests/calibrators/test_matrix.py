@@ -11,7 +11,7 @@ from credence.calibrators.matrix import (
     Matrix,
     ScalingProblem,
     clusters_by_class,
-    minimise,
+    least_matrix,
     scatter,
     with_ones,
 )
@@ -42,7 +42,7 @@ def test_newton_agrees_with_a_slow_search(worlds) -> None:
 
     start = np.append(np.zeros(base.size), 1.0)
     slow = optimize.minimize(loss, start, method="BFGS", options={"gtol": 1e-6})
-    matrix, _ = minimise(problem)
+    matrix, _ = least_matrix(problem)
     expected = slow.x[:-1].reshape(shape) + slow.x[-1] * base
     np.testing.assert_allclose(matrix, expected, rtol=0, atol=1e-4)
 
@@ -50,7 +50,7 @@ def test_newton_agrees_with_a_slow_search(worlds) -> None:
 def test_strong_ridges_leave_temperature_scaling(worlds) -> None:
     strong = 1e9
     problem, _ = problem_of(worlds, Matrix(strong, strong, strong))
-    matrix, _ = minimise(problem)
+    matrix, _ = least_matrix(problem)
     rows = np.arange(len(problem.true_class))
 
     def loss(inverse_temperature: float) -> float:
@@ -83,7 +83,7 @@ def test_the_curvature_is_that_of_finite_differences(worlds) -> None:
 def test_the_spread_is_that_of_leaving_each_cluster_out_in_turn(worlds, n_groups: int) -> None:
     problem, cluster = problem_of(worlds, Matrix(), 300)
     cluster = cluster % n_groups  # four heavy clusters, or many light ones
-    matrix, inverse = minimise(problem)
+    matrix, inverse = least_matrix(problem)
     p, excess = problem.residual(matrix)
     base = problem.base().ravel()
     lift = np.hstack([np.eye(base.size), base[:, None]])
@@ -105,7 +105,7 @@ def test_the_spread_is_that_of_leaving_each_cluster_out_in_turn(worlds, n_groups
 
 def test_the_spread_is_wider_with_relatives_than_with_strangers(worlds) -> None:
     problem, cluster = problem_of(worlds, Matrix(), 300)
-    matrix, inverse = minimise(problem)
+    matrix, inverse = least_matrix(problem)
     alone, _ = scatter(problem, matrix, inverse, np.arange(len(cluster)))
     blocks, _ = scatter(problem, matrix, inverse, problem.true_class.astype(np.int64))
     assert np.trace(blocks) > np.trace(alone)

@@ -145,7 +145,7 @@ class Matrix:
         order = score_logs.canonical_order(np.column_stack([logs, true_class]), labelled)
         of_rows = (with_ones(logs[order]), true_class[order], labelled.weight[order])
         problem = ScalingProblem(*of_rows, self.ridge(len(names)))
-        matrix, inverse = minimise(problem)
+        matrix, inverse = least_matrix(problem)
         _, cluster = np.unique(labelled.cluster[order].astype(str), return_inverse=True)
         covariance = scatter(problem, matrix, inverse, cluster) if options.n_draws > 0 else None
         chosen = score_logs.predicted_rank(labelled.predictions)[order]
@@ -211,7 +211,7 @@ def log_probabilities(design: Floats, matrix: Floats) -> Floats:
     return np.asarray(special.log_softmax(np.einsum("ij,kj->ik", design, matrix), axis=1))
 
 
-def minimise(problem: ScalingProblem) -> tuple[Floats, Floats]:
+def least_matrix(problem: ScalingProblem) -> tuple[Floats, Floats]:
     """Return the matrix at the minimum and its inverse curvature, the temperature free."""
     base = problem.base().ravel()
     ridge = problem.ridge.ravel()

@@ -11,7 +11,7 @@ from typing import Annotated
 import numpy as np
 from scipy import sparse, special
 
-from credence.calibrators.matrix import ScalingProblem, log_probabilities, minimise, with_ones
+from credence.calibrators.matrix import ScalingProblem, least_matrix, log_probabilities, with_ones
 from credence.calibrators.score_logs import log_scores
 from credence.predictions import Floats, Integers, Predictions
 from credence.records import Stored
@@ -129,7 +129,7 @@ def fit_mapped(
     # Rows hold on to the unit matrix where families are few.
     strength = RIDGE * (1.0 + RIDGE_FEW / np.maximum(class_number, 0.5))
     ridge = np.repeat(strength[:, None], len(class_number) + 1, axis=1)
-    matrix = minimise(ScalingProblem(design, true_class, evidence, ridge))[0]
+    matrix = least_matrix(ScalingProblem(design, true_class, evidence, ridge))[0]
     found = fit_bias_corrected(through(matrix, logs), true_class, weight, len(class_number))
     return replace(found, matrix=matrix)
 
