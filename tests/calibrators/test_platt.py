@@ -13,8 +13,8 @@ from credence.calibrators.logit_curve import (
     Line,
     LogitCurve,
     Platt,
+    by_score,
     firth,
-    merged,
     weighted_quantiles,
 )
 from credence.calibrators.protocol import ClassSample, FitOptions
@@ -176,7 +176,7 @@ def test_the_band_is_the_textbooks_delta_method() -> None:
 
 
 def test_equal_scores_are_merged_with_their_weights() -> None:
-    score, weight, right = merged(sample_of([3, 3, 5], [1, 0, 1], np.array([1.0, 2.0, 4.0])))
+    score, weight, right = by_score(sample_of([3, 3, 5], [1, 0, 1], np.array([1.0, 2.0, 4.0])))
     assert score.tolist() == [3, 5] and weight.tolist() == [3, 4] and right.tolist() == [1, 4]
 
 

@@ -15,7 +15,7 @@ from credence.calibrators.isotonic import (
     package_bounds,
     weighted_bounds,
 )
-from credence.calibrators.logit_curve import merged
+from credence.calibrators.logit_curve import by_score
 from credence.calibrators.protocol import ClassSample, FitOptions
 from credence.predictions import Floats
 from credence.records import from_record, to_record
@@ -59,7 +59,7 @@ def test_two_scores_are_bracketed_as_by_hand() -> None:
 @given(seed=st.integers(0, 10_000))
 def test_the_package_and_the_weighted_twin_agree_where_rows_weigh_1(seed: int) -> None:
     sample = drawn(seed, 40)
-    _, weight, weight_correct = merged(sample)
+    _, weight, weight_correct = by_score(sample)
     ours = weighted_bounds(weight, weight_correct)
     theirs = package_bounds(sample.score, sample.is_correct)
     np.testing.assert_allclose(ours[0][1:], theirs[0][1:], atol=1e-12)

@@ -8,7 +8,7 @@ from scipy import special
 from scipy.optimize import isotonic_regression
 
 from credence.calibrators.classwise import curve_method
-from credence.calibrators.logit_curve import band_knots, merged
+from credence.calibrators.logit_curve import band_knots, by_score
 from credence.calibrators.newton import critical_value, twins_of
 from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Law, range_note
 from credence.draws import effective_clusters
@@ -91,7 +91,7 @@ def cluster_parts(cluster: Integers, block: Integers) -> Integers:
 
 def likelihood_ratio_band(sample: ClassSample, options: FitOptions) -> Band:
     """Return the pointwise interval of the isotonic curve on knots."""
-    score, weight, weight_correct = merged(sample)
+    score, weight, weight_correct = by_score(sample)
     blocks, bounds = pooled(weight, weight_correct)
     greatest = float(log_fit(blocks, blocks[0]))
     fitted = np.repeat(blocks[0], np.diff(bounds))
@@ -182,7 +182,7 @@ class Isotonic:
 
     def fit_curve(self, sample: ClassSample) -> Polyline:
         """Return the isotonic curve of one class."""
-        score, weight, weight_correct = merged(sample)
+        score, weight, weight_correct = by_score(sample)
         fitted = isotonic_regression(weight_correct / weight, weights=weight).x
         confidence = np.clip(fitted, 0.0, 1.0)
         # Inside a block nothing bends.
@@ -242,7 +242,7 @@ class VennAbers:
 
     def fit_curve(self, sample: ClassSample) -> Bracket:
         """Return the two step functions of one class."""
-        score, weight, weight_correct = merged(sample)
+        score, weight, weight_correct = by_score(sample)
         if np.all(sample.weight == 1.0):
             bounds = package_bounds(sample.score, sample.is_correct)
         else:

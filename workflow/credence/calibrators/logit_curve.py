@@ -52,7 +52,7 @@ class LogitCurve:
         return range_note(score, self.low, self.high)
 
 
-def merged(sample: ClassSample) -> tuple[Floats, Floats, Floats]:
+def by_score(sample: ClassSample) -> tuple[Floats, Floats, Floats]:
     """Return distinct scores with their weight and the weight that is right."""
     score, place = np.unique(sample.score, return_inverse=True)
     weight = np.asarray(np.bincount(place, weights=sample.weight), dtype=np.float64)
@@ -126,7 +126,7 @@ def standard(columns: Floats, weight: Floats) -> tuple[Integers, Floats, Floats]
 def band_knots(sample: ClassSample) -> Floats:
     """Return knots over the range of scores, even ones and quantiles."""
     even = np.linspace(sample.score.min(), sample.score.max(), N_EVEN_KNOTS)
-    score, weight, _ = merged(sample)
+    score, weight, _ = by_score(sample)
     levels = (np.arange(N_QUANTILE_KNOTS) + 0.5) / N_QUANTILE_KNOTS
     return np.union1d(even, weighted_quantiles(score, weight, levels))
 
@@ -151,7 +151,7 @@ class LogitMethod(ABC):
     def fit_curve(self, sample: ClassSample) -> LogitCurve:
         """Return the curve of one class."""
         basis = self.basis_of(sample)
-        score, weight, weight_correct = merged(sample)
+        score, weight, weight_correct = by_score(sample)
         coefficients = self.coefficients_of(basis.columns(score), weight, weight_correct)
         return LogitCurve(basis, coefficients, float(score[0]), float(score[-1]))
 
@@ -327,7 +327,7 @@ class Spline(LogitMethod):
 
     def basis_of(self, sample: ClassSample) -> NaturalSpline:
         """Return the spline's columns, with knots where the scores are."""
-        score, weight, _ = merged(sample)
+        score, weight, _ = by_score(sample)
         levels = np.linspace(OUTER_SHARE, 1.0 - OUTER_SHARE, self.n_knots)
         knots = np.unique(weighted_quantiles(score, weight, levels)) / sample.scale
         return NaturalSpline(sample.scale, tuple(knots.tolist()))
