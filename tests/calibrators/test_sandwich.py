@@ -13,7 +13,7 @@ from credence.calibrators.newton import (
     covariances,
     critical_value,
     inverse,
-    summed,
+    sums_by_code,
     twins_of,
     variance_clusters,
 )
@@ -79,7 +79,7 @@ def test_twins_of_a_cluster_share_class_and_score() -> None:
 
 def test_rows_are_added_up_by_code_before_they_are_squared() -> None:
     gradient = sparse.csr_array(np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]]))
-    gram = summed(gradient, np.array([1.0, 1.0, -1.0]), np.array([0, 0, 1]))
+    gram = sums_by_code(gradient, np.array([1.0, 1.0, -1.0]), np.array([0, 0, 1]))
     # rows (1, 2) and (-3, 0)
     np.testing.assert_array_equal(gram, [[1 + 9, 2], [2, 4]])
 

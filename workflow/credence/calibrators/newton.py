@@ -189,7 +189,7 @@ def adder_of(code: Integers, factor: Floats) -> sparse.csr_array:
     return sparse.csr_array((factor, (code, np.arange(len(code)))), shape=shape)
 
 
-def summed(gradient: sparse.csr_array, factor: Floats, code: Integers) -> Floats:
+def sums_by_code(gradient: sparse.csr_array, factor: Floats, code: Integers) -> Floats:
     """Return Gram matrix of the rows, each times its factor, summed by code."""
     sums = adder_of(code, factor) @ gradient
     return np.asarray((sums.T @ sums).toarray())
@@ -216,11 +216,11 @@ def covariances(terms: Terms, curvature: Floats, expected: Floats) -> Floats | N
         return None
     n_clusters = len(np.unique(terms.cluster))
     if among_expected is None:
-        robust = summed(terms.gradient, terms.first, terms.cluster)
+        robust = sums_by_code(terms.gradient, terms.first, terms.cluster)
         robust = robust * (n_clusters / max(n_clusters - 1, 1))
     else:
         robust = expected @ jackknifed(moves(terms, among_expected), n_clusters) @ expected
-    implied = summed(terms.gradient, terms.implied, terms.twin)
+    implied = sums_by_code(terms.gradient, terms.implied, terms.twin)
     return np.stack([inverted @ robust @ inverted, inverted @ implied @ inverted])
 
 
