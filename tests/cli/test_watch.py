@@ -70,6 +70,31 @@ def test_the_same_sample_again_is_the_same_line_and_another_date_is_refused(
     assert Path("watch.tsv").read_bytes() == before
 
 
+def test_a_table_annotated_again_in_its_place_is_the_same_line(annotated: Path) -> None:
+    for seed in (1, 2):
+        assert watch(sampled("part.tsv", seed), "2026-01-05") == 0
+    assert len(pd.read_csv("watch.tsv", sep="\t")) == 1
+    assert watch("part.tsv", "2026-01-05") == 0
+    assert len(pd.read_csv("watch.tsv", sep="\t")) == 1
+
+
+def test_what_its_rows_state_of_the_whole_table_is_repeated(
+    annotated: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    unlike = NOTE_TEXTS[Note.CHANGED]
+    assert watch(sampled("part.tsv", 1, note=unlike), "2026-01-05") == 0
+    assert f"part.tsv: 30 of 30 rows have the note: {unlike}.\n" in capsys.readouterr().err
+
+
+def test_confidences_that_the_calibration_does_not_give_are_refused(
+    annotated: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    same = {"lower": "0.1", "confidence": "0.123", "upper": "0.2"}
+    assert watch(sampled("part.tsv", 1, **same), "2026-01-05") == 2
+    assert "0.123 is the confidence of" in capsys.readouterr().err
+    assert not Path("watch.tsv").exists()
+
+
 def test_another_mix_and_what_is_flagged_are_alarms_with_their_class(
     annotated: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

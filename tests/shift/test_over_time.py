@@ -37,6 +37,13 @@ def test_a_class_that_takes_a_third_is_named_and_others_are_not() -> None:
     assert {alarm.classes for alarm in found} == {(2,)}
 
 
+def test_samples_of_an_alarm_are_not_what_is_usual() -> None:
+    counts = quiet(14, 1)
+    counts[5:, 2] += 150
+    found = alarms_of(course(counts))
+    assert [alarm.sample for alarm in found if alarm.sample > 6] == [*range(7, 14)]
+
+
 def test_scores_alarm_at_once_or_together_and_only_with_an_effect() -> None:
     counts = quiet(4, 2)
     (at_once, *_) = alarms_of(course(counts, p=[0.5, 1e-6, 0.5, 0.5], effect=0.05))

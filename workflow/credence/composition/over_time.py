@@ -49,19 +49,22 @@ def alarms_of(course: Course) -> list[Alarm]:
     n = course.counts.sum(axis=1)
     share = course.counts / np.maximum(n, 1.0)[:, None]
     flagged = course.flagged[:, None]
+    since: dict[str, int] = {}  # The first sample that an alarm is about, which is not usual
     for last in range(len(n)):
         level = LEVEL / QUESTIONS / ((last + 1) * (last + 2))  # which adds up to a third
         for of, values in (("scores", share[:, :0]), ("mix", share), ("flagged", flagged)):
-            looks = (_looked(course, of, values, n, last, window) for window in WINDOWS)
+            usual = since.get(of, last)
+            looks = (_looked(course, of, values, n, last, window, usual) for window in WINDOWS)
             tried = [alarm for alarm in looks if alarm is not None]
             best = min(tried, key=lambda alarm: alarm.p_value, default=None)
             if best is not None and len(WINDOWS) * best.p_value <= level:
                 found.append(best)
+                since.setdefault(of, last - best.window + 1)
     return found
 
 
 def _looked(
-    course: Course, of: str, values: Floats, n: Floats, last: int, window: int
+    course: Course, of: str, values: Floats, n: Floats, last: int, window: int, usual: int
 ) -> Alarm | None:
     """Return what the last samples show, surely or not; None where it is too little to matter."""
     if of == "scores":
@@ -71,7 +74,8 @@ def _looked(
         fisher = -2.0 * np.log(np.maximum(course.p_value[rows], 1e-300)).sum()
         return Alarm(last, of, window, float(special.chdtrc(2 * window, fisher)))
     known = np.flatnonzero(~np.isnan(values[: last + 1]).any(axis=1) & (n[: last + 1] > 0))
-    first, late = known[:-window][:USUAL], known[-window:]
+    first, late = known[:-window], known[-window:]
+    first = first[first < usual][:USUAL]
     if len(first) < FEWEST or late[-1] != last:
         return None
     moved = values[late].mean(axis=0) - values[first].mean(axis=0)

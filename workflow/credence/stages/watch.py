@@ -15,7 +15,7 @@ from credence.predictions import Predictions
 from credence.problems import ProblemList, plural, refuse
 from credence.progress import echo
 from credence.records import json_text
-from credence.stages.lists import NO_HELD_OUT, Ranking, table_and_counts
+from credence.stages.lists import NO_HELD_OUT, Ranking, require_made_by, table_and_counts
 from credence.stages.reading import require_other
 from credence.tables import contract
 from credence.tables.digests import sha256_of
@@ -32,7 +32,7 @@ COLUMNS = (
     *(replace(contract.SHARE, name=name) for name in ("certain", "flagged", "p", "effect")),
     *(contract.Column(name, may_be_empty=True) for name in ("flagged_most", "unlike_most")),
 )
-NOVEL = NOTE_TEXTS[Note.NOVEL]
+NOVEL, UNLIKE = NOTE_TEXTS[Note.NOVEL], NOTE_TEXTS[Note.CHANGED]
 SINCE = {
     "scores": "the scores are unlike those in calibration, whatever the mix of classes "
     "(another version of the tool, or other proteins)",
@@ -69,7 +69,8 @@ def watch_sample(confidences: str, calibration: str, date: str, log: str, as_jso
             if len(other := known.date[same & (known.date != date)]):
                 what = f"in {log} this table has the date {other.iloc[0]!r}, not {date!r}."
                 raise refuse("--date", what, "Give that date, or remove that line first.")
-            known = known[~same]
+            again = (known.table == confidences) & (known.calibration_sha256 == digest)
+            known = known[~(same | (again & (known.date == date)))]
         line = (date, confidences, own_digest, name_of(calibration), digest, *numbers.values())
         names = [column.name for column in COLUMNS]
         new = pd.DataFrame([dict(zip([*names, *list(numbers)[7:]], line, strict=True))])
@@ -109,14 +110,18 @@ def _numbers(confidences: str, calibration: str, file: CalibrationFile) -> dict[
         raise refuse(calibration, *NO_HELD_OUT)
     path, names = Path(confidences), file.class_names
     ranking = Ranking(file.held_out, names, file.method_spec, contract.is_corrected(path))
-    table, _ = table_and_counts(path, ranking)
+    table, counts = table_and_counts(path, ranking)
+    if counts.any():
+        require_made_by(table, file, calibration)
     look = None if file.sketch is None else SketchCounts(file.sketch, names)
-    n = n_certain = 0
+    n = n_certain = n_unlike = 0
     count, flagged = np.zeros(len(names)), np.zeros(len(names))
     for piece, code, _ in table.pieces():
         n += len(code)
         n_certain += piece["use"].to_pylist().count(USES[0])
-        is_novel = np.array([NOVEL in (note or "") for note in piece["note"].to_pylist()], bool)
+        notes = [note or "" for note in piece["note"].to_pylist()]
+        n_unlike += sum(UNLIKE in note for note in notes)
+        is_novel = np.array([NOVEL in note for note in notes], bool)
         count += np.bincount(code[code >= 0], minlength=len(names))
         flagged += np.bincount(code[(code >= 0) & is_novel], minlength=len(names))
         score = piece["score"].to_numpy().astype(np.float64)
@@ -125,6 +130,8 @@ def _numbers(confidences: str, calibration: str, file: CalibrationFile) -> dict[
             ids = piece["id"].to_numpy()[rows]
             scale = (file.scale, file.resolution)
             look.add(Predictions(ids, names, *scale, code[rows], score[rows]))
+    if n_unlike:
+        echo(f"{confidences}: {n_unlike} of {n} rows have the note: {UNLIKE}.")
     found = None if look is None else look.found()
     header = open_table(path, contract.CONTRACT).header
     is_looked_for = contract.NOVELTY_NAMES[0] in header and n > 0
