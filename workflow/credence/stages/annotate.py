@@ -210,7 +210,8 @@ def _annotate(
         remedy = "Give a name that ends in .parquet; credence gather writes every kind of table."
         raise refuse(out, what, remedy)
     pieces = (samples.predictions for _, samples in stream_tables(tables, given.spec))
-    sameness = sameness_of(annotation.file, annotation.shift, pieces)
+    is_other = annotation.shift is not None and bool(of_another_mix(annotation.shift, given))
+    sameness = sameness_of(annotation.file, None if is_other else annotation.shift, pieces)
     annotation = replace(annotation, is_changed=sameness is not None and sameness.is_changed)
     if annotation.newcomers is not None:
         every = [samples.predictions.ids for _, samples in stream_tables(tables, given.spec)]
