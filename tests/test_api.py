@@ -363,7 +363,7 @@ def records(known, calibration) -> list:
         credence.annotate(known, calibration),
         credence.evaluate(known, calibration, clusters=FAMILIES, folds=4, draws=20),
         credence.split(known, clusters=FAMILIES, groups=2),
-        credence.shift(known, known, calibration, draws=20),
+        credence.shift(known, known, calibration, clusters=FAMILIES, draws=20),
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -329,6 +330,54 @@ def test_what_was_made_with_another_calibration_of_the_method_is_refused(
         )
     assert shift("--calibration", "other.json", "--record", "shift.json") == 0
     assert run_command_line([*words, "--calibration", "other.json"]) == 0
+
+
+def test_other_proteins_than_those_of_the_calibration_are_refused(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fit("histogram")
+    header, *rows = Path("calibration.csv").read_text().splitlines()
+    Path("fewer.csv").write_text("\n".join([header, *rows[:-20]]) + "\n")
+    pairs = "".join(f"{row.split(',')[0]}\tc{n // 2}\n" for n, row in enumerate(rows))
+    Path("pairs.tsv").write_text("id\tcluster\n" + pairs)
+    own = ["--samples-format", "phanns-labelled", "--calibration", "c.json"]
+    for samples, further, n in (("fewer.csv", (), 180), ("calibration.csv", ("pairs.tsv",), 200)):
+        clusters = ["--clusters", *further] if further else []
+        words = ["shift", "use.csv", "--samples", samples, *own, *clusters, "--draws", "10"]
+        capsys.readouterr()
+        assert run_command_line([*words, "--out", "o.tsv"]) == 2
+        assert re.fullmatch(
+            rf"{samples}: it has {n} proteins, \d+ right, \d+ clusters, and c.json was fitted on "
+            r"200 proteins, \d+ right, 200 clusters\. Give the table it was fitted on, and the "
+            r"same --groups or --clusters\.",
+            message(capsys)[0],
+        )
+        assert not Path("o.tsv").exists()
+
+
+def test_a_list_by_another_correction_of_the_calibration_is_refused(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fit("kernel")
+    stated = ("--stated", '{"Portal": 0.5, "Other": 0.5}')
+    for name, words in (("one", ()), ("two", stated)):
+        assert shift("--calibration", "c.json", "--record", f"{name}.json", *words) == 0
+        words = ("annotate", "use.csv", "--calibration", "c.json", "--shift", f"{name}.json")
+        assert run_command_line([*words, "--out", f"{name}.tsv"]) == 0
+    for table in ("one", "two"):
+        listed = ["list", f"{table}.tsv", "--calibration", "c.json", "--error", "0.5"]
+        for record in ("one", "two"):
+            capsys.readouterr()
+            words = [*listed, "--shift", f"{record}.json", "--out", "l.tsv"]
+            assert run_command_line(words) == (0 if record == table else 2)
+        other = "one" if table == "two" else "two"
+        if record != table:
+            assert re.match(
+                rf"{table}.tsv, line \d+, column 'confidence': [01][.\d]* is the confidence of "
+                rf"'simulated_use_\d+', and {other}.json gives [01][.\d]*\. "
+                r"Give the --shift that the table was annotated with\.",
+                message(capsys)[0],
+            )
 
 
 def test_what_was_made_without_a_calibration_is_taken_and_says_so(

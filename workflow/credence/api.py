@@ -615,20 +615,22 @@ def shift(
     >>> found.to_pandas()[["calibration_share", "use_share"]].values.tolist()
     [[0.375, 0.5], [0.625, 0.5]]
     """
-    from credence.stages.shift import find_shift, require_correctable, shift_options, with_stated
+    from credence.stages import shift as shifting
 
-    settings = replace(settings, shift=with_stated(settings.shift))
+    settings = replace(settings, shift=shifting.with_stated(settings.shift))
     base = _table(known)
     chosen = _calibration_set(base, groups, clusters, settings)
-    options = shift_options(settings)
+    options = shifting.shift_options(settings)
     own = {"level": options.level, "draws": options.n_draws}
     file = _fitted(calibration, chosen, base.where, settings, **own)
     method = parse_method(file.method_spec, "--method")
-    require_correctable(method, "--method")
+    shifting.require_correctable(method, "--method")
+    if isinstance(calibration, FittedCalibration):
+        shifting.require_fitted_on(file, chosen.labelled, base.where, "the calibration")
     use = _table(table, file)
     stage_files.require_match(file, use.predictions, use.where)
     parts = [(use.where, use.samples)] if use.predictions.n_samples else []
-    found = find_shift(
+    found = shifting.find_shift(
         chosen.labelled, parts, method, file.calibration, settings,
         name or Path(use.where).stem, use.where,
     )  # fmt: skip

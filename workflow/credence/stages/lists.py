@@ -142,37 +142,48 @@ def opened_table(confidences: str, calibration: str, shift: str | None) -> tuple
         raise refuse(*((calibration, *NO_HELD_OUT) if shift is None else (shift, *NO_SHIFT)))
     opened = table_and_counts(Path(confidences), ranking)
     if opened[1].any():
-        require_made_by(opened[0], file, calibration)
+        given = None if shift is None or shift_file is None else (shift, shift_file)
+        require_made_by(opened[0], file, calibration, given)
     if file.counts.get("relatives") == RELATIVES_UNKNOWN:
         echo(f"{calibration}: {RELATIVES_UNKNOWN}.")
     return opened
 
 
-def require_made_by(table: Table, file: stage_files.CalibrationFile, calibration: str) -> None:
-    """Refuse a table of another calibration, where class and score show what this one states."""
-    header, of = open_table(table.path, contract.CONTRACT), "confidence"
+def require_made_by(
+    table: Table,
+    file: stage_files.CalibrationFile,
+    calibration: str,
+    shift: tuple[str, stage_files.ShiftFile] | None = None,
+) -> None:
+    """Refuse a table of another calibration or correction, where class and score show it."""
+    header = open_table(table.path, contract.CONTRACT)
+    made_by = {}
     if table.ranking.is_corrected:
-        of = contract.UNCORRECTED_NAMES[0]
-    elif not set(contract.NOVELTY_NAMES).isdisjoint(header.header):
-        return  # moved by how far a protein is from those known
-    if file.needs.is_vector:
-        return
-    piece, code, _ = next(table.pieces((of,)))
-    score, stated = (piece[name].to_numpy().astype(np.float64) for name in ("score", of))
-    rows = np.flatnonzero((code >= 0) & ~np.isnan(score) & ~np.isnan(stated))
-    asked = stage_files.made_up(file.class_names, file.scale, file.resolution, 1)
-    # A curve may jump at a score whose last digits another program changed.
-    near = [score[rows] * (1.0 + part) for part in (-LAST_DIGITS, 0.0, LAST_DIGITS)]
-    own = [file.calibration.confidence(asked.at_scores(code[rows], one)).value for one in near]
-    low, high = np.min(own, axis=0) - ROUNDING, np.max(own, axis=0) + ROUNDING
-    for at in np.flatnonzero(~((low <= stated[rows]) & (stated[rows] <= high)))[:1].tolist():
-        row = int(rows[at])
-        what = f"{stated[row]:g} is the confidence of {str(piece['id'][row])!r}, and "
-        what += f"{calibration} gives {own[1][at]:g}."
-        remedy = "Give the calibration that the table was annotated with."
-        above = None if table.is_odd else header.header_line  # Parquet has no lines
-        line = None if above is None else above + 1 + row
-        raise refuse(str(table.path), what, remedy, line, of)
+        made_by[contract.UNCORRECTED_NAMES[0]] = (calibration, file.calibration)
+    # Beside novelty they are moved by how far a protein is from those known.
+    if set(contract.NOVELTY_NAMES).isdisjoint(header.header):
+        if shift is not None:
+            made_by["confidence"] = (shift[0], shift[1].adjusted)
+        elif not table.ranking.is_corrected:
+            made_by["confidence"] = (calibration, file.calibration)
+    for of, (name, calibration_) in () if file.needs.is_vector else made_by.items():
+        piece, code, _ = next(table.pieces((of,)))
+        score, stated = (piece[one].to_numpy().astype(np.float64) for one in ("score", of))
+        rows = np.flatnonzero((code >= 0) & ~np.isnan(score) & ~np.isnan(stated))
+        asked = stage_files.made_up(file.class_names, file.scale, file.resolution, 1)
+        # A curve may jump at a score whose last digits another program changed.
+        near = [score[rows] * (1.0 + part) for part in (-LAST_DIGITS, 0.0, LAST_DIGITS)]
+        own = [calibration_.confidence(asked.at_scores(code[rows], one)).value for one in near]
+        low, high = np.min(own, axis=0) - ROUNDING, np.max(own, axis=0) + ROUNDING
+        for at in np.flatnonzero(~((low <= stated[rows]) & (stated[rows] <= high)))[:1].tolist():
+            row = int(rows[at])
+            what = f"{stated[row]:g} is the confidence of {str(piece['id'][row])!r}, and "
+            what += f"{name} gives {own[1][at]:g}."
+            kind = "calibration" if name == calibration else "--shift"
+            remedy = f"Give the {kind} that the table was annotated with."
+            above = None if table.is_odd else header.header_line  # Parquet has no lines
+            line = None if above is None else above + 1 + row
+            raise refuse(str(table.path), what, remedy, line, of)
 
 
 PLAIN = (
@@ -248,7 +259,7 @@ MEANING = (
 FOR_WHOM = (
     "They hold for proteins like those of the calibration set, mixed alike.",
     "They hold for proteins that are, class by class, like those of the calibration set, at the "
-    "mix that was estimated; how surely that is known is in the bounds.",
+    "mix that they are corrected for; what is not known of it is in the bounds.",
 )
 NO_SHIFT = (NO_HELD_OUT[0], "Make it again with credence shift.")
 
