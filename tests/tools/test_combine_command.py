@@ -199,6 +199,43 @@ def test_classes_that_nobody_knows_are_refused_together(
     )
 
 
+LIKE = 'Write [{"name": "…", "scores": ["TABLE"], "spec": {}, "classes": {}}].\n'
+
+
+@pytest.mark.parametrize(
+    ("tools", "message"),
+    [
+        ([SECOND, {**SECOND, "name": "main"}], "'main' is taken: 'main' is the tool of TABLE."),
+        ([SECOND, SECOND], "'second' is taken: 'main' is the tool of TABLE."),
+    ],
+)
+def test_a_tool_of_a_name_that_is_taken_is_refused(
+    capsys: pytest.CaptureFixture[str], tools: object, message: str
+) -> None:
+    words = "combine", "set.tsv", "--spec", MAIN, "--out", "x.parquet", "--tools"
+    text = refused(capsys, *words, json.dumps(tools))
+    assert text == f"--tools: {message} Give it another name.\n"
+
+
+@pytest.mark.parametrize(
+    ("tools", "message"),
+    [
+        ("[]", ": there is no further tool."),
+        ('[{"name":"second"', """: '[{"name":"second"' is not JSON."""),
+        ("null", ": null is no value for it."),
+        (
+            '[{"name": "x", "scores": ["t.tsv"], "spec": {}}]',
+            ", column '[0].classes': it is missing.",
+        ),
+    ],
+)
+def test_tools_that_are_none_or_not_whole_are_refused(
+    capsys: pytest.CaptureFixture[str], tools: str, message: str
+) -> None:
+    words = "combine", "set.tsv", "--spec", MAIN, "--out", "x.parquet", "--tools"
+    assert refused(capsys, *words, tools) == f"--tools{message} {LIKE}"
+
+
 def test_a_tool_of_other_proteins_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert refused(capsys, *combined_with(scores=["use_second.csv"])) == (
         "use_second.csv: none of its 54 proteins is in the calibration set, where ids are like "

@@ -370,14 +370,18 @@ class Features:
             raise refuse(self.where, what, "Give vectors of the same kind.")
 
 
+def json_value(text: str, option: str, remedy: str) -> Any:
+    """Return what an option gives as JSON."""
+    try:
+        return parse_json(text)
+    except ValueError as error:
+        raise refuse(option, f"{short(repr(text))} is not JSON.", remedy) from error
+
+
 def json_settings(text: str, option: str) -> Mapping[str, Any]:
     """Return the settings that an option gives as JSON."""
     like = 'like {"format": "phanns"}.'
-    try:
-        settings = parse_json(text)
-    except ValueError as error:
-        what = f"{short(repr(text))} is not JSON."
-        raise refuse(option, what, f"Write settings {like}") from error
+    settings = json_value(text, option, f"Write settings {like}")
     if settings is not None and not isinstance(settings, dict):
         raise refuse(option, f"{short(repr(text))} is no settings.", f"Write them {like}")
     return settings or {}

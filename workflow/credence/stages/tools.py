@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from credence.predictions import Predictions, Strings, from_scores
 from credence.problems import Problem, gathering, nearest, plural, raise_any, refuse
 from credence.progress import echo
-from credence.records import from_record, parse_json
+from credence.records import from_record
 from credence.stages import reading
 from credence.stages.settings import MAIN_TOOL, Settings, ToolSet
 from credence.tables.contract import AGREE, SURE, TOOL
@@ -46,6 +46,20 @@ class ReadTool:
         n = plural(self.predictions.n_samples, "protein")
         pairs = (f"{own} is {run or 'none'}" for own, run in self.classes.items() if own != run)
         return "; ".join([f"tool {self.entry.name}: {n}", *pairs])
+
+
+def stated_tools(text: str) -> tuple[ToolSet, ...]:
+    """Return the further tools that --tools gives, or refuse names that are taken."""
+    remedy = 'Write [{"name": "…", "scores": ["TABLE"], "spec": {}, "classes": {}}].'
+    stated = reading.json_value(text, "--tools", remedy)
+    tools = from_record(tuple[ToolSet, ...], stated, "--tools", remedy)
+    if not tools:
+        raise refuse("--tools", "there is no further tool.", remedy)
+    names = [MAIN_TOOL, *(tool.name for tool in tools)]
+    taken = [name for place, name in enumerate(names) if name in names[:place]]
+    what = f"is taken: {MAIN_TOOL!r} is the tool of TABLE."
+    raise_any(Problem("--tools", f"{name!r} {what}", "Give it another name.") for name in taken)
+    return tools
 
 
 def read_tools(tools: Sequence[ToolSet], main: Samples) -> dict[str, ReadTool]:
@@ -123,7 +137,7 @@ def combine_tables(
         stated = given.tables, given.format_, given.spec_json
         combine_use_set(*stated, tables_of(file, tool, calibration), file, Path(out), answers)
         return
-    tools = [from_record(ToolSet, entry, "--tools") for entry in parse_json(tools_json)]
+    tools = stated_tools(tools_json)
     main = given.samples()
     chosen = given.calibrating(main, settings.calibration.weights).labelled
     found = read_tools(tools, main)
