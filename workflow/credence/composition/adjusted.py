@@ -35,7 +35,7 @@ class AdjustedCalibration:
         score = predictions.top_score
         if score is None:
             score = np.zeros(predictions.n_samples)
-        middle = bin_middles(self.scale)
+        middle = (np.arange(N_SCORE_BINS) + 0.5) * self.scale / N_SCORE_BINS  # of each bin
         lower, upper = found.lower.copy(), found.upper.copy()
         for class_ in np.unique(predictions.predicted_class):
             rows = np.flatnonzero(predictions.predicted_class == class_)
@@ -56,11 +56,6 @@ def widened(value: Floats, end: Floats, reach: Floats) -> Floats:
     still = inside & (reach == 0)
     moved[still] = end[still]
     return moved
-
-
-def bin_middles(scale: float) -> Floats:
-    """Return the middles of the score bins."""
-    return np.asarray((np.arange(N_SCORE_BINS) + 0.5) * scale / N_SCORE_BINS)
 
 
 def shifted(labelled: Labelled, weight: Floats) -> Labelled:

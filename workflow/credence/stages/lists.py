@@ -157,15 +157,12 @@ def require_made_by(
 ) -> None:
     """Refuse a table of another calibration or correction, where class and score show it."""
     header = open_table(table.path, contract.CONTRACT)
-    made_by = {}
-    if table.ranking.is_corrected:
-        made_by[contract.UNCORRECTED_NAMES[0]] = (calibration, file.calibration)
-    # Beside novelty they are moved by how far a protein is from those known.
-    if set(contract.NOVELTY_NAMES).isdisjoint(header.header):
-        if shift is not None:
-            made_by["confidence"] = (shift[0], shift[1].adjusted)
-        elif not table.ranking.is_corrected:
-            made_by["confidence"] = (calibration, file.calibration)
+    plain = contract.UNCORRECTED_NAMES[0] if table.ranking.is_corrected else "confidence"
+    made_by = {plain: (calibration, file.calibration)}
+    if shift is not None:
+        made_by["confidence"] = (shift[0], shift[1].adjusted)
+    if not set(contract.NOVELTY_NAMES).isdisjoint(header.header):
+        made_by.pop("confidence", None)  # moved by how far a protein is from those known
     for of, (name, calibration_) in () if file.needs.is_vector else made_by.items():
         piece, code, _ = next(table.pieces((of,)))
         score, stated = (piece[one].to_numpy().astype(np.float64) for one in ("score", of))

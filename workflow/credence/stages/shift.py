@@ -212,13 +212,11 @@ def require_fitted_on(
     file: stage_files.CalibrationFile, labelled: Labelled, where: str, calibration: str
 ) -> None:
     """Refuse other proteins than a calibration was fitted on, as far as their counts show it."""
-    own, names = reading.counts_of(labelled), ("proteins", "right", "clusters")
-    known = [file.counts.get(name, n) for name, n in own.items()]
-    if known != [*own.values()]:
-        here, there = (
-            ", ".join(f"{n} {name}" for n, name in zip(of, names, strict=True))
-            for of in (own.values(), known)
-        )
+    own = reading.counts_of(labelled)
+    known = {name: file.counts.get(name, n) for name, n in own.items()}
+    if known != own:
+        text = "{n} proteins, {n_correct} right, {n_clusters} clusters"
+        here, there = text.format(**own), text.format(**known)
         what = f"it has {here}, and {calibration} was fitted on {there}."
         remedy = "Give the table it was fitted on, and the same --groups or --clusters."
         raise refuse(where, what, remedy)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from credence.findings import CalibrationTest, Findings, MetricValue, Notice
+from credence.findings import CalibrationTest, Findings, Notice
 from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot
 from credence.report.sections.lookup import Lookup
@@ -44,7 +44,6 @@ TESTS = {
 TEST = next(iter(TESTS))  # the one that sentences and notices go by
 LEVEL = 0.05
 MOST_BLIND = 0.5  # power below which a test that finds nothing says nothing
-Gaps = list[tuple[str, MetricValue]]  # of each class
 
 
 def section(findings: Findings) -> page.Section | None:
