@@ -12,6 +12,7 @@ import pytest
 from credence.app import run_command_line
 from credence.lists.genomes import fitted_errors, genomes_of
 from credence.lists.held_out import STEPS, HeldOut, step_of
+from refusals import refused
 
 WORDS = ["--calibration", "k.json", "--out", "genomes.tsv"]
 
@@ -95,6 +96,24 @@ def test_what_names_no_genome_or_class_is_refused(
     assert run_command_line(["genomes", *words, *WORDS]) == 2
     assert message in capsys.readouterr().err
     assert not Path("genomes.tsv").exists()
+
+
+@pytest.mark.parametrize("command", ["genomes", "list", "plan"])
+def test_a_table_without_rows_and_clusters_of_others_are_refused(
+    annotated: Path, inside: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("empty.tsv").write_text(Path("conf.tsv").read_text().split("\n")[0] + "\n")
+    Path("others.tsv").write_text("id\tcluster\nnobody\tc1\n")
+    further = {"list": ["--error", "0.1"], "plan": ["--number", "3"]}.get(command, [])
+    words = [*WORDS, *further]
+    assert refused(capsys, command, "empty.tsv", *words) == (
+        "empty.tsv: the table has a header and no rows. Give a table with rows.\n"
+    )
+    shown = refused(capsys, command, "conf.tsv", "--clusters", "others.tsv", *words)
+    assert shown.splitlines()[-1] == (
+        "others.tsv: there is no row for any of the proteins of conf.tsv. "
+        "Give the clusters of these proteins."
+    )
 
 
 def held(n: int, family_of: int) -> HeldOut:

@@ -63,7 +63,7 @@ def genome_calls(
         what = "no call that has a confidence is of a known genome."
         raise refuse(genomes or confidences, what, "Correct its ids.", column=GENOME)
     step, ids, genome = step[is_known], ids[is_known], genome[is_known]
-    cluster = cluster_of(clusters)
+    cluster = cluster_of(clusters, table)
     family = np.array([cluster.get(id_, id_) for id_ in ids], dtype=object)
     level = settings.calibration.level
     found = genomes_of(table.ranking.held_out, ids, step, genome, family, level)

@@ -141,6 +141,8 @@ def opened_table(confidences: str, calibration: str, shift: str | None) -> tuple
     if ranking is None:
         raise refuse(*((calibration, *NO_HELD_OUT) if shift is None else (shift, *NO_SHIFT)))
     opened = table_and_counts(Path(confidences), ranking)
+    if not any(len(code) for _, code, _ in opened[0].pieces()):
+        raise refuse(confidences, "the table has a header and no rows.", "Give a table with rows.")
     if opened[1].any():
         given = None if shift is None or shift_file is None else (shift, shift_file)
         require_made_by(opened[0], file, calibration, given)
@@ -195,12 +197,16 @@ CORRECTED = (
 )
 
 
-def cluster_of(clusters: str | None) -> dict[str, str]:
-    """Return the cluster of each protein of a table of clusters."""
+def cluster_of(clusters: str | None, table: Table) -> dict[str, str]:
+    """Return the cluster of each protein of a table of clusters; refuse one of other proteins."""
     if clusters is None:
         return {}
     given = contract.read_clusters(Path(clusters))
-    return dict(zip(given.ids.tolist(), given.cluster.tolist(), strict=True))
+    found = dict(zip(given.ids.tolist(), given.cluster.tolist(), strict=True))
+    if not any(id_ in found for piece, *_ in table.pieces() for id_ in piece["id"].to_pylist()):
+        what = f"there is no row for any of the proteins of {table.path}."
+        raise refuse(str(clusters), what, "Give the clusters of these proteins.")
+    return found
 
 
 def list_confidences(
@@ -227,7 +233,7 @@ def list_confidences(
         parts = enumerate(map(ranking.held_out.of_class, range(len(names))))
         errors = [errors_of(held_out, counts[class_], certainty) for class_, held_out in parts]
     ends = [one.end_of(error, is_certain=certain) for one in errors]
-    known = None if clusters is None else cluster_of(clusters)
+    known = None if clusters is None else cluster_of(clusters, table)
     how = {"spreadsheet_safe": spreadsheet_safe}
     (sizes,) = write_lists(table, errors, {Path(out): ends}, known, **how)
     found = []

@@ -31,7 +31,7 @@ def plan_verification(
     ranking = table.ranking
     n_use = by_stratum(counts)
     plan = plan_of(ranking.held_out, n_use, number)
-    columns = _chosen(table, plan, cluster_of(clusters))
+    columns = _chosen(table, plan, cluster_of(clusters, table))
     write_table(Path(out), columns, spreadsheet_safe=spreadsheet_safe, in_six_decimals=True)
     n_chosen = len(columns["id"])
     echo(f"Wrote {out}: {n_chosen} of {int(n_use.sum()):,} predictions to verify.")
