@@ -177,13 +177,9 @@ def _detector(
     names = cluster[chosen]
 
     def seen(texts: Strings, label: Strings, own_label: Strings) -> Floats:
-        """Return what is seen of some proteins among those known of other labels.
-
-        Training proteins without a label are always looked at.
-        """
+        """Return what is seen of some proteins among those known of other labels, or of none."""
         code, _ = encode_clusters(np.concatenate([own_label, label]))
-        further = np.full(len(known.texts) - len(label), -1)
-        others = np.concatenate([code[len(texts) :], further])
+        others = np.concatenate([code[len(texts) :], np.full(len(known.texts) - len(label), -1)])
         apart = code[: len(texts)], others
         close = known.closest(texts, apart, threads)
         labels = apart[0], others[:n]
@@ -210,8 +206,7 @@ def _detector(
         # A training protein is taken for one of the class that the nearest of known class has.
         places = reference.space.of_sequences(known.texts[n:], threads)
         near = reference.look(places, threads).nearest
-        of_training = np.where(near < 0, "", reference.class_name[near])
-        every = np.concatenate([class_name, of_training])
+        every = np.concatenate([class_name, np.where(near < 0, "", reference.class_name[near])])
         left_out = seen(texts[pure], every, class_name[chosen][pure])
         foils[detectors.WITHOUT_CLASS] = (left_out, names[pure])
     if given:

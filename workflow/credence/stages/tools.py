@@ -55,10 +55,10 @@ def stated_tools(text: str) -> tuple[ToolSet, ...]:
     tools = from_record(tuple[ToolSet, ...], stated, "--tools", remedy)
     if not tools:
         raise refuse("--tools", "there is no further tool.", remedy)
-    names = [MAIN_TOOL, *(tool.name for tool in tools)]
-    taken = [name for place, name in enumerate(names) if name in names[:place]]
+    names, other = [MAIN_TOOL, *(tool.name for tool in tools)], "Give it another name."
     what = f"is taken: {MAIN_TOOL!r} is the tool of TABLE."
-    raise_any(Problem("--tools", f"{name!r} {what}", "Give it another name.") for name in taken)
+    taken = (name for place, name in enumerate(names) if name in names[:place])
+    raise_any(Problem("--tools", f"{name!r} {what}", other) for name in taken)
     return tools
 
 
