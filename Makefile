@@ -1,6 +1,6 @@
 # make demo    a finished page from a simulated world: reports/demo/index.html
 # make quick    under a minute, after each edit: contracts, laws, refusals, settings, API
-# make test    the tests that show that all works, one small workflow too, in six minutes or so
+# make test    the tests that show that all works, one small workflow too, in seven minutes
 # make test-long    the rest: more of the same, second runs of the workflow
 # make test-all    make test, make test-browser and make test-long
 # make test-browser    the tests of the page in Chromium, with pictures in build/screenshots
