@@ -9,15 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from scipy.special import betaincinv
 
-from credence.findings import (
-    Check,
-    Findings,
-    MetricValue,
-    ShiftFinding,
-    UseSet,
-    Verdict,
-    VerdictSettings,
-)
+from credence.findings import Check, Findings, MetricValue, ShiftFinding, UseSet, Verdict
 from credence.report.sections.lookup import Lookup
 from credence.report.wording import as_sentence, count, noticed_if_off, of, rounded
 
@@ -31,15 +23,11 @@ MOST_NAMES = 4  # of classes in a sentence
 def verdict_of(findings: Findings) -> Verdict:
     """Return every check of a run, and the verdict."""
     own, lookup = findings.limits, Lookup(findings)
-    checks = [_gap(lookup, own), _class_alone(lookup), _relatives(lookup, own)]
+    checks = [_gap(lookup), _class_alone(lookup), _relatives(lookup)]
     shifts = {found.name: found for found in findings.shifts}
     for use_set in findings.use_sets:
-        shift = shifts.get(use_set.name)
-        checks += [
-            _same_classifier(use_set, shift, own),
-            _evidence(use_set, own),
-            _mix(use_set, shift, own),
-        ]
+        given = (findings, use_set, shifts.get(use_set.name))
+        checks += [check(*given) for check in (_same_classifier, _evidence, _mix)]
     if not findings.use_sets:
         numbers = (OPEN, math.nan, own.held, own.evidence_at_least, 0)
         text = "Whether these confidences fit your proteins is open."
@@ -83,8 +71,8 @@ def by_gap(gaps: Mapping[str, MetricValue | None], most: float) -> tuple[list[st
     return found
 
 
-def _gap(lookup: Lookup, limits: VerdictSettings) -> Check:
-    findings = lookup.findings
+def _gap(lookup: Lookup) -> Check:
+    findings, limits = lookup.findings, lookup.findings.limits
     n_of = {name: n for name, n in predictions_of(findings).items() if n}
     total = sum(n_of.values())
     key = ("held_out", "gap")
@@ -152,8 +140,8 @@ def _class_alone(lookup: Lookup) -> Check:
     return Check("class_alone", None, state, value, 0.0, 0.0, total, headline, text)
 
 
-def _relatives(lookup: Lookup, limits: VerdictSettings) -> Check:
-    split = lookup.findings.split
+def _relatives(lookup: Lookup) -> Check:
+    split, limits = lookup.findings.split, lookup.findings.limits
     total = sum(predictions_of(lookup.findings).values())
     value, state, n_affected = math.nan, OPEN, total
     headline = "Whether relatives are in two groups was not checked"
@@ -187,10 +175,8 @@ def _relatives(lookup: Lookup, limits: VerdictSettings) -> Check:
     return Check("relatives", None, *numbers, headline, text)
 
 
-def _same_classifier(
-    use_set: UseSet, shift: ShiftFinding | None, limits: VerdictSettings
-) -> Check:
-    found = None if shift is None else shift.sameness
+def _same_classifier(findings: Findings, use_set: UseSet, shift: ShiftFinding | None) -> Check:
+    found, enough = None if shift is None else shift.sameness, findings.limits.power
     state, value = OPEN, math.nan
     headline = "Whether scores come from the same classifier was not checked"
     text = "The sample has too few scores to compare, or no mix of its classes was estimated."
@@ -203,15 +189,16 @@ def _same_classifier(
                 "No mix of the classes explains them. Give scores of the version that was "
                 "calibrated, or calibrate with proteins like these."
             )
-        elif value >= limits.power:
+        elif value >= enough:
             state, headline, text = GOOD, "Scores look like those calibrated", noticed
         else:
             text = f"Nothing speaks against it, but too few proteins were compared. {noticed}"
-    numbers = (state, value, limits.power, math.nan, use_set.n)
+    numbers = (state, value, enough, math.nan, use_set.n)
     return Check("same_classifier", use_set.name, *numbers, headline, text)
 
 
-def _evidence(use_set: UseSet, limits: VerdictSettings) -> Check:
+def _evidence(findings: Findings, use_set: UseSet, _: ShiftFinding | None) -> Check:
+    limits = findings.limits
     n_of = {entry.class_name: entry.n for entry in use_set.classes if entry.n}
     evident = {entry.class_name: entry.n_evident for entry in use_set.classes}
     part = sum(evident.values()) / use_set.n if use_set.n else math.nan
@@ -235,7 +222,7 @@ def _evidence(use_set: UseSet, limits: VerdictSettings) -> Check:
     return Check("evidence", use_set.name, *numbers, headline, text)
 
 
-def _mix(use_set: UseSet, shift: ShiftFinding | None, limits: VerdictSettings) -> Check:
+def _mix(findings: Findings, use_set: UseSet, shift: ShiftFinding | None) -> Check:
     state, part, n_affected = OPEN, math.nan, use_set.n
     headline = "Whether classes are mixed as in calibration was not checked"
     text = "Confidences are those for the mix of the calibration set."
@@ -248,7 +235,7 @@ def _mix(use_set: UseSet, shift: ShiftFinding | None, limits: VerdictSettings) -
             headline = "Its proteins are of another kind"
             text = "No mix of the classes explains their scores, and nothing can correct that."
         else:
-            state = GOOD if part >= limits.held else CARE
+            state = GOOD if part >= findings.limits.held else CARE
             headline = "Your sample is mixed differently"
             if state == GOOD:
                 headline = "The mix of classes moves few confidences"
@@ -257,7 +244,7 @@ def _mix(use_set: UseSet, shift: ShiftFinding | None, limits: VerdictSettings) -
                 f"proteins of a class score alike in both: {count(n_in)} of {count(known)} have "
                 "evidence and stay in the range that they had."
             )
-    numbers = (state, part, limits.held, math.nan, n_affected)
+    numbers = (state, part, findings.limits.held, math.nan, n_affected)
     return Check("mix", use_set.name, *numbers, headline, text)
 
 
