@@ -6,7 +6,7 @@ from typing import Any
 
 from credence.findings import Notice
 from credence.report.plots import Plot
-from credence.report.wording import NOTHING, shown
+from credence.report.wording import NOTHING, shown, slug
 
 
 class Block:
@@ -266,6 +266,11 @@ def flat(*parts: Part) -> tuple[Block, ...]:
         else:
             found += [part] if isinstance(part, Block) else flat(*part)  # type: ignore[misc]
     return tuple(found)
+
+
+def with_slugs(records: Iterable[Any]) -> list[tuple[Any, str]]:
+    """Return records with anchors made of their names."""
+    return [(record, slug(record.name, at)) for at, record in enumerate(records, start=1)]
 
 
 def lead(text: str) -> Paragraph:

@@ -15,7 +15,6 @@ from credence.report.wording import (
     rounded,
     share,
     shortened,
-    slug,
 )
 
 PUBLISHED = "published"
@@ -137,8 +136,8 @@ def section(findings: Findings) -> page.Section | None:
         page.number("sharpness", partial(_plain, metric="sharpness")),
         *((page.word("note", "note"),) if has_notes else ()),
         anchors=tuple(
-            "" if event.note or not event.reliability else f"event-{slug(event.name, at)}"
-            for at, event in enumerate(events.events, start=1)
+            "" if event.note or not event.reliability else f"event-{name}"
+            for event, name in page.with_slugs(events.events)
         ),
         explained={
             "came true": "Share of the calibration proteins",
@@ -174,8 +173,8 @@ def section(findings: Findings) -> page.Section | None:
             f"{pooled.apart:.5f} on average of each by itself ({count(pooled.n)} probabilities)."
         )
     single = (
-        _one(events, event, slug(event.name, at))
-        for at, event in enumerate(events.events, start=1)
+        _one(events, event, name)
+        for event, name in page.with_slugs(events.events)
         if event.reliability and not event.note
     )
     features = page.table(

@@ -10,7 +10,7 @@ from credence.findings import AllThresholds, ErrorCurve, Findings, Genomes, Prot
 from credence.report import blocks as page
 from credence.report.plots import LinesPlot
 from credence.report.sections.lookup import Lookup
-from credence.report.wording import NOTHING, count, of, round_score, shown, slug, three_decimals
+from credence.report.wording import NOTHING, count, of, round_score, shown, three_decimals
 
 LEAST_TOP = 0.1  # of the axis of shares wrong
 ON_SCORE = "score"
@@ -19,8 +19,8 @@ ON_SCORE = "score"
 def section(findings: Findings) -> page.Section | None:
     """Return the lists of every use-set and the thresholds; None without any."""
     blocks: list[page.Block] = []
-    for number, lists in enumerate(findings.lists, start=1):
-        blocks += _of_use_set(lists, slug(lists.name, number), Lookup(findings))
+    for lists, name in page.with_slugs(findings.lists):
+        blocks += _of_use_set(lists, name, Lookup(findings))
         blocks += [_genomes(one) for one in findings.genomes if one.name == lists.name]
     if findings.thresholds is not None and findings.thresholds.rows:
         blocks += _of_classes(findings.thresholds, findings)

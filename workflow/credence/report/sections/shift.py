@@ -9,7 +9,7 @@ from typing import Any
 from credence.findings import Findings, Notice, ShiftClass, ShiftFinding, WhatIf
 from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot
-from credence.report.wording import NOTHING, noticed_if_off, of, score, share, slug, with_interval
+from credence.report.wording import NOTHING, noticed_if_off, of, score, share, with_interval
 
 DIGITS = 9  # of a density: moves no confidence by more than 1e-8
 
@@ -93,10 +93,7 @@ def section(findings: Findings) -> page.Section | None:
         "for the mix of classes that the scores of a sample show. This assumes that proteins of a "
         "class score as they did in the calibration set: a test can refute that, never prove it."
         + (in_table if findings.shifts else ""),
-        (
-            _blocks(findings, found, slug(found.name, number))
-            for number, found in enumerate(findings.shifts, start=1)
-        ),
+        (_blocks(findings, *named) for named in page.with_slugs(findings.shifts)),
         what_if_blocks(findings),
     )
     return page.Section("shift", "Does it hold for my samples?", blocks)

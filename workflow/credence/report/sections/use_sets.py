@@ -15,7 +15,6 @@ from credence.report.wording import (
     interval,
     of,
     share,
-    slug,
     three_decimals,
     two_decimals,
 )
@@ -28,10 +27,7 @@ def section(findings: Findings) -> page.Section | None:
     blocks = page.flat(
         "These confidences hold as far as your proteins resemble the calibration set: the mix of "
         "classes can be corrected for, other kinds of proteins cannot.",
-        (
-            _blocks(findings, use_set, slug(use_set.name, number))
-            for number, use_set in enumerate(findings.use_sets, start=1)
-        ),
+        (_blocks(findings, *named) for named in page.with_slugs(findings.use_sets)),
     )
     return page.Section("use-sets", "Your samples", blocks)
 
@@ -99,10 +95,7 @@ def novelty_blocks(findings: Findings) -> page.Section | None:
         "be as far from all known ones: each family in turn is left out. It does not find every "
         "wrong prediction, and being new is not being wrong."
         + ("" if Lookup(findings).knows_relatives else ALONE),
-        (
-            _novelty_blocks(found, slug(found.name, number))
-            for number, found in enumerate(findings.novelties, start=1)
-        ),
+        (_novelty_blocks(*named) for named in page.with_slugs(findings.novelties)),
     )
     return page.Section("novelty", "Proteins unlike any known", blocks)
 
