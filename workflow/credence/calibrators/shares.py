@@ -367,10 +367,9 @@ CUMULATIVE_PLUS = replace(
 )
 
 CUMULATIVE_OPTIMAL = replace(
-    CUMULATIVE,
+    CUMULATIVE_PLUS,
     name="cumulative_optimal",
     summary="Cum above the cutoff of least log loss, one share below it (Cum*).",
     settings=CumulativeOptimal,
     build=partial(classwise.ClasswiseCalibrator, "cumulative_optimal"),
-    laws=frozenset({Law.REPEAT_IS_WEIGHT}),
 )
