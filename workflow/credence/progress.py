@@ -8,7 +8,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import click
@@ -84,16 +83,11 @@ class Progress:
         left = round(max(rest - (now - self._counted), 0.0))
         return f", about {f'{left // 60} min {left % 60}' if left > 60 else left} s left"
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: Any) -> None:
         """End the bar's line."""
         _OPEN.remove(self)
         if self._bar is not None:
-            self._bar.__exit__(kind, error, trace)
+            self._bar.__exit__(*error)
         elif sys.stderr.isatty() and self.done:
             click.echo(err=True)
 

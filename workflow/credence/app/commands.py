@@ -327,12 +327,12 @@ def annotate(
     shipped: list[str] = []
     if calibration is None and release is None and tables:
         from credence.tables.guess import propose_formats
-        from credence.tables.ready_made import that_fit
+        from credence.tables.ready_made import cards
 
         formats = [given["format_"]]
         if formats == [None]:
             formats = [one.format for one in propose_formats(Path(expanded(tables)[0]))]
-        shipped = that_fit(formats)
+        shipped = [name for name, card in cards().items() if card["format"] in formats]
     given |= {"calibration": named_calibration(calibration, release, config, shipped)}
     if Path(out).suffix and not Path(out).is_dir():
         from credence.stages.annotate import annotate_tables
@@ -1020,8 +1020,7 @@ def stage(words: tuple[str, ...]) -> int:
     left them, and made from what lies there now. What it writes gets a seal:
     the digests of the file and of all that it was made from.
     """
-    reads, writes, arguments = parse(words)
-    return run_stage(reads, writes, arguments)
+    return run_stage(*parse(words))
 
 
 def parse(words: Sequence[str]) -> tuple[list[str], list[str], list[str]]:

@@ -1,7 +1,6 @@
 """The calibrations that come with credence, and their cards."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +21,6 @@ def named_file(name: str) -> str:
 def name_of(path: str) -> str:
     """Return the name of a calibration that comes with credence; another file's as it is."""
     return Path(path).name.partition(".")[0] if Path(path).parent == FOLDER else path
-
-
-def that_fit(formats: Sequence[str]) -> list[str]:
-    """Return the names of those for tables of some formats."""
-    return [name for name, card in cards().items() if card["format"] in formats]
 
 
 def card_lines(name: str, card: dict[str, Any]) -> list[str]:

@@ -560,17 +560,12 @@ def read_held_out_file(
 
 def labelled_digest(labelled: Labelled) -> str:
     """Return a digest of all that a fit to these proteins depends on."""
-    predictions = labelled.predictions
+    of = labelled.predictions
     total = hashlib.sha256()
-    texts = [predictions.ids.tolist(), labelled.cluster.tolist(), list(predictions.class_names)]
-    facts = [texts, float(predictions.scale), float(predictions.resolution)]
+    texts = [of.ids.tolist(), labelled.cluster.tolist(), list(of.class_names)]
+    facts = [texts, float(of.scale), float(of.resolution)]
     total.update(json.dumps(facts, ensure_ascii=False).encode())
-    for array in (
-        predictions.predicted_class,
-        labelled.true_class,
-        labelled.weight,
-        predictions.top_score,
-        predictions.scores,
-    ):
+    numbers = (of.predicted_class, labelled.true_class, labelled.weight, of.top_score, of.scores)
+    for array in numbers:
         total.update(b"none" if array is None else np.ascontiguousarray(array).tobytes())
     return total.hexdigest()
