@@ -909,9 +909,8 @@ def records() -> None:
     """
 
 
-study.add_command(two_sets)
-study.add_command(records)
-study.add_command(ensembles)
+for question in (two_sets, records, ensembles):
+    study.add_command(question)
 
 
 @click.command(epilog="Example: credence check-page reports/demo/report.json --require care")

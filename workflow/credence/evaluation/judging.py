@@ -126,7 +126,8 @@ class EvaluationOptions:
 
 
 Key = tuple[str, str]  # method, sample
-Floor = tuple[str, str, str | None, str]  # method, sample, class, metric
+# Means of noise floors by method, sample, class and metric.
+Chance = Mapping[tuple[str, str, str | None, str], float]
 PAIRED = ("nll", "brier", "ece")  # compared between every two methods
 
 
@@ -238,7 +239,7 @@ class Judge:
         return found
 
     def values(
-        self, of: _Outcome, number: int, class_name: str | None, chance: Mapping[Floor, float]
+        self, of: _Outcome, number: int, class_name: str | None, chance: Chance
     ) -> list[MetricValue]:
         """Return the metrics of one method, sample and block."""
         n, n_units, found = int(of.n[number]), int(of.n_units[number]), []
@@ -255,11 +256,7 @@ class Judge:
         return found
 
     def differences(
-        self,
-        first: _Outcome,
-        second: _Outcome,
-        metrics: Sequence[Metric],
-        chance: Mapping[Floor, float],
+        self, first: _Outcome, second: _Outcome, metrics: Sequence[Metric], chance: Chance
     ) -> list[Difference]:
         """Return differences over the proteins to which both give a confidence."""
         if not np.array_equal(first.known, second.known):

@@ -262,11 +262,14 @@ def placements(
     return {name: placed for name, placed in found.items() if placed is not None}
 
 
+Placed = Mapping[str, BinPlaces]  # by family
+
+
 def measure(
     judged: Judged,
     block: Integers,
     n_classes: int,
-    placed: Mapping[str, BinPlaces],
+    placed: Placed,
     drawing: PairedDraws,
     parts: Sequence[Floats],
 ) -> Measures:
@@ -353,11 +356,7 @@ def _mean_losses(sums: Floats, unit: Floats, guard: Floats) -> dict[str, Floats]
 
 
 def floors(
-    judged: Judged,
-    block: Integers,
-    n_classes: int,
-    placed: Mapping[str, BinPlaces],
-    chance: Floats,
+    judged: Judged, block: Integers, n_classes: int, placed: Placed, chance: Floats
 ) -> dict[str, Floats]:
     """Return what calibrated confidences would score by chance, (n_classes + 1, n_draws)."""
     n_effective = effective_numbers(judged, block, n_classes)

@@ -172,6 +172,14 @@ def _concordance(seen: OneEvent) -> Any:
     return counts[np.arange(len(counts)), seen.predictions.predicted_class] == counts.max(axis=1)
 
 
+def _length(seen: OneEvent) -> Any:
+    return np.log(np.maximum(seen.evidence.columns["length"], 1.0))
+
+
+def _distance(seen: OneEvent) -> Any:
+    return seen.evidence.columns["distance"]
+
+
 def _neighbours(seen: OneEvent) -> Any:
     beside = seen.evidence.neighbours
     assert beside is not None
@@ -204,19 +212,9 @@ FEATURES = (
         "vote_share", "ensemble", "share of the members that vote for it", MEMBERS, _vote_share
     ),
     Feature("concordance", "ensemble", "whether most vote as predicted", MEMBERS, _concordance),
+    Feature("length", "sequence", "logarithm of the protein's length", LENGTH, _length),
     Feature(
-        "length",
-        "sequence",
-        "logarithm of the protein's length",
-        LENGTH,
-        lambda seen: np.log(np.maximum(seen.evidence.columns["length"], 1.0)),
-    ),
-    Feature(
-        "distance",
-        "sequence",
-        "distance to the nearest calibration protein",
-        DISTANCE,
-        lambda seen: seen.evidence.columns["distance"],
+        "distance", "sequence", "distance to the nearest calibration protein", DISTANCE, _distance
     ),
     Feature(
         "neighbours",

@@ -16,12 +16,8 @@ from credence.predictions import UNKNOWN_CLASS, Booleans, Floats, Integers, Labe
 from credence.records import PackedFloats, PackedIntegers, Stored
 
 # The least confidence of each step: finer where lists with few wrong ones end.
-STEPS: Floats = np.round(
-    np.concatenate(
-        [np.arange(180) / 200.0, 0.9 + np.arange(90) / 1e3, 0.99 + np.arange(101) / 1e4]
-    ),
-    4,
-)
+RUNS = [np.arange(180) / 200.0, 0.9 + np.arange(90) / 1e3, 0.99 + np.arange(101) / 1e4]
+STEPS: Floats = np.concatenate(RUNS).round(4)
 
 
 def step_of(confidence: Floats) -> Integers:

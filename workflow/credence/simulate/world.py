@@ -18,6 +18,7 @@ NOTICE = (
 )
 TROVE_CLASS = "HTJ"
 PARTS = ("calibration", "use", "training", "relatives", "trove", "mixed")
+Streams = Mapping[str, np.random.Generator]  # of numbers, by part
 NEW_PER_DEFECT = 3  # sound new proteins in the second trove, for each protein of one defect
 LONGEST_BRIDGED = 600  # residues; two of them stay within the longest protein
 # PhANNs' own spellings in the row names of its labelled tables.
@@ -103,8 +104,7 @@ def labelled_ids(true_class: Integers, counts: Integers) -> Strings:
 def one_per_family(family: Strings, n_wanted: int, rng: np.random.Generator) -> Integers:
     """Return the first rows of families drawn at random, in the order of the rows."""
     _, first = np.unique(family, return_index=True)
-    chosen = rng.permutation(first)[:n_wanted]
-    return np.sort(chosen).astype(np.int64)
+    return np.sort(rng.permutation(first)[:n_wanted]).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +124,7 @@ class World:
 
 def make_world(settings: WorldSettings) -> World:
     """Return the world of these settings, the same one every time."""
-    streams = np.random.default_rng(settings.seed).spawn(len(PARTS))
-    rng = dict(zip(PARTS, streams, strict=True))
+    rng = dict(zip(PARTS, np.random.default_rng(settings.seed).spawn(len(PARTS)), strict=True))
     counts = np.zeros(N_CLASSES, dtype=np.int64)
     prevalence = score_law().prevalence
     only_htj = np.eye(N_CLASSES)[CLASS_NAMES.index(TROVE_CLASS)]
@@ -173,10 +172,7 @@ def numbered(prefix: str, n_wanted: int) -> Strings:
 
 
 def _training(
-    settings: WorldSettings,
-    prevalence: Floats,
-    calibration: SimulatedSet,
-    rng: Mapping[str, np.random.Generator],
+    settings: WorldSettings, prevalence: Floats, calibration: SimulatedSet, rng: Streams
 ) -> tuple[SimulatedTraining, tuple[Planted, ...]]:
     families = draw_families(settings, settings.n_training, prevalence, rng["training"])
     sequences = evolve(families, rng["training"], settings.signal, settings.length)

@@ -160,6 +160,9 @@ class Answers:
         return Answers(self.predictions, self.row[rows])
 
 
+ByTool = Mapping[str, Answers]
+
+
 @dataclass(frozen=True, eq=False)
 class Tool:
     """One tool, calibrated to the run's classes."""
@@ -220,7 +223,7 @@ class Combination:
         """The run's classes, sorted by name."""
         return tuple(sorted(self.class_names))
 
-    def stated(self, answers: Mapping[str, Answers]) -> dict[str, Floats]:
+    def stated(self, answers: ByTool) -> dict[str, Floats]:
         """Return log p of each class by each tool that was asked."""
         return {
             tool.name: tool.log_probabilities(self.sorted_names, answers[tool.name])
@@ -336,7 +339,7 @@ class Fitted:
 @threadpool_limits.wrap(limits=1)  # type: ignore[untyped-decorator]
 def fit_combination(
     labelled: Labelled,
-    answers: Mapping[str, Answers],
+    answers: ByTool,
     classes: Mapping[str, Mapping[str, str]],
     specs: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Fitted:

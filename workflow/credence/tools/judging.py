@@ -11,7 +11,7 @@ from credence.evaluation.ratios import Ratio, estimate, mean_of
 from credence.findings import Disagreement, Measured, ToolFinding, ToolsFinding
 from credence.predictions import Booleans, Floats, Integers, Labelled
 from credence.tools import combining
-from credence.tools.combining import Answers, Combination, Fitted
+from credence.tools.combining import ByTool, Combination, Fitted
 
 LEAST_LOG = float(np.log(1e-15))  # a true class is never less probable
 
@@ -57,11 +57,7 @@ class ToolJudge:
 
 
 def judge_tools(
-    fitted: Fitted,
-    labelled: Labelled,
-    answers: Mapping[str, Answers],
-    level: float = 0.95,
-    n_draws: int = 200,
+    fitted: Fitted, labelled: Labelled, answers: ByTool, level: float = 0.95, n_draws: int = 200
 ) -> ToolsFinding:
     """Return what each tool adds, on families held out."""
     judge, names = ToolJudge(labelled, level, n_draws), fitted.combination.names
@@ -109,7 +105,7 @@ def judge_tools(
     )
 
 
-def classes_named(combination: Combination, answers: Mapping[str, Answers]) -> dict[str, Integers]:
+def classes_named(combination: Combination, answers: ByTool) -> dict[str, Integers]:
     """Return the run's class, sorted by name, that each tool names; -1 for none of them."""
     found = {}
     for tool in combination.tools:
@@ -123,7 +119,7 @@ def classes_named(combination: Combination, answers: Mapping[str, Answers]) -> d
 
 def combine(
     labelled: Labelled,
-    answers: Mapping[str, Answers],
+    answers: ByTool,
     classes: Mapping[str, Mapping[str, str]],
     specs: Mapping[str, Mapping[str, str]] | None = None,
     level: float = 0.95,

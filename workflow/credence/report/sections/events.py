@@ -6,16 +6,7 @@ from functools import partial
 from credence.findings import Difference, EventFinding, EventsFinding, Findings, MetricValue
 from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot, ReliabilityPlot
-from credence.report.wording import (
-    NOTHING,
-    as_sentence,
-    count,
-    loss,
-    of,
-    rounded,
-    share,
-    shortened,
-)
+from credence.report.wording import NOTHING, as_sentence, count, loss, of, share, shortened
 
 PUBLISHED = "published"
 PREDICTED = "predicted_class"
@@ -204,7 +195,7 @@ def _metric(event: EventFinding, method: str = PUBLISHED, metric: str = "nll") -
 def _plain(event: EventFinding, method: str = PUBLISHED, *, metric: str) -> str:
     """Return a number without its interval: tables are narrow."""
     row = _found(event, method, metric)
-    return NOTHING if row is None else rounded(row.value, DIGITS)
+    return NOTHING if row is None else loss(row.value, math.nan, math.nan, DIGITS)
 
 
 def _one(events: EventsFinding, event: EventFinding, name: str) -> page.Folded:

@@ -9,15 +9,7 @@ from credence.report import blocks as page
 from credence.report.plots import DistancePlot, HistogramPlot
 from credence.report.sections.lists import expected_right, whole_of
 from credence.report.sections.lookup import ALONE, Lookup
-from credence.report.wording import (
-    NOTHING,
-    count,
-    interval,
-    of,
-    share,
-    three_decimals,
-    two_decimals,
-)
+from credence.report.wording import NOTHING, count, interval, of, share, two_decimals
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -306,7 +298,7 @@ def _flagged(found: NoveltyFinding) -> page.TableBlock:
         page.word("protein", "id"),
         page.word("predicted class", "predicted_class"),
         page.number("confidence", "confidence", share),
-        page.number("novelty", "novelty", three_decimals),
+        page.number("novelty", "novelty", "{:.3f}".format),
         page.number("how far", "far", distance),
         page.number("identity", "identity", share),
         page.word("nearest calibration protein", "nearest"),
