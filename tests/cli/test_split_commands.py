@@ -66,12 +66,12 @@ def test_nothing_crosses_what_strict_split_has_joined(
     assert run_command_line([*words, "--strict", "join", "--groups", "4", "--out", "g.tsv"]) == 0
     stated = capsys.readouterr().err
     assert re.search(
-        r"^\d+ clusters were joined with others, for what the audit found", stated, re.M
+        r"^Relatives align with identity of at least 0\.40 over at least 0\.80 of the shorter .*"
+        r" \d+ clusters were joined with others for what the audit found\..*\n"
+        r"Of all 90 proteins in groups, 0 have a relative in another group\.$",
+        stated,
+        re.M,
     )
-    assert (
-        "Audit: 0 of all 90 have a relative (identity ≥ 0.4 over ≥ 0.8 of the shorter one) "
-        "in another group.\n"
-    ) in stated
     assert stated.endswith("Wrote g.tsv: 90 calibration.\n")
     assert len({row["cluster"] for row in rows_of("g.tsv")}) < 90
 
@@ -109,15 +109,15 @@ def test_a_split_without_clusters_is_told_what_crosses_it_and_what_to_do(
     assert run_command_line([*words, "--audit", '{"cells": 1e8}', "--out", "g.tsv"]) == 0
     stated = capsys.readouterr().err
     lead = re.search(
-        r"^Audit: (\d+) of (\d+) proteins examined have a relative \(identity ≥ 0\.4 over "
-        r"≥ 0\.8 of the shorter one\) in another group, and (\d+) others that were met; at 95 % "
-        r"confidence at most (\d+\.\d\d) % of all 90 do\.$",
+        r"^Of (\d+) of the 90 proteins in groups, taken at random and compared with all of other "
+        r"groups, (\d+) have a relative there, and so have (\d+) others that were met; with 95 % "
+        r"confidence at most (\d+\.\d\d) % of all do\.$",
         stated,
         re.M,
     )
     assert lead is not None
-    assert 0 < int(lead[1]) + int(lead[3]) < 0.9 * float(lead[4]) < 90
-    assert int(lead[1]) <= int(lead[2]) < 90
+    assert 0 < int(lead[2]) + int(lead[3]) < 0.9 * float(lead[4]) < 90
+    assert int(lead[2]) <= int(lead[1]) < 90
     pair = r"^  \S+ of group \d and \S+ of group \d: identity [01]\.\d\d, coverage [01]\.\d\d$"
     assert len(re.findall(pair, stated, re.M)) == 3
     assert "To end that, give --strict join or set_aside.\n" in stated
@@ -144,11 +144,12 @@ def test_a_split_with_sequences_is_audited_and_joined_unless_asked_otherwise(
 ) -> None:
     words = [*SPLIT, "--proteins", "demo/proteins.fasta", "--groups", "4"]
     assert run_command_line([*words, "--out", "g.tsv"]) == 0
-    assert re.search(r"^\d+ clusters were joined .*\nAudit: 0 of ", capsys.readouterr().err, re.M)
+    joined = r" \d+ clusters were joined .*\nOf .* proteins in groups, .*\b0 have a relative "
+    assert re.search(joined, capsys.readouterr().err)
     assert (
         run_command_line([*words, "--audit", "none", "--strict", "report", "--out", "g.tsv"]) == 0
     )
-    assert "Audit" not in capsys.readouterr().err
+    assert capsys.readouterr().err.count("Nothing says which proteins are relatives") == 1
 
 
 def test_setting_aside_names_the_relative_and_its_group(inside: Path) -> None:
@@ -174,7 +175,7 @@ def test_phanns_recipe_is_reproduced_and_its_leakage_is_told(
     assert stated.startswith(
         "PhANNs' recipe: CD-HIT in each class, clusters given to groups in turn.\n"
     )
-    found = re.search(r"^Audit: (\d+) of all 90 have a relative ", stated, re.M)
+    found = re.search(r"^Of all 90 proteins in groups, (\d+) have a ", stated, re.M)
     assert found is not None
     assert int(found[1]) > 0
     assert "To end that, leave --recipe phanns out.\n" in stated

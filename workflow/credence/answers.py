@@ -434,8 +434,6 @@ class ProteinGroups(Shown):
         heading = ", ".join(f"{n} {role.replace('_', ' ')}" for role, n in roles.items())
         found = split_messages(self.finding, self.settings)
         sentences = [line.replace("--", "") for line in found]  # options are keywords here
-        if not self.finding.is_audited:
-            sentences.append("Nobody looked for relatives in two groups.")
         cluster, group = self.groups.cluster, self.groups.group
         groups = self.finding.groups
         rows = [[x.name, str(x.n), str(len(set(cluster[group == x.name])))] for x in groups]

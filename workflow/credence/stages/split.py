@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from credence.evaluation.split_findings import describe_split
-from credence.findings import SplitClass, SplitFinding
+from credence.findings import SplitFinding
 from credence.predictions import UNKNOWN_CLASS, Integers, Strings
-from credence.problems import Problem, raise_any, refuse
+from credence.problems import Problem, plural, raise_any, refuse
 from credence.progress import echo
 from credence.proteins import Proteins, join
 from credence.relatives.across import relatives_in
@@ -27,6 +27,7 @@ from credence.relatives.pack import CALIBRATION, TEST
 from credence.relatives.pairs import Thresholds
 from credence.relatives.pieces import AUDIT, STEPS, Pieces, UnfinishedError
 from credence.relatives.strict import Split, SplitOptions, split, split_by_recipe
+from credence.report.sections.splits import lead_of, meaning_of
 from credence.stages import reading
 from credence.stages.settings import Settings, SplitSettings
 from credence.tables import contract
@@ -342,19 +343,14 @@ MOST_CLUSTERS = 10  # of those left whole
 def split_messages(found: SplitFinding, settings: SplitSettings) -> list[str]:
     """Return what there is to say of a split, line by line, the audit last."""
     n_groups, is_phanns = settings.groups, settings.recipe == PHANNS
-    scarce = [entry for entry in found.classes if entry.n_clusters < n_groups]
     recipe = "PhANNs' recipe: CD-HIT in each class, clusters given to groups in turn."
     lines = [recipe] if is_phanns else []
     lines += [
-        f"{entry.class_name}: {_clusters(entry)} for {n_groups} groups; some have none of it."
-        for entry in scarce
+        f"{entry.class_name}: {plural(entry.n_clusters, 'cluster')} for {n_groups} groups; some "
+        "have none of it."
+        for entry in found.classes
+        if entry.n_clusters < n_groups
     ]
-    lines.append(
-        f"Groups: {found.size_low:.2f} to {found.size_high:.2f} of the mean size; of a class "
-        f"{100.0 * found.uneven:.1f} % would have to move to be even "
-        f"({100.0 * found.forced:.1f} % at least, since clusters stay whole); the largest cluster "
-        f"has {100.0 * found.largest_share:.1f} %."
-    )
     if found.size_low == 0.0:
         lines.append(f"Some of the {n_groups} groups are empty: there are too few clusters.")
     if found.n_cut:
@@ -366,39 +362,13 @@ def split_messages(found: SplitFinding, settings: SplitSettings) -> list[str]:
     ]
     if len(found.whole) > MOST_CLUSTERS:
         lines.append(f"… and {len(found.whole) - MOST_CLUSTERS} clusters more.")
-    if found.is_audited:
-        lines += _audit(found)
-        if found.worst and found.strict == "report":
-            remedy = "give --strict join or set_aside"
-            lines.append(f"To end that, {'leave --recipe phanns out' if is_phanns else remedy}.")
-    return lines
-
-
-def _clusters(entry: SplitClass) -> str:
-    return "1 cluster" if entry.n_clusters == 1 else f"{entry.n_clusters} clusters"
-
-
-def _audit(found: SplitFinding) -> list[str]:
-    covered = "both" if found.both_sides else "the shorter one"
-    lines = []
-    if found.n_joined:
-        what = "were joined with others, for what the audit found"
-        lines.append(f"{found.n_joined} clusters {what}.")
-    counted, bound = f"{found.n_crossing_sampled} of all {found.n_sampled}", ""
-    if not found.is_exhaustive:
-        counted = f"{found.n_crossing_sampled} of {found.n_sampled} proteins examined"
-        bound = f", and {found.n_met} others that were met" if found.n_met else ""
-        bound += (
-            f"; at 95 % confidence at most {100.0 * found.bound:.2f} % of all "
-            f"{found.n_population} do"
-        )
-    lines.append(
-        f"Audit: {counted} have a relative (identity ≥ {found.identity:g} over ≥ "
-        f"{found.coverage:g} of {covered}) in another group{bound}."
-    )
+    lines += [meaning_of(found), lead_of(found)]
     lines += [
         f"  {pair.first} of group {pair.first_group} and {pair.second} of group "
         f"{pair.second_group}: identity {pair.identity:.2f}, coverage {pair.coverage:.2f}"
         for pair in found.worst[:MOST_NAMED]
     ]
+    if found.worst and found.strict == "report":
+        remedy = "give --strict join or set_aside"
+        lines.append(f"To end that, {'leave --recipe phanns out' if is_phanns else remedy}.")
     return lines

@@ -13,7 +13,7 @@ def section(findings: Findings) -> page.Section | None:
     found = findings.split
     if found is None:
         return None
-    texts = [_meaning(found)]
+    texts = [meaning_of(found)]
     if found.n_cut:
         texts.append(
             f"{of(found.n_cut, 'cluster', 'clusters')} larger than a group "
@@ -74,12 +74,13 @@ def section(findings: Findings) -> page.Section | None:
     nearest = _nearest(found) if found.is_audited and has_nearest else None
     apart = map(_apart, found.apart)
     blocks = page.flat(
-        page.lead(_lead(found)), texts, classes, nearest, found.worst and worst, apart
+        page.lead(lead_of(found)), texts, classes, nearest, found.worst and worst, apart
     )
     return page.Section("split", "Do relatives cross the split?", blocks)
 
 
-def _lead(found: SplitFinding) -> str:
+def lead_of(found: SplitFinding) -> str:
+    """Return how many proteins have a relative in another group, as far as that is known."""
     if not found.is_audited and found.clusters == "none":
         return (
             "Nothing says which proteins are relatives, so each counts by itself, "
@@ -117,7 +118,8 @@ def relatives_in_words(found: SplitFinding) -> str:
     )
 
 
-def _meaning(found: SplitFinding) -> str:
+def meaning_of(found: SplitFinding) -> str:
+    """Return what relatives are, what was joined for them, and how even the groups are."""
     if found.clusters in ("table", "none") and not found.is_audited:
         return _balance(found)
     text = f"Relatives {relatives_in_words(found)}. "
