@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 import credence
-from credence.simulate.law import world_settings
 from credence.simulate.world import make_world, render_files
+from credence.stages.settings import world_settings
 
 ROOT = Path(__file__).resolve().parents[1]
 CLASSES = ["Portal", "Collar"]

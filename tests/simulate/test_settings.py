@@ -4,7 +4,8 @@ import pytest
 
 from credence.problems import InputError
 from credence.settings import setting_rules
-from credence.simulate.law import WorldSettings, world_settings
+from credence.simulate.law import WorldSettings
+from credence.stages.settings import Settings, world_settings
 
 
 def test_settings_that_a_user_wrote_override_the_defaults() -> None:
@@ -29,12 +30,20 @@ def test_all_problems_of_the_settings_come_together() -> None:
     with pytest.raises(InputError) as caught:
         world_settings(values, "config.yaml")
     assert str(caught.value).splitlines() == [
-        "config.yaml, column 'n_uze': the demo has no setting 'n_uze'. Did you mean 'n_use'?",
-        "config.yaml, column 'n_use': 0 is not allowed. Give a whole number from 1 to 100000000.",
-        "config.yaml, column 'seed': 1.5 is not allowed. "
-        "Give a whole number from 0 to 9223372036854775807.",
-        "config.yaml, column 'family_size': 'double' is not allowed. Give heavy_tailed or single.",
-        "config.yaml, column 'n_trove': True is not allowed. "
+        "config.yaml, column 'family_size': 'double' is not allowed. "
+        "Known are: heavy_tailed, single.",
+        "config.yaml, column 'family_tail': '3' is not a number. Give a number from 1.2 to 10.",
+        "config.yaml, column 'n_trove': true is not a whole number. "
         "Give a whole number from 1 to 100000000.",
-        "config.yaml, column 'family_tail': '3' is not allowed. Give a number from 1.2 to 10.0.",
+        "config.yaml, column 'n_use': 0 is out of range. Give a whole number from 1 to 100000000.",
+        "config.yaml, column 'n_uze': unknown setting. Did you mean 'n_use'?",
+        "config.yaml, column 'seed': 1.5 is not a whole number. "
+        "Give a whole number from 0 to 9223372036854775807.",
     ]
+
+
+def test_a_whole_number_may_be_written_with_a_point() -> None:
+    settings = world_settings({"n_use": 12.0, "family_tail": 3}, "config.yaml")
+    assert isinstance(settings.n_use, int)
+    assert isinstance(settings.family_tail, float)
+    assert Settings().with_values({"split": {"groups": 9.0}}).split.groups.bit_length() == 4

@@ -100,13 +100,13 @@ def schema_of(settings: type[Any]) -> dict[str, Any]:
 
 
 def settings_from(settings: type[Any], values: Mapping[str, Any]) -> Any:
-    """Return settings of checked values; lists become tuples, whole numbers floats."""
+    """Return settings of checked values; lists become tuples, numbers those of their setting."""
     found = dict(values)
     for name, value in values.items():
         kind, _ = setting_type(settings, name)
         if isinstance(value, list | tuple):
             is_number = item_of(settings, name) is float
             found[name] = tuple(map(float, value) if is_number else value)
-        elif kind is float and isinstance(value, int):
-            found[name] = float(value)
+        elif kind in (int, float) and value is not None:
+            found[name] = kind(value)
     return settings(**found)

@@ -974,9 +974,9 @@ def simulate(folder: str, settings_json: str) -> None:
     The truth is known: FOLDER/truth holds every protein's family and class,
     and all that was planted for a stage to find.
     """
-    from credence.simulate.law import world_settings
     from credence.simulate.world import make_world, render_files
     from credence.stages.reading import json_settings
+    from credence.stages.settings import world_settings
     from credence.tables.writing import open_output
 
     settings = world_settings(json_settings(settings_json, "--settings"), "--settings")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from credence.problems import InputError, Problem, nearest, raise_any, refuse
-from credence.stages.settings import MAIN_TOOL
+from credence.stages.settings import MAIN_TOOL, world_settings
 from credence.tables.document import Document, SettingPath
 from credence.tables.shards import expanded, names_many
 from credence.tables.text import is_date
@@ -141,8 +141,6 @@ def _label_problems(path: SettingPath, labels: Data, has_proteins: bool) -> Iter
 
 
 def _demo_problems(document: Document, data: Data) -> Iterator[Wrong]:
-    from credence.simulate.law import world_settings
-
     if "demo" not in document.data:
         return
     for problem in _refused(world_settings, data.get("demo", {}), document.where):

@@ -1,15 +1,12 @@
 """The law of the simulated scores, the same in every world; a seed only draws from it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 
 from credence.predictions import Floats
-from credence.problems import Problem, nearest, raise_any
-from credence.settings import SettingRule, setting, setting_rules
+from credence.settings import setting
 
 CLASS_NAMES = (
     *("Major capsid", "Minor capsid", "Baseplate", "Major tail", "Minor tail", "Portal"),
@@ -144,32 +141,3 @@ class WorldSettings:
     length: float = setting(
         1.0, "length of proteins, where 1 is that of real ones", low=0.2, high=2.0
     )
-
-
-def world_settings(values: Mapping[str, Any], where: str) -> WorldSettings:
-    """Return the settings that a user wrote, or raise every problem found."""
-    rules = setting_rules(WorldSettings)
-    problems = []
-    for name, value in values.items():
-        if name not in rules:
-            what, remedy = f"the demo has no setting {name!r}.", nearest(name, list(rules))
-        else:
-            default, rule = rules[name]
-            what, remedy = f"{value!r} is not allowed.", _remedy(value, default, rule)
-        if remedy:
-            problems.append(Problem(where, what, remedy, column=name))
-    raise_any(problems)
-    return WorldSettings(**values)
-
-
-def _remedy(value: Any, default: Any, rule: SettingRule) -> str:
-    if rule.choices:
-        return "" if value in rule.choices else f"Give {' or '.join(rule.choices)}."
-    low, high = rule.low, rule.high
-    whole = isinstance(default, int)
-    # True is an int to Python, but no number to a user.
-    is_number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
-    assert low is not None and high is not None
-    if is_number and low <= value <= high:
-        return ""
-    return f"Give a {'whole number' if whole else 'number'} from {low} to {high}."

@@ -10,12 +10,15 @@ from copy import deepcopy
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from credence.findings import VerdictSettings
-from credence.problems import Problem
+from credence.problems import Problem, raise_any
 from credence.settings import schema_of, setting, settings_from
 from credence.tables.document import Document, read_document, schema_problems
+
+if TYPE_CHECKING:
+    from credence.simulate.law import WorldSettings
 
 SHARES = {"additionalProperties": {"type": "number", "minimum": 0, "maximum": 1}}
 UNIQUE = {"uniqueItems": True}
@@ -486,6 +489,15 @@ def _schema() -> dict[str, Any]:
     schema["properties"] |= {name: schema_of(section) for name, section in SECTIONS.items()}
     schema["properties"]["demo"] = demo
     return schema
+
+
+def world_settings(values: Mapping[str, Any], where: str) -> "WorldSettings":
+    """Return the settings of a simulated world; refuse as the configuration does."""
+    from credence.simulate.law import WorldSettings
+
+    raise_any(schema_problems(Document(where, dict(values), {}), schema_of(WorldSettings)))
+    found: WorldSettings = settings_from(WorldSettings, values)
+    return found
 
 
 def set_problems(where: str, values: Mapping[str, Any], names: Iterable[str]) -> list[Problem]:

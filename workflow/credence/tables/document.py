@@ -301,6 +301,11 @@ def _order(rule: Schema) -> str:
     if main not in ("number", "integer"):
         return f"Give {_wanted(rule)}."
     if "minimum" in rule and "maximum" in rule:
-        return f"Give {TYPE_WORDS[main]} from {rule['minimum']:g} to {rule['maximum']:g}."
-    limits = [f"{words} {rule[key]:g}" for key, words in LIMITS.items() if key in rule]
+        ends = " to ".join(_limit(rule[key]) for key in ("minimum", "maximum"))
+        return f"Give {TYPE_WORDS[main]} from {ends}."
+    limits = [f"{words} {_limit(rule[key])}" for key, words in LIMITS.items() if key in rule]
     return f"Give {TYPE_WORDS[main]} {' and '.join(limits)}".rstrip() + "."
+
+
+def _limit(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:g}"
