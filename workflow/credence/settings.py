@@ -34,6 +34,15 @@ class SettingRule:
     schema: Mapping[str, Any] = field(default_factory=dict)  # Further rules of JSON schema
 
 
+def range_in_words(low: float | None, high: float | None) -> str:
+    """Return the range that numbers have to keep to; '' where any will do."""
+    if low is not None and high is not None:
+        return f"from {low:g} to {high:g}"
+    if low is not None:
+        return f"of at least {low:g}"
+    return "" if high is None else f"of at most {high:g}"
+
+
 def setting(default: Any, text: str, choices: tuple[str, ...] = (), **rule: Any) -> Any:
     """Return a dataclass field that carries its own :class:`SettingRule`."""
     metadata = {"rule": SettingRule(text, choices, **rule)}

@@ -11,7 +11,7 @@ from credence.calibrators.auto import AutoCalibrator
 from credence.calibrators.protocol import Calibration, Calibrator, FitOptions, Method, Need
 from credence.predictions import Floats, Labelled
 from credence.problems import Problem, gathering, nearest, raise_any, refuse
-from credence.settings import SettingRule, setting_rules
+from credence.settings import SettingRule, range_in_words, setting_rules
 
 ARROW = "->"
 STAGE = re.compile(r"\s*(?P<name>[A-Za-z_][\w]*)\s*(?:\((?P<settings>[^()]*)\))?\s*")
@@ -134,20 +134,13 @@ def parse_value(word: str, default: Any, rule: SettingRule) -> tuple[Any, str]:
         number = float(word)
     except ValueError:
         number = float("nan")  # in no range
-    low, high, wanted = -math.inf, math.inf, list(rule.choices)
-    if rule.low is not None and rule.high is not None:
-        low, high = rule.low, rule.high
-        wanted.append(f"a number from {low:g} to {high:g}")
-    elif rule.low is not None:
-        low = rule.low
-        wanted.append(f"a number of at least {low:g}")
-    elif rule.high is not None:
-        high = rule.high
-        wanted.append(f"a number of at most {high:g}")
-    takes_numbers = len(wanted) > len(rule.choices)
+    low = -math.inf if rule.low is None else rule.low
+    high = math.inf if rule.high is None else rule.high
+    allowed = range_in_words(rule.low, rule.high)
+    wanted = [*rule.choices, *([f"a number {allowed}"] if allowed else [])]
     whole = isinstance(default, int)
-    if takes_numbers and whole and not math.isnan(number) and number % 1 != 0:
+    if allowed and whole and not math.isnan(number) and number % 1 != 0:
         return None, "Give a whole number."
-    if not takes_numbers or not low <= number <= high:
+    if not allowed or not low <= number <= high:
         return None, f"Give {' or '.join(wanted)}."
     return (int(number) if whole else number), ""

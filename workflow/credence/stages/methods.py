@@ -6,7 +6,7 @@ from typing import Any
 
 from credence.calibrators import all_methods
 from credence.calibrators.protocol import Law
-from credence.settings import setting_rules
+from credence.settings import range_in_words, setting_rules
 
 COMMON_LAWS = ("INVARIANCE", "RANGE")  # promised by every method, so not listed with each
 
@@ -74,11 +74,5 @@ def method_lines(entry: Mapping[str, Any]) -> list[str]:
 def _range(setting: Mapping[str, Any]) -> str:
     if isinstance(setting["default"], bool):
         return "true or false"
-    words, low, high = list(setting["choices"]), setting["low"], setting["high"]
-    if low is not None and high is not None:
-        words.append(f"{low:g} to {high:g}")
-    elif low is not None:
-        words.append(f"at least {low:g}")
-    elif high is not None:
-        words.append(f"at most {high:g}")
-    return " or ".join(words)
+    allowed = range_in_words(setting["low"], setting["high"]).removeprefix("from ")
+    return " or ".join([*setting["choices"], *filter(None, [allowed.removeprefix("of ")])])

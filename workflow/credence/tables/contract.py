@@ -18,6 +18,7 @@ from credence.events.model import EventModel, Mix
 from credence.predictions import Booleans, Floats, Integers, Predictions, Strings
 from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
 from credence.sets.conformal import SEPARATOR, PredictionSets
+from credence.settings import range_in_words
 from credence.tables.formats import Columns, Format
 from credence.tables.samples import Samples
 from credence.tables.source import Chunk, MemoryTable, open_parquet, open_table
@@ -195,11 +196,7 @@ def _numbers(
 
 
 def _wanted(column: Column) -> str:
-    wanted = f"a {column.kind.value}"
-    if column.low is not None and column.high is not None:
-        wanted += f" from {column.low:g} to {column.high:g}"
-    elif column.low is not None:
-        wanted += f" of at least {column.low:g}"
+    wanted = f"a {column.kind.value} {range_in_words(column.low, column.high)}".rstrip()
     return wanted + (" or nothing" if column.may_be_empty else "")
 
 
