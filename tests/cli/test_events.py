@@ -210,8 +210,8 @@ def test_a_file_that_was_changed_is_refused(capsys: pytest.CaptureFixture[str]) 
 REFUSALS = {
     ("--forecaster", "kn"): "--forecaster: there is no forecaster 'kn'. Did you mean 'knn'?",
     ("--without", "lenght"): "--without: there is no feature 'lenght'. Did you mean 'length'?",
-    ("--named", '{"tail": []}'): "--named, column 'tail': [] is no list of classes. Give names.",
-    ("--rules", '{"a": 1}'): "--rules, column 'a': 1 is no rule. Write it as text.",
+    ("--named", '{"tail": []}'): "--named, column 'tail': the list is too short. Give at least 1.",
+    ("--rules", '{"a": 1}'): "--rules, column 'a': 1 is not text. Write \"1\", in quotes.",
     ("--admissible", "'Portel' > 0"): "--admissible: character 1 of the rule: there is no column "
     "'Portel'. Did you mean 'Portal'?",
 }

@@ -267,11 +267,12 @@ def test_without_draws_there_are_no_intervals(inside: Path) -> None:
     ("stated", "messages"),
     [
         (
+            {"Portl": 0.5, "Other": 0.1},
+            ["--stated: there is no class 'Portl'. Did you mean 'Portal'?"],
+        ),
+        (
             {"Portl": 0.5, "Other": -0.1},
-            [
-                "--stated: there is no class 'Portl'. Did you mean 'Portal'?",
-                "--stated: the share of 'Other' is -0.1. Give a number from 0 to 1.",
-            ],
+            ["--stated, column 'Other': -0.1 is out of range. Give a number from 0 to 1."],
         ),
         (
             {"Portal": 0.5, "Other": 0.4},

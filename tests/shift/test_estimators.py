@@ -329,11 +329,13 @@ def test_vectors_are_asked_for_where_an_estimator_needs_them() -> None:
 
 def test_a_stated_composition_is_refused_with_all_that_is_wrong() -> None:
     with pytest.raises(InputError) as refusal:
-        stated_share({"Portl": 0.5, "HTJ": 1.5}, ("Portal", "HTJ"), "shift.json")
+        stated_share({"Portl": 0.5, "HTK": 0.5}, ("Portal", "HTJ"), "shift.json")
     assert str(refusal.value) == (
         "shift.json: there is no class 'Portl'. Did you mean 'Portal'?\n"
-        "shift.json: the share of 'HTJ' is 1.5. Give a number from 0 to 1."
+        "shift.json: there is no class 'HTK'. Did you mean 'HTJ'?"
     )
+    with pytest.raises(InputError, match=r"the shares sum to nan\."):
+        stated_share({"HTJ": float("nan")}, ("Portal", "HTJ"), "shift.json")
     with pytest.raises(InputError) as refusal:
         stated_share({"Portal": 0.5, "HTJ": 0.4}, ("Portal", "HTJ"), "shift.json")
     assert str(refusal.value) == "shift.json: the shares sum to 0.9. Give shares that sum to 1."

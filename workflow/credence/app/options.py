@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from functools import partial
 from itertools import starmap
 from typing import Any, TypeVar
 
@@ -132,7 +133,8 @@ def _option(section: str, name: str) -> Callable[[Any], Any]:
             facts["type"] = _type_of(float, rule)
         facts |= {"multiple": True, "help": f"{text} Repeat it."}
     elif kind not in (str, int, float):
-        facts |= {"callback": _mapping, "help": f"{text} As JSON."}
+        schema = schema_of(SECTIONS[section])["properties"][name]
+        facts |= {"callback": partial(_mapping, schema), "help": f"{text} As JSON."}
     else:
         type_ = _type_of(kind, rule)
         shown = NONE if default is None else f"{default:g}" if kind is float else str(default)
@@ -190,15 +192,20 @@ class WordOrMapping(KnownWord):
         """Return the word, or the mapping."""
         if not isinstance(value, str) or not value.startswith("{") or param is None:
             return super().convert(value, param, ctx)
-        found = _mapping(ctx, param, value)
-        raise_any(schema_problems(Document(param.opts[0], found, {}), self.schema))
-        return found
+        return _mapping(self.schema, ctx, param, value)
 
 
-def _mapping(context: click.Context, option: click.Parameter, value: str | None) -> Any:
+def _mapping(
+    schema: Mapping[str, Any], context: click.Context, option: click.Parameter, value: str | None
+) -> Any:
+    """Return the settings of a JSON text; refuse what a configuration would refuse."""
     from credence.stages.reading import json_settings
 
-    return None if value is None else json_settings(value, option.opts[0])
+    if value is None:
+        return None
+    found = dict(json_settings(value, option.opts[0]))
+    raise_any(schema_problems(Document(option.opts[0], found, {}), schema))
+    return found
 
 
 def _parsed(text: str, stage: str) -> dict[str, dict[str, Any]]:

@@ -93,22 +93,15 @@ SUM_TOLERANCE = 0.005  # of stated shares: they may have been rounded to two dec
 
 
 def stated_share(stated: Mapping[str, float], class_names: Sequence[str], where: str) -> Floats:
-    """Return a stated composition in the order of the classes, summing to 1."""
+    """Return stated shares, each from 0 to 1, in the order of the classes, summing to 1."""
     problems = [
         Problem(where, f"there is no class {name!r}.", nearest(name, list(class_names)))
         for name in stated
         if name not in class_names
     ]
-    for name, share in stated.items():
-        is_number = isinstance(share, int | float) and not isinstance(share, bool)
-        if not (is_number and 0.0 <= share <= 1.0):
-            what = f"the share of {name!r} is {share!r}."
-            problems.append(Problem(where, what, "Give a number from 0 to 1."))
-    if not problems:
-        total = sum(stated.values())
-        if abs(total - 1.0) > SUM_TOLERANCE:
-            what = f"the shares sum to {total:.4g}."
-            problems.append(Problem(where, what, "Give shares that sum to 1."))
+    if not problems and not abs((total := sum(stated.values())) - 1.0) <= SUM_TOLERANCE:
+        what = f"the shares sum to {total:.4g}."
+        problems = [Problem(where, what, "Give shares that sum to 1.")]
     raise_any(problems)
     values = np.array([float(stated.get(name, 0.0)) for name in class_names])
     return np.asarray(values / values.sum())

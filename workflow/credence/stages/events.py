@@ -36,7 +36,7 @@ def learn_events(
     asked, of = settings.events, settings.calibration
     learnt = (asked.forecaster, asked.compare, asked.without, asked.agree, asked.folds)
     options = EventOptions(*learnt, of.min_positives, of.level, of.draws)
-    problems = [
+    raise_any(
         Problem(where, f"there is no {kind} {name!r}.", nearest(name, list(known)))
         for where, kind, names, known in (
             ("--forecaster", "forecaster", (asked.forecaster,), FORECASTERS),
@@ -45,18 +45,7 @@ def learn_events(
         )
         for name in names
         if name not in known
-    ]
-    problems += [
-        Problem("--named", f"{value!r} is no list of classes.", "Give names.", None, name)
-        for name, value in asked.groups.items()
-        if not isinstance(value, list) or not value or not all(isinstance(x, str) for x in value)
-    ]
-    problems += [
-        Problem("--rules", f"{value!r} is no rule.", "Write it as text.", None, name)
-        for name, value in asked.rules.items()
-        if not isinstance(value, str)
-    ]
-    raise_any(problems)
+    )
     if not asked.ask and not asked.groups and not asked.rules:
         raise refuse("--ask", "no event is asked for.", "Give --ask, --named or --rules.")
     file = None if calibration is None else stage_files.read_calibration(Path(calibration))
