@@ -92,8 +92,7 @@ class MatrixModel:
         if self.covariance is None:
             return value, np.full_like(value, np.nan), np.full_like(value, np.nan)
         # log(1 − p) as the log of the sum of the others, which does not cancel.
-        others = log_p.copy()
-        others[rows, chosen] = -np.inf
+        others = score_logs.others_of(log_p, chosen)
         log_rest = special.logsumexp(others, axis=1)
         slope = -np.exp(others - log_rest[:, None])
         slope[rows, chosen] = 1.0

@@ -164,15 +164,20 @@ def sorted_log_scores(predictions: Predictions) -> Floats:
     return np.round(logs, DECIMALS)
 
 
+def others_of(values: Floats, chosen: Integers) -> Floats:
+    """Return the values of each row, −∞ in the place of the chosen one."""
+    others = values.copy()
+    others[np.arange(len(values)), chosen] = -np.inf
+    return others
+
+
 def tree_features(predictions: Predictions, *, uses_networks: bool) -> Floats:
     """Return logs, the predicted class's and its margin, entropy; the networks' spread, vote."""
     logs = sorted_log_scores(predictions)
     rows = np.arange(len(logs))
     chosen = predicted_rank(predictions)
     top = logs[rows, chosen]
-    others = logs.copy()
-    others[rows, chosen] = -np.inf
-    margin = top - others.max(axis=1)
+    margin = top - others_of(logs, chosen).max(axis=1)
     entropy = -(np.exp(logs) * logs).sum(axis=1)
     columns = [logs, top[:, None], margin[:, None], entropy[:, None]]
     networks = predictions.network_scores

@@ -18,6 +18,7 @@ from typing import Annotated
 import numpy as np
 from scipy import special
 
+from credence.calibrators.score_logs import others_of
 from credence.draws import encode_clusters
 from credence.findings import Sameness
 from credence.predictions import Floats, Integers, Labelled, Predictions
@@ -132,8 +133,7 @@ def sketched_values(predictions: Predictions) -> dict[str, Floats]:
     if scores is None or predictions.n_classes < 2:
         return {TOP_SCORE: top}
     rows = np.arange(len(scores))
-    others = scores.copy()
-    others[rows, predictions.predicted_class] = -np.inf
+    others = others_of(scores, predictions.predicted_class)
     second = others.argmax(axis=1)
     best = others[rows, second]
     second[best < LEAST_RUNNER_UP * predictions.scale] = predictions.n_classes

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from credence.calibrators.score_logs import UNKNOWN_RESOLUTION_FLOOR, name_order
+from credence.calibrators.score_logs import DECIMALS, UNKNOWN_RESOLUTION_FLOOR, name_order
 from credence.events.event import Event, class_ranks
 from credence.events.rules import lead_of, parse_rule, row_shares
 from credence.metrics.metric import divide
@@ -73,7 +73,6 @@ GIVEN: dict[str, Callable[[OneEvent], bool]] = {
     GENES: lambda seen: seen.evidence.neighbours is not None,
     RULE: lambda seen: bool(seen.evidence.admissible),
 }
-DECIMALS = 9
 MOST_FLOOR = 0.01  # of a row of logs: above it scores that are known would be hidden
 
 

@@ -20,6 +20,7 @@ from typing import Self
 
 import numpy as np
 
+from credence.calibrators.score_logs import DECIMALS, others_of
 from credence.metrics.metric import divide
 from credence.predictions import Booleans, Floats, Integers, Predictions
 from credence.problems import InputError, Problem, nearest, raise_any
@@ -47,7 +48,6 @@ TOKEN = re.compile(
 )
 KEYWORDS = ("and", "or", "not")
 WAY = "Compare columns in quotes and numbers: 'score' >= 0.1 and 'rank' <= 3."
-SHARE_DECIMALS = 9  # so that no rescaling of scores moves a row across a rule's number
 MOST_DEPTH = 50  # brackets and nots within each other
 
 
@@ -211,20 +211,18 @@ def _column(name: str, predictions: Predictions, rank: Integers) -> Floats:
     if name == "top_score":
         return share[np.arange(len(share)), predictions.predicted_class][:, None]
     if name == "margin":
-        return np.round(lead_of(share, predictions.predicted_class), SHARE_DECIMALS)[:, None]
+        return np.round(lead_of(share, predictions.predicted_class), DECIMALS)[:, None]
     return share[:, [predictions.class_names.index(name)]]
 
 
 def lead_of(values: Floats, chosen: Integers) -> Floats:
     """Return by how much the chosen value of each row leads the best of the others."""
-    rows = np.arange(len(values))
-    others = values.copy()
-    others[rows, chosen] = -np.inf
-    return np.asarray(values[rows, chosen] - others.max(axis=1))
+    best = others_of(values, chosen).max(axis=1)
+    return np.asarray(values[np.arange(len(values)), chosen] - best)
 
 
 def row_shares(predictions: Predictions) -> Floats:
     """Return each row of scores divided by its sum, to nine decimals."""
     assert predictions.scores is not None
     share = divide(predictions.scores, predictions.scores.sum(axis=1, keepdims=True), 0.0)
-    return np.round(share, SHARE_DECIMALS)
+    return np.round(share, DECIMALS)

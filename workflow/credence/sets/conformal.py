@@ -13,7 +13,7 @@ import numpy as np
 
 from credence.calibrators.crossfit import fold_of, left_out
 from credence.calibrators.masses import fixed
-from credence.calibrators.score_logs import share_bounds
+from credence.calibrators.score_logs import others_of, share_bounds
 from credence.draws import encode_clusters
 from credence.evaluation.ratios import estimate, mean_of
 from credence.findings import SetClass, SetsFinding
@@ -36,11 +36,8 @@ def strangeness(predictions: Predictions) -> Floats:
         return np.asarray(-logs)
     best = logs.argmax(axis=1)
     rows = np.arange(len(logs))
-    top = logs[rows, best]
-    others = logs.copy()
-    others[rows, best] = -np.inf
-    rival = np.repeat(top[:, None], predictions.n_classes, axis=1)
-    rival[rows, best] = others.max(axis=1)
+    rival = np.repeat(logs[rows, best][:, None], predictions.n_classes, axis=1)
+    rival[rows, best] = others_of(logs, best).max(axis=1)
     return np.asarray(rival - logs)
 
 
