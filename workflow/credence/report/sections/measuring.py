@@ -8,17 +8,9 @@ from credence.findings import CalibrationTest, Findings, Notice
 from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot
 from credence.report.sections.lookup import Lookup
+from credence.report.sections.splits import lead_of
 from credence.report.verdict import by_gap, in_words, points
-from credence.report.wording import (
-    KEPT,
-    NOTHING,
-    as_sentence,
-    count,
-    of,
-    rounded,
-    share,
-    three_decimals,
-)
+from credence.report.wording import KEPT, NOTHING, as_sentence, of, rounded, share, three_decimals
 
 ERRORS = {
     "ece": "ECE",
@@ -211,16 +203,6 @@ def _failed_tests(findings: Findings) -> Iterator[Notice]:
 
 def _audit(findings: Findings) -> Iterator[Notice]:
     split = findings.split
-    if split is None or not (split.is_audited or Lookup(findings).knows_relatives):
-        return
-    if not split.is_audited:
-        yield Notice("audit", "Whether relatives are in two groups was not audited.")
-        return
-    n_crossing = split.n_crossing_sampled
-    met = f" Of the others {count(split.n_met)} are known to have one." if split.n_met else ""
-    yield Notice(
-        "audit",
-        f"Of {of(split.n_sampled, 'audited protein')}, {count(n_crossing)} "
-        f"{'has' if n_crossing == 1 else 'have'} a relative in another group.{met}",
-        is_warning=n_crossing + split.n_met > 0,
-    )
+    if split is not None and (split.is_audited or Lookup(findings).knows_relatives):
+        n_found = split.n_crossing_sampled + split.n_met
+        yield Notice("audit", lead_of(split), is_warning=split.is_audited and n_found > 0)
