@@ -44,10 +44,7 @@ rule annotate:
             features_of(wildcards.use_set),
             settings.evidence if EVENTS else None,
         ),
-        events=lambda wildcards, input: [
-            *configuration.options("--events", input.events),
-            *configuration.options("--evidence", input.evidence),
-        ],
+        events=event_options,
         answers=lambda wildcards, input: configuration.options(
             "--answers", input.answers
         ),
@@ -95,10 +92,7 @@ rule annotate_part:
         sources=lambda wildcards: digests(
             share(wildcards).tables, settings.evidence if EVENTS else None
         ),
-        events=lambda wildcards, input: [
-            *configuration.options("--events", input.events),
-            *configuration.options("--evidence", input.evidence),
-        ],
+        events=event_options,
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"

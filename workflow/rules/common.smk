@@ -73,6 +73,12 @@ def compared(use_set):
     return [*words, "--match", USE_SETS[use_set].match]
 
 
+def event_options(wildcards, input):
+    """Return the options that ask for events, with what these need beside scores."""
+    words = configuration.options("--events", input.events)
+    return [*words, *configuration.options("--evidence", input.evidence)]
+
+
 def before(release):
     """Return the folders of the releases before one."""
     return [

@@ -12,7 +12,6 @@ RELATIVES = (
     if settings.trained_elsewhere and not settings.cluster_table
     else None
 )
-PROTEINS = settings.calibration_set.proteins
 # PhANNs' recipe makes its own clusters.
 RECIPE = settings.values["split"]["recipe"]
 SHARES_OF_AUDIT = range(1, AUDITS + 1) if AUDITS > 1 else []
@@ -23,7 +22,7 @@ PIECES_OF_AUDIT = ["--pieces", f"{RESULTS}/audit/pieces"] if AUDITED else []
 rule split:
     input:
         audited=lambda wildcards: [] if "share" in wildcards.keys() else AUDITED,
-        proteins=given(PROTEINS),
+        proteins=given(SEQUENCES),
         relatives=RELATIVES or [],
         samples=rules.check.output.samples,
         clusters=given(CLUSTERS) if settings.cluster_table else CLUSTERS or [],
@@ -45,7 +44,7 @@ rule split:
         python=PYTHON,
     params:
         relatives=configuration.option("--relatives", RELATIVES),
-        proteins=configuration.option("--proteins", PROTEINS),
+        proteins=configuration.option("--proteins", SEQUENCES),
         settings=settings.stage_json("split"),
         clusters=configuration.option(
             "--clusters", CLUSTERS if RECIPE == "balanced" else None
@@ -53,7 +52,7 @@ rule split:
         own=["--own-clusters"] if settings.cluster_table else [],
         training=configuration.option("--training", settings.training_proteins),
         match=settings.calibration_set.match,
-        sources=digests(PROTEINS, settings.cluster_table, settings.training_proteins),
+        sources=digests(SEQUENCES, settings.cluster_table, settings.training_proteins),
         pieces=PIECES_OF_AUDIT,
         # A job of the audit makes its share; then all is put together.
         writes=lambda wildcards, output: (

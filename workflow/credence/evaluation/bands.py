@@ -13,6 +13,7 @@ from scipy.special import expit, logit, stdtr
 
 from credence.draws import uniform
 from credence.findings import DistanceBand
+from credence.metrics.metric import negative_log_likelihood
 from credence.metrics.walk import holm
 from credence.novelty.detector import interval_of
 from credence.predictions import Booleans, Floats, Integers
@@ -96,11 +97,6 @@ def moved(value: Floats, steps: Floats, band: Integers) -> Floats:
     return np.asarray(np.where(step == 0.0, value, changed))
 
 
-def loss_of(is_right: Booleans, value: Floats) -> float:
-    """Return the mean negative log-likelihood."""
-    return float(-np.log(np.clip(np.where(is_right, value, 1.0 - value), 1e-15, 1.0)).mean())
-
-
 def kept_steps(seen: Seen) -> tuple[Floats, float, float]:
     """Return the constants, 0 if families left out lose by them, and both losses of these."""
     if not len(seen.stated):
@@ -110,7 +106,10 @@ def kept_steps(seen: Seen) -> tuple[Floats, float, float]:
     for at in range(N_FOLDS):
         here = fold == at
         after[here] = moved(seen.stated[here], band_steps(seen.take(~here)), seen.band[here])
-    before, now = loss_of(seen.is_right, seen.stated), loss_of(seen.is_right, after)
+    before, now = (
+        float(negative_log_likelihood(value, seen.is_right).mean())
+        for value in (seen.stated, after)
+    )
     steps = band_steps(seen)
     return (steps if now <= before else np.zeros_like(steps)), before, now
 

@@ -15,6 +15,7 @@ from credence.classifier import networks
 from credence.classifier.features import Singles, feature_set, unknown_residues
 from credence.draws import encode_clusters
 from credence.findings import ClassifierFinding, RetrainingFinding
+from credence.metrics.metric import negative_log_likelihood
 from credence.predictions import (
     Floats,
     Integers,
@@ -46,8 +47,7 @@ APART = -2  # the group of proteins that are set aside
 ROWS_AT_ONCE = 4_096
 NOT_JUDGED = "{}: what learning from it changes is not judged: {}."
 RESOLUTION = 1e-6
-# What confidences are made by to see whether retraining is worth it, and their least.
-JUDGE, LEAST_CHANCE = "beta", 1e-15
+JUDGE = "beta"  # what confidences are made by to see whether retraining is worth it
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,9 +327,7 @@ def held_out_loss(labelled: Labelled) -> Floats:
     """Return the loss of each protein's confidence, by a fit without its cluster."""
     method = parse_method(JUDGE, "method")
     _, value = method.fit_and_hold_out(labelled, FitOptions(n_draws=0))
-    chance = np.nan_to_num(value, nan=NOTHING_KNOWN)
-    chance = np.where(labelled.is_correct, chance, 1.0 - chance)
-    return np.asarray(-np.log(np.maximum(chance, LEAST_CHANCE)))
+    return negative_log_likelihood(np.nan_to_num(value, nan=NOTHING_KNOWN), labelled.is_correct)
 
 
 def group_of_each(
