@@ -37,11 +37,7 @@
     return `${count.toLocaleString("en")} independent protein${count === 1 ? "" : "s"}`;
   }
 
-  function drawing(tag, attributes) {
-    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-    return made;
-  }
+  const drawing = credence.figures.svgElement;
 
   // Of a hundred such predictions: how many are right, and how many may be.
   function hundred(value, lower, upper) {

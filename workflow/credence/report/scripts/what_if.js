@@ -10,11 +10,9 @@
   const TOP = 8;
   const BOTTOM = 28;
   const STEP = 0.1; // per cent
-  const SVG = "http://www.w3.org/2000/svg";
 
   const drawn = (tag, attributes, text = "") => {
-    const made = document.createElementNS(SVG, tag);
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    const made = credence.figures.svgElement(tag, attributes);
     made.textContent = text;
     return made;
   };
