@@ -1,4 +1,4 @@
-"""What is taken for what."""
+"""What is taken for what, and which labels are doubtful, where a run looked for them."""
 
 from functools import partial
 from operator import itemgetter
@@ -6,11 +6,14 @@ from operator import itemgetter
 from credence.findings import Findings
 from credence.report import blocks as page
 from credence.report.plots import Heat
-from credence.report.sections.labels import NOT_ASKED
-from credence.report.wording import count, share
+from credence.report.wording import count, of, share, three_decimals
 
 MOST_NAMED = 3  # mistakes named in the sentence
 MOST_NUMBERED = 36  # classes whose numbers can be read in the cells
+NOT_ASKED = (
+    "Labels were taken as they are. evaluation: {doubtful_labels: true} in the configuration "
+    "lists those that scores and relatives contradict, in a section of its own."
+)
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -64,3 +67,26 @@ def _most_often(findings: Findings) -> str:
         for n, part, predicted, true in most
     )
     return f"Most mistakes are predictions of {stated}."
+
+
+def doubtful_labels(findings: Findings) -> page.Section | None:
+    """Return the most doubtful labels; None where nobody looked for them."""
+    found = findings.labels
+    if found is None:
+        return None
+    lead = f"Of {of(found.n, 'calibration label')}, {count(found.n_listed)} are doubtful."
+    text = " ".join(
+        (*found.sentences, "No label was changed; look at each before you change one.")
+    )
+    first = "first of the " if found.n_listed > len(found.first) else ""
+    table = page.table(
+        f"The {first}doubtful labels, all of which are in labels.tsv beside this page.",
+        found.first,
+        page.word("protein", "id"),
+        page.word("label", "label"),
+        page.word("speaks for", "suggested"),
+        page.number("right labels up to here", "false", three_decimals),
+        page.word("why", "why"),
+    )
+    blocks = page.flat(page.lead(lead), text, found.first and table)
+    return page.Section("labels", "Which labels are doubtful?", blocks)
