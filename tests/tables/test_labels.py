@@ -60,13 +60,10 @@ def test_proteins_without_scores_may_have_a_label() -> None:
     [
         (
             "[",
-            "a.fasta: the pattern '[' is not valid "
-            "(unterminated character set at position 0). Correct it.",
+            "a.fasta: '[' is not a regular expression: "
+            "unterminated character set at position 0. Fix it.",
         ),
-        (
-            "x=(.*)",
-            "a.fasta: the pattern 'x=(.*)' has no group named label. Write it as (?P<label>…).",
-        ),
+        ("x=(.*)", "a.fasta: 'x=(.*)' has no group named label. Write one: (?P<label>…)."),
         (
             "y=(?P<label>.*)",
             "a.fasta, line 1: the header of protein 'p1' does not fit the pattern "

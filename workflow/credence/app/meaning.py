@@ -4,7 +4,6 @@ Every check is given the document and its data as far as they have the right typ
 every default filled in (`well_typed`). It yields a setting, what is wrong and the remedy.
 """
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -124,6 +123,8 @@ def _set_problems(document: Document, data: Data) -> Iterator[Wrong]:
 
 
 def _label_problems(path: SettingPath, labels: Data, has_proteins: bool) -> Iterator[Wrong]:
+    from credence.tables.labels import label_finder
+
     pattern = labels["pattern"]
     if (labels["table"] is None) == (pattern is None):
         what = "labels come from a table or from FASTA headers."
@@ -131,11 +132,8 @@ def _label_problems(path: SettingPath, labels: Data, has_proteins: bool) -> Iter
     if pattern is None:
         return
     path = (*path, "pattern")
-    try:
-        if "label" not in re.compile(pattern).groupindex:
-            yield path, f"{pattern!r} has no group named label.", "Write one: (?P<label>…)."
-    except re.error as error:
-        yield path, f"{pattern!r} is not a regular expression: {error}.", "Fix it."
+    for problem in _refused(label_finder, pattern, ""):
+        yield path, problem.what, problem.remedy
     if not has_proteins:
         yield path, "labels in FASTA headers need a FASTA file.", "Give proteins of this set."
 

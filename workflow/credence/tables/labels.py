@@ -64,6 +64,19 @@ def read_labels(
     return Labels(table.where, label_column, names, labels, np.array(lines, dtype=np.int64))
 
 
+def label_finder(pattern: str, where: str) -> re.Pattern[str]:
+    """Return what finds the label in a header; refuse a pattern that cannot."""
+    try:
+        finder = re.compile(pattern)
+    except re.error as error:
+        what = f"{pattern!r} is not a regular expression: {error}."
+        raise refuse(where, what, "Fix it.") from error
+    if LABEL_GROUP not in finder.groupindex:
+        what = f"{pattern!r} has no group named {LABEL_GROUP}."
+        raise refuse(where, what, "Write one: (?P<label>…).")
+    return finder
+
+
 def labels_from_headers(
     where: str,
     ids: Sequence[str] | Strings,
@@ -72,15 +85,7 @@ def labels_from_headers(
     pattern: str,
 ) -> Labels:
     """Return the labels that the headers of a FASTA file carry."""
-    problems = ProblemList(where)
-    try:
-        finder = re.compile(pattern)
-    except re.error as error:
-        what = f"the pattern {pattern!r} is not valid ({error})."
-        raise refuse(where, what, "Correct it.") from error
-    if LABEL_GROUP not in finder.groupindex:
-        what = f"the pattern {pattern!r} has no group named {LABEL_GROUP}."
-        raise refuse(where, what, "Write it as (?P<label>…).")
+    problems, finder = ProblemList(where), label_finder(pattern, where)
     texts = []
     for name, header, line in zip(ids, headers, lines, strict=True):
         match = finder.search(header)
