@@ -6,7 +6,6 @@ import numpy as np
 from scipy import special
 
 from credence.calibrators import (
-    classwise,
     crossfit,
     forest,
     intervals,
@@ -22,11 +21,12 @@ from credence.calibrators import (
     temperature,
 )
 from credence.calibrators.protocol import FitOptions
+from credence.draws import kish
 from credence.settings import SettingRule
 
 
 def test_the_effective_number_is_that_of_equal_weights() -> None:
-    assert classwise.kish(np.array([1.0, 1.0, 1.0])) == 3.0
+    assert kish(np.array([1.0, 1.0, 1.0])) == 3.0
 
 
 def test_folds_keep_clusters_whole_and_are_even() -> None:

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from credence.calibrators.all_methods import read_calibration
-from credence.calibrators.classwise import class_samples, count, kish, low_end, scarce_fallback
+from credence.calibrators.classwise import class_samples, count, low_end, scarce_fallback
 from credence.calibrators.masses import class_masses
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import ClassSample, FitOptions
 from credence.confidence import Note
+from credence.draws import kish
 from credence.predictions import Labelled, from_scores, label
 from credence.records import to_record
 

@@ -86,7 +86,11 @@ def weight_blocks(
         yield draws, drawn_weights(keys, range(n_draws)[draws])
 
 
+def kish(weight: Floats) -> float:
+    """Return the effective number (Σw)²/Σw²; 0 for nothing."""
+    return 0.0 if len(weight) == 0 else float(weight.sum() ** 2 / (weight**2).sum())
+
+
 def effective_clusters(cluster: Integers, weight: Floats) -> float:
     """Return Kish's effective number over the masses of clusters."""
-    mass = np.bincount(cluster, weights=weight)
-    return float(mass.sum() ** 2 / (mass**2).sum())
+    return kish(np.bincount(cluster, weights=weight).astype(np.float64))

@@ -311,11 +311,6 @@ def class_samples(labelled: Labelled) -> list[ClassSample | None]:
     return samples
 
 
-def kish(weight: Floats) -> float:
-    """Return the effective number (Σw)²/Σw²; 0 for nothing."""
-    return 0.0 if len(weight) == 0 else float(weight.sum() ** 2 / (weight**2).sum())
-
-
 def scarce_fallback(masses: ClassMasses, options: FitOptions) -> ConstantCurve | None:
     """Return the rule for scarce classes where it applies, else None."""
     code = Note.NONE

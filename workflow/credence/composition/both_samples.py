@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, special
 
-from credence.calibrators.classwise import kish
 from credence.calibrators.matrix import clusters_by_class
 from credence.calibrators.score_logs import log_scores
 from credence.composition.probabilities import BiasCorrected, fit_mapped
-from credence.draws import effective_clusters, encode_clusters, keys_of, mixed, uniform
+from credence.draws import effective_clusters, encode_clusters, keys_of, kish, mixed, uniform
 from credence.predictions import Floats, Integers, Labelled, Predictions
 
 Keys = NDArray[np.uint64]

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credence.calibrators.classwise import kish
 from credence.calibrators.protocol import FitOptions
 from credence.composition.both_samples import CalibrationSample, UseSample, score_draw
 from credence.composition.estimate import Composition, compare_predicted
-from credence.draws import cluster_weights
+from credence.draws import cluster_weights, kish
 from credence.predictions import Floats
 from credence.progress import each
 

@@ -13,14 +13,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import optimize, special
 
-from credence.calibrators.classwise import kish
 from credence.calibrators.intervals import LEAST_FREEDOM, expanded_quantiles, tail_levels
 from credence.calibrators.protocol import FitOptions
 from credence.composition import both_samples
 from credence.composition.both_samples import HALF_ROW, CalibrationSample, UseSample
 from credence.composition.estimators import Estimate, Estimator, EstimatorInput
 from credence.composition.probabilities import parameter_draws
-from credence.draws import drawn_weights, keys_of, uniform
+from credence.draws import drawn_weights, keys_of, kish, uniform
 from credence.predictions import Booleans, Floats, Predictions
 from credence.progress import each
 

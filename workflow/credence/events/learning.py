@@ -6,8 +6,8 @@ from itertools import combinations
 
 import numpy as np
 
-from credence.calibrators.classwise import kish
 from credence.calibrators.newton import log_loss
+from credence.draws import kish
 from credence.events.forecasters import ConstantForecast, Examples, Forecast, Forecaster
 from credence.predictions import Booleans, Floats, Integers
 

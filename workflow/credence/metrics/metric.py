@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from credence.draws import kish
 from credence.predictions import Booleans, Floats, Integers
 
 
@@ -30,9 +31,7 @@ class Judged:
     @property
     def n_effective(self) -> float:
         """Kish's number, (Σw)² / Σw²: proteins of equal weight that tell as much."""
-        if self.n_samples == 0:
-            return 0.0
-        return float(self.weight.sum() ** 2 / (self.weight**2).sum())
+        return kish(self.weight)
 
     def take(self, rows: NDArray[np.intp] | Booleans) -> "Judged":
         """Return the rows chosen, in the order given."""
