@@ -11,6 +11,7 @@ from scipy.special import betaincinv
 
 from credence.findings import Check, Findings, MetricValue, ShiftFinding, UseSet, Verdict
 from credence.report.sections.lookup import Lookup
+from credence.report.sections.splits import lead_of
 from credence.report.wording import as_sentence, count, noticed_if_off, of, rounded
 
 GOOD, CARE, BAD, OPEN = ("good", "care", "not to be used", "not checked")
@@ -151,9 +152,9 @@ def _relatives(lookup: Lookup) -> Check:
     )
     if split is None and lookup.knows_relatives:
         text = "Clusters were given and kept whole; nobody looked for relatives in two of them."
-    elif split is not None and not split.is_audited and lookup.knows_relatives:
-        text = "The split was not audited."
-    elif split is not None and split.is_audited:
+    elif split is not None and (split.is_audited or lookup.knows_relatives):
+        text = lead_of(split)
+    if split is not None and split.is_audited:
         n, n_crossing = split.n_sampled, split.n_crossing_sampled
         value = n_crossing / n if n else 0.0
         least, most = value, value
@@ -165,11 +166,6 @@ def _relatives(lookup: Lookup) -> Check:
         state = GOOD if most <= limits.relatives else state
         is_leaking = n_crossing + split.n_met > 0
         headline = "Relatives are in two groups" if is_leaking else "No leak found"
-        text = (
-            f"{count(n_crossing)} of {of(n, 'protein')} that were looked at have a relative in "
-            "another group"
-        )
-        text += "." if split.is_exhaustive else f": at most {100 * most:.1f} % of all do."
         n_affected = total if state == BAD else round(most * total)
     numbers = (state, value, limits.relatives, limits.relatives_at_most, n_affected)
     return Check("relatives", None, *numbers, headline, text)
