@@ -71,6 +71,8 @@ CASES = [
     Case("row_too_short.csv", TableSpec("phanns"), ['row_too_short.csv, line 3: the row has 4 cells, the header has 5. Give each row as many cells as the header.']),
     Case("row_too_long.csv", TableSpec("phanns"), ['row_too_long.csv, line 3: the row has 6 cells, the header has 5. Give each row as many cells as the header.']),
     Case("column_name_repeated.csv", TableSpec("phanns"), ["column_name_repeated.csv, line 1: 2 columns have the name 'Portal'. Give each column its own name."]),
+    Case("class_column_repeated.csv", TableSpec("phanns"), ["class_column_repeated.csv, line 1, column 'Portal ': this column and 'Portal' are both of the class 'Portal'. Rename one of them, or remove it."]),
+    Case("column_name_of_blanks.tsv", TableSpec("credence", scale=1.0), ["column_name_of_blanks.tsv, line 1: column 3 has no name. Name it or remove it."]),
     Case("column_name_missing.csv", TableSpec("phanns"), ["column_name_missing.csv, line 1: 2 columns have the name ''. Give each column its own name."]),
     Case("quote_unclosed.csv", TableSpec("phanns"), ['quote_unclosed.csv, line 3: the quotation marks of the row that begins here do not pair. Close them, or write a quotation mark inside a quoted cell as "".']),
     Case("quote_followed_by_text.csv", TableSpec("phanns"), ['quote_followed_by_text.csv, line 3: the quotation marks of the row that begins here do not pair. Close them, or write a quotation mark inside a quoted cell as "".']),
@@ -202,6 +204,10 @@ def test_a_file_that_may_not_be_read_is_refused(
         (TableSpec("phanns", pooling="sums"), "a.csv: 'sums' is no pooling. Did you mean 'sum'?"),
         (
             TableSpec("phanns", class_names=("Portal", "Portal")),
+            "a.csv: the classes stated are fewer than two or repeat. Name each class once.",
+        ),
+        (
+            TableSpec("phanns", class_names=("Portal", "Portal ")),
             "a.csv: the classes stated are fewer than two or repeat. Name each class once.",
         ),
         (

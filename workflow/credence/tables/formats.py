@@ -414,7 +414,8 @@ def format_of(spec: TableSpec, where: str) -> Format:
         problems.add(f"the scale {spec.scale} is no {kind}.", STATE_SCALE)
     if spec.pooling not in POOLINGS:
         problems.add(f"{spec.pooling!r} is no pooling.", nearest(spec.pooling, POOLINGS))
-    if spec.class_names is not None and len(set(spec.class_names)) < max(2, len(spec.class_names)):
+    names = spec.class_names
+    if names is not None and len(set(map(str.strip, names))) < max(2, len(names)):
         problems.add("the classes stated are fewer than two or repeat.", "Name each class once.")
     if spec.class_names is not None:
         for text, name in spec.synonyms.items():

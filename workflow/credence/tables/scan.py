@@ -51,8 +51,9 @@ def lay_out(
     for name, count in ((name, count) for name, count in Counter(header).items() if count > 1):
         what = f"{count} columns have the name {name!r}."
         problems.add(what, "Give each column its own name.", line)
-    if "" in header and "" not in (columns.id, *columns.ignored):
-        what = f"column {list(header).index('') + 1} has no name."
+    bare = [name.strip() for name in header]
+    if "" in bare and "" not in (columns.id, *columns.ignored):
+        what = f"column {bare.index('') + 1} has no name."
         problems.add(what, "Name it or remove it.", line)
     places = {name: place for place, name in reversed(list(enumerate(header)))}
     found: dict[str, int | None] = {}
@@ -80,7 +81,18 @@ def lay_out(
     elif has_vector and len(candidates) < 2 and not problems.problems:
         what = f"the table has {'only one' if candidates else 'no'} class column."
         problems.add(what, "Give a table with a column for each of at least two classes.", line)
+    _refuse_repeated(list(map(header.__getitem__, candidates)), class_names, line, problems)
     return ColumnLayout(header, class_names, tuple(candidates), **found)
+
+
+def _refuse_repeated(
+    columns: Sequence[str], class_names: Sequence[str], line: int | None, problems: ProblemList
+) -> None:
+    first: dict[str, str] = {}
+    for column, name in zip(columns, class_names, strict=True):
+        if (other := first.setdefault(name, column)) != column:
+            what = f"this column and {other!r} are both of the class {name!r}."
+            problems.add(what, "Rename one of them, or remove it.", line, column)
 
 
 def _class_columns(
