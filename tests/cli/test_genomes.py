@@ -61,6 +61,28 @@ def test_a_table_of_genomes_gives_the_same_and_rows_in_any_order_too(
     assert Path("genomes.tsv").read_bytes() == first
 
 
+def test_a_protein_of_no_genome_is_left_out_and_blanks_make_no_other(
+    annotated: Path, inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = pd.read_csv("phages.csv", dtype=str, keep_default_na=False)
+    table.loc[[0, 9], "phage"] = ["", "phage 1 "]
+    table.rename(columns={"Unnamed: 0": ""}).to_csv("gaps.csv", index=False)
+    words = ["annotate", "gaps.csv", "--spec", '{"format": "phanns", "genome": "phage"}']
+    assert run_command_line([*words, "--calibration", "k.json", "--out", "gaps.tsv"]) == 0
+    conf = pd.read_csv("gaps.tsv", sep="\t", dtype=str, keep_default_na=False)
+    assert conf.genome.tolist()[:2] == ["", "phage 0"]
+    capsys.readouterr()
+    assert run_command_line(["genomes", "gaps.tsv", *WORDS]) == 0
+    assert "genomes.tsv: 1 calls of no known genome are left out." in capsys.readouterr().err
+    first = Path("genomes.tsv").read_bytes()
+    found = pd.read_csv("genomes.tsv", sep="\t")
+    assert found.genome.tolist() == [f"phage {number}" for number in range(5)]
+    conf.loc[9, "genome"] = " phage 1"
+    conf[["id", "genome"]].to_csv("of.tsv", sep="\t", index=False)
+    assert run_command_line(["genomes", "gaps.tsv", "--genomes", "of.tsv", *WORDS]) == 0
+    assert Path("genomes.tsv").read_bytes() == first
+
+
 def test_calls_of_named_classes_alone_count(annotated: Path, inside: Path) -> None:
     words = ["genomes", "conf.tsv", *WORDS, "--calls", "Portal", "--calls", "HTJ"]
     assert run_command_line(words) == 0
@@ -73,6 +95,11 @@ def test_calls_of_named_classes_alone_count(annotated: Path, inside: Path) -> No
     ("words", "message"),
     [
         (["conf.tsv", "--calls", "Portl"], "--calls: 'Portl' is no class that is known here."),
+        (
+            ["empty.tsv"],
+            "empty.tsv, column 'genome': no call that has a confidence is of a known genome. "
+            "Annotate with --spec",
+        ),
         (["none.tsv"], "none.tsv, line 1, column 'genome': nothing says of which genome a"),
         (
             ["none.tsv", "--genomes", "strange.tsv"],
@@ -91,6 +118,7 @@ def test_what_names_no_genome_or_class_is_refused(
 ) -> None:
     conf = pd.read_csv("conf.tsv", sep="\t", dtype=str, keep_default_na=False)
     conf.drop(columns="genome").to_csv("none.tsv", sep="\t", index=False)
+    conf.assign(genome="").to_csv("empty.tsv", sep="\t", index=False)
     Path("strange.tsv").write_text("id\tgenome\nnobody\tphage\n")
     Path("genomes.tsv").unlink(missing_ok=True)
     assert run_command_line(["genomes", *words, *WORDS]) == 2

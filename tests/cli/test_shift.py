@@ -510,6 +510,24 @@ def test_proteins_of_one_genome_count_together(tmp_path: Path) -> None:
     assert widths[0] > widths[1] * 1.05
 
 
+def test_proteins_whose_genome_is_not_named_count_each_by_itself(tmp_path: Path) -> None:
+    table, words = tmp_path / "use.csv", ["--format", "phanns", "--estimator", "bbse_hard"]
+    found = []
+    for name in ("", None):
+        copy_of(
+            "use.csv",
+            table,
+            lambda rows, name=name: [
+                [*rows[0], "phage"],
+                *([*row, row[0] if name is None else name] for row in rows[1:]),
+            ],
+        )
+        spec = ["--draws", "20", "--spec", '{"genome": "phage"}']
+        assert run_shift(str(table), *words, *spec) == 0
+        found.append(Path("composition.tsv").read_bytes())
+    assert found[0] == found[1]
+
+
 def test_a_shift_file_of_other_classes_is_no_part_of_a_page(
     inside: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

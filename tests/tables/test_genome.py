@@ -27,9 +27,17 @@ def table(tmp_path: Path) -> Path:
 def test_the_genome_stands_beside_the_scores_and_is_no_class(table: Path) -> None:
     samples = read_samples(table, TableSpec("phanns", genome="genome"))
     assert samples.genome is not None
-    # p2 is of none that is named: it is alone in its own.
-    assert samples.genome.tolist() == ["phage A", "p2", "phage A"]
+    # p2 is of none that is named.
+    assert samples.genome.tolist() == ["phage A", "", "phage A"]
     assert samples.predictions.n_classes == 11
+
+
+def test_blanks_around_a_name_make_no_other_genome(table: Path) -> None:
+    text = table.read_text().replace("p3,phage A", "p3, phage A ").replace("p2,", "p2, ")
+    table.write_text(text)
+    samples = read_samples(table, TableSpec("phanns", genome="genome"))
+    assert samples.genome is not None
+    assert samples.genome.tolist() == ["phage A", "", "phage A"]
 
 
 def test_pieces_carry_the_genomes_of_their_rows(table: Path) -> None:
@@ -41,7 +49,7 @@ def test_pieces_carry_the_genomes_of_their_rows(table: Path) -> None:
         if part.genome is not None
         for id_, genome in zip(part.predictions.ids, part.genome, strict=True)
     ]
-    assert named == [("p1", "phage A"), ("p2", "p2"), ("p3", "phage A")]
+    assert named == [("p1", "phage A"), ("p2", ""), ("p3", "phage A")]
 
 
 def test_without_a_word_there_are_no_genomes(tmp_path: Path) -> None:

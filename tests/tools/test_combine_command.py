@@ -12,6 +12,8 @@ import pytest
 
 import credence
 from credence.app import run_command_line
+from credence.stages.tools import _in_order
+from credence.tables.samples import Samples
 from refusals import refused
 from tool_worlds import CLASSES, answers_of, truths
 
@@ -117,6 +119,15 @@ def test_annotate_takes_the_tables_of_all_tools(capsys: pytest.CaptureFixture[st
     assert (is_same == (agree["tools_agree"] == "2 of 2")).all()
     assert both["confidence"].astype(float).between(0, 1).all()
     assert (both["q_value"] != "").all()
+
+
+def test_a_protein_that_the_first_tool_does_not_score_is_of_no_genome_known() -> None:
+    scored = answers_of(np.array(["a", "c"], dtype=object), np.array([0, 1]), 1.0, 1).predictions
+    unscored = np.array(["b"], dtype=object), np.array([2])
+    genome = np.array(["g", "h"], dtype=object)
+    samples = Samples(scored, None, np.array([1, 3]), *unscored, genome)
+    assert _in_order(samples).tolist() == ["a", "b", "c"]
+    assert _in_order(samples, genome).tolist() == ["g", "", "h"]
 
 
 def test_a_tool_may_be_missing_altogether() -> None:

@@ -381,7 +381,7 @@ class Annotation:
             known = self.answers.index.to_numpy(dtype=object)
             rows = reading.rows_by_id(predictions.ids, "TABLE", known, "--answers")
             columns |= {name: self.answers[name].to_numpy()[rows] for name in self.answers}
-        columns[contract.GENOME] = predictions.ids if samples.genome is None else samples.genome
+        columns[contract.GENOME] = samples.genome
         columns = {name: columns[name] for name in self.names}
         return contract.with_unscored(columns, samples, method)
 

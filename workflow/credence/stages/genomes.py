@@ -58,10 +58,12 @@ def genome_calls(
         known = read_labels(Path(genomes), "id", GENOME)
         genome_of = dict(zip(known.ids, known.texts, strict=True))
         genome = np.array([genome_of.get(id_, "") for id_ in ids], dtype=object)
+    genome = np.array([(name or "").strip() for name in genome], dtype=object)
     is_known = genome != ""
     if not is_known.any():
         what = "no call that has a confidence is of a known genome."
-        raise refuse(genomes or confidences, what, "Correct its ids.", column=GENOME)
+        remedy = "Correct its ids." if genomes else NAME_THEM
+        raise refuse(genomes or confidences, what, remedy, column=GENOME)
     step, ids, genome = step[is_known], ids[is_known], genome[is_known]
     cluster = cluster_of(clusters, table)
     family = np.array([cluster.get(id_, id_) for id_ in ids], dtype=object)

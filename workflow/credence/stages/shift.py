@@ -160,8 +160,10 @@ def _summed(
         if sample.model is not None and not samples.predictions.has_vectors:
             what = f"{estimator.name!r} needs the score of every class."
             raise refuse(table, what, "Give --estimator bbse_hard.")
-        genome = None if samples.genome is None else keys_of(samples.genome)
-        return both_samples.use_sample(samples.predictions, sample.model, genome=genome)
+        ids, genome = samples.predictions.ids, samples.genome
+        # A protein of none that is named counts by itself.
+        key = None if genome is None else keys_of(np.where(genome == "", ids, genome))
+        return both_samples.use_sample(samples.predictions, sample.model, genome=key)
 
     use = reduce(both_samples.both_parts, starmap(summed, chain([head], rest)))
     return estimator, sample, use, estimate.compression_error(sample, first, use, estimator)

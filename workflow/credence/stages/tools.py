@@ -281,8 +281,10 @@ def combine_use_set(
 def _in_order(samples: Samples, of_scored: Strings | None = None) -> Strings:
     """Return ids, or what else proteins with scores have, as in the table."""
     order = np.argsort(np.concatenate([samples.lines, samples.unscored_lines]), kind="stable")
-    scored = samples.predictions.ids if of_scored is None else of_scored
-    return np.asarray(np.concatenate([scored, samples.unscored_ids])[order])
+    scored, unscored = samples.predictions.ids, samples.unscored_ids
+    if of_scored is not None:
+        scored, unscored = of_scored, np.full_like(unscored, "")
+    return np.asarray(np.concatenate([scored, unscored])[order])
 
 
 def read_answers(path: str) -> pd.DataFrame:

@@ -39,7 +39,7 @@ class Samples:
     unscored_ids: Strings = field(default_factory=lambda: np.empty(0, dtype=object))
     # Their lines.
     unscored_lines: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    # Genome, contig or sample of each protein, where a column names it; else its own id.
+    # Genome, contig or sample of each protein, where a column names them; '' where it is empty.
     genome: Strings | None = None
     # Whether a table of networks had to be read whole, as rows of a protein stand apart.
     is_apart: bool = False

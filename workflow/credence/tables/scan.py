@@ -328,7 +328,7 @@ class Checker:
             for texts in (ids, network):
                 texts[:] = [seen.setdefault(text, text) for text in texts]
         if genome is not None:
-            genome = np.where(genome == "", ids, genome)
+            genome[:] = [name.strip() for name in genome]
         further = (predicted, truth, network, genome, rows.is_unscored)
         return Part(rows.lines, ids, rows.numbers, *further)
 
@@ -658,7 +658,7 @@ class Part:
     predicted: Integers | None  # Codes of classes, -1 where there is none
     truth: Integers | None
     network: Strings | None  # Which network a row is of
-    genome: Strings | None  # Which genome a row is of; its own id where none is named
+    genome: Strings | None  # Which genome a row is of; '' where none is named
     is_unscored: Booleans  # Rows without any score
 
     def rows(self, chosen: slice | Booleans) -> "Part":
