@@ -16,6 +16,7 @@ from credence.app import run_command_line
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.protocol import Need
 from credence.tables.stage_files import read_calibration, write_calibration
+from refusals import Stated, refused
 from small_worlds import call_here
 
 COUNTS = "class,score_above,score_to,right,wrong\n"
@@ -387,6 +388,48 @@ def test_confidences_of_another_method_are_refused(
         "other.tsv, column 'method': its confidences are of 'isotonic', not of"
     )
     assert "Give the calibration that the table was annotated with." in shown
+
+
+DEFECTS = {
+    "id": (
+        lambda rows: [*rows, rows[1]],
+        "odd.tsv, line 42, column 'id': {id!r} stands in line 2 already. "
+        "Remove one of the two rows.\n",
+    ),
+    "column": (
+        lambda rows: [[*row, row[2]] for row in rows],
+        "odd.tsv, line 1, column 'confidence': the column stands there twice. "
+        "Remove one of the two.\n",
+    ),
+    "nan": (
+        lambda rows: [rows[0], [*rows[1][:2], "nan", *rows[1][3:]], *rows[2:]],
+        "odd.tsv, line 2, column 'confidence': 'nan' is not a number. "
+        "Give a number from 0 to 1 or nothing.\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("defect", DEFECTS)
+@pytest.mark.parametrize(
+    "command",
+    [
+        "list --error 0.1 --out x.tsv",
+        "plan --number 3 --out x.tsv",
+        "genomes --genomes genome_of.tsv --out x.tsv",
+        "watch --date 2026-11-21 --log x.tsv",
+    ],
+)
+def test_a_table_that_repeats_something_or_has_a_typed_nan_is_refused(
+    confidences: pd.DataFrame, capsys: Stated, command: str, defect: str
+) -> None:
+    rows = [line.split("\t") for line in Path("conf.tsv").read_text().splitlines()]
+    change, message = DEFECTS[defect]
+    Path("odd.tsv").write_text("\n".join("\t".join(row) for row in change(rows)) + "\n")
+    confidences[["id"]].assign(genome="g").to_csv("genome_of.tsv", sep="\t", index=False)
+    name, *words = command.split()
+    shown = refused(capsys, name, "odd.tsv", "--calibration", "k.json", *words)
+    assert shown == message.format(id=rows[1][0])
+    assert not Path("x.tsv").exists()
 
 
 def test_ids_that_look_like_formulas_are_guarded_once(inside: Path, calibration: Path) -> None:

@@ -92,6 +92,10 @@ def table_and_counts(path: Path, ranking: Ranking) -> tuple[Table, Integers]:
         raise refuse(str(path), *(PLAIN if ranking.is_corrected else CORRECTED))
     try:
         table = Table(path, ranking)
+        ids = (id_ for piece, *_ in table.pieces() for id_ in piece["id"].to_pylist())
+        hashes = np.fromiter(map(hash, ids), np.int64)
+        if len(np.unique(hashes)) < len(hashes):
+            raise pa.ArrowInvalid("an id stands twice")
         return table, table.counts()
     except contract.NOT_QUICKLY:
         table = Table(path, ranking, is_odd=True)
@@ -307,7 +311,8 @@ def finish_table(
         write_again(rows, outs, None, **how)
         write_record(record, {})
         return
-    table, counts = table_and_counts(rows, ranking)
+    table = Table(rows, ranking)
+    counts = table.counts()
     errors = errors_of(ranking.held_out, counts.sum(axis=0), settings.lists.certainty)
     write_again(rows, outs, errors.q_value, **how)
     if folder is not None:

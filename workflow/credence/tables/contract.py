@@ -594,15 +594,16 @@ def stream_confidences(path: Path, further: Sequence[str] = ()) -> Iterator[pa.T
 
     Raises one of `NOT_QUICKLY` where it is not as `credence annotate` writes it.
     """
-    _header(path)
     kinds = {name: pa.string() if name in TEXT_NAMES else pa.float64() for name in further}
-    for batch in _batches(path, STREAMED | kinds):
+    kinds, header = STREAMED | kinds, _header(path)
+    if len(set(header)) < len(header) or not kinds.keys() <= set(header):
+        raise pa.ArrowInvalid("a column is missing or stands twice")
+    for batch in _batches(path, kinds):
         piece = pa.Table.from_batches([batch])
         lower, value, upper = (piece[name] for name in ("lower", "confidence", "upper"))
-        orders = starmap(pc.less_equal, pairwise((0.0, lower, value, upper, 1.0)))
-        # Where something is not known there is nothing to compare.
-        known = (pc.fill_null(pc.or_(order, pc.is_nan(value)), True) for order in orders)
-        if not all(pc.all(order).as_py() for order in known):
+        # Where something is not known, nothing is greater.
+        wrong = starmap(pc.greater, pairwise((0.0, lower, value, upper, 1.0)))
+        if any(pc.any(one).as_py() for one in wrong):
             raise pa.ArrowInvalid("a confidence lies outside its interval")
         if any(piece[name].null_count for name in ("id", "predicted_class")):
             raise pa.ArrowInvalid("a protein has no id or no class")
@@ -658,8 +659,6 @@ def _batches(path: Path, kinds: Mapping[str, pa.DataType]) -> Iterator[pa.Record
     names = list(kinds)
     if path.suffix == ".parquet":
         with open_parquet(path) as file:
-            if any(file.schema_arrow.names.count(name) != 1 for name in names):
-                raise pa.ArrowInvalid("a column is missing or stands twice")
             for batch in file.iter_batches(ROWS_AT_ONCE, columns=names):
                 columns = [batch[name].cast(kind) for name, kind in kinds.items()]
                 yield pa.RecordBatch.from_arrays(columns, names)
@@ -669,7 +668,11 @@ def _batches(path: Path, kinds: Mapping[str, pa.DataType]) -> Iterator[pa.Record
         cells = csv.ConvertOptions(
             strings_can_be_null=False, column_types=kinds, include_columns=names, null_values=[""]
         )
-        yield from csv.open_csv(source, *how, cells)
+        for batch in csv.open_csv(source, *how, cells):
+            numbers = [batch[name] for name, kind in kinds.items() if kind == pa.float64()]
+            if any(pc.any(pc.invert(pc.is_finite(one))).as_py() for one in numbers):
+                raise pa.ArrowInvalid("a number is typed as nan, or has no end")
+            yield batch
 
 
 def read_relatives(path: Path) -> RelativesTable:
