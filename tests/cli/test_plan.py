@@ -55,6 +55,43 @@ def test_one_of_a_family_is_verified(annotated: Path, capsys: pytest.CaptureFixt
     assert "fewer than 12, since there are no more, and of each family one is taken." in shown
 
 
+def test_a_class_of_one_family_leaves_its_places_to_others(annotated: Path) -> None:
+    known = pd.read_csv("conf.tsv", sep="\t").dropna(subset="confidence")
+    assert run_command_line([*WORDS, "--out", "plan.tsv"]) == 0
+    name = pd.read_csv("plan.tsv", sep="\t").predicted_class.value_counts().index[0]
+    is_one = known.predicted_class == name
+    known.assign(cluster=known.id.mask(is_one, "one"))[["id", "cluster"]].to_csv(
+        "c.tsv", sep="\t", index=False
+    )
+    assert run_command_line([*WORDS, "--clusters", "c.tsv", "--out", "plan.tsv"]) == 0
+    plan = pd.read_csv("plan.tsv", sep="\t")
+    assert len(plan) == 12
+    (own,) = plan[plan.predicted_class == name].itertuples()
+    assert own.chance == pytest.approx(1 / is_one.sum(), abs=1e-6)
+
+
+def test_the_chance_is_that_of_the_family_shared_by_its_proteins(annotated: Path) -> None:
+    known = pd.read_csv("conf.tsv", sep="\t").dropna(subset="confidence")
+    known["cluster"] = [f"c{row // 3}" for row in range(len(known))]
+    known[["id", "cluster"]].to_csv("c.tsv", sep="\t", index=False)
+    words = ["--clusters", "c.tsv", "--out", "plan.tsv"]
+    size = known.cluster.value_counts()
+    assert run_command_line([*WORDS[:-1], str(len(known)), *words]) == 0
+    # Every family is chosen, so the chance is that of one of its proteins.
+    plan = pd.read_csv("plan.tsv", sep="\t").merge(known[["id", "cluster"]], on="id")
+    assert sorted(plan.cluster) == sorted(size.index)
+    assert plan.chance.to_numpy() == pytest.approx(1 / size[plan.cluster].to_numpy(), abs=1e-6)
+    strata = ["predicted_class", "stratum_from"]
+    n_most = plan.groupby(strata).size()
+    assert run_command_line([*WORDS, *words]) == 0
+    plan = pd.read_csv("plan.tsv", sep="\t").merge(known[["id", "cluster"]], on="id")
+    assert len(plan) == 12
+    n_chosen = plan.groupby(strata).size()
+    stated = plan.set_index(strata).chance * size[plan.cluster].to_numpy()
+    wanted = (n_chosen / n_most[n_chosen.index])[stated.index]
+    assert stated.to_numpy() == pytest.approx(wanted.to_numpy(), abs=1e-5)
+
+
 def test_what_is_stated_of_a_class_is_what_the_plan_holds(
     annotated: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -83,6 +83,16 @@ def test_more_than_there_is_gives_all_there_is() -> None:
     assert plan.n_verify.sum() == 5
 
 
+def test_no_stratum_is_given_more_than_it_has_families() -> None:
+    rows = [(0.75, class_, family % 2, family) for family in range(20) for class_ in (0, 1)]
+    use = counted((0, 0.75, 90), (1, 0.75, 10), (1, 0.55, 10))
+    most = counted((0, 0.75, 1), (1, 0.75, 4), (1, 0.55, 9))
+    plan = plan_of(held_out(rows), use, 10, most)
+    assert (plan.n_verify <= most).all()
+    assert plan.n_verify.sum(axis=1).tolist() == [1, 9]
+    assert plan_of(held_out(rows), use, 50, most).n_verify.tolist() == most.tolist()
+
+
 def test_a_stratum_without_evidence_does_not_take_all_from_a_scarce_class() -> None:
     rows = [(0.75, 0, family % 2, family) for family in range(60)]
     rows += [(0.55, 1, family % 2, 60 + family) for family in range(4)]

@@ -44,13 +44,14 @@ def by_stratum(counts: Integers) -> Integers:
     return np.asarray(counts @ (stratum_of(STEPS)[:, None] == np.arange(len(EDGES))), np.int64)
 
 
-def plan_of(held_out: HeldOut, n_use: Integers, number: int) -> Plan:
+def plan_of(held_out: HeldOut, n_use: Integers, number: int, most: Integers | None = None) -> Plan:
     """Return how to divide so many verifications among the strata of a use-set.
 
     `n_use` counts its proteins by class and stratum. A class is given what brings its families
     to λ (Σ N √(p (1 − p)))^⅔, with one λ for all, since its curve borrows from all its strata;
-    these share it by N √(p (1 − p)). None is given more than it holds.
+    these share it by N √(p (1 − p)). None is given more than `most`, or than it holds.
     """
+    most = n_use if most is None else most
     shape, n_keys = n_use.shape, max(len(held_out.key), 1)
     own = held_out.predicted * shape[1] + stratum_of(STEPS[held_out.step])
     family = own * n_keys + held_out.cluster
@@ -67,10 +68,10 @@ def plan_of(held_out: HeldOut, n_use: Integers, number: int) -> Plan:
     families = np.unique(held_out.predicted * n_keys + held_out.cluster)
     n_families = np.bincount(families // n_keys, minlength=shape[0])
     goal = spread.sum(axis=1) ** POWER
-    of_class = divided(goal, n_families, n_use.sum(axis=1), min(number, int(n_use.sum())))
+    of_class = divided(goal, n_families, most.sum(axis=1), min(number, int(most.sum())))
     n_verify, none = np.zeros_like(n_use), np.zeros_like(n_use[0])
     for class_ in np.flatnonzero(of_class):
-        n_verify[class_] = divided(spread[class_], none, n_use[class_], int(of_class[class_]))
+        n_verify[class_] = divided(spread[class_], none, most[class_], int(of_class[class_]))
     return Plan(n_use, n_known, right, n_verify)
 
 
