@@ -149,8 +149,16 @@ def test_a_release_against_itself_changes_nothing(copies: Path, capsys: Stated) 
 
 def test_two_calibration_files_have_counts_and_bandwidths(copies: Path, capsys: Stated) -> None:
     files = [f"{name}/calibrations/chosen.json" for name in ("old", "new")]
-    assert run_command_line(["compare", *files, "--classes", "c.tsv", "--page", "p.html"]) == 0
+    words = ["--classes", "c.tsv", "--page", "p.html", "--record", "r.json"]
+    assert run_command_line(["compare", *files, *words]) == 0
     table = pd.read_csv("c.tsv", sep="\t").set_index("class")
+    # How many proteins are in a class is not known without them, which is not none at all.
+    assert table[["n_true_before", "n_true_after"]].isna().all(axis=None)
+    assert run_command_line(["compare", *files, "--classes", "c.parquet"]) == 0
+    assert pd.read_parquet("c.parquet")["n_true_after"].dtype == np.float64
+    record = json.loads(Path("r.json").read_text())
+    assert {str(entry["n_true"]) for entry in record["classes"]} == {"[None, None]"}
+    assert signed(from_record(ReleaseStep, record, "r.json")) == record
     assert table.loc["HTJ", "n_predicted_after"] > table.loc["HTJ", "n_predicted_before"]
     assert table["bandwidth_after"].notna().all() and table["confidence_total"].isna().all()
     assert "What changed in 4 classes, in numbers" in Path("p.html").read_text()

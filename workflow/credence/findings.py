@@ -417,7 +417,7 @@ class ClassChange:
 
     class_name: str  # The class
     # Before and after: proteins in it, predicted to be, both, and families among those predicted.
-    n_true: Counts
+    n_true: tuple[int | None, ...]  # None where the proteins are not at hand
     n_predicted: Counts
     n_correct: Counts
     n_clusters: Counts

@@ -317,8 +317,8 @@ def _described(
     return ClassChange(
         class_name=name,
         n_true=tuple(
-            0 if release.labelled is None else int((release.labelled.true_class == class_).sum())
-            for release in both
+            None if known is None else int((known.true_class == class_).sum())
+            for known in (older.labelled, newer.labelled)
         ),
         parameters=tuple(
             findings.ParameterChange(key, chosen[0].get(key, NONE), chosen[1].get(key, NONE))

@@ -206,7 +206,8 @@ def _class_columns(step: ReleaseStep) -> dict[str, list[Any]]:
         for name in ("n_true", "n_predicted", "n_correct", "n_clusters", *names):
             nothing = (math.nan, math.nan)
             pair = chosen.get(name, nothing) if name in names else getattr(entry, name)
-            row |= {f"{name}_before": pair[0], f"{name}_after": pair[1]}
+            before, after = (math.nan if one is None else one for one in pair)
+            row |= {f"{name}_before": before, f"{name}_after": after}
         row["score"] = entry.score
         for word, change in (("confidence", entry.change), ("share", entry.share)):
             for key in (
