@@ -18,6 +18,7 @@ from credence.records import (
     Stored,
     base64_of,
     from_record,
+    json_record,
     json_text,
     to_record,
     unpacked,
@@ -40,6 +41,16 @@ def test_json_keeps_the_order_of_keys_and_names_as_they_are() -> None:
 def test_an_infinity_is_never_written_as_json() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         json_text({"x": [float("inf")]})
+
+
+def test_a_key_that_stands_twice_is_refused_with_its_name() -> None:
+    text = '{"a": {"x": 1, "y": [{"z": 1}, {"z": 2}]}, "b": {"y": 1, "x": 2, "y": 1}}'
+    with pytest.raises(InputError) as refusal:
+        json_record("c.json", text, "Make it again.")
+    assert str(refusal.value) == (
+        "c.json: this is no record of credence (the key 'y' stands twice). Make it again."
+    )
+    assert json_record("c.json", text.replace(', "y": 1}', "}"), "")["b"] == {"y": 1, "x": 2}
 
 
 def test_a_record_becomes_plain_without_being_touched() -> None:

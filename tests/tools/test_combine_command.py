@@ -232,6 +232,14 @@ def test_a_tool_of_a_name_that_is_taken_is_refused(
     ("tools", "message"),
     [
         ("[]", ": there is no further tool."),
+        (
+            '[{"name": "second", "scores": [], "spec": {}, "classes": {}}]',
+            ", column 'scores': the tool 'second' has no table.",
+        ),
+        (
+            '[{"name": "a", "name": "b"}]',
+            """: '[{"name": "a", "name": "b"}]' is not JSON (the key 'name' stands twice).""",
+        ),
         ('[{"name":"second"', """: '[{"name":"second"' is not JSON."""),
         ("null", ": null is no value for it."),
         (

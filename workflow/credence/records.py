@@ -393,10 +393,17 @@ def read_text(path: Path, remedy: str) -> str:
     raise refuse(str(path), what, remedy)
 
 
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(found := dict(pairs)) < len(pairs):
+        keys = itertools.pairwise(sorted(key for key, _ in pairs))
+        raise ValueError(f"the key {next(a for a, b in keys if a == b)!r} stands twice")
+    return found
+
+
 def parse_json(text: str) -> Any:
     """Return JSON data that can be written again, or raise a ValueError that says why not."""
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=_object)
     except RecursionError:
         raise ValueError("it is nested without end") from None
     level: list[Any] = [[value]]

@@ -375,7 +375,8 @@ def json_value(text: str, option: str, remedy: str) -> Any:
     try:
         return parse_json(text)
     except ValueError as error:
-        raise refuse(option, f"{short(repr(text))} is not JSON.", remedy) from error
+        why = "" if isinstance(error, json.JSONDecodeError) else f" ({error})"
+        raise refuse(option, f"{short(repr(text))} is not JSON{why}.", remedy) from error
 
 
 def json_settings(text: str, option: str) -> Mapping[str, Any]:

@@ -55,6 +55,9 @@ def stated_tools(text: str) -> tuple[ToolSet, ...]:
     tools = from_record(tuple[ToolSet, ...], stated, "--tools", remedy)
     if not tools:
         raise refuse("--tools", "there is no further tool.", remedy)
+    what = "the tool {!r} has no table."
+    bare = [tool.name for tool in tools if not tool.scores]
+    raise_any(Problem("--tools", what.format(name), remedy, column="scores") for name in bare)
     names, other = [MAIN_TOOL, *(tool.name for tool in tools)], "Give it another name."
     what = f"is taken: {MAIN_TOOL!r} is the tool of TABLE."
     taken = (name for place, name in enumerate(names) if name in names[:place])
