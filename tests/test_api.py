@@ -306,6 +306,11 @@ def test_methods_are_judged_on_clusters_that_did_not_fit_them(known, calibration
     assert refusal(credence.evaluate, known, [calibration, "class_only"]) == [
         "methods: 'class_only' was given already. Give each method once."
     ]
+    other = credence.read([[0.9, 0.1]] * 3, classes=["Portal", "Collar"], labels=["Portal"] * 3)
+    assert (
+        "3 proteins, 3 right, and the calibration was fitted on 24 "
+        in refusal(credence.evaluate, other, calibration)[0]
+    )
 
 
 def test_confidences_are_corrected_for_a_stated_composition(known) -> None:

@@ -207,6 +207,29 @@ def test_what_was_fitted_apart_on_something_else_is_refused(
         assert not (folder / "refused.json").exists()
 
 
+def test_a_calibration_of_another_table_is_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    for command in ("evaluate", "crossfit", "thresholds"):
+        for name, there, clusters in (
+            ("all.json", "90 proteins, 90 right", ", 90 clusters"),
+            ("one.json", "1 proteins, 1 right", ", 1 clusters"),
+        ):
+            here = "90 proteins, 48 right"
+            if command == "thresholds":  # whose guarantees are of the calibration's clusters
+                here, there = f"{here}, 90 clusters", there + clusters
+            capsys.readouterr()
+            words = (command, *SOME, "--calibration", name, "--out", "refused.tsv")
+            assert run_command_line(words) == 2
+            assert capsys.readouterr().err == (
+                f"some.csv: it has {here}, and {name} was fitted on {there}. Give the table "
+                "it was fitted on, and the same --groups or --clusters.\n"
+                "Fix this and run the command again.\n"
+            )
+            assert not (folder / "refused.tsv").exists()
+
+
 def test_proteins_set_aside_for_one_reason_are_one_notice(folder: Path) -> None:
     rows = ["id\tcluster\tgroup\trole\treason"]
     for k in range(90):

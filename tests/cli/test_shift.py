@@ -339,18 +339,24 @@ def test_other_proteins_than_those_of_the_calibration_are_refused(
     fit("histogram")
     header, *rows = Path("calibration.csv").read_text().splitlines()
     Path("fewer.csv").write_text("\n".join([header, *rows[:-20]]) + "\n")
+    renamed = [row.replace(",", "9999,", 1) for row in rows]
+    Path("renamed.csv").write_text("\n".join([header, *renamed]) + "\n")
     pairs = "".join(f"{row.split(',')[0]}\tc{n // 2}\n" for n, row in enumerate(rows))
     Path("pairs.tsv").write_text("id\tcluster\n" + pairs)
     own = ["--samples-format", "phanns-labelled", "--calibration", "c.json"]
-    for samples, further, n in (("fewer.csv", (), 180), ("calibration.csv", ("pairs.tsv",), 200)):
+    there = r"200 proteins, \d+ right, 200 clusters"
+    for samples, further, n, other in (
+        ("fewer.csv", (), 180, there),
+        ("calibration.csv", ("pairs.tsv",), 200, there),
+        ("renamed.csv", (), 200, "proteins with other ids"),
+    ):
         clusters = ["--clusters", *further] if further else []
         words = ["shift", "use.csv", "--samples", samples, *own, *clusters, "--draws", "10"]
         capsys.readouterr()
         assert run_command_line([*words, "--out", "o.tsv"]) == 2
         assert re.fullmatch(
             rf"{samples}: it has {n} proteins, \d+ right, \d+ clusters, and c.json was fitted on "
-            r"200 proteins, \d+ right, 200 clusters\. Give the table it was fitted on, and the "
-            r"same --groups or --clusters\.",
+            rf"{other}\. Give the table it was fitted on, and the same --groups or --clusters\.",
             message(capsys)[0],
         )
         assert not Path("o.tsv").exists()

@@ -488,7 +488,7 @@ def evaluate(
         if not isinstance(entry, FittedCalibration):
             _require_method(entry)
         # Only its confidences of the set itself are looked at: no intervals.
-        file = _fitted(entry, chosen, known.where, settings, draws=0)
+        file = _fitted(entry, chosen, known.where, settings, clusters=False, draws=0)
         if file.method_spec in files:
             what = f"{file.method_spec!r} was given already."
             raise refuse("methods", what, "Give each method once.")
@@ -621,12 +621,10 @@ def shift(
     base = _table(known)
     chosen = _calibration_set(base, groups, clusters, settings)
     options = shifting.shift_options(settings)
-    own = {"level": options.level, "draws": options.n_draws}
+    own: Any = {"level": options.level, "draws": options.n_draws}
     file = _fitted(calibration, chosen, base.where, settings, **own)
     method = parse_method(file.method_spec, "--method")
     shifting.require_correctable(method, "--method")
-    if isinstance(calibration, FittedCalibration):
-        shifting.require_fitted_on(file, chosen.labelled, base.where, "the calibration")
     use = _table(table, file)
     stage_files.require_match(file, use.predictions, use.where)
     parts = [(use.where, use.samples)] if use.predictions.n_samples else []
@@ -707,11 +705,13 @@ def _fitted(
     chosen: reading.CalibrationSet,
     where: str,
     settings: Settings,
+    clusters: bool = True,
     **own: Any,
 ) -> stage_files.CalibrationFile:
     """Return a calibration of some proteins; a method is fitted, without prediction sets."""
     if isinstance(entry, FittedCalibration):
-        stage_files.require_match(entry.file, chosen.labelled.predictions, where)
+        of = (entry.file, chosen.labelled, where, "the calibration")
+        reading.require_fitted_on(*of, clusters=clusters)
         return entry.file
     asked: Any = {"calibration": {"method": entry, **own}, "sets": {"level": None}}
     return fit_and_hold_out(chosen, settings.with_values(asked), where)[0]

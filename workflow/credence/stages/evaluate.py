@@ -26,7 +26,13 @@ from credence.settings import setting_rules
 from credence.stages.check import read_summary
 from credence.stages.fit import fit_options
 from credence.stages.lists import threshold_columns, wanted_of
-from credence.stages.reading import CalibrationSet, LabelledTables, in_order_of_ids, require_other
+from credence.stages.reading import (
+    CalibrationSet,
+    LabelledTables,
+    in_order_of_ids,
+    require_fitted_on,
+    require_other,
+)
 from credence.stages.settings import Settings
 from credence.tables import stage_files
 from credence.tables.writing import check_table_ending, write_record, write_table
@@ -54,7 +60,7 @@ def evaluate_tables(
         check_table_ending(Path(metrics))
     files = _read_calibrations(calibrations)
     chosen = _chosen(chosen, files)
-    used = _judged_set(given, files, settings)
+    used = _judged_set(given, calibrations, files, settings)
     before: dict[str, Stated] = {}
     problems: list[Problem] = []
     for path in held_out:
@@ -134,7 +140,7 @@ def crossfit_tables(given: LabelledTables, out: str, settings: Settings, calibra
     require_other((out,), [*given.files, calibration])
     files = _read_calibrations([calibration])
     (name,) = files
-    labelled = _judged_set(given, files, settings).labelled
+    labelled = _judged_set(given, [calibration], files, settings).labelled
     n_folds = settings.evaluation.folds
     quick = replace(fit_options(settings.calibration), n_draws=0)
     calibrator = parse_method(name, "--calibration").build(quick)
@@ -171,16 +177,19 @@ def _chosen(name: str | None, files: Mapping[str, stage_files.CalibrationFile]) 
 
 
 def _judged_set(
-    given: LabelledTables, files: Mapping[str, stage_files.CalibrationFile], settings: Settings
+    given: LabelledTables,
+    calibrations: Sequence[str],
+    files: Mapping[str, stage_files.CalibrationFile],
+    settings: Settings,
 ) -> CalibrationSet:
     """Return the proteins that judge, by their ids; refuse calibrations of another table."""
     samples = given.samples(next(iter(files.values())))
-    problems: list[Problem] = []
-    for file in files.values():
-        with gathering(problems):
-            stage_files.require_match(file, samples.predictions, given.tables[0])
-    raise_any(problems)
     used = given.calibrating(samples, settings.calibration.weights)
+    problems: list[Problem] = []
+    for path, file in zip(calibrations, files.values(), strict=True):
+        with gathering(problems):
+            require_fitted_on(file, used.labelled, given.tables[0], path, clusters=False)
+    raise_any(problems)
     return replace(used, labelled=in_order_of_ids(used.labelled))
 
 

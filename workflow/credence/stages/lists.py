@@ -22,7 +22,12 @@ from credence.predictions import Floats, Integers
 from credence.problems import refuse
 from credence.progress import echo
 from credence.records import json_text
-from credence.stages.reading import RELATIVES_UNKNOWN, LabelledTables, require_other
+from credence.stages.reading import (
+    RELATIVES_UNKNOWN,
+    LabelledTables,
+    require_fitted_on,
+    require_other,
+)
 from credence.stages.settings import Settings, list_names
 from credence.tables import contract, stage_files
 from credence.tables.source import open_table
@@ -393,7 +398,6 @@ def threshold_tables(
     samples = given.samples(file)
     held_out = None
     if file is not None:
-        stage_files.require_match(file, samples.predictions, given.tables[0])
         held_out = file.held_out
         if held_out is None:
             raise refuse(str(calibration), *NO_HELD_OUT)
@@ -401,6 +405,8 @@ def threshold_tables(
         remedy = "Give the calibration as well, for thresholds on its confidences: --calibration."
         raise refuse(given.tables[0], "it has no scores.", remedy)
     labelled = given.calibrating(samples, settings.calibration.weights).labelled
+    if file is not None:
+        require_fitted_on(file, labelled, given.tables[0], str(calibration))
     found = find_thresholds(labelled, held_out, wanted_of(settings))
     write_table(Path(out), threshold_columns(found), spreadsheet_safe=True)
     n_sure = sum(not np.isnan(row.sure) for row in found.rows)

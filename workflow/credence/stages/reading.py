@@ -24,7 +24,7 @@ from credence.tables.joining import concatenate, match_rows, require_different
 from credence.tables.labels import Labels, attach_labels, labels_from_headers, read_labels
 from credence.tables.npz import read_vectors
 from credence.tables.samples import Samples, is_combined, read_samples
-from credence.tables.stage_files import NOVELTY, CalibrationFile
+from credence.tables.stage_files import NOVELTY, CalibrationFile, known_proteins, require_match
 
 # What a calibration file says of its counts, and so whoever uses it.
 RELATIVES_KNOWN = "relatives are counted by cluster"
@@ -213,6 +213,24 @@ def counts_of(labelled: Labelled) -> dict[str, int]:
         "n_correct": int(labelled.is_correct.sum()),
         "n_clusters": len(set(labelled.cluster.tolist())),
     }
+
+
+def require_fitted_on(
+    file: CalibrationFile, labelled: Labelled, where: str, calibration: str, clusters: bool = True
+) -> None:
+    """Refuse other proteins, or other `clusters`, than a calibration was fitted on."""
+    require_match(file, labelled.predictions, where)
+    own = counts_of(labelled)
+    known = {name: file.counts.get(name, n) for name, n in own.items()}
+    text = "{n} proteins, {n_correct} right" + ", {n_clusters} clusters" * clusters
+    here, there = text.format(**own), text.format(**known)
+    ids = known_proteins(labelled.predictions.ids, {}).ids
+    if here == there and file.known is not None and not np.array_equal(ids, file.known.ids):
+        there = "proteins with other ids"
+    if here != there:
+        what = f"it has {here}, and {calibration} was fitted on {there}."
+        remedy = "Give the table it was fitted on, and the same --groups or --clusters."
+        raise refuse(where, what, remedy)
 
 
 def in_order_of_ids(labelled: Labelled) -> Labelled:

@@ -202,26 +202,11 @@ def _method(
         return chosen, chosen.build(options).fit(labelled)
     chosen = parse_method(file.method_spec, str(calibration))
     require_correctable(chosen, str(calibration))
-    stage_files.require_match(file, labelled.predictions, where)
-    require_fitted_on(file, labelled, where, str(calibration))
+    reading.require_fitted_on(file, labelled, where, str(calibration))
     if method is not None and parse_method(method, "--method").text != chosen.text:
         what = f"{method!r} is not the calibration's method, {chosen.text!r}."
         raise refuse("--method", what, "Leave --method out.")
     return chosen, file.calibration
-
-
-def require_fitted_on(
-    file: stage_files.CalibrationFile, labelled: Labelled, where: str, calibration: str
-) -> None:
-    """Refuse other proteins than a calibration was fitted on, as far as their counts show it."""
-    own = reading.counts_of(labelled)
-    known = {name: file.counts.get(name, n) for name, n in own.items()}
-    if known != own:
-        text = "{n} proteins, {n_correct} right, {n_clusters} clusters"
-        here, there = text.format(**own), text.format(**known)
-        what = f"it has {here}, and {calibration} was fitted on {there}."
-        remedy = "Give the table it was fitted on, and the same --groups or --clusters."
-        raise refuse(where, what, remedy)
 
 
 def require_correctable(method: Specification, where: str) -> None:
