@@ -145,6 +145,21 @@ def test_classes_that_cannot_be_told_apart_get_a_wide_interval_and_a_sentence(na
     assert "The classifier cannot tell b and c from other classes: " in " ".join(message)
 
 
+@pytest.mark.parametrize("n", [1, 2, 15])
+def test_of_a_few_proteins_no_sentence_blames_the_classifier_or_their_kind(n: int) -> None:
+    rng = np.random.default_rng(2)
+    sample = calibration_sample(blind(800, 0.4, rng), True)
+    rows = use_sample(blind(n, 0.2, rng).predictions, sample.model)
+    options = FitOptions(n_draws=120)
+    composition = estimate_composition(sample, rows, BY_NAME["em_matched"], options)
+    seen = diagnose(sample, rows, composition, options)
+    assert np.isnan(seen.p_label_shift)
+    assert {sentence[:27] for sentence in seen.sentences} <= {
+        "Too few proteins were seen,",
+        "The classifier takes some c",
+    }
+
+
 def test_a_set_drawn_like_calibration_passes_both_tests_and_another_fails_one() -> None:
     calibration, use = sets()
     settings = WorldSettings(n_calibration=1500, composition="sampled", family_size="single")

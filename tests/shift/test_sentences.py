@@ -73,6 +73,16 @@ def test_shares_that_are_wide_open_are_named() -> None:
     assert "Portal and Collar from other classes: their shares in this set are" in found
 
 
+def test_of_few_proteins_it_is_not_the_classifier_that_leaves_a_share_unknown() -> None:
+    unsure = replace(KNOWN, deviation=np.full(3, 0.3), n_seen=np.array([15.9, 16.0, 3.0]))
+    assert sentences(SAMPLE, unsure, 2.0, 0.0, 1.0) == [
+        "The classifier cannot tell Collar from other classes: "
+        "its share in this set is all but unknown.",
+        "Too few proteins were seen, here or in calibration, of Portal and HTJ: "
+        "their shares in this set are all but unknown.",
+    ]
+
+
 def test_classes_that_calibration_does_not_hold_are_named() -> None:
     one = replace(KNOWN, is_known=np.array([True, False, True]), deviation=np.full(3, 0.3))
     found = sentences(SAMPLE, one, 2.0, 0.0, 1.0)

@@ -13,6 +13,7 @@ from credence.progress import each
 
 NEAR_SINGULAR = 100.0  # condition number: an error in the mix grows by as much
 WIDE = 0.25  # standard deviation of a share that is as good as unknown
+FEW = 16  # proteins: of fewer, chance alone gives half of it and more, 0.5/√n
 LITTLE = 0.01  # p-value below which a test rejects
 LARGE_GAP = 0.02  # gap between distributions that matters
 MOST_PART = 0.9  # part of a shift that is applied, below which it is reported
@@ -49,7 +50,7 @@ def diagnose(
     no_shift = composition.no_shift or compare_predicted(sample, use)
     gaps = walk(use.counts / use.n_rows - mix(mass, weight))
     p_label = np.nan
-    if options.n_draws > 1:
+    if options.n_draws > 1 and min(sample.n_clusters, use.n_rows) >= FEW:
         off_walk = np.empty(options.n_draws)
         weights = composition.weight_draws
         for draw in each(range(options.n_draws), options.n_draws):
@@ -118,18 +119,21 @@ def _sentences(
         # Without intervals all that is open is as good as unknown.
         is_narrow = composition.upper - composition.lower <= WIDE
         is_unsure |= composition.is_free & ~is_narrow
-    unsure = [names[class_] for class_ in np.flatnonzero(is_unsure & composition.is_known)]
-    if unsure:
+    is_unsure &= composition.is_known
+    is_few = composition.n_seen < FEW
+    for is_named, why in (
+        (is_unsure & ~is_few, "The classifier cannot tell {} from other classes"),
+        (is_unsure & is_few, "Too few proteins were seen, here or in calibration, of {}"),
+    ):
+        unsure = [names[class_] for class_ in np.flatnonzero(is_named)]
         theirs = "its share in this set is" if len(unsure) == 1 else "their shares in this set are"
-        sentences.append(
-            f"The classifier cannot tell {listed(unsure)} from other classes: "
-            f"{theirs} all but unknown."
-        )
+        if unsure:
+            sentences.append(f"{why.format(listed(unsure))}: {theirs} all but unknown.")
     is_estimated = composition.least > 0.0
     if condition > NEAR_SINGULAR and is_estimated:
         sentences.append(
-            "The classifier takes some classes for others so often that their shares "
-            "cannot be distinguished: their intervals are wide."
+            "The classifier takes some classes for others so often, or so few of their proteins "
+            "were seen, that their shares cannot be distinguished: their intervals are wide."
         )
     if p < LITTLE and gap > LARGE_GAP and not is_estimated:
         sentences.append(

@@ -177,6 +177,7 @@ class Composition:
     is_free: Booleans | None = None  # Shares that the estimator leaves open
     # Effective number of calibration clusters of each class, where the composition was estimated.
     class_number: Floats | None = None
+    n_seen: Floats | float = np.inf  # The same or, where they are fewer, the use-set's genomes
     # The comparison of predicted classes, where the composition was estimated.
     no_shift: NoShift | None = None
 
@@ -257,6 +258,8 @@ def estimate_composition(
     is_known = evidence.prevalence > 0
     found = _within(estimator, evidence, is_known)
     n_classes, n_draws = len(is_known), options.n_draws
+    # An interval rests on the fewer: the class's clusters, or the use-set's genomes.
+    n_units = np.minimum(sample.class_number, use.n_units)
     composition = Composition(
         calibration_share=evidence.prevalence,
         share=found.share,
@@ -269,6 +272,7 @@ def estimate_composition(
         least=HALF_ROW / use.n_rows,
         is_free=found.is_free,
         class_number=evidence.class_number,
+        n_seen=n_units,
         no_shift=compare_predicted(sample, use),
     )
     if n_draws < FEWEST_DRAWS:
@@ -286,8 +290,6 @@ def estimate_composition(
     # The standard deviation that the middle of the draws implies.
     low, high = np.quantile(unbounded, [special.ndtr(-1.0), special.ndtr(1.0)], axis=1)
     deviation = np.asarray((high - low) / 2.0)
-    # An interval rests on the fewer: the class's clusters, or the use-set's genomes.
-    n_units = np.minimum(sample.class_number, use.n_units)
     lower, upper = _interval(found, draws, deviation, n_units, options)
     ends, flat = np.stack([found.share, found.share]), found.flat
     rules = {"A_ub": -flat, "b_ub": found.share, "b_eq": [0.0], "bounds": (None, None)}
