@@ -223,7 +223,7 @@ def test_without_vectors_em_is_refused_and_auto_matches_what_is_predicted(
     words = ["--format", "top-score", "--spec", TOP_SPEC]
     assert run_shift(str(table), *words, "--estimator", "em") == 2
     assert message(capsys) == [
-        "shift.estimator: 'em' needs the score of every class, each row summing to the scale. "
+        "--estimator: 'em' needs the score of every class, each row summing to the scale. "
         "Give 'bbse_hard' or 'rlls'.",
         "Fix this and run the command again.",
     ]

@@ -36,7 +36,7 @@ def test_a_group_comes_true_where_the_true_class_is_in_it() -> None:
 
 def test_the_events_asked_for_come_in_their_order() -> None:
     found = events_of(
-        ["two_best", "each_class"], {"tail": TAIL}, {"mine": "'score' > 0.1"}, CLASS_NAMES, "c"
+        ["two_best", "each_class"], {"tail": TAIL}, {"mine": "'score' > 0.1"}, CLASS_NAMES
     )
     assert [event.name for event in found] == ["two_best", *CLASS_NAMES, "tail", "mine"]
     assert [from_record(Event, to_record(event)) for event in found] == list(found)
@@ -52,15 +52,14 @@ def test_everything_wrong_with_events_is_told_at_once() -> None:
             {"tail": ["Tail fibre"], "HTJ": ["HTJ"]},
             {"mine": "'score' >"},
             CLASS_NAMES,
-            "config.yaml",
         )
     assert str(caught.value).splitlines() == [
-        "config.yaml: there is no event 'two_bests'. Did you mean 'two_best'?",
-        "config.yaml, column 'tail': there is no class 'Tail fibre'. Did you mean 'Tail fiber'?",
-        "config.yaml, column 'mine': character 10 of the rule: the rule ends where a number or a "
+        "--ask: there is no event 'two_bests'. Did you mean 'two_best'?",
+        "--named, column 'tail': there is no class 'Tail fibre'. Did you mean 'Tail fiber'?",
+        "--rules, column 'mine': character 10 of the rule: the rule ends where a number or a "
         "column in quotes is expected. Compare columns in quotes and numbers: 'score' >= 0.1 and "
         "'rank' <= 3.",
-        "config.yaml: two events are called 'HTJ'. Give one another name.",
+        "--named: two events are called 'HTJ'. Give one another name.",
     ]
 
 

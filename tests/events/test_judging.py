@@ -26,7 +26,6 @@ EVENTS = events_of(
     {"tail": TAIL},
     {"mine": "'score' >= 0.2"},
     CLASS_NAMES,
-    "c",
 )
 QUICK = EventOptions(
     forecaster="logistic", compare=("isotonic",), n_folds=3, min_positives=5.0, n_draws=20
@@ -148,7 +147,7 @@ def test_what_holds_every_class_is_certain_and_what_is_rare_is_a_share() -> None
     labelled = drawn()
     rare = labelled.take(np.flatnonzero((labelled.true_class != 1) | (np.arange(300) < 15)))
     events = events_of(
-        [], {"any": CLASS_NAMES, "rare": ("Collar",)}, {"none": "'rank' > 9"}, CLASS_NAMES, "c"
+        [], {"any": CLASS_NAMES, "rare": ("Collar",)}, {"none": "'rank' > 9"}, CLASS_NAMES
     )
     model, finding = study_events(rare, EventEvidence(rare.predictions), events, QUICK, {})
     notes = [event.note for event in finding.events]

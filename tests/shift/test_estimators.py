@@ -320,7 +320,7 @@ def test_vectors_are_asked_for_where_an_estimator_needs_them() -> None:
     with pytest.raises(InputError) as refusal:
         estimator_for("em", False)
     assert str(refusal.value) == (
-        "shift.estimator: 'em' needs the score of every class, each row summing to the scale. "
+        "--estimator: 'em' needs the score of every class, each row summing to the scale. "
         "Give 'bbse_hard' or 'rlls'."
     )
     assert estimator_for("auto", False).name == "bbse_hard"

@@ -123,6 +123,8 @@ def _option(section: str, name: str) -> Callable[[Any], Any]:
     kind, may_be_absent = setting_type(SECTIONS[section], name)
     word = rule.option or "--" + name.replace("_", "-")
     text = f"{rule.text[0].upper()}{rule.text[1:]}."
+    # What a configuration says with null is a word here, and an empty list is for JSON.
+    text = text.replace("null: ", f"{NONE}: ").replace("; []", "; in --settings: []")
     facts: dict[str, Any] = {"help": text}
     if kind is bool:
         word = word if default is False else f"{word}/--no-{word[2:]}"

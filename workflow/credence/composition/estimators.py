@@ -387,5 +387,5 @@ def estimator_for(name: str, with_vectors: bool) -> Estimator:
     found = BY_NAME[name]
     if found.needs is Need.VECTOR and not with_vectors:
         what = f"{name!r} needs the {Need.VECTOR.value}."
-        raise refuse("shift.estimator", what, "Give 'bbse_hard' or 'rlls'.")
+        raise refuse("--estimator", what, "Give 'bbse_hard' or 'rlls'.")
     return found

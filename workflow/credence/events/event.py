@@ -87,7 +87,6 @@ def events_of(
     groups: Mapping[str, Sequence[str]],
     rules: Mapping[str, str],
     class_names: Sequence[str],
-    where: str,
 ) -> tuple[Event, ...]:
     """Return the events asked for, each checked against the classes."""
     problems: list[Problem] = []
@@ -96,7 +95,7 @@ def events_of(
     for name in standing:
         if name not in STANDING:
             what = f"there is no event {name!r}."
-            problems.append(Problem(where, what, nearest(name, STANDING)))
+            problems.append(Problem("--ask", what, nearest(name, STANDING)))
         elif name in BEST:
             found.append(Event(name, n_best=BEST[name]))
         else:
@@ -105,16 +104,17 @@ def events_of(
         for class_ in classes:
             if class_ not in known:
                 what, remedy = f"there is no class {class_!r}.", nearest(class_, known)
-                problems.append(Problem(where, what, remedy, None, name))
+                problems.append(Problem("--named", what, remedy, None, name))
         found.append(Event(name, classes=tuple(dict.fromkeys(classes))))
     for name, rule in rules.items():
         with gathering(problems):
-            parse_rule(rule, where, name).require_columns(class_names, where, name)
+            parse_rule(rule, "--rules", name).require_columns(class_names, "--rules", name)
         found.append(Event(name, rule=rule))
     names = [event.name for event in found]
     problems += [
         Problem(where, f"two events are called {name!r}.", "Give one another name.")
         for name in dict.fromkeys(names)
+        for where in ["--rules" if name in rules else "--named" if name in groups else "--ask"]
         if names.count(name) > 1
     ]
     raise_any(problems)

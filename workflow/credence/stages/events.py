@@ -86,7 +86,7 @@ def learn_events(
 def _events(asked: EventsSettings, predictions: Predictions) -> tuple[Event, ...]:
     """Return the events asked for; refuse questions that the table cannot answer."""
     names = predictions.class_names
-    events = events_of(asked.ask, asked.groups, asked.rules, names, "events")
+    events = events_of(asked.ask, asked.groups, asked.rules, names)
     if asked.admissible:
         parse_rule(asked.admissible, "--admissible").require_columns(names, "--admissible", None)
     remedy = "Ask for predicted_class, each_class or named groups."

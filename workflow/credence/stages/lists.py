@@ -37,6 +37,7 @@ NO_HELD_OUT = (
     "it does not say what proteins held out show, on which lists rest.",
     "Fit it again with credence fit.",
 )
+NO_CONFIDENCE = "no rows, since no protein has a confidence"
 ROUNDING = 2e-6  # by which a confidence in six decimals may be another; scores are never rounded
 LAST_DIGITS = 1e-9  # of a score, which a spreadsheet may drop
 
@@ -254,7 +255,8 @@ def list_confidences(
     if as_json:
         click.echo(json_text(found), nl=False)
         return
-    echo(f"Wrote {out}: {n_listed:,} of {int(counts.sum()):,} proteins.")
+    of_all = f"{n_listed:,} of {int(counts.sum()):,} proteins" if counts.any() else NO_CONFIDENCE
+    echo(f"Wrote {out}: {of_all}.")
     for own, its_errors in zip(found, errors, strict=True):
         if its_errors.n_listed[0]:
             echo(sentence_of(own, its_errors, certainty, level))
@@ -409,9 +411,12 @@ def threshold_tables(
         require_fitted_on(file, labelled, given.tables[0], str(calibration))
     found = find_thresholds(labelled, held_out, wanted_of(settings))
     write_table(Path(out), threshold_columns(found), spreadsheet_safe=True)
-    n_sure = sum(not np.isnan(row.sure) for row in found.rows)
+    n, n_sure = (
+        sum(not np.isnan(getattr(row, name)) for row in found.rows)
+        for name in ("threshold", "sure")
+    )
     echo(
-        f"Wrote {out}: {len(found.rows)} thresholds, {n_sure} of them with a guarantee for new "
+        f"Wrote {out}: {n} thresholds by the estimate, {n_sure} with a guarantee for new "
         f"families at {found.certainty:.0%} certainty."
     )
     rows = [row for row in found.rows if not row.n and row.on == found.rows[0].on]

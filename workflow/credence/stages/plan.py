@@ -10,7 +10,7 @@ from credence.draws import keys_of
 from credence.lists.held_out import STEPS
 from credence.lists.plan import EDGES, by_stratum, plan_of, stratum_of
 from credence.progress import echo
-from credence.stages.lists import Table, cluster_of, opened_table
+from credence.stages.lists import NO_CONFIDENCE, Table, cluster_of, opened_table
 from credence.stages.reading import require_other
 from credence.tables.writing import write_table
 
@@ -46,7 +46,8 @@ def plan_verification(
         "families_known": plan.n_known.ravel()[place],
     }
     write_table(Path(out), columns, spreadsheet_safe=spreadsheet_safe, in_six_decimals=True)
-    echo(f"Wrote {out}: {len(rows)} of {int(n_use.sum()):,} predictions to verify.")
+    of_all = f"{len(rows)} of {int(n_use.sum()):,} predictions to verify"
+    echo(f"Wrote {out}: {of_all if n_use.any() else NO_CONFIDENCE}.")
     if len(rows) < number:
         of_each = ", and of each family one is taken" if clusters else ""
         echo(f"{out}: fewer than {number}, since there are no more{of_each}.")

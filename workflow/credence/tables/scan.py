@@ -61,7 +61,8 @@ def lay_out(
         name = getattr(columns, role)
         found[role] = None if name is None else places.get(name)
         if name is not None and found[role] is None and role not in columns.optional:
-            what = f"the column {name!r} is missing ({role.replace('_', ' ')})."
+            kind = "genome" if name == "genome" else role.replace("_", " ")
+            what = f"the column {name!r} is missing ({kind})."
             problems.add(what, nearest(name, header), line)
     taken = {place for place in found.values() if place is not None}
     has_vector = format_.vector and found["score"] is None
@@ -128,7 +129,12 @@ def _demanded(
     extra = []
     for place, name in zip(candidates, class_names, strict=True):
         index = lookup[name]
-        if index < 0 or index in by_class:
+        if index in by_class:
+            first = header[by_class[index]]
+            what = f"it is class {lookup.class_names[index]!r}, as column {first!r} is."
+            if header[place] != first:  # else refused already
+                problems.add(what, "Remove one of the two.", line, header[place])
+        elif index < 0:
             extra.append(place)
         else:
             by_class[index] = place
