@@ -362,6 +362,16 @@ def test_other_proteins_than_those_of_the_calibration_are_refused(
         assert not Path("o.tsv").exists()
 
 
+@pytest.mark.parametrize("second", ["--also", "--record"])
+def test_where_one_output_cannot_be_written_there_is_none(inside: Path, second: str) -> None:
+    Path("folder.tsv").mkdir(exist_ok=True)
+    Path("o.tsv").unlink(missing_ok=True)
+    words = ["shift", "use.csv", "--samples", "calibration.csv", "--draws", "0"]
+    words += ["--samples-format", "phanns-labelled", "--method", "class_only"]
+    assert run_command_line([*words, "--out", "o.tsv", second, "folder.tsv"]) == 2
+    assert not Path("o.tsv").exists()
+
+
 def test_a_list_by_another_correction_of_the_calibration_is_refused(
     inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

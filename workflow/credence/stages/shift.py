@@ -1,6 +1,7 @@
 """The stage `shift`: the composition of a use-set, and what it changes."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import reduce
 from itertools import chain, starmap
@@ -26,10 +27,11 @@ from credence.progress import Progress, echo
 from credence.stages import reading
 from credence.stages.settings import CalibrationSettings, Settings, ShiftSettings
 from credence.tables import stage_files
-from credence.tables.contract import CompositionTable, write_contract
+from credence.tables.contract import CompositionTable, named_columns
 from credence.tables.formats import TableSpec
 from credence.tables.joining import stream_tables
 from credence.tables.samples import Samples
+from credence.tables.writing import TableWriter
 
 STATED = "stated"
 Pieces = Iterable[tuple[str, Samples]]  # of a use-set, each with its table
@@ -75,11 +77,13 @@ def shift_tables(
     names = tuple(Path(table).name for table in tables)
     made = replace(made, calibration=digest, tables=names)
     found = made.finding
-    how = {"spreadsheet_safe": spreadsheet_safe, "in_six_decimals": six_decimals}
-    for written in filter(None, (out, also)):
-        write_contract(Path(written), composition_table(found), **how)
-    if record is not None:
-        stage_files.SHIFT.write(Path(record), made)
+    how: Any = {"spreadsheet_safe": spreadsheet_safe, "in_six_decimals": six_decimals}
+    columns = named_columns(composition_table(found))
+    with ExitStack() as stack:  # all of them, or none
+        for path in map(Path, filter(None, (out, also))):
+            stack.enter_context(TableWriter(path, list(columns), **how)).write(columns)
+        if record is not None:
+            stage_files.SHIFT.write(Path(record), made)
     largest = max(found.classes, key=lambda entry: abs(entry.share - entry.calibration_share))
     echo(
         f"Wrote {out}: {found.n_use} proteins by {found.estimator}; {largest.class_name} "
