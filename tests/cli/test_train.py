@@ -190,6 +190,16 @@ def test_labels_of_one_class_are_refused(inside: Path, capsys: Stated) -> None:
     )
 
 
+def test_classes_that_differ_in_capital_letters_alone_are_refused(
+    inside: Path, capsys: Stated
+) -> None:
+    Path("labels.tsv").write_text(Path("labels.tsv").read_text().replace("class 2", "Class 1", 1))
+    assert refused(capsys, *TRAIN, "--out", "x.npz") == (
+        "labels.tsv: classes differ in capital letters alone: Class 1, class 1. Write each class "
+        "in one way.\n"
+    )
+
+
 def test_a_class_in_fewer_groups_than_networks_leave_out_is_refused(
     inside: Path, capsys: Stated
 ) -> None:

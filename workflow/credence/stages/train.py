@@ -1,5 +1,6 @@
 """The stages `train` and `predict`: labelled proteins to networks, proteins to scores."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -126,6 +127,10 @@ def labelled_as(read: FastaSet, match: str, labels: str, synonyms: Mapping[str, 
     found = reading.labels_as_stated(stated, fasta, match)
     texts = {text.strip() for text in found.texts} - {""}
     names = tuple(sorted({synonyms.get(text, text) for text in texts})) or ("",)
+    n_alike = Counter(map(str.casefold, names))
+    if alike := [name for name in names if n_alike[name.casefold()] > 1]:
+        what = f"classes differ in capital letters alone: {', '.join(alike)}."
+        raise refuse(str(stated.get("table", fasta)), what, "Write each class in one way.")
     ids, lines = read.proteins.ids, read.lines
     nothing = from_scores(ids, names, np.zeros((len(lines), len(names))), 1.0, 1.0)
     spec = TableSpec(format="wide", synonyms=synonyms)
