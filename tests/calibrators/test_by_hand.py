@@ -35,10 +35,12 @@ def test_folds_keep_clusters_whole_and_are_even() -> None:
 
 
 def test_siblings_follow_each_other() -> None:
-    left, right = np.array([1, 2, -1, -1, -1]), np.array([4, 3, -1, -1, -1])
-    order, place = forest.children_together(left, right)
-    assert order.tolist() == [0, 1, 4, 2, 3]
-    assert place.tolist() == [0, 1, 3, 4, 2]
+    # The second tree is node 5 with its leaves 6 and 7.
+    left, right = (np.array(one) for one in ([1, 2, 0, 0, 0, 6, 0, 0], [4, 3, 0, 0, 0, 7, 0, 0]))
+    root = np.array([0, 5])
+    order, place = forest.children_together(root, left, right, left == 0)
+    assert order.tolist() == [0, 1, 4, 2, 3, 5, 6, 7]
+    assert place.tolist() == [0, 1, 3, 4, 2, 5, 6, 7]
 
 
 def test_tail_levels_gives_the_two_quantile_levels_of_a_two_sided_interval() -> None:

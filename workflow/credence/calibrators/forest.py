@@ -117,7 +117,8 @@ class TreeGrower:
         if cluster is not None:
             self.cluster, self.key = encode_clusters(cluster)
         self.generator = np.random.RandomState(0)
-        self.parts: list[tuple[Integers, Floats, Integers, Floats]] = []
+        # Of each tree: left and right child, feature, threshold and value of its nodes.
+        self.parts: list[tuple[Integers, Integers, Integers, Floats, Floats]] = []
 
     def sample(self, growth: Growth, tree: int) -> Integers:
         """Return the rows that a tree sees: whole clusters, drawn by their names."""
@@ -143,23 +144,15 @@ class TreeGrower:
             given = self.features[rows], aim[rows]
             model.fit(*given, sample_weight=weight[rows], check_input=False)
         tree = model.tree_
-        order, place = children_together(tree.children_left, tree.children_right)
-        is_leaf = tree.children_left[order] < 0
-        # Rounded down to single precision, as features are: the same rows go left.
-        exact = tree.threshold[order]
-        limit = exact.astype(np.float32)
-        limit = np.where(limit > exact, np.nextafter(limit, np.float32(-np.inf)), limit)
-        feature = np.where(is_leaf, 0, tree.feature[order])
-        child = np.where(is_leaf, np.arange(len(order)), place[tree.children_left[order]])
-        threshold = np.where(is_leaf, np.inf, limit.astype(np.float64))
-        self.parts.append((feature, threshold, child, np.zeros(len(order))))
-        return np.asarray(place[tree.apply(self.features)])
+        links = tree.children_left, tree.children_right
+        self.parts.append((*links, tree.feature, tree.threshold, np.zeros(tree.node_count)))
+        return np.asarray(tree.apply(self.features))
 
     def leaf_means(
         self, leaf: Integers, rows: Integers, sums: Floats, sizes: Floats, ridge: float
     ) -> Floats:
         """Return the sum over the size, plus the ridge, in each leaf of the last tree."""
-        n_nodes = len(self.parts[-1][0])
+        n_nodes = len(self.parts[-1][-1])
         above = np.bincount(leaf[rows], sums[rows], n_nodes)
         below = np.bincount(leaf[rows], sizes[rows], n_nodes) + ridge
         return np.asarray(np.divide(above, below, out=np.zeros(n_nodes), where=below > 0))
@@ -167,7 +160,7 @@ class TreeGrower:
     def set_values(self, values: Floats) -> Floats:
         """Give the last tree's leaves their values, in single precision."""
         kept = single(values)
-        self.parts[-1][3][:] = kept
+        self.parts[-1][-1][:] = kept
         return kept
 
     def forest(self, base: float) -> Forest:
@@ -177,10 +170,18 @@ class TreeGrower:
         if not self.parts:
             none = np.zeros(0, dtype=np.int64)
             return Forest(base, root, none, np.zeros(0), none, np.zeros(0), self.typical)
-        feature, threshold, child, value = map(np.concatenate, zip(*self.parts, strict=True))
-        return Forest(
-            base, root, feature, threshold, child + np.repeat(root, sizes), value, self.typical
-        )
+        left, right, feature, exact, value = map(np.concatenate, zip(*self.parts, strict=True))
+        before = np.repeat(root, sizes)
+        order, place = children_together(root, left + before, right + before, left < 0)
+        is_leaf = left[order] < 0
+        child = place[np.where(is_leaf, order, (left + before)[order])]
+        # Rounded down to single precision, as features are: the same rows go left.
+        limit = exact[order].astype(np.float32)
+        down = np.nextafter(limit, np.float32(-np.inf))
+        limit = np.where(limit > exact[order], down, limit)
+        threshold = np.where(is_leaf, np.inf, limit.astype(np.float64))
+        feature = np.where(is_leaf, 0, feature[order])
+        return Forest(base, root, feature, threshold, child, value[order], self.typical)
 
 
 @cache
@@ -189,18 +190,20 @@ def state_of(seed: int) -> Any:
     return np.random.RandomState(seed).get_state(legacy=False)
 
 
-def children_together(left: Integers, right: Integers) -> tuple[Integers, Integers]:
-    """Return an order of the nodes in which siblings follow each other, and each one's place."""
-    level = np.zeros(1, dtype=np.int64)
-    order = [level]
-    while len(level):
-        branch = level[left[level] >= 0]
-        level = np.column_stack([left[branch], right[branch]]).ravel()
-        order.append(level)
-    nodes = np.concatenate(order)
-    place = np.empty(len(nodes), dtype=np.int64)
-    place[nodes] = np.arange(len(nodes))
-    return nodes, place
+def children_together(
+    root: Integers, left: Integers, right: Integers, is_leaf: Booleans
+) -> tuple[Integers, Integers]:
+    """Return an order of trees' nodes in which siblings follow each other, and each's place."""
+    levels = [root]
+    while len(levels[-1]):
+        branch = levels[-1][~is_leaf[levels[-1]]]
+        levels.append(np.column_stack([left[branch], right[branch]]).ravel())
+    nodes = np.concatenate(levels)
+    # Tree after tree, in each of them level after level.
+    order = nodes[np.argsort(np.searchsorted(root, nodes, "right"), kind="stable")]
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return order, place
 
 
 def boost(
