@@ -74,6 +74,26 @@ LONG = (
         f"test_the_minimum_is_that_of_a_general_optimiser_on_the_plain_formula[{name}]"
         for name in ("0-nll", "0-brier", "1-brier")
     ),
+    *(
+        f"{name}[{method}]"
+        for name in (
+            "test_scaling_the_scores_changes_no_confidence",
+            "test_permuting_classes_changes_no_confidence",
+            "test_permuting_rows_changes_no_confidence",
+        )
+        for method in ("cstswa", "macest")
+    ),
+    "test_each_row_twice_is_weight_2[cstswa]",
+    "test_the_likelihood_on_phanns_table_is_the_one_known[cstswa-0.19602]",
+    "test_more_parameters_never_fit_worse",
+    "test_no_case_fails_or_gives_a_share_that_is_none[thirty classes-bbse_hard]",
+    "test_the_calibration_sets_own_composition_changes_nothing[random_trees]",
+    "test_neither_the_order_of_rows_nor_of_classes_moves_a_share_or_its_interval[rlls]",
+    "test_mmseqs_finds_the_same_groups",
+    "test_20000_proteins_in_12_groups_are_even_within_seconds",
+    "test_a_table_of_distances_counts_before_those_of_novelty",
+    "test_whatever_columns_are_called_what_init_writes_passes_check",
+    "test_the_same_bytes_twice_and_in_another_order",
     "test_two_runs_on_one_core_and_on_two_write_the_same_bytes",
     "test_rows_in_another_order_write_the_same_metrics",
     "test_the_same_comparison_gives_the_same_bytes",
