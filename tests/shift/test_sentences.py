@@ -78,7 +78,7 @@ def test_of_few_proteins_it_is_not_the_classifier_that_leaves_a_share_unknown() 
     assert sentences(SAMPLE, unsure, 2.0, 0.0, 1.0) == [
         "The classifier cannot tell Collar from other classes: "
         "its share in this set is all but unknown.",
-        "Too few proteins were seen, here or in calibration, of Portal and HTJ: "
+        "Too few proteins of Portal and HTJ were seen, here or in calibration: "
         "their shares in this set are all but unknown.",
     ]
 

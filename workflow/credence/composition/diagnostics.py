@@ -123,7 +123,7 @@ def _sentences(
     is_few = composition.n_seen < FEW
     for is_named, why in (
         (is_unsure & ~is_few, "The classifier cannot tell {} from other classes"),
-        (is_unsure & is_few, "Too few proteins were seen, here or in calibration, of {}"),
+        (is_unsure & is_few, "Too few proteins of {} were seen, here or in calibration"),
     ):
         unsure = [names[class_] for class_ in np.flatnonzero(is_named)]
         theirs = "its share in this set is" if len(unsure) == 1 else "their shares in this set are"
