@@ -26,6 +26,7 @@ def test_all_problems_of_the_settings_come_together() -> None:
         "family_size": "double",
         "n_trove": True,
         "family_tail": "3",
+        "signal": float("nan"),
     }
     with pytest.raises(InputError) as caught:
         world_settings(values, "config.yaml")
@@ -39,6 +40,7 @@ def test_all_problems_of_the_settings_come_together() -> None:
         "config.yaml, column 'n_uze': unknown setting. Did you mean 'n_use'?",
         "config.yaml, column 'seed': 1.5 is not a whole number. "
         "Give a whole number from 0 to 9223372036854775807.",
+        "config.yaml, column 'signal': NaN is not a number. Give a number from 0 to 5.",
     ]
 
 

@@ -187,12 +187,22 @@ LIMITS = {
 }
 
 
+def _validator(schema: Schema) -> Any:
+    """Return what checks data by a schema; nan, which is within all limits, is no number."""
+    from jsonschema import Draft202012Validator, validators
+
+    own = Draft202012Validator.TYPE_CHECKER
+    is_number = own.redefine(
+        "number", lambda _, value: own.is_type(value, "number") and value == value
+    )
+    kind: Any = validators.extend(Draft202012Validator, type_checker=is_number)  # type: ignore[no-untyped-call]
+    return kind(dict(schema))
+
+
 def schema_problems(document: Document, schema: Schema) -> list[Problem]:
     """Return everything in which a document departs from a schema, by line."""
-    from jsonschema import Draft202012Validator
-
     problems: list[Problem] = []
-    for error in Draft202012Validator(dict(schema)).iter_errors(document.data):
+    for error in _validator(schema).iter_errors(document.data):
         problems.extend(_problems_of(error, document))
     return sorted(problems, key=lambda problem: (problem.line or 0, problem.column or ""))
 
@@ -234,9 +244,7 @@ def well_typed(value: Any, schema: Schema, root: Schema) -> Any:
 
 
 def _has_type(value: Any, rule: Schema) -> bool:
-    from jsonschema import Draft202012Validator
-
-    return "type" not in rule or Draft202012Validator({"type": rule["type"]}).is_valid(value)
+    return "type" not in rule or bool(_validator({"type": rule["type"]}).is_valid(value))
 
 
 def resolve(rule: Schema, root: Schema) -> Schema:
