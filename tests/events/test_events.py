@@ -50,7 +50,7 @@ def test_everything_wrong_with_events_is_told_at_once() -> None:
         events_of(
             ["two_bests", "each_class"],
             {"tail": ["Tail fibre"], "HTJ": ["HTJ"]},
-            {"mine": "'score' >"},
+            {"mine": "'score' >", "two_best": "'score' > 0.1", " ": "'score' > 0.2"},
             CLASS_NAMES,
         )
     assert str(caught.value).splitlines() == [
@@ -59,6 +59,8 @@ def test_everything_wrong_with_events_is_told_at_once() -> None:
         "--rules, column 'mine': character 10 of the rule: the rule ends where a number or a "
         "column in quotes is expected. Compare columns in quotes and numbers: 'score' >= 0.1 and "
         "'rank' <= 3.",
+        "--rules: 'two_best' can be no event's name. Give it another name.",
+        "--rules: ' ' can be no event's name. Give it another name.",
         "--named: two events are called 'HTJ'. Give one another name.",
     ]
 

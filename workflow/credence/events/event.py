@@ -110,6 +110,12 @@ def events_of(
         with gathering(problems):
             parse_rule(rule, "--rules", name).require_columns(class_names, "--rules", name)
         found.append(Event(name, rule=rule))
+    problems += [
+        Problem(where, f"{name!r} can be no event's name.", "Give it another name.")
+        for where, own in (("--named", groups), ("--rules", rules))
+        for name in own
+        if not name.strip() or name in STANDING
+    ]
     names = [event.name for event in found]
     problems += [
         Problem(where, f"two events are called {name!r}.", "Give one another name.")
