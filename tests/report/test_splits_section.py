@@ -144,7 +144,9 @@ def test_many_groups_are_one_row() -> None:
 def test_a_split_without_an_audit_has_no_histogram() -> None:
     blind = replace(FOUND, is_audited=False, worst=())
     assert not [block for block in blocks_of(blind) if isinstance(block, FigureRow)]
-    assert "whether relatives are in two groups is not known" in text_of(blind)
+    text = text_of(blind)
+    assert "whether relatives are in two groups is not known" in text
+    assert "Clusters are taken for those of proteins that align with identity of at least" in text
 
 
 def test_a_budget_that_ended_says_how_many_were_examined_and_what_is_left() -> None:

@@ -315,7 +315,9 @@ def in_effect(
         raise_any(problems)
         return replace(settings, strict="report")
     if proteins is not None:
-        return settings
+        # To join relatives in two groups takes an audit: where none is asked for, neither is this.
+        is_bare = settings.audit == "none" and "audit" in asked and "strict" not in asked
+        return replace(settings, strict="report") if is_bare else settings
     # What was not asked for by name is a default, and goes without being done.
     settings = replace(
         settings,

@@ -123,6 +123,8 @@ def meaning_of(found: SplitFinding) -> str:
     if found.clusters in ("table", "none") and not found.is_audited:
         return _balance(found)
     text = f"Relatives {relatives_in_words(found)}. "
+    if not found.is_audited:
+        text = f"Clusters are taken for those of proteins that {relatives_in_words(found)}. "
     if found.n_counted:
         text += (
             f"That last condition excludes {of(found.n_by_chance, 'pair')} in two groups of "
