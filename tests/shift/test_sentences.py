@@ -73,6 +73,19 @@ def test_shares_that_are_wide_open_are_named() -> None:
     assert "Portal and Collar from other classes: their shares in this set are" in found
 
 
+def test_shares_whose_intervals_are_nearly_whole_are_named_and_all_of_them_in_one_word() -> None:
+    whole = replace(KNOWN, lower=np.zeros(3), upper=np.array([0.95, 0.1, 0.85]))
+    assert sentences(SAMPLE, whole, 2.0, 0.0, 1.0) == [
+        "The classifier cannot tell Portal from other classes: "
+        "its share in this set is all but unknown."
+    ]
+    every = replace(KNOWN, deviation=np.full(3, 0.3), n_seen=1.0)
+    assert sentences(SAMPLE, every, 2.0, 0.0, 1.0) == [
+        "Too few proteins of any class were seen, here or in calibration: "
+        "their shares in this set are all but unknown."
+    ]
+
+
 def test_of_few_proteins_it_is_not_the_classifier_that_leaves_a_share_unknown() -> None:
     unsure = replace(KNOWN, deviation=np.full(3, 0.3), n_seen=np.array([15.9, 16.0, 3.0]))
     assert sentences(SAMPLE, unsure, 2.0, 0.0, 1.0) == [

@@ -13,6 +13,7 @@ from credence.progress import each
 
 NEAR_SINGULAR = 100.0  # condition number: an error in the mix grows by as much
 WIDE = 0.25  # standard deviation of a share that is as good as unknown
+WHOLE = 0.9  # width of an interval of such a share
 FEW = 16  # proteins: of fewer, chance alone gives half of it and more, 0.5/√n
 LITTLE = 0.01  # p-value below which a test rejects
 LARGE_GAP = 0.02  # gap between distributions that matters
@@ -115,6 +116,7 @@ def _sentences(
             f"and confidences cannot be corrected for {them}."
         )
     is_unsure = composition.deviation > WIDE
+    is_unsure |= composition.upper - composition.lower > WHOLE
     if composition.is_free is not None:
         # Without intervals all that is open is as good as unknown.
         is_narrow = composition.upper - composition.lower <= WIDE
@@ -128,7 +130,8 @@ def _sentences(
         unsure = [names[class_] for class_ in np.flatnonzero(is_named)]
         theirs = "its share in this set is" if len(unsure) == 1 else "their shares in this set are"
         if unsure:
-            sentences.append(f"{why.format(listed(unsure))}: {theirs} all but unknown.")
+            of = listed(unsure) if len(unsure) < len(names) else "any class"
+            sentences.append(f"{why.format(of)}: {theirs} all but unknown.")
     is_estimated = composition.least > 0.0
     if condition > NEAR_SINGULAR and is_estimated:
         sentences.append(

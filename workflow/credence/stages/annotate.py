@@ -241,7 +241,8 @@ def _annotate(
     newcomers = annotation.newcomers
     write_record(novelty_record, {} if newcomers is None else newcomers.set.finding())
     message = f", {n_unscored} of them without scores" if n_unscored else ""
-    echo(f"Wrote {out}: {n_samples} proteins, {n_unknown} without a confidence{message}.")
+    count = f"{n_samples} protein{'s' * (n_samples != 1)}"
+    echo(f"Wrote {out}: {count}, {n_unknown} without a confidence{message}.")
     if sameness is not None and sameness.is_changed:
         shown = ", ".join(given.shown or tables)
         echo(f"{shown}: {warning_of(sameness)}.")

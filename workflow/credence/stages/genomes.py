@@ -84,7 +84,8 @@ def genome_calls(
             n_sure=int((found["all_right"] >= SURE).sum()),
         )
         write_record(Path(record), found_in_all)
-    echo(f"Wrote {out}: {n:,} genomes; in about {n_right:.1f} every call is right.")
+    how_many = f"about {n_right:.1f}" if n_right >= 0.1 else "fewer than 0.1"
+    echo(f"Wrote {out}: {n:,} genomes; in {how_many} every call is right.")
     if n_lacking := int((~is_known).sum()):
         echo(f"{out}: {n_lacking:,} calls of no known genome are left out.")
     if clusters is None:

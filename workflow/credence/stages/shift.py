@@ -31,7 +31,7 @@ from credence.tables.contract import CompositionTable, named_columns
 from credence.tables.formats import TableSpec
 from credence.tables.joining import stream_tables
 from credence.tables.samples import Samples
-from credence.tables.writing import TableWriter
+from credence.tables.writing import TableWriter, check_table_ending
 
 STATED = "stated"
 Pieces = Iterable[tuple[str, Samples]]  # of a use-set, each with its table
@@ -58,6 +58,9 @@ def shift_tables(
 ) -> None:
     """Estimate the composition of tables and write it, and the calibration corrected for it."""
     reading.require_other((out, also, record), [*tables, samples, groups, clusters, calibration])
+    for table in filter(None, (out, also)):
+        check_table_ending(Path(table))
+    reading.json_settings(spec_json, "--spec")  # refused before anything that takes time
     shift = with_stated(settings.shift)
     known = reading.LabelledTables(
         [samples], samples_format, samples_spec, groups, clusters, option="--samples-spec"
@@ -86,8 +89,9 @@ def shift_tables(
             stage_files.SHIFT.write(Path(record), made)
     largest = max(found.classes, key=lambda entry: abs(entry.share - entry.calibration_share))
     echo(
-        f"Wrote {out}: {found.n_use} proteins by {found.estimator}; {largest.class_name} "
-        f"{largest.share:.3f} for {largest.calibration_share:.3f} in calibration."
+        f"Wrote {out}: {found.n_use} protein{'s' * (found.n_use != 1)} by {found.estimator}; "
+        f"{largest.class_name} {largest.share:.3f} for {largest.calibration_share:.3f} "
+        "in calibration."
     )
     for sentence in (*found.remarks, *found.sentences):
         echo(sentence)
