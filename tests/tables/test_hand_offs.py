@@ -336,7 +336,7 @@ LIKE = 'Write settings like {"format": "phanns"}.'
          f", column 'scale': 1{'0' * 38}… is out of range. {SCALE}"),
         ('{"columns": {"classes": "x"}}', ", column 'columns.classes': 'x' is not a list. "
          "Give a list."),
-        ("[" * 100_000, f": '{'[' * 38}… is not JSON (it is nested without end). {LIKE}"),
+        ("[" * 100_000, f": '{'[' * 38}… cannot be read: it is nested without end. {LIKE}"),
         ('{"scale": 1', f": '{{\"scale\": 1' is not JSON. {LIKE}"),
     ],
     ids=["list", "null", "huge", "infinite", "long", "text", "brackets", "cut short"],

@@ -238,7 +238,7 @@ def test_a_tool_of_a_name_that_is_taken_is_refused(
         ),
         (
             '[{"name": "a", "name": "b"}]',
-            """: '[{"name": "a", "name": "b"}]' is not JSON (the key 'name' stands twice).""",
+            """: '[{"name": "a", "name": "b"}]' cannot be read: the key 'name' stands twice.""",
         ),
         ('[{"name":"second"', """: '[{"name":"second"' is not JSON."""),
         ("null", ": null is no value for it."),

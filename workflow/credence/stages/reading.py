@@ -393,13 +393,18 @@ def json_value(text: str, option: str, remedy: str) -> Any:
     try:
         return parse_json(text)
     except ValueError as error:
-        why = "" if isinstance(error, json.JSONDecodeError) else f" ({error})"
-        raise refuse(option, f"{short(repr(text))} is not JSON{why}.", remedy) from error
+        why = (
+            "is not JSON"
+            if isinstance(error, json.JSONDecodeError)
+            else f"cannot be read: {error}"
+        )
+        raise refuse(option, f"{short(repr(text))} {why}.", remedy) from error
 
 
 def json_settings(text: str, option: str) -> Mapping[str, Any]:
     """Return the settings that an option gives as JSON."""
-    like = 'like {"format": "phanns"}.'
+    is_spec = option.endswith("spec")
+    like = 'like {"format": "phanns"}.' if is_spec else 'like {"name": "value"}.'
     settings = json_value(text, option, f"Write settings {like}")
     if settings is not None and not isinstance(settings, dict):
         raise refuse(option, f"{short(repr(text))} is no settings.", f"Write them {like}")
