@@ -66,6 +66,7 @@ def test_few_lines_are_enough() -> None:
         "sum_to_scale": None,
         "synonyms": {},
         "pooling": "sum",
+        "logits": False,
     }
     assert settings.use_sets == ()
     assert not settings.has_demo

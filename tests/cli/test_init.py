@@ -259,8 +259,8 @@ def test_what_cannot_be_found_is_refused_with_what_to_write(
 @pytest.mark.parametrize(
     ("mark", "name", "is_separated"),
     [
-        *((";", "t.csv", "semicolons, not by commas"), ("|", "t.csv", "bars, not by commas")),
-        *((" ", "t.txt", "blanks, not by commas"), (";", "t.tsv", "semicolons, not by tabs")),
+        *(("|", "t.csv", "bars, not by commas"), (" ", "t.txt", "blanks, not by commas")),
+        ("|", "t.tsv", "bars, not by tabs"),
     ],
 )
 def test_cells_that_nothing_separates_are_refused_before_columns_are_looked_for(
@@ -276,16 +276,10 @@ def test_cells_that_nothing_separates_are_refused_before_columns_are_looked_for(
     assert capsys.readouterr().err.startswith(message)
 
 
-@pytest.mark.parametrize(
-    ("cell", "remedy"),
-    [
-        ("0,5", "Write decimals with a point."),
-        ("50%", "Remove the % signs and state the scale 100."),
-    ],
-)
-def test_numbers_with_other_marks_are_refused_before_columns_are_looked_for(
-    cell: str, remedy: str, capsys: pytest.CaptureFixture[str]
+def test_numbers_that_may_be_thousands_are_refused_before_columns_are_looked_for(
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    cell, remedy = "1,500", "Write decimals with a point."
     Path("t.tsv").write_text(f"id\tA\tB\ttruth\np1\t{cell}\t{cell}\tA\np2\t1\t{cell}\tB\n")
     message = f"t.tsv, line 2, column 'A': {cell!r} is not a number. {remedy}"
     assert refusal("--scores", "t.tsv", capsys=capsys) == message

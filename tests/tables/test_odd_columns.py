@@ -72,9 +72,10 @@ def test_a_share_beside_shares_is_found_by_the_sums(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("first", "remedy"),
     [
-        ("0,28", "Write decimals with a point."),
-        ("28.1%", "Remove the % signs and state the scale 100."),
-        ("28,1 %", "Write decimals with a point, remove the % signs and state the scale 100."),
+        ("1,280", "Write decimals with a point."),
+        ("1,280 %", "Write decimals with a point."),
+        ("1.000,5", "Give scores, or name another column."),
+        ("28.1%%", "Give scores, or name another column."),
         ("high", "Give scores, or name another column."),
         ("1e999", "Give scores, or name another column."),
         ("5%5", "Give scores, or name another column."),
@@ -99,7 +100,7 @@ def test_logits_are_not_asked_for_on_a_scale(tmp_path: Path, is_summed: bool) ->
     stated = refusal(
         tmp_path / "a.csv", logits, {}, TableSpec("wide", scale=1.0, sum_to_scale=is_summed)
     )
-    softmax = "Give scores that are not negative; take the softmax of logits first."
+    softmax = "Give scores that are not negative; of logits say so (logits: true)."
     assert stated.count("cells are negative") == len(CLASSES)
     assert all(line.endswith(softmax) for line in stated.split("\n") if "cells are" in line)
 

@@ -132,12 +132,15 @@ class ScoreTable(Shown):
         What each protein is used for.
     clusters : Clusters, optional
         Which proteins are relatives.
+    read_as : mapping, optional
+        How its file was read, which a calibration keeps.
     """
 
     where: str
     samples: Samples
     groups: Groups | None = None
     clusters: Clusters | None = None
+    read_as: Mapping[str, Any] | None = None
 
     @property
     def predictions(self) -> Predictions:

@@ -35,7 +35,7 @@ from credence.relatives.pack import CALIBRATION, NO_GROUP, SET_ASIDE, TEST, TRAI
 from credence.settings import schema_of, setting_rules, setting_type
 from credence.stages import reading
 from credence.stages.fit import fit_and_hold_out
-from credence.stages.settings import SECTIONS, USES, Settings
+from credence.stages.settings import SECTIONS, TABLE_KEYS, USES, Settings
 from credence.tables import stage_files
 from credence.tables.contract import Groups, read_clusters, read_groups
 from credence.tables.document import Document, schema_problems
@@ -125,6 +125,7 @@ def read(  # noqa: PLR0913
     synonyms: Mapping[str, str] | None = None,
     pooling: str = "sum",
     genome: str | None = None,
+    logits: bool = False,
 ) -> ScoreTable:
     """Return what a classifier predicted for some proteins, checked.
 
@@ -165,6 +166,8 @@ def read(  # noqa: PLR0913
         Of an ensemble's networks: ``sum`` or ``log_sum``.
     genome : str, optional
         Column that names each protein's genome, for :func:`shift`.
+    logits : bool
+        Whether scores are logits: the softmax of each row is read.
 
     Raises
     ------
@@ -191,7 +194,7 @@ on, its intervals are too narrow.
     """
     spec = TableSpec(
         format or "", scale, None if classes is None else tuple(map(str, classes)),
-        dict(columns or {}), dict(synonyms or {}), sum_to_scale, pooling, genome,
+        dict(columns or {}), dict(synonyms or {}), sum_to_scale, pooling, genome, logits,
     )  # fmt: skip
     with _as_in_python():
         further = {"ids": ids, "labels": labels, "groups": groups, "clusters": clusters}
@@ -211,7 +214,8 @@ on, its intervals are too narrow.
             known = samples.predictions.ids
             found = read_labels(_second_table(further["labels"], "labels", known, "true_class"))
             samples = attach_labels(samples, found, spec, paths[0])
-        table = ScoreTable(", ".join(paths), samples)
+        read_as = reading.to_remember(spec) if _is_files(table) else None
+        table = ScoreTable(", ".join(paths), samples, read_as=read_as)
         return _with_relatives(table, further["groups"], further["clusters"])
 
 
@@ -395,7 +399,8 @@ def fit(
     _require_method(settings.calibration.method)
     known = _table(table)
     chosen = _calibration_set(known, groups, clusters, settings)
-    return FittedCalibration(fit_and_hold_out(chosen, settings, known.where)[0])
+    file, _ = fit_and_hold_out(chosen, settings, known.where)
+    return FittedCalibration(replace(file, read_as=known.read_as))
 
 
 def annotate(
@@ -687,9 +692,11 @@ def _table(table: Any, known: Any = None) -> ScoreTable:
     if not _is_files(table):
         return read(table, classes=known.class_names, scale=known.scale)
     paths = [table] if isinstance(table, str | Path) else table
-    own = TableSpec(_format_of(str(paths[0])))
+    values = reading.as_remembered(Path(paths[0]), known, {})
+    own = TableSpec(**(values or {"format": _format_of(str(paths[0]))}))
     spec = reading.as_calibrated(own, known.class_names, known.scale)
-    return read(table, format=spec.format, classes=spec.class_names, scale=spec.scale)
+    stated = {name: getattr(spec, name) for name in TABLE_KEYS}
+    return read(table, classes=spec.class_names, **stated)
 
 
 def _calibration_set(

@@ -34,12 +34,13 @@ rule fit:
             "--proteins", [*input.proteins, *input.added]
         ),
         tools=lambda wildcards, input: configuration.options("--tools", input.tools),
+        spec=configuration.as_json(settings.calibration_set.spec),
         match=settings.calibration_set.match,
         sources=digests(SEQUENCES),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
-        " fit {input.samples:q} --format credence"
+        " fit {input.samples:q} --format credence --read-as {params.spec:q}"
         " --groups {input.groups:q} --settings {params.settings:q} {params.known:q} {params.tools:q}"
         " {params.proteins:q} --match {params.match:q}"
         " --held-out {output.held_out:q} --out {output.calibration:q} 2> {log:q}"

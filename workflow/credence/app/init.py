@@ -48,6 +48,7 @@ use_sets: []  # tables that are to be given confidences:
     "--columns", help="Its columns: id=Accession,true_class=Location,classes=A;B;C; found if not."
 )
 @click.option("--scale", type=float, help="What the scores of a row sum to; found if not.")
+@click.option("--logits", is_flag=True, help="The scores are logits; found if not.")
 @click.option("--use", multiple=True, help="A table to be given confidences; repeat it.")
 @click.option("--out", help="The configuration; NAME.yaml unless given.")
 def command(name: str, scores: str, use: tuple[str, ...], out: str | None, **given: Any) -> None:
@@ -68,7 +69,7 @@ def command(name: str, scores: str, use: tuple[str, ...], out: str | None, **giv
         raise refuse(str(path), "this file is there already.", "Remove it, or choose --out.")
     schema, labels = load_schema(), given["labels"]
     given["columns"] = _columns(given["columns"])
-    stated = {key: given[key] for key in ("format", "columns", "scale") if given[key]}
+    stated = {key: given[key] for key in ("format", "columns", "scale", "logits") if given[key]}
     spec = _found(scores, stated, is_labelled=labels is None)
     roles = [*spec.get("columns", {}).items()]
     taken = [f"{role.replace('_', ' ')}: {_listed(name)}" for role, name in roles]
@@ -91,7 +92,7 @@ def command(name: str, scores: str, use: tuple[str, ...], out: str | None, **giv
 
 
 def _listed(names: str | Sequence[str]) -> str:
-    return names if isinstance(names, str) else ", ".join(names)
+    return names or "the one without a name" if isinstance(names, str) else ", ".join(names)
 
 
 def _columns(text: str | None) -> dict[str, Any]:

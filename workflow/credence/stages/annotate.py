@@ -87,9 +87,14 @@ class Request:
         return {f"--{name}": getattr(self, name) for name in names}
 
     @cached_property
+    def file(self) -> stage_files.CalibrationFile:
+        """The calibration."""
+        return stage_files.read_calibration(Path(self.calibration))
+
+    @cached_property
     def stated(self) -> TableSpec:
-        """How the tables are read, as far as it was stated."""
-        return reading.stated_spec(self.tables, self.format_, self.spec_json)
+        """How the tables are read: as it was stated, or as the calibration's."""
+        return reading.stated_spec(self.tables, self.format_, self.spec_json, file=self.file)
 
     @property
     def how(self) -> dict[str, str]:
@@ -101,7 +106,7 @@ class Request:
     @cached_property
     def annotation(self) -> Annotation:
         """What the proteins are given."""
-        file = stage_files.read_calibration(Path(self.calibration))
+        file = self.file
         shift = None
         if self.shift is not None:
             shift = stage_files.read_shift(self.shift, file, self.calibration)
@@ -128,8 +133,7 @@ class Request:
     @cached_property
     def spec(self) -> TableSpec:
         """How the tables are read."""
-        file = self.annotation.file
-        return reading.as_calibrated(self.stated, file.class_names, file.scale)
+        return reading.as_calibrated(self.stated, self.file.class_names, self.file.scale)
 
     def columns(
         self, annotation: Annotation, pieces: Iterable[tuple[str, Samples]]
@@ -176,7 +180,8 @@ def _combined(options: dict[str, Any], folder: Path) -> dict[str, Any]:
     tables = options["tables"]
     chosen = tables, options["format_"], options["spec_json"]
     combine_use_set(*chosen, further, file, names[0], str(names[1]))
-    has_genomes = bool(tables) and reading.stated_spec(*chosen).genome is not None
+    stated = reading.json_settings(options["spec_json"], "--spec")
+    has_genomes = bool(tables) and stated.get("genome") is not None
     spec = {contract.GENOME: contract.GENOME} if has_genomes else {}
     own = {"tables": [str(names[0])], "format_": "credence", "spec_json": json.dumps(spec)}
     shown = tables or [path for _, paths in further for path in paths]

@@ -47,8 +47,8 @@ def check_tables(
             echo(f"{tables[0]} may be {proposal.format}: {proposal.reason}")
     if samples is not None or out is not None:
         reading.require_other((samples, out), [*tables, proteins, calibration])
-    spec = reading.stated_spec(tables, format_, spec_json)
     file = None if calibration is None else read_calibration(Path(calibration))
+    spec = reading.stated_spec(tables, format_, spec_json, file=file)
     if file is not None:
         spec = reading.as_calibrated(spec, file.class_names, file.scale)
     labels = reading.json_settings(labels_json, "--labels") or None

@@ -44,6 +44,7 @@ def fit_tables(
     tools: str | None,
     design_effect: float | None,
     held_out: str | None,
+    read_as: str | None,
 ) -> None:
     """Fit one method to labelled tables and write the calibration."""
     files = [*given.files, *proteins]
@@ -59,6 +60,7 @@ def fit_tables(
             "--proteins": proteins,
             "--tools": tools,
             "--spec": given.spec_json != "{}",
+            "--logits": given.logits,
         }
         what = "counts name no proteins and no columns."
         problems = [
@@ -84,7 +86,9 @@ def fit_tables(
     if design_effect is not None:
         remedy = "Leave it out; relatives are known by --clusters or --groups."
         raise refuse("--design-effect", f"it is for --format {COUNTS}.", remedy)
-    samples = given.samples()
+    spec = given.spec()
+    as_given = spec if read_as is None else reading.spec_of(read_as, "--read-as")
+    samples = given.samples(spec=spec)
     chosen = given.calibrating(samples, settings.calibration.weights)
     table, *more = given.tables
     is_release = given.groups is not None and not more  # known by one table and its groups
@@ -96,6 +100,7 @@ def fit_tables(
         inputs={name: sha256_of(Path(path)) for name, path in _names(files)},
         release=set_digest(Path(table), Path(str(given.groups))) if is_release else None,
         tools=None if tools is None else read_record(Combination, Path(tools), AGAIN),
+        read_as=reading.to_remember(as_given),
     )
     stage_files.write_calibration(Path(out), file)
     if held_out is not None:

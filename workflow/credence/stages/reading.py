@@ -10,7 +10,7 @@ import numpy as np
 
 from credence.novelty.space import Space, fit_composition, fit_vectors
 from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Labelled, Strings, label
-from credence.problems import Problem, gathering, raise_any, refuse
+from credence.problems import InputError, Problem, gathering, raise_any, refuse
 from credence.progress import echo
 from credence.proteins import Proteins
 from credence.records import parse_json, refuse_pipe, short
@@ -19,11 +19,12 @@ from credence.relatives.pairs import canonical_texts
 from credence.stages.settings import TABLE_KEYS, set_problems
 from credence.tables.contract import Clusters, Groups, read_clusters, read_groups
 from credence.tables.fasta import Fasta, Match, match_ids, read_fasta
-from credence.tables.formats import BY_NAME, TableSpec
+from credence.tables.formats import BY_NAME, CONTRACT, TableSpec, unknown_format
 from credence.tables.joining import concatenate, match_rows, require_different
 from credence.tables.labels import Labels, attach_labels, labels_from_headers, read_labels
 from credence.tables.npz import read_vectors
 from credence.tables.samples import Samples, is_combined, read_samples
+from credence.tables.scan import Scan
 from credence.tables.stage_files import NOVELTY, CalibrationFile, known_proteins, require_match
 
 # What a calibration file says of its counts, and so whoever uses it.
@@ -51,6 +52,8 @@ def table_spec(
     values = dict(settings)
     stated = values.pop("format", None)
     name = format_ or stated or proposed_format(Path(paths[0]))
+    if values.get("logits"):
+        echo(f"{', '.join(paths)}: read as logits, the softmax of each row.")
     return TableSpec(format=name, **values)
 
 
@@ -60,12 +63,64 @@ def stated_spec(
     spec_json: str,
     scale: float | None = None,
     option: str = "--spec",
+    *,
+    logits: bool = False,
+    file: CalibrationFile | None = None,
 ) -> TableSpec:
-    """Return how tables are read by the options of a command."""
+    """Return how tables are read by the options of a command, else as those of a calibration."""
     stated = dict(json_settings(spec_json, option))
     if scale is not None:
         stated["scale"] = scale
+    if logits:
+        stated["logits"] = True
+    if file is not None and format_ is None and "format" not in stated:
+        raise_any(set_problems(option, stated, TABLE_KEYS))
+        values = as_remembered(Path(paths[0]), file, stated)
+        if values is not None:
+            words = json.dumps(values, ensure_ascii=False)
+            echo(f"{paths[0]}: read as the tables of the calibration: {words}.")
+            return table_spec(paths, None, values, option)
     return table_spec(paths, format_, stated, option)
+
+
+def spec_of(spec_json: str, option: str) -> TableSpec:
+    """Return how tables are read by settings that name their format."""
+    values = json_settings(spec_json, option)
+    raise_any(set_problems(option, values, TABLE_KEYS))
+    if values.get("format") not in BY_NAME:
+        raise InputError([unknown_format(str(values.get("format")), option)])
+    return TableSpec(**values)
+
+
+def as_remembered(
+    path: Path, file: CalibrationFile, stated: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """Return how a table of the form of a calibration's is read; None for one of another form."""
+    from credence.tables.guess import propose_formats
+
+    if file.read_as is None or set_problems("", file.read_as, TABLE_KEYS):
+        return None
+    values = {**file.read_as, **stated}
+    try:
+        Scan(path, as_calibrated(TableSpec(**values), file.class_names, file.scale))
+    except InputError:
+        if propose_formats(path):
+            return None  # else it says which of the calibration's columns are missing
+    return values
+
+
+def to_remember(spec: TableSpec) -> Mapping[str, Any] | None:
+    """Return what a calibration keeps of how its tables were read.
+
+    None where that helps with no other table: of credence's own, or of names that carry a label.
+    """
+    values = {
+        name: getattr(spec, name)
+        for name, default in TABLE_KEYS.items()
+        if name != "genome" and getattr(spec, name) != default
+    }
+    is_told = values == {"format": CONTRACT} or BY_NAME[spec.format].label_of_id is not None
+    return None if is_told else values
 
 
 def as_calibrated(spec: TableSpec, class_names: tuple[str, ...], scale: float) -> TableSpec:
@@ -135,6 +190,7 @@ class LabelledTables:
     labels: str | None = None  # A table of true classes, where those are in none of `tables`
     novelty: str | None = None  # What credence novelty wrote: where proteins lie
     scale: float | None = None
+    logits: bool = False
     option: str = "--spec"  # Which gives `spec_json`
 
     @property
@@ -143,10 +199,17 @@ class LabelledTables:
         further = (self.labels, self.groups, self.clusters, self.novelty)
         return [*self.tables, *filter(None, further)]
 
-    def samples(self, file: CalibrationFile | None = None) -> Samples:
+    def spec(self, file: CalibrationFile | None = None) -> TableSpec:
+        """Return how the tables are read, where it is not stated as those of a calibration."""
+        stated = (self.format_, self.spec_json, self.scale, self.option)
+        return stated_spec(self.tables, *stated, logits=self.logits, file=file)
+
+    def samples(
+        self, file: CalibrationFile | None = None, spec: TableSpec | None = None
+    ) -> Samples:
         """Return all proteins, their scores on the scale of a calibration where one is given."""
         require_combined(file, self.tables)
-        spec = stated_spec(self.tables, self.format_, self.spec_json, self.scale, self.option)
+        spec = spec or self.spec(file)
         if file is not None:
             known = as_calibrated(spec, file.class_names, file.scale)
             spec = replace(known, class_names=spec.class_names)

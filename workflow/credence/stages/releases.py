@@ -146,7 +146,7 @@ def compare_releases(
     asked: Predictions | None = None
     unscored = np.empty(0, dtype=object)
     if table is not None:
-        spec = reading.stated_spec([table], format_, spec_json)
+        spec = reading.stated_spec([table], format_, spec_json, file=file)
         spec = reading.as_calibrated(spec, file.class_names, file.scale)
         samples = reading.read_set([table], spec)
         asked, unscored = samples.predictions, samples.unscored_ids

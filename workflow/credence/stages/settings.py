@@ -369,6 +369,7 @@ TABLE_KEYS: dict[str, Any] = {
     "synonyms": {},
     "sum_to_scale": None,
     "pooling": "sum",
+    "logits": False,
     "genome": None,
 }
 

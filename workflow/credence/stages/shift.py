@@ -73,7 +73,8 @@ def shift_tables(
         estimators.stated_share(shift.composition, labelled.predictions.class_names, "--stated")
     settings = replace(settings, shift=shift)
     chosen, plain = _method(method, calibration, file, labelled, samples, shift_options(settings))
-    parts = _parts(tables, reading.stated_spec(tables, format_, spec_json), labelled.predictions)
+    spec = reading.stated_spec(tables, format_, spec_json, file=file)
+    parts = _parts(tables, spec, labelled.predictions)
     name = name or Path(tables[0]).stem
     made = find_shift(labelled, parts, chosen, plain, settings, name, tables[0])
     digest = "" if file is None else stage_files.fitted_digest(file)

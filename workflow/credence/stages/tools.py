@@ -241,7 +241,7 @@ def combine_use_set(
     for tool, paths in ((first, tables), *further) if tables else further:
         with gathering(problems):
             if tool is first:
-                spec = reading.stated_spec(paths, format_, spec_json)
+                spec = reading.stated_spec(paths, format_, spec_json, file=file)
             else:
                 spec = reading.table_spec(paths, None, tool.spec)
             found[tool.name] = read_again(tool.name, tool.classes, tool.facts, paths, spec)

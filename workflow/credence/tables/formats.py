@@ -212,6 +212,7 @@ def spell_vpf(text: str) -> str:
     return spell_phrogs(VPF_UNKNOWN if text.strip().casefold() == UNKNOWN else text)
 
 
+CONTRACT = "credence"  # credence's own tables; any with a column `id` may be of this format
 WIDE = Format(
     "wide",
     "any table with a column per class; columns and scale are named by you",
@@ -332,7 +333,7 @@ FORMATS: tuple[Format, ...] = (
         arrays=True,
     ),
     Format(
-        "credence",
+        CONTRACT,
         "credence's own table: id, true_class, a column per class (, network), TSV or Parquet",
         Columns("id", *CREDENCES, optional=frozenset(CREDENCES)),
         delimiter="\t",
@@ -402,6 +403,7 @@ class TableSpec:
     pooling: str = "sum"
     # Column that names the genome, contig or sample of each protein; any format may have one.
     genome: str | None = None
+    logits: bool = False  # Whether the scores of a row are logits, of which the softmax is read
 
 
 def format_of(spec: TableSpec, where: str) -> Format:

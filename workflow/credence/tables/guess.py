@@ -15,17 +15,18 @@ import numpy as np
 
 from credence.predictions import Floats
 from credence.problems import InputError, ProblemList, refuse
-from credence.tables.formats import FORMATS, WIDE, Format, NameLookup, TableSpec, format_of
+from credence.tables.formats import CONTRACT, FORMATS, WIDE, Format, NameLookup, TableSpec, format_of
 from credence.tables.scan import ColumnLayout, TableRows, lay_out, read_rows, rewriting
 from credence.tables.source import (
     PARQUET_ENDINGS,
     LongTable,
     TableSource,
     TextTable,
+    delimiter_of,
     explain_delimiter,
     open_table,
 )
-from credence.tables.text import blocks_of, lines_of, plain_suffix
+from credence.tables.text import SEMICOLON, blocks_of, lines_of, plain_suffix
 
 ROWS_LOOKED_AT = 5_000
 FIRST = 50
@@ -82,11 +83,12 @@ class _Guess:
         table = self.table
         chunk = next(iter(table.chunks(ROWS_LOOKED_AT, problems)), None)
         problems.raise_any()
-        header = [name for name in table.header if name]
-        if chunk is None or not header:
-            what = "the table has no rows." if header else "no column has a name."
+        # A first column without a name may be the index of pandas.
+        header = [name for place, name in enumerate(table.header) if name or not place]
+        if chunk is None or not any(header):
+            what = "the table has no rows." if any(header) else "no column has a name."
             raise refuse(str(path), what, "Give a table with predictions.")
-        self.place = {name: place for place, name in enumerate(table.header) if name}
+        self.place = {name: table.header.index(name) for name in header}
         self.texts = {
             name: [text.strip() for text in chunk.texts(self.place[name])] for name in header
         }
@@ -113,14 +115,14 @@ class _Guess:
             ]
             if self.is_labelled and "true_class" not in self.columns and labels:
                 self.columns["true_class"] = self._named(labels, TRUTHS) or labels[0]
-            spec = TableSpec("long", columns={k: v for k, v in self.columns.items() if v})
+            spec = TableSpec("long", columns={k: v for k, v in self.columns.items() if v is not None})
             columns = format_of(spec, str(self.path)).columns
             wide = LongTable(self.table, columns, NameLookup(()))
             chunk = next(wide.chunks(ROWS_LOOKED_AT, ProblemList(str(self.path))))
             n_before = len(wide.header) - len(terms)
             numbers = chunk.numbers(range(n_before, len(wide.header)))
             found = scale_of(np.nan_to_num(numbers), wide)
-            found |= {"scale": self.scale or found["scale"], "format": "long"}
+            found |= {"scale": self.scale or found.get("scale"), "format": "long"}
             return found | {"columns": self.columns}
         classes = self.columns.get("classes")
         if classes is None and not {"predicted_class", "score"} & self.columns.keys():
@@ -128,12 +130,14 @@ class _Guess:
         return self._best_only() if classes is None else self._vector(list(classes))
 
     def _left(self, are_numbers: bool) -> list[str]:
-        """Return the columns without a role that hold numbers alone, or words."""
+        """Return the columns without a role that hold numbers alone, an index apart, or words."""
         taken = {name for name in self.columns.values() if isinstance(name, str)}
         return [
             name
             for name, numbers in self.numbers.items()
-            if name not in taken and bool(np.isfinite(numbers).all()) == are_numbers
+            if name not in taken
+            and bool(np.isfinite(numbers).all()) == are_numbers
+            and (name or not are_numbers)
         ]
 
     def _named(self, names: Sequence[str], words: Sequence[str]) -> str | None:
@@ -152,7 +156,9 @@ class _Guess:
         ]
         once = [name for name in whole if len(set(self.texts[name])) == len(self.texts[name])]
         words = [name for name in once if name in self._left(are_numbers=False)]
-        found = self._named(once, IDS) or next(iter(words), None)
+        found = self._named(once, IDS)
+        if found is None and (words or "" in once):
+            found = next(iter(words), "")  # without words, rows are named by their index
         if found is None:  # rows of several networks, or a row for each class
             found = self._named(whole, IDS)
             network = self._named(list(self.texts), NETWORKS)
@@ -167,7 +173,7 @@ class _Guess:
         """Note the columns of class and score where a protein has a row for each class."""
         score = self.columns.get("score") or self._named(self._left(are_numbers=True), SCORES)
         score = score or next(iter(self._left(are_numbers=True)), None)
-        words = [name for name in self._left(are_numbers=False) if name != id_]
+        words = [name for name in self._left(are_numbers=False) if name not in ("", id_)]
         n_rows = len(next(iter(self.texts.values())))
         once = [
             name
@@ -200,6 +206,7 @@ class _Guess:
             ):
                 return names
         # Scores that sum to nothing in particular: the columns that labels name.
+        numeric = self._logits() or numeric
         for name in self._left(are_numbers=False):
             values = {plain(text) for text in self.texts[name]}
             for names in self._sets(numeric):
@@ -207,12 +214,20 @@ class _Guess:
                     return names
         return None
 
+    def _logits(self) -> list[str]:
+        """Return the columns of numbers with decimals if some of these are negative."""
+        numeric = self._left(are_numbers=True)
+        names = [name for name in numeric if np.any(self.numbers[name] % 1)]
+        is_negative = any((self.numbers[name] < 0).any() for name in names)
+        return names if is_negative and len(names) > 1 else []
+
     def _vector(self, classes: list[str]) -> dict[str, Any]:
         scores = np.stack([self.numbers[name] for name in classes], axis=1)
         found: dict[str, Any] = {"format": WIDE.name, **scale_of(scores, self.table)}
-        found["scale"] = self.scale or found["scale"]
+        if self.scale is not None:
+            found["scale"] = self.scale
         if "network" in self.columns:  # of an ensemble the scale follows from their number
-            del found["scale"]
+            found.pop("scale", None)
         meant = {plain(name): name for name in classes}
         meant |= {plain(bare): name for bare, name in zip(_bare(classes), classes, strict=True)}
         if self.is_labelled and "true_class" not in self.columns:
@@ -251,6 +266,8 @@ class _Guess:
             if name is not None:
                 self.columns.setdefault(role, name)
         missing = [role for role in ("predicted_class", "score") if role not in self.columns]
+        if missing and (logits := self._logits()):
+            return self._vector(logits)
         if missing:
             what = (
                 "no columns were found whose rows sum to one number, one for each class, nor a "
@@ -262,9 +279,11 @@ class _Guess:
 
 
 def scale_of(scores: Floats, table: TableSource) -> dict[str, Any]:
-    """Return the scale of scores; whether more rows than a few do not sum to it."""
+    """Return the scale of scores, that they are logits, or that rows do not sum to the scale."""
     sums = scores.sum(axis=1)
-    if scores.shape[1] < 2 or scores.min() < 0 or not _is_even(sums):
+    if scores.shape[1] > 1 and scores.min() < 0:
+        return {"logits": True}
+    if scores.shape[1] < 2 or not _is_even(sums):
         return {"scale": _least_scale(scores), "sum_to_scale": False}
     total = float(np.median(sums))
     usual = (one for one in SCALES if abs(total - one) <= AS_EQUAL * one)
@@ -311,7 +330,7 @@ class Proposal:
 def propose_formats(path: Path) -> list[Proposal]:
     """Return the formats that a table could be of, the likeliest first."""
     if plain_suffix(path) not in (*PARQUET_ENDINGS, ARRAY_ENDING):
-        next(lines_of(path), None)
+        next(lines_of(path, or_windows=delimiter_of(path, WIDE) == SEMICOLON), None)
     else:
         next(blocks_of(path), None)
     found = []
@@ -404,10 +423,17 @@ def _first_rows(
         return None, layout, None
 
 
+def _holds_scores_alone(numbers: Floats) -> bool:
+    """Return whether no column is of words alone, and nothing is negative as logits are."""
+    return bool(np.isfinite(numbers).any(axis=0).all()) and not bool((numbers < 0).any())
+
+
 def _argument(rows: TableRows, layout: ColumnLayout, format_: Format) -> str | None:
     """Return what in the first rows speaks for a format; None where they do not."""
     numbers = rows.numbers[~rows.is_unscored]
     if numbers.size and np.isfinite(numbers).mean() < LEAST_SHARE:
+        return None
+    if format_.name == CONTRACT and not _holds_scores_alone(numbers):
         return None
     columns = format_.columns
     if format_.names:  # of a file without a header the cells have to speak

@@ -51,9 +51,10 @@ def lay_out(
     for name, count in ((name, count) for name, count in Counter(header).items() if count > 1):
         what = f"{count} columns have the name {name!r}."
         problems.add(what, "Give each column its own name.", line)
-    bare = [name.strip() for name in header]
-    if "" in bare and "" not in (columns.id, *columns.ignored):
-        what = f"column {bare.index('') + 1} has no name."
+    # A first column without a name may be the index of pandas.
+    nameless = [place for place, name in enumerate(header) if not name.strip() and (place or name)]
+    if nameless and "" not in (columns.id, *columns.ignored):
+        what = f"column {nameless[0] + 1} has no name."
         problems.add(what, "Name it or remove it.", line)
     places = {name: place for place, name in reversed(list(enumerate(header)))}
     found: dict[str, int | None] = {}
@@ -233,7 +234,6 @@ NO_NUMBER = ("is not a number", "hold no number")
 NEGATIVE = ("is negative", "are negative")
 ABOVE = ("is above the scale {scale}", "are above the scale {scale}")
 LEAST_OF_ONE_KIND, LEAST_SHARE_OF_ONE_KIND = 3, 0.1  # cells outside, to be one problem
-SINGLE_SLACK = 1e-6  # share of the scale that a sum of float32 may exceed it by
 
 
 class Remembers(Enum):
@@ -246,6 +246,16 @@ class Remembers(Enum):
 
 LEAST_VALUES = 5  # rows, or whole numbers that differ, before a column is no class by its look
 TIMES_LARGER = 10.0
+
+
+def softmax_of(logits: Floats) -> Floats:
+    """Return the softmax of each row over its numbers; NaN where there is none."""
+    is_number = np.isfinite(logits)
+    greatest = np.where(is_number, logits, -np.inf).max(axis=1, keepdims=True)
+    powers = np.zeros_like(logits)
+    np.exp(logits - greatest, out=powers, where=is_number)
+    total = powers.sum(axis=1, keepdims=True)
+    return np.divide(powers, total, out=np.full_like(logits, np.nan), where=is_number)
 
 
 class ColumnLooks:
@@ -307,7 +317,8 @@ class Checker:
         self._least = least + scan.row_scale * scan.format.slack
         self._n_summed = 0
         self._sums: list[tuple[Integers, Floats]] = []  # lines and sums of rows in doubt
-        self._looks = ColumnLooks(len(scan.layout.classes), scan.row_scale)
+        scale = np.inf if scan.spec.logits else scan.row_scale
+        self._looks = ColumnLooks(len(scan.layout.classes), scale)
         # Of a column and kind: cells that hold no score; line, protein and text of the first.
         self._n_bad: Counter[tuple[int, tuple[str, str]]] = Counter()
         self._first_bad: defaultdict[tuple[int, tuple[str, str]], list[tuple[int, str, str]]] = (
@@ -322,6 +333,8 @@ class Checker:
         self.n_unscored += int(rows.is_unscored.sum())
         self._check_ids(rows)
         self._check_numbers(rows)
+        if self.scan.spec.logits:
+            rows = replace(rows, numbers=softmax_of(rows.numbers))
         predicted = None if rows.predicted is None else self._check_predicted(rows, rows.predicted)
         truth = None if rows.truth is None else self._check_truth(rows, rows.truth)
         ids, network, genome = (
@@ -364,9 +377,11 @@ class Checker:
         is_bad = ~np.isfinite(numbers) & scored[:, None]
         finite = np.where(is_bad | ~scored[:, None], 0.0, numbers)
         scale = self.scan.row_scale
-        greatest = scale * (1 + self.scan.format.slack + SINGLE_SLACK)
-        is_outside = (finite < 0) | (finite > greatest)
-        kinds = ((NO_NUMBER, is_bad), (NEGATIVE, finite < 0), (ABOVE, finite > greatest))
+        greatest, least = scale * (1 + self.scan.format.slack + source.SINGLE_SLACK), 0.0
+        if self.scan.spec.logits:
+            greatest, least = np.inf, -np.inf
+        is_outside = (finite < least) | (finite > greatest)
+        kinds = ((NO_NUMBER, is_bad), (NEGATIVE, finite < least), (ABOVE, finite > greatest))
         for kind, is_wrong in kinds:
             for place in np.flatnonzero(is_wrong.any(axis=0)):
                 column = rows.columns[place]
@@ -377,7 +392,7 @@ class Checker:
                     (int(rows.lines[row]), rows.ids[row], rows.chunk.cell(int(row), column))
                     for row in wrong[: MOST_CELLS_KEPT - len(first)].tolist()
                 ]
-        is_known = self._remembers is Remembers.NOTHING or not self.scan.sum_to_scale
+        is_known = self._remembers is Remembers.NOTHING or not self.scan.sums_to_scale_as_written
         is_whole = scored & ~(is_bad | is_outside).any(axis=1)
         if self._takes_columns and self._remembers is not Remembers.NOTHING:
             self._looks.see(finite[is_whole])
@@ -411,7 +426,7 @@ class Checker:
 
     def _greatest_gap(self) -> float:
         """Return by how much the score of a stored verdict may miss the best one."""
-        return self.scan.step().resolution + self.scan.scale * SINGLE_SLACK
+        return self.scan.step().resolution + self.scan.scale * source.SINGLE_SLACK
 
     def _check_truth(self, rows: TableRows, truth: list[str]) -> Integers:
         carries_label = self.scan.format.label_of_id is not None
@@ -491,7 +506,7 @@ class Checker:
             remedy = f"give scores from 0 to {scale}{more}"
             if (column, kind) in many:
                 if are_logits or kind is NEGATIVE:
-                    remedy = "give scores that are not negative; take the softmax of logits first."
+                    remedy = "give scores that are not negative; of logits say so (logits: true)."
                 start = f"{self._without(odd)} if it is no class; else " if is_odd else ""
                 what = f"{n_cells} of {n_scored} cells {several}, from {text!r} on."
                 self.problems.add(what, _as_sentence(start + remedy), line, name)
@@ -507,7 +522,7 @@ class Checker:
 
     def _report_columns(self) -> None:
         """Report columns that were taken as classes, and look like something else."""
-        if self.scan.sum_to_scale or not (self._takes_columns and self.scan.format.configurable):
+        if self.scan.sums_to_scale_as_written or not (self._takes_columns and self.scan.format.configurable):
             return
         odd = {self.scan.layout.classes[place]: why for place, why in self._looks.odd().items()}
         for column, why in sorted(odd.items()):
@@ -575,18 +590,9 @@ def _bad_cell(protein: str, text: str) -> tuple[str, str]:
     return f"{text!r} is not a number.", rewriting(text) or remedy
 
 
-REWRITINGS = {
-    ",": "write decimals with a point",
-    "%": "remove the % signs and state the scale 100",
-}
-
-
 def rewriting(text: str) -> str:
-    """Return how to write a number that is none because of its marks; '' for another text."""
-    bare = text.strip().removesuffix("%").rstrip().replace(",", ".", 1)
-    orders = ", ".join(order for mark, order in REWRITINGS.items() if mark in text)
-    is_number = any(map(str.isdigit, bare)) and source.NUMBER.fullmatch(bare) is not None
-    return f"{_as_sentence(orders)}." if orders and is_number else ""
+    """Return how to write a number whose comma may be one of thousands; '' for another text."""
+    return "Write decimals with a point." if source.IN_THOUSANDS.match(text.strip()) else ""
 
 
 KEY = "credence"
@@ -706,7 +712,9 @@ class Scan:
         self.pooling = self.metadata.pooling or spec.pooling
         self.scale = self._scale()
         stated = (spec.sum_to_scale, self.metadata.is_distribution)
-        self.sum_to_scale = next((s for s in stated if s is not None), self.format.sum_to_scale)
+        self.sum_to_scale = next(
+            (s for s in stated if s is not None), spec.logits or self.format.sum_to_scale
+        )
         self.lookup = self._lookup()
         self.problems.raise_any()
         self.has_truth = False  # Whether a row seen so far has a true class
@@ -720,6 +728,11 @@ class Scan:
     def row_scale(self) -> float:
         """What one row sums to: 1 where a row is one network's."""
         return 1.0 if self.has_networks else self.scale
+
+    @property
+    def sums_to_scale_as_written(self) -> bool:
+        """Whether the numbers of a row have to sum to the scale; those of logits come to it."""
+        return self.sum_to_scale and not self.spec.logits
 
     @property
     def known_classes(self) -> tuple[str, ...]:
@@ -760,6 +773,8 @@ class Scan:
         if written is not None and stated is not None and written != stated:
             what = f"the table was written with the scale {written:g}, {stated:g} is stated."
             self.problems.add(what, "Leave the scale out, or correct it.")
+        if self.spec.logits:
+            stated = self._scale_of_logits(stated, written)
         if self.has_networks:
             return float(stated or written or 1.0)
         scale = stated or written or self.format.scale
@@ -769,6 +784,19 @@ class Scan:
             self.problems.add("the scale is not known.", formats.STATE_SCALE)
             return 1.0
         return float(scale)
+
+    def _scale_of_logits(self, stated: float | None, written: float | None) -> float | None:
+        what, remedy = None, "Leave `logits` out."
+        if written is not None:
+            what = "credence wrote the table, and writes no logits."
+        elif self.format.is_long or not self.layout.classes:
+            what = "logits have a column for each class, and this table has not."
+        elif stated not in (None, 1.0) and not self.has_networks:
+            what = f"the softmax of logits sums to 1, the scale {stated:g} is stated."
+            remedy = "Leave the scale out, or `logits`."
+        if what is not None and not self.problems.problems:
+            self.problems.add(what, remedy)
+        return stated if self.has_networks else 1.0
 
     def _lookup(self) -> formats.NameLookup | formats.Gathering:
         names = self.layout.class_names or self.spec.class_names
@@ -784,7 +812,9 @@ class Scan:
         return formats.NameLookup(tuple(names), self.format.spell, self.spec.synonyms)
 
     def step(self) -> source.ScoreStep:
-        """Return the step between the scores seen so far."""
+        """Return the step between the scores seen so far; a softmax has none."""
+        if self.spec.logits:
+            return source.ScoreStep(0.0, 0.0)
         step = self.table.step(self.row_scale)
         if self.rows is not None:
             return source.ScoreStep(self.rows.resolution, step.relative)

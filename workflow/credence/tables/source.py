@@ -20,7 +20,15 @@ from credence.predictions import Floats, Integers
 from credence.problems import InputError, ProblemList, nearest, refuse
 from credence.tables.formats import Columns, Format, NameLookup
 from credence.tables.npz import Member, NpzFile
-from credence.tables.text import RowReader, check_bytes, check_rows, plain_suffix, require_file
+from credence.tables.text import (
+    SEMICOLON,
+    RowReader,
+    check_bytes,
+    check_rows,
+    header_of,
+    plain_suffix,
+    require_file,
+)
 
 ROWS_LOOKED_AT = 64  # of a Parquet table, before all of it is read
 PARQUET_ENDINGS = (".parquet", ".pq")
@@ -28,19 +36,28 @@ PARQUET_BLOCK_BYTES = 1 << 20
 DELIMITER_NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars", " ": "blanks"}
 # Relative rounding of floats, by their width in bits.
 FLOAT_EPSILON = {width: float(np.finfo(f"f{width // 8}").eps) for width in (16, 32, 64)}
-NUMBER = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?", re.ASCII)
+NUMBER = re.compile(r"([+-]?)([0-9]*)(?:[.,]([0-9]*))?(?:[eE]([+-]?[0-9]{1,9}))?(\s*%)?")
+# A comma after which three figures stand may be one of decimals or of thousands.
+IN_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}(?![0-9])")
+PERCENT_DECIMALS = 2
 MOST_TEXTS_KEPT = 1 << 17
 MOST_DECIMALS = 9  # more decimals than this are the digits of a float, not a step of the table
 # Of Parquet and arrays: decimals tried when a table is looked at for a step.
 MOST_GRID_DECIMALS = 6
+SINGLE_SLACK = 1e-6  # share of the scale by which a sum of float32 may miss it
 GRID_SLACK = 0.05  # share of a step by which a number may miss the grid through its binary form
 
 
 class Numbers(dict[str, float]):
-    """Text of a cell → number, NaN where it is none; parses each once, and learns the decimals."""
+    """Text of a cell → number, NaN where it is none; parses each once, and learns the decimals.
 
-    def __init__(self) -> None:
+    Decimals may follow a comma, and n % is n hundredths. What could as well be thousands (1,234)
+    is a number only where `has_decimal_commas`: cells that semicolons separate.
+    """
+
+    def __init__(self, *, has_decimal_commas: bool = False) -> None:
         super().__init__()
+        self._has_decimal_commas = has_decimal_commas
         self.decimals = 0
         self.digits = 1
         self.fewest_decimals = MOST_DECIMALS + 1
@@ -56,12 +73,16 @@ class Numbers(dict[str, float]):
         match = NUMBER.fullmatch(text)
         if match is None or not (match[2] or match[3]):
             return math.nan
-        value = float(text)
+        if not self._has_decimal_commas and IN_THOUSANDS.match(text):
+            return math.nan
+        whole, fraction = match[2], match[3] or ""
+        exponent = int(match[4] or 0) - (PERCENT_DECIMALS if match[5] else 0)
+        value = float(f"{match[1]}{whole}.{fraction}e{exponent}")
         if not math.isfinite(value):
             return math.nan
-        decimals = len(match[3] or "") - int(match[4] or 0)
+        decimals = len(fraction) - exponent
         if value != 0:
-            digits = len(((match[2] or "") + (match[3] or "")).lstrip("0"))
+            digits = len((whole + fraction).lstrip("0"))
             self.digits = max(self.digits, digits)
             self.fewest_decimals = min(self.fewest_decimals, decimals)
         self.decimals = max(self.decimals, decimals)
@@ -88,8 +109,8 @@ class ScoreStep:
 
     @staticmethod
     def least_tolerance(n_classes: int, scale: float) -> float:
-        """Return by how much the rounding of the sum itself can move it."""
-        return n_classes * scale * float(np.finfo(np.float32).eps)
+        """Return by how much sums of single precision miss the scale, however they are printed."""
+        return scale * max(n_classes * float(np.finfo(np.float32).eps), SINGLE_SLACK)
 
 
 def _resolution(decimals: int, scale: float) -> float:
@@ -171,7 +192,7 @@ class TextTable:
         self.where = str(path)
         self.delimiter = delimiter
         self.format = format_
-        self._parsed = Numbers()
+        self._parsed = Numbers(has_decimal_commas=delimiter == SEMICOLON)
         self.step = self._parsed.step
         for rows, lines in self._rows().batches(1):
             if rows:
@@ -429,8 +450,13 @@ class LongTable:
 
 
 def delimiter_of(path: Path, format_: Format) -> str:
-    """Return what stands between cells: by the file's ending, else the format's own."""
-    return {".csv": ",", ".tsv": "\t", ".tab": "\t"}.get(plain_suffix(path), format_.delimiter)
+    """Return what stands between cells: by the file's ending, else the format's own.
+
+    Semicolons, as a spreadsheet writes them, are known by a header without the other mark.
+    """
+    usual = {".csv": ",", ".tsv": "\t", ".tab": "\t"}.get(plain_suffix(path), format_.delimiter)
+    header = header_of(path, format_.header_start)
+    return SEMICOLON if SEMICOLON in header and usual not in header else usual
 
 
 def open_table(path: Path | MemoryTable, format_: Format) -> TableSource:

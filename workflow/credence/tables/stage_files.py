@@ -100,7 +100,7 @@ OTHER = "Give a file that credence fit wrote."
 REFIT = "Fit the calibration again with credence fit."
 
 COUNTS_IN_WORDS = ("weights", "relatives")
-NOT_ALWAYS = ("sets", "known", "sketch", "held_out", "tools")  # keys that a file may do without
+NOT_ALWAYS = ("sets", "known", "sketch", "held_out", "tools", "read_as")  # keys that a file may do without
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +156,8 @@ class CalibrationFile:
     held_out: Annotated[HeldOut | None, records.Stored(is_left_out=True)] = None
     # Where its scores are of several tools: how those are combined.
     tools: Annotated[Combination | None, records.Stored(is_left_out=True)] = None
+    # How its tables were read, so that others of this form need no word: keys of a set.
+    read_as: Annotated[Mapping[str, Any] | None, records.Stored(is_left_out=True)] = None
 
     @property
     def needs(self) -> Need:

@@ -11,6 +11,7 @@ import shlex
 import zlib
 from collections.abc import Iterator
 from datetime import date
+from functools import cache
 from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -20,6 +21,7 @@ import pyarrow as pa
 
 from credence.predictions import Integers
 from credence.problems import InputError, Problem, refuse
+from credence.progress import echo
 from credence.records import refuse_pipe
 
 
@@ -204,8 +206,24 @@ def _byte_problems(path: Path, block: bytes, n_lines_before: int) -> Iterator[Pr
         yield Problem(where, what, remedy, line_of(error.start))
 
 
-def lines_of(path: Path, problems: list[Problem] | None = None) -> Iterator[str]:
-    r"""Yield lines, each with its `\n`; bytes that are no text are refused or go to `problems`."""
+def _is_of_windows(text: bytes) -> bool:
+    """Return whether bytes are no UTF-8, and text of Windows."""
+    for encoding in ("utf-8", WINDOWS):
+        try:
+            text.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        return encoding == WINDOWS
+    return False
+
+
+def lines_of(
+    path: Path, problems: list[Problem] | None = None, *, or_windows: bool = False
+) -> Iterator[str]:
+    r"""Yield lines, each with its `\n`; bytes that are no text are refused or go to `problems`.
+
+    What is no UTF-8 may be text of Windows, where `or_windows` says so.
+    """
     n_lines = 0
     rest = b""
     for block in chain(_utf8_blocks(path), (b"",)):
@@ -218,6 +236,9 @@ def lines_of(path: Path, problems: list[Problem] | None = None) -> Iterator[str]
         if not whole and not newline:
             continue
         whole = whole.replace(b"\r\n", b"\n").removesuffix(b"\r")
+        if or_windows and _is_of_windows(whole):
+            _say_windows(str(path))
+            whole = whole.decode(WINDOWS).encode()
         found = list(_byte_problems(path, whole, n_lines))
         if problems is not None:
             problems += found
@@ -228,15 +249,34 @@ def lines_of(path: Path, problems: list[Problem] | None = None) -> Iterator[str]
         yield from [line + "\n" for line in lines]
 
 
+SEMICOLON = ";"  # between cells where decimals have a comma
+WINDOWS = "cp1252"  # in which a spreadsheet of western Europe writes a CSV file
+
+
+def header_of(path: Path, header_start: str = "") -> str:
+    """Return the first line of a table that is no comment, as far as it is ASCII."""
+    lines = next(_utf8_blocks(path)).decode("ascii", "replace").splitlines()
+    return next((line for line in lines if line and not _is_comment(line, header_start)), "")
+
+
+def _is_comment(line: str, header_start: str) -> bool:
+    return line.startswith("#") and not (header_start and line.startswith(header_start))
+
+
+@cache  # once for each file
+def _say_windows(where: str) -> None:
+    echo(f"{where}: its text is no UTF-8; it is read as Windows-1252, in which Excel writes CSV.")
+
+
 class RowReader:
     """Gives rows with the line on which each begins; blank lines are no rows."""
 
     def __init__(self, path: Path, delimiter: str, quoted: bool, header_start: str = "") -> None:
         self.where = str(path)
-        lines = lines_of(path)
+        lines = lines_of(path, or_windows=delimiter == SEMICOLON)
         n_skipped = 0
         first = next(lines, "")
-        while first.startswith("#") and not (header_start and first.startswith(header_start)):
+        while _is_comment(first, header_start):
             first = next(lines, "")
             n_skipped += 1
         self._n_skipped = n_skipped
