@@ -173,11 +173,7 @@ def test_the_index_of_pandas_names_the_proteins_where_nothing_else_does(
     path = tmp_path / "t.csv"
     scores.to_csv(path)
     found = guess_columns(path, {}, is_labelled=True)
-    assert found["columns"] == {
-        "id": "",
-        "true_class": "label",
-        "classes": ["nuc", "cyt", "mem"],
-    }
+    assert found["columns"] == {"id": "", "true_class": "label", "classes": ["nuc", "cyt", "mem"]}
     samples = read_samples(path, TableSpec(**found))
     assert samples.predictions.ids.tolist() == [str(name) for name in scores.index]
 
@@ -221,7 +217,9 @@ def test_of_logits_the_softmax_of_each_row_is_read(name: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("pooling", ["sum", "log_sum"])
-def test_the_logits_of_networks_are_pooled_as_their_softmaxes(pooling: str, tmp_path: Path) -> None:
+def test_the_logits_of_networks_are_pooled_as_their_softmaxes(
+    pooling: str, tmp_path: Path
+) -> None:
     cube = np.random.default_rng(2).normal(0.0, 2.0, (4, 3, 5))
     np.savez(
         tmp_path / "t.npz",

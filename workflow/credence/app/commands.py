@@ -205,8 +205,8 @@ def attach() -> None:
 @scale_option
 @flag_options(logits="The scores are logits: the softmax of each row is read.")
 @file_options(
-    read_as="How later tables are read, as JSON, where TABLE is what credence check wrote; else as "
-    "TABLE is."
+    read_as="How later tables are read, as JSON, where TABLE is what credence check wrote; else "
+    "as TABLE is."
 )
 @file_options(tools="What credence combine wrote with --record, of a table that it wrote.")
 @click.option(

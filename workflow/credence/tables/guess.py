@@ -15,7 +15,15 @@ import numpy as np
 
 from credence.predictions import Floats
 from credence.problems import InputError, ProblemList, refuse
-from credence.tables.formats import CONTRACT, FORMATS, WIDE, Format, NameLookup, TableSpec, format_of
+from credence.tables.formats import (
+    CONTRACT,
+    FORMATS,
+    WIDE,
+    Format,
+    NameLookup,
+    TableSpec,
+    format_of,
+)
 from credence.tables.scan import ColumnLayout, TableRows, lay_out, read_rows, rewriting
 from credence.tables.source import (
     PARQUET_ENDINGS,
@@ -115,7 +123,9 @@ class _Guess:
             ]
             if self.is_labelled and "true_class" not in self.columns and labels:
                 self.columns["true_class"] = self._named(labels, TRUTHS) or labels[0]
-            spec = TableSpec("long", columns={k: v for k, v in self.columns.items() if v is not None})
+            spec = TableSpec(
+                "long", columns={k: v for k, v in self.columns.items() if v is not None}
+            )
             columns = format_of(spec, str(self.path)).columns
             wide = LongTable(self.table, columns, NameLookup(()))
             chunk = next(wide.chunks(ROWS_LOOKED_AT, ProblemList(str(self.path))))
@@ -423,17 +433,20 @@ def _first_rows(
         return None, layout, None
 
 
-def _holds_scores_alone(numbers: Floats) -> bool:
-    """Return whether no column is of words alone, and nothing is negative as logits are."""
-    return bool(np.isfinite(numbers).any(axis=0).all()) and not bool((numbers < 0).any())
+def _are_scores(numbers: Floats, format_: Format) -> bool:
+    """Return whether cells hold numbers; credence's own, no column of words and no logits."""
+    is_number = np.isfinite(numbers)
+    if numbers.size and is_number.mean() < LEAST_SHARE:
+        return False
+    return format_.name != CONTRACT or bool(
+        is_number.any(axis=0).all() and not (numbers < 0).any()
+    )
 
 
 def _argument(rows: TableRows, layout: ColumnLayout, format_: Format) -> str | None:
     """Return what in the first rows speaks for a format; None where they do not."""
     numbers = rows.numbers[~rows.is_unscored]
-    if numbers.size and np.isfinite(numbers).mean() < LEAST_SHARE:
-        return None
-    if format_.name == CONTRACT and not _holds_scores_alone(numbers):
+    if not _are_scores(numbers, format_):
         return None
     columns = format_.columns
     if format_.names:  # of a file without a header the cells have to speak

@@ -255,7 +255,7 @@ def softmax_of(logits: Floats) -> Floats:
     powers = np.zeros_like(logits)
     np.exp(logits - greatest, out=powers, where=is_number)
     total = powers.sum(axis=1, keepdims=True)
-    return np.divide(powers, total, out=np.full_like(logits, np.nan), where=is_number)
+    return np.where(is_number, powers / np.maximum(total, 1.0), np.nan)
 
 
 class ColumnLooks:
@@ -522,7 +522,9 @@ class Checker:
 
     def _report_columns(self) -> None:
         """Report columns that were taken as classes, and look like something else."""
-        if self.scan.sums_to_scale_as_written or not (self._takes_columns and self.scan.format.configurable):
+        if self.scan.sums_to_scale_as_written or not (
+            self._takes_columns and self.scan.format.configurable
+        ):
             return
         odd = {self.scan.layout.classes[place]: why for place, why in self._looks.odd().items()}
         for column, why in sorted(odd.items()):

@@ -100,7 +100,14 @@ OTHER = "Give a file that credence fit wrote."
 REFIT = "Fit the calibration again with credence fit."
 
 COUNTS_IN_WORDS = ("weights", "relatives")
-NOT_ALWAYS = ("sets", "known", "sketch", "held_out", "tools", "read_as")  # keys that a file may do without
+NOT_ALWAYS = (
+    "sets",
+    "known",
+    "sketch",
+    "held_out",
+    "tools",
+    "read_as",
+)  # keys that a file may do without
 
 
 @dataclass(frozen=True, eq=False)
