@@ -348,6 +348,42 @@ def test_rows_in_any_order_and_the_same_trove_again_give_the_same_bytes(inside: 
     assert one.digest != three.digest  # their names differ
 
 
+def test_a_trove_that_adds_nothing_is_a_release_that_another_follows(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = content_lines(inside / "base.csv")
+    names = {row.split(",")[0] for row in rows[1:13]}
+    records = (inside / "base.fasta").read_text().split(">")
+    known = [record for record in records if record.split(" ")[0] in names]
+    (inside / "known.csv").write_text("\n".join(rows[:13]) + "\n")
+    (inside / "known.fasta").write_text("".join(f">{record}" for record in known))
+    # The same proteins under labels that they do not have.
+    labels = {name: "Portal" if "portal" not in name else "HTJ" for name in names}
+    cells = ["id\ttrue_class", *(f"{name}\t{label}" for name, label in sorted(labels.items()))]
+    (inside / "conflicts.tsv").write_text("\n".join(cells) + "\n")
+    table = ["attach", "known.csv", "--name", "known", "--fasta", "known.fasta", *ATTACH]
+    conflicts = ["--labels", '{"table": "conflicts.tsv"}', "--spec", '{"format": "phanns"}']
+    mixed = ["attach", "trove_mixed.csv", "--name", "mixed", "--fasta", "trove_mixed.fasta"]
+    assert run_command_line([*mixed, *ATTACH, "--out", "at_once"]) == 0
+    for out, more, counts in (
+        ("repeats", [], "12 exact_repeat"),
+        ("conflicts", conflicts, "12 label_conflict"),
+    ):
+        capsys.readouterr()
+        assert run_command_line([*table, *more, "--out", out]) == 0
+        assert capsys.readouterr().err == (
+            f"Wrote {out}: {counts}. Trove 'known' adds nothing.\n"
+        )
+        assert (inside / out / "added.fasta").read_bytes() == b""
+        after = [*mixed, *ATTACH, "--samples", f"{out}/samples.parquet"]
+        after += ["--samples-format", "credence", "--groups", f"{out}/groups.tsv"]
+        after += ["--added", f"{out}/added.fasta", "--out", f"after_{out}"]
+        assert run_command_line(after) == 0
+        for name in ("samples.parquet", "groups.tsv", "added.fasta", "attach.tsv"):
+            made = inside / f"after_{out}" / name
+            assert made.read_bytes() == (inside / "at_once" / name).read_bytes(), (out, name)
+
+
 def test_old_rows_stay_in_front_as_they_were(inside: Path) -> None:
     words = ["attach", "trove_mixed.csv", "--name", "mixed", "--fasta", "trove_mixed.fasta"]
     assert run_command_line([*words, *ATTACH, "--out", "one"]) == 0
@@ -376,7 +412,7 @@ def test_scores_that_are_not_the_old_ones_of_the_same_proteins_are_told(
     words = ["attach", "rescored.csv", "--name", "old", "--fasta", "rescored.fasta"]
     assert run_command_line([*words, *ATTACH, "--out", "one"]) == 0
     assert capsys.readouterr().err == (
-        "Wrote one: 5 exact_repeat.\n"
+        "Wrote one: 5 exact_repeat. Trove 'old' adds nothing.\n"
         "old: 5 of 5 exact repeats have other scores than before. One classifier gives one "
         "protein one score: see whether the table is of the version that is calibrated.\n"
     )
