@@ -371,9 +371,7 @@ def test_a_trove_that_adds_nothing_is_a_release_that_another_follows(
     ):
         capsys.readouterr()
         assert run_command_line([*table, *more, "--out", out]) == 0
-        assert capsys.readouterr().err == (
-            f"Wrote {out}: {counts}. Trove 'known' adds nothing.\n"
-        )
+        assert capsys.readouterr().err == (f"Wrote {out}: {counts}. Trove 'known' adds nothing.\n")
         assert (inside / out / "added.fasta").read_bytes() == b""
         after = [*mixed, *ATTACH, "--samples", f"{out}/samples.parquet"]
         after += ["--samples-format", "credence", "--groups", f"{out}/groups.tsv"]

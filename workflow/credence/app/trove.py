@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from credence.app.options import config_option, flag_options, json_option
+from credence.app.training import Training
 from credence.problems import Problem, gathering, nearest, raise_any, refuse
 from credence.progress import echo
 from credence.records import json_text
@@ -60,7 +61,6 @@ def add(name: str, config: str, **given: Any) -> None:
     from credence.app.editing import with_trove
     from credence.predictions import UNKNOWN_CLASS
     from credence.stages.reading import read_set, table_spec
-    from credence.stages.train import labelled_as, read_all
     from credence.stages.troves import read_trove
     from credence.tables.digests import sha256_of
 
@@ -91,8 +91,7 @@ def add(name: str, config: str, **given: Any) -> None:
     samples = None
     if training is not None and not scores and not problems:
         labels = training.labels if given["labels"] is None else {"table": given["labels"]}
-        proteins = read_all((given["fasta"],), training.match)
-        labelled_as(proteins, training.match, json.dumps(dict(labels)), training.synonyms)
+        _require_labelled(given["fasta"], labels, training)
     elif scores and not unreadable:
         base = old.calibration_set
         known = read_set(base.scores, table_spec(base.scores, None, base.spec)).predictions
@@ -110,6 +109,18 @@ def add(name: str, config: str, **given: Any) -> None:
         f"Added trove {name!r} to {config}, as release {release}. "
         f"Next: credence run{'' if config == 'config.yaml' else f' --config {config}'}"
     )
+
+
+def _require_labelled(fasta: str, labels: Mapping[str, Any], training: Training) -> None:
+    """Refuse proteins for trained networks of which one has no class, or one not learnt."""
+    from credence.stages.train import labelled_as, read_all, read_given, require_classes
+
+    match, synonyms = training.match, training.synonyms
+    proteins, stated = read_all((fasta,), match), json.dumps(dict(labels))
+    labelled_as(proteins, match, stated, synonyms)
+    if not training.retrains:
+        known = read_given([training.proteins], match, json.dumps(dict(training.labels)), synonyms)
+        require_classes(proteins, match, stated, synonyms, known.class_names)
 
 
 def _text(config: str) -> str:
