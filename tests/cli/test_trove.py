@@ -93,17 +93,17 @@ def add(name: str, *words: str, trove: str = "trove_htj") -> list[str]:
 def test_a_trove_is_added_listed_and_withdrawn(
     inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_command_line(add("autumn", "--date", "2026-10-01")) == 0
+    assert run_command_line(add("autumn", "--date", "2025-10-01")) == 0
     assert capsys.readouterr().err == (
         "Added trove 'autumn' to config.yaml, as release 01-autumn. Next: credence run\n"
     )
     text = (inside / "config.yaml").read_text()
-    assert text.startswith(CONFIGURATION + "\ntroves:\n  - name: autumn\n    date: 2026-10-01\n")
+    assert text.startswith(CONFIGURATION + "\ntroves:\n  - name: autumn\n    date: 2025-10-01\n")
     assert run_command_line(add("winter", trove="trove_mixed")) == 0
     capsys.readouterr()
     assert run_command_line(["trove", "list"]) == 0
     assert capsys.readouterr().out == (
-        "01-autumn\t2026-10-01\ttrove_htj.csv, trove_htj.fasta\tnot attached yet\n"
+        "01-autumn\t2025-10-01\ttrove_htj.csv, trove_htj.fasta\tnot attached yet\n"
         "02-winter\tno date\ttrove_mixed.csv, trove_mixed.fasta\tnot attached yet\n"
     )
     assert run_command_line(["trove", "remove", "winter"]) == 0
@@ -162,6 +162,30 @@ def test_all_that_is_wrong_with_a_trove_is_told_at_once_and_nothing_written(
         "config.yaml, column 'troves': there is no trove 'autum'. Did you mean 'autumn'?"
     )
     assert (inside / "config.yaml").read_bytes() == before
+
+
+def test_a_date_after_today_or_before_that_of_an_earlier_trove_is_said(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(add("late", "--date", "2999-01-01")) == 0
+    assert capsys.readouterr().err.splitlines()[0] == (
+        "--date: 2999-01-01 is after today. Correct it, if it is wrong."
+    )
+    assert run_command_line(add("early", "--date", "2020-01-01", trove="trove_mixed")) == 0
+    before = (
+        "2020-01-01 is before the date of trove 'late', which joins earlier: 2999-01-01. "
+        "Correct it, or the order of the troves, if one of the two is wrong."
+    )
+    assert capsys.readouterr().err.splitlines()[:-1] == [f"--date: {before}"]
+    lines = content_lines(inside / "config.yaml")
+    places = [at for at, line in enumerate(lines, start=1) if "date:" in line]
+    assert run_command_line(["check", "config.yaml"]) == 0
+    assert capsys.readouterr().out.splitlines()[-3:] == [
+        f"config.yaml, line {places[0]}, column 'troves[0].date': 2999-01-01 is after today. "
+        "Correct it, if it is wrong.",
+        f"config.yaml, line {places[1]}, column 'troves[1].date': {before}",
+        "config.yaml: no problems.",
+    ]
 
 
 def edited(folder: Path, edit: Callable[[list[str]], list[str]]) -> None:

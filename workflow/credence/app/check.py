@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,16 +48,17 @@ def command(targets: tuple[str, ...], **given: Any) -> int:
     try:
         if len(targets) == 1 and targets[0].endswith(CONFIGURATION_ENDINGS):
             from credence.app import configuration
+            from credence.app.meaning import date_notices
 
             (path,) = targets
             settings = configuration.load(path)
             lines = check_files(settings) if is_there(settings) else []
+            lines += map(str, date_notices(settings.document, date.today().isoformat()))
             if given["as_json"]:
                 click.echo(json_text({"problems": [], "found": lines}), nl=False)
-            elif not is_there(settings):
-                click.echo(f"{path}: no problems; its inputs will be simulated.")
             else:
-                click.echo("\n".join([*lines, f"{path}: no problems."]))
+                made = "" if is_there(settings) else "; its inputs will be simulated"
+                click.echo("\n".join([*lines, f"{path}: no problems{made}."]))
         else:
             from credence.stages.check import check_tables
             from credence.tables.shards import expanded

@@ -368,6 +368,26 @@ def _trove_problems(document: Document, data: Data) -> Iterator[Wrong]:
                 yield (*path, key), *TROVE_NEEDS[key, is_given]
 
 
+def date_notices(document: Document, today: str) -> list[Problem]:
+    """Return dates of troves that are likely wrong: they are shown, and never used."""
+    notices: list[Problem] = []
+    last, before = "", ""  # the latest date of the troves so far, and whose it is
+    for position, entry in _listed(document.data.get("troves") or []):
+        day, path = entry.get("date"), ("troves", position, "date")
+        if day is None:
+            continue
+        if day > today:
+            notices.append(document.problem(path, f"{day} is after today.", CORRECT_DATE))
+        if day < last:
+            what = f"{day} is before the date of trove {before!r}, which joins earlier: {last}."
+            notices.append(document.problem(path, what, CORRECT_ORDER))
+        last, before = max((last, before), (day, entry["name"]))
+    return notices
+
+
+CORRECT_DATE = "Correct it, if it is wrong."
+CORRECT_ORDER = "Correct it, or the order of the troves, if one of the two is wrong."
+
 # What a trove has and the calibration set lacks (True), and the other way round.
 TROVE_NEEDS = {
     ("fasta", False): (
