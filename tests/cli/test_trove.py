@@ -98,7 +98,7 @@ def test_a_trove_is_added_listed_and_withdrawn(
         "Added trove 'autumn' to config.yaml, as release 01-autumn. Next: credence run\n"
     )
     text = (inside / "config.yaml").read_text()
-    assert text.startswith(CONFIGURATION + "\ntroves:\n  - name: autumn\n    date: 2025-10-01\n")
+    assert text.startswith(CONFIGURATION + '\ntroves:\n  - name: autumn\n    date: "2025-10-01"\n')
     assert run_command_line(add("winter", trove="trove_mixed")) == 0
     capsys.readouterr()
     assert run_command_line(["trove", "list"]) == 0
