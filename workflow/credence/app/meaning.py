@@ -4,6 +4,7 @@ Every check is given the document and its data as far as they have the right typ
 every default filled in (`well_typed`). It yields a setting, what is wrong and the remedy.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -207,6 +208,9 @@ def path_problem(text: str) -> tuple[str, str] | None:
     if "{" in text or "}" in text:
         what = f"{text!r} has a brace, and Snakemake takes what braces hold for a wildcard."
         return what, "Rename it without { and }."
+    if re.search(r"<[a-z][a-z0-9_]*>", text):
+        what = f"{text!r} has < and >, and Snakemake takes what they hold for a folder of its own."
+        return what, "Rename it without < and >."
     return None
 
 
