@@ -48,7 +48,7 @@ drawn = st.fixed_dictionaries(
         "group": names,
         "prefix": names,
         "quantifier": st.sampled_from(["+", "{1,40}", "{1,}"]),
-        "files": several(names.map(lambda name: name.replace("/", "")), 3),
+        "files": several(printable.map(lambda name: name.strip().replace("/", "") or "x"), 3),
         "sets": several(folders, 3),
     }
 )
