@@ -116,12 +116,17 @@ def test_a_log_is_told_after_a_while_what_is_at_work_and_how_far_it_is(
     for line in ENDS.format(rule="shift", job=5).splitlines(keepends=True):
         steps.see(line)
     clock[0] += 29
+    log.write_text("a.csv: 24 of 24 proteins: a calibration protein has this id.\n")
     steps.shown.show()  # less than 30 seconds after the last line
+    clock[0] += 1
+    steps.shown.show()
     for line in FAILS.format(rule="evaluate", job=4, message="None", log="e.log").splitlines():
         steps.see(line)
     clock[0] += 60
     steps.shown.show()  # what failed is not at work
-    assert capsys.readouterr().err == "[3/8] shift use: done in 39.0 s\n"
+    assert capsys.readouterr().err == (
+        "[3/8] shift use: done in 39.0 s\n[3/8] at work: evaluate, 89 s\n"
+    )
 
 
 def test_a_terminal_shows_at_each_look_what_is_at_work_in_one_line(

@@ -21,7 +21,7 @@ SECONDS_BETWEEN_LOOKS = 1.0
 SECONDS_BEFORE_FIRST = 2.0  # what is done by then needs no line
 SECONDS_BETWEEN_LINES_OF_RUN = 30.0
 BYTES_OF_LAST_LINE = 1000
-STEPS_OF_JOB = re.compile(r"[^:]+: (?P<steps>\d+ of \d+ .+)")  # as `Progress` writes them
+STEPS_OF_JOB = re.compile(r"[^:]+: (?P<steps>\d+ of \d+ [^:.]+)")  # as `Progress` writes them
 SHARE_BEFORE_GUESS = 0.01  # of all to be done, before which nothing is guessed of the rest
 
 
