@@ -7,11 +7,13 @@ import os
 import shlex
 import shutil
 import signal
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from credence import progress
 from credence.app import causes, doctor
 from credence.app.run import Scheduled, StepPrinter, _explain
 
@@ -73,6 +75,77 @@ def test_a_job_that_went_well_at_the_second_attempt_did_not_fail() -> None:
     ]
     again = BEGINS.format(rule="fit", job=4), ENDS.format(rule="fit", job=4)
     assert list(seen(*parts, *again).failures) == [("shift", "shift.log")]
+
+
+WILDCARDS = "    wildcards: use_set=use\n"
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Return the seconds that a clock shows, to be set."""
+    now = [100.0]
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    return now
+
+
+def test_a_log_is_told_after_a_while_what_is_at_work_and_how_far_it_is(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    clock: list[float],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    log = tmp_path / "results/r/logs/evaluate.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("a line\nevaluate: 12 of 30 steps of this part, about 40 s left\n")
+    begun = [BEGINS.format(rule=rule, job=job) for rule, job in (("evaluate", 4), ("shift", 5))]
+    steps = seen("Job stats:\ntotal          10\n", begun[0])
+    clock[0] += 20
+    for line in (begun[1] + WILDCARDS).splitlines(keepends=True):
+        steps.see(line)
+    steps.shown.show()  # nothing yet: most jobs have ended by then
+    assert capsys.readouterr().err == ""
+    clock[0] += 10
+    steps.shown.show()
+    steps.shown.show()
+    assert capsys.readouterr().err == (
+        "[0/9] at work: evaluate, 30 s (12 of 30 steps of this part, about 40 s left); "
+        "shift use, 10 s\n"
+    )
+    clock[0] += 29
+    for line in ENDS.format(rule="shift", job=5).splitlines(keepends=True):
+        steps.see(line)
+    clock[0] += 29
+    log.write_text("a.csv: 24 of 24 proteins: a calibration protein has this id.\n")
+    steps.shown.show()  # less than 30 seconds after the last line
+    clock[0] += 1
+    steps.shown.show()
+    for line in FAILS.format(rule="evaluate", job=4, message="None", log="e.log").splitlines():
+        steps.see(line)
+    clock[0] += 60
+    steps.shown.show()  # what failed is not at work
+    assert capsys.readouterr().err == (
+        "[3/8] shift use: done in 39.0 s\n[3/8] at work: evaluate, 89 s\n"
+    )
+
+
+def test_a_terminal_shows_at_each_look_what_is_at_work_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], clock: list[float]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "30")
+    steps = seen(BEGINS.format(rule="fit", job=4) + WILDCARDS)
+    clock[0] += 1
+    steps.shown.show()
+    steps.see(BEGINS.format(rule="evaluate", job=5).splitlines()[0])
+    steps.see("    jobid: 5")
+    clock[0] += 1
+    with steps.shown:
+        steps.shown.show()
+    clear = "\r\x1b[2K"
+    assert capsys.readouterr().err == (
+        f"{clear}at work: fit use, 1 s{clear}at work: fit use, 2 s; evalu…{clear}"
+    )
 
 
 def failed(rule: str, log: str, scheduled: Scheduled | None = None, *lines: str) -> StepPrinter:

@@ -93,17 +93,17 @@ def add(name: str, *words: str, trove: str = "trove_htj") -> list[str]:
 def test_a_trove_is_added_listed_and_withdrawn(
     inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_command_line(add("autumn", "--date", "2026-10-01")) == 0
+    assert run_command_line(add("autumn", "--date", "2025-10-01")) == 0
     assert capsys.readouterr().err == (
         "Added trove 'autumn' to config.yaml, as release 01-autumn. Next: credence run\n"
     )
     text = (inside / "config.yaml").read_text()
-    assert text.startswith(CONFIGURATION + "\ntroves:\n  - name: autumn\n    date: 2026-10-01\n")
+    assert text.startswith(CONFIGURATION + '\ntroves:\n  - name: autumn\n    date: "2025-10-01"\n')
     assert run_command_line(add("winter", trove="trove_mixed")) == 0
     capsys.readouterr()
     assert run_command_line(["trove", "list"]) == 0
     assert capsys.readouterr().out == (
-        "01-autumn\t2026-10-01\ttrove_htj.csv, trove_htj.fasta\tnot attached yet\n"
+        "01-autumn\t2025-10-01\ttrove_htj.csv, trove_htj.fasta\tnot attached yet\n"
         "02-winter\tno date\ttrove_mixed.csv, trove_mixed.fasta\tnot attached yet\n"
     )
     assert run_command_line(["trove", "remove", "winter"]) == 0
@@ -162,6 +162,30 @@ def test_all_that_is_wrong_with_a_trove_is_told_at_once_and_nothing_written(
         "config.yaml, column 'troves': there is no trove 'autum'. Did you mean 'autumn'?"
     )
     assert (inside / "config.yaml").read_bytes() == before
+
+
+def test_a_date_after_today_or_before_that_of_an_earlier_trove_is_said(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(add("late", "--date", "2999-01-01")) == 0
+    assert capsys.readouterr().err.splitlines()[0] == (
+        "--date: 2999-01-01 is after today. Correct it, if it is wrong."
+    )
+    assert run_command_line(add("early", "--date", "2020-01-01", trove="trove_mixed")) == 0
+    before = (
+        "2020-01-01 is before the date of trove 'late', which joins earlier: 2999-01-01. "
+        "Correct it, or the order of the troves, if one of the two is wrong."
+    )
+    assert capsys.readouterr().err.splitlines()[:-1] == [f"--date: {before}"]
+    lines = content_lines(inside / "config.yaml")
+    places = [at for at, line in enumerate(lines, start=1) if "date:" in line]
+    assert run_command_line(["check", "config.yaml"]) == 0
+    assert capsys.readouterr().out.splitlines()[-3:] == [
+        f"config.yaml, line {places[0]}, column 'troves[0].date': 2999-01-01 is after today. "
+        "Correct it, if it is wrong.",
+        f"config.yaml, line {places[1]}, column 'troves[1].date': {before}",
+        "config.yaml: no problems.",
+    ]
 
 
 def edited(folder: Path, edit: Callable[[list[str]], list[str]]) -> None:
@@ -348,6 +372,40 @@ def test_rows_in_any_order_and_the_same_trove_again_give_the_same_bytes(inside: 
     assert one.digest != three.digest  # their names differ
 
 
+def test_a_trove_that_adds_nothing_is_a_release_that_another_follows(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = content_lines(inside / "base.csv")
+    names = {row.split(",")[0] for row in rows[1:13]}
+    records = (inside / "base.fasta").read_text().split(">")
+    known = [record for record in records if record.split(" ")[0] in names]
+    (inside / "known.csv").write_text("\n".join(rows[:13]) + "\n")
+    (inside / "known.fasta").write_text("".join(f">{record}" for record in known))
+    # The same proteins under labels that they do not have.
+    labels = {name: "Portal" if "portal" not in name else "HTJ" for name in names}
+    cells = ["id\ttrue_class", *(f"{name}\t{label}" for name, label in sorted(labels.items()))]
+    (inside / "conflicts.tsv").write_text("\n".join(cells) + "\n")
+    table = ["attach", "known.csv", "--name", "known", "--fasta", "known.fasta", *ATTACH]
+    conflicts = ["--labels", '{"table": "conflicts.tsv"}', "--spec", '{"format": "phanns"}']
+    mixed = ["attach", "trove_mixed.csv", "--name", "mixed", "--fasta", "trove_mixed.fasta"]
+    assert run_command_line([*mixed, *ATTACH, "--out", "at_once"]) == 0
+    for out, more, counts in (
+        ("repeats", [], "12 exact_repeat"),
+        ("conflicts", conflicts, "12 label_conflict"),
+    ):
+        capsys.readouterr()
+        assert run_command_line([*table, *more, "--out", out]) == 0
+        assert capsys.readouterr().err == (f"Wrote {out}: {counts}. Trove 'known' adds nothing.\n")
+        assert (inside / out / "added.fasta").read_bytes() == b""
+        after = [*mixed, *ATTACH, "--samples", f"{out}/samples.parquet"]
+        after += ["--samples-format", "credence", "--groups", f"{out}/groups.tsv"]
+        after += ["--added", f"{out}/added.fasta", "--out", f"after_{out}"]
+        assert run_command_line(after) == 0
+        for name in ("samples.parquet", "groups.tsv", "added.fasta", "attach.tsv"):
+            made = inside / f"after_{out}" / name
+            assert made.read_bytes() == (inside / "at_once" / name).read_bytes(), (out, name)
+
+
 def test_old_rows_stay_in_front_as_they_were(inside: Path) -> None:
     words = ["attach", "trove_mixed.csv", "--name", "mixed", "--fasta", "trove_mixed.fasta"]
     assert run_command_line([*words, *ATTACH, "--out", "one"]) == 0
@@ -376,7 +434,7 @@ def test_scores_that_are_not_the_old_ones_of_the_same_proteins_are_told(
     words = ["attach", "rescored.csv", "--name", "old", "--fasta", "rescored.fasta"]
     assert run_command_line([*words, *ATTACH, "--out", "one"]) == 0
     assert capsys.readouterr().err == (
-        "Wrote one: 5 exact_repeat.\n"
+        "Wrote one: 5 exact_repeat. Trove 'old' adds nothing.\n"
         "old: 5 of 5 exact repeats have other scores than before. One classifier gives one "
         "protein one score: see whether the table is of the version that is calibrated.\n"
     )

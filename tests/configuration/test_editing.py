@@ -9,7 +9,7 @@ from credence.problems import InputError
 from credence.tables.document import parse_document
 
 ENTRY = {"name": "b", "date": "2026-01-02", "scores": ["x.csv", "y z.csv"], "labels": "l.tsv"}
-LINES = '  - name: b\n    date: 2026-01-02\n    scores: [x.csv, "y z.csv"]\n    labels: l.tsv\n'
+LINES = '  - name: b\n    date: "2026-01-02"\n    scores: [x.csv, "y z.csv"]\n    labels: l.tsv\n'
 
 # Text before and after; '@' is where the lines of the entry come.
 CASES = {

@@ -26,8 +26,9 @@ troves: [{name: more, fasta: more.fasta, labels: more.tsv}]
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     write_proteins(tmp_path)
-    for name in ("new.fasta", "theirs.csv", "more.fasta", "more.tsv"):
+    for name in ("new.fasta", "theirs.csv", "more.fasta"):
         (tmp_path / name).write_text(">a\nMKV\n")
+    (tmp_path / "more.tsv").write_text("id\ttrue_class\na\tclass 1\n")
     return tmp_path
 
 
@@ -84,6 +85,27 @@ def test_check_names_every_file_that_cannot_be_trained_on() -> None:
     assert "new.fasta, line 2: " in text
 
 
+def test_check_notices_a_trove_whose_labels_changed_or_hold_an_unknown_class() -> None:
+    Path("more.tsv").write_text("id\ttrue_class\na\tclass 4\n")
+    digest = 'sha256: {more.tsv: "0123456789"}'
+    text = TEXT.replace("labels: more.tsv}", f"labels: more.tsv, {digest}}}")
+    with pytest.raises(InputError) as caught:
+        check_files(configuration.loads(text))
+    first, second = map(str, caught.value.problems)
+    assert first.startswith("more.tsv: its SHA-256 begins with ")
+    assert first.endswith(
+        ", and with 01234567 when it was added. Put the file back as it was; or, where the change "
+        "is meant, take its line out of sha256, and the releases from this trove on are derived "
+        "anew."
+    )
+    assert second == (
+        "more.tsv, line 2, column 'true_class': 'class 4' is no class (protein 'a'). "
+        "Did you mean 'class 3'?"
+    )
+    Path("more.tsv").write_text("id\ttrue_class\na\tclass 3\n")
+    assert check_files(configuration.loads(TEXT))[-1] == "trove-more: 1 proteins to score"
+
+
 def test_troves_to_learn_from_are_no_releases_of_their_own() -> None:
     settings = configuration.loads(TEXT.replace("{features: di_sc_p}", "{retrain: true}"))
     training = settings.training
@@ -109,9 +131,12 @@ def test_a_trove_of_sequences_and_labels_is_added_where_networks_are_trained(
     Path("lab.yaml").write_text(TEXT.rsplit("troves:", 1)[0].replace("  match: full\n", ""))
     Path("new.tsv").write_text("id\ttrue_class\na\tTail\n")
     add = ["trove", "add", "later", "--config", "lab.yaml"]
+    assert run_command_line([*add, "--fasta", "more.fasta", "--labels", "new.tsv"]) == 2
+    assert "'Tail' is no class (protein 'a')" in capsys.readouterr().err
+    Path("new.tsv").write_text("id\ttrue_class\na\tclass 1\n")
     assert run_command_line([*add, "--fasta", "more.fasta", "--labels", "new.tsv"]) == 0
     assert configuration.load("lab.yaml").troves[0].fasta == "more.fasta"
-    Path("new.tsv").write_text("id\ttrue_class\nb\tTail\n")
+    Path("new.tsv").write_text("id\ttrue_class\nb\tclass 1\n")
     before = Path("lab.yaml").read_text()
     assert run_command_line([*add[:2], "other", *add[3:], "--labels", "new.tsv"]) == 2
     assert "it has neither scores nor a FASTA file" in capsys.readouterr().err

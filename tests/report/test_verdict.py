@@ -190,7 +190,7 @@ def test_clusters_given_without_a_split_are_known(small: Findings) -> None:
 
 def test_cut_offs_are_those_of_the_configuration(small: Findings) -> None:
     findings = case(small, gaps=((-0.02, 0.03), (-0.06, 0.04)))
-    assert states(replace(findings, limits=VerdictSettings(off=0.1)))["gap"] == GOOD
+    assert states(replace(findings, limits=VerdictSettings(off_by=0.1)))["gap"] == GOOD
     assert states(replace(findings, limits=VerdictSettings(held=0.5)))["gap"] == GOOD
     assert (
         states(replace(case(small), limits=VerdictSettings(power=0.95)))["same_classifier"] == OPEN
@@ -222,7 +222,7 @@ def test_the_shift_of_another_sample_says_nothing_of_this_one(small: Findings) -
 def test_the_figure_of_gaps_goes_by_the_cut_off_that_was_set(small: Findings) -> None:
     findings = case(small, gaps=((-0.02, 0.08), (-0.2, -0.1)))
     words = {
-        zone: str(section(replace(findings, limits=VerdictSettings(off=zone))))
+        zone: str(section(replace(findings, limits=VerdictSettings(off_by=zone))))
         for zone in (0.05, 0.09)
     }
     assert "within 5 percentage points" in words[0.05]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import stat
 import subprocess
 import sys
@@ -13,7 +15,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from faulty_runs import ROOT, TIMEOUT
+from faulty_runs import ROOT, TIMEOUT, call
 
 SNAKEFILE = f"""\
 configfile: "config/lab.yaml"
@@ -87,6 +89,34 @@ def test_a_second_workflow_uses_credence_without_installing_it(other: Path, bare
     snakemake(bare, other)
     lines = (other / "best.txt").read_text().splitlines()
     assert [line.split("\t")[0] for line in lines] == ["id", "x1", "x2"]
+
+
+@pytest.mark.long
+def test_the_page_on_modules_works_as_written_on_what_init_writes(other: Path, bare: Path) -> None:
+    page = (ROOT / "docs" / "modules.md").read_text()
+    (snakefile,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    folder = other / "mine"
+    (folder / "config").mkdir(parents=True)
+    (other / "credence").symlink_to(ROOT)  # a copy beside it
+    (folder / "Snakefile").write_text(snakefile)
+    for name in ("known.csv", "new.csv"):
+        shutil.copy(other / name, folder)
+    words = ("init", "mylab", "--scores", "known.csv", "--use", "new.csv")
+    call(folder, *words, "--out", "config/config.yaml")
+    path = folder / "config" / "config.yaml"
+    text = path.read_text()
+    for pattern, quick in (
+        (r"compare: \[class[^]]*\]", "compare: [class_only]"),
+        ("method: auto", "method: class_only"),
+        ("draws: 200", "draws: 20"),
+    ):
+        text = re.sub(rf"(\ncalibration:.*?){pattern}", rf"\g<1>{quick}", text, flags=re.DOTALL)
+    assert "draws: 20 " in text
+    path.write_text(text)
+    snakemake(bare, folder, "mine")
+    assert (folder / "reports" / "mylab" / "new" / "confidences.tsv").is_file()
+    snakemake(bare, folder)
+    assert (folder / "reports" / "mylab" / "index.html").is_file()
 
 
 # What Snakemake asks of conda, answered without one: an environment is a folder with a `python`.

@@ -1139,7 +1139,7 @@ class UseSet:
 class VerdictSettings:
     """Cut-offs of the checks that the page's verdict rests on."""
 
-    off: float = setting(0.05, "confidences are off by more than this", above=0, below=1)
+    off_by: float = setting(0.05, "confidences are off by more than this", above=0, below=1)
     power: float = setting(
         0.8, "chance to notice another classifier that a test needs", above=0, below=1
     )

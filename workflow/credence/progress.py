@@ -4,10 +4,14 @@ What computes knows no terminal: it marks its loops (`each`), and the stage that
 the outermost of them, one after the other; `plan` makes several loops one part of the stage.
 """
 
+import os
+import re
+import shutil
 import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import click
@@ -15,6 +19,9 @@ import click
 SECONDS_BETWEEN_LINES = 5.0
 SECONDS_BETWEEN_LOOKS = 1.0
 SECONDS_BEFORE_FIRST = 2.0  # what is done by then needs no line
+SECONDS_BETWEEN_LINES_OF_RUN = 30.0
+BYTES_OF_LAST_LINE = 1000
+STEPS_OF_JOB = re.compile(r"[^:]+: (?P<steps>\d+ of \d+ [^:.]+)")  # as `Progress` writes them
 SHARE_BEFORE_GUESS = 0.01  # of all to be done, before which nothing is guessed of the rest
 
 
@@ -90,6 +97,90 @@ class Progress:
             self._bar.__exit__(*error)
         elif sys.stderr.isatty() and self.done:
             click.echo(err=True)
+
+
+class RunProgress:
+    """Which jobs of a run are at work, and how many are done: a live line, or one now and then."""
+
+    def __init__(self) -> None:
+        self.done = 0
+        self.total: int | None = None
+        self._at_work: dict[str, tuple[str, str, float]] = {}  # Job → name, its log, start
+        self._is_terminal = sys.stderr.isatty()
+        self._last = time.monotonic()
+        self._lock = threading.Lock()
+        self._is_over = threading.Event()
+
+    def __enter__(self) -> Self:
+        """Begin to look at the clock now and then."""
+        threading.Thread(target=self._look, daemon=True).start()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        """End, and take the live line off a terminal."""
+        self._is_over.set()
+        with self._lock:
+            self._clear()
+
+    def begin(self, job: str, name: str, log: str) -> None:
+        """Take note that a job is at work; under another name it goes on."""
+        with self._lock:
+            start = self._at_work[job][2] if job in self._at_work else time.monotonic()
+            self._at_work[job] = (name, log, start)
+
+    def end(self, job: str, *, is_done: bool = True) -> None:
+        """Take note that a job ended, and say so where it is done."""
+        with self._lock:
+            name, _, start = self._at_work.pop(job, ("", "", 0.0))
+            if name and is_done:
+                self._clear()
+                echo(f"{self._counts()}{name}: done in {time.monotonic() - start:.1f} s")
+                self._last = time.monotonic()
+
+    def show(self) -> None:
+        """Show what is at work: always on a terminal, in a log after a while without a line."""
+        with self._lock:
+            now = time.monotonic()
+            is_quiet = now - self._last < SECONDS_BETWEEN_LINES_OF_RUN
+            if not self._at_work or (is_quiet and not self._is_terminal):
+                return
+            jobs = [
+                f"{name}, {now - start:.0f} s{_last_progress(log)}"
+                for name, log, start in self._at_work.values()
+            ]
+            line = f"{self._counts()}at work: {'; '.join(jobs)}"
+            self._clear()
+            if self._is_terminal:
+                width = shutil.get_terminal_size().columns - 1
+                click.echo(
+                    line if len(line) <= width else f"{line[: width - 1]}…", nl=False, err=True
+                )
+            else:
+                echo(line)
+                self._last = now
+
+    def _counts(self) -> str:
+        return "" if self.total is None else f"[{self.done}/{self.total}] "
+
+    def _look(self) -> None:
+        while not self._is_over.wait(SECONDS_BETWEEN_LOOKS):
+            self.show()
+
+    def _clear(self) -> None:
+        if self._is_terminal:
+            click.echo("\r\x1b[2K", nl=False, err=True)
+
+
+def _last_progress(log: str) -> str:
+    """Return how far a job is, where the last line of its log says so."""
+    try:
+        with Path(log).open("rb") as handle:
+            handle.seek(max(handle.seek(0, os.SEEK_END) - BYTES_OF_LAST_LINE, 0))
+            lines = handle.read().decode(errors="replace").splitlines()
+    except OSError:
+        return ""
+    match = STEPS_OF_JOB.fullmatch(lines[-1]) if lines else None
+    return f" ({match['steps']})" if match else ""
 
 
 _OPEN: list[Progress] = []  # the innermost last

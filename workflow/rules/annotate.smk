@@ -50,7 +50,7 @@ rule annotate:
         ),
         compared=lambda wildcards: compared(wildcards.use_set),
         lists=lambda wildcards: list_options(wildcards.use_set),
-        settings=settings.stage_json("annotate"),
+        settings=literal(settings.stage_json("annotate")),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
@@ -127,7 +127,7 @@ rule gather:
         python=PYTHON,
     params:
         lists=lambda wildcards: list_options(wildcards.use_set),
-        settings=settings.stage_json("gather"),
+        settings=literal(settings.stage_json("gather")),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
@@ -160,7 +160,7 @@ rule genomes:
         runtime=configuration.minutes(10, 0.02),
         python=PYTHON,
     params:
-        settings=settings.stage_json("genomes"),
+        settings=literal(settings.stage_json("genomes")),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"

@@ -22,8 +22,8 @@ rule check:
         runtime=configuration.minutes(10, 0.5),
         python=PYTHON,
     params:
-        spec=configuration.as_json(settings.calibration_set.spec),
-        labels=configuration.as_json(settings.calibration_set.labels),
+        spec=literal(configuration.as_json(settings.calibration_set.spec)),
+        labels=literal(configuration.as_json(settings.calibration_set.labels)),
         proteins=configuration.option("--proteins", settings.calibration_set.proteins),
         match=settings.calibration_set.match,
         sources=digests(

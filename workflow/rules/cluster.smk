@@ -29,7 +29,7 @@ rule search:
     params:
         training=configuration.option("--training", settings.trained_elsewhere),
         match=settings.calibration_set.match,
-        settings=settings.stage_json("cluster"),
+        settings=literal(settings.stage_json("cluster")),
         sources=digests(settings.clustered, settings.trained_elsewhere),
         source=SOURCE,
         pieces=PIECES,
@@ -75,7 +75,7 @@ rule cluster:
         training=configuration.option("--training", settings.trained_elsewhere),
         match=settings.calibration_set.match,
         pieces=configuration.option("--pieces", PIECES),
-        settings=settings.stage_json("cluster"),
+        settings=literal(settings.stage_json("cluster")),
         sources=digests(settings.clustered, settings.trained_elsewhere),
         source=SOURCE,
     shell:

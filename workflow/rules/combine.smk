@@ -25,8 +25,8 @@ rule combine:
         runtime=configuration.minutes(15, 10),
         python=PYTHON,
     params:
-        tools=configuration.as_json(settings.tools),
-        settings=settings.stage_json("combine"),
+        tools=literal(configuration.as_json(settings.tools)),
+        settings=literal(settings.stage_json("combine")),
         sources=digests(*(tool.scores for tool in settings.tools)),
         source=SOURCE,
     shell:

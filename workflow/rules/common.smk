@@ -7,6 +7,11 @@ def given(*paths):
     return [path if path in MADE else ancient(path) for path in named(paths)]
 
 
+def literal(value):
+    """Return a parameter as it is: Snakemake takes braces in text for wildcards."""
+    return lambda wildcards: value
+
+
 def digests(*paths):
     """Return the digests of files of the user's, so that a changed one is read anew."""
     return [

@@ -22,7 +22,7 @@ rule crossfit:
         runtime=configuration.minutes(30, 20),
         python=PYTHON,
     params:
-        settings=settings.stage_json("crossfit"),
+        settings=literal(settings.stage_json("crossfit")),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
@@ -79,7 +79,7 @@ rule evaluate:
         ),
         known=lambda wildcards, input: configuration.options("--novelty", input.known),
         chosen=settings.method,
-        settings=settings.stage_json("evaluate"),
+        settings=literal(settings.stage_json("evaluate")),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"

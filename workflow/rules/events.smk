@@ -30,7 +30,7 @@ rule events:
         runtime=configuration.minutes(15, 10),
         python=PYTHON,
     params:
-        settings=settings.stage_json("events"),
+        settings=literal(settings.stage_json("events")),
         evidence=configuration.option("--evidence", settings.evidence),
         near=configuration.options("--novelty", NEAR),
         held_out=lambda wildcards, input: configuration.options(

@@ -35,7 +35,7 @@ rule novelty:
         training=configuration.option("--training", novelty_training),
         foils=configuration.option("--foils", novelty_foils),
         match=settings.calibration_set.match,
-        settings=settings.stage_json("novelty"),
+        settings=literal(settings.stage_json("novelty")),
         sources=digests(
             novelty_proteins, settings.novelty_vectors, novelty_training, novelty_foils
         ),

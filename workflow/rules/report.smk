@@ -113,7 +113,7 @@ rule report:
             "--classifier", input.classifier
         ),
         index="reports/index.html",
-        settings=settings.report_json,
+        settings=literal(settings.report_json),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"

@@ -18,7 +18,7 @@ rule simulate:
         python=PYTHON,
     params:
         folder=lambda wildcards, output: os.path.dirname(output[0]),
-        settings=configuration.as_json(settings.values["demo"]),
+        settings=literal(configuration.as_json(settings.values["demo"])),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads --writes {output:q} --"

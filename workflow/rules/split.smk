@@ -45,7 +45,7 @@ rule split:
     params:
         relatives=configuration.option("--relatives", RELATIVES),
         proteins=configuration.option("--proteins", SEQUENCES),
-        settings=settings.stage_json("split"),
+        settings=literal(settings.stage_json("split")),
         clusters=configuration.option(
             "--clusters", CLUSTERS if RECIPE == "balanced" else None
         ),

@@ -34,18 +34,18 @@ rule train:
         runtime=configuration.minutes(60, 60),
         python=PYTHON,
     params:
-        labels=configuration.as_json(TRAINING.labels),
+        labels=literal(configuration.as_json(TRAINING.labels)),
         match=TRAINING.match,
-        spec=configuration.as_json({"synonyms": TRAINING.synonyms}),
+        spec=literal(configuration.as_json({"synonyms": TRAINING.synonyms})),
         vectors=configuration.option("--vectors", TRAINING.vectors),
         clusters=lambda wildcards, input: configuration.option(
             "--clusters", input.clusters or None
         ),
-        troves=configuration.options("--trove", TRAINING.troves),
+        troves=literal(configuration.options("--trove", TRAINING.troves)),
         training=configuration.option(
             "--training", TRAINING.learnt if TRAINING.has_test else None
         ),
-        settings=settings.stage_json("train"),
+        settings=literal(settings.stage_json("train")),
         sources=digests(*TRAINING.files, settings.cluster_table),
         source=SOURCE,
     shell:
@@ -91,7 +91,7 @@ rule predict:
             if input.learnt
             else []
         ),
-        settings=settings.stage_json("predict"),
+        settings=literal(settings.stage_json("predict")),
         sources=lambda wildcards: digests(TRAINING.sets[wildcards.scored].fasta),
         source=SOURCE,
     shell:

@@ -45,7 +45,7 @@ rule attach:
             "--clusters", given_clusters(wildcards.release)
         ),
         training=configuration.option("--training", settings.training_proteins),
-        settings=settings.stage_json("attach"),
+        settings=literal(settings.stage_json("attach")),
         folder=lambda wildcards, output: os.path.dirname(output.summary),
         main=MAIN,
         sources=lambda wildcards: digests(

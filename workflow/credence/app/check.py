@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,16 +48,17 @@ def command(targets: tuple[str, ...], **given: Any) -> int:
     try:
         if len(targets) == 1 and targets[0].endswith(CONFIGURATION_ENDINGS):
             from credence.app import configuration
+            from credence.app.meaning import date_notices
 
             (path,) = targets
             settings = configuration.load(path)
             lines = check_files(settings) if is_there(settings) else []
+            lines += map(str, date_notices(settings.document, date.today().isoformat()))
             if given["as_json"]:
                 click.echo(json_text({"problems": [], "found": lines}), nl=False)
-            elif not is_there(settings):
-                click.echo(f"{path}: no problems; its inputs will be simulated.")
             else:
-                click.echo("\n".join([*lines, f"{path}: no problems."]))
+                made = "" if is_there(settings) else "; its inputs will be simulated"
+                click.echo("\n".join([*lines, f"{path}: no problems{made}."]))
         else:
             from credence.stages.check import check_tables
             from credence.tables.shards import expanded
@@ -172,14 +174,15 @@ def check_training(settings: Configuration) -> list[str]:
     from credence.app.meaning import class_problems
     from credence.classifier.features import feature_set
     from credence.stages.reading import read_proteins
-    from credence.stages.train import read_given
+    from credence.stages.train import read_all, read_given, require_classes
+    from credence.stages.troves import digest_problems
 
     asked = settings.training
     assert asked is not None
     problems: list[Problem] = []
     with gathering(problems):
         feature_set(settings.settings.classifier.features, settings.document.where)
-    lines = []
+    lines, given = [], None
     with gathering(problems):
         labels = json.dumps(dict(asked.labels))
         given = read_given([asked.proteins], asked.match, labels, asked.synonyms)
@@ -190,6 +193,13 @@ def check_training(settings: Configuration) -> list[str]:
         with gathering(problems):
             n_proteins = read_proteins(one.fasta, one.match).n_proteins
             lines.append(f"{name}: {n_proteins} proteins to score")
+    problems += [one for trove in settings.troves for one in digest_problems(trove.sha256)]
+    for trove in settings.troves if given is not None else ():
+        if trove.fasta is not None and trove.labels is not None:
+            with gathering(problems):
+                proteins, stated = read_all([trove.fasta], trove.match), json.dumps(trove.labels)
+                spelling = trove.spec["synonyms"]
+                require_classes(proteins, trove.match, stated, spelling, given.class_names)
     raise_any(list(dict.fromkeys(problems)))
     return lines
 

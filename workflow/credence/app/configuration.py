@@ -288,7 +288,8 @@ def _merged(values: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str
 
 def from_mapping(values: Mapping[str, Any], where: str) -> Configuration:
     """Return the configuration of settings that another workflow hands over."""
-    return check(Document(where, json.loads(json.dumps(values)), {}))
+    # Snakemake's YAML takes 2026-11-21 for a date, which is text here.
+    return check(Document(where, json.loads(json.dumps(values, default=str)), {}))
 
 
 def loads(text: str, where: str = "config.yaml") -> Configuration:

@@ -15,9 +15,7 @@ from credence.problems import InputError, refuse
 from credence.tables.document import parse_document, resolve
 
 TROVES = "troves"
-PLAIN = re.compile(
-    r"(\.{0,2}/|[A-Za-z_])[A-Za-z0-9_./-]*|[A-Za-z]+( [A-Za-z]+)+|\d{4}-\d\d-\d\d", re.ASCII
-)
+PLAIN = re.compile(r"(\.{0,2}/|[A-Za-z_])[A-Za-z0-9_./-]*|[A-Za-z]+( [A-Za-z]+)+", re.ASCII)
 WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n", "."}
 
 
@@ -137,15 +135,15 @@ def _block(entry: Mapping[str, Any], indent: int) -> list[str]:
 
 
 def inline(value: Any) -> str:
-    """Return a value on one line; text plain where YAML takes it for nothing else."""
+    """Return a value on one line; text plain where YAML, 1.1 too, takes it for nothing else."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{inline(k)}: {inline(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(inline, value)) + "]"
     if isinstance(value, str) and PLAIN.fullmatch(value) and value.lower() not in WORDS:
         return value
-    if isinstance(value, float):  # YAML takes 1e-06 for text
-        return re.sub(r"^(\d+)e-0*", r"\1.0e-", f"{value:.15g}")
+    if isinstance(value, float):  # YAML 1.1 takes 1e-06 for text
+        return re.sub(r"^(-?\d+)e([+-])0*", r"\1.0e\2", f"{value:.15g}")
     return json.dumps(value, ensure_ascii=False)
 
 

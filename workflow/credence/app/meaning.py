@@ -4,6 +4,7 @@ Every check is given the document and its data as far as they have the right typ
 every default filled in (`well_typed`). It yields a setting, what is wrong and the remedy.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -207,6 +208,9 @@ def path_problem(text: str) -> tuple[str, str] | None:
     if "{" in text or "}" in text:
         what = f"{text!r} has a brace, and Snakemake takes what braces hold for a wildcard."
         return what, "Rename it without { and }."
+    if re.search(r"<[a-z][a-z0-9_]*>", text):
+        what = f"{text!r} has < and >, and Snakemake takes what they hold for a folder of its own."
+        return what, "Rename it without < and >."
     return None
 
 
@@ -367,6 +371,26 @@ def _trove_problems(document: Document, data: Data) -> Iterator[Wrong]:
             if is_given != is_there:
                 yield (*path, key), *TROVE_NEEDS[key, is_given]
 
+
+def date_notices(document: Document, today: str) -> list[Problem]:
+    """Return dates of troves that are likely wrong: they are shown, and never used."""
+    notices: list[Problem] = []
+    last, before = "", ""  # the latest date of the troves so far, and whose it is
+    for position, entry in _listed(document.data.get("troves") or []):
+        day, path = entry.get("date"), ("troves", position, "date")
+        if day is None:
+            continue
+        if day > today:
+            notices.append(document.problem(path, f"{day} is after today.", CORRECT_DATE))
+        if day < last:
+            what = f"{day} is before the date of trove {before!r}, which joins earlier: {last}."
+            notices.append(document.problem(path, what, CORRECT_ORDER))
+        last, before = max((last, before), (day, entry["name"]))
+    return notices
+
+
+CORRECT_DATE = "Correct it, if it is wrong."
+CORRECT_ORDER = "Correct it, or the order of the troves, if one of the two is wrong."
 
 # What a trove has and the calibration set lacks (True), and the other way round.
 TROVE_NEEDS = {

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -22,7 +21,7 @@ from credence.app.ending import PARENT, SHELL, end_group, interruptible, me
 from credence.app.lock import HELD, one_run
 from credence.app.options import config_option, default_option, flag_options
 from credence.problems import nearest, refuse
-from credence.progress import echo
+from credence.progress import RunProgress, echo
 from credence.stages.settings import workflow_folder
 from credence.tables.document import read_document
 
@@ -241,8 +240,9 @@ def _stream(words: Sequence[str], verbose: bool) -> "tuple[int, StepPrinter]":
         assert process.stderr is not None
         lock.hold(process.pid)
         try:
-            for line in process.stderr:
-                steps.see(line)
+            with steps.shown:
+                for line in process.stderr:
+                    steps.see(line)
             process.wait()
         except BaseException:  # Ctrl-C, or a scheduler that needs the place
             end_group(process)
@@ -255,7 +255,6 @@ def _stream(words: Sequence[str], verbose: bool) -> "tuple[int, StepPrinter]":
         what = f"it was ended by {signal.Signals(-code).name}."
         remedy = "If memory ran out, give fewer --cores; nothing that was finished is made anew."
         raise refuse("Snakemake", what, remedy)
-    steps.clear()
     return code, steps
 
 
@@ -302,8 +301,9 @@ def _lines_of(path: str) -> list[str]:
 
 
 JOB_BEGINS = re.compile(r"^(?:local)?rule (?P<rule>\w+):")
-JOB_DETAIL = re.compile(r"^    (?P<key>jobid|wildcards): (?P<value>.+)")
+JOB_DETAIL = re.compile(r"^    (?P<key>log|jobid|wildcards): (?P<value>.+)")
 JOB_END = re.compile(r"^Finished jobid: (?P<id>\d+) \(Rule: (?P<rule>\w+)\)")
+TOTAL = re.compile(r"^total +(?P<total>\d+)$")
 STEPS = re.compile(r"^(?P<done>\d+) of (?P<total>\d+) steps")
 FAILED_RULE = re.compile(r"^Error in rule (?P<rule>\w+)")
 # On a cluster the scheduler's own log follows that of the rule.
@@ -337,9 +337,9 @@ class StepPrinter:
         self.ends: dict[str, str] = {}  # Log of a rule → signal that ended it, or SLURM's word
         self._failed: dict[str, tuple[str, str]] = {}
         self.verbose = verbose
-        self._is_terminal = sys.stderr.isatty()
-        self._begun: dict[str, tuple[str, float]] = {}
-        self._rule = self._job = self._ended = self._stated = ""
+        self.shown = RunProgress()
+        self._rule = self._job = self._log = self._ended = self._stated = ""
+        self._has_failed = False  # whether what is read of a job says how it failed
 
     def see(self, line: str) -> None:
         """Take one line of Snakemake's."""
@@ -347,7 +347,8 @@ class StepPrinter:
         if self.verbose or line.startswith(NOTHING):
             click.echo(line, err=True, nl=False)
         if (match := JOB_BEGINS.match(line)) or (match := FAILED_RULE.match(line)):
-            self._rule, self._stated = match["rule"], ""
+            self._rule, self._stated, self._log = match["rule"], "", ""
+            self._has_failed = match.re is FAILED_RULE
         elif match := FAILED_MESSAGE.match(line):
             self._stated = match["text"]
         elif match := FAILED_LOG.match(line):
@@ -355,23 +356,33 @@ class StepPrinter:
             self._failed[self._job] = (self._rule, match["path"])
             self.failures[self._rule, match["path"]] = stated
         elif match := JOB_DETAIL.match(line):
-            value = match["value"].strip()
-            if match["key"] == "jobid":
-                self._job = value
-                self._begun[value] = (self._rule, time.monotonic())
-            elif self._job in self._begun:
-                words = [pair.split("=", 1)[-1] for pair in value.split(", ")]
-                name, start = self._begun[self._job]
-                self._begun[self._job] = (" ".join([name, *words]), start)
-            self._show_running()
+            self._see_detail(match["key"], match["value"].strip())
         elif match := JOB_END.match(line):
             self._ended = match["id"]
             # A job that was tried again and went well did not fail.
             self.failures.pop(self._failed.pop(match["id"], ("", "")), None)
+        elif match := TOTAL.match(line):
+            self.shown.total = int(match["total"]) - 1  # less the rule that gathers everything
         elif match := STEPS.match(line):
-            self._end(int(match["done"]), int(match["total"]))
+            self.shown.done, self.shown.total = int(match["done"]), int(match["total"]) - 1
+            self.shown.end(self._ended)
         else:
             self.see_end(line)
+
+    def _see_detail(self, key: str, value: str) -> None:
+        """Take what a job is called and where its log is, which stands before its number."""
+        if key == "log":
+            self._log = value
+            return
+        if key == "jobid":
+            self._job = value
+        else:
+            words = [pair.split("=", 1)[-1] for pair in value.split(", ")]
+            self._rule = " ".join([self._rule, *words])
+        if self._has_failed:
+            self.shown.end(self._job, is_done=False)
+        elif self._rule not in GATHERS and not self.verbose:
+            self.shown.begin(self._job, self._rule, self._log)
 
     def see_end(self, line: str, log: str = "") -> None:
         """Take a line that may say what ended a job from outside; a scheduler names no log."""
@@ -381,25 +392,3 @@ class StepPrinter:
                 self.ends[match["log"]] = signal.Signals(number).name
         elif match := STATE.search(line):
             self.ends[log] = match["state"]
-
-    def _end(self, done: int, total: int) -> None:
-        name, start = self._begun.pop(self._ended, ("", 0.0))
-        if self.verbose or not name or name in GATHERS:
-            return
-        self.clear()
-        # The rule that gathers everything is a step to Snakemake and to nobody else.
-        seconds = time.monotonic() - start
-        echo(f"[{done}/{total - 1}] {name}: done in {seconds:.1f} s")
-        self._show_running()
-
-    def _show_running(self) -> None:
-        """Show what is being done, on a terminal, where the line can be cleared again."""
-        names = [name for name, _ in self._begun.values() if name not in GATHERS]
-        if self._is_terminal and not self.verbose and names:
-            self.clear()
-            click.echo(f"… {', '.join(names)}", nl=False, err=True)
-
-    def clear(self) -> None:
-        """Take the line of what is being done off a terminal."""
-        if self._is_terminal and not self.verbose:
-            click.echo("\r\x1b[2K", nl=False, err=True)

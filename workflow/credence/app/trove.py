@@ -3,15 +3,18 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import click
 
 from credence.app.options import config_option, flag_options, json_option
+from credence.app.training import Training
 from credence.problems import Problem, gathering, nearest, raise_any, refuse
 from credence.progress import echo
 from credence.records import json_text
+from credence.tables.document import Document
 
 TOPS = ("results", "reports")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -60,7 +63,6 @@ def add(name: str, config: str, **given: Any) -> None:
     from credence.app.editing import with_trove
     from credence.predictions import UNKNOWN_CLASS
     from credence.stages.reading import read_set, table_spec
-    from credence.stages.train import labelled_as, read_all
     from credence.stages.troves import read_trove
     from credence.tables.digests import sha256_of
 
@@ -90,9 +92,7 @@ def add(name: str, config: str, **given: Any) -> None:
     problems = problems or unreadable
     samples = None
     if training is not None and not scores and not problems:
-        labels = training.labels if given["labels"] is None else {"table": given["labels"]}
-        proteins = read_all((given["fasta"],), training.match)
-        labelled_as(proteins, training.match, json.dumps(dict(labels)), training.synonyms)
+        _require_labelled(given["fasta"], given["labels"], training)
     elif scores and not unreadable:
         base = old.calibration_set
         known = read_set(base.scores, table_spec(base.scores, None, base.spec)).predictions
@@ -105,11 +105,35 @@ def add(name: str, config: str, **given: Any) -> None:
         n = f"{n_without:,} of {len(true_class):,}"
         echo(f"{n} proteins of the trove have no true class: these do not join.")
     _write(config, edited)
-    release = configuration.load(config).releases[-1]
+    written = configuration.load(config)
+    _say_date(written.document, f"{above}date")
+    release = written.releases[-1]
     echo(
         f"Added trove {name!r} to {config}, as release {release}. "
         f"Next: credence run{'' if config == 'config.yaml' else f' --config {config}'}"
     )
+
+
+def _require_labelled(fasta: str, table: str | None, training: Training) -> None:
+    """Refuse proteins for trained networks of which one has no class, or one not learnt."""
+    from credence.stages.train import labelled_as, read_all, read_given, require_classes
+
+    labels = training.labels if table is None else {"table": table}
+    match, synonyms = training.match, training.synonyms
+    proteins, stated = read_all((fasta,), match), json.dumps(dict(labels))
+    labelled_as(proteins, match, stated, synonyms)
+    if not training.retrains:
+        known = read_given([training.proteins], match, json.dumps(dict(training.labels)), synonyms)
+        require_classes(proteins, match, stated, synonyms, known.class_names)
+
+
+def _say_date(document: Document, setting: str) -> None:
+    """Say what is likely wrong with a date that was given."""
+    from credence.app.meaning import date_notices
+
+    for notice in date_notices(document, date.today().isoformat()):
+        if notice.column == setting:
+            echo(str(replace(notice, where=OPTIONS["date"], line=None, column=None)))
 
 
 def _text(config: str) -> str:

@@ -78,7 +78,7 @@ def _gap(lookup: Lookup) -> Check:
     total = sum(n_of.values())
     key = ("held_out", "gap")
     gaps = {name: lookup.metrics.get((findings.chosen, name, *key)) for name in (*n_of, None)}
-    held, off, unsure = by_gap({name: gaps[name] for name in n_of}, limits.off)
+    held, off, unsure = by_gap({name: gaps[name] for name in n_of}, limits.off_by)
     n_held, n_off, n_unsure = (sum(n_of[name] for name in own) for own in (held, off, unsure))
     part = n_held / total if total else math.nan
     state = GOOD if part >= limits.held and not off else CARE if total else OPEN
@@ -99,7 +99,7 @@ def _gap(lookup: Lookup) -> Check:
         headline = f"{len(unsure)} of {of(len(n_of), 'class', 'classes')} could not be checked"
         text = (
             f"They have too few {lookup.families} to show that their confidences are within "
-            f"{points(limits.off)} on average. They hold {of(n_unsure, 'prediction')}. {text}"
+            f"{points(limits.off_by)} on average. They hold {of(n_unsure, 'prediction')}. {text}"
         )
     else:
         headline = f"Confidences hold on {lookup.families} held out"

@@ -39,7 +39,7 @@ from credence.tables.contract import Groups, read_clusters, read_groups, write_c
 from credence.tables.digests import sha256_of
 from credence.tables.fasta import Fasta
 from credence.tables.formats import TableSpec
-from credence.tables.labels import attach_labels
+from credence.tables.labels import Labels, attach_labels
 from credence.tables.npz import read_vectors
 from credence.tables.samples import Samples
 from credence.tables.writing import write_record, write_text
@@ -118,25 +118,52 @@ def read_given(
 
 def labelled_as(read: FastaSet, match: str, labels: str, synonyms: Mapping[str, str]) -> TrainSet:
     """Return proteins with the classes that labels, a table or JSON, give them."""
-    stated: Mapping[str, Any] = {"table": labels}
-    if labels.startswith("{"):
-        stated = reading.json_settings(labels, "--labels")
-    fasta = str(read.where[0])
-    if stated.get("pattern") is not None and len(set(read.where)) > 1:
-        raise refuse("--labels", "a pattern is for one FASTA file.", "Give a table of labels.")
-    found = reading.labels_as_stated(stated, fasta, match)
+    found, fasta = _labels_of(read, match, labels), str(read.where[0])
     texts = {text.strip() for text in found.texts} - {""}
     names = tuple(sorted({synonyms.get(text, text) for text in texts})) or ("",)
     n_alike = Counter(map(str.casefold, names))
     if alike := [name for name in names if n_alike[name.casefold()] > 1]:
         what = f"classes differ in capital letters alone: {', '.join(alike)}."
-        raise refuse(str(stated.get("table", fasta)), what, "Write each class in one way.")
-    ids, lines = read.proteins.ids, read.lines
-    nothing = from_scores(ids, names, np.zeros((len(lines), len(names))), 1.0, 1.0)
-    spec = TableSpec(format="wide", synonyms=synonyms)
-    samples = attach_labels(Samples(nothing, None, lines), found, spec, fasta)
+        raise refuse(found.where, what, "Write each class in one way.")
+    samples = _with_labels(read, found, names, synonyms)
     true_class = reading.require_labels(samples, fasta)
     return TrainSet(**vars(read), class_names=names, true_class=true_class)
+
+
+def require_classes(
+    read: FastaSet,
+    match: str,
+    labels: str,
+    synonyms: Mapping[str, str],
+    class_names: tuple[str, ...],
+) -> None:
+    """Refuse labels of classes that networks do not learn; a protein may lack its own."""
+    _with_labels(read, _labels_of(read, match, labels), class_names, synonyms, may_lack=True)
+
+
+def _labels_of(read: FastaSet, match: str, labels: str) -> Labels:
+    stated: Mapping[str, Any] = {"table": labels}
+    if labels.startswith("{"):
+        stated = reading.json_settings(labels, "--labels")
+    if stated.get("pattern") is not None and len(set(read.where)) > 1:
+        raise refuse("--labels", "a pattern is for one FASTA file.", "Give a table of labels.")
+    return reading.labels_as_stated(stated, str(read.where[0]), match)
+
+
+def _with_labels(
+    read: FastaSet,
+    labels: Labels,
+    names: tuple[str, ...],
+    synonyms: Mapping[str, str],
+    *,
+    may_lack: bool = False,
+) -> Samples:
+    nothing = from_scores(
+        read.proteins.ids, names, np.zeros((len(read.lines), len(names))), 1.0, 1.0
+    )
+    spec = TableSpec(format="wide", synonyms=synonyms)
+    unlabelled = Samples(nothing, None, read.lines)
+    return attach_labels(unlabelled, labels, spec, str(read.where[0]), may_lack=may_lack)
 
 
 def inputs_of(read: FastaSet, name: str, vectors: str | None, *, is_training: bool) -> Singles:

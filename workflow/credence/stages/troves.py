@@ -111,7 +111,9 @@ def attach_tables(
     rows = reading.rows_by_id(ids, samples_file, groups.ids, groups_file)
     files: list[tuple[str, str]] = []
     if proteins is not None:
-        files = [(proteins, proteins_match), *((path, "full") for path in added)]
+        # What a trove added of which no protein joined is an empty file.
+        joined = [(path, "full") for path in added if Path(path).stat().st_size > 0]
+        files = [(proteins, proteins_match), *joined]
     places = (groups.cluster[rows], groups.group[rows], groups.role[rows])
     known = attaching.KnownSet(ids, _sequences(ids, files), true_class, *places)
     learnt = read_training(training, proteins_match, known)
@@ -129,7 +131,8 @@ def attach_tables(
     pairs = (samples_file, samples_as), (groups_file, "groups.tsv")
     summary = _write(Path(out), entry, base, groups, trove, found, pairs)
     counts = ", ".join(f"{n} {outcome}" for outcome, n in summary.counts.items() if n)
-    echo(f"Wrote {out}: {counts or 'no proteins'}.")
+    nothing = "" if summary.counts[attaching.ADDED] else f" Trove {name!r} adds nothing."
+    echo(f"Wrote {out}: {counts or 'no proteins'}.{nothing}")
     if summary.n_rescored:
         echo(
             f"{name}: {summary.n_rescored} of {summary.counts[attaching.EXACT_REPEAT]} exact "

@@ -49,7 +49,7 @@ def section(findings: Findings) -> page.Section | None:
         and not math.isnan(gap.value)
     ]
     if gaps:
-        zone = lookup.findings.limits.off
+        zone = lookup.findings.limits.off_by
         found = by_gap(dict(gaps), zone)
         words = (f"within {points(zone)}:", "off by more:", f"too few {lookup.families} to tell:")
         parts = [f"{what} {in_words(own)}" for what, own in zip(words, found, strict=True) if own]
