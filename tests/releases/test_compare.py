@@ -136,8 +136,9 @@ def test_the_table_has_what_changed_most_first_and_says_what_is_new() -> None:
 
 def test_of_a_table_that_is_asked_for_nothing_is_new_and_only_what_moved_is_counted() -> None:
     older, newer, how = by_hand()
-    # As before, but for one more right prediction of Other: that moves 4/6 to 5/7, Tail stays.
-    more = labelled_of([*OLD, ADDED[-1]])
+    # One more right prediction of Other moves 4/6 to 5/7; a wrong one of Tail that weighs a little
+    # more moves 3/4 to 3/4.01, by less than half a point.
+    more = labelled_of([*OLD[:3], (*OLD[3][:4], 1.01), *OLD[4:], ADDED[-1]])
     asked = labelled_of([*OLD[2:5], ("q", 1.0, TAIL, TAIL, 1.0)]).predictions
     step, proteins = compare(older, release_of(more), how, asked)
     assert proteins is not None
@@ -155,7 +156,7 @@ def test_of_a_table_that_is_asked_for_nothing_is_new_and_only_what_moved_is_coun
 
 
 def test_a_protein_without_a_confidence_in_one_release_stands_last_and_is_not_compared() -> None:
-    older, newer, how = by_hand()
+    _, newer, how = by_hand()
     only_tail = labelled_of(OLD[:4])
     asked = labelled_of([OLD[5], OLD[0]]).predictions
     step, proteins = compare(release_of(only_tail), newer, how, asked)

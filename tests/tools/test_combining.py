@@ -8,9 +8,26 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from credence.predictions import from_scores, label
+from credence.predictions import Predictions, from_scores, label
 from credence.records import from_record, to_record
-from credence.tools.combining import Answers, Combination
+from credence.tools.combining import (
+    INTERCEPT_RIDGE,
+    LEAST_PROTEINS,
+    OTHER_RIDGE,
+    SAME_RIDGE,
+    SHARED_RIDGE,
+    Answers,
+    Combination,
+    SoftmaxInputs,
+    fit_patterns,
+    fit_softmax,
+    fit_tool,
+    in_table_order,
+    meant_shares,
+    product,
+    signals,
+    wanted_patterns,
+)
 from credence.tools.judging import combine
 from tool_worlds import CLASSES, same_classes, taken, world
 
@@ -175,6 +192,132 @@ def test_many_tools_have_fewer_patterns():
     assert {len(one.tools) for one in whole.patterns} == {0, 1, 5, 6}
     some = {name: answers[name] for name in ("t1", "t3")}
     assert np.isfinite(whole.combined(whole.stated(some))).all()
+
+
+RUN = ("A", "B", "C")
+
+
+@pytest.mark.parametrize(
+    ("given", "own", "share"),
+    [
+        # A top score is a share of its scale, whatever that is; the others have alike.
+        ({"top_score": 8.0}, [0, 1, 0, 0, np.log(4.0), 0], [0.1, 0.8, 0.1]),
+        # A class alone is worth as much as all others together.
+        ({}, [0, 1, 0], [0.25, 0.5, 0.25]),
+        # Scores that are no distribution are seen as they are, by name.
+        (
+            {"top_score": 8.0, "scores": np.array([[2.0, 1.0, 8.0]])},
+            [0, 1, 0, 0.1, 0.8, 0.2],
+            [0.1, 0.8, 0.1],
+        ),
+    ],
+)
+def test_what_a_tool_says_is_seen_as_shares_of_its_scale(given, own, share):
+    given = {name: np.asarray(value).reshape(1, -1) for name, value in given.items()}
+    if "top_score" in given:
+        given["top_score"] = given["top_score"][0]
+    ids, predicted = np.array(["p"], dtype=object), np.array([2])  # B
+    predictions = Predictions(
+        ids, ("C", "A", "B"), 10.0, 0.01, predicted, **given, is_distribution=False
+    )
+    found = signals(np.eye(3), predictions)
+    np.testing.assert_allclose(found.own, [own], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(np.exp(found.shared[:, :, 0]), [share], rtol=0, atol=1e-8)
+
+
+def test_a_class_that_is_none_of_the_runs_goes_evenly_to_those_that_have_no_name():
+    shares = meant_shares((*RUN, "D"), {"z": "", "a": "A", "b": "A"})
+    assert shares.tolist() == [[1, 0, 0, 0], [1, 0, 0, 0], [0, 1 / 3, 1 / 3, 1 / 3]]
+    assert meant_shares(RUN, {"c": "C", "a": "A", "b": "B", "z": ""}).tolist() == [
+        *np.eye(3).tolist(),
+        [0, 0, 0],  # each has a name
+    ]
+
+
+def test_a_tool_that_was_asked_in_vain_is_told_from_one_that_was_not_asked():
+    stated = {"one": np.log([[0.9, 0.1], [0.2, 0.8]]), "two": np.array([[np.nan] * 2, [-1, -2]])}
+    found = product(["one"], {"two": 0.3, "three": 0.4}, stated)
+    np.testing.assert_array_equal(found.shared[:, :, 0], stated["one"])
+    assert found.own.tolist() == [[1.0, 0.4], [0.0, 0.4]]
+
+
+def test_columns_stand_in_the_order_of_the_run():
+    assert in_table_order(np.array([[0.1, 0.2, 0.7]]), ("C", "A", "B")).tolist() == [
+        [0.7, 0.1, 0.2]
+    ]
+
+
+def test_of_many_tools_a_pattern_is_fitted_that_enough_proteins_have():
+    names = tuple("abcde")
+    is_there = np.zeros((2 * LEAST_PROTEINS - 1, 5), dtype=np.bool_)
+    is_there[:LEAST_PROTEINS, [0, 1, 2]] = True
+    is_there[LEAST_PROTEINS:, [2, 3]] = True  # one too few
+    found = wanted_patterns(is_there, names)
+    fours = [tuple(name for name in names if name != one) for one in reversed(names)]
+    triple = [("a", "b"), ("a", "c"), ("b", "c")]
+    assert found == [(), *((name,) for name in names), *triple, ("a", "b", "c"), *fours, names]
+    few = wanted_patterns(is_there[:1, :3], names[:3])
+    assert len(few) == 2**3
+
+
+def test_weights_are_the_least_of_the_loss_and_of_ridges_towards_the_start():
+    rng = np.random.default_rng(0)
+    shared, own, start = (
+        rng.normal(size=(40, 3, 2)),
+        rng.normal(size=(40, 2)),
+        np.array([1.0, 2.0]),
+    )
+    truth = np.eye(3)[rng.integers(0, 3, 40)] * rng.uniform(0.5, 2.0, (40, 1))
+    ridge = rng.uniform(0.5, 50.0, (3, 2))
+
+    def loss(w, d):
+        total = SHARED_RIDGE * ((w - start) ** 2).sum() / 2 + (ridge * d[:, :-1] ** 2).sum() / 2
+        total += INTERCEPT_RIDGE * (d[:, -1] ** 2).sum() / 2
+        for row in range(40):
+            logit = [shared[row, k] @ w + own[row] @ d[k, :-1] + d[k, -1] for k in range(3)]
+            total -= truth[row] @ (logit - np.log(np.exp(logit).sum()))
+        return total
+
+    found = fit_softmax(SoftmaxInputs(shared, own), truth, start, ridge)
+    least = loss(found.shared, found.own)
+    for step in (-0.03, 0.03):
+        for place in range(2):
+            assert loss(found.shared + step * np.eye(2)[place], found.own) > least
+        for place in np.ndindex(found.own.shape):
+            moved = found.own.copy()
+            moved[place] += step
+            assert loss(found.shared, moved) > least
+
+
+def test_a_class_hears_a_tools_score_of_itself_more_than_of_others():
+    labelled, answers = world(n=300, strengths={"one": 1.0})
+    truth = np.eye(4)[np.argsort(np.argsort(CLASSES))[labelled.true_class]]
+    (classes,) = same_classes(answers).values()
+    found = fit_tool(tuple(sorted(CLASSES)), classes, answers["one"], truth)
+    own = np.abs(found.own[:, :-1])
+    others = own[~np.eye(4, dtype=np.bool_)]
+    assert OTHER_RIDGE > SAME_RIDGE
+    assert np.diag(own).mean() > 2.0 * others.mean()
+
+
+def test_tools_that_never_answer_together_are_multiplied_with_equal_weights():
+    stated = {name: np.log(np.full((6, 2), 0.5)) for name in ("one", "two")}
+    stated["one"][:3] = stated["two"][3:] = np.nan
+    patterns = fit_patterns(("one", "two"), stated, np.eye(2)[[0, 1, 0, 1, 0, 1]])
+    assert [one.tools for one in patterns] == [(), ("one",), ("two",), ("one", "two")]
+    assert patterns[-1].weights.shared.tolist() == [0.5, 0.5]
+    # Fitted where it answers, whatever others do: two was always asked in vain there.
+    assert patterns[1].silence.tolist() == [1.0]
+
+
+def test_a_protein_counts_as_much_as_it_weighs():
+    labelled, answers = world(n=300, strengths={"noise": 0.0})
+    weight = np.where(labelled.true_class == CLASSES.index("Portal"), 20.0, 1.0)
+    heavy = labelled.reweighted(weight)
+    whole = combined_of(heavy, answers)[0]
+    stated = np.exp(in_table_order(whole.combined(whole.stated(answers)), CLASSES))
+    share = np.bincount(labelled.true_class, weights=weight) / weight.sum()
+    np.testing.assert_allclose(weight @ stated / weight.sum(), share, rtol=0, atol=0.02)
 
 
 REAL = Path(__file__).resolve().parents[3] / "shared" / "data" / "phanns_ten_networks.npz"
