@@ -187,7 +187,8 @@ def test_metrics_of_the_test_group_are_weighted_means_of_losses() -> None:
     ]
     judged = labelled_of(rows, ["one", "two", "two"])
     step, _ = compare(older, replace(newer, test=judged), how)
-    found = {(one.class_name, one.metric): one for one in step.metrics if one.sample == "test"}
+    of_test = [one for one in step.metrics if one.sample == "test"]
+    found = {(one.class_name, one.metric): one for one in of_test}
     assert len(found) == 6
     every = found[None, "nll"]
     before = (-math.log(3 / 4) - 3 * math.log(1 / 4) - 2 * math.log(4 / 6)) / 6
@@ -207,6 +208,11 @@ def test_metrics_of_the_test_group_are_weighted_means_of_losses() -> None:
     assert (tail.lower, tail.upper) == pytest.approx(tuple(np.quantile(draws, [0.025, 0.975])))
     # One family has no interval.
     assert math.isnan(found["Other", "nll"].lower) and math.isnan(found["Other", "nll"].upper)
+    # Where one release has no confidence, neither is judged.
+    tail_only = replace(release_of(labelled_of(OLD[:4])), test=judged)
+    step, _ = compare(older, tail_only, how)
+    of_test = [one for one in step.metrics if one.sample == "test"]
+    assert {(one.class_name, one.n) for one in of_test} == {(None, 2), ("Tail", 2)}
     # And the same of nobody gives none.
     nobody = judged.take(np.zeros(0, dtype=np.int64))
     step, _ = compare(older, replace(newer, test=nobody), how)

@@ -230,3 +230,131 @@ def test_the_figure_of_gaps_goes_by_the_cut_off_that_was_set(small: Findings) ->
     assert "zone=9.0" in words[0.09]
     # What a test would notice is computed for five, whatever was set.
     assert "five percentage points off" in words[0.09]
+
+
+def check_of(findings: Findings, name: str) -> Check:
+    (found,) = (one for one in verdict_of(findings).checks if one.name == name)
+    return found
+
+
+WIDE = "Their range is wider than 40 percentage points, or calibration saw no such score."
+
+
+@pytest.mark.parametrize(
+    ("evident", "state", "headline", "text", "n_lacking"),
+    [
+        (
+            *((50, 30), GOOD, "80 % of the predictions have evidence"),
+            *("Of the others, 20, too little is known.", 20),
+        ),
+        ((60, 9), CARE, "31 predictions lack evidence", WIDE, 31),
+        # Nearly all: fewer than a tenth of 60 and of 40, which is 4, have it.
+        ((60, 3), CARE, "37 predictions lack evidence", f"{WIDE} Nearly all Tail fiber.", 37),
+        ((60, 0), CARE, "40 predictions lack evidence", f"{WIDE} All Tail fiber.", 40),
+        (
+            *((5, 0), BAD, "95 predictions lack evidence"),
+            *(f"{WIDE} All Tail fiber, nearly all Portal.", 95),
+        ),
+        ((0, 0), BAD, "100 predictions lack evidence", f"{WIDE} All Portal and Tail fiber.", 100),
+    ],
+)
+def test_classes_that_lack_evidence_are_named(
+    small: Findings, evident: tuple[int, int], state: str, headline: str, text: str, n_lacking: int
+) -> None:
+    check = check_of(case(small, evident=evident, in_range=(0, 0)), "evidence")
+    assert (check.state, check.headline, check.text) == (state, headline, text)
+    assert (check.value, check.n_affected) == (sum(evident) / 100, n_lacking)
+    strict = replace(case(small, evident=(60, 39)), limits=VerdictSettings(held=1.0))
+    assert check_of(strict, "evidence").headline == "1 prediction lacks evidence"
+
+
+def test_a_sample_without_proteins_has_nothing_to_check(small: Findings) -> None:
+    findings = case(small)
+    nobody = replace(findings.use_sets[0], n=0, classes=())
+    check = check_of(replace(findings, use_sets=(nobody,)), "evidence")
+    assert (check.state, check.headline) == (OPEN, "The sample is empty")
+
+
+def test_the_mix_is_judged_by_confidences_that_stay_in_their_ranges(small: Findings) -> None:
+    findings = case(small, in_range=(39, 30))
+    check = check_of(findings, "mix")
+    assert (check.value, check.n_affected) == (0.69, 31)
+    assert check.headline == "Your sample is mixed differently"
+    # Tail fiber moved from 40 to 70 %, Portal from 50 to 20 %: equally; the first is named.
+    assert check.text.startswith("Portal makes up about 20 % of it, 50 % of the known proteins. ")
+    assert check.text.endswith("69 of 100 have evidence and stay in the range that they had.")
+    (shift,) = findings.shifts
+    classes = (replace(shift.classes[0], share=math.nan), *shift.classes[1:])
+    moved = replace(findings, shifts=(replace(shift, classes=classes),))
+    assert check_of(moved, "mix").text.startswith("Tail fiber makes up about 70 % of it, 40 % ")
+    # Those without a confidence are not counted.
+    use_set = replace(findings.use_sets[0], n_unknown=10)
+    check = check_of(replace(findings, use_sets=(use_set,)), "mix")
+    assert (check.state, check.value, check.n_affected) == (GOOD, 69 / 90, 21)
+    nobody = replace(findings.use_sets[0], n_unknown=100)
+    assert check_of(replace(findings, use_sets=(nobody,)), "mix").state == OPEN
+
+
+def test_who_is_compared_with_whom_does_not_decide_whether_scores_help(small: Findings) -> None:
+    for lower, upper in ((-0.3, -0.1), (-0.1, 0.2), (0.1, 0.4)):
+        findings = case(small, nll=(lower, upper))
+        turned = Difference(
+            *("class_only", "kernel", None, "held_out", "nll"),
+            *(-(lower + upper) / 2, -upper, -lower, 120),
+        )
+        others = (
+            replace(turned, class_name="Portal", value=9.0, lower=9.0, upper=9.0),
+            replace(turned, sample="in_sample", value=9.0, lower=9.0, upper=9.0),
+            replace(turned, reference="sts", value=9.0, lower=9.0, upper=9.0),
+        )
+        results = replace(findings.results, pairs=(turned, *others))
+        assert check_of(replace(findings, results=results), "class_alone") == check_of(
+            findings, "class_alone"
+        )
+
+
+def test_relatives_are_counted_as_the_audit_shows_them(small: Findings) -> None:
+    def relatives(found: SplitFinding) -> Check:
+        return check_of(case(small, splits=found), "relatives")
+
+    # Of 400 one crosses, 0.25 %, surely no more than 1 %: that many of the 100 predictions.
+    check = relatives(split(1, bound=0.01))
+    assert (check.state, check.value, check.n_affected) == (GOOD, 1 / 400, 1)
+    assert check.headline == "Relatives are in two groups"
+    assert relatives(split()).headline == "No leak found"
+    met = replace(split(), n_met=1)
+    assert (relatives(met).state, relatives(met).headline) == (GOOD, "Relatives are in two groups")
+    # That 6 % cross of all 5,000 is known where 300 were met, be it that none of the sample does.
+    check = relatives(replace(split(bound=0.08), n_met=300))
+    assert (check.state, check.n_affected) == (BAD, 100)
+    assert relatives(replace(split(bound=0.08), n_met=200)).state == CARE
+    # Where all were looked at, what was found is all there is.
+    every = replace(split(1, bound=0.9), is_exhaustive=True)
+    assert (relatives(every).state, relatives(every).n_affected) == (GOOD, 0)
+
+
+def test_the_check_of_gaps_counts_predictions_of_all_samples(small: Findings) -> None:
+    findings = case(small, gaps=((-0.02, 0.03), (-0.06, 0.04)))
+    (use_set,) = findings.use_sets
+    more = replace(use_set, name="soil")
+    check = check_of(replace(findings, use_sets=(use_set, more)), "gap")
+    assert check.headline == "1 of 2 classes could not be checked"
+    assert "They hold 80 predictions. " in check.text
+    assert (check.value, check.n_affected) == (0.6, 80)
+    assert check.text.endswith(
+        "Over all classes, confidences are 0.5 percentage points too high on families held out "
+        "(+0.0 to +1.0)."
+    )
+    off = check_of(case(small, gaps=((-0.3, -0.2), (-0.06, 0.04))), "gap")
+    assert (off.n_affected, off.value) == (100, 0.0)
+    good = check_of(case(small), "gap")
+    assert good.text.startswith("Shown for the classes of 100 % of the predictions. ")
+
+
+def test_power_is_told_and_the_sample_is_affected_as_a_whole(small: Findings) -> None:
+    check = check_of(case(small, sameness=replace(SAME, power=0.5)), "same_classifier")
+    assert (check.value, check.n_affected) == (0.5, 100)
+    assert check.text == (
+        "Nothing speaks against it, but too few proteins were compared. Scores that put "
+        "confidences five percentage points off would be noticed in 50 of 100 samples."
+    )
