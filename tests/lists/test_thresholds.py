@@ -100,6 +100,14 @@ def test_an_interval_holds_the_share_right_and_is_that_of_its_own_threshold() ->
     assert wide.right_lower != narrow.right_lower
 
 
+def test_what_has_the_threshold_itself_is_let_through() -> None:
+    rows = [(1.0, 0, 0, 2.0, "f1"), (0.9, 0, 0, 1.0, "f2"), (0.9, 0, 1, 0.5, "f3")]
+    tail = by_score(labelled_of([*rows, (0.8, 0, 1, 4.0, "f4")]), 0.6)[1]
+    # With a family of 2, of 3.5/3 and of 7.5/4 added, 1/2, 0.36 and 0.68 are wrong.
+    assert (tail.threshold, tail.n_families) == (0.9, 3)
+    assert (tail.kept, tail.kept_true, tail.right) == pytest.approx((3.5 / 7.5, 1.0, 3.0 / 3.5))
+
+
 def many_rows(seed: int, n: int = 240) -> list[tuple[float, int, int, float, str]]:
     """Return families of which some are right in part."""
     rng = np.random.default_rng(seed)

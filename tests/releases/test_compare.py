@@ -134,6 +134,21 @@ def test_the_table_has_what_changed_most_first_and_says_what_is_new() -> None:
     assert (step.n_compared, step.n_moved) == (20, 20)
 
 
+def test_the_table_has_the_intervals_of_both_releases() -> None:
+    options = FitOptions(min_positives=1.0, n_draws=20)
+    older, newer = (
+        release_of(labelled_of(rows), options=options) for rows in (OLD, [*OLD, *ADDED])
+    )
+    asked = labelled_of(OLD[:1]).predictions
+    _, proteins = compare(older, newer, by_hand()[2], asked)
+    assert proteins is not None
+    for name, release in (("before", older), ("after", newer)):
+        stated = release.calibration.confidence(asked)
+        assert stated.lower[0] < stated.value[0] < stated.upper[0]
+        for end in ("lower", "upper"):
+            assert proteins[f"{name}_{end}"][0] == getattr(stated, end)[0]
+
+
 def test_of_a_table_that_is_asked_for_nothing_is_new_and_only_what_moved_is_counted() -> None:
     older, newer, how = by_hand()
     # One more right prediction of Other moves 4/6 to 5/7; a wrong one of Tail that weighs a little
