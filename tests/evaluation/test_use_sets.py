@@ -1,9 +1,21 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from verification.in_memory import summarise_use_set
 
 from credence.confidence import Confidence, Note
+from credence.evaluation.use_sets import (
+    EDGES,
+    MOST_ROWS,
+    N_NOVELTY_BINS,
+    NovelSet,
+    UseColumns,
+    use_set_counts,
+    use_set_of,
+)
+from credence.novelty.reference import build
+from credence.novelty.space import Space
 from credence.predictions import from_scores
 
 
@@ -23,3 +35,94 @@ def test_a_use_set_is_counted_by_class_and_level() -> None:
     assert [(entry.name, entry.value) for entry in found.notes] == [
         ("class never predicted in calibration, so no confidence", "1")
     ]
+
+
+def test_each_protein_is_counted_at_the_levels_that_it_reaches() -> None:
+    value = np.array([0.9, 0.95, 0.5, np.nan, 0.8, 1.0])
+    columns = UseColumns(
+        np.array([0, 0, 1, 1, -1, -1]),
+        value,
+        np.array([0.8, 0.5, 0.4999, np.nan, 0.8, 0.95]),
+        np.array([True, True, False, False, True, False]),
+        np.array([True, False, True, True, True, True]),
+    )
+    by_class, by_bin = use_set_counts(2, columns)
+    # With a confidence and without one; confidences of at least 0.5, 0.8, 0.9 and 0.95; the lower
+    # ends; with evidence; of these, in its range. Last, those whose class is not known.
+    assert by_class.tolist() == [
+        [2, 0, 2, 2, 2, 1, 2, 1, 0, 0, 2, 1],
+        [1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        [2, 0, 2, 2, 1, 1, 2, 2, 1, 1, 1, 1],
+    ]
+    # Bins hold their upper ends: 0.5, 0.8, 0.9, 0.95 and 1.
+    seen = np.flatnonzero(by_bin)
+    assert by_bin[seen].tolist() == [1] * 5
+    np.testing.assert_allclose(EDGES[seen + 1], [0.5, 0.8, 0.9, 0.95, 1.0])
+    found = use_set_of("sea", "kernel", ("A", "B"), (by_class, by_bin), {"odd": 2, "none": 0})
+    assert (found.n, found.n_unknown, len(found.classes)) == (6, 1, 2)
+    first = found.classes[0]
+    assert (first.n_at_least, first.n_surely) == ((2, 2, 2, 1), (2, 1, 0, 0))
+    assert (first.n_evident, first.n_in_range) == (2, 1)
+    assert [(note.name, note.value) for note in found.notes] == [("odd", "2")]
+
+
+def names(*values: str) -> np.ndarray:
+    return np.array(values, dtype=object)
+
+
+def test_a_sample_is_summed_up_by_its_distances_whatever_its_pieces() -> None:
+    line = Space("vectors", np.ones(1), np.ones((1, 1)), np.zeros(1), np.ones(1))
+    points = np.array([[0.0], [1.0], [5.0], [9.0]])
+    # One of each family is 4 from the others; farther than that is flagged.
+    classes, family = names("X", "X", "Y", "Y"), names("f", "f", "g", "h")
+    known = build(
+        line, names("a", "b", "c", "d"), classes, points, family, np.array([[20.0]]), 0.6
+    )
+    # Distances 0 (the same as one known), 4, 4.5, 6 and 6; the last has no place.
+    places = np.array([[0.0], [13.0], [13.5], [15.0], [-6.0], [np.nan]])
+    ids, predicted = names("p", "q", "r", "t", "s", "u"), names(*"XYXYXX")
+    confidence = np.array([0.9, 0.7, 0.4, np.nan, 0.2, 0.1])
+    found = []
+    for pieces in ([[0, 1, 2, 3, 4, 5]], [[0, 2], [4, 5], [1, 3]]):
+        novel = NovelSet("sea", known)
+        for rows in pieces:
+            look = known.look(places[rows])
+            novel.add(ids[rows], look, predicted[rows], confidence[rows])
+        found.append(novel.finding())
+    one, other = found
+    for finding in found:
+        assert (finding.n, finding.n_placed, finding.n_flagged, finding.n_repeats) == (6, 5, 3, 1)
+        assert (finding.n_calibration, finding.n_families, finding.n_training) == (4, 3, 1)
+        # Of the flagged ones with a confidence, and of the others that have a place.
+        assert finding.confidence_flagged == pytest.approx((0.4 + 0.2) / 2)
+        assert finding.confidence_others == pytest.approx((0.9 + 0.7) / 2)
+        assert [(row.id, row.far) for row in finding.rows] == [("s", 6.0), ("t", 6.0), ("r", 4.5)]
+        assert (finding.edges[0], len(finding.edges)) == (0.0, N_NOVELTY_BINS + 1)
+        assert finding.edges[-1] == pytest.approx(6.0)  # which two of eight are
+        counts = np.zeros((2, N_NOVELTY_BINS), dtype=int)
+        counts[0, 20] = 3  # 4 of 6, in thirtieths
+        counts[1, [0, 20, 22, 29]] = (1, 1, 1, 2)
+        assert finding.calibration_counts == tuple(counts[0])
+        assert finding.use_counts == tuple(counts[1])
+    assert one.rows[1].predicted_class == "Y" and other.rows[1].nearest == "d"
+    assert (one.rows[0].nearest, one.rows[0].nearest_class) == ("a", "X")
+    assert (one.rows[2].nearest_class, one.rows[2].confidence) == ("Y", 0.4)
+    assert one.rows[2].training_distance == 6.5
+
+
+def test_a_sample_of_nobody_has_one_bin_and_of_many_flagged_ones_the_farthest_are_listed() -> None:
+    line = Space("vectors", np.ones(1), np.ones((1, 1)), np.zeros(1), np.ones(1))
+    known = build(
+        *(line, names("a", "b"), names("X", "Y"), np.array([[0.0], [1.0]]), names("f", "g")),
+        *(None, 0.4),
+    )
+    nobody = NovelSet("sea", known).finding()
+    assert (nobody.n, nobody.rows, np.isnan(nobody.confidence_flagged)) == (0, (), True)
+    assert (nobody.edges[0], nobody.edges[-1]) == (0.0, 1.0)
+    novel = NovelSet("sea", known)
+    places = np.arange(2.0, 2.0 + MOST_ROWS + 5)[:, None] + 1.0
+    ids = names(*(f"p{row}" for row in range(len(places))))
+    novel.add(ids, known.look(places), ids, np.ones(len(ids)))
+    finding = novel.finding()
+    assert finding.n_flagged == MOST_ROWS + 5
+    assert [row.id for row in finding.rows] == list(ids[::-1][:MOST_ROWS])

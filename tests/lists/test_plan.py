@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from credence.lists.held_out import STEPS, HeldOut, step_of
-from credence.lists.plan import EDGES, by_stratum, divided, plan_of, stratum_of
+from credence.lists.plan import EDGES, Plan, by_stratum, divided, plan_of, stratum_of
 
 
 def held_out(rows: list[tuple[float, int, int, int]]) -> HeldOut:
@@ -105,3 +105,50 @@ def test_a_class_is_verified_all_along_its_confidences() -> None:
     rows = [(0.75, 0, family % 2, family) for family in range(30)]
     plan = plan_of(held_out(rows), counted((0, 0.75, 50), (0, 0.3, 50), n_classes=1), 10)
     assert sorted(plan.n_verify[plan.n_verify > 0].tolist()) == [5, 5]
+
+
+def test_widths_and_shares_are_those_of_the_formula() -> None:
+    # Of stratum 4 (0.7 to 0.8, so 0.75 stated) three families: one right, one wrong, one half so.
+    rows = [(0.75, 0, 0, 0), (0.75, 0, 1, 1), (0.75, 0, 0, 2), (0.75, 0, 1, 2)]
+    # Relatives of another class or stratum are pieces of evidence there.
+    rows += [(0.75, 1, 1, 0), (0.995, 0, 0, 0)]
+    plan = plan_of(held_out(rows), counted((0, 0.75, 30), (0, 0.995, 10), (1, 0.75, 8)), 6)
+    assert plan.n_known[:, [4, 8]].tolist() == [[3, 1], [1, 0]]
+    # One family is added that is right as stated: (3 − 1.5 + 0.75) / 4, (1 + 0.995) / 2, 1.75 / 2.
+    assert plan.right[0, 4] == pytest.approx(2.25 / 4)
+    assert plan.right[0, 8] == pytest.approx((1 + 0.995) / 2)
+    assert plan.right[1, 4] == pytest.approx(1.75 / 2)
+    assert plan.right[1, 8] == pytest.approx(0.995)
+    wide = 2 * 1.959964 * np.sqrt(0.5625 * 0.4375 / 4)
+    narrow = 2 * 1.959964 * np.sqrt(0.9975 * 0.0025 / 2)
+    assert wide < 1.0
+    other = 2 * 1.959964 * np.sqrt(0.875 * 0.125 / 2)
+    assert plan.width() == pytest.approx([(30 * wide + 10 * narrow) / 40, other], abs=1e-6)
+    more = np.zeros_like(plan.n_known)
+    more[0, 4] = 12
+    halved = plan.width(more)
+    assert halved == pytest.approx([(30 * wide / 2 + 10 * narrow) / 40, other], abs=1e-6)
+    # An interval is no wider than 1, and of nobody it has no width.
+    unknown = Plan(
+        *(np.array([[5], [0]]), np.zeros((2, 1)), np.full((2, 1), 0.5), np.zeros((2, 1)))
+    )
+    assert unknown.width().tolist() == [1.0, 0.0]
+
+
+def test_verifications_go_to_classes_by_the_power_and_to_strata_by_what_is_not_known() -> None:
+    # No family anywhere, so all is as stated. Of one class 27 times as many as of another: its
+    # λ is 27^⅔ = 9 times as large.
+    use = counted((0, 0.55, 2_700), (1, 0.55, 100))
+    plan = plan_of(held_out([(0.1, 0, 0, 0)]), use, 10)
+    assert plan.n_verify[:, 2].tolist() == [9, 1]
+    # But eighteen families of the first are known, of whatever stratum: then 2 λ = 9 λ − 18.
+    known = [(0.1, 0, 0, family) for family in range(18)]
+    assert plan_of(held_out(known), use, 2).n_verify[:, 2].tolist() == [0, 2]
+    # In a class the strata share by N √(p (1 − p)), where what is known there counts for p alone:
+    # √(0.55 · 0.45) · 10 and √(0.975 · 0.025) · 60 are as 4.97 and 9.37.
+    use = counted((0, 0.55, 10), (0, 0.96, 60), n_classes=1)
+    plan = plan_of(held_out([(0.1, 0, 0, 0)]), use, 15)
+    middle = (0.95 + 0.99) / 2
+    parts = 10 * np.sqrt(0.55 * 0.45), 60 * np.sqrt(middle * (1 - middle))
+    wanted = 15 * parts[0] / sum(parts)
+    assert plan.n_verify[0, [2, 7]].tolist() == [round(wanted), 15 - round(wanted)]

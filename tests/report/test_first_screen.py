@@ -12,7 +12,7 @@ from tests.shift_findings import shift_finding
 from credence.findings import Findings
 from credence.report import blocks as page
 from credence.report.sections.by_class import sentence
-from credence.report.sections.first import BANDS, section
+from credence.report.sections.first import BANDS, curve_data, marks, section
 from credence.report.sections.lookup import Lookup
 
 
@@ -156,3 +156,114 @@ def test_checks_that_are_alike_in_several_samples_are_named_once(small: Findings
     whole = "sea water and soil: Whether classes are mixed as in calibration was not checked"
     assert headlines.count(whole) == 1
     assert len(headlines) == len(set(headlines))
+
+
+def test_numbers_of_a_large_sample_are_shares_with_their_interval(small: Findings) -> None:
+    (lists,), (use_set,) = small.lists, small.use_sets
+    whole = replace(lists.every[0], n=200, right=170.4, right_lower=150.0, right_upper=181.0)
+    kinds = (replace(lists.lists[2], n=7), replace(lists.lists[1], n=8), lists.lists[0])
+    large = replace(lists, every=(whole, *lists.every[1:]), lists=kinds)
+    classes = tuple(
+        replace(one, n_at_least=(90, 80, n, 60), n_surely=(9, 8, sure, 6))
+        for one, n, sure in zip(use_set.classes, (70, 5, 0), (7, 2, 0), strict=True)
+    )
+    found = replace(
+        small, lists=(large,), use_sets=(replace(use_set, n=210, n_unknown=10, classes=classes),)
+    )
+    answers = [(one.number, one.range, one.text) for one in screen(found).answers]
+    assert answers == [
+        ("85 %", "(75 to 90)", "of your 200 predictions should be right: about 170"),
+        ("75", "", "of your predictions are 90 % sure or more"),
+        ("9", "", "even at the low end of their range"),
+        # Of all classes together and by the estimate, whatever stands before that list.
+        ("3", "", "to use, if 5 % of them may be wrong"),
+    ]
+    cells = {one.name: one.cells for one in screen(found).strips}
+    assert cells["Portal"][1:] == ("70 of 3", "25")  # families, which are known
+    # What most of a class's proteins are sure of comes first.
+    classes = tuple(
+        replace(one, n=100, n_at_least=(90, 80, n, 0))
+        for one, n in zip(use_set.classes, (5, 60, 0), strict=True)
+    )
+    found = replace(small, use_sets=(replace(use_set, n=300, classes=classes),))
+    assert [one.name for one in screen(found).strips] == ["Tail fiber", "Portal", "Collar"]
+
+
+def test_where_no_thresholds_are_marks_are_where_the_curve_stays_above_nine_tenths(
+    small: Findings,
+) -> None:
+    lookup = Lookup(replace(small, thresholds=None))
+    (curve, _), entry = small.results.curves[2:], small.results.classes[0]
+    at = tuple(map(float, range(11)))
+    value = (0.95, 0.5, 0.95, 0.2, 0.5, 0.9, 0.89, 0.9, 0.95, 0.97, 0.99)
+    lower = tuple(one - 0.04 for one in value)
+    seen = replace(curve, score=at, value=value, lower=lower)
+    # From 7 on it is 0.9 and more, its lower end from 8 on. Scores seen begin at 2.5.
+    entry = replace(entry, score_min=2.5, score_max=10.0)
+    assert marks(lookup, seen, entry) == (7.0, 8.0)
+    assert marks(lookup, seen, replace(entry, score_max=7.5)) == (7.0, None)
+    # What lies below the scores that were seen does not count; then it is the least of them.
+    assert marks(lookup, seen, replace(entry, score_min=6.5)) == (6.5, 8.0)
+    low = replace(seen, value=(0.1,) * 11, lower=(0.0,) * 11)
+    assert marks(lookup, low, entry) == (None, None)
+    # Thresholds of families held out come before the curve; of another precision they do not.
+    assert marks(Lookup(small), seen, entry) == (7.5, 8.75)
+    assert small.thresholds is not None
+    rows = tuple(replace(row, precision=0.8) for row in small.thresholds.rows)
+    other = replace(small, thresholds=replace(small.thresholds, rows=rows))
+    assert marks(Lookup(other), seen, entry) == (7.0, 8.0)
+    sure = tuple(replace(row, sure=math.nan) for row in small.thresholds.rows)
+    unsure = replace(small, thresholds=replace(small.thresholds, rows=sure))
+    assert marks(Lookup(unsure), seen, entry) == (7.5, None)
+
+
+def test_a_class_that_no_score_lifts_to_nine_tenths_says_never(small: Findings) -> None:
+    assert small.thresholds is not None
+    rows = tuple(replace(row, threshold=math.nan, sure=math.nan) for row in small.thresholds.rows)
+    found = strip(replace(small, thresholds=replace(small.thresholds, rows=rows)))
+    assert (found.cells[0], found.estimate, found.sure) == ("never", None, None)
+    assert found.label == "Portal: no score reaches 90 %"
+    assert strip(small).label == "Portal: 90 % from 7.5"
+
+
+def test_one_confidence_is_hatched_where_its_range_is_too_wide(small: Findings) -> None:
+    results = replace(small.results, curves=(), histograms=())
+    for lower, hatched in ((0.47, ()), (0.45, ((0.0, 100.0),))):  # up to 0.86
+        classes = tuple(replace(one, lower=lower) for one in results.classes)
+        found = replace(small, results=replace(results, classes=classes), thresholds=None)
+        assert strip(found).thin == hatched
+        assert strip(found).label == "Portal: one confidence, whatever the score"
+
+
+def test_curves_of_the_lookup_are_whole_parts_of_ten_thousand(small: Findings) -> None:
+    data = curve_data(Lookup(small))
+    assert (data["chosen"], data["methods"]) == ("kernel", ["class_only", "kernel"])
+    assert (data["scale"], data["start"], data["end"], data["level"]) == (10.0, 7.0, 10.0, "95")
+    assert data["quantile"] == pytest.approx(1.959964)
+    assert data["ofNew"] == " of new families"
+    portal, fiber = data["classes"]  # Collar was never predicted
+    anchors = [(one["name"], one["slug"], one["anchor"]) for one in data["classes"]]
+    assert anchors == [
+        ("Portal", "1-portal", "class-1-portal"),
+        ("Tail fiber", "2-tail-fiber", "class-2-tail-fiber"),
+    ]
+    assert (fiber["least"], fiber["greatest"]) == (3.0, 9.5)
+    assert portal["score"] == [k * 0.5 for k in range(21)]
+    assert portal["shown"] is None
+    flat, kernel = portal["curves"]
+    assert flat["value"] == [6000] * 21
+    assert kernel["value"][:3] == [1000, 1400, 1800]
+    assert (kernel["lower"][1], kernel["upper"][1], kernel["support"][1]) == (600, 1800, 12.0)
+    assert "score" not in kernel  # it is the chosen curve's own
+
+    def first(**changed: object) -> dict[str, object]:
+        curves = list(small.results.curves)
+        curves[2] = replace(curves[2], **changed)  # type: ignore[arg-type]
+        changed_findings = replace(small, results=replace(small.results, curves=tuple(curves)))
+        found: dict[str, object] = curve_data(Lookup(changed_findings))["classes"][0]["curves"][1]
+        return found
+
+    # What is not quite 0 or 1 does not become it, and NaN is nothing.
+    ends = (1e-9, 0.0, 1.0, 1.0 - 1e-9, math.nan, *(0.5,) * 16)
+    assert first(value=ends)["value"] == [1, 0, 10_000, 9_999, None, *(5_000,) * 16]
+    assert "lower" not in first(is_function=False)
