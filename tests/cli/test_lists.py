@@ -15,7 +15,10 @@ import credence
 from credence.app import run_command_line
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.protocol import Need
-from credence.tables.stage_files import read_calibration, write_calibration
+from credence.lists.errors import errors_of
+from credence.lists.held_out import STEPS, step_of
+from credence.stages.lists import FOR_WHOM, with_lists
+from credence.tables.stage_files import SHIFT, read_calibration, write_calibration
 from refusals import Stated, refused
 from small_worlds import call_here
 
@@ -340,6 +343,55 @@ def test_corrected_confidences_are_asked_for_where_they_are_and_refused_where_no
     corrected = both.set_index("id").confidence
     plan = pd.read_csv("p.tsv", sep="\t")
     assert plan.confidence.tolist() == pytest.approx(corrected[plan.id].tolist(), abs=1e-6)
+
+
+def test_q_values_are_those_of_the_proteins_held_out_that_the_correction_weighs(
+    confidences: pd.DataFrame, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["shift", "demo/use.csv", "--format", "phanns", "--samples", "demo/calibration.csv"]
+    words += ["--samples-format", "phanns-labelled", "--calibration", "k.json", "--draws", "20"]
+    assert run_command_line([*words, "--record", "q.json", "--out", "mix.tsv"]) == 0
+    words = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "k.json"]
+    words += ["--shift", "q.json", "--lists-record", "corrected.json", "--out", "corrected.tsv"]
+    assert run_command_line(words) == 0
+    file, shift = read_calibration(Path("k.json")), SHIFT.read(Path("q.json"))
+    assert file.held_out is not None and shift.held_out is not None
+    assert (file.held_out.weight != shift.held_out.weight).any()
+    corrected = pd.read_csv("corrected.tsv", sep="\t")
+    for table, known, record, name in (
+        (confidences, None, "lists.json", "conf"),
+        (corrected, shift, "corrected.json", "corrected"),
+    ):
+        held_out = file.held_out if known is None else known.held_out
+        assert held_out is not None
+        step = step_of(table.confidence.to_numpy())
+        counts = np.bincount(step[step >= 0], minlength=len(STEPS))
+        errors = errors_of(held_out, counts, 0.95)
+        expected = np.where(step >= 0, errors.q_value[step], np.nan)
+        np.testing.assert_allclose(table.q_value, expected, rtol=1e-12)
+        found = json.loads(Path(record).read_text())
+        assert found["is_adjusted"] == (known is not None)
+        # The same from Python.
+        columns = {key: values.to_numpy() for key, values in table.drop(columns="q_value").items()}
+        again, lists = with_lists(columns, file, known, name)
+        np.testing.assert_allclose(again["q_value"], expected, rtol=1e-12)
+        assert [*again] == [*table]
+        assert lists is not None and lists.is_adjusted == (known is not None)
+        capsys.readouterr()
+        words = [
+            "list",
+            f"{name}.tsv",
+            "--calibration",
+            "k.json",
+            "--error",
+            "0.3",
+            "--out",
+            "l.tsv",
+        ]
+        assert run_command_line([*words, *(["--shift", "q.json"] if known else [])]) == 0
+        shown = capsys.readouterr().err
+        (whom,) = (text for text in FOR_WHOM if text in shown)
+        assert ("at the mix that they are corrected for" in whom) == (known is not None)
 
 
 def test_a_table_in_which_confidence_was_not_corrected_is_never_read_as_one_in_which_it_is(

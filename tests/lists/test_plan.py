@@ -141,6 +141,10 @@ def test_verifications_go_to_classes_by_the_power_and_to_strata_by_what_is_not_k
     use = counted((0, 0.55, 2_700), (1, 0.55, 100))
     plan = plan_of(held_out([(0.1, 0, 0, 0)]), use, 10)
     assert plan.n_verify[:, 2].tolist() == [9, 1]
+    # A class counts with all its strata: (√0.2475 + √0.2275 + √0.1875)^⅔ is twice √0.2475^⅔.
+    many = counted((0, 0.55, 100), (0, 0.65, 100), (0, 0.75, 100), (1, 0.55, 100))
+    plan = plan_of(held_out([(0.1, 0, 0, 0)]), many, 8)
+    assert plan.n_verify.sum(axis=1).tolist() == [5, 3]  # 2 λ − 1, one family being known
     # But eighteen families of the first are known, of whatever stratum: then 2 λ = 9 λ − 18.
     known = [(0.1, 0, 0, family) for family in range(18)]
     assert plan_of(held_out(known), use, 2).n_verify[:, 2].tolist() == [0, 2]
