@@ -280,7 +280,7 @@ def test_weights_are_the_least_of_the_loss_and_of_ridges_towards_the_start():
 
     found = fit_softmax(SoftmaxInputs(shared, own), truth, start, ridge)
     least = loss(found.shared, found.own)
-    for step in (-0.03, 0.03):
+    for step in (-0.003, 0.003):
         for place in range(2):
             assert loss(found.shared + step * np.eye(2)[place], found.own) > least
         for place in np.ndindex(found.own.shape):
