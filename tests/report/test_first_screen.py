@@ -267,3 +267,34 @@ def test_curves_of_the_lookup_are_whole_parts_of_ten_thousand(small: Findings) -
     ends = (1e-9, 0.0, 1.0, 1.0 - 1e-9, math.nan, *(0.5,) * 16)
     assert first(value=ends)["value"] == [1, 0, 10_000, 9_999, None, *(5_000,) * 16]
     assert "lower" not in first(is_function=False)
+
+
+def test_a_class_of_one_score_is_a_line_that_can_be_seen(small: Findings) -> None:
+    first, *others = small.results.classes
+    for at in (5.0, 10.0):  # seen up to 10
+        classes = (replace(first, score_min=at, score_max=at), *others)
+        found = replace(small, results=replace(small.results, classes=classes))
+        low, high = Lookup(found).axis or (math.nan, math.nan)
+        bands, place = strip(found).bands, 100 * (at - low) / (high - low)
+        assert bands[0][1] == pytest.approx(place - 0.5, abs=0.01)
+        end = bands[-1][1] + bands[-1][2]
+        assert end == pytest.approx(min(place + 0.5, 100.0), abs=0.02)
+
+
+def test_a_truth_at_the_rounded_ends_of_its_interval_is_inside(small: Findings) -> None:
+    first, *others = small.use_sets[0].classes
+    for n, word in ((2, "1 has"), (3, "0 have"), (5, "0 have"), (6, "1 has")):  # 3.2 to 4.9
+        classes = (replace(first, n_right=n), *(replace(one, n_right=0) for one in others))
+        found = replace(small, use_sets=(replace(small.use_sets[0], classes=classes),))
+        assert f"{word} the truth outside the range" in screen(found).truth
+
+
+def test_filled_marks_are_relied_on_where_there_are_any(small: Findings) -> None:
+    use_with_care = replace(small, limits=replace(small.limits, evidence_at_least=0.0))
+    assert screen(use_with_care).state == "care"
+    assert screen(use_with_care).advice.startswith("Rely on scores from a filled mark ▼ on.")
+    assert small.thresholds is not None
+    rows = tuple(replace(row, sure=math.nan) for row in small.thresholds.rows)
+    thresholds = replace(small.thresholds, rows=rows)
+    without = screen(replace(use_with_care, thresholds=thresholds))
+    assert without.advice == "Read the range before the number."
