@@ -102,6 +102,7 @@ def test_a_change_is_told_apart_by_the_shares_of_true_classes() -> None:
     assert (tail.n_true, tail.n_predicted, tail.n_correct) == ((5, 6), (4, 9), (3, 4))
     assert (other.n_true, other.n_predicted, other.n_correct) == ((5, 14), (6, 11), (4, 9))
     assert tail.n_clusters == (4, 9)
+    assert tail.is_moved and other.is_moved
     assert tail.sentence == (
         "Tail at score 5.0: confidence fell from 0.75 to 0.44. Of the 31 percentage points, 21 "
         "are re-weighting and 10 new evidence."
