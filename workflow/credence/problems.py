@@ -21,6 +21,7 @@ DISK_ERRORS = {
     errno.EROFS: ("the disk is read-only", "Write to another disk."),
     errno.EIO: ("the disk reports an error", "Check the disk, then run the command again."),
     errno.ENAMETOOLONG: ("the name is too long", "Choose a shorter name."),
+    errno.ELOOP: ("its symbolic links lead in a circle", "Remove one of them, or fix the path."),
 }
 
 

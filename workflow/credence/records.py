@@ -12,6 +12,7 @@ another value is refused. Two methods of a class are asked where it has them.
 
 import base64
 import collections.abc
+import errno
 import hashlib
 import itertools
 import json
@@ -19,6 +20,7 @@ import math
 import re
 import types
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
@@ -29,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credence import __version__
-from credence.problems import InputError, Problem, refuse
+from credence.problems import DISK_ERRORS, InputError, Problem, refuse
 
 Read = TypeVar("Read")
 Kinds = Mapping[Any, Any]  # Type → the class that stands for it, or a function that reads it
@@ -370,8 +372,20 @@ def signed(value: Any) -> dict[str, Any]:
     return {**record, DIGEST: digest_of(record)}
 
 
+def refuse_loop(path: Path) -> None:
+    """Refuse a path whose symbolic links lead back to each other, and to no file."""
+    with suppress(ValueError):  # of a name that no file can have
+        try:
+            path.stat()
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                what, remedy = DISK_ERRORS[error.errno]
+                raise refuse(str(path), f"{what}.", remedy) from None
+
+
 def refuse_pipe(path: Path) -> None:
-    """Refuse a pipe or a device: opening it would wait for who writes to it."""
+    """Refuse a pipe or a device, which who opens it waits for, and links that lead nowhere."""
+    refuse_loop(path)
     if path.exists() and not path.is_file() and not path.is_dir():
         what = "this is no file but a pipe or a device, which cannot be read twice."
         raise refuse(str(path), what, "Save it as a file, and give the path of that.")

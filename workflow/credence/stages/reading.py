@@ -13,7 +13,7 @@ from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Labelled, Stri
 from credence.problems import InputError, Problem, gathering, raise_any, refuse
 from credence.progress import echo
 from credence.proteins import Proteins
-from credence.records import parse_json, refuse_pipe, short
+from credence.records import parse_json, refuse_loop, refuse_pipe, short
 from credence.relatives.pack import kind_of
 from credence.relatives.pairs import canonical_texts
 from credence.stages.settings import TABLE_KEYS, set_problems
@@ -486,6 +486,7 @@ def require_other(outs: Iterable[str | None], inputs: Iterable[str | None]) -> N
     ]
     taken = {Path(path).resolve(): "an input too" for path in given}
     for out in written:
+        refuse_loop(Path(out))
         place = Path(out).resolve()
         if place in taken:
             problems.append(Problem(out, f"this file is {taken[place]}.", "Choose another --out."))

@@ -56,12 +56,12 @@ def dotted(path: SettingPath) -> str:
 def read_document(path: Path, where: str | None = None) -> Document:
     """Return the settings of a YAML file."""
     where = where or str(path)
+    refuse_pipe(path)
     if path.is_dir():
         raise refuse(where, "this is a folder.", "Name the configuration file in it.")
     if not path.exists():
         what = "there is no such file."
         raise refuse(where, what, "Name an existing one, or write it: credence init.")
-    refuse_pipe(path)
     content = path.read_bytes()
     try:
         text = content.decode("utf-8-sig")

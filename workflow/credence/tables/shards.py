@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from credence.problems import InputError, Problem, gathering, raise_any, refuse
-from credence.records import from_record, read_json, to_record
+from credence.records import from_record, read_json, refuse_loop, to_record
 from credence.tables.digests import KnownDigests, Seal
 from credence.tables.text import packing, plain_suffix
 from credence.tables.writing import TABLE_ENDINGS, write_json
@@ -32,6 +32,7 @@ def expanded(words: Iterable[str]) -> tuple[str, ...]:
     for word in words:
         with gathering(problems):
             if not names_many(word):
+                refuse_loop(Path(word))
                 found.append(word)
                 continue
             own = f"{word.rstrip('/')}/" if Path(word).is_dir() else ""
@@ -50,6 +51,9 @@ def expanded(words: Iterable[str]) -> tuple[str, ...]:
             if len(kinds) > 1:
                 what = f"its tables are of several kinds: {', '.join(kinds)}."
                 raise refuse(word, what, pattern)
+            for path in files:
+                with gathering(problems):
+                    refuse_loop(Path(path))
             found += files
     raise_any(problems)
     return tuple(found)
@@ -101,6 +105,7 @@ class Shard:
 
 def shards_of(words: Sequence[str], out: Path, ending: str | None) -> tuple[Shard, ...]:
     """Return the tables of a set, each with the file of its confidences; or refuse the folder."""
+    refuse_loop(out)
     if out.exists() and not out.is_dir():
         raise refuse(str(out), "this is a file, not a folder.", "Give another --out.")
     tables = expanded(words)

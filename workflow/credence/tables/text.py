@@ -111,11 +111,11 @@ def require_file(path: Path, kind: str = "a table") -> None:
     """Raise unless the path is a file that can be read."""
     where = str(path)
     try:
+        refuse_pipe(path)
         if path.is_dir():
             raise refuse(where, "this is a folder.", f"Give the path of {kind} in it.")
         if not path.exists():
             raise refuse(where, "the file does not exist.", "Correct the path.")
-        refuse_pipe(path)
         with path.open("rb"):
             pass
     except (OSError, ValueError) as error:

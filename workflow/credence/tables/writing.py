@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 
 from credence.predictions import Floats
 from credence.problems import DISK_ERRORS, InputError, refuse
-from credence.records import json_text, signed
+from credence.records import json_text, refuse_loop, signed
 
 DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
 
@@ -123,6 +123,7 @@ def atomic(path: Path) -> Iterator[Path]:
 @contextmanager
 def one_writer(path: Path) -> Iterator[None]:
     """Keep others from writing anything beside `path`, so that what is read first stays so."""
+    refuse_loop(path)
     with _refusing(path, DISK_ERRORS | OPENING_ERRORS):
         path.resolve().parent.mkdir(parents=True, exist_ok=True)
         folder = os.open(path.resolve().parent, os.O_RDONLY)
