@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from credence.problems import InputError
+from credence.tables import labels as tables_of_labels
 from credence.tables.formats import TableSpec
 from credence.tables.labels import attach_labels, labels_from_headers, read_labels
 from credence.tables.samples import read_samples
@@ -94,3 +98,37 @@ def test_labels_may_name_a_class_that_is_never_predicted(tmp_path: Path) -> None
     stated = TableSpec("top-score", scale=1.0, class_names=("Portal", "Tail"))
     with pytest.raises(InputError, match="'neck' is no class"):
         attach_labels(read_samples(path, stated), labels, stated, "best.csv")
+
+
+TWICE = r"(?P<label>Portal|(a+)+$)"  # tries 2^n ways of n letters in the last header
+SLOW = r"x=(a+)+$|(?P<label>!)"
+
+
+def test_a_pattern_that_takes_exponential_time_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables_of_labels, "MOST_SECONDS", 0.1)
+    began, before = time.process_time(), signal.getsignal(signal.SIGVTALRM)
+    headers = ["p1 Portal", f"p2 {'a' * 60}!"]
+    with pytest.raises(InputError) as refusal:
+        labels_from_headers("a.fasta", ["p1", "p2"], headers, [1, 3], TWICE)
+    assert str(refusal.value) == (
+        f"a.fasta, line 3: the pattern {TWICE!r} takes more than 0.1 s on the header of protein "
+        "'p2'. Write it without a repetition inside another one, such as (x+)+."
+    )
+    assert time.process_time() - began < 5  # 2^60 ways would take thousands of years
+    assert signal.getsignal(signal.SIGVTALRM) == before
+    assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
+
+
+def test_the_limit_is_that_of_one_header_not_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables_of_labels, "MOST_SECONDS", 0.2)
+    began, headers = time.process_time(), [f"x={'a' * 17}!"] * 40  # ten milliseconds or so each
+    labels = labels_from_headers("a.fasta", [*map(str, range(40))], headers, range(40), SLOW)
+    assert labels.texts.tolist() == ["!"] * 40
+    assert time.process_time() - began > 0.2
+
+
+def test_labels_of_headers_are_found_in_any_thread() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        headers = (["p1"], ["p1 x=Portal"], [1], "x=(?P<label>.+)")
+        labels = pool.submit(labels_from_headers, "a.fasta", *headers).result()
+    assert labels.texts.tolist() == ["Portal"]

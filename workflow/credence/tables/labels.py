@@ -1,9 +1,13 @@
 """True classes from elsewhere: a second table, or the headers of a FASTA file."""
 
 import re
-from collections.abc import Sequence
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import FrameType
 
 import numpy as np
 
@@ -16,6 +20,7 @@ from credence.tables.source import MemoryTable, open_table
 
 ROWS_AT_ONCE = 100_000
 LABEL_GROUP = "label"
+MOST_SECONDS = 1.0  # of the processor for a header; a usual pattern takes a millionth
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +82,27 @@ def label_finder(pattern: str, where: str) -> re.Pattern[str]:
     return finder
 
 
+@contextmanager
+def _time_limit(seconds: float) -> Iterator[Callable[[], object]]:
+    """Give what starts a piece of work, which a TimeoutError ends after seconds of the processor.
+
+    A signal ends it, which regular expressions heed; it reaches the main thread alone.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: None
+        return
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGVTALRM, end)
+    try:
+        yield lambda: signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
 def labels_from_headers(
     where: str,
     ids: Sequence[str] | Strings,
@@ -87,12 +113,19 @@ def labels_from_headers(
     """Return the labels that the headers of a FASTA file carry."""
     problems, finder = ProblemList(where), label_finder(pattern, where)
     texts = []
-    for name, header, line in zip(ids, headers, lines, strict=True):
-        match = finder.search(header)
-        texts.append((match[LABEL_GROUP] or "") if match else "")
-        if not match:
-            what = f"the header of protein {name!r} does not fit the pattern {pattern!r}."
-            problems.add(what, "Correct the pattern or the header.", int(line))
+    with _time_limit(MOST_SECONDS) as start:
+        for name, header, line in zip(ids, headers, lines, strict=True):
+            try:
+                start()
+                match = finder.search(header)
+            except TimeoutError:
+                what = f"the pattern {pattern!r} takes more than {MOST_SECONDS:g} s on the header "
+                remedy = "Write it without a repetition inside another one, such as (x+)+."
+                raise refuse(where, f"{what}of protein {name!r}.", remedy, int(line)) from None
+            texts.append((match[LABEL_GROUP] or "") if match else "")
+            if not match:
+                what = f"the header of protein {name!r} does not fit the pattern {pattern!r}."
+                problems.add(what, "Correct the pattern or the header.", int(line))
     problems.raise_any()
     names, labels = (np.array(column, dtype=object) for column in (ids, texts))
     return Labels(where, None, names, labels, np.asarray(lines, dtype=np.int64))
