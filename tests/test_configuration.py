@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from credence.app import configuration
 from credence.app.editing import section_text
@@ -107,6 +108,38 @@ def test_settings_handed_over_by_another_workflow_are_checked_too() -> None:
     assert caught.value.text() == (
         "configuration of the module, column 'calibration_set': this setting is missing. Add it."
     )
+
+
+# Classes called off, On and no, as Snakemake's reader of YAML 1.1 hands them over.
+SWITCHES = """
+run: x
+calibration_set:
+  scores: scores.csv
+  format: phanns-labelled
+  synonyms: {off: Portal, gp20: On}
+events:
+  groups: {ends: [Portal, no]}
+tools:
+  - {name: second, scores: scores.csv, format: phanns, classes: {a: yes, off: null}}
+"""
+
+
+def test_words_that_yaml_reads_as_true_or_false_are_to_stand_in_quotes() -> None:
+    with pytest.raises(InputError) as caught:
+        configuration.from_mapping(yaml.safe_load(SWITCHES), "the module")
+    no = "Put it in quotes: YAML reads words like no and off as false too."
+    yes = "Put it in quotes: YAML reads words like yes and on as true too."
+    assert sorted(caught.value.text().splitlines()) == [
+        f"the module, column 'calibration_set.synonyms.false': this name is read as false. {no}",
+        f"the module, column 'calibration_set.synonyms.gp20': true is not text. {yes}",
+        f"the module, column 'events.groups.ends[1]': false is not text. {no}",
+        f"the module, column 'tools[0].classes.a': true is not text or null. {yes}",
+        f"the module, column 'tools[0].classes.false': this name is read as false. {no}",
+    ]
+    quoted = SWITCHES.replace("off", '"off"').replace("On", '"On"').replace("no]", '"no"]')
+    values = yaml.safe_load(quoted.replace("yes", '"yes"'))
+    settings = configuration.from_mapping(values, "the module")
+    assert settings.calibration_set.spec["synonyms"] == {"off": "Portal", "gp20": "On"}
 
 
 def test_methods_written_differently_have_one_file() -> None:

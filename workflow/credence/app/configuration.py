@@ -26,6 +26,7 @@ from credence.tables.document import (
     SettingPath,
     dotted,
     parse_document,
+    quoting,
     read_document,
     schema_problems,
     well_typed,
@@ -288,8 +289,27 @@ def _merged(values: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str
 
 def from_mapping(values: Mapping[str, Any], where: str) -> Configuration:
     """Return the configuration of settings that another workflow hands over."""
+    problems = [
+        Problem(
+            where, f"this name is read as {path[-1]}.", quoting(path[-1] == "true"), None, name
+        )
+        for path in _names_as_truths(values, ())
+        if (name := dotted(path))
+    ]
     # Snakemake's YAML takes 2026-11-21 for a date, which is text here.
-    return check(Document(where, json.loads(json.dumps(values, default=str)), {}))
+    data = json.loads(json.dumps(values, default=str))
+    return check(Document(where, data, {}, tuple(problems)))
+
+
+def _names_as_truths(values: Any, path: SettingPath) -> Iterator[SettingPath]:
+    """Yield where names stand that are no texts, but true or false."""
+    if isinstance(values, list):
+        values = dict(enumerate(values))
+    for name, value in values.items() if isinstance(values, Mapping) else ():
+        step = name if type(name) in (str, int) else str(name).lower()
+        if isinstance(name, bool):
+            yield (*path, step)
+        yield from _names_as_truths(value, (*path, step))
 
 
 def loads(text: str, where: str = "config.yaml") -> Configuration:

@@ -274,7 +274,9 @@ def _problems_of(error: Any, document: Document) -> Iterator[Problem]:
 def _what_and_remedy(validator: str, rule: Schema, value: Any) -> tuple[str, str]:
     if validator == "type":
         order = _order(rule)
-        if _wanted(rule) == TYPE_WORDS["string"] and isinstance(value, int | float):
+        if "string" in rule["type"] and isinstance(value, bool):
+            order = quoting(value)
+        elif _wanted(rule) == TYPE_WORDS["string"] and isinstance(value, int | float):
             order = f'Write "{as_written(value)}", in quotes.'
         return f"{short(as_written(value))} is not {_wanted(rule)}.", order
     if validator == "enum":
@@ -290,6 +292,12 @@ def _what_and_remedy(validator: str, rule: Schema, value: Any) -> tuple[str, str
         "minLength": ("the text is empty.", "Give a name."),
         "uniqueItems": ("an entry stands twice.", "Remove one of the two."),
     }[validator]
+
+
+def quoting(value: bool) -> str:
+    """Return the remedy where a word is read as true or false, as YAML 1.1 does with many."""
+    words = "yes and on" if value else "no and off"
+    return f"Put it in quotes: YAML reads words like {words} as {as_written(value)} too."
 
 
 def as_written(value: Any) -> str:
