@@ -66,6 +66,16 @@ def annotate_shards(
             if len(problems) >= MOST_PROBLEMS_KEPT:
                 break
     known.remember(Path(out, SEALS, DIGESTS))
+    if count["made"] or not problems:
+        _tell(out, count, changed)
+        echo_sentences(given.annotation, count["rows"], out, given)
+    if ids_across and not problems:
+        with gathering(problems):
+            deque(stream_tables(given.tables, given.spec), maxlen=0)
+    raise_any(_in_turn(problems))
+
+
+def _tell(out: str, count: Mapping[str, int], changed: Sequence[str]) -> None:
     echo(
         f"Wrote {count['made']} tables into {out}: {count['rows']} proteins, {count['unknown']} "
         f"without a confidence; {count['kept']} were there already. Without q-values, which "
@@ -74,11 +84,6 @@ def annotate_shards(
     if changed:
         what = "of them have scores unlike those in calibration, as their notes say"
         echo(f"{out}: {len(changed)} {what}; the first is {changed[0]}.")
-    echo_sentences(given.annotation, count["rows"], out, given)
-    if ids_across and not problems:
-        with gathering(problems):
-            deque(stream_tables(given.tables, given.spec), maxlen=0)
-    raise_any(_in_turn(problems))
 
 
 def _require_one_tool(given: Request) -> None:
