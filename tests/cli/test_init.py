@@ -363,3 +363,46 @@ def test_the_scale_of_networks_is_left_to_their_number(kind: str) -> None:
     assert run_command_line(["init", "lab", "--scores", path]) == 0
     assert run_command_line(["check", "lab.yaml"]) == 0
     assert load("lab.yaml").calibration_set.spec.get("scale") is None
+
+
+def test_the_columns_of_a_table_of_labels_can_be_named(capsys: pytest.CaptureFixture[str]) -> None:
+    known = scored(90, CLASSES)
+    known[["Accession", "Location"]].to_csv("labels.csv", index=False)
+    known.drop(columns="Location").rename(columns={"Accession": "id"}).to_csv("s.csv", index=False)
+    words = ["init", "mine", "--scores", "s.csv", "--labels", "labels.csv", "--label-columns"]
+    assert run_command_line([*words, "id=Accession,true_class=Location"]) == 0
+    capsys.readouterr()
+    assert run_command_line([*words[:-1], "--out", "other.yaml"]) == 2
+    assert capsys.readouterr().err.splitlines()[-2] == (
+        "labels.csv, line 1: its columns have other names than id and true_class. State them: "
+        "id_column and label_column, or credence init … --label-columns."
+    )
+    labels = {"table": "labels.csv", "id_column": "Accession", "label_column": "Location"}
+    assert load("mine.yaml").calibration_set.labels == {**labels, "pattern": None}
+    assert run_command_line(["check", "mine.yaml"]) == 0
+    assert "90 labelled" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["--labels", "l.csv", "--label-columns", "score=p"],
+            "--label-columns: 'score' is no role of a column. Known are: id, true_class.",
+        ),
+        (
+            ["--labels", "l.csv", "--label-columns", "Accession"],
+            "--label-columns: 'Accession' does not say which column has which role. "
+            "Write id=Accession,true_class=Location.",
+        ),
+        (
+            ["--label-columns", "id=p"],
+            "--label-columns: there is no table of labels. Give it: --labels.",
+        ),
+    ],
+)
+def test_columns_of_labels_that_are_not_named_right_are_refused(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(["init", "mine", "--scores", "s.csv", *words]) == 2
+    assert capsys.readouterr().err.splitlines()[0] == message

@@ -228,11 +228,22 @@ def test_right_predictions_are_counted_beside_what_was_promised(
     assert with_truth(summary, annotated, None) == summary
 
 
+STRANGE = (
+    r"line 5, column 'true_class': 'Portl' is no class \(2 proteins, 'p3' first\). "
+    r"Did you mean 'Portal'\?$"
+)
+TWO_LABELS = (
+    r"line 5, column 'true_class': 'Portal;Other' holds several labels \(protein 'p3'\). "
+    r"Give each the one class to judge by, or leave these proteins out.$"
+)
+
+
 @pytest.mark.parametrize(
     ("lines", "what"),
     [
         ([f"p{k}\tPortal" for k in range(N - 2)], "it lacks 2 proteins of sea, 'p498' first"),
-        ([f"p{k}\t{'portal' if k == 3 else 'Portal'}" for k in range(N)], "line 5"),
+        ([f"p{k}\t{'Portl' if k in (3, 7) else 'Portal'}" for k in range(N)], STRANGE),
+        ([f"p{k}\t{'Portal;Other' if k == 3 else 'Portal'}" for k in range(N)], TWO_LABELS),
         ([f"p{k}\t{'' if k == 3 else 'Portal'}" for k in range(N)], "it lacks 1 proteins"),
     ],
 )
@@ -242,3 +253,18 @@ def test_a_truth_of_other_proteins_or_classes_is_refused(
     summary = summarise_file("sea", annotated, results_of(small), "kernel")
     with pytest.raises(InputError, match=what):
         with_truth(summary, annotated, truth_table(annotated.parent, lines))
+
+
+def test_a_truth_in_other_capitals_counts_and_is_said(
+    annotated: Path, small: Findings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    summary = summarise_file("sea", annotated, results_of(small), "kernel")
+    alike = with_truth(
+        summary, annotated, truth_table(annotated.parent, [f"p{k}\tPortal" for k in range(N)])
+    )
+    capsys.readouterr()
+    table = truth_table(annotated.parent, [f"p{k}\tPORTAL" for k in range(N)])
+    assert with_truth(summary, annotated, table) == alike
+    assert capsys.readouterr().err == (
+        f"{table}: 'PORTAL' is taken for 'Portal': they differ in capital letters alone.\n"
+    )

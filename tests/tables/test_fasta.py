@@ -141,6 +141,16 @@ def test_every_mismatch_is_listed_both_ways(tmp_path: Path) -> None:
     ]
 
 
+def test_ids_in_other_capitals_are_one_problem(tmp_path: Path) -> None:
+    table = np.array(["P1", "P2", "p9"], dtype=object)
+    with pytest.raises(InputError) as caught:
+        match_ids(table, two_proteins(tmp_path), table="a.csv", proteins="p.fasta")
+    assert str(caught.value).split("\n") == [
+        "p.fasta: 2 ids of a.csv in other capitals, 'P1' as 'p1'. Write ids alike in both files.",
+        "a.csv: 'p9' has no protein in p.fasta. Add the protein there or remove this row.",
+    ]
+
+
 def test_a_mismatch_says_when_the_full_headers_would_fit(tmp_path: Path) -> None:
     table = np.array(["p1 portal protein", "p2"], dtype=object)
     with pytest.raises(InputError) as caught:

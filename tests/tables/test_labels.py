@@ -7,13 +7,15 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from credence.problems import InputError
 from credence.tables import labels as tables_of_labels
 from credence.tables.formats import TableSpec
-from credence.tables.labels import attach_labels, labels_from_headers, read_labels
-from credence.tables.samples import read_samples
+from credence.tables.joining import census_of, take_census
+from credence.tables.labels import Labels, attach_labels, labels_from_headers, read_labels
+from credence.tables.samples import Samples, read_samples, stream_samples
 
 VALID = Path(__file__).resolve().parents[1] / "data" / "valid" / "tables"
 SPEC = TableSpec("credence", scale=1.0)
@@ -132,3 +134,122 @@ def test_labels_of_headers_are_found_in_any_thread() -> None:
         headers = (["p1"], ["p1 x=Portal"], [1], "x=(?P<label>.+)")
         labels = pool.submit(labels_from_headers, "a.fasta", *headers).result()
     assert labels.texts.tolist() == ["Portal"]
+
+
+def labels_of(ids: list[str], texts: list[str]) -> Labels:
+    names, labels = (np.array(column, dtype=object) for column in (ids, texts))
+    return Labels("labels.tsv", "truth", names, labels, np.arange(2, 2 + len(ids)))
+
+
+def scored(path: Path, ids: list[str], classes: tuple[str, ...] = ("Portal", "Tail")) -> Samples:
+    rows = [f"{name},0.75,0.25{',0' * (len(classes) - 2)}\n" for name in ids]
+    path.write_text(",".join(["id", *classes]) + "\n" + "".join(rows))
+    return read_samples(path, SPEC)
+
+
+def test_ids_and_labels_in_other_capitals_are_matched_and_said(tmp_path: Path) -> None:
+    ids = [f"p{number}" for number in range(50)]
+    samples = scored(tmp_path / "s.csv", ids)
+    texts = [("PORTAL", "Tail", "tail")[number % 3] for number in range(50)]
+    labels = labels_of([f" {name.upper()}" for name in ids], texts)
+    labelled = attach_labels(samples, labels, SPEC, "s.csv")
+    assert labelled.true_class is not None
+    assert labelled.true_class.tolist() == [int(number % 3 > 0) for number in range(50)]
+    assert labelled.recased["PORTAL"] == "Portal"
+    assert census_of(labelled).notices() == [
+        "' P0' is taken for 'p0', ' P1' is taken for 'p1', ' P2' is taken for 'p2', and so are "
+        "49 more: they differ in capital letters alone"
+    ]
+
+
+def test_labels_in_a_score_table_are_matched_in_other_capitals_too(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text("id,true_class,Portal,Tail\na,TAIL,0.5,0.5\nb,Tail,0.25,0.75\n")
+    samples = read_samples(path, SPEC)
+    assert samples.true_class is not None
+    assert samples.true_class.tolist() == [1, 1]
+    stream = [*stream_samples(path, SPEC, chunk_rows=1)]
+    assert [census_of(piece).recased for piece in stream] == [{"TAIL": "Tail"}] * 2
+    notice = "'TAIL' is taken for 'Tail': they differ in capital letters alone"
+    assert notice in take_census([str(path)], SPEC).notices()
+
+
+def test_what_may_be_two_is_refused_once_a_distinct_value(tmp_path: Path) -> None:
+    """Ids or classes that differ in capitals alone there, or ids here."""
+    ids = [*"abcdefgh", "q1", "Q1", "r1"]
+    samples = scored(tmp_path / "s.csv", ids, ("Portal", "portal", "Tail"))
+    names = [*"abcdefgh", "q1 ", "R1", "r1 "]
+    texts = [*["PORTAL"] * 6, "Tail", "gate", "Tail", "Tail", "Tail"]
+    with pytest.raises(InputError) as refusal:
+        attach_labels(samples, labels_of(names, texts), SPEC, "s.csv", may_lack=True)
+    remedy = "Correct its name, remove it, or add its scores."
+    assert str(refusal.value).splitlines() == [
+        "labels.tsv, line 2, column 'truth': 'PORTAL' is no class (6 proteins, 'a' first). "
+        "Known are: Portal, portal, Tail.",
+        "labels.tsv, line 9, column 'truth': 'gate' is no class (protein 'h'). "
+        "Known are: Portal, portal, Tail.",
+        f"labels.tsv, line 10: protein 'q1 ' is not in s.csv. {remedy}",
+        f"labels.tsv, line 11: protein 'R1' is not in s.csv. {remedy}",
+        f"labels.tsv, line 12: protein 'r1 ' is not in s.csv. {remedy}",
+    ]
+
+
+ONE_EACH = "Give each the one class to judge by, or leave these proteins out."
+
+
+def test_several_labels_in_a_cell_are_named_as_such(tmp_path: Path) -> None:
+    samples = scored(tmp_path / "s.csv", [*"abcdef"])
+    texts = ["Portal;Tail", "tail | Portal", "Portal;Tail", "Tail,gate", "neck;gate", "Tail"]
+    with pytest.raises(InputError) as refusal:
+        attach_labels(samples, labels_of([*"abcdef"], texts), SPEC, "s.csv")
+    start = "labels.tsv, line {}, column 'truth': {!r} "
+    several = start + "holds several labels ({}). " + ONE_EACH
+    assert str(refusal.value).splitlines() == [
+        several.format(2, "Portal;Tail", "2 proteins, 'a' first"),
+        several.format(3, "tail | Portal", "protein 'b'"),
+        several.format(5, "Tail,gate", "protein 'd'"),
+        start.format(6, "neck;gate") + "is no class (protein 'e'). Known are: Portal, Tail.",
+    ]
+
+
+def test_several_labels_are_no_class_of_their_own_where_the_best_class_alone_is_named(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "best.csv"
+    path.write_text("id,predicted_class,score\na,Portal,0.9\nb,Tail,0.4\nc,Head,1\n")
+    spec = TableSpec("top-score", scale=1.0)
+    with pytest.raises(InputError) as refusal:
+        labels = labels_of([*"abc"], ["Portal;tail", "Tail", "Head, neck"])
+        attach_labels(read_samples(path, spec), labels, spec, "best.csv")
+    assert str(refusal.value) == (
+        "labels.tsv, line 2, column 'truth': 'Portal;tail' holds several labels (protein 'a'). "
+        f"{ONE_EACH}"
+    )
+    labels = labels_of([*"abc"], ["Portal", "tail", "Head, neck"])  # neck is no class
+    labelled = attach_labels(read_samples(path, spec), labels, spec, "best.csv")
+    assert labelled.predictions.class_names == ("Head", "Head, neck", "Portal", "Tail")
+
+
+def test_labels_of_a_score_table_that_are_no_class_are_named_once_each(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    truth = ["Tale", "Portal|Tail", "Tale", "Tail", "Tale"]
+    rows = [f"p{row},{text},0.5,0.5\n" for row, text in enumerate(truth)]
+    path.write_text("id,true_class,Portal,Tail\n" + "".join(rows))
+    with pytest.raises(InputError) as refusal:
+        read_samples(path, SPEC)
+    start = f"{path}, line {{}}, column 'true_class': "
+    assert str(refusal.value).splitlines() == [
+        start.format(2) + "'Tale' is no class (3 proteins, 'p0' first). Did you mean 'Tail'?",
+        start.format(3) + f"'Portal|Tail' holds several labels (protein 'p1'). {ONE_EACH}",
+    ]
+
+
+def test_labels_of_other_proteins_are_one_problem(tmp_path: Path) -> None:
+    samples = scored(tmp_path / "s.csv", [f"p{number}" for number in range(2000)])
+    labels = labels_of([f"x{number}" for number in range(2000)], ["Tail"] * 2000)
+    with pytest.raises(InputError) as refusal:
+        attach_labels(samples, labels, SPEC, "s.csv")
+    assert str(refusal.value) == (
+        "labels.tsv: none of its 2,000 proteins is in s.csv: here is 'x0', there 'p0'. "
+        "Write ids alike, or name the column that holds them."
+    )

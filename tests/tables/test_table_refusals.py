@@ -113,7 +113,9 @@ CASES = [
 LABEL_CASES = {
     "labels_column_missing.tsv": [
         "labels_column_missing.tsv, line 1: the column 'true_class' is missing (true class). "
-        "Known are: id, label."
+        "Known are: id, label.",
+        "labels_column_missing.tsv, line 1: its columns have other names than id and true_class. "
+        "State them: id_column and label_column, or credence init … --label-columns.",
     ],
     "labels_id_missing.tsv": [
         "labels_id_missing.tsv, line 3, column 'id': the id is missing. "

@@ -40,13 +40,14 @@ use_sets: []  # tables that are to be given confidences:
 @file_options(
     format="Its format; found where it is not stated.",
     use_format="Format of the tables of --use; found where it is not stated.",
-    labels="Table of true classes (id, true_class), if not in the scores.",
+    labels="Table of true classes, if not in the scores: id, true_class, or --label-columns.",
     proteins="FASTA file of the same proteins.",
     training="FASTA file of the classifier's training set.",
 )
 @click.option(
     "--columns", help="Its columns: id=Accession,true_class=Location,classes=A;B;C; found if not."
 )
+@click.option("--label-columns", help="Those of --labels: id=Accession,true_class=Location.")
 @click.option("--scale", type=float, help="What the scores of a row sum to; found if not.")
 @click.option("--logits", is_flag=True, help="The scores are logits; found if not.")
 @click.option("--use", multiple=True, help="A table to be given confidences; repeat it.")
@@ -68,13 +69,18 @@ def command(name: str, scores: str, use: tuple[str, ...], out: str | None, **giv
     if path.exists():
         raise refuse(str(path), "this file is there already.", "Remove it, or choose --out.")
     schema, labels = load_schema(), given["labels"]
-    given["columns"] = _columns(given["columns"])
+    given["columns"] = _columns(given["columns"], "--columns")
+    of_labels = _columns(given["label_columns"], "--label-columns", ("id", "true_class"))
+    if of_labels and labels is None:
+        raise refuse("--label-columns", "there is no table of labels.", "Give it: --labels.")
     stated = {key: given[key] for key in ("format", "columns", "scale", "logits") if given[key]}
     spec = _found(scores, stated, is_labelled=labels is None)
     roles = [*spec.get("columns", {}).items()]
     taken = [f"{role.replace('_', ' ')}: {_listed(name)}" for role, name in roles]
     echo(f"{scores}: read as {spec['format']}. {'; '.join(taken)}".rstrip())
-    table = None if labels is None else {"table": labels}
+    keys = {"id": "id_column", "true_class": "label_column"}
+    of_labels = {keys[role]: column for role, column in of_labels.items()}
+    table = None if labels is None else {"table": labels, **of_labels}
     labelled = {"scores": scores, **spec, "labels": table, "proteins": given["proteins"]}
     parts = [
         HEAD.format(run=inline(name), file=path),
@@ -95,7 +101,8 @@ def _listed(names: str | Sequence[str]) -> str:
     return names or "the one without a name" if isinstance(names, str) else ", ".join(names)
 
 
-def _columns(text: str | None) -> dict[str, Any]:
+def _columns(text: str | None, option: str, roles: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the columns that an option names by role."""
     from credence.tables.formats import ROLES
 
     found: dict[str, Any] = {}
@@ -104,10 +111,10 @@ def _columns(text: str | None) -> dict[str, Any]:
         role = role.strip()
         if not equals:
             what = f"{part!r} does not say which column has which role."
-            raise refuse("--columns", what, "Write id=Accession,true_class=Location.")
-        if role not in ROLES:
+            raise refuse(option, what, "Write id=Accession,true_class=Location.")
+        if role not in (roles or ROLES):
             what = f"{role!r} is no role of a column."
-            raise refuse("--columns", what, nearest(role, ROLES))
+            raise refuse(option, what, nearest(role, roles or ROLES))
         found[role] = column.split(";") if role == "classes" else column
     return found
 

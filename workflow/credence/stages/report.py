@@ -17,7 +17,7 @@ from credence import findings
 from credence.composition.sameness import warning_of
 from credence.confidence import NOTE_TEXTS, OF_PROTEINS, USES, Note, sentences_of
 from credence.evaluation.use_sets import UseColumns, use_set_counts, use_set_of
-from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
+from credence.problems import Problem, ProblemList, raise_any, refuse
 from credence.progress import echo
 from credence.records import from_record, json_text, parse_json, read_record, refuse_pipe, signed
 from credence.report.html import render
@@ -32,6 +32,7 @@ from credence.stages.reading import json_settings, require_other
 from credence.stages.settings import workflow_folder
 from credence.tables import contract, writing
 from credence.tables.digests import sha256_of
+from credence.tables.formats import NameLookup, named, taken_as_one
 from credence.tables.labels import read_labels
 from credence.tables.stage_files import EVENTS, SHIFT, Signed
 
@@ -342,15 +343,7 @@ def with_truth(use_set: findings.UseSet, path: Path, table: str | None) -> findi
     """Return a use-set with its right predictions counted; refuse a truth that lacks some."""
     if table is None:
         return use_set
-    labels = read_labels(Path(table))
-    true_class = dict(zip(labels.ids, labels.texts, strict=True))
-    known = [one.class_name for one in use_set.classes]
-    problems = ProblemList(table)
-    for text, line in zip(labels.texts, labels.lines, strict=True):
-        if text and text not in known:
-            what = f"{text!r} is no class of the run."
-            problems.add(what, nearest(text, known), line, "true_class")
-    problems.raise_any()
+    true_class = _true_classes(table, tuple(one.class_name for one in use_set.classes))
 
     def count(pieces: Iterable[pa.Table]) -> tuple[Counter[str], list[str]]:
         right, missing = Counter[str](), []
@@ -370,6 +363,22 @@ def with_truth(use_set: findings.UseSet, path: Path, table: str | None) -> findi
         raise refuse(table, what, "Give the true class of every protein, or leave truth out.")
     classes = tuple(replace(one, n_right=right[one.class_name]) for one in use_set.classes)
     return replace(use_set, classes=classes)
+
+
+def _true_classes(table: str, class_names: tuple[str, ...]) -> dict[str, str]:
+    """Return the true class of each protein of a table; refuse labels that are no class."""
+    labels, known = read_labels(Path(table)), NameLookup(class_names, any_case=True)
+    problems = ProblemList(table)
+    for text in dict.fromkeys(labels.texts):
+        if text and known[text] < 0:
+            rows = np.flatnonzero(labels.texts == text)
+            what, remedy = known.misfit(text, named(labels.ids[rows[0]], len(rows)))
+            problems.add(what, remedy, int(labels.lines[rows[0]]), "true_class")
+    problems.raise_any()
+    if known.recased:
+        echo(f"{table}: {taken_as_one(known.recased)}.")
+    pairs = zip(labels.ids, labels.texts, strict=True)
+    return {id_: class_names[known[text]] for id_, text in pairs if text}
 
 
 def _unguarded(text: str) -> str:

@@ -20,6 +20,7 @@ from credence.stages.settings import Settings, Trove
 from credence.stages.split import read_training, relatives_from
 from credence.tables.contract import Groups, read_clusters, read_groups, write_contract
 from credence.tables.digests import sha256_of
+from credence.tables.formats import taken_as_one
 from credence.tables.joining import concatenate
 from credence.tables.samples import Samples, write_samples
 from credence.tables.writing import open_output, write_record, write_table, write_text
@@ -58,6 +59,8 @@ def read_trove(
         what = "the table has no true classes, and only labelled proteins can calibrate."
         remedy = "Give labels: a table of id and label, or a pattern for FASTA headers."
         raise refuse(trove.scores[0], what, remedy)
+    if samples.recased:
+        echo(f"{trove.scores[0]}: {taken_as_one(samples.recased)}.")
     nothing = np.empty(0, dtype=np.int64)
     like_known = Samples(known.take(nothing), nothing, nothing)
     concatenate([(Path("the calibration set"), like_known), (Path(trove.scores[0]), samples)])

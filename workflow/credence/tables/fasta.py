@@ -14,9 +14,10 @@ import numpy as np
 from Bio.SeqIO.FastaIO import SimpleFastaParser
 
 from credence.predictions import Integers, Strings
-from credence.problems import InputError, Problem, refuse
+from credence.problems import InputError, Problem, plural, refuse
 from credence.proteins import Proteins
 from credence.records import short
+from credence.tables.formats import fold
 from credence.tables.text import lines_of, require_file
 
 RESIDUES = "ACDEFGHIKLMNPQRSTVWYBJOUXZ"  # IUPAC one-letter codes, ambiguous ones included
@@ -198,14 +199,23 @@ def match_ids(
     row_of = {id_: row for row, id_ in enumerate(ids)}
     known = set(table_ids)
     problems = []
+    # Ids that differ in capitals alone are one problem, not two each.
+    folded = {fold(id_): id_ for id_ in ids if id_ not in known}
+    missing = [id_ for id_ in table_ids if id_ not in row_of]
+    recased = {id_: folded[fold(id_)] for id_ in missing if fold(id_) in folded}
+    if recased:
+        first, number = next(iter(recased)), plural(len(recased), "id")
+        what = f"{number} of {table} in other capitals, {first!r} as {recased[first]!r}."
+        problems.append(Problem(proteins, what, "Write ids alike in both files."))
+    apart = {*recased, *recased.values()}
     for row, id_ in enumerate(table_ids):
-        if id_ not in row_of:
+        if id_ not in row_of and id_ not in apart:
             what = f"{id_!r} has no protein in {proteins}."
             remedy = "Add the protein there or remove this row."
             line = None if table_lines is None else int(table_lines[row])
             problems.append(Problem(table, what, remedy, line))
     for id_, line in zip(ids, fasta.lines.tolist(), strict=True):
-        if id_ not in known:
+        if id_ not in known and id_ not in apart:
             what = f"{id_!r} has no row in {table}."
             remedy = "Add the row there or remove this protein."
             problems.append(Problem(proteins, what, remedy, line))

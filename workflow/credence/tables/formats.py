@@ -1,7 +1,7 @@
 """Formats of score tables, and what a user states about a table, checked against them."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -68,14 +68,34 @@ class Format:
     known_classes: tuple[str, ...] = ()
 
 
+def fold(name: str) -> str:
+    """Return a name without capitals and without blanks around it."""
+    return name.strip().casefold()
+
+
+SOME_NAMES = 3  # that are shown of many
+
+
+def taken_as_one(recased: Mapping[str, str]) -> str:
+    """Return what is said of labels and ids that were taken for others, but for capitals."""
+    some = [f"{text!r} is taken for {name!r}" for text, name in recased.items()]
+    more = f", and so are {len(some) - SOME_NAMES:,} more" if len(some) > SOME_NAMES else ""
+    return f"{', '.join(some[:SOME_NAMES])}{more}: they differ in capital letters alone"
+
+
 class NameLookup(dict[str, int]):
-    """Label → index of its class, -1 for none; classes spelt alike by their full names only."""
+    """Label → index of its class, -1 for none; classes spelt alike by their full names only.
+
+    With `any_case`, what is no class is taken for the only one that differs in capitals alone.
+    """
 
     def __init__(
         self,
         class_names: tuple[str, ...],
         spell: Callable[[str], str] = str.strip,
         synonyms: Mapping[str, str] = MappingProxyType({}),
+        *,
+        any_case: bool = False,
     ) -> None:
         self.class_names, self._spell = class_names, spell
         exact = {name: index for index, name in enumerate(class_names)}
@@ -85,12 +105,40 @@ class NameLookup(dict[str, int]):
             if name in exact:
                 known[text] = known[spell(text)] = exact[name]
         self._certain = known | exact
+        self._folded: defaultdict[str, set[int]] = defaultdict(set)
+        for name, index in self._certain.items() if any_case else ():
+            self._folded[fold(name)].add(index)
+        self.recased: dict[str, str] = {}  # Label → the class that it was taken for
         super().__init__(self._certain)
 
     def __missing__(self, text: str) -> int:
         found = self._certain.get(self._spell(text), -1)
+        alike = self._folded.get(fold(self._spell(text)), ())
+        if found < 0 and len(alike) == 1:
+            (found,) = alike
+            self.recased[text] = self.class_names[found]
         self[text] = found
         return found
+
+    def misfit(self, text: str, proteins: str) -> tuple[str, str]:
+        """Return what is wrong with a label of `proteins` that is no class, and the remedy."""
+        parts = parts_of(text)
+        if len(parts) > 1 and any(self[part] >= 0 for part in parts):
+            return f"{text!r} holds several labels ({proteins}).", ONE_LABEL_EACH
+        return f"{text!r} is no class ({proteins}).", nearest(text, self.class_names)
+
+
+def parts_of(text: str) -> list[str]:
+    """Return the labels that a cell may hold: what stands between ;, | or commas."""
+    return [part for part in re.split("[;|,]", text) if part.strip()]
+
+
+ONE_LABEL_EACH = "Give each the one class to judge by, or leave these proteins out."
+
+
+def named(first: str, n_proteins: int) -> str:
+    """Return how some proteins are named by the first of them."""
+    return f"protein {first!r}" if n_proteins == 1 else f"{n_proteins:,} proteins, {first!r} first"
 
 
 class Gathering(dict[str, int]):

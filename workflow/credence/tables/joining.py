@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from itertools import islice
 from pathlib import Path
@@ -27,7 +27,7 @@ from credence.problems import (
 )
 from credence.records import from_record, parse_json, refuse_pipe
 from credence.tables import samples as reading
-from credence.tables.formats import TableSpec
+from credence.tables.formats import TableSpec, taken_as_one
 from credence.tables.samples import CHUNK_ROWS, Counted, Samples, assemble
 from credence.tables.scan import RowRange, Scan, rows_of_part
 from credence.tables.writing import ROWS_AT_ONCE, TableWriter
@@ -150,7 +150,8 @@ def concatenate(parts: Sequence[tuple[Path, Samples]]) -> Samples:
         **{name: joined([getattr(one, name) for one in predictions]) for name in arrays},
     )
     others = ("lines", "unscored_ids", "unscored_lines", "genome")
-    return Samples(whole, truth, *(joined([getattr(x, name) for x in every]) for name in others))
+    found = Samples(whole, truth, *(joined([getattr(x, name) for x in every]) for name in others))
+    return replace(found, recased={k: v for one in every for k, v in one.recased.items()})
 
 
 def check_alike(
@@ -219,6 +220,8 @@ class Census:
     first_unscored: tuple[str, int] | None  # The first of them, and its line
     # Whether the rows of a protein, of several networks, do not stand together.
     is_apart: bool = False
+    # Labels and ids that were taken for others, which differ in capital letters alone.
+    recased: Mapping[str, str] = field(default_factory=dict)
 
     def notices(self) -> list[str]:
         """Return what a user has to know of tables that were accepted."""
@@ -232,6 +235,8 @@ class Census:
         if self.n_ties:
             rows = "1 row has" if self.n_ties == 1 else f"{self.n_ties} rows have"
             found.append(f"{rows} two best scores; the first class in order counts")
+        if self.recased:
+            found.append(taken_as_one(self.recased))
         return [*found, APART] if self.is_apart else found
 
     @property
@@ -257,7 +262,10 @@ def census_of(samples: Samples) -> Census:
     silent = zip(samples.unscored_ids, samples.unscored_lines.tolist(), strict=True)
     unscored = (len(samples.unscored_ids), next(((str(id_), line) for id_, line in silent), None))
     kinds = (*of, score_kind(predictions))
-    return Census(predictions.class_names, *kinds, *counts, *by_class, *unscored, samples.is_apart)
+    found = Census(
+        predictions.class_names, *kinds, *counts, *by_class, *unscored, samples.is_apart
+    )
+    return replace(found, recased=samples.recased)
 
 
 def take_census(paths: Sequence[str], spec: TableSpec, seen: Seen | None = None) -> Census:
@@ -320,6 +328,7 @@ def _together(first: Census, second: Census) -> Census:
         n_unscored=first.n_unscored + second.n_unscored,
         first_unscored=first.first_unscored or second.first_unscored,
         is_apart=first.is_apart or second.is_apart,
+        recased={**first.recased, **second.recased},
     )
 
 

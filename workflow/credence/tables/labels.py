@@ -3,6 +3,7 @@
 import re
 import signal
 import threading
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -12,14 +13,25 @@ from types import FrameType
 import numpy as np
 
 from credence.predictions import UNKNOWN_CLASS, Integers, Strings, is_among
-from credence.problems import ONE_ID_EACH, Problem, ProblemList, nearest, raise_any, refuse
-from credence.tables.formats import BY_NAME, Columns, Format, Gathering, NameLookup, TableSpec
+from credence.problems import ONE_ID_EACH, Problem, ProblemList, raise_any, refuse
+from credence.tables.formats import (
+    BY_NAME,
+    Columns,
+    Format,
+    Gathering,
+    NameLookup,
+    TableSpec,
+    fold,
+    named,
+    parts_of,
+)
 from credence.tables.samples import Samples
 from credence.tables.scan import lay_out
 from credence.tables.source import MemoryTable, open_table
 
 ROWS_AT_ONCE = 100_000
 LABEL_GROUP = "label"
+DEFAULT_COLUMNS = ("id", "true_class")
 MOST_SECONDS = 1.0  # of the processor for a header; a usual pattern takes a millionth
 
 
@@ -44,6 +56,10 @@ def read_labels(
     table = open_table(path, format_)
     problems = ProblemList(table.where)
     layout = lay_out(table, format_, None, problems)
+    if None in (layout.id, layout.true_class) and (id_column, label_column) == DEFAULT_COLUMNS:
+        what = "its columns have other names than id and true_class."
+        remedy = "State them: id_column and label_column, or credence init … --label-columns."
+        problems.add(what, remedy, table.header_line)
     problems.raise_any()
     assert layout.id is not None
     assert layout.true_class is not None
@@ -138,12 +154,19 @@ def attach_labels(
 
     Where a tool names only the best class and no classes are stated, labels may name others.
     """
+    ids, recased = _as_in_table(labels, samples, table)
+    texts = labels.texts
+    spell = BY_NAME[spec.format].spell
     if samples.predictions.scores is None and spec.class_names is None:
-        predictions, spell = samples.predictions, BY_NAME[spec.format].spell
-        known = NameLookup(predictions.class_names, spell, spec.synonyms)
+        predictions = samples.predictions
+        known = NameLookup(predictions.class_names, spell, spec.synonyms, any_case=True)
         others = Gathering(spec.synonyms)
-        for text in set(labels.texts[is_among(labels.ids, predictions.ids)].tolist()):
-            if known[text] < 0:
+        here = dict.fromkeys(texts[is_among(ids, predictions.ids)].tolist())
+        every = {fold(spell(text)) for text in (*predictions.class_names, *here)}
+        for text in here:
+            parts = {fold(spell(part)) for part in parts_of(text)}
+            is_several = len(parts) > 1 and parts <= every
+            if known[text] < 0 and not is_several:
                 others[spell(text)]
         names = tuple(sorted({*predictions.class_names, *others.names}))
         codes = np.array([*map(names.index, predictions.class_names), UNKNOWN_CLASS])
@@ -152,29 +175,56 @@ def attach_labels(
         samples = replace(samples, predictions=renamed)
     predictions = samples.predictions
     row_of = {name: row for row, name in enumerate(predictions.ids.tolist())}
-    names = predictions.class_names
-    lookup = NameLookup(names, BY_NAME[spec.format].spell, spec.synonyms)
+    lookup = NameLookup(predictions.class_names, spell, spec.synonyms, any_case=True)
     truth = np.full(samples.n_samples, UNKNOWN_CLASS, dtype=np.int64)
     is_labelled = np.zeros(samples.n_samples, dtype=np.bool_)
     unscored = set(samples.unscored_ids.tolist())
     problems: list[Problem] = []
-    rows = zip(labels.ids.tolist(), labels.texts.tolist(), labels.lines.tolist(), strict=True)
-    for name, text, line in rows:
-        if name not in row_of:
-            if name not in unscored:
-                what = f"protein {name!r} is not in {table}."
-                remedy = "Correct its name, remove it, or add its scores."
-                problems.append(Problem(labels.where, what, remedy, line))
-            continue
-        row = row_of[name]
-        is_labelled[row] = True
-        truth[row] = lookup[text] if text.strip() else UNKNOWN_CLASS
-        if truth[row] < 0 and text.strip():
-            what = f"{text!r} is no class (protein {name!r})."
-            problems.append(Problem(labels.where, what, nearest(text, names), line, labels.column))
+    strange: defaultdict[str, list[int]] = defaultdict(list)  # Label that is no class → its rows
+    for at, (name, text) in enumerate(zip(ids.tolist(), texts.tolist(), strict=True)):
+        if name in row_of:
+            row = row_of[name]
+            is_labelled[row] = True
+            truth[row] = lookup[text] if text.strip() else UNKNOWN_CLASS
+            if truth[row] < 0 and text.strip():
+                strange[text].append(at)
+        elif name not in unscored:
+            what = f"protein {name!r} is not in {table}."
+            remedy = "Correct its name, remove it, or add its scores."
+            problems.append(Problem(labels.where, what, remedy, int(labels.lines[at])))
+    for text, (first, *more) in strange.items():
+        what, remedy = lookup.misfit(text, named(labels.ids[first], 1 + len(more)))
+        line = int(labels.lines[first])
+        problems.append(Problem(labels.where, what, remedy, line, labels.column))
+    problems.sort(key=lambda problem: problem.line or 0)
     for place in () if may_lack else np.flatnonzero(~is_labelled):
         what = f"protein {predictions.ids[place]!r} has no label in {labels.where}."
         remedy = "Give it one, or remove its row."
         problems.append(Problem(table, what, remedy, int(samples.lines[place])))
     raise_any(problems)
-    return replace(samples, true_class=truth)
+    return replace(
+        samples, true_class=truth, recased={**samples.recased, **recased, **lookup.recased}
+    )
+
+
+def _as_in_table(labels: Labels, samples: Samples, table: str) -> tuple[Strings, dict[str, str]]:
+    """Return the ids of labels as the table writes them, and those taken for another so.
+
+    That is one that differs in capitals alone, where no further id does, here or there.
+    """
+    there = samples.lines_and_ids[1]
+    is_known = is_among(labels.ids, there)
+    if is_known.all():
+        return labels.ids, {}
+    n_here, n_there = Counter(map(fold, labels.ids)), Counter(map(fold, there))
+    written = {fold(name): name for name in there}
+    recased = {
+        name: written[fold(name)]
+        for name in labels.ids[~is_known].tolist()
+        if n_here[fold(name)] == n_there[fold(name)] == 1
+    }
+    if len(labels.ids) > 1 and not is_known.any() and not recased:
+        what = f"none of its {len(labels.ids):,} proteins is in {table}: here is "
+        what += f"{labels.ids[0]!r}, there {there[0]!r}."
+        raise refuse(labels.where, what, "Write ids alike, or name the column that holds them.")
+    return np.array([recased.get(name, name) for name in labels.ids], dtype=object), recased

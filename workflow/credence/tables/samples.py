@@ -5,7 +5,7 @@ chunk comes out of a table that is refused further down.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import pairwise
@@ -43,6 +43,8 @@ class Samples:
     genome: Strings | None = None
     # Whether a table of networks had to be read whole, as rows of a protein stand apart.
     is_apart: bool = False
+    # Labels and ids that were taken for others, which differ in capital letters alone.
+    recased: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def n_samples(self) -> int:
@@ -58,6 +60,13 @@ class Samples:
 
 def assemble(scan: Scan, part: Part, networks: Sequence[str] = ()) -> Samples:
     """Return checked rows as samples; those of networks, whose names may be given, are pooled."""
+    samples = _assembled(scan, part, networks)
+    if isinstance(scan.lookup, Gathering):
+        return samples
+    return replace(samples, recased=scan.lookup.recased)
+
+
+def _assembled(scan: Scan, part: Part, networks: Sequence[str]) -> Samples:
     if scan.has_networks:
         return _pooled(scan, part, networks)
     out = part.is_unscored

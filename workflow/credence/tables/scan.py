@@ -324,6 +324,9 @@ class Checker:
         self._first_bad: defaultdict[tuple[int, tuple[str, str]], list[tuple[int, str, str]]] = (
             defaultdict(list)
         )
+        # Of a column and label that is no class: line and protein of the first, and how many.
+        self._strange: dict[tuple[str | None, str], tuple[int, str]] = {}
+        self._n_strange: Counter[tuple[str | None, str]] = Counter()
         # Verdicts that are not the best score, and by how much; decimals may explain them.
         self._doubtful: list[tuple[float, tuple[str, str, int, str | None]]] = []
 
@@ -445,14 +448,24 @@ class Checker:
             text, name = texts[row], rows.ids[row]
             if not text.strip() and may_be_empty:
                 continue
-            remedy = nearest(text, self.scan.known_classes)
-            what = f"{text!r} is no class (protein {name!r})."
-            if not text.strip():
-                what, remedy = f"protein {name!r} has no class.", "Give it one or remove its row."
-            elif self.scan.format.label_of_id is not None:
-                what = f"the name {name!r} carries the label {text!r}, which is no class."
+            if text.strip():
+                self._strange.setdefault((column, text), (int(rows.lines[row]), name))
+                self._n_strange[column, text] += 1
+                continue
+            what, remedy = f"protein {name!r} has no class.", "Give it one or remove its row."
             self.problems.add(what, remedy, int(rows.lines[row]), column)
         return codes
+
+    def report_labels(self) -> None:
+        """Report the labels that are no class, each once."""
+        lookup = self.scan.known(self.scan.known_classes)
+        for (column, text), (line, name) in self._strange.items():
+            count = self._n_strange[column, text]
+            what, remedy = lookup.misfit(text, formats.named(name, count))
+            if self.scan.format.label_of_id is not None:
+                more = f" (and {count - 1:,} more)" if count > 1 else ""
+                what = f"the name {name!r}{more} carries the label {text!r}, which is no class."
+            self.problems.add(what, remedy, line, column)
 
     def finish(self, ids: Callable[[], Iterator[tuple[int, str]]]) -> None:
         """Report what only the whole table shows."""
@@ -460,6 +473,7 @@ class Checker:
             self.problems.add("the table has a header and no rows.", "Give a table with rows.")
         elif self.n_rows > 0 and self.n_rows == self.n_unscored:
             self.problems.add("no row has scores.", "Give a table with scores.")
+        self.report_labels()
         self._report_cells()
         self._report_columns()
         for gap, problem in self._doubtful:
@@ -752,7 +766,7 @@ class Scan:
 
     def _lay_out(self) -> ColumnLayout:
         names = self.spec.class_names
-        known = None if names is None else self._known(names)
+        known = None if names is None else self.known(names)
         found = ProblemList(self.where)
         layout = lay_out(self.table, self.format, known, found)
         if layout.network is not None and not (layout.classes or found.problems):
@@ -808,10 +822,12 @@ class Scan:
             if name not in names and self.spec.class_names is None:
                 what = f"the synonym {text!r} stands for {name!r}, which is no class of the table."
                 self.problems.add(what, "Correct it.")
-        return self._known(names)
+        return self.known(names, any_case=True)
 
-    def _known(self, names: tuple[str, ...]) -> formats.NameLookup:
-        return formats.NameLookup(tuple(names), self.format.spell, self.spec.synonyms)
+    def known(self, names: Sequence[str], *, any_case: bool = False) -> formats.NameLookup:
+        """Return what finds the class of a label among some."""
+        spell, synonyms = self.format.spell, self.spec.synonyms
+        return formats.NameLookup(tuple(names), spell, synonyms, any_case=any_case)
 
     def step(self) -> source.ScoreStep:
         """Return the step between the scores seen so far; a softmax has none."""
@@ -849,6 +865,7 @@ class Scan:
         problems = ProblemList(self.where)
         checker = Checker(self, problems, Remembers.NOTHING)
         yield from map(checker.see, self._rows(n_rows, problems))
+        checker.report_labels()
         problems.raise_any()  # the file has changed since it was checked
 
     def ids(self, n_rows: int) -> Iterator[tuple[int, str]]:
