@@ -946,41 +946,6 @@ class SplitFinding:
 
 
 @dataclass(frozen=True)
-class RetrainingFinding:
-    """Whether networks that learn from new proteins too are worth it."""
-
-    n: int  # Proteins that both were judged on, and the new ones among them
-    n_new: int
-    before: float  # Share right without learning from the new ones
-    # What learning from them changes, with its interval: the share right, and the loss (NLL) of
-    # calibrated confidences.
-    right: tuple[float, float, float]
-    nll: tuple[float, float, float]
-
-
-@dataclass(frozen=True)
-class ClassifierFinding:
-    """The classifier that a run trained, and whose scores calibrate."""
-
-    features: str  # The set of features, or `vectors`
-    n_features: int
-    scores: str  # Whose scores calibrate: `test_group`, `every_group` or `both`
-    n_groups: int  # Of whole clusters, the test group not counted
-    n_networks: int  # Trained, and those that score new proteins
-    n_published: int
-    n_learnt: int  # Proteins learnt from, calibrating, set aside, and in the test group
-    n_calibrating: int
-    n_apart: int
-    n_test: int
-    n_families: int  # Of those that calibrate
-    accuracy: float  # Share right of those that calibrate
-    # How much surer the published networks are of the test group than those that score in turn:
-    # mean difference of top scores, and its interval.
-    surer: tuple[float, float, float] | None = None
-    worth: RetrainingFinding | None = None
-
-
-@dataclass(frozen=True)
 class Threshold:
     """From where on predictions of a class are right as often as wanted."""
 
@@ -1195,7 +1160,6 @@ class Findings:
     use_sets: tuple[UseSet, ...] = ()  # Sets that were annotated
     notices: tuple[Notice, ...] = ()  # Of other stages (proteins set aside, for example)
     stacks: tuple[StackFinding, ...] = ()  # Of each `auto` that was fitted
-    classifier: ClassifierFinding | None = None  # Where scores come from, if a run trained it
     split: SplitFinding | None = None  # How proteins were split, and what its audit found
     shifts: tuple[ShiftFinding, ...] = ()  # The composition of each use-set, and what it changes
     what_if: WhatIf | None = None  # What every class's curve would be at any composition

@@ -19,8 +19,6 @@ COMMANDS: dict[str, str] = {
     "demo": "Run the whole pipeline on a simulated world.",
     "init": "Write a commented configuration for your tables.",
     "check": "Say everything that is wrong with a configuration or table.",
-    "train": "Train networks on labelled proteins, and score those held out.",
-    "predict": "Score proteins by a classifier that train wrote.",
     "cluster": "Find which proteins are relatives.",
     "split": "Put whole clusters into groups, each with a role.",
     "attach": "Let the proteins of a trove join a set.",

@@ -39,67 +39,6 @@ from credence.progress import echo
 scale_option = click.option(
     "--scale", type=click.FloatRange(0.0, min_open=True), help="What a row sums to."
 )
-fasta_argument = click.argument("fasta", nargs=-1, required=True, metavar="FASTA...")
-
-
-@stage_command(
-    "train.train_classifier",
-    """train demo/proteins.fasta --labels '{"pattern": "(?P<label>.+)_"}' """
-    "--features di_sc_p --out model.npz --scores held_out.csv",
-)
-@fasta_argument
-@file_options(
-    labels="Table of id and true_class, or JSON as in a configuration; without it each FASTA "
-    "file is a class, named after the file.",
-    vectors="In place of features: npz or Parquet with an id and a vector for each protein.",
-    clusters="Table of clusters; without it and --groups proteins are clustered here.",
-    groups="Table of groups and roles, from credence split.",
-    scores="Also write the scores of proteins that no network saw: .csv in PhANNs' columns, "
-    ".tsv or .parquet with the true classes.",
-    proteins="Also write the proteins of these scores, as FASTA.",
-    training="Also write those that networks saw and that do not calibrate, as FASTA.",
-    groups_out="Also write the groups.",
-    summary="Also write what the page says of the classifier, as JSON.",
-)
-@click.option(
-    "--trove",
-    "troves",
-    nargs=3,
-    multiple=True,
-    metavar="FASTA LABELS MATCH",
-    help="New proteins to learn from as well, their labels as in --labels, and first_word or "
-    "full; whether that is worth it is judged. Repeat it.",
-)
-@match_option
-@click.option("--spec", "spec_json", default="{}", help='As JSON: {"synonyms": {…}}.')
-@settings_options("train")
-@threads_option
-@out_option("The classifier, an .npz file of arrays.")
-def train() -> None:
-    """Train networks on FASTA files of proteins whose classes are known.
-
-    Whole clusters of relatives are put into groups; each network leaves some out and
-    scores these. Then give --scores to credence fit, and new proteins to credence predict.
-    """
-
-
-@stage_command(
-    "train.predict_scores", "predict demo/use.fasta --classifier model.npz --out scores.csv"
-)
-@fasta_argument
-@required_options(classifier="What credence train wrote.")
-@file_options(
-    vectors="Vectors of the proteins, for a classifier that was trained on vectors.",
-    learnt="FASTA file that it learnt from, for proteins that are to calibrate: their "
-    "relatives there are found, and networks asked that did not see these.",
-    groups="With --learnt: what credence train wrote with --groups-out.",
-)
-@match_option
-@settings_options("predict")
-@threads_option
-@out_option("The scores: .csv in PhANNs' columns, .tsv or .parquet as credence's own table.")
-def predict() -> None:
-    """Score the proteins of FASTA files by a classifier that credence train wrote."""
 
 
 @stage_command(
@@ -795,7 +734,6 @@ def evaluate() -> None:
 @click.option("--settings", "run_json", default="{}", help="What to say of the run, as JSON.")
 @click.option("--findings", "complete", help="Also write the findings, use-sets included.")
 @click.option("--split", help="What credence split wrote with --summary.")
-@click.option("--classifier", help="What credence train wrote with --summary.")
 @click.option("--metrics", help="Table of metrics, to put beside the page.")
 @click.option("--calibration", help="Calibration file, to put beside the page.")
 @click.option("--archive", help="Also write a zip file of all this, ready to deposit.")

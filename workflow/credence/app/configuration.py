@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Self
 
 from credence.app import meaning
-from credence.app.training import Training, with_scores
 from credence.problems import InputError, Problem, nearest, raise_any, refuse
 from credence.records import to_record
 from credence.stages.settings import (
@@ -132,34 +131,17 @@ class Configuration:
     training_proteins: str | None  # FASTA file of what the classifier was trained on
     cluster_table: str | None  # A table of clusters that the user made
     evidence: str | None  # The table of what events need beside scores
-    training: Training | None = None  # What networks learn from, where they give the scores
 
     @property
     def made(self) -> tuple[str, ...]:
         """Files that it names and that rules make."""
-        demo = meaning.DEMO_FILES if self.has_demo else ()
-        return (*demo, *(self.training.made if self.training else ()))
+        return meaning.DEMO_FILES if self.has_demo else ()
 
     @property
     def files(self) -> list[str]:
         """Files of the user's that it names, and patterns of such."""
         named = {name for _, name in meaning.files_of(self.values)} | {self.novelty_vectors}
-        named |= set(self.training.files if self.training else ())
-        own = {one.fasta for one in self.training.sets.values()} if self.training else set()
-        return sorted({name for name in named | own if name} - set(self.made))
-
-    @property
-    def clustered(self) -> str | None:
-        """The FASTA file whose proteins are clustered."""
-        if self.training is None or self.training.retrains:
-            return self.calibration_set.proteins
-        return self.training.proteins
-
-    @property
-    def trained_elsewhere(self) -> str | None:
-        """FASTA file of a training set that is no part of that one."""
-        is_part = self.training is not None and not self.training.retrains
-        return None if is_part else self.training_proteins
+        return sorted({name for name in named if name} - set(self.made))
 
     def stage_json(self, stage: str, **own: Mapping[str, Any]) -> str:
         """Return what a stage uses as one line of JSON; `own` holds values for one job."""
@@ -302,14 +284,12 @@ def check(document: Document) -> Configuration:
     from credence.calibrators.method_spec import parse_method
 
     schema = load_schema()
-    document, training, missing = with_scores(document)
     data = with_defaults(well_typed(document.data, schema, schema), schema, schema)
     problems: list[Problem] = []
     for found in (
         document.problems,
         schema_problems(document, schema),
-        missing,
-        meaning.meaning_problems(document, data, training.made if training else ()),
+        meaning.meaning_problems(document, data),
     ):
         # A setting that is wrong in one way would be refused again in another.
         known = {problem.column for problem in problems}
@@ -341,7 +321,6 @@ def check(document: Document) -> Configuration:
         training_proteins=values["training"]["proteins"],
         cluster_table=settings.clustering.table,
         evidence=settings.events.evidence,
-        training=training,
     )
 
 
@@ -368,7 +347,6 @@ def _tool_set(values: Mapping[str, Any]) -> ToolSet:
 
 
 CONFIGURATION_FILE = "config.yaml"
-FROM_FASTA = Path(__file__).with_name("from_fasta.yaml")
 
 
 def for_workflow(
@@ -390,10 +368,8 @@ def for_workflow(
         raise WorkflowError(error.text()) from None
 
 
-def demo_text(from_fasta: bool) -> str:
+def demo_text() -> str:
     """Return the configuration of a demo: a file of the package, or at the top of a checkout."""
-    if from_fasta:
-        return FROM_FASTA.read_text("utf-8")
     packed = workflow_folder() / CONFIGURATION_FILE
     path = packed if packed.exists() else workflow_folder().parent / CONFIGURATION_FILE
     return path.read_text("utf-8")
@@ -509,7 +485,7 @@ def searches(settings: Configuration) -> int:
     if settings.values["clustering"]["engine"] != "mmseqs":
         return 1
     asked: int | None = settings.values["scatter"]["cluster"]
-    paths = filter(None, [settings.clustered, settings.trained_elsewhere])
+    paths = filter(None, [settings.calibration_set.proteins, settings.training_proteins])
     return asked or max(1, round(sum(map(_size, paths)) / SEARCHED_MB))
 
 

@@ -5,8 +5,7 @@ every default filled in (`well_typed`). It yields a setting, what is wrong and t
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,14 +32,14 @@ NAMES = (
 DEMO_FILES = tuple(f"{DEMO_FOLDER}/{name}" for name in NAMES.split())
 
 
-def meaning_problems(document: Document, data: Data, made: Collection[str] = ()) -> list[Problem]:
+def meaning_problems(document: Document, data: Data) -> list[Problem]:
     """Return all that a schema cannot say; files that rules make need not be there."""
     checks = (
         _method_problems,
         _set_problems,
         _demo_problems,
         _folder_problems,
-        partial(_file_problems, made=made),
+        _file_problems,
         _sequence_problems,
         _shift_problems,
         _event_problems,
@@ -171,8 +170,8 @@ def _folder_problems(document: Document, data: Data) -> Iterator[Wrong]:
             yield path, what, "Give the use-set another name."
 
 
-def _file_problems(document: Document, data: Data, made: Collection[str]) -> Iterator[Wrong]:
-    will_be_there = {*made, *(DEMO_FILES if "demo" in document.data else ())}
+def _file_problems(document: Document, data: Data) -> Iterator[Wrong]:
+    will_be_there = DEMO_FILES if "demo" in document.data else ()
     for path, text in files_of(data):
         if not text or text in will_be_there:
             continue
