@@ -73,10 +73,8 @@ def command(targets: tuple[str, ...], **given: Any) -> int:
 
 
 def is_there(settings: Configuration) -> bool:
-    """Return whether there are files to look at: those of a demo may not be simulated yet."""
-    from credence.app.meaning import DEMO_FILES
-
-    return not settings.has_demo or all(Path(name).exists() for name in DEMO_FILES)
+    """Return whether there are files to look at: rules may be about to make some, or anew."""
+    return not settings.made_around and all(Path(name).exists() for name in settings.made)
 
 
 def require_right(settings: Configuration) -> None:

@@ -131,11 +131,12 @@ class Configuration:
     training_proteins: str | None  # FASTA file of what the classifier was trained on
     cluster_table: str | None  # A table of clusters that the user made
     evidence: str | None  # The table of what events need beside scores
+    made_around: tuple[str, ...]  # Files that rules of a workflow around this one make
 
     @property
     def made(self) -> tuple[str, ...]:
         """Files that it names and that rules make."""
-        return meaning.DEMO_FILES if self.has_demo else ()
+        return (*(meaning.DEMO_FILES if self.has_demo else ()), *self.made_around)
 
     @property
     def files(self) -> list[str]:
@@ -268,10 +269,18 @@ def _merged(values: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str
     return merged
 
 
-def from_mapping(values: Mapping[str, Any], where: str) -> Configuration:
+def by_nobody(path: str) -> bool:
+    """Return that no rule of another workflow makes a file."""
+    return False
+
+
+def from_mapping(
+    values: Mapping[str, Any], where: str, is_made: Callable[[str], bool] = by_nobody
+) -> Configuration:
     """Return the configuration of settings that another workflow hands over."""
     # Snakemake's YAML takes 2026-11-21 for a date, which is text here.
-    return check(Document(where, json.loads(json.dumps(values, default=str)), {}))
+    data = json.loads(json.dumps(values, default=str))
+    return check(Document(where, data, {}), is_made)
 
 
 def loads(text: str, where: str = "config.yaml") -> Configuration:
@@ -279,17 +288,18 @@ def loads(text: str, where: str = "config.yaml") -> Configuration:
     return check(parse_document(text, where))
 
 
-def check(document: Document) -> Configuration:
-    """Return the typed configuration of a document."""
+def check(document: Document, is_made: Callable[[str], bool] = by_nobody) -> Configuration:
+    """Return the typed configuration of a document; files that others make need not be there."""
     from credence.calibrators.method_spec import parse_method
 
     schema = load_schema()
     data = with_defaults(well_typed(document.data, schema, schema), schema, schema)
+    made = tuple(dict.fromkeys(path for _, path in meaning.files_of(data) if is_made(path)))
     problems: list[Problem] = []
     for found in (
         document.problems,
         schema_problems(document, schema),
-        meaning.meaning_problems(document, data),
+        meaning.meaning_problems(document, data, made),
     ):
         # A setting that is wrong in one way would be refused again in another.
         known = {problem.column for problem in problems}
@@ -321,6 +331,7 @@ def check(document: Document) -> Configuration:
         training_proteins=values["training"]["proteins"],
         cluster_table=settings.clustering.table,
         evidence=settings.events.evidence,
+        made_around=made,
     )
 
 
@@ -350,9 +361,15 @@ CONFIGURATION_FILE = "config.yaml"
 
 
 def for_workflow(
-    files: Sequence[Path], overrides: Mapping[str, Any], given: Mapping[str, Any]
+    files: Sequence[Path],
+    overrides: Mapping[str, Any],
+    given: Mapping[str, Any],
+    is_made: Callable[[str], bool],
 ) -> Configuration:
-    """Return the configuration of a workflow, however Snakemake was given it."""
+    """Return the configuration of a workflow, however Snakemake was given it.
+
+    `is_made` says of a file whether a rule of a workflow around this one makes it.
+    """
     from snakemake.exceptions import WorkflowError
 
     try:
@@ -360,7 +377,7 @@ def for_workflow(
             what = "this is a second configuration."
             raise refuse(str(files[1]), what, "Give one --configfile.")
         if not files and dict(given) != dict(overrides):
-            return from_mapping(given, "configuration of the module")
+            return from_mapping(given, "configuration of the module", is_made)
         path, here = Path(files[0]) if files else Path(CONFIGURATION_FILE), Path.cwd()
         # As it is seen from here, where it lies below.
         return load(path.relative_to(here) if path.is_relative_to(here) else path, overrides)

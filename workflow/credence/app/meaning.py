@@ -5,7 +5,8 @@ every default filled in (`well_typed`). It yields a setting, what is wrong and t
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +33,14 @@ NAMES = (
 DEMO_FILES = tuple(f"{DEMO_FOLDER}/{name}" for name in NAMES.split())
 
 
-def meaning_problems(document: Document, data: Data) -> list[Problem]:
+def meaning_problems(document: Document, data: Data, made: Collection[str] = ()) -> list[Problem]:
     """Return all that a schema cannot say; files that rules make need not be there."""
     checks = (
         _method_problems,
         _set_problems,
         _demo_problems,
         _folder_problems,
-        _file_problems,
+        partial(_file_problems, made=made),
         _sequence_problems,
         _shift_problems,
         _event_problems,
@@ -170,8 +171,8 @@ def _folder_problems(document: Document, data: Data) -> Iterator[Wrong]:
             yield path, what, "Give the use-set another name."
 
 
-def _file_problems(document: Document, data: Data) -> Iterator[Wrong]:
-    will_be_there = DEMO_FILES if "demo" in document.data else ()
+def _file_problems(document: Document, data: Data, made: Collection[str]) -> Iterator[Wrong]:
+    will_be_there = {*made, *(DEMO_FILES if "demo" in document.data else ())}
     for path, text in files_of(data):
         if not text or text in will_be_there:
             continue
