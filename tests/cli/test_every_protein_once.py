@@ -121,7 +121,7 @@ OTHERS = {
         "calibrations",
     },
     "rows of classes, methods or metrics": {
-        *("shift", "evaluate", "figures", "study", "report", "thresholds"),
+        *("shift", "evaluate", "figures", "report", "thresholds"),
         "export-lookup",
     },
     "what was learnt": {"fit", "events", "novelty"},

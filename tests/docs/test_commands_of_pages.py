@@ -42,7 +42,7 @@ ONLY_READ = {
     "docs/large-tables.md": "begins with folders of tables; tests/cli/test_shards types the like",
     "docs/ready-made.md": "begins with tables of others; tests/cli/test_counts types the like",
     "docs/tools.md": "begins with tables of two tools; tests/tools types it",
-    "docs/ensembles.md": "begins with digits of others; tests/cli/test_study types the like",
+    "docs/ensembles.md": "begins with digits of others; tests/verification does the like",
     "docs/paper.md": "begins with public data; tests/verification/test_paper.py reads them",
     "docs/methods.md": "begins with a validation set; tests/cli/test_fit_and_annotate types it",
     "docs/novelty.md": "begins with files that other pages make; tests/cli types the like",

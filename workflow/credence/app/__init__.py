@@ -46,7 +46,6 @@ COMMANDS: dict[str, str] = {
     "report": "Make the page of what a run found.",
     "check-page": "Stop where the verdict of a page is not good enough.",
     "figures": "Draw figures for journals from what a run found.",
-    "study": "Answer a question of method on your own table.",
     "methods": "List the calibration methods and their settings.",
     "doctor": "Say what is installed, missing or too old, and what fixes it.",
     "simulate": "Write the demo world: tables whose truth is known.",

@@ -752,7 +752,9 @@ def report() -> None:
     "figures --findings results/demo/findings.json --out figures --formats pdf",
 )
 @click.option("--findings", "found_in", help="findings.json of a run, in its own folder.")
-@click.option("--records", help="In its place: what credence study records wrote.")
+@click.option(
+    "--records", help="In its place: records, as verification/figure_records.py makes of a table."
+)
 @out_option("Folder of the figures; made where it is missing.")
 @click.option("--only", help="Numbers or names of figures, with commas: 09,17. All unless given.")
 @default_option("--formats", "pdf,svg,png", "What is made of each, with commas.")
@@ -780,80 +782,6 @@ class WholeWords(click.Command):
             return super().parse_args(ctx, args)
         ctx.params["words"] = tuple(args)
         return []
-
-
-@click.group(epilog="Example: credence study two-sets --help")
-def study() -> None:
-    """Answer a question of method on a labelled table."""
-
-
-@stage_command(
-    "study.study_two_sets",
-    "study two-sets demo/calibration.csv --format phanns-labelled "
-    "--method kernel --method isotonic --draws 20 --out two_sets.tsv",
-)
-@labelled_options
-@click.option(
-    "--method",
-    "methods",
-    multiple=True,
-    default=("class_only", "histogram", "kernel", "cumulative_optimal", "isotonic"),
-    show_default=True,
-    help="A method, as in credence fit; once for each.",
-)
-@settings_options("two_sets")
-@scale_option
-@default_option("--draws", 50, "How often the set is halved anew.", type=click.IntRange(1))
-@click.option("--second", help="A second labelled table: it judges, in place of a half.")
-@out_option("The table: medians by method, class and metric.")
-def two_sets() -> None:
-    """Fit on one half, measure on both: how much in-sample numbers flatter.
-
-    Halves share no cluster; each draw halves the set anew. With --second the
-    tables are two sets as they are (one draw), further draws weigh their
-    clusters anew. The table has the median of each metric on what was fitted
-    and on the other, and the median and the 5 % and 95 % quantiles of their
-    difference.
-    """
-
-
-@click.command(
-    cls=WholeWords,
-    epilog="Example: credence study ensembles --images images.gz --labels labels.gz"
-    " --out ensembles",
-)
-@click.argument("words", nargs=-1, metavar="OPTIONS...")
-def ensembles(words: tuple[str, ...]) -> int:
-    """Repeat the appendix of the calibration paper, in a clone of the project.
-
-    Networks that tell digits, ensembles of them, methods tuned on one set and
-    measured on two. OPTIONS are those of verification/ensembles.py, which
-    -h lists.
-    """
-    from credence.stages.study import run_script
-
-    return run_script("ensembles.py", words)
-
-
-@stage_command(
-    "figures.study_figures",
-    "study records demo/calibration.csv --format phanns-labelled --out records.json",
-    "records",
-)
-@labelled_options
-@settings_options("records")
-@scale_option
-@out_option("The records of the figures, for credence figures --records.")
-def records() -> None:
-    """Fit what the figures of the calibration paper show, without a run.
-
-    The table is labelled; --format counts takes counts of right and wrong
-    predictions.
-    """
-
-
-for question in (two_sets, records, ensembles):
-    study.add_command(question)
 
 
 @click.command(epilog="Example: credence check-page reports/demo/report.json --require care")

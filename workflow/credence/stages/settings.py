@@ -414,8 +414,6 @@ USES: dict[str, dict[str, tuple[str, ...]]] = {
     "shift": {"calibration": _COUNTED, "shift": _names(ShiftSettings)},
     "events": {"calibration": _FITTED, "events": _names(EventsSettings, "evidence")},
     "novelty": {"novelty": ("components", "flag")},
-    "two_sets": {"calibration": _COUNTED},
-    "records": {"calibration": ("weights",)},
 }
 
 
