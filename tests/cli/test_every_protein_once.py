@@ -121,8 +121,7 @@ OTHERS = {
         "calibrations",
     },
     "rows of classes, methods or metrics": {
-        *("shift", "evaluate", "figures", "report", "thresholds"),
-        "export-lookup",
+        *("shift", "evaluate", "figures", "report", "thresholds")
     },
     "what was learnt": {"fit", "events", "novelty"},
     "scores, checked where they are written": {"combine"},

@@ -27,7 +27,6 @@ COMMANDS: dict[str, str] = {
     "annotate": "Give every prediction of a table its confidence.",
     "calibrations": "List the calibrations that come with credence.",
     "gather": "Join the parts of a table that were annotated apart.",
-    "export-lookup": "Write confidences by class and score, for a database.",
     "thresholds": "Find from which score on predictions are right as often as wanted.",
     "list": "List the predictions that can be used, with few wrong ones among them.",
     "plan": "Choose which predictions to verify next at the bench.",

@@ -346,23 +346,6 @@ def gather() -> None:
     """
 
 
-@stage_command("lookup.export_lookup", "export-lookup c.json --step 0.01 --out lookup.parquet")
-@click.argument("calibration")
-@default_option(
-    "--step",
-    0.01,
-    "From one score to the next, on the scale of the scores.",
-    type=Finite(0.0, min_open=True),
-)
-@out_option("The lookup, a .parquet file; the statements lie beside it, in .sql.")
-def export_lookup() -> None:
-    """Write the confidences of CALIBRATION by class and score, for a database to join.
-
-    Exact for scores that are whole numbers of steps, and for methods that see the best
-    score alone; refused for others. The statements are for DuckDB and Spark.
-    """
-
-
 @stage_command(
     "lists.threshold_tables",
     "thresholds demo/calibration.csv --format phanns-labelled --calibration c.json "
