@@ -556,37 +556,6 @@ class ShiftFinding:
 
 
 @dataclass(frozen=True)
-class WhatIfPart:
-    """The calibration proteins predicted to be of one class and truly of one."""
-
-    predicted: int  # The two classes, as places in the class names
-    true: int
-    mass: float  # Sum of their weights, and of the weights' squares
-    mass_squared: float
-    family_squared: float  # Sum of the squares of their families' weights
-    density: Numbers  # How many of them lie near each score of the grid
-
-
-@dataclass(frozen=True)
-class WhatIf:
-    """What every class's curve would be at any composition.
-
-    With w = share/calibration share of the true class, the confidence of predicted class k is
-    (w_k f_kk + a c_k)/(Σ_j w_j f_kj + a), f the densities, a the prior weight, c_k the re-weighted
-    share right, and the answer without densities; (w_k m_kk + ½)/(Σ_j w_j m_kj + 1), m the masses,
-    where the effective number is below `min_positives` or all or none are right.
-    """
-
-    method: str  # Whose curves these are
-    is_exact: bool  # Whether re-weighting is all that a new fit does; else by Bayes' rule
-    calibration_share: Numbers  # Share of each class in calibration
-    score: Numbers  # The grid, ascending
-    prior_weight: float  # See the notes
-    min_positives: float
-    parts: tuple[WhatIfPart, ...]  # Pairs of classes that occur
-
-
-@dataclass(frozen=True)
 class NovelProtein:
     """One protein that is unlike those of the calibration set."""
 
@@ -1162,7 +1131,6 @@ class Findings:
     stacks: tuple[StackFinding, ...] = ()  # Of each `auto` that was fitted
     split: SplitFinding | None = None  # How proteins were split, and what its audit found
     shifts: tuple[ShiftFinding, ...] = ()  # The composition of each use-set, and what it changes
-    what_if: WhatIf | None = None  # What every class's curve would be at any composition
     releases: ReleasesFinding | None = None  # Of the calibration set, and what each changed
     sets: SetsFinding | None = None  # What prediction sets are worth on families held out
     events: EventsFinding | None = None  # Those asked for, and how well they are forecast
