@@ -98,7 +98,7 @@ lint: .venv/.developer.stamp
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy
-	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/rules
+	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/rules examples
 	$(BIN)/snakemake --lint
 
 .venv-docs/.stamp: envs/docs.lock.txt envs/set_up.sh pyproject.toml

@@ -46,8 +46,6 @@ LONG = (
     # Of a stack by itself: test_a_scarce_class_has_the_interval_of_its_share.
     "test_a_scarce_class_gives_its_share_with_jeffreys_prior[1-auto]",
     "test_every_method_is_judged_and_drawn[trees]",
-    "test_curves_are_those_of_python_at_every_place_of_the_sliders[platt]",
-    "test_curves_are_those_of_python_at_every_place_of_the_sliders[kernel(prior_weight=0.0)]",
     "test_methods_of_every_kind_can_be_compared[platt -> kernel]",
     "test_summing_up_for_the_page_holds_a_piece[tsv]",
     "test_annotating_holds_a_chunk[parquet]",

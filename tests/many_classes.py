@@ -15,7 +15,7 @@ N_POINTS = 101  # of a curve, as evaluations have
 
 def enlarged(findings: Findings, n_classes: int, n_methods: int) -> Findings:
     """Return findings of so many classes and methods, their curves as fine as real ones."""
-    few = replace(findings, what_if=None, releases=None)
+    few = replace(findings, releases=None)
     names = few.results.class_names
     copies = -(-n_classes // len(names))
     record = _copied(to_record(few), "class_name", names, copies, set(range(n_classes)))

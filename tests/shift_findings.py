@@ -1,4 +1,4 @@
-"""Findings of a composition: written by hand, but for the densities, which are computed."""
+"""Findings of a composition, written by hand, and a calibration for one."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import Calibrator, FitOptions
 from credence.composition.adjusted import AdjustedCalibration, shifted, with_reach
 from credence.composition.both_samples import CalibrationSample
 from credence.composition.estimate import Composition
-from credence.composition.what_if import what_if_of
-from credence.findings import Findings, ShiftClass, ShiftCurve, ShiftFinding, WhatIf
+from credence.findings import Findings, ShiftClass, ShiftCurve, ShiftFinding
 from credence.predictions import Labelled, label
 from credence.predictions import from_scores as predictions_of
 from credence.report.html import render
@@ -34,17 +32,6 @@ def labelled_proteins(n: int = 400) -> Labelled:
     ids = np.array([f"p{row}" for row in range(n)], dtype=object)
     cluster = np.array([f"c{row // 4}" for row in range(n)], dtype=object)
     return label(predictions_of(ids, NAMES, scores, 10.0, 0.01), true, cluster=cluster)
-
-
-def what_if(method: str = "kernel") -> WhatIf:
-    labelled = labelled_proteins()
-    specification = parse_method(method, "test")
-    options = FitOptions(n_draws=0)
-    found = what_if_of(
-        labelled, specification, specification.build(options).fit(labelled), options
-    )
-    assert found is not None
-    return found
 
 
 def shift_class(name: str, **changed: float) -> ShiftClass:
@@ -108,8 +95,8 @@ def shift_finding(**changed: object) -> ShiftFinding:
 
 @pytest.fixture(scope="session")
 def mixed(small: Findings) -> Findings:
-    """Return findings with a use-set of another composition, and densities."""
-    return replace(small, shifts=(shift_finding(),), what_if=what_if())
+    """Return findings with a use-set of another composition."""
+    return replace(small, shifts=(shift_finding(),))
 
 
 @pytest.fixture(scope="session")

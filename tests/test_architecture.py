@@ -28,7 +28,7 @@ from credence.tables.formats import FORMATS
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = [
     path
-    for folder in ("workflow", "benchmarks", "verification")
+    for folder in ("workflow", "benchmarks", "verification", "examples")
     for path in sorted((ROOT / folder).rglob("*.py"))
 ]
 RULES = sorted((ROOT / "workflow" / "rules").glob("*.smk"))

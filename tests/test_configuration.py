@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from credence.app import configuration
+from credence.app.check import require_right
 from credence.app.editing import section_text
 from credence.problems import InputError
 from credence.settings import setting_rules
@@ -100,6 +101,34 @@ def test_a_setting_of_the_command_line_replaces_its_own_only() -> None:
     settings = configuration.load("full.yaml", {"calibration": {"draws": 7}})
     assert settings.values["calibration"]["draws"] == 7
     assert settings.values["calibration"]["level"] == 0.9
+
+
+def test_what_rules_of_another_workflow_make_need_not_be_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    values = {
+        "run": "x",
+        "calibration_set": {
+            "scores": "made.csv",
+            "format": "phanns",
+            "labels": {"table": "l.tsv"},
+        },
+        "use_sets": [{"name": "new", "scores": "gone.csv", "format": "phanns"}],
+    }
+    Path("l.tsv").write_text("id\ttrue_class\n")
+    where = "configuration of the module"
+    with pytest.raises(InputError) as caught:
+        configuration.from_mapping(values, where, lambda path: path == "made.csv")
+    remedy = "Fix the path; it starts where you run the command."
+    column = f"{where}, column 'use_sets[0].scores'"
+    assert caught.value.text() == f"{column}: there is no file 'gone.csv'. {remedy}"
+    settings = configuration.from_mapping(values, where, lambda path: path.endswith(".csv"))
+    assert (settings.made, settings.files) == (("made.csv", "gone.csv"), ["l.tsv"])
+    # Nor is it read at the start of a run where it is: it may be about to be made anew.
+    Path("made.csv").touch()
+    Path("gone.csv").touch()
+    require_right(settings)
 
 
 def test_settings_handed_over_by_another_workflow_are_checked_too() -> None:

@@ -5,9 +5,10 @@
         --groups groups.tsv
 
 The first makes worlds in which predictions of families far from all others are wrong more often
-than their scores say, and worlds in which distance says nothing. The second looks at a table that
-credence train wrote: each protein's distance is that to its best relative of another family (its
-own left out), so that no protein has a near copy.
+than their scores say, and worlds in which distance says nothing. The second looks at scores out of
+fold in PhANNs' columns, ids being class_number (`examples/train-a-classifier` writes such scores):
+each protein's distance is that to its best relative of another family (its own left out), so that
+no protein has a near copy.
 
 In each band of distance the mean confidence of proteins held out stands beside the share right.
 Families are the units. The remedy is the product's, `credence.evaluation.bands`: a constant on the
@@ -108,7 +109,7 @@ def worlds() -> list[dict[str, object]]:
 
 
 def real(scores: Path, fasta: Path, groups: Path, method: str) -> None:
-    """Print the bands of a table that credence train wrote, and what the remedy does."""
+    """Print the bands of a table of scores out of fold, and what the remedy does."""
     from credence.relatives.closest import KnownSequences, search_for
 
     table = pd.read_csv(scores)

@@ -5,7 +5,8 @@ on set 2. Under-trained networks make many ensembles; ten fully trained ones mak
 ensemble's scores are the softmax of its networks' summed logs. Further, a protein ensemble:
 PhANNs' ten networks, sets 1 and 2 being halves of blocks of its table, drawn anew each time.
 
-    credence study ensembles --images t10k-images.gz --labels t10k-labels.gz --out ensembles
+    PYTHONPATH=. python verification/ensembles.py --images t10k-images.gz \\
+        --labels t10k-labels.gz --out ensembles
 
 With the full set of 70,000 digits: both options twice, and --sizes 50000 10000 10000 --steps 100
 --networks 1000. Writes medians.tsv (set 1, set 2, and the error that sampling images gives),
@@ -28,11 +29,11 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 import pandas as pd
 from sklearn.neural_network import MLPClassifier
+from verification.two_sets import first_half
 
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.evaluation.paper_figures import MON0, MON2, PAPER
-from credence.evaluation.two_sets import first_half
 from credence.findings import FigurePanel, FigureRecord, FigureSeries, FiguresRecord
 from credence.metrics.all_metrics import BY_NAME
 from credence.metrics.metric import Judged

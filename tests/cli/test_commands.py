@@ -32,7 +32,7 @@ def example_of(name: str) -> str:
 # These start Snakemake, need what it made, parts or a genome, write into the home folder, or need
 # more families of each class than there are here.
 NOT_HERE = {
-    *("run", "demo", "check-page", "completion", "compare", "gather", "gff", "train", "predict"),
+    *("run", "demo", "check-page", "completion", "compare", "gather", "gff"),
     *("figures", "genomes"),  # docs/figures.md and docs/lists.md have them after a run
 }
 IN_ORDER = [
@@ -327,10 +327,6 @@ def test_published_precisions_of_phanns_come_back_exactly(
                         "--attached",
                         "demo/calibration.csv",
                     ],
-                    "--out",
-                ),
-                (
-                    ["train", "a.fa", "b.fa", "--trove", "c.fa", "demo/calibration.csv", "full"],
                     "--out",
                 ),
                 (

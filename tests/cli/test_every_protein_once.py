@@ -121,11 +121,10 @@ OTHERS = {
         "calibrations",
     },
     "rows of classes, methods or metrics": {
-        *("shift", "evaluate", "figures", "study", "report", "thresholds"),
-        "export-lookup",
+        *("shift", "evaluate", "figures", "report", "thresholds")
     },
-    "what was learnt": {"fit", "events", "novelty", "train"},
-    "scores, checked where they are written": {"predict", "combine"},
+    "what was learnt": {"fit", "events", "novelty"},
+    "scores, checked where they are written": {"combine"},
     "the genome of the user": {"gff"},
     "what other commands write": {"stage", "completion"},
     "its own proteins": {"simulate"},

@@ -50,9 +50,8 @@ def test_every_key_of_a_configuration_is_text_in_yaml_1_1() -> None:
     assert [name for name in names if yaml.safe_load(f"{name}: 1") != {name: 1}] == []
 
 
-@pytest.mark.parametrize("from_fasta", [False, True])
-def test_the_demos_configuration_reads_alike(from_fasta: bool) -> None:
-    text = configuration.demo_text(from_fasta)
+def test_the_demos_configuration_reads_alike() -> None:
+    text = configuration.demo_text()
     assert yaml.safe_load(text) == parse_document(text, "config.yaml").data
 
 

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 
 import pytest
 
 from credence.findings import Findings, Sameness
-from credence.report.blocks import (
-    FigureRow,
-    Folded,
-    Heading,
-    NoticeList,
-    Section,
-    TableBlock,
-    Widget,
-)
+from credence.report.blocks import FigureRow, Folded, Heading, NoticeList, Section, TableBlock
 from credence.report.html import render
-from credence.report.page_data import report_record
 from credence.report.plots import ComparisonPlot
-from credence.report.sections.shift import data_of, mix_fit, mix_sentences, section
-from shift_findings import NAMES, NAN, shift_class, shift_finding
+from credence.report.sections.shift import mix_fit, mix_sentences, section
+from shift_findings import NAN, shift_class, shift_finding
 
 
 def built(findings: Findings) -> Section:
@@ -35,8 +25,8 @@ def blocks_of(findings: Findings, kind: type) -> list:  # type: ignore[type-arg]
     return [block for block in built(findings).blocks if isinstance(block, kind)]
 
 
-def test_without_compositions_and_densities_there_is_no_section(small: Findings) -> None:
-    assert section(replace(small, shifts=(), what_if=None)) is None
+def test_without_compositions_there_is_no_section(small: Findings) -> None:
+    assert section(replace(small, shifts=())) is None
 
 
 def test_the_sentence_names_the_classes_that_surely_differ_and_no_others() -> None:
@@ -165,48 +155,12 @@ def test_each_use_set_has_its_own_part(mixed: Findings) -> None:
     two = replace(mixed, shifts=(shift_finding(), shift_finding(name="soil")))
     names = [block.text for block in built(two).blocks if isinstance(block, Heading)]
     assert names == ["sea water", "soil"]
-    last = built(two).blocks[-1]
-    assert isinstance(last, Folded) and last.summary == "What if the mix were another?"
     ids = re.findall(r' id="([^"]+)"', render(two))
     assert len(ids) == len(set(ids))
 
 
-def test_sliders_start_from_every_composition_that_is_known(mixed: Findings) -> None:
-    *_, widget = blocks_of(mixed, Folded)[-1].blocks
-    assert isinstance(widget, Widget)
-    assert widget.script == "what-if"
-    assert widget.data["presets"] == [{"name": "sea water (estimated)", "share": [0.2, 0.7, 0.1]}]
-    assert widget.data["classes"] == list(NAMES)
-    assert sum(widget.data["share"]) == pytest.approx(1.0)
-
-
-def test_densities_on_the_page_are_those_found_to_nine_digits(mixed: Findings) -> None:
-    assert mixed.what_if is not None
-    data = data_of(mixed, mixed.what_if)
-    for part, shown in zip(mixed.what_if.parts, data["parts"], strict=True):
-        assert shown[:2] == [part.predicted, part.true]
-        assert shown[5] == pytest.approx(list(part.density), rel=1e-8)
-
-
-@pytest.mark.parametrize(
-    ("method", "chosen", "stated_there"),
-    [
-        ("kernel", "kernel", "The curves are those of kernel fitted anew to re-weighted"),
-        ("kernel", "tswa", "These are curves of kernel: tswa looks at more than a class"),
-        ("platt", "platt", "platt is no ratio of sums: its curves are moved by Bayes' rule"),
-    ],
-)
-def test_whose_curves_they_are_is_said(
-    mixed: Findings, method: str, chosen: str, stated_there: str
-) -> None:
-    assert mixed.what_if is not None
-    changed = replace(mixed.what_if, method=method, is_exact=method == "kernel")
-    text = json.dumps(report_record(replace(mixed, what_if=changed, chosen=chosen)))
-    assert stated_there in text
-
-
-def test_hostile_names_stay_text(hostile: Findings, mixed: Findings) -> None:
+def test_hostile_names_stay_text(hostile: Findings) -> None:
     attack = "</script><script>alert(1)</script>"
     shift = shift_finding(name=attack, sentences=(attack,), curves=())
-    page = render(replace(hostile, shifts=(shift,), what_if=mixed.what_if))
+    page = render(replace(hostile, shifts=(shift,)))
     assert "<script>alert" not in page

@@ -11,8 +11,7 @@ from credence.calibrators.protocol import FitOptions
 from credence.composition.both_samples import calibration_sample, use_sample
 from credence.composition.diagnostics import diagnose
 from credence.composition.estimate import fixed_composition
-from credence.composition.summary import Corrected, summarise_shift
-from credence.composition.what_if import N_GRID, shift_curves
+from credence.composition.summary import N_GRID, Corrected, shift_curves, summarise_shift
 from shift_findings import adjust, labelled_proteins
 
 OPTIONS = FitOptions(n_draws=0)

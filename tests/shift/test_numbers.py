@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -16,7 +15,6 @@ from credence.composition.estimate import compression_error, estimate_compositio
 from credence.composition.estimators import BY_NAME
 from credence.composition.sameness import SketchCounts, sketch_of
 from credence.composition.summary import Corrected, summarise_shift
-from credence.composition.what_if import what_if_of
 from credence.draws import keys_of
 from credence.predictions import Labelled, from_scores, label
 from known_numbers import Known
@@ -75,18 +73,6 @@ def test_compositions_are_what_they_were(
     ends = corrected.adjusted.confidence(use.predictions.take(np.arange(8)))
     entry = {"finding": found, "lower": ends.lower, "upper": ends.upper}
     known.compare(f"{name} {most_rows} {with_genomes}", entry)
-
-
-@pytest.mark.parametrize("method", ["kernel", "histogram", "cumulative", "isotonic"])
-def test_curves_at_any_composition_are_what_they_were(method: str, known: Known) -> None:
-    labelled, _ = sets()
-    spec = parse_method(method, "test")
-    calibration = spec.build(FitOptions(n_draws=0)).fit(labelled)
-    found = what_if_of(labelled, spec, calibration, OPTIONS)
-    assert found is not None
-    # Every eighth score is enough.
-    parts = [replace(part, density=part.density[::8]) for part in found.parts]
-    known.compare(f"what if {method}", replace(found, score=found.score[::8], parts=tuple(parts)))
 
 
 def test_a_sketch_and_a_look_are_what_they_were(known: Known) -> None:

@@ -26,7 +26,7 @@ def test_all_problems_of_the_settings_come_together() -> None:
         "family_size": "double",
         "n_trove": True,
         "family_tail": "3",
-        "signal": float("nan"),
+        "length": float("nan"),
     }
     with pytest.raises(InputError) as caught:
         world_settings(values, "config.yaml")
@@ -34,13 +34,13 @@ def test_all_problems_of_the_settings_come_together() -> None:
         "config.yaml, column 'family_size': 'double' is not allowed. "
         "Known are: heavy_tailed, single.",
         "config.yaml, column 'family_tail': '3' is not a number. Give a number from 1.2 to 10.",
+        "config.yaml, column 'length': NaN is not a number. Give a number from 0.2 to 2.",
         "config.yaml, column 'n_trove': true is not a whole number. "
         "Give a whole number from 1 to 100000000.",
         "config.yaml, column 'n_use': 0 is out of range. Give a whole number from 1 to 100000000.",
         "config.yaml, column 'n_uze': unknown setting. Did you mean 'n_use'?",
         "config.yaml, column 'seed': 1.5 is not a whole number. "
         "Give a whole number from 0 to 9223372036854775807.",
-        "config.yaml, column 'signal': NaN is not a number. Give a number from 0 to 5.",
     ]
 
 

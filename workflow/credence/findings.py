@@ -556,37 +556,6 @@ class ShiftFinding:
 
 
 @dataclass(frozen=True)
-class WhatIfPart:
-    """The calibration proteins predicted to be of one class and truly of one."""
-
-    predicted: int  # The two classes, as places in the class names
-    true: int
-    mass: float  # Sum of their weights, and of the weights' squares
-    mass_squared: float
-    family_squared: float  # Sum of the squares of their families' weights
-    density: Numbers  # How many of them lie near each score of the grid
-
-
-@dataclass(frozen=True)
-class WhatIf:
-    """What every class's curve would be at any composition.
-
-    With w = share/calibration share of the true class, the confidence of predicted class k is
-    (w_k f_kk + a c_k)/(Σ_j w_j f_kj + a), f the densities, a the prior weight, c_k the re-weighted
-    share right, and the answer without densities; (w_k m_kk + ½)/(Σ_j w_j m_kj + 1), m the masses,
-    where the effective number is below `min_positives` or all or none are right.
-    """
-
-    method: str  # Whose curves these are
-    is_exact: bool  # Whether re-weighting is all that a new fit does; else by Bayes' rule
-    calibration_share: Numbers  # Share of each class in calibration
-    score: Numbers  # The grid, ascending
-    prior_weight: float  # See the notes
-    min_positives: float
-    parts: tuple[WhatIfPart, ...]  # Pairs of classes that occur
-
-
-@dataclass(frozen=True)
 class NovelProtein:
     """One protein that is unlike those of the calibration set."""
 
@@ -946,41 +915,6 @@ class SplitFinding:
 
 
 @dataclass(frozen=True)
-class RetrainingFinding:
-    """Whether networks that learn from new proteins too are worth it."""
-
-    n: int  # Proteins that both were judged on, and the new ones among them
-    n_new: int
-    before: float  # Share right without learning from the new ones
-    # What learning from them changes, with its interval: the share right, and the loss (NLL) of
-    # calibrated confidences.
-    right: tuple[float, float, float]
-    nll: tuple[float, float, float]
-
-
-@dataclass(frozen=True)
-class ClassifierFinding:
-    """The classifier that a run trained, and whose scores calibrate."""
-
-    features: str  # The set of features, or `vectors`
-    n_features: int
-    scores: str  # Whose scores calibrate: `test_group`, `every_group` or `both`
-    n_groups: int  # Of whole clusters, the test group not counted
-    n_networks: int  # Trained, and those that score new proteins
-    n_published: int
-    n_learnt: int  # Proteins learnt from, calibrating, set aside, and in the test group
-    n_calibrating: int
-    n_apart: int
-    n_test: int
-    n_families: int  # Of those that calibrate
-    accuracy: float  # Share right of those that calibrate
-    # How much surer the published networks are of the test group than those that score in turn:
-    # mean difference of top scores, and its interval.
-    surer: tuple[float, float, float] | None = None
-    worth: RetrainingFinding | None = None
-
-
-@dataclass(frozen=True)
 class Threshold:
     """From where on predictions of a class are right as often as wanted."""
 
@@ -1195,10 +1129,8 @@ class Findings:
     use_sets: tuple[UseSet, ...] = ()  # Sets that were annotated
     notices: tuple[Notice, ...] = ()  # Of other stages (proteins set aside, for example)
     stacks: tuple[StackFinding, ...] = ()  # Of each `auto` that was fitted
-    classifier: ClassifierFinding | None = None  # Where scores come from, if a run trained it
     split: SplitFinding | None = None  # How proteins were split, and what its audit found
     shifts: tuple[ShiftFinding, ...] = ()  # The composition of each use-set, and what it changes
-    what_if: WhatIf | None = None  # What every class's curve would be at any composition
     releases: ReleasesFinding | None = None  # Of the calibration set, and what each changed
     sets: SetsFinding | None = None  # What prediction sets are worth on families held out
     events: EventsFinding | None = None  # Those asked for, and how well they are forecast

@@ -8,8 +8,8 @@
 rule search:
     input:
         before=before_share,
-        proteins=given(settings.clustered),
-        training=given(settings.trained_elsewhere),
+        proteins=given(SEQUENCES),
+        training=given(settings.training_proteins),
     output:
         f"{RESULTS}/search/{{step}}-{{share}}.txt",
     log:
@@ -27,10 +27,10 @@ rule search:
         runtime=configuration.minutes(30, 1),
         python=PYTHON,
     params:
-        training=configuration.option("--training", settings.trained_elsewhere),
+        training=configuration.option("--training", settings.training_proteins),
         match=settings.calibration_set.match,
         settings=literal(settings.stage_json("cluster")),
-        sources=digests(settings.clustered, settings.trained_elsewhere),
+        sources=digests(SEQUENCES, settings.training_proteins),
         source=SOURCE,
         pieces=PIECES,
         n_shares=SEARCHES,
@@ -45,12 +45,12 @@ rule search:
 rule cluster:
     input:
         shares=shares_of_search("again"),
-        proteins=given(settings.clustered),
-        training=given(settings.trained_elsewhere),
+        proteins=given(SEQUENCES),
+        training=given(settings.training_proteins),
     output:
         **(
             {"relatives": f"{RESULTS}/relatives.tsv"}
-            if settings.trained_elsewhere
+            if settings.training_proteins
             else {}
         ),
         clusters=f"{RESULTS}/clusters.tsv",
@@ -69,14 +69,14 @@ rule cluster:
     params:
         relatives=(
             configuration.option("--relatives", f"{RESULTS}/relatives.tsv")
-            if settings.trained_elsewhere
+            if settings.training_proteins
             else []
         ),
-        training=configuration.option("--training", settings.trained_elsewhere),
+        training=configuration.option("--training", settings.training_proteins),
         match=settings.calibration_set.match,
         pieces=configuration.option("--pieces", PIECES),
         settings=literal(settings.stage_json("cluster")),
-        sources=digests(settings.clustered, settings.trained_elsewhere),
+        sources=digests(SEQUENCES, settings.training_proteins),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"

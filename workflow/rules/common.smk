@@ -126,16 +126,12 @@ def held_out(release, method, n_folds):
     return [f"{RESULTS}/releases/{release}/held_out/{method}.json"] if is_there else []
 
 
-TRAINED_ON = settings.training.files if settings.training else ()
-
-
 def further_files():
     """Return what was read beside what `check` and `attach` list, and as what."""
     own = settings.cluster_table
     is_used = own and (TROVES or settings.values["split"]["recipe"] == "balanced")
     found = [
         ("training proteins", settings.training_proteins),
-        *(("proteins and labels trained on", path) for path in TRAINED_ON),
         ("clusters", own if is_used else None),
         *(
             (f"trove {one.name}: clusters", own and one.clusters)

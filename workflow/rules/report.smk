@@ -10,7 +10,6 @@ rule report:
         metrics=rules.evaluate.output.metrics,
         calibration=CALIBRATION,
         split=rules.split.output.summary,
-        classifier=[settings.training.found] if settings.training else [],
         confidences=expand(rules.annotate.output.table, use_set=USE_SETS),
         further=expand(
             [
@@ -109,9 +108,6 @@ rule report:
         ),
         read=configuration.options("--read", further_files()),
         sources=digests(*(path for _, path in further_files())),
-        classifier=lambda wildcards, input: configuration.options(
-            "--classifier", input.classifier
-        ),
         index="reports/index.html",
         settings=literal(settings.report_json),
         source=SOURCE,
@@ -119,6 +115,6 @@ rule report:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " report {input.evaluation:q} {params.use_sets:q}"
         " {params.shifts:q} {params.changes:q} {params.events:q} {params.labels:q} {params.novelties:q} {params.lists:q} {params.read:q} {params.truth:q} --settings {params.settings:q} --findings {output.findings:q}"
-        " --metrics {input.metrics:q} --split {input.split:q} {params.classifier:q}"
+        " --metrics {input.metrics:q} --split {input.split:q}"
         " --archive {output.archive:q} {params.further:q} --index {params.index:q}"
         " --calibration {input.calibration:q} --out {output.page:q} 2> {log:q}"

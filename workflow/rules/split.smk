@@ -9,7 +9,7 @@ CLUSTERS = settings.cluster_table or (
 # A given table of clusters says nothing of relatives in training but by cluster.
 RELATIVES = (
     f"{RESULTS}/relatives.tsv"
-    if settings.trained_elsewhere and not settings.cluster_table
+    if settings.training_proteins and not settings.cluster_table
     else None
 )
 # PhANNs' recipe makes its own clusters.

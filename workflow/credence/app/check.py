@@ -73,10 +73,8 @@ def command(targets: tuple[str, ...], **given: Any) -> int:
 
 
 def is_there(settings: Configuration) -> bool:
-    """Return whether there are files to look at: those of a demo may not be simulated yet."""
-    from credence.app.meaning import DEMO_FILES
-
-    return not settings.has_demo or all(Path(name).exists() for name in DEMO_FILES)
+    """Return whether there are files to look at: rules may be about to make some, or anew."""
+    return not settings.made_around and all(Path(name).exists() for name in settings.made)
 
 
 def require_right(settings: Configuration) -> None:
@@ -123,8 +121,6 @@ def check_files(settings: Configuration) -> list[str]:
     from credence.tables.joining import census_of
     from credence.tables.stage_files import KnownProteins, known_proteins
 
-    if settings.training is not None:
-        return check_training(settings)
     problems: list[Problem] = []
     lines = []
     known: Predictions | None = None
@@ -166,41 +162,6 @@ def check_files(settings: Configuration) -> list[str]:
                 read_trove(trove, known)
     problems += _further_problems(settings, known)
     raise_any(list(dict.fromkeys(problems)))  # a file that is read twice has each once
-    return lines
-
-
-def check_training(settings: Configuration) -> list[str]:
-    """Return what there is to train on, or raise what is wrong with it."""
-    from credence.app.meaning import class_problems
-    from credence.classifier.features import feature_set
-    from credence.stages.reading import read_proteins
-    from credence.stages.train import read_all, read_given, require_classes
-    from credence.stages.troves import digest_problems
-
-    asked = settings.training
-    assert asked is not None
-    problems: list[Problem] = []
-    with gathering(problems):
-        feature_set(settings.settings.classifier.features, settings.document.where)
-    lines, given = [], None
-    with gathering(problems):
-        labels = json.dumps(dict(asked.labels))
-        given = read_given([asked.proteins], asked.match, labels, asked.synonyms)
-        problems += class_problems(settings.document, given.class_names)
-        classes = f"{len(given.class_names)} classes ({'; '.join(given.class_names)})"
-        lines.append(f"to train on: {len(given.lines)} proteins, {classes}")
-    for name, one in asked.sets.items():
-        with gathering(problems):
-            n_proteins = read_proteins(one.fasta, one.match).n_proteins
-            lines.append(f"{name}: {n_proteins} proteins to score")
-    problems += [one for trove in settings.troves for one in digest_problems(trove.sha256)]
-    for trove in settings.troves if given is not None else ():
-        if trove.fasta is not None and trove.labels is not None:
-            with gathering(problems):
-                proteins, stated = read_all([trove.fasta], trove.match), json.dumps(trove.labels)
-                spelling = trove.spec["synonyms"]
-                require_classes(proteins, trove.match, stated, spelling, given.class_names)
-    raise_any(list(dict.fromkeys(problems)))
     return lines
 
 

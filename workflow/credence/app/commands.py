@@ -39,67 +39,6 @@ from credence.progress import echo
 scale_option = click.option(
     "--scale", type=click.FloatRange(0.0, min_open=True), help="What a row sums to."
 )
-fasta_argument = click.argument("fasta", nargs=-1, required=True, metavar="FASTA...")
-
-
-@stage_command(
-    "train.train_classifier",
-    """train demo/proteins.fasta --labels '{"pattern": "(?P<label>.+)_"}' """
-    "--features di_sc_p --out model.npz --scores held_out.csv",
-)
-@fasta_argument
-@file_options(
-    labels="Table of id and true_class, or JSON as in a configuration; without it each FASTA "
-    "file is a class, named after the file.",
-    vectors="In place of features: npz or Parquet with an id and a vector for each protein.",
-    clusters="Table of clusters; without it and --groups proteins are clustered here.",
-    groups="Table of groups and roles, from credence split.",
-    scores="Also write the scores of proteins that no network saw: .csv in PhANNs' columns, "
-    ".tsv or .parquet with the true classes.",
-    proteins="Also write the proteins of these scores, as FASTA.",
-    training="Also write those that networks saw and that do not calibrate, as FASTA.",
-    groups_out="Also write the groups.",
-    summary="Also write what the page says of the classifier, as JSON.",
-)
-@click.option(
-    "--trove",
-    "troves",
-    nargs=3,
-    multiple=True,
-    metavar="FASTA LABELS MATCH",
-    help="New proteins to learn from as well, their labels as in --labels, and first_word or "
-    "full; whether that is worth it is judged. Repeat it.",
-)
-@match_option
-@click.option("--spec", "spec_json", default="{}", help='As JSON: {"synonyms": {…}}.')
-@settings_options("train")
-@threads_option
-@out_option("The classifier, an .npz file of arrays.")
-def train() -> None:
-    """Train networks on FASTA files of proteins whose classes are known.
-
-    Whole clusters of relatives are put into groups; each network leaves some out and
-    scores these. Then give --scores to credence fit, and new proteins to credence predict.
-    """
-
-
-@stage_command(
-    "train.predict_scores", "predict demo/use.fasta --classifier model.npz --out scores.csv"
-)
-@fasta_argument
-@required_options(classifier="What credence train wrote.")
-@file_options(
-    vectors="Vectors of the proteins, for a classifier that was trained on vectors.",
-    learnt="FASTA file that it learnt from, for proteins that are to calibrate: their "
-    "relatives there are found, and networks asked that did not see these.",
-    groups="With --learnt: what credence train wrote with --groups-out.",
-)
-@match_option
-@settings_options("predict")
-@threads_option
-@out_option("The scores: .csv in PhANNs' columns, .tsv or .parquet as credence's own table.")
-def predict() -> None:
-    """Score the proteins of FASTA files by a classifier that credence train wrote."""
 
 
 @stage_command(
@@ -404,23 +343,6 @@ def gather() -> None:
 
     The bytes are those of a table that was annotated whole: q-values are added from
     the calibration that the parts name, where it is still there, or from --calibration.
-    """
-
-
-@stage_command("lookup.export_lookup", "export-lookup c.json --step 0.01 --out lookup.parquet")
-@click.argument("calibration")
-@default_option(
-    "--step",
-    0.01,
-    "From one score to the next, on the scale of the scores.",
-    type=Finite(0.0, min_open=True),
-)
-@out_option("The lookup, a .parquet file; the statements lie beside it, in .sql.")
-def export_lookup() -> None:
-    """Write the confidences of CALIBRATION by class and score, for a database to join.
-
-    Exact for scores that are whole numbers of steps, and for methods that see the best
-    score alone; refused for others. The statements are for DuckDB and Spark.
     """
 
 
@@ -795,7 +717,6 @@ def evaluate() -> None:
 @click.option("--settings", "run_json", default="{}", help="What to say of the run, as JSON.")
 @click.option("--findings", "complete", help="Also write the findings, use-sets included.")
 @click.option("--split", help="What credence split wrote with --summary.")
-@click.option("--classifier", help="What credence train wrote with --summary.")
 @click.option("--metrics", help="Table of metrics, to put beside the page.")
 @click.option("--calibration", help="Calibration file, to put beside the page.")
 @click.option("--archive", help="Also write a zip file of all this, ready to deposit.")
@@ -814,7 +735,9 @@ def report() -> None:
     "figures --findings results/demo/findings.json --out figures --formats pdf",
 )
 @click.option("--findings", "found_in", help="findings.json of a run, in its own folder.")
-@click.option("--records", help="In its place: what credence study records wrote.")
+@click.option(
+    "--records", help="In its place: records, as verification/figure_records.py makes of a table."
+)
 @out_option("Folder of the figures; made where it is missing.")
 @click.option("--only", help="Numbers or names of figures, with commas: 09,17. All unless given.")
 @default_option("--formats", "pdf,svg,png", "What is made of each, with commas.")
@@ -842,80 +765,6 @@ class WholeWords(click.Command):
             return super().parse_args(ctx, args)
         ctx.params["words"] = tuple(args)
         return []
-
-
-@click.group(epilog="Example: credence study two-sets --help")
-def study() -> None:
-    """Answer a question of method on a labelled table."""
-
-
-@stage_command(
-    "study.study_two_sets",
-    "study two-sets demo/calibration.csv --format phanns-labelled "
-    "--method kernel --method isotonic --draws 20 --out two_sets.tsv",
-)
-@labelled_options
-@click.option(
-    "--method",
-    "methods",
-    multiple=True,
-    default=("class_only", "histogram", "kernel", "cumulative_optimal", "isotonic"),
-    show_default=True,
-    help="A method, as in credence fit; once for each.",
-)
-@settings_options("two_sets")
-@scale_option
-@default_option("--draws", 50, "How often the set is halved anew.", type=click.IntRange(1))
-@click.option("--second", help="A second labelled table: it judges, in place of a half.")
-@out_option("The table: medians by method, class and metric.")
-def two_sets() -> None:
-    """Fit on one half, measure on both: how much in-sample numbers flatter.
-
-    Halves share no cluster; each draw halves the set anew. With --second the
-    tables are two sets as they are (one draw), further draws weigh their
-    clusters anew. The table has the median of each metric on what was fitted
-    and on the other, and the median and the 5 % and 95 % quantiles of their
-    difference.
-    """
-
-
-@click.command(
-    cls=WholeWords,
-    epilog="Example: credence study ensembles --images images.gz --labels labels.gz"
-    " --out ensembles",
-)
-@click.argument("words", nargs=-1, metavar="OPTIONS...")
-def ensembles(words: tuple[str, ...]) -> int:
-    """Repeat the appendix of the calibration paper, in a clone of the project.
-
-    Networks that tell digits, ensembles of them, methods tuned on one set and
-    measured on two. OPTIONS are those of verification/ensembles.py, which
-    -h lists.
-    """
-    from credence.stages.study import run_script
-
-    return run_script("ensembles.py", words)
-
-
-@stage_command(
-    "figures.study_figures",
-    "study records demo/calibration.csv --format phanns-labelled --out records.json",
-    "records",
-)
-@labelled_options
-@settings_options("records")
-@scale_option
-@out_option("The records of the figures, for credence figures --records.")
-def records() -> None:
-    """Fit what the figures of the calibration paper show, without a run.
-
-    The table is labelled; --format counts takes counts of right and wrong
-    predictions.
-    """
-
-
-for question in (two_sets, records, ensembles):
-    study.add_command(question)
 
 
 @click.command(epilog="Example: credence check-page reports/demo/report.json --require care")

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Self
 
 from credence.app import meaning
-from credence.app.training import Training, with_scores
 from credence.problems import InputError, Problem, nearest, raise_any, refuse
 from credence.records import to_record
 from credence.stages.settings import (
@@ -133,34 +132,18 @@ class Configuration:
     training_proteins: str | None  # FASTA file of what the classifier was trained on
     cluster_table: str | None  # A table of clusters that the user made
     evidence: str | None  # The table of what events need beside scores
-    training: Training | None = None  # What networks learn from, where they give the scores
+    made_around: tuple[str, ...]  # Files that rules of a workflow around this one make
 
     @property
     def made(self) -> tuple[str, ...]:
         """Files that it names and that rules make."""
-        demo = meaning.DEMO_FILES if self.has_demo else ()
-        return (*demo, *(self.training.made if self.training else ()))
+        return (*(meaning.DEMO_FILES if self.has_demo else ()), *self.made_around)
 
     @property
     def files(self) -> list[str]:
         """Files of the user's that it names, and patterns of such."""
         named = {name for _, name in meaning.files_of(self.values)} | {self.novelty_vectors}
-        named |= set(self.training.files if self.training else ())
-        own = {one.fasta for one in self.training.sets.values()} if self.training else set()
-        return sorted({name for name in named | own if name} - set(self.made))
-
-    @property
-    def clustered(self) -> str | None:
-        """The FASTA file whose proteins are clustered."""
-        if self.training is None or self.training.retrains:
-            return self.calibration_set.proteins
-        return self.training.proteins
-
-    @property
-    def trained_elsewhere(self) -> str | None:
-        """FASTA file of a training set that is no part of that one."""
-        is_part = self.training is not None and not self.training.retrains
-        return None if is_part else self.training_proteins
+        return sorted({name for name in named if name} - set(self.made))
 
     def stage_json(self, stage: str, **own: Mapping[str, Any]) -> str:
         """Return what a stage uses as one line of JSON; `own` holds values for one job."""
@@ -287,7 +270,14 @@ def _merged(values: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str
     return merged
 
 
-def from_mapping(values: Mapping[str, Any], where: str) -> Configuration:
+def by_nobody(path: str) -> bool:
+    """Return that no rule of another workflow makes a file."""
+    return False
+
+
+def from_mapping(
+    values: Mapping[str, Any], where: str, is_made: Callable[[str], bool] = by_nobody
+) -> Configuration:
     """Return the configuration of settings that another workflow hands over."""
     problems = [
         Problem(
@@ -298,7 +288,7 @@ def from_mapping(values: Mapping[str, Any], where: str) -> Configuration:
     ]
     # Snakemake's YAML takes 2026-11-21 for a date, which is text here.
     data = json.loads(json.dumps(values, default=str))
-    return check(Document(where, data, {}, tuple(problems)))
+    return check(Document(where, data, {}, tuple(problems)), is_made)
 
 
 def _names_as_truths(values: Any, path: SettingPath) -> Iterator[SettingPath]:
@@ -317,19 +307,18 @@ def loads(text: str, where: str = "config.yaml") -> Configuration:
     return check(parse_document(text, where))
 
 
-def check(document: Document) -> Configuration:
-    """Return the typed configuration of a document."""
+def check(document: Document, is_made: Callable[[str], bool] = by_nobody) -> Configuration:
+    """Return the typed configuration of a document; files that others make need not be there."""
     from credence.calibrators.method_spec import parse_method
 
     schema = load_schema()
-    document, training, missing = with_scores(document)
     data = with_defaults(well_typed(document.data, schema, schema), schema, schema)
+    made = tuple(dict.fromkeys(path for _, path in meaning.files_of(data) if is_made(path)))
     problems: list[Problem] = []
     for found in (
         document.problems,
         schema_problems(document, schema),
-        missing,
-        meaning.meaning_problems(document, data, training.made if training else ()),
+        meaning.meaning_problems(document, data, made),
     ):
         # A setting that is wrong in one way would be refused again in another.
         known = {problem.column for problem in problems}
@@ -361,7 +350,7 @@ def check(document: Document) -> Configuration:
         training_proteins=values["training"]["proteins"],
         cluster_table=settings.clustering.table,
         evidence=settings.events.evidence,
-        training=training,
+        made_around=made,
     )
 
 
@@ -388,13 +377,18 @@ def _tool_set(values: Mapping[str, Any]) -> ToolSet:
 
 
 CONFIGURATION_FILE = "config.yaml"
-FROM_FASTA = Path(__file__).with_name("from_fasta.yaml")
 
 
 def for_workflow(
-    files: Sequence[Path], overrides: Mapping[str, Any], given: Mapping[str, Any]
+    files: Sequence[Path],
+    overrides: Mapping[str, Any],
+    given: Mapping[str, Any],
+    is_made: Callable[[str], bool],
 ) -> Configuration:
-    """Return the configuration of a workflow, however Snakemake was given it."""
+    """Return the configuration of a workflow, however Snakemake was given it.
+
+    `is_made` says of a file whether a rule of a workflow around this one makes it.
+    """
     from snakemake.exceptions import WorkflowError
 
     try:
@@ -402,7 +396,7 @@ def for_workflow(
             what = "this is a second configuration."
             raise refuse(str(files[1]), what, "Give one --configfile.")
         if not files and dict(given) != dict(overrides):
-            return from_mapping(given, "configuration of the module")
+            return from_mapping(given, "configuration of the module", is_made)
         path, here = Path(files[0]) if files else Path(CONFIGURATION_FILE), Path.cwd()
         # As it is seen from here, where it lies below.
         return load(path.relative_to(here) if path.is_relative_to(here) else path, overrides)
@@ -410,10 +404,8 @@ def for_workflow(
         raise WorkflowError(error.text()) from None
 
 
-def demo_text(from_fasta: bool) -> str:
+def demo_text() -> str:
     """Return the configuration of a demo: a file of the package, or at the top of a checkout."""
-    if from_fasta:
-        return FROM_FASTA.read_text("utf-8")
     packed = workflow_folder() / CONFIGURATION_FILE
     path = packed if packed.exists() else workflow_folder().parent / CONFIGURATION_FILE
     return path.read_text("utf-8")
@@ -529,7 +521,7 @@ def searches(settings: Configuration) -> int:
     if settings.values["clustering"]["engine"] != "mmseqs":
         return 1
     asked: int | None = settings.values["scatter"]["cluster"]
-    paths = filter(None, [settings.clustered, settings.trained_elsewhere])
+    paths = filter(None, [settings.calibration_set.proteins, settings.training_proteins])
     return asked or max(1, round(sum(map(_size, paths)) / SEARCHED_MB))
 
 

@@ -128,11 +128,8 @@ def command(
 )
 @default_option("--directory", ".", "Folder to work in; made if it is not there.")
 @default_option("--cores", 2, "Cores.", type=click.IntRange(1))
-@click.option(
-    "--from-fasta", is_flag=True, help="From labelled sequences: train a classifier first."
-)
 @click.argument("snakemake", nargs=-1, type=click.UNPROCESSED)
-def demo(directory: str, cores: int, from_fasta: bool, snakemake: tuple[str, ...]) -> int:
+def demo(directory: str, cores: int, snakemake: tuple[str, ...]) -> int:
     """Run the whole pipeline on a simulated world, and make its page.
 
     Writes config.yaml into the folder unless there is one; what is there must
@@ -145,7 +142,7 @@ def demo(directory: str, cores: int, from_fasta: bool, snakemake: tuple[str, ...
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / configuration.CONFIGURATION_FILE
     if not path.exists():
-        write_text(path, configuration.demo_text(from_fasta))
+        write_text(path, configuration.demo_text())
         echo(f"Wrote {path}.")
     elif "demo" not in read_document(path).data:
         what = "this is not the configuration of a demo."

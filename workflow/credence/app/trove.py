@@ -1,6 +1,5 @@
 """``credence trove``: the list of troves in a configuration."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
@@ -10,7 +9,6 @@ from typing import Any
 import click
 
 from credence.app.options import config_option, flag_options, json_option
-from credence.app.training import Training
 from credence.problems import Problem, gathering, nearest, raise_any, refuse
 from credence.progress import echo
 from credence.records import json_text
@@ -40,12 +38,7 @@ def command() -> None:
     "--date 2026-11-21"
 )
 @click.argument("name")
-@click.option(
-    "--scores",
-    multiple=True,
-    help="Score table; more than once. Left out where the run trains its classifier, which then "
-    "scores the FASTA file or learns from it.",
-)
+@click.option("--scores", multiple=True, required=True, help="Score table; more than once.")
 @click.option("--fasta", help="FASTA file of the same proteins.")
 @click.option("--labels", help="Table of id and true_class, where the scores have none.")
 @click.option("--date", help="When it arrived, like 2026-11-21; without it, none is known.")
@@ -67,12 +60,9 @@ def add(name: str, config: str, **given: Any) -> None:
     from credence.tables.digests import sha256_of
 
     scores = given["scores"]
-    given |= {"name": name, "scores": scores[0] if len(scores) == 1 else list(scores) or None}
+    given |= {"name": name, "scores": scores[0] if len(scores) == 1 else list(scores)}
     entry = {key: given[key] for key in OPTIONS if given[key] is not None}
     old = configuration.load(config)  # what is wrong before is named by its own lines
-    training = old.training
-    if not scores and training is None:
-        raise click.UsageError("Missing option '--scores'.")
     problems: list[Problem] = []
     unreadable: list[Problem] = []
     digests: dict[str, str] = {}
@@ -91,9 +81,7 @@ def add(name: str, config: str, **given: Any) -> None:
             problems[at] = replace(problem, where=option, line=None, column=None)
     problems = problems or unreadable
     samples = None
-    if training is not None and not scores and not problems:
-        _require_labelled(given["fasta"], given["labels"], training)
-    elif scores and not unreadable:
+    if not unreadable:
         base = old.calibration_set
         known = read_set(base.scores, table_spec(base.scores, None, base.spec)).predictions
         with gathering(problems):
@@ -112,19 +100,6 @@ def add(name: str, config: str, **given: Any) -> None:
         f"Added trove {name!r} to {config}, as release {release}. "
         f"Next: credence run{'' if config == 'config.yaml' else f' --config {config}'}"
     )
-
-
-def _require_labelled(fasta: str, table: str | None, training: Training) -> None:
-    """Refuse proteins for trained networks of which one has no class, or one not learnt."""
-    from credence.stages.train import labelled_as, read_all, read_given, require_classes
-
-    labels = training.labels if table is None else {"table": table}
-    match, synonyms = training.match, training.synonyms
-    proteins, stated = read_all((fasta,), match), json.dumps(dict(labels))
-    labelled_as(proteins, match, stated, synonyms)
-    if not training.retrains:
-        known = read_given([training.proteins], match, json.dumps(dict(training.labels)), synonyms)
-        require_classes(proteins, match, stated, synonyms, known.class_names)
 
 
 def _say_date(document: Document, setting: str) -> None:

@@ -11,7 +11,7 @@ from credence.composition.both_samples import CalibrationSample, UseSample
 from credence.composition.diagnostics import Diagnostics
 from credence.composition.estimate import Composition
 from credence.draws import cluster_weights
-from credence.findings import ShiftClass, ShiftFinding
+from credence.findings import ShiftClass, ShiftCurve, ShiftFinding
 from credence.predictions import Floats
 
 
@@ -115,3 +115,20 @@ def _by_score(corrected: Corrected) -> dict[str, Floats]:
         found["confidence_before"][seen] = corrected.plain.confidence(asked).value
         found["confidence_after"][seen] = corrected.adjusted.confidence(asked).value
     return found
+
+
+N_GRID = 101  # a step of 1/100 of the scale
+
+
+def shift_curves(corrected: Corrected) -> tuple[ShiftCurve, ...]:
+    """Return the curve of each class that calibration predicted; none if not by score alone."""
+    predictions = corrected.sample.labelled.predictions
+    if predictions.top_score is None or not corrected.by_score:
+        return ()
+    grid = predictions.score_grid(N_GRID)
+    found = []
+    for class_ in np.unique(predictions.predicted_class):
+        answer = corrected.adjusted.confidence(predictions.at_scores(class_, grid))
+        numbers = [tuple(of.tolist()) for of in (grid, answer.value, answer.lower, answer.upper)]
+        found.append(ShiftCurve(predictions.class_names[class_], *numbers))
+    return tuple(found)

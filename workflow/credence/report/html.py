@@ -26,7 +26,7 @@ from credence.report.wording import count, loss, of, printable, score, share, wi
 
 # Files of scripts/, in the order in which they stand on the page: the first before
 # anything is drawn, the next holds what the others share.
-SCRIPTS = ("begin", "page", "tables", "figures", "explorer", "lookup", "what_if")
+SCRIPTS = ("begin", "page", "tables", "figures", "explorer", "lookup")
 
 TAG = re.compile(r"<[A-Za-z][^<>]*>")
 STYLE_ATTRIBUTE = re.compile(r' style="([^"]*)"')
@@ -178,7 +178,7 @@ def small_paths(plot: plots.ReliabilityPlot) -> list[tuple[str, str]]:
     return [(kind, path) for kind, path in paths.items() if path]
 
 
-STYLESHEETS = ("page.css", "first.css", "what_if.css")
+STYLESHEETS = ("page.css", "first.css")
 
 
 def render(findings: Findings) -> str:

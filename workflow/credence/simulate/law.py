@@ -134,9 +134,6 @@ class WorldSettings:
     family_size: str = setting(
         "heavy_tailed", "sizes of families", choices=("heavy_tailed", "single")
     )
-    signal: float = setting(
-        0.0, "how much of their class residues show, for networks to learn", low=0, high=5
-    )
     composition: str = setting("fixed", "shares of the classes", choices=("fixed", "sampled"))
     length: float = setting(
         1.0, "length of proteins, where 1 is that of real ones", low=0.2, high=2.0

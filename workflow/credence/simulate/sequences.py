@@ -136,10 +136,8 @@ def substitution_rows() -> Floats:
 Descent = tuple[Residues, float]  # A member's residues, and its expected identity to the ancestor
 
 
-def evolve(
-    families: Families, rng: np.random.Generator, signal: float = 0.0, scale: float = 1.0
-) -> Strings:
-    """Return the sequence of each member; with a signal, of residues as its class has them."""
+def evolve(families: Families, rng: np.random.Generator, scale: float = 1.0) -> Strings:
+    """Return the sequence of each member."""
     sequences = np.empty(families.n_members, dtype=object)
     row = 0
     for class_, size in zip(families.class_, families.size, strict=True):
@@ -148,8 +146,7 @@ def evolve(
             if position == 0:
                 length = scale * MEDIAN_LENGTH[class_] * np.exp(rng.normal(0.0, SPREAD_LENGTH))
                 length = int(np.clip(length, LEAST_LENGTH, GREATEST_LENGTH))
-                shares = class_composition(int(class_), signal)
-                member = _random_residues(length, rng, shares), 1.0
+                member = _random_residues(length, rng), 1.0
             elif families.is_duplicate[row]:
                 member = members[-1]
             else:
@@ -200,17 +197,8 @@ def _with_indel(residues: Residues, rng: np.random.Generator) -> Residues:
     return np.concatenate([residues[:place], residues[place + length :]])
 
 
-@cache
-def class_composition(class_: int, signal: float) -> tuple[float, ...]:
-    """Return how frequent residues are in a class: logarithms moved by `signal`, one draw each."""
-    moved = np.random.default_rng(class_).standard_normal(len(COMPOSITION))
-    return tuple((np.array(COMPOSITION) * np.exp(signal * moved)).tolist())
-
-
-def _random_residues(
-    length: int, rng: np.random.Generator, shares: tuple[float, ...] = COMPOSITION
-) -> Residues:
-    cumulative = np.cumsum(shares)
+def _random_residues(length: int, rng: np.random.Generator) -> Residues:
+    cumulative = np.cumsum(COMPOSITION)
     places = np.searchsorted(cumulative[:-1] / cumulative[-1], rng.random(length), "right")
     return places.astype(np.uint8)
 

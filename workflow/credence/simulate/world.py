@@ -134,7 +134,7 @@ def make_world(settings: WorldSettings) -> World:
         if part == "trove":
             families = families.without_duplicates()
         scores, networks = draw_scores(families, rng[part])
-        sequences = evolve(families, rng[part], settings.signal, settings.length)
+        sequences = evolve(families, rng[part], settings.length)
         prefix = "simulated" if part == "calibration" else f"simulated_{part}"
         names, rows = families.names(f"{prefix}_family"), np.arange(n_members)
         if part == "use":
@@ -175,7 +175,7 @@ def _training(
     settings: WorldSettings, prevalence: Floats, calibration: SimulatedSet, rng: Streams
 ) -> tuple[SimulatedTraining, tuple[Planted, ...]]:
     families = draw_families(settings, settings.n_training, prevalence, rng["training"])
-    sequences = evolve(families, rng["training"], settings.signal, settings.length)
+    sequences = evolve(families, rng["training"], settings.length)
     family = calibration.family
     sources = one_per_family(family, settings.n_training_relatives, rng["relatives"])
     relatives = [relative(calibration.sequences[row], rng["relatives"]) for row in sources]
@@ -231,7 +231,7 @@ def _mixed_trove(
     new = families.without_duplicates()
     scores, networks = draw_scores(new, rng)
     names = new.names("simulated_mixed_family")
-    texts = evolve(new, rng, settings.signal, settings.length)
+    texts = evolve(new, rng, settings.length)
     columns = texts, new.member_class.tolist(), names, scores, networks
     rows = [_Row(*row) for row in zip(*columns, strict=True)]
     for kind, copied in (("exact_repeat", repeated), ("label_conflict", relabelled)):

@@ -13,7 +13,6 @@ from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.auto import AutoCalibration
 from credence.calibrators.crossfit import folds_by_class
 from credence.calibrators.method_spec import parse_method
-from credence.composition.what_if import what_if_of
 from credence.evaluation.evaluate import cross_fit, evaluate, metric_columns
 from credence.evaluation.judging import EvaluationOptions, Stated
 from credence.lists.thresholds import find_thresholds
@@ -113,7 +112,7 @@ def judge_calibrations(
         reference=chosen,
         held_out=held_out,
     )
-    calibration, sets = files[chosen].calibration, files[chosen].sets
+    sets = files[chosen].sets
     if labelled.predictions.scores is None:
         sets = None
     versions = {"Python": platform.python_version()} | {name: version(name) for name in LIBRARIES}
@@ -128,7 +127,6 @@ def judge_calibrations(
             for name, file in files.items()
             if isinstance(file.calibration, AutoCalibration)
         ),
-        what_if=what_if_of(labelled, parse_method(chosen, "--chosen"), calibration, quick),
         sets=judge_sets(labelled, sets.options, folds, level, draws) if sets else None,
         thresholds=find_thresholds(labelled, files[chosen].held_out, wanted_of(settings)),
         tools=combined.finding if (combined := files[chosen].tools) is not None else None,

@@ -1,4 +1,4 @@
-"""The stages of figures for journals: records from tables or a run, and drawings of records."""
+"""The stage of figures for journals: records from a run, and drawings of records."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -13,30 +13,14 @@ from credence.progress import each, echo
 from credence.records import read_record
 from credence.report.journal import writing_figures
 from credence.report.wording import of
-from credence.stages.reading import LabelledTables, in_order_of_ids, require_other
-from credence.stages.settings import Settings
-from credence.tables.counts import FORMAT as COUNTS
-from credence.tables.counts import read_counts
+from credence.stages.reading import LabelledTables, in_order_of_ids
 from credence.tables.digests import require_sealed
 from credence.tables.writing import open_output, write_record, write_table, write_text
 
 WIDTHS = {"one": (85,), "two": (174,), "both": (85, 174)}  # mm, of a journal's columns
 FIGURE_INDEX = "figures.tsv"
 RECORDS = "figures.json"
-AGAIN = "Make it again: credence figures --findings, or credence study records."
-
-
-def study_figures(given: LabelledTables, out: str, settings: Settings) -> None:
-    """Write the records of all figures that a labelled table allows."""
-    require_other((out,), given.files)
-    if given.format_ == COUNTS:
-        labelled = read_counts(Path(given.tables[0]), given.scale, 1.0)
-    else:
-        samples = given.samples()
-        labelled = given.calibrating(samples, settings.calibration.weights).labelled
-        labelled = in_order_of_ids(labelled)
-    write_record(Path(out), _made(Given(labelled), FIGURES))
-    echo(f"Wrote {out}. Draw it: credence figures --records {out} --out figures")
+AGAIN = "Make it again: credence figures --findings, or verification/figure_records.py."
 
 
 def _made(given: Given, figures: Sequence[FigureSpec]) -> FiguresRecord:
@@ -83,7 +67,7 @@ def draw_figures(
 ) -> None:
     """Write figures of a run or of records, each with its numbers and caption, and a table."""
     if (found_in is None) == (records is None):
-        remedy = "Give the findings of a run, or records that credence study records wrote."
+        remedy = "Give the findings of a run, or records of figures, one of the two."
         raise refuse("--findings", "what is drawn is not named once.", remedy)
     problems: list[Problem] = []
     known_kinds = {name: name for name in writing_figures.FORMATS}

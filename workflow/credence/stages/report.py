@@ -63,7 +63,6 @@ def report_findings(
     run_json: str = "{}",
     complete: str | None = None,
     split: str | None = None,
-    classifier: str | None = None,
     metrics: str | None = None,
     calibration: str | None = None,
     archive: str | None = None,
@@ -73,7 +72,7 @@ def report_findings(
     """Write the page of findings and its data beside it; return all that it shows."""
     tables = [path for _, *paths in use_sets for path in paths]
     own = [*further, found_in, *tables, *shift, *changes, *novelty, *lists, *genomes]
-    alone = (split, classifier, events, labels, *{path for _, path in (*read, *truth)})
+    alone = (split, events, labels, *{path for _, path in (*read, *truth)})
     require_other((out, archive, index, complete), [*own, *alone])
     for path in filter(None, (metrics, calibration)):
         refuse_pipe(Path(path))
@@ -99,7 +98,6 @@ def report_findings(
         for sentence in shift.sentences
     ]
     notices += [notice for use_set in summaries for notice in use_set_notices(use_set)]
-    trained = (findings.ClassifierFinding, classifier)
     looked_at = (findings.DoubtfulLabels, labels)
     found = replace(
         found,
@@ -107,7 +105,6 @@ def report_findings(
         shifts=(*found.shifts, *read_shifts),
         notices=(*found.notices, *notices),
         split=_read_or(found.split, findings.SplitFinding, split, "Split again: credence split."),
-        classifier=_read_or(found.classifier, *trained, "Train again: credence train."),
         releases=_releases(changes) if changes else found.releases,
         labels=_read_or(found.labels, *looked_at, "Look again: credence labels."),
         events=found.events if events is None else _finding(EVENTS, events, found),

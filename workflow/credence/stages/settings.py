@@ -102,45 +102,6 @@ class SplitSettings:
 
 
 @dataclass(frozen=True)
-class ClassifierSettings:
-    """Networks that are trained on the proteins of the calibration set, which has no scores."""
-
-    features: str = setting(
-        "tetra_sc_p",
-        "what a network sees: some of di, tri, di_sc, tri_sc, tetra_sc, p, joined with _",
-    )
-    vectors: str | None = setting(
-        None, "in place of features: vectors of all proteins (npz with id and vectors, or Parquet)"
-    )
-    calibrate: str = setting(
-        "every_group",
-        "whose scores calibrate: those of every_group in turn, of one test_group that no network "
-        "saw, or both",
-        ("every_group", "test_group", "both"),
-    )
-    groups: int = setting(
-        11,
-        "groups of whole clusters; a score is the sum of one network fewer, of as many with a "
-        "test_group alone",
-        low=3,
-        high=100,
-        option="--number-of-groups",
-    )
-    width: int = setting(256, "of a network's first layer, at most", low=1, high=100_000)
-    penalty: float = setting(5.0, "of squared weights, against learning by heart", low=0)
-    rate: float = setting(0.001, "of learning", above=0, below=1)
-    epochs: int = setting(
-        60, "times that a network sees its proteins, at most", low=1, high=10_000
-    )
-    retrain: bool = setting(
-        False, "true: networks learn from troves too, and the page says whether that is worth it"
-    )
-    patience: int = setting(
-        5, "epochs without a better loss on proteins held back, then it stops", low=1, high=10_000
-    )
-
-
-@dataclass(frozen=True)
 class CalibrationSettings:
     """How scores become confidences."""
 
@@ -332,7 +293,6 @@ class Settings:
 
     clustering: ClusteringSettings = field(default_factory=ClusteringSettings)
     split: SplitSettings = field(default_factory=SplitSettings)
-    classifier: ClassifierSettings = field(default_factory=ClassifierSettings)
     calibration: CalibrationSettings = field(default_factory=CalibrationSettings)
     shift: ShiftSettings = field(default_factory=ShiftSettings)
     sets: SetsSettings = field(default_factory=SetsSettings)
@@ -440,13 +400,8 @@ _FOUND = {"clustering": _RELATED, "split": ("both_sides",)}
 # Stage → section → the settings that it reads. A change of any other leaves its
 # results as they are, so its rule is not run again.
 USES: dict[str, dict[str, tuple[str, ...]]] = {
-    **dict.fromkeys(("cluster", "predict", "attach"), _FOUND),
+    **dict.fromkeys(("cluster", "attach"), _FOUND),
     "split": {"clustering": ("identity", "coverage", "chance"), "split": _names(SplitSettings)},
-    "train": {
-        "clustering": _RELATED,
-        "split": _names(SplitSettings, "groups", "test_group", "recipe"),
-        "classifier": _names(ClassifierSettings, "vectors", "retrain"),
-    },
     "combine": {"calibration": _WEIGHED},
     "fit": {"calibration": ("method", *_FITTED), "sets": ("level", "kind")},
     "crossfit": {"calibration": _COUNTED, "evaluation": ("folds",)},
@@ -459,8 +414,6 @@ USES: dict[str, dict[str, tuple[str, ...]]] = {
     "shift": {"calibration": _COUNTED, "shift": _names(ShiftSettings)},
     "events": {"calibration": _FITTED, "events": _names(EventsSettings, "evidence")},
     "novelty": {"novelty": ("components", "flag")},
-    "two_sets": {"calibration": _COUNTED},
-    "records": {"calibration": ("weights",)},
 }
 
 

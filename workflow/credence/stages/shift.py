@@ -16,8 +16,7 @@ from credence.composition import both_samples, estimate, estimators
 from credence.composition.adjusted import shifted, with_reach
 from credence.composition.diagnostics import diagnose
 from credence.composition.sameness import SketchCounts, sketch_of, warning_of
-from credence.composition.summary import Corrected, summarise_shift
-from credence.composition.what_if import shift_curves
+from credence.composition.summary import Corrected, shift_curves, summarise_shift
 from credence.draws import keys_of
 from credence.findings import ShiftFinding
 from credence.lists.held_out import HeldOut, held_out_of, mix_draws

@@ -209,5 +209,5 @@ credence.figures = (() => {
     const basis = document.querySelector("#first .basis"), title = `${strips.caption.textContent}. ${basis.textContent.trim()}`;
     basis.append(" ", saving("classes", title, () => drawingOf(strips)));
   }
-  return { placesOf, saving, svgElement };
+  return { placesOf, svgElement };
 })();

@@ -7,7 +7,6 @@ from credence.findings import Findings
 from credence.report import blocks as page
 from credence.report.sections import (
     by_class,
-    classifier,
     events,
     first,
     lists,
@@ -42,7 +41,6 @@ SECTIONS: tuple[Callable[[Findings], page.Section | None], ...] = (
     measuring.notices,
     publish.section,
     overview.glossary,
-    classifier.section,
     methods.stacks,
     splits.section,
     overview.section,

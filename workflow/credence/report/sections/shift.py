@@ -3,80 +3,11 @@
 import math
 from collections.abc import Callable
 from functools import partial
-from operator import attrgetter
-from typing import Any
 
-from credence.findings import Findings, Notice, ShiftClass, ShiftFinding, WhatIf
+from credence.findings import Findings, Notice, ShiftClass, ShiftFinding
 from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot
 from credence.report.wording import NOTHING, noticed_if_off, of, score, share, with_interval
-
-DIGITS = 9  # of a density: moves no confidence by more than 1e-8
-
-
-def what_if_blocks(findings: Findings) -> page.Folded | None:
-    """Return what to know, and the sliders, folded; nothing without densities."""
-    found = findings.what_if
-    if found is None:
-        return None
-    title = "What if the mix were another?"
-    blocks = page.flat(
-        "Move a slider to make a class more or less common; the others keep their proportions, "
-        "and every curve is computed anew in your browser. The curves have no interval: each says "
-        "how many independent proteins it rests on, and where they are few, believe it little. "
-        f"Without scripts there are no sliders. {_whose(found, findings.chosen)}",
-        page.Widget("what-if", "what-if", title, data_of(findings, found)),
-    )
-    return page.Folded(title, blocks, "what-if")
-
-
-def _whose(found: WhatIf, chosen: str) -> str:
-    if found.method != chosen:
-        return (
-            f"These are curves of {found.method}: {chosen} looks at more than a class and a "
-            "score, and has no one curve."
-        )
-    if found.is_exact:
-        return (
-            f"The curves are those of {found.method} fitted anew to re-weighted proteins, its "
-            "settings kept: corrected confidences above differ a little."
-        )
-    return (
-        f"{found.method} is no ratio of sums: its curves are moved by Bayes' rule, and fitting it "
-        "anew may differ a little."
-    )
-
-
-def data_of(findings: Findings, found: WhatIf) -> dict[str, Any]:
-    """Return what the script reads."""
-    results = findings.results
-    presets = [
-        {
-            "name": f"{entry.name} ({'stated' if entry.estimator == 'stated' else 'estimated'})",
-            "share": [one.share for one in entry.classes],
-        }
-        for entry in findings.shifts
-        if entry.estimator != "none"
-    ]
-    numbers = attrgetter("predicted", "true", "mass", "mass_squared", "family_squared")
-    return {
-        "classes": list(results.class_names),
-        "scale": results.scale,
-        "share": list(found.calibration_share),
-        "score": list(found.score),
-        "prior": found.prior_weight,
-        "least": found.min_positives,
-        "ranges": [[one.score_min, one.score_median, one.score_max] for one in results.classes],
-        "presets": presets,
-        "parts": [[*numbers(part), [*map(_short, part.density)]] for part in found.parts],
-    }
-
-
-def _short(value: float) -> float:
-    """Return a number with so many digits as the curves need."""
-    short = float(f"{value:.{DIGITS}g}")
-    return int(short) if math.isfinite(short) and short == int(short) else short
-
 
 LITTLE = 0.05  # p-value below which a difference is called more than chance
 MOST_NAMED = 3  # classes named in the sentence on a use-set
@@ -85,16 +16,14 @@ FEW = 10.0  # expected numbers below have a decimal
 
 def section(findings: Findings) -> page.Section | None:
     """Return the composition of every use-set and what it changes; None without any."""
-    if not findings.shifts and findings.what_if is None:
+    if not findings.shifts:
         return None
-    in_table = " In confidences.tsv, uncorrected_confidence is the one before."
     blocks = page.flat(
         "Where a class is rare, fewer of its predictions are right. So confidences are corrected "
         "for the mix of classes that the scores of a sample show. This assumes that proteins of a "
-        "class score as they did in the calibration set: a test can refute that, never prove it."
-        + (in_table if findings.shifts else ""),
+        "class score as they did in the calibration set: a test can refute that, never prove it. "
+        "In confidences.tsv, uncorrected_confidence is the one before.",
         (_blocks(findings, *named) for named in page.with_slugs(findings.shifts)),
-        what_if_blocks(findings),
     )
     return page.Section("shift", "Does it hold for my samples?", blocks)
 

@@ -1,1 +1,0 @@
-"""Networks that score proteins of known classes, and of unknown ones."""
