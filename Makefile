@@ -2,6 +2,8 @@
 # make quick    under a minute, after each edit: contracts, laws, refusals, settings, API
 # make test    the tests that show that all works, one small workflow too, in seven minutes
 # make test-long    the rest: more of the same, second runs of the workflow
+# make test-newest    the demo and make quick on the newest Python of this machine, with the lock
+#                  and with the newest libraries; make quick VENV=FOLDER: on that of an environment
 # make test-all    make test, make test-browser and make test-long
 # make test-browser    the tests of the page in Chromium, with pictures in build/screenshots
 # make test-slurm    the demo and what can go wrong through a real SLURM of one node; as root
@@ -22,7 +24,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PYTHON
 CORES ?= 2
-BIN := .venv/bin
+VENV ?= .venv
+BIN := $(VENV)/bin
 
 # Contracts and laws of the registries, refusals, settings, records, the API.
 QUICK := $(wildcard tests/test_*.py) tests/calibrators/test_contract.py tests/calibrators/test_laws.py \
@@ -36,23 +39,23 @@ export OPENBLAS_NUM_THREADS := 1
 # Bytecode is written: else each process compiles the tests again, at every run.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo example quick test test-long test-all test-browser test-slurm test-faults test-fuzz test-mutants lint docs bench clean
+.PHONY: help demo example quick test test-newest test-long test-all test-browser test-slurm test-faults test-fuzz test-mutants lint docs bench clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 
-.venv/.user.stamp: envs/credence.lock.txt envs/set_up.sh pyproject.toml
-	@envs/set_up.sh envs/credence.lock.txt
+$(VENV)/.user.stamp: envs/credence.lock.txt envs/set_up.sh pyproject.toml
+	@VENV=$(VENV) envs/set_up.sh envs/credence.lock.txt
 	@touch $@
 
-.venv/.developer.stamp: envs/dev.lock.txt envs/set_up.sh pyproject.toml
-	@envs/set_up.sh envs/dev.lock.txt
-	@touch .venv/.user.stamp $@
+$(VENV)/.developer.stamp: envs/dev.lock.txt envs/set_up.sh pyproject.toml
+	@VENV=$(VENV) envs/set_up.sh envs/dev.lock.txt
+	@touch $(VENV)/.user.stamp $@
 
-demo: .venv/.user.stamp
+demo: $(VENV)/.user.stamp
 	@$(BIN)/credence run --cores $(CORES)
 
-example: .venv/.user.stamp
+example: $(VENV)/.user.stamp
 	@folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
 	cp reports/example/config.yaml "$$folder"; \
 	$(BIN)/credence run --directory "$$folder" --cores $(CORES); \
@@ -61,18 +64,21 @@ example: .venv/.user.stamp
 # A file stays in one process, so that what its tests share is made once; long files come first.
 PYTEST := $(BIN)/python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder
 
-quick: .venv/.developer.stamp
+quick: $(VENV)/.developer.stamp
 	@$(PYTEST) $(QUICK) -k 'not trees and not auto and not judged_and_drawn and not ten_lines'
 
-test: .venv/.developer.stamp
+test: $(VENV)/.developer.stamp
 	@$(PYTEST) --ignore=tests/browser
+
+test-newest:
+	@envs/test_newest.sh $(CORES)
 
 test-all: test test-browser test-long
 
-test-long: .venv/.developer.stamp .venv-validators/.stamp
+test-long: $(VENV)/.developer.stamp .venv-validators/.stamp
 	@$(PYTEST) -m 'long and not faults and not slurm'
 
-test-browser: .venv/.developer.stamp
+test-browser: $(VENV)/.developer.stamp
 	@CREDENCE_SCREENSHOTS=build/screenshots $(PYTEST) tests/browser
 
 # The plugin is kept apart: where it is installed and the controller is down, every
@@ -81,19 +87,19 @@ test-browser: .venv/.developer.stamp
 	@VENV=.venv-slurm envs/set_up.sh envs/slurm.lock.txt
 	@touch $@
 
-test-slurm: .venv/.developer.stamp .venv-slurm/.stamp
+test-slurm: $(VENV)/.developer.stamp .venv-slurm/.stamp
 	@$(BIN)/python -m pytest -m slurm -rs tests/slurm
 
-test-faults: .venv/.developer.stamp
+test-faults: $(VENV)/.developer.stamp
 	@$(BIN)/python -m pytest -n $(CORES) tests/faults tests/cli/test_lock.py tests/workflow/test_troves.py -m 'not slurm'
 
-test-fuzz: .venv/.developer.stamp
+test-fuzz: $(VENV)/.developer.stamp
 	@cd tests && PYTHONPATH=. ../$(BIN)/python -m faults.fuzzing ../build/fuzz 0 100000 1
 
-test-mutants: .venv/.developer.stamp
+test-mutants: $(VENV)/.developer.stamp
 	@cd tests && PYTHONPATH=. nice -n 19 ../$(BIN)/python -m faults.mutant_runs
 
-lint: .venv/.developer.stamp
+lint: $(VENV)/.developer.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
@@ -110,7 +116,7 @@ lint: .venv/.developer.stamp
 	@VENV=.venv-validators envs/set_up.sh envs/validators.lock.txt
 	@touch $@
 
-docs: .venv/.developer.stamp .venv-docs/.stamp
+docs: $(VENV)/.developer.stamp .venv-docs/.stamp
 	@$(BIN)/python docs/reference.py build/docs
 	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict --quiet
 

@@ -31,9 +31,9 @@ REPEATS = 20  # of the fast search; the direct sums run once
 POINT_ESTIMATES = FitOptions(n_draws=0)
 
 
-def paper_sized() -> Labelled:
+def paper_sized(n_calibration: int = N_PAPER) -> Labelled:
     """Return a simulated set of the size of the paper's."""
-    return draw_labelled(WorldSettings(n_calibration=N_PAPER), np.random.default_rng(7))
+    return draw_labelled(WorldSettings(n_calibration=n_calibration), np.random.default_rng(7))
 
 
 def fit_seconds(spec: str, labelled: Labelled, repeats: int = 1) -> float:

@@ -25,7 +25,7 @@ import pyarrow.csv as csv
 import pyarrow.parquet as pq
 from benchmarks.run import table
 from benchmarks.shift import chunks
-from benchmarks.speed import paper_sized
+from benchmarks.speed import N_PAPER, paper_sized
 
 N_ROWS = 10_000_000
 N_PROTEINS = 1_000_000  # of the ensemble: ten million rows
@@ -127,9 +127,9 @@ def write_arrays(path: Path, n_proteins: int) -> None:
             target.write(scores.astype("<f4").tobytes())
 
 
-def write_known(folder: Path) -> None:
+def write_known(folder: Path, n_calibration: int = N_PAPER) -> None:
     """Write the labelled table."""
-    labelled = paper_sized()
+    labelled = paper_sized(n_calibration)
     names = list(labelled.predictions.class_names)
     known = pd.DataFrame(labelled.predictions.scores, columns=names)
     known.insert(0, "id", [f"p{row}" for row in range(len(known))])
@@ -172,7 +172,7 @@ def apart(write: Callable[..., None], *given: object) -> None:
         raise RuntimeError(f"{write.__name__} failed")
 
 
-def run_measured(words: list[str], folder: Path) -> tuple[str, str]:
+def run_measured(words: list[str], folder: Path, decimals: int = 0) -> tuple[str, str]:
     """Return processor seconds and peak memory (GiB) of a command, or how it failed."""
     with (folder / "said.txt").open("wb") as stated:
         command = [sys.executable, "-m", "credence", *words]
@@ -180,7 +180,8 @@ def run_measured(words: list[str], folder: Path) -> tuple[str, str]:
         _, status, usage = os.wait4(process.pid, 0)
     if status != 0:
         return "", f"failed: {(folder / 'said.txt').read_text().splitlines()[-1:]}"
-    return f"{usage.ru_utime + usage.ru_stime:.0f}", f"{usage.ru_maxrss / 1024**2:.2f}"
+    seconds = usage.ru_utime + usage.ru_stime
+    return f"{seconds:.{decimals}f}", f"{usage.ru_maxrss / 1024**2:.2f}"
 
 
 def measured(

@@ -8,7 +8,9 @@ venv=${VENV:-.venv}
 
 find_python() {
     local candidate
-    for candidate in ${PYTHON:-} python3.13 python3.12 python3.11 python3; do
+    # 3.14 comes last: not every library has a wheel for it. pyenv's stand on no PATH.
+    for candidate in ${PYTHON:-} python3.13 python3.12 python3.11 python3 python3.14 \
+        "${PYENV_ROOT:-${HOME:-}/.pyenv}"/versions/3.1[1-9].*/bin/python; do
         if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
             echo "$candidate"
             return

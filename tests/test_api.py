@@ -80,7 +80,7 @@ def test_settings_are_keywords_with_the_defaults_of_the_configuration() -> None:
         "level": 0.95,
         "sets": 0.9,
     }
-    assert "Bootstrap draws over clusters" in credence.fit.__doc__
+    assert "\ndraws : int, default 200\n    Bootstrap draws over clusters" in credence.fit.__doc__
 
 
 # Reading

@@ -208,3 +208,119 @@ def test_a_container_is_made_in_an_empty_folder_without_an_engine(tmp_path: Path
     for needed in ("Snakefile", "config.yaml", "schemas/config.schema.yaml", "rules/fit.smk"):
         assert (packages / "credence" / "_workflow" / needed).exists()
     assert (packages / "credence" / "report" / "templates" / "page.css").exists()
+
+
+TOOLS_OF_SHELL = (
+    "bash",
+    "comm",
+    "cp",
+    "dirname",
+    "grep",
+    "mkdir",
+    "rm",
+    "sort",
+    "touch",
+    "tr",
+    "uniq",
+)
+ONE_PYTHON = 'echo "{version} {path}"\n'  # In place of what a Python says of itself
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Any:
+    """Return what runs test_newest.sh among some Pythons; they and make are stand-ins."""
+    root, bin_ = tmp_path / "checkout", tmp_path / "bin"
+    (root / "envs").mkdir(parents=True)
+    bin_.mkdir()
+    for name in ("envs/test_newest.sh", "pyproject.toml", "config.yaml"):
+        shutil.copy(ROOT / name, root / name)
+
+    def write(path: Path, text: str) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{text}")
+        path.chmod(0o755)
+
+    def run(default: str, *versions: str, upgraded: str = "", fails: str = "none") -> Any:
+        # What sorting, grep and the like need, and no Python of this machine.
+        for tool in TOOLS_OF_SHELL:
+            (bin_ / tool).symlink_to(str(shutil.which(tool)))
+        for version in versions:
+            path = tmp_path / "pyenv" / "versions" / version / "bin" / "python"
+            write(path, ONE_PYTHON.format(version=version, path=path))
+        write(bin_ / "python3", ONE_PYTHON.format(version=default, path="/usr/bin/python3"))
+        write(root / ".venv/bin/python", f"echo Python {default}\n")
+        new = root / ".venv-newest/bin"
+        write(
+            bin_ / "make",
+            f'echo make "$@" >> {tmp_path}/called\n'
+            f'case "$*" in *{fails}*) exit 1;; *.stamp*) ;; *) exit 0;; esac\n'
+            f"mkdir -p {new}\ncp {tmp_path}/python {tmp_path}/credence {new}\n"
+            f"touch {new.parent}/.developer.stamp\n",
+        )
+        write(
+            tmp_path / "python",
+            f'case "$*" in\n*install*) echo upgraded >> {tmp_path}/called; touch {tmp_path}/up;;\n'
+            f"*freeze*) echo numpy==2.1; test ! -e {tmp_path}/up || printf '{upgraded}';;\nesac\n",
+        )
+        write(
+            tmp_path / "credence",
+            f'echo credence "$@" >> {tmp_path}/called\n'
+            "cd build/newest\nmkdir -p reports/demo\necho page > reports/demo/index.html\n",
+        )
+        done = subprocess.run(
+            ["bash", "envs/test_newest.sh", "4"],
+            env={"PATH": str(bin_), "PYENV_ROOT": str(tmp_path / "pyenv")},
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=root,
+        )
+        assert done.returncode == 0, done.stderr
+        assert not (root / ".venv-newest/.developer.stamp").exists()
+        return done.stderr, (tmp_path / "called").read_text().splitlines()
+
+    return run
+
+
+DEMO_AND_QUICK = [
+    "credence run --directory build/newest --cores 4",
+    "make quick VENV=.venv-newest CORES=4",
+]
+
+
+def set_up(path: Path | str) -> str:
+    return f"make .venv-newest/.developer.stamp VENV=.venv-newest PYTHON={path}"
+
+
+def test_the_newest_python_makes_the_demo_and_the_quick_tests(
+    machine: Any, tmp_path: Path
+) -> None:
+    stated, called = machine("3.11.7", "3.9.18", "3.12.1", "3.13.0")
+    path = tmp_path / "pyenv/versions/3.13.0/bin/python"
+    assert stated.splitlines() == [
+        f"test-newest: Python 3.13.0 ({path}), with the lock.",
+        "test-newest: The libraries of the lock are the newest that pyproject.toml allows.",
+    ]
+    assert called == [set_up(path), *DEMO_AND_QUICK, "upgraded"]
+
+
+def test_a_single_python_is_said_to_be_one_and_newer_libraries_are_tried(machine: Any) -> None:
+    stated, called = machine("3.11.7", upgraded=r"numpy==2.9\n")
+    assert stated.splitlines() == [
+        "test-newest: Python 3.11.7 is the only one here, or the newest; make test runs on it.",
+        "test-newest: Python 3.11.7, with libraries newer than the lock's: numpy==2.9 ",
+    ]
+    assert called == [set_up("/usr/bin/python3"), "upgraded", *DEMO_AND_QUICK]
+
+
+def test_a_python_that_libraries_lack_is_passed_over_and_named(
+    machine: Any, tmp_path: Path
+) -> None:
+    stated, called = machine("3.11.7", "3.12.1", "3.14.2", fails="3.14.2")
+    old, new = (tmp_path / f"pyenv/versions/{one}/bin/python" for one in ("3.12.1", "3.14.2"))
+    assert stated.splitlines()[:2] == [
+        f"test-newest: Python 3.14.2 ({new}) is passed over: "
+        "not all libraries can be installed for it.",
+        f"test-newest: Python 3.12.1 ({old}), with the lock.",
+    ]
+    assert called == [set_up(new), set_up(old), *DEMO_AND_QUICK, "upgraded"]

@@ -90,11 +90,45 @@ def test_the_public_ci_calls_what_the_makefile_has() -> None:
     steps = [step.get("run", "") for job in jobs.values() for step in job["steps"]]
     words = [word for step in steps if step.startswith("make ") for word in step.split()[1:]]
     called = {word for word in words if "=" not in word}
-    assert called == {"lint", "docs", "test", "test-browser", "test-long"}
+    local = set(re.findall(r"^make ([a-z-]+)", (ROOT / ".ci/run").read_text("utf-8"), re.M))
+    assert local == {"lint", "docs", "test", "test-browser", "test-newest"}
+    assert called == local | {"demo", "test-long"}
     assert called <= set(targets)
-    named = project()["classifiers"]
-    for python in jobs["test"]["strategy"]["matrix"]["python"]:
-        assert f"Programming Language :: Python :: {python}" in named
+
+
+def test_the_public_ci_tries_each_python_and_an_arm_mac() -> None:
+    jobs = read_yaml(".github/workflows/ci.yml")["jobs"]
+    named = [
+        text.rpartition(" ")[2] for text in project()["classifiers"] if "Python :: 3." in text
+    ]
+    assert named == ["3.11", "3.12", "3.13"]
+    test, mac = jobs["test"], jobs["macos"]
+    assert test["strategy"]["matrix"]["python"] == [*named, "3.14"]
+    assert test["continue-on-error"] == "${{ matrix.python == '3.14' }}"
+    assert mac["strategy"]["matrix"]["python"] == named
+    assert (test["runs-on"], mac["runs-on"]) == ("ubuntu-24.04", "macos-14")
+    for job in (test, mac):
+        commands = [step["run"] for step in job["steps"] if "run" in step]
+        # The one that was set up, not the newest that the runner has besides.
+        made = [command for command in commands if command.startswith("make ")]
+        assert all(command.endswith(" PYTHON=python") for command in made)
+        assert any(command.startswith("make demo ") for command in made)
+
+
+def test_actions_are_named_by_the_digest_of_a_release() -> None:
+    digests: dict[str, set[str]] = {}
+    for path in sorted((ROOT / ".github" / "workflows").glob("*.yml")):
+        for line in path.read_text("utf-8").splitlines():
+            if "uses:" in line:
+                match = re.fullmatch(
+                    r" +- uses: ([\w-]+/[\w-]+)@([0-9a-f]{40}  # v\d+\.\d+\.\d+)", line
+                )
+                assert match is not None, line
+                digests.setdefault(match[1], set()).add(match[2])
+    assert digests.keys() == {
+        "actions/checkout", "actions/setup-python", "actions/upload-artifact"
+    }  # fmt: skip
+    assert all(len(found) == 1 for found in digests.values())
 
 
 def test_forms_for_issues_and_hooks_are_whole() -> None:

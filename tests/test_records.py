@@ -6,11 +6,12 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Protocol, get_origin
 
 import numpy as np
 import pytest
 
+from credence import records
 from credence.predictions import Floats
 from credence.problems import InputError
 from credence.records import (
@@ -123,6 +124,20 @@ def test_a_record_comes_back_as_it_was() -> None:
     again = from_record(Drawing, json.loads(text), kinds=SHAPES)
     assert json_text(again) == text
     assert again.drawn == Disc(0.1) and again.frame == Frame(3) and again.note_ == ("a",)
+    np.testing.assert_array_equal(again.limits, DRAWING.limits)
+    np.testing.assert_array_equal(again.points, DRAWING.points)
+
+
+def test_arrays_are_read_whatever_numpy_makes_of_their_types(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # From numpy 2.5 on, on Python 3.12 and later, the origin of NDArray[...] is NDArray.
+    def origin_of(kind: Any) -> Any:
+        origin = get_origin(kind)
+        return "NDArray" if origin is np.ndarray else origin
+
+    monkeypatch.setattr(records, "get_origin", origin_of)
+    again = from_record(Drawing, to_record(DRAWING), kinds=SHAPES)
     np.testing.assert_array_equal(again.limits, DRAWING.limits)
     np.testing.assert_array_equal(again.points, DRAWING.points)
 

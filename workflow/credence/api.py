@@ -70,7 +70,7 @@ def with_settings(
             added.append(inspect.Parameter(keyword, by_name, default=default))
             kind = setting_type(SECTIONS[section], name)[0].__name__.lower()
             text = f"{rule.text[0].upper()}{rule.text[1:]}."
-            texts.append(f"    {keyword} : {kind}, default {default!r}\n        {text}")
+            texts.append(f"{keyword} : {kind}, default {default!r}\n    {text}")
 
     def decorate(function: Callable[..., Returned]) -> Callable[..., Returned]:
         signature = inspect.signature(function)
@@ -87,7 +87,9 @@ def with_settings(
         shown = [one for name, one in signature.parameters.items() if name not in hidden]
         described: Any = call
         described.__signature__ = signature.replace(parameters=[*shown, *added])
-        described.__doc__ = (function.__doc__ or "").replace("    SETTINGS", "\n".join(texts))
+        # Before Python 3.13 it is indented as in the source.
+        text = inspect.cleandoc(function.__doc__ or "")
+        described.__doc__ = text.replace("SETTINGS", "\n".join(texts))
         return call
 
     return decorate

@@ -51,6 +51,16 @@ PACKED_KINDS = {
     "uint64": "<u8",
     "bool": "|b1",
 }
+# The types of arrays that a record may hold. Compared whole: what they are made of is
+# numpy's own affair, and is another thing from numpy 2.5 on Python 3.12 on.
+ARRAYS: dict[Any, Any] = {
+    NDArray[np.float64]: np.float64,
+    NDArray[np.float32]: np.float32,
+    NDArray[np.int64]: np.int64,
+    NDArray[np.uint64]: np.uint64,
+    NDArray[np.bool_]: np.bool_,
+    NDArray[np.object_]: np.object_,
+}
 # What a list may hold (kinds of numpy's types) to become an array; O: null among numbers.
 LISTED_KINDS = {"f": "fiuO", "i": "iu", "b": "biu", "O": "UO"}
 
@@ -196,8 +206,8 @@ def _read(kind: Any, record: Any, path: str, kinds: Kinds, stored: Stored = PLAI
         chosen = next((entry for entry in inner if type(record) is entry), inner[0])
         is_absent = record is None and len(inner) < len(get_args(kind))
         return None if is_absent else _read(chosen, record, path, kinds, stored)
-    if origin is np.ndarray:
-        return _read_array(np.dtype(get_args(get_args(kind)[1])[0]), record, path, stored)
+    if kind in ARRAYS:
+        return _read_array(np.dtype(ARRAYS[kind]), record, path, stored)
     if origin is tuple:
         parts: Any = get_args(kind)
         _require(isinstance(record, list | tuple), record, path)

@@ -485,7 +485,7 @@ SEARCHED_MB = 30.0  # 100,000 proteins; ten minutes on one core or so
 # than it takes to start a job: 1 MB are 15,000 proteins of eleven classes.
 JUDGED_ALONE_MB = 1.0
 SLOW = ("auto", "logistic", "matrix", "trees")  # seconds a fit at 46,801 proteins: 0.4 to 60
-# One alone is nearly all of the work, in whichever job: 1.06 times as fast (docs/operations.md).
+# One alone is nearly all of the work, in whichever job: 1.06 times as fast (decision 0910).
 FEWEST_ALONE = 2
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from scipy.special import xlogy
@@ -20,7 +20,7 @@ from credence.calibrators.masses import (
 )
 from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Law, Need
 from credence.confidence import Note
-from credence.predictions import Floats, Integers, Labelled
+from credence.predictions import Booleans, Floats, Integers, Labelled
 from credence.records import Stored
 from credence.settings import setting
 
@@ -99,7 +99,7 @@ class StepCurve:
 
     upper_edge: Floats  # Upper edges of all bins but the last, ascending; each belongs to its bin
     share: Floats  # Confidence in each bin
-    is_empty: np.ndarray[Any, np.dtype[np.bool_]]  # Whether no calibration protein lies in the bin
+    is_empty: Booleans  # Whether no calibration protein lies in the bin
 
     def value(self, score: Floats) -> Floats:
         """Return the share of each score's bin."""
