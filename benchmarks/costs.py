@@ -32,10 +32,7 @@ METHODS = ("auto", "kernel")  # The default, and the one for large tables
 N_CALIBRATION = 3000
 FEW_ROWS = 20_000  # More than are compared with the scores of calibration, as many are then
 MANY_ROWS = {"auto": 100_000, "kernel": 420_000}
-N_PARTS = 2
 SCALE = 10.0
-ROW_BYTES = 88  # Of eleven scores that do not repeat
-PART_BYTES = 1e9  # What a run makes a part of
 SIZES = (10**6, 10**8, 10**9, 2 * 10**9)
 
 Numbers = Mapping[str, Any]
@@ -50,26 +47,18 @@ def _words(method: str, step: str) -> list[str]:
     known = ["--samples", "known.tsv", "--samples-format", "credence", "--samples-spec"]
     fitted = ["--calibration", f"{method}.json"]
     corrected = [*fitted, "--shift", "shift.json"]
-    parts = [f"part_{number}.parquet" for number in range(1, N_PARTS + 1)]
     annotate = ["annotate", "use.parquet", *wide, *corrected]
     return {
         "check": ["check", "use.parquet", *wide, "--out", "check.json"],
         "shift": ["shift", "use.parquet", *wide, *known, json.dumps({"scale": SCALE}), *fitted,
                   "--out", "composition.tsv", "--record", "shift.json"],
         "annotate": [*annotate, "--out", "whole.tsv", "--also", "whole.parquet"],
-        **{
-            f"part {number}": [*annotate, "--part", f"{number}/{N_PARTS}", "--check", "check.json",
-                               "--out", part]
-            for number, part in enumerate(parts, 1)
-        },
-        "gather": ["gather", *parts, *corrected, "--out", "joined.tsv", "--also",
-                   "joined.parquet"],
         "folder": ["annotate", "shards", *wide, *fitted, "--out", "out"],
         "ids": ["annotate", "shards", *wide, *fitted, "--out", "out", "--ids-across"],
     }[step]  # fmt: skip
 
 
-STEPS = ("check", "shift", "annotate", "part 1", "part 2", "gather", "folder", "ids")
+STEPS = ("check", "shift", "annotate", "folder", "ids")
 
 
 def measure_rows() -> dict[str, Any]:
@@ -129,7 +118,7 @@ def _run(words: Sequence[str], folder: Path) -> tuple[float, float]:
 
 
 def measure_jobs(root: Path) -> dict[str, Any]:
-    """Return memory and processor seconds of the demo's rules, and of judging each method."""
+    """Return memory and processor seconds of the demo's rules."""
     benchmarks = sorted((root / "results/demo/benchmarks").glob("*.tsv"))
     rules: dict[str, list[float]] = {}
     for path in benchmarks:
@@ -139,20 +128,7 @@ def measure_jobs(root: Path) -> dict[str, Any]:
         megabytes, spent = float(cells["max_rss"]), float(cells["cpu_time"])
         most = rules.setdefault(rule, [0.0, 0.0, 0.0])
         rules[rule] = [max(most[0], megabytes), max(most[1], spent), round(most[2] + spent, 2)]
-    release = max((root / "results/demo/releases").iterdir())
-    judged = {}
-    with tempfile.TemporaryDirectory() as name:
-        for path in sorted((release / "calibrations").glob("*.json")):
-            spent, gigabytes = _run(
-                [
-                    *("crossfit", str(release / "samples.parquet"), "--format", "credence"),
-                    *("--groups", str(release / "groups.tsv"), "--calibration", str(path)),
-                    *("--out", "held_out.json"),
-                ],
-                Path(name),
-            )
-            judged[path.stem] = [spent, round(gigabytes * 1024)]
-    return {"machine": _machine(), "rules": rules, "judged": judged}
+    return {"machine": _machine(), "rules": rules}
 
 
 def _rule_of(name: str) -> str:
@@ -215,17 +191,13 @@ def rows_table(kept: Numbers) -> str:
     rows = kept["rows"]
     lines = []
     for method in METHODS:
-        check, shift, annotate, gather = (
-            per_row(rows, method, *steps)
-            for steps in (("check",), ("shift",), ("annotate",), ("gather",))
+        check, shift, annotate = (
+            per_row(rows, method, step) for step in ("check", "shift", "annotate")
         )
-        part = per_row(rows, method, "part 1", "part 2")
-        at_once = PART_BYTES / ROW_BYTES
         once = {
             "check, once": check,
             "estimate of composition, once": shift,
-            "annotating, undivided": annotate,
-            "joining": gather,
+            "annotating": annotate,
         }
         lines += [
             [f"`{method}`: {name}", f"{cost:.1f}", *(time_of(n * cost / 1e6) for n in SIZES[1:3])]
@@ -233,23 +205,8 @@ def rows_table(kept: Numbers) -> str:
         ]
         whole = check + shift + annotate
         lines.append(
-            [f"`{method}`: **one worker**, undivided", f"{whole:.1f}"]
+            [f"`{method}`: **all**", f"{whole:.1f}"]
             + [time_of(n * whole / 1e6) for n in SIZES[1:3]]
-        )
-        lines.append(
-            [
-                f"`{method}`: **a worker a part** of a gigabyte: check, estimate, a part, joining",
-                "",
-            ]
-            + [
-                time_of((n * (check + shift + gather) + min(at_once, n) * part) / 1e6)
-                for n in SIZES[1:3]
-            ]
-        )
-        divided = check + shift + part + gather
-        lines.append(
-            [f"`{method}`: processor hours, divided", ""]
-            + [f"{n * divided / 3.6e9:.1f}" for n in SIZES[1:3]]
         )
         text = rows["methods"][method]["bytes"]["text"]
         lines.append(
@@ -261,24 +218,6 @@ def rows_table(kept: Numbers) -> str:
     )
 
 
-def workers_table(kept: Numbers) -> str:
-    """Return how long 100 million rows take with more workers, by method."""
-    rows, n_rows = kept["rows"], 10**8
-    lines = []
-    for method in METHODS:
-        parts = per_row(rows, method, "part 1", "part 2") * n_rows / 1e6
-        joining = per_row(rows, method, "gather") * n_rows / 1e6
-        start = start_of(rows, method, "part 1")
-        whole = start + parts + joining
-        lines.append([f"`{method}`, 1", time_of(whole), "1"])
-        for n_workers in (2, 4, 9):
-            spent = start + parts / n_workers + joining
-            lines.append([f"`{method}`, {n_workers}", time_of(spent), f"{whole / spent:.1f}"])
-    return _note(rows, "rows") + _table(
-        ["method, workers", "annotating 100 million rows, with joining", "times as fast"], lines
-    )
-
-
 def shards_table(kept: Numbers) -> str:
     """Return what folders of tables cost, by method."""
     rows, sizes = kept["rows"], (SIZES[0], SIZES[1], SIZES[3])
@@ -287,7 +226,7 @@ def shards_table(kept: Numbers) -> str:
         row, ids = per_row(rows, method, "folder"), per_row(rows, method, "ids")
         start = start_of(rows, method, "folder")
         facts = rows["methods"][method]
-        for name, n_jobs in (("one core", 1), ("8 cores, `--part K/8`", 8), ("100 jobs", 100)):
+        for name, n_jobs in (("one core", 1), ("8 cores", 8), ("100 jobs", 100)):
             lines.append(
                 [f"`{method}`, {name}", f"{row:.1f}" if n_jobs == 1 else ""]
                 + [time_of(start + row * n / n_jobs / 1e6) for n in sizes]
@@ -308,16 +247,6 @@ def shards_table(kept: Numbers) -> str:
     )
 
 
-def judging_table(kept: Numbers) -> str:
-    """Return what cross-fitting costs, by method."""
-    jobs = kept["jobs"]
-    lines = [
-        [f"`{method}`", f"{seconds:.1f}", f"{megabytes}"]
-        for method, (seconds, megabytes) in jobs["judged"].items()
-    ]
-    return _note(jobs, "jobs") + _table(["cross-fitted alone", "processor seconds", "MB"], lines)
-
-
 def rules_table(kept: Numbers) -> str:
     """Return what each rule of the demo took, the largest of its jobs."""
     jobs = kept["jobs"]
@@ -334,9 +263,7 @@ def rules_table(kept: Numbers) -> str:
 
 TABLES: dict[str, Callable[[Numbers], str]] = {
     "rows": rows_table,
-    "workers": workers_table,
     "shards": shards_table,
-    "judging": judging_table,
     "rules": rules_table,
 }
 

@@ -154,7 +154,7 @@ def test_both_recipes_do_the_same() -> None:
     settings = next(line for line in apptainer["environment"])
     assert apptainer["post"] == [settings, "bash /opt/credence/envs/container.sh"]
     assert {*settings.split()[1:], "HOME=/tmp"} == set(dict(docker)["ENV"].split())
-    assert apptainer["test"] == ["credence doctor"]
+    assert apptainer["test"] == ["credence check --help"]
     assert apptainer["runscript"] == ['exec credence "$@"']
     assert ("ENTRYPOINT", '["credence"]') in docker
 

@@ -1,6 +1,13 @@
 from __future__ import annotations
 
-from credence.calibrators.all_methods import BY_NAME, METHODS, needs_of
+from typing import Any
+
+import numpy as np
+
+from credence.calibrators.all_methods import BY_NAME, METHODS
+from credence.calibrators.auto import AutoCalibration, MemberWeights
+from credence.calibrators.classwise import ClassCurve, ClasswiseCalibration, JointCalibration
+from credence.calibrators.crossfit import ComposedCalibration
 from credence.calibrators.protocol import Need
 
 
@@ -8,13 +15,22 @@ def test_every_method_has_a_name_of_its_own() -> None:
     assert len(BY_NAME) == len(METHODS)
 
 
-def test_a_stack_needs_what_its_members_need() -> None:
-    members = {name: {"method": name} for name in ("class_only", "tswa", "kernel")}
-    assert needs_of({"method": "auto", "members": members}) is Need.VECTOR
-    del members["tswa"]
-    assert needs_of({"method": "auto", "members": members}) is Need.TOP_SCORE
+def test_a_stack_needs_what_its_members_need_and_a_composition_what_its_first_stage_does() -> None:
+    curves = {
+        name: ClasswiseCalibration(name, {"A": ClassCurve({"n": 3})})
+        for name in ("class_only", "kernel")
+    }
+    joint = JointCalibration("tswa", {}, None)
+    weights = MemberWeights(("class_only",), np.ones(1), {}, None)
 
+    def stack(members: dict[str, Any]) -> AutoCalibration:
+        return AutoCalibration(("A",), {}, (), 0, 0, weights, None, members)
 
-def test_a_composition_needs_what_its_first_stage_needs() -> None:
-    stages = {"first": {"method": "tswa"}, "second": {"method": "kernel"}}
-    assert needs_of({"method": "composition", **stages}) is Need.VECTOR
+    assert stack(curves | {"tswa": joint}).needs is Need.VECTOR
+    assert stack(curves).needs is Need.TOP_SCORE
+    assert stack(curves | {"tswa": joint}).gives_curve  # by the members that see the score
+    assert stack(curves).counts == {"A": {"n": 3}}
+    composed = ComposedCalibration("tswa -> kernel", joint, curves["kernel"])
+    assert composed.needs is Need.VECTOR
+    assert not composed.gives_curve
+    assert ComposedCalibration("kernel -> kernel", curves["kernel"], joint).gives_curve

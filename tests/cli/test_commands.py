@@ -32,7 +32,7 @@ def example_of(name: str) -> str:
 # These start Snakemake, need what it made, parts or a genome, write into the home folder, or need
 # more families of each class than there are here.
 NOT_HERE = {
-    *("run", "demo", "check-page", "completion", "compare", "gather", "gff"),
+    *("run", "demo", "check-page", "compare", "gff"),
     *("figures", "genomes"),  # docs/figures.md and docs/lists.md have them after a run
 }
 IN_ORDER = [
@@ -184,26 +184,6 @@ def test_methods_lists_every_entry_with_its_laws(capsys: pytest.CaptureFixture[s
     stated = capsys.readouterr().out
     for method in METHODS:
         assert f"{method.name}: {method.summary}\n    from: {method.reference}\n" in stated
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_prints_a_script(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line(["completion", shell]) == 0
-    assert "_CREDENCE_COMPLETE" in capsys.readouterr().out
-
-
-def test_completion_knows_the_commands(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "credence"],
-        env=os.environ
-        | {"_CREDENCE_COMPLETE": "bash_complete", "COMP_WORDS": "credence an", "COMP_CWORD": "1"},
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        timeout=TIMEOUT,
-        check=False,
-    )
-    assert done.stdout == "plain,annotate\n"
 
 
 def test_a_path_that_cannot_be_written_is_told_and_nothing_is_left(

@@ -125,14 +125,14 @@ def test_what_a_fit_says_of_proteins_held_out_is_not_found_again(
     words = ["compare", str(new), str(old), "--held-out", "h.json", "--record", "x.json"]
     assert run_command_line(words) == 2
     assert "h.json: it is of other proteins" in capsys.readouterr().err
-    own = ["--calibration", "c.json", *words_of_set, "--folds", "7", "--out", "seven.json"]
-    assert run_command_line(["crossfit", *fit[1:4], "--spec", '{"scale": 10}', *own]) == 0
+    words_of_set = ["isotonic", "--groups", f"{old}/groups.tsv", "--min-positives", "7"]
+    out = ["--draws", "0", "--held-out", "seven.json", "--out", "s.json"]
+    assert run_command_line([*fit, *words_of_set, *out]) == 0
     capsys.readouterr()
     assert run_command_line([*pair, "--held-out", "seven.json", "--record", "x.json"]) == 2
-    what = (
-        "seven.json: folds is 7 in it, and 5 here. Cross-fit the method again: credence crossfit"
-    )
-    assert capsys.readouterr().err.startswith(f"{what} --folds 5.\n")
+    what = f"seven.json: min_positives is 7 in it, and {least} here. Fit the method again: "
+    what += f"credence fit --held-out --min-positives {least}.\n"
+    assert capsys.readouterr().err.startswith(what)
 
 
 def read(path: Path) -> dict[str, object]:

@@ -112,34 +112,6 @@ def test_a_table_that_names_no_kind_is_refused_before_anything_is_judged(folder:
 SOME = ("some.csv", "--format", "credence")
 
 
-@pytest.mark.long
-def test_methods_fitted_apart_are_judged_to_the_same_bytes(folder: Path) -> None:
-    clusters = ("--clusters", "clusters.tsv", "--weights", "cluster")
-    table = (*SOME, "--scale", "1")
-    for method in ("isotonic", "logistic"):
-        words = ("--method", method, *clusters, "--draws", "5", "--out", f"{method}.json")
-        done = call_here(folder, "fit", *table, *words)
-        assert done.returncode == 0, done.stderr
-        words = ("--calibration", f"{method}.json", *clusters, "--folds", "5")
-        done = call_here(folder, "crossfit", *SOME, *words, "--out", f"{method}.held.json")
-        assert done.returncode == 0, done.stderr
-        assert done.stderr == f"Wrote {method}.held.json: {method}, 90 proteins, 5 folds.\n"
-    both = ("--calibration", "isotonic.json", "--calibration", "logistic.json", *clusters)
-    judge = ("evaluate", *SOME, *both, "--draws", "20", "--folds", "5")
-    apart = ("--held-out", "isotonic.held.json", "--held-out", "logistic.held.json")
-    for name, words in {"here": (), "one": apart[:2], "other": apart[2:], "apart": apart}.items():
-        done = call_here(
-            folder, *judge, *words, "--metrics", f"{name}.tsv", "--out", f"{name}.json"
-        )
-        assert done.returncode == 0, done.stderr
-    for ending in ("tsv", "json"):
-        bytes_of = {
-            name: (folder / f"{name}.{ending}").read_bytes()
-            for name in ("here", "one", "other", "apart")
-        }
-        assert len(set(bytes_of.values())) == 1, ending
-
-
 def test_what_a_fit_says_of_proteins_held_out_is_judged_as_if_found_here(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -150,19 +122,17 @@ def test_what_a_fit_says_of_proteins_held_out_is_judged_as_if_found_here(
         out = ("--held-out", f"{method}.fit.json", "--out", f"{method}.c.json")
         assert run_command_line(["fit", *SOME, *words, *out]) == 0
     words = ("--calibration", "isotonic.c.json", *clusters, "--folds", "5")
-    assert run_command_line(["crossfit", *SOME, *words, "--out", "isotonic.apart.json"]) == 0
-    for name in ("fit", "apart"):
-        own = ("--held-out", f"isotonic.{name}.json", "--metrics", f"{name}.tsv")
-        out = ("--draws", "20", *own, "--out", f"{name}.found.json")
+    for name, own in {"fit": ("--held-out", "isotonic.fit.json"), "here": ()}.items():
+        out = ("--draws", "20", *own, "--metrics", f"{name}.tsv", "--out", f"{name}.found.json")
         assert run_command_line(["evaluate", *SOME, *words, *out]) == 0
-    for written in ("{}.tsv", "{}.found.json", "isotonic.{}.json"):
-        one, other = (Path(written.format(name)).read_bytes() for name in ("fit", "apart"))
+    for written in ("{}.tsv", "{}.found.json"):
+        one, other = (Path(written.format(name)).read_bytes() for name in ("fit", "here"))
         assert one == other
     capsys.readouterr()
     words = ("--calibration", "tswa.c.json", *clusters, "--folds", "5")
     out = ("--held-out", "tswa.fit.json", "--out", "refused.json")
     assert run_command_line(["evaluate", *SOME, *words, *out]) == 2
-    what = "tswa.fit.json: it lacks the probability of every class, which 'tswa' gives. "
+    what = "tswa.fit.json: it lacks the probability of every class, which 'tswa' gives. Leave"
     assert capsys.readouterr().err.startswith(what)
 
 
@@ -170,22 +140,22 @@ def test_what_was_fitted_apart_on_something_else_is_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(folder)
-    words = ("--calibration", "some.json", "--folds", "5")
-    assert run_command_line(["crossfit", *SOME, *words, "--out", "five.json"]) == 0
+    words = ("--scale", "1", "--method", "isotonic", "--draws", "0", "--held-out", "five.json")
+    assert run_command_line(["fit", *SOME, *words, "--out", "c.json"]) == 0
     capsys.readouterr()
     whole = (folder / "five.json").read_bytes()
     (folder / "cut.json").write_bytes(whole[: len(whole) // 2])
     (folder / "twice.json").write_bytes(whole)
-    again = "Cross-fit the method again: credence crossfit."
+    again = "Fit the method again: credence fit --held-out."
     judge = ("evaluate", *SOME, "--calibration", "some.json", "--draws", "0")
     for words, message in {
         ("--folds", "4", "--held-out", "five.json"): (
-            "five.json: folds is 5 in it, and 4 here. Give --folds 5. Or cross-fit the method "
-            "again: credence crossfit --folds 4."
+            "five.json: folds is 5 in it, and 4 here. Give --folds 5. Or fit the method again: "
+            "credence fit --held-out --folds 4."
         ),
         ("--folds", "5", "--min-positives", "2.5", "--held-out", "five.json"): (
             "five.json: min_positives is 10 in it, and 2.5 here. Give --min-positives 10. Or "
-            "cross-fit the method again: credence crossfit --min-positives 2.5."
+            "fit the method again: credence fit --held-out --min-positives 2.5."
         ),
         ("--folds", "5", "--clusters", "clusters.tsv", "--held-out", "five.json"): (
             "five.json: it is of other proteins, classes, weights or clusters than those "
@@ -211,7 +181,7 @@ def test_a_calibration_of_another_table_is_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(folder)
-    for command in ("evaluate", "crossfit", "thresholds"):
+    for command in ("evaluate", "thresholds"):
         for name, there, clusters in (
             ("all.json", "90 proteins, 90 right", ", 90 clusters"),
             ("one.json", "1 proteins, 1 right", ", 1 clusters"),

@@ -66,25 +66,6 @@ CALLS: dict[str, list[tuple[str, dict[str, str]]]] = {
         ("hard.csv --format wide --spec SPEC --calibration h.json --out h.tsv.gz",
          {"h.tsv.gz": "hard"}),
         ("best.tsv --format phynteny --calibration b.json --out b.tsv", {"b.tsv": "best"}),
-        *(
-            (f"demo/use.csv --format phanns --calibration k.json --part {part}/3"
-             f" --check check.json --out part_{part}.parquet", {})
-            for part in (1, 2, 3)
-        ),
-        *(
-            (f"hard.csv --format wide --spec SPEC --calibration h.json --part {part}/2"
-             f" --check hard.json --out hard_{part}.parquet", {})
-            for part in (1, 2)
-        ),
-    ],
-    "gather": [
-        ("part_1.parquet part_2.parquet part_3.parquet"
-         " --out all.tsv --also all.parquet", {"all.tsv": "use", "all.parquet": "use"}),
-        ("hard_1.parquet hard_2.parquet --out hard_all.tsv", {"hard_all.tsv": "hard"}),
-    ],
-    "crossfit": [
-        (f"{CALIBRATION} --groups groups.tsv --calibration k.json --folds 3 --out held.json",
-         {}),
     ],
     "attach": [
         ("demo/trove_htj.csv --name htj --fasta demo/trove_htj.fasta"
@@ -111,12 +92,10 @@ CALLS: dict[str, list[tuple[str, dict[str, str]]]] = {
 OTHERS = {
     "nothing of single proteins": {
         "run",
-        "unlock",
         "demo",
         "init",
         "trove",
         "methods",
-        "doctor",
         "check-page",
         "calibrations",
     },
@@ -126,7 +105,6 @@ OTHERS = {
     "what was learnt": {"fit", "events", "novelty"},
     "scores, checked where they are written": {"combine"},
     "the genome of the user": {"gff"},
-    "what other commands write": {"stage", "completion"},
     "its own proteins": {"simulate"},
     "a line a sample, or a genome": {"watch", "genomes"},
     "some proteins, chosen": {"list", "plan", "labels"},

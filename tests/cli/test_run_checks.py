@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from credence.app.unchanged import DONE
 from snakemake.exceptions import WorkflowError
 
 from credence.app import check, configuration, run, run_command_line
-from credence.app.unchanged import DONE
 from credence.problems import InputError
 from credence.simulate.law import WorldSettings
 from credence.tables import joining

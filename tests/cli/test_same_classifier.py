@@ -72,20 +72,6 @@ def test_a_table_of_the_same_classifier_has_no_such_note(
     assert "another version" not in capsys.readouterr().err
 
 
-def test_parts_of_a_softened_table_are_the_bytes_of_the_whole(folder: Path) -> None:
-    annotated(folder, "soft")
-    table, check = str(folder / "soft.parquet"), str(folder / "check.json")
-    assert run_command_line(["check", table, *SPEC, "--out", check]) == 0
-    parts = [str(folder / f"part_{number}.parquet") for number in range(1, 61, 20)]
-    for number, part in enumerate(parts, start=1):
-        words = ["annotate", table, "--calibration", str(folder / "c.json"), *SPEC]
-        words += ["--part", f"{number}/3", "--check", check, "--out", part]
-        assert run_command_line(words) == 0
-    joined = folder / "joined.tsv"
-    assert run_command_line(["gather", *parts, "--out", str(joined)]) == 0
-    assert joined.read_bytes() == (folder / "soft.tsv").read_bytes()
-
-
 def test_a_calibration_without_a_sketch_says_so(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -197,16 +197,6 @@ def test_ids_are_looked_for_within_a_table_and_across_tables_where_asked(
     ]
 
 
-def test_parts_are_tables_of_their_own(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert annotate(out="whole") == 0
-    for number in (3, 1, 2):
-        assert annotate("--part", f"{number}/3") == 0
-    capsys.readouterr()
-    assert annotate("--ids-across") == 0
-    assert "6 were there already" in said(capsys)
-    assert written() == written("whole")
-
-
 def test_folders_that_cannot_be_annotated_are_refused_with_their_remedy(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -236,10 +226,6 @@ def test_folders_that_cannot_be_annotated_are_refused_with_their_remedy(
         "--out is a folder. Leave it out, or let --out end in .tsv or .parquet.",
         ("shards", "a.tsv", "--ids-across"): "--ids-across: it is for a folder of confidences, "
         "and --out is a file. Leave it out, or give a folder as --out.",
-        ("shards", "out", "--part", "1/3", "--ids-across"): "--ids-across: it is for all tables "
-        "together. Give it to one more command, without --part, when all parts are there.",
-        ("shards", "out", "--part", "4/3"): "--part: '4/3' names no part. "
-        "Write 2/8 for the second of eight.",
     }
     for (table, out, *words), message in refusals.items():
         assert annotate(*words, table=table, out=out) == 2, message
@@ -284,8 +270,6 @@ def test_a_configuration_takes_a_folder_for_the_tables_in_it(here: Path) -> None
     for scores in ("shards", "shards/*.csv", ["shards/s[0-2].csv", "shards/s[3-5].csv"]):
         found = configuration.loads(CONFIGURATION.replace("SCORES", json.dumps(scores)))
         assert found.use_sets[0].scores == names
-        parts = configuration.shares(found.use_sets[0], N_SHARDS)
-        assert [part.tables for part in parts] == [(name,) for name in names]
     Path("shards/README.md").touch()
     with pytest.raises(InputError) as caught:
         configuration.loads(CONFIGURATION.replace("SCORES", "shards"))

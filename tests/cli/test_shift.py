@@ -441,10 +441,6 @@ def test_tables_that_are_not_those_of_the_mix_are_named(
         "use.csv; confidences are corrected for that mix."
     ]
     assert run_shift("use.csv", *made) == 0
-    assert run_command_line(["check", "use.csv", "--format", "phanns", "--out", "check.json"]) == 0
-    assert (
-        printed("use.csv", out="p.parquet", words=("--part", "1/2", "--check", "check.json")) == []
-    )
     assert printed(*shards[:2]) == [
         "shift.json: it is of the mix of use.csv (60 proteins), not of a.csv, b.csv; "
         "confidences are corrected for that mix."

@@ -37,7 +37,7 @@ def test_no_page_plans_with_a_cost_by_row_that_no_script_wrote() -> None:
 def test_each_table_names_its_methods_and_how_it_is_made() -> None:
     for name, table in costs.TABLES.items():
         text = table(KEPT)
-        how = "jobs" if name in ("rules", "judging") else "rows"
+        how = "jobs" if name == "rules" else "rows"
         assert f"Measured by `python -m benchmarks.costs {how}` (" in text
         if how == "rows":
             assert "`auto`" in text and "`kernel`" in text
@@ -56,7 +56,7 @@ ROWS = {
 
 def test_a_cost_by_row_is_what_two_sizes_differ_by() -> None:
     assert costs.per_row(ROWS, "auto", "check") == pytest.approx(2000.0)
-    assert costs.per_row(ROWS, "auto", "check", "gather") == pytest.approx(4000.0)
+    assert costs.per_row(ROWS, "auto", "check", "shift") == pytest.approx(4000.0)
     assert costs.start_of(ROWS, "auto", "check") == pytest.approx(0.8)
 
 
@@ -65,5 +65,5 @@ def test_a_table_of_rows_multiplies_by_hand() -> None:
     # 2,000 µs × 10⁸ rows = 200,000 s = 55.6 h
     assert "| `auto`: check, once | 2000.0 | 55.6 h | 555.6 h |" in text
     # Check, estimate and annotating: 6,000 µs
-    assert "| `kernel`: **one worker**, undivided | 6000.0 | 166.7 h | 1666.7 h |" in text
+    assert "| `kernel`: **all** | 6000.0 | 166.7 h | 1666.7 h |" in text
     assert "| `kernel`: confidences as text, 150 bytes a row |  | 15 GB | 150 GB |" in text

@@ -45,6 +45,18 @@ def methods(*specs: str) -> dict:
     return {spec: parse_method(spec, "test").build(options) for spec in specs}
 
 
+class Stated:
+    """A calibration that states confidences and nothing else."""
+
+    gives_curve = False
+
+    def parameters(self, class_names: tuple[str, ...]) -> dict:
+        return {}
+
+    def probabilities(self, predictions: Predictions) -> None:
+        return None
+
+
 @dataclass(frozen=True)
 class Memory:
     """A calibrator that remembers clusters: right of itself, wrong of others."""
@@ -53,16 +65,13 @@ class Memory:
         return Memory.Calibration(frozenset(labelled.predictions.ids.tolist()))
 
     @dataclass(frozen=True)
-    class Calibration:
+    class Calibration(Stated):
         seen: frozenset
 
         def confidence(self, predictions: Predictions) -> Confidence:
             value = np.array([0.9 if name in self.seen else 0.1 for name in predictions.ids])
             zeros = np.zeros(len(value))
             return Confidence(value, value, value, zeros, zeros.astype(np.int64))
-
-        def to_record(self) -> dict:
-            return {"method": "memory"}
 
 
 def test_held_out_confidences_never_come_from_a_fit_that_saw_the_cluster() -> None:
@@ -76,13 +85,10 @@ def test_held_out_confidences_never_come_from_a_fit_that_saw_the_cluster() -> No
                 zip(labelled.predictions.ids.tolist(), labelled.cluster.tolist(), strict=True)
             )
 
-            class Calibration:
+            class Calibration(Stated):
                 def confidence(self, predictions: Predictions) -> Confidence:
                     value = np.array([float(cluster_of[name] in seen) for name in predictions.ids])
                     return Confidence(value, value, value, value, value.astype(np.int64))
-
-                def to_record(self) -> dict:
-                    return {}
 
             return Calibration()
 
@@ -196,7 +202,7 @@ def test_a_method_that_does_not_keep_its_word_held_out_is_said_class_by_class() 
     labelled = world(400)
 
     @dataclass(frozen=True)
-    class Inverted:
+    class Inverted(Stated):
         is_honest: bool
 
         def fit(self, learnt_from: Labelled) -> Inverted:
@@ -207,9 +213,6 @@ def test_a_method_that_does_not_keep_its_word_held_out_is_said_class_by_class() 
             assert score is not None
             value = score / 11.0 if self.is_honest else 1.0 - score / 11.0
             return Confidence(value, value, value, value, np.zeros(len(value), dtype=np.int64))
-
-        def to_record(self) -> dict:
-            return {}
 
     contenders = {"inverted": Inverted(False), "honest": Inverted(True)}
     for name in contenders:

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pytest
 
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
@@ -11,52 +11,52 @@ from credence.evaluation.describing import parameters_of
 from credence.findings import FittedParameter
 from credence.predictions import Labelled, Predictions
 
-
-@dataclass(frozen=True)
-class Recorded:
-    """A calibration of which only the record is asked."""
-
-    record: dict[str, Any]
-
-    def to_record(self) -> dict[str, Any]:
-        return self.record
+N = 60
 
 
-def test_numbers_of_curves_and_of_models_are_found_class_by_class() -> None:
-    cumulative = Recorded(
-        {"classes": {"A": {"curve": {"cutoff": 7.5}}, "B": {"curve": {"cutoff": None}}}}
-    )
-    tswa = Recorded(
-        {"classes": {"A": {}, "B": {}}, "model": {"temperature": [0.9, 0.9], "award": [0, -1]}}
-    )
-    found = parameters_of({"cumulative": cumulative, "tswa": tswa}, ("A", "B"))  # type: ignore[dict-item]
-    assert found == (
-        FittedParameter("cumulative", "A", "cutoff", 7.5),
-        FittedParameter("tswa", "A", "temperature", 0.9),
-        FittedParameter("tswa", "A", "award", 0.0),
-        FittedParameter("tswa", "B", "temperature", 0.9),
-        FittedParameter("tswa", "B", "award", -1.0),
-    )
-
-
-def test_a_method_without_such_numbers_has_none() -> None:
-    assert parameters_of({"class_only": Recorded({"classes": {"A": {"curve": {}}}})}, ("A",)) == ()  # type: ignore[dict-item]
-
-
-def test_the_bandwidth_of_a_fitted_kernel_is_found() -> None:
-    n = 40
-    score = np.linspace(2.0, 9.0, n)
+def fitted(method: str) -> Any:
+    """Return a method fitted to two classes, each predicted as often."""
+    top = np.linspace(5.5, 9.0, N)
+    predicted = np.arange(N) % 2
+    scores = np.where(np.arange(2) == predicted[:, None], top[:, None], 10.0 - top[:, None])
     predictions = Predictions(
-        ids=np.array([f"p{k}" for k in range(n)]),
+        ids=np.array([f"p{k}" for k in range(N)]),
         class_names=("A", "B"),
         scale=10.0,
         resolution=0.01,
-        predicted_class=np.zeros(n, dtype=np.int64),
-        top_score=score,
+        predicted_class=predicted,
+        top_score=top,
+        scores=scores,
     )
-    true_class = np.where(np.arange(n) % 3 == 0, 1, 0)
-    labelled = Labelled(predictions, true_class, np.ones(n), np.arange(n).astype(str))
-    method = parse_method("kernel(bandwidth=0.7)", "method")
-    fitted = method.build(FitOptions(n_draws=0)).fit(labelled)
-    (found,) = parameters_of({"k": fitted}, ("A", "B"))
-    assert found == FittedParameter("k", "A", "bandwidth", 0.7)
+    true_class = np.where(np.arange(N) % 5 == 0, 1 - predicted, predicted)
+    labelled = Labelled(predictions, true_class, np.ones(N), np.arange(N).astype(str))
+    return parse_method(method, "method").build(FitOptions(n_draws=0)).fit(labelled)
+
+
+def test_numbers_of_curves_and_of_models_are_those_that_they_answer_with() -> None:
+    optimal, tswa = fitted("cumulative_optimal"), fitted("tswa")
+    found = parameters_of({"optimal": optimal, "tswa": tswa}, ("A", "B"))
+    curves = {name: optimal.classes[name].curve for name in ("A", "B")}
+    cutoffs = [
+        FittedParameter("optimal", name, "cutoff", curve.cutoff)
+        for name, curve in curves.items()
+        if np.isfinite(curve.cutoff)  # else there is none
+    ]
+    of_model = [
+        FittedParameter("tswa", class_name, name, float(getattr(tswa.model, name)[number]))
+        for number, class_name in enumerate(("A", "B"))
+        for name in ("temperature", "award")
+    ]
+    assert found == (*cutoffs, *of_model)
+    assert len(of_model) == 4
+    assert len(cutoffs) >= 1
+
+
+@pytest.mark.parametrize("method", ["class_only", "tswa -> kernel"])
+def test_a_method_without_such_numbers_has_none(method: str) -> None:
+    assert parameters_of({"method": fitted(method)}, ("A", "B")) == ()
+
+
+def test_the_bandwidth_of_a_fitted_kernel_is_found() -> None:
+    found = parameters_of({"k": fitted("kernel(bandwidth=0.7)")}, ("A", "B"))
+    assert found == tuple(FittedParameter("k", name, "bandwidth", 0.7) for name in ("A", "B"))

@@ -79,7 +79,7 @@ def test_more_of_the_same_of_one_class_is_all_re_weighting(
     step = step_of(before, sets.joined(before, twins), method)
     tolerance = STORED if "kernel" in method else EXACT
     message = [entry.change for entry in step.classes if entry.change is not None]
-    assert len(message) >= 3
+    assert len(message) >= 2  # the classes that some of its members are predicted to be
     for change in message:
         assert abs(change.evidence) < tolerance
         assert change.composition == pytest.approx(change.total, abs=tolerance)

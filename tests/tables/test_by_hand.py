@@ -8,7 +8,6 @@ from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.tables import (
     contract,
-    digests,
     document,
     fasta,
     formats,
@@ -25,13 +24,6 @@ def test_a_set_is_the_names_of_its_classes_in_the_classifiers_order() -> None:
     assert contract.set_texts(
         np.array([[True, True], [False, False]]), ("Portal", "HTJ")
     ).tolist() == ["Portal|HTJ", ""]
-
-
-def test_seal_path_gives_where_the_seal_of_a_file_lies() -> None:
-    assert (
-        digests.seal_path("results/lab/clusters.tsv").as_posix()
-        == "results/.seals/results/lab/clusters.tsv.json"
-    )
 
 
 def test_dotted_gives_the_path_of_a_setting_as_one_word() -> None:
@@ -119,10 +111,6 @@ def test_a_protein_begins_where_the_id_changes() -> None:
 def test_shown_gives_a_number_as_messages_show_it() -> None:
     assert scan.shown(10.0) == "10"
     assert scan.shown(0.055) == "0.055"
-
-
-def test_rows_of_part_gives_the_first_row_of_a_part_of_a_table_and_the_one_after_its() -> None:
-    assert [scan.rows_of_part(10, number, 3) for number in (1, 2, 3)] == [(0, 3), (3, 6), (6, 10)]
 
 
 def test_made_up_gives_predictions_of_every_class_with_scores_from_even_to_certain() -> None:

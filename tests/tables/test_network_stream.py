@@ -20,7 +20,6 @@ from credence.tables import samples
 from credence.tables.formats import TableSpec
 from credence.tables.joining import APART, census_of, concatenate, take_census
 from credence.tables.samples import Samples, in_order, read_samples, stream_samples
-from credence.tables.scan import RowRange
 
 SETTINGS = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -235,26 +234,6 @@ def test_networks_that_come_late_are_missing_before(tmp_path: Path) -> None:
         f"{path}, line 2: protein 'p1' has no row of network '2'. "
         "Give the scores of every network for every protein."
     )
-
-
-@pytest.mark.parametrize("together", [True, False])
-@pytest.mark.parametrize("chunk_rows", [1, 2, 7, 100])
-def test_a_part_is_some_of_the_proteins(chunk_rows: int, together: bool, tmp_path: Path) -> None:
-    path = tmp_path / "a.tsv"
-    numbers = [(row, network) for row in range(9) for network in (2, 1, 3)]
-    if not together:  # the same proteins in the same order; each one's third network comes last
-        numbers.sort(key=lambda pair: pair[1] == 3)
-    lines = [f"p{row}\t0.5\t0.5\t{network}\n" for row, network in numbers]
-    path.write_text("id\tx\ty\tnetwork\n" + "".join(lines))
-    for start, stop in ((0, 9), (0, 4), (3, 8), (8, 9), (5, 5)):
-        counts: list[int] = []
-        wanted = RowRange(start, stop, 0.1)
-        stream = stream_samples(
-            path, TableSpec("credence"), chunk_rows, counts.append, rows=wanted
-        )
-        ids = [name for part in stream for name in part.predictions.ids]
-        assert ids == [f"p{row}" for row in range(start, stop)]
-        assert counts == [stop - start]
 
 
 @SETTINGS

@@ -365,32 +365,6 @@ def test_the_page_lists_the_files_that_a_run_reads_and_no_other(tmp_path: Path) 
 
 
 @pytest.mark.long
-def test_work_divided_into_jobs_gives_the_same_bytes(
-    finished: tuple[Path, dict[str, bytes]],
-) -> None:
-    folder, made = finished
-    divided = "scatter: {annotate: 3, evaluate: every}\n"
-    (folder / "config.yaml").write_text(CONFIGURATION + divided)
-    for name in ("use/confidences.tsv", "stated/confidences.parquet", "index.html"):
-        (folder / "reports" / "small" / name).unlink()
-    done = run(folder, "--cores", "2")
-    (folder / "config.yaml").write_text(CONFIGURATION)
-    assert done.returncode == 0, done.stderr
-    lines = [line for line in done.stderr.splitlines()[1:-1] if " -m snakemake " not in line]
-    jobs = [line.split(" ", 1)[1].split(":")[0] for line in lines]
-    parts = [f"annotate_part {name} {part}" for name in ("use", "stated") for part in (1, 2, 3)]
-    methods = ["crossfit class_only", "crossfit kernel"]
-    gathered = ["gather stated", "gather use", "evaluate", "report"]
-    assert sorted(jobs) == sorted([*parts, *methods, *gathered])
-    again = outputs(folder)
-    # Seals say from what a file was made: here, from parts.
-    results = [name for name in made if ".seals" not in Path(name).parts]
-    assert [name for name in results if again.get(name) != made[name]] == []
-    new = [Path(name) for name in set(again) - set(made) if ".seals" not in Path(name).parts]
-    assert {path.parent.name for path in new} == {"logs", "crossfits"}
-
-
-@pytest.mark.long
 def test_a_search_and_an_audit_divided_into_jobs_give_the_same_split(tmp_path: Path) -> None:
     copied_package(tmp_path)
     source = tmp_path / "package" / "workflow" / "credence" / "relatives" / "mmseqs.py"

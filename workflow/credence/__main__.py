@@ -44,9 +44,10 @@ def main() -> None:
     _open_streams()
     os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
     from credence.app import run_command_line
-    from credence.app.ending import Terminated, end_on_signal
+    from credence.app.ending import CONTROLLER, Terminated, end_me, end_on_signal, end_with
 
     end_on_signal()
+    end_with(CONTROLLER, end_me)  # of a run: a job ends with the Snakemake that started it
     try:
         code = run_command_line()
     except Terminated as message:

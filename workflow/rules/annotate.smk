@@ -1,8 +1,7 @@
 # In: the table of a use-set, as the tool wrote it, the chosen calibration, the same
 # corrected for the set's composition, and where proteins of known class lie.
 # Out: confidences.tsv and .parquet, a confidence for every prediction, corrected, and
-# uncorrected behind; and, for the page, how far its proteins are from those known. A
-# large set is divided into parts, and the parts are joined.
+# uncorrected behind; and, for the page, how far its proteins are from those known.
 
 
 rule annotate:
@@ -27,8 +26,6 @@ rule annotate:
         f"{RESULTS}/logs/annotate-{{use_set}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/annotate-{{use_set}}.tsv"
-    wildcard_constraints:
-        use_set="|".join(name for name in USE_SETS if name not in DIVIDED) or "none",
     priority: 6
     conda:
         ENVIRONMENT
@@ -53,89 +50,12 @@ rule annotate:
         settings=literal(settings.stage_json("annotate")),
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
-        " annotate {input.scores:q}"
+        "{resources.python:q} -m credence annotate {input.scores:q}"
         " --calibration {input.calibration:q} --shift {input.shift:q} --spec {params.spec:q}"
         " {params.events:q} {params.compared:q} {params.answers:q} --novelty-record {output.novelty:q}"
         " --name {wildcards.use_set:q} {params.lists:q} --lists-record {output.found:q}"
         " --settings {params.settings:q} --threads {threads:q}"
         " --spreadsheet-safe --six-decimals --also {output.parquet:q} --out {output.table:q} 2> {log:q}"
-
-
-rule annotate_part:
-    input:
-        scores=lambda wildcards: given(share(wildcards).tables),
-        summary=rules.check_use_set.output[0],
-        calibration=CALIBRATION,
-        shift=rules.shift.output.record,
-        events=EVENTS,
-        evidence=(settings.evidence or []) if EVENTS else [],
-    output:
-        temp(f"{RESULTS}/use_sets/{{use_set}}/parts/{{part}}.parquet"),
-    log:
-        f"{RESULTS}/logs/annotate-{{use_set}}-{{part}}.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/annotate-{{use_set}}-{{part}}.tsv"
-    wildcard_constraints:
-        use_set="|".join(DIVIDED) or "none",
-        part="[0-9]+",
-    conda:
-        ENVIRONMENT
-    threads: 1
-    resources:
-        mem_mb=configuration.memory(1000, 0.05),
-        runtime=configuration.minutes(60, 0.005),
-        python=PYTHON,
-    params:
-        spec=lambda wildcards: configuration.as_json(USE_SETS[wildcards.use_set].spec),
-        part=lambda wildcards: configuration.option("--part", share(wildcards).part),
-        sources=lambda wildcards: digests(
-            share(wildcards).tables, settings.evidence if EVENTS else None
-        ),
-        events=event_options,
-        source=SOURCE,
-    shell:
-        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
-        " annotate {input.scores:q}"
-        " {params.part:q} --check {input.summary:q}"
-        " --calibration {input.calibration:q} --shift {input.shift:q} --spec {params.spec:q}"
-        " {params.events:q} --out {output:q} 2> {log:q}"
-
-
-rule gather:
-    input:
-        parts=lambda wildcards: parts(rules.annotate_part.output[0], wildcards),
-        calibration=CALIBRATION,
-        shift=rules.shift.output.record,
-    output:
-        table=f"{REPORTS}/{{use_set}}/confidences.tsv",
-        parquet=f"{REPORTS}/{{use_set}}/confidences.parquet",
-        lists=LISTS,
-        found=f"{RESULTS}/use_sets/{{use_set}}/lists.json",
-    log:
-        f"{RESULTS}/logs/gather-{{use_set}}.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/gather-{{use_set}}.tsv"
-    wildcard_constraints:
-        use_set="|".join(DIVIDED) or "none",
-    conda:
-        ENVIRONMENT
-    threads: 1
-    resources:
-        mem_mb=configuration.memory(500),
-        runtime=configuration.minutes(10, 0.02),
-        python=PYTHON,
-    params:
-        lists=lambda wildcards: list_options(wildcards.use_set),
-        settings=literal(settings.stage_json("gather")),
-        source=SOURCE,
-    shell:
-        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
-        " gather {input.parts:q}"
-        " --calibration {input.calibration:q} --shift {input.shift:q}"
-        " --name {wildcards.use_set:q} {params.lists:q} --lists-record {output.found:q}"
-        " --settings {params.settings:q} --spreadsheet-safe --six-decimals"
-        " --also {output.parquet:q} --out {output.table:q} 2> {log:q}"
 
 
 rule genomes:
@@ -163,7 +83,6 @@ rule genomes:
         settings=literal(settings.stage_json("genomes")),
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
-        " genomes {input.table:q} --calibration {input.calibration:q} --shift {input.shift:q}"
+        "{resources.python:q} -m credence genomes {input.table:q} --calibration {input.calibration:q} --shift {input.shift:q}"
         " --name {wildcards.use_set:q} --record {output.found:q} --settings {params.settings:q}"
         " --spreadsheet-safe --out {output.table:q} 2> {log:q}"

@@ -33,8 +33,7 @@ rule check:
         ),
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
-        " check {input.scores:q} --labelled"
+        "{resources.python:q} -m credence check {input.scores:q} --labelled"
         " --spec {params.spec:q} --labels {params.labels:q} {params.proteins:q}"
         " --match {params.match:q} --samples {output.samples:q} --out {output.summary:q}"
         " 2> {log:q}"
@@ -61,6 +60,5 @@ rule check_use_set:
         sources=lambda wildcards: digests(USE_SETS[wildcards.use_set].scores),
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
-        " check {input.scores:q}"
+        "{resources.python:q} -m credence check {input.scores:q}"
         " --spec {params.spec:q} --out {output:q} 2> {log:q}"

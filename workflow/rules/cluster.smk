@@ -35,8 +35,7 @@ rule search:
         pieces=PIECES,
         n_shares=SEARCHES,
     shell:
-        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
-        " cluster {input.proteins:q} {params.training:q}"
+        "{resources.python:q} -m credence cluster {input.proteins:q} {params.training:q}"
         " --match {params.match:q} --settings {params.settings:q} --threads {threads:q}"
         " --pieces {params.pieces:q} --share {wildcards.step:q}:{wildcards.share:q}/{params.n_shares:q}"
         " --out {output:q} 2> {log:q}"
@@ -79,7 +78,6 @@ rule cluster:
         sources=digests(SEQUENCES, settings.training_proteins),
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
-        " cluster {input.proteins:q} {params.training:q}"
+        "{resources.python:q} -m credence cluster {input.proteins:q} {params.training:q}"
         " --match {params.match:q} --settings {params.settings:q}"
         " {params.relatives:q} {params.pieces:q} --threads {threads:q} --out {output.clusters:q} 2> {log:q}"

@@ -30,8 +30,7 @@ rule combine:
         sources=digests(*(tool.scores for tool in settings.tools)),
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
-        " combine {input.samples:q} --format credence --groups {input.groups:q}"
+        "{resources.python:q} -m credence combine {input.samples:q} --format credence --groups {input.groups:q}"
         " --tools {params.tools:q} --settings {params.settings:q}"
         " --record {output.record:q} --out {output.samples:q} 2> {log:q}"
 
@@ -69,6 +68,5 @@ rule combine_use_set:
         ),
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
-        " combine {input.scores:q} --spec {params.spec:q} --calibration {input.calibration:q}"
+        "{resources.python:q} -m credence combine {input.scores:q} --spec {params.spec:q} --calibration {input.calibration:q}"
         " {params.tools:q} --answers {output.answers:q} --out {output.table:q} 2> {log:q}"

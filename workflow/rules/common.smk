@@ -1,5 +1,4 @@
-# What several rules ask about files of the user's, the chain of releases, and parts
-# of use-sets.
+# What several rules ask about files of the user's and the chain of releases.
 
 
 def given(*paths):
@@ -39,11 +38,9 @@ novelty_foils = settings.settings.novelty.foils if NOVELTY else None
 novelty_added = [
     f"{RESULTS}/releases/{name}/added.fasta" for name in TROVES if novelty_proteins
 ]
-# Use-sets that can be compared with them; not those that are annotated in parts.
+# Use-sets that can be compared with them.
 COMPARED = [
-    name
-    for name, entry in USE_SETS.items()
-    if settings.compares(entry.proteins) and name not in DIVIDED
+    name for name, entry in USE_SETS.items() if settings.compares(entry.proteins)
 ]
 
 # Events look at distances where those of every use-set are known.
@@ -143,7 +140,6 @@ def further_files():
         *(
             (f"use-set {name}: proteins", entry.proteins)
             for name, entry in USE_SETS.items()
-            if name not in DIVIDED
         ),
         *(
             (f"tool {tool.name}", path)
@@ -201,17 +197,6 @@ LISTS = [
 def list_options(use_set):
     """Return the option that asks for lists, where the settings want some."""
     return ["--lists", f"{REPORTS}/{use_set}"] if LISTS else []
-
-
-def share(wildcards):
-    """Return what one job annotates of a use-set."""
-    return SHARES[wildcards.use_set][int(wildcards.part) - 1]
-
-
-def parts(pattern, wildcards):
-    """Return the files of all parts of a use-set, in the order of their rows."""
-    numbers = range(1, len(SHARES[wildcards.use_set]) + 1)
-    return expand(pattern, use_set=wildcards.use_set, part=numbers)
 
 
 def places_for(method):

@@ -36,7 +36,6 @@ rule compare:
         ),
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
-        " compare {params.older:q} {params.newer:q}"
+        "{resources.python:q} -m credence compare {params.older:q} {params.newer:q}"
         " --spreadsheet-safe --out {output.table:q} --classes {output.classes:q}"
         " {params.held_out:q} --record {output.record:q} 2> {log:q}"

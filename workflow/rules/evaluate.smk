@@ -1,34 +1,5 @@
 # In: samples and groups, and the calibrations fitted on them.
-# Out: evaluation.json and metrics.tsv, each method judged in sample and held out. What a fit
-# has not found already of slow methods is found on a large set in jobs of their own.
-
-
-rule crossfit:
-    input:
-        samples=SAMPLES,
-        groups=GROUPS,
-        calibration=f"{RESULTS}/releases/{LAST}/calibrations/{{method}}.json",
-    output:
-        f"{RESULTS}/crossfits/{{method}}.json",
-    log:
-        f"{RESULTS}/logs/crossfit-{{method}}.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/crossfit-{{method}}.tsv"
-    conda:
-        ENVIRONMENT
-    threads: 1
-    resources:
-        mem_mb=configuration.memory(500, 50),
-        runtime=configuration.minutes(30, 20),
-        python=PYTHON,
-    params:
-        settings=literal(settings.stage_json("crossfit")),
-        source=SOURCE,
-    shell:
-        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
-        " crossfit {input.samples:q} --format credence"
-        " --groups {input.groups:q} --calibration {input.calibration:q}"
-        " --settings {params.settings:q} --out {output:q} 2> {log:q}"
+# Out: evaluation.json and metrics.tsv, each method judged in sample and held out.
 
 
 rule evaluate:
@@ -42,14 +13,9 @@ rule evaluate:
         attached=expand(rules.attach.output.summary, release=TROVES),
         calibrations=expand(rules.fit.output.calibration, method=METHODS, release=LAST),
         held_out=[
-            *expand(rules.crossfit.output[0], method=ALONE),
-            *(
-                path
-                for method in METHODS
-                for path in held_out(
-                    LAST, method, settings.values["evaluation"]["folds"]
-                )
-            ),
+            path
+            for method in METHODS
+            for path in held_out(LAST, method, settings.values["evaluation"]["folds"])
         ],
     output:
         evaluation=f"{RESULTS}/evaluation.json",
@@ -82,8 +48,7 @@ rule evaluate:
         settings=literal(settings.stage_json("evaluate")),
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
-        " evaluate {input.samples:q} --format credence"
+        "{resources.python:q} -m credence evaluate {input.samples:q} --format credence"
         " --groups {input.groups:q} --check {input.summary:q} {params.attached:q} {params.calibrations:q}"
         " {params.held_out:q}"
         " --chosen {params.chosen:q} --settings {params.settings:q} {params.known:q}"

@@ -39,8 +39,7 @@ rule events:
         sources=digests(settings.evidence),
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
-        " events {input.samples:q} --format credence"
+        "{resources.python:q} -m credence events {input.samples:q} --format credence"
         " --groups {input.groups:q} --calibration {input.calibration:q}"
         " --settings {params.settings:q}"
         " {params.evidence:q} {params.near:q} {params.held_out:q} --out {output:q} 2> {log:q}"

@@ -39,8 +39,7 @@ rule fit:
         sources=digests(SEQUENCES),
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
-        " fit {input.samples:q} --format credence --read-as {params.spec:q}"
+        "{resources.python:q} -m credence fit {input.samples:q} --format credence --read-as {params.spec:q}"
         " --groups {input.groups:q} --settings {params.settings:q} {params.known:q} {params.tools:q}"
         " {params.proteins:q} --match {params.match:q}"
         " --held-out {output.held_out:q} --out {output.calibration:q} 2> {log:q}"

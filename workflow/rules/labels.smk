@@ -24,6 +24,5 @@ rule labels:
     params:
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
-        " labels {input.samples:q} --format credence --groups {input.groups:q}"
+        "{resources.python:q} -m credence labels {input.samples:q} --format credence --groups {input.groups:q}"
         " --record {output.record:q} --spreadsheet-safe --out {output.table:q} 2> {log:q}"

@@ -41,8 +41,7 @@ rule novelty:
         ),
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
-        " novelty {input.samples:q} --format credence"
+        "{resources.python:q} -m credence novelty {input.samples:q} --format credence"
         " --groups {input.groups:q} {params.proteins:q} {params.vectors:q}"
         " {params.training:q} {params.foils:q} --match {params.match:q} --settings {params.settings:q}"
         " --threads {threads:q}"

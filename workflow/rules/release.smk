@@ -55,8 +55,7 @@ rule release:
         publish=lambda wildcards, output: os.path.dirname(output.published),
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
-        " release {params.name:q} --number {params.number:q}"
+        "{resources.python:q} -m credence release {params.name:q} --number {params.number:q}"
         " {params.date:q} {params.parent:q} {params.summary:q} {params.attached:q}"
         " --samples {input.samples:q} --samples-format credence --groups {input.groups:q}"
         " --calibration {input.calibration:q} --publish {params.publish:q}"

@@ -112,8 +112,7 @@ rule report:
         settings=literal(settings.report_json),
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
-        " report {input.evaluation:q} {params.use_sets:q}"
+        "{resources.python:q} -m credence report {input.evaluation:q} {params.use_sets:q}"
         " {params.shifts:q} {params.changes:q} {params.events:q} {params.labels:q} {params.novelties:q} {params.lists:q} {params.read:q} {params.truth:q} --settings {params.settings:q} --findings {output.findings:q}"
         " --metrics {input.metrics:q} --split {input.split:q}"
         " --archive {output.archive:q} {params.further:q} --index {params.index:q}"

@@ -40,8 +40,7 @@ rule shift:
         ),
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
-        " shift {input.scores:q} --spec {params.spec:q}"
+        "{resources.python:q} -m credence shift {input.scores:q} --spec {params.spec:q}"
         " --samples {input.samples:q} --samples-format credence --groups {input.groups:q}"
         " --calibration {input.calibration:q} --settings {params.settings:q}"
         " --name {wildcards.use_set:q} --record {output.record:q} --spreadsheet-safe --six-decimals"

@@ -21,6 +21,5 @@ rule simulate:
         settings=literal(configuration.as_json(settings.values["demo"])),
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence stage --reads --writes {output:q} --"
-        " simulate {params.folder:q}"
+        "{resources.python:q} -m credence simulate {params.folder:q}"
         " --settings {params.settings:q} 2> {log:q}"

@@ -62,8 +62,7 @@ rule split:
         ),
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
-        " split {input.samples:q} --format credence"
+        "{resources.python:q} -m credence split {input.samples:q} --format credence"
         " {params.clusters:q} {params.own:q} {params.training:q} --match {params.match:q}"
         " {params.relatives:q} {params.proteins:q} --settings {params.settings:q}"
         " {params.pieces:q} --threads {threads:q} {params.writes:q}"

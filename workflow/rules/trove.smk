@@ -56,8 +56,7 @@ rule attach:
         ),
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
-        " attach {input.scores:q} --name {params.name:q}"
+        "{resources.python:q} -m credence attach {input.scores:q} --name {params.name:q}"
         " {params.words:q} --samples {input.samples:q} --samples-format credence"
         " --groups {input.groups:q} {params.proteins:q} --proteins-match {params.match:q} {params.added:q}"
         " {params.training:q} {params.clusters:q} --settings {params.settings:q}"

@@ -11,11 +11,10 @@ from credence import __version__
 from credence.problems import DISK_ERRORS, InputError, nearest
 from credence.progress import echo
 
-# Name of the command and its line in `credence --help`, listed here so that help and
-# completion import none of them.
+# Name of the command and its line in `credence --help`, listed here so that help
+# imports none of them.
 COMMANDS: dict[str, str] = {
     "run": "Run everything that a configuration asks for.",
-    "unlock": "Free a folder from a run that was killed in it.",
     "demo": "Run the whole pipeline on a simulated world.",
     "init": "Write a commented configuration for your tables.",
     "check": "Say everything that is wrong with a configuration or table.",
@@ -26,7 +25,6 @@ COMMANDS: dict[str, str] = {
     "fit": "Learn confidences from labelled predictions.",
     "annotate": "Give every prediction of a table its confidence.",
     "calibrations": "List the calibrations that come with credence.",
-    "gather": "Join the parts of a table that were annotated apart.",
     "thresholds": "Find from which score on predictions are right as often as wanted.",
     "list": "List the predictions that can be used, with few wrong ones among them.",
     "plan": "Choose which predictions to verify next at the bench.",
@@ -40,21 +38,17 @@ COMMANDS: dict[str, str] = {
     "release": "Write the record of a release of the calibration set.",
     "trove": "Add a trove to the configuration, list them, withdraw one.",
     "compare": "Say what changed from one release to another.",
-    "crossfit": "Fit one method without a fold after the other, for evaluate.",
     "evaluate": "Judge methods on proteins that did not fit them.",
     "report": "Make the page of what a run found.",
     "check-page": "Stop where the verdict of a page is not good enough.",
     "figures": "Draw figures for journals from what a run found.",
     "methods": "List the calibration methods and their settings.",
-    "doctor": "Say what is installed, missing or too old, and what fixes it.",
     "simulate": "Write the demo world: tables whose truth is known.",
-    "stage": "Run a command as a stage of a run, its files sealed.",
-    "completion": "Print the script of shell completion.",
 }
 
 # Where commands are that do more than call a stage; the rest are in commands.py.
-PLACES = {"unlock": "lock.command", "demo": "run.demo", "list": "commands.list_predictions"} | {
-    name: f"{name}.command" for name in ("run", "init", "check", "trove", "doctor")
+PLACES = {"demo": "run.demo", "list": "commands.list_predictions"} | {
+    name: f"{name}.command" for name in ("run", "init", "check", "trove")
 }
 
 
@@ -130,8 +124,8 @@ def explain(error: Exception) -> str | None:
         text = f"{error.filename or 'the system'}: {what}. {remedy}"
     elif isinstance(error, ModuleNotFoundError):
         text = (
-            f"The Python package {error.name!r} is not installed here. To see what installs it: "
-            "credence doctor"
+            f"The Python package {error.name!r} is not installed here. Install credence again: "
+            "docs/installing.md."
         )
     elif isinstance(error, MemoryError):
         text = "The memory is used up. Close other programs or use a machine with more."

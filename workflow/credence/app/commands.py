@@ -1,7 +1,6 @@
 """The commands that call a stage, each with its options; what they do is in `stages/`."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -154,9 +153,8 @@ def attach() -> None:
     help="Of --format counts: so many proteins are taken for one family.",
 )
 @file_options(
-    held_out="Also write its confidences by fits without the proteins' families, as credence "
-    "crossfit --folds 5 does: evaluate and events with --folds 5, and compare, then need not find "
-    "them again."
+    held_out="Also write its confidences by fits without the proteins' families, in five folds: "
+    "evaluate and events with --folds 5, and compare, then need not find them again."
 )
 @settings_options("fit")
 @out_option("The calibration, a JSON file.")
@@ -221,18 +219,12 @@ def combine() -> None:
     novelty_record="Also write what was found of novelty, as JSON.",
 )
 @click.option("--name", default="use", help="What to call TABLE there.")
-@click.option(
-    "--part",
-    metavar="K/N",
-    help="Only one part of N, for several machines: rows, as Parquet, to be joined; or TABLEs.",
-)
 @flag_options(ids_across="With a folder as --out: no id may be in two TABLEs.")
 @click.option(
     "--ending",
     type=click.Choice([".tsv", ".tsv.gz", ".tsv.zst", ".parquet"]),
     help="The same: kind of files; that of each TABLE unless given.",
 )
-@click.option("--check", "summary", help="What credence check wrote of TABLE; read with --part.")
 @file_options(
     lists="Also write lists of the proteins that can be used into this folder.",
     lists_record="Also write what was found of these lists, as JSON.",
@@ -294,7 +286,7 @@ def annotate(
     given, asked = with_settings("annotate", given)
     whole = ("also", "lists", "lists_record", "novelty_record")
     for_whole = {f"--{name.replace('_', '-')}": given.pop(name) for name in whole}
-    for_whole |= {"--check": given.pop("summary"), **{f"--{name}": True for name in asked}}
+    for_whole |= {f"--{name}": True for name in asked}
     for_whole["--settings"] = None if settings_json == "{}" else settings_json
     del given["settings"]
     annotate_shards(
@@ -322,28 +314,6 @@ def calibrations(name: str | None, as_json: bool) -> None:
     for one, card in chosen.items():
         lines = card_lines(one, card)
         click.echo("\n".join(lines if name else [lines[0], f"    for: {card['for']}"]))
-
-
-@stage_command("annotate.gather_parts", "gather part_1.parquet part_2.parquet --out c.tsv")
-@click.argument("parts", nargs=-1, required=True, metavar="PART...")
-@file_options(
-    calibration="What they were annotated with: for q-values and lists.",
-    shift="The same: what credence shift wrote.",
-    lists="Also write lists of the proteins that can be used into this folder.",
-    lists_record="Also write what was found of these lists, as JSON.",
-)
-@click.option("--name", default="use", help="What to call the set there.")
-@settings_options("gather")
-@spreadsheet_option
-@six_decimals_option
-@also_option
-@out_option("All rows: .tsv, .tsv.gz, .tsv.zst or .parquet.")
-def gather() -> None:
-    """Join what credence annotate wrote of the parts of a table, in their order.
-
-    The bytes are those of a table that was annotated whole: q-values are added from
-    the calibration that the parts name, where it is still there, or from --calibration.
-    """
 
 
 @stage_command(
@@ -627,23 +597,6 @@ def compare() -> None:
 
 
 @stage_command(
-    "evaluate.crossfit_tables",
-    "crossfit demo/calibration.csv --format phanns-labelled "
-    "--calibration c.json --out held_out.json",
-)
-@labelled_options
-@required_options(calibration="What credence fit wrote from this table.")
-@settings_options("crossfit")
-@out_option("What it says of every protein held out, as JSON.")
-def crossfit() -> None:
-    """Fit the method of a calibration without one fold after the other.
-
-    The slow part of credence evaluate, for one method: several machines can do
-    it for several methods. Give what it writes to evaluate with --held-out.
-    """
-
-
-@stage_command(
     "evaluate.evaluate_tables",
     "evaluate demo/calibration.csv --format phanns-labelled "
     "--calibration c.json --metrics metrics.tsv --out findings.json",
@@ -657,8 +610,8 @@ def crossfit() -> None:
     help="What credence fit wrote from this table; once for each method.",
 )
 @repeated_options(
-    held_out="What credence crossfit, or fit with --held-out, wrote of one of the methods; "
-    "other methods are fitted here."
+    held_out="What credence fit wrote with --held-out of one of the methods; "
+    "others are fitted here."
 )
 @file_options(
     novelty="What credence novelty wrote, for methods that ask where proteins lie.",
@@ -839,69 +792,3 @@ def simulate(folder: str, settings_json: str) -> None:
         with open_output(path) as handle:
             handle.write(content if isinstance(content, bytes) else content.encode())
         echo(f"Wrote {path}")
-
-
-@click.command(epilog="Example: credence completion bash >> ~/.bash_completion")
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def completion(shell: str) -> None:
-    """Print the script of shell completion, for SHELL: bash, zsh or fish."""
-    from click.shell_completion import BashComplete, get_completion_class
-
-    from credence.app import group
-
-    kind = get_completion_class(shell)
-    assert kind is not None
-    if issubclass(kind, BashComplete):
-        # click asks bash for its version, which a login shell need not be.
-        kind._check_version = staticmethod(lambda: None)  # type: ignore[method-assign]
-    click.echo(kind(group, {}, "credence", "_CREDENCE_COMPLETE").source())
-
-
-READS, WRITES, DOES = "--reads", "--writes", "--"
-
-
-@click.command(
-    cls=WholeWords,
-    epilog="Example: credence stage --reads demo/calibration.csv --writes c.json"
-    " -- fit demo/calibration.csv --format phanns-labelled --method kernel --out c.json",
-)
-@click.argument("words", nargs=-1, metavar="--reads FILE... --writes FILE... -- COMMAND...")
-def stage(words: tuple[str, ...]) -> int:
-    """Run a command as a stage of a run.
-
-    Files that it reads and that another stage wrote have to be as that stage
-    left them, and made from what lies there now. What it writes gets a seal:
-    the digests of the file and of all that it was made from.
-    """
-    return run_stage(*parse(words))
-
-
-def parse(words: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
-    """Return files read, files written, and the words of the command."""
-    words = list(words)
-    places = [words.index(sign) if sign in words else -1 for sign in (READS, WRITES, DOES)]
-    if places[0] != 0 or not places[0] < places[1] < places[2] < len(words) - 1:
-        raise click.UsageError(
-            "Say what the stage reads, writes and does: --reads FILE... --writes FILE... "
-            "-- COMMAND..."
-        )
-    _, writes, does = places
-    reads = [path for path in words[1:writes] if path]  # Snakemake quotes nothing as ''
-    return reads, words[writes + 1 : does], words[does + 1 :]
-
-
-def run_stage(reads: Sequence[str], writes: Sequence[str], arguments: Sequence[str]) -> int:
-    """Return the exit code of a command that is run as a stage."""
-    from credence.app import run_command_line
-    from credence.app.ending import CONTROLLER, end_me, end_with
-    from credence.tables import digests
-
-    end_with(CONTROLLER, end_me)
-    known = digests.KnownDigests.remembered()
-    inputs = digests.examine(reads, known)
-    digests.break_seals(writes)
-    code = run_command_line(arguments)
-    if code == 0:
-        digests.require_unchanged(inputs, known)
-        digests.write_seals(writes, inputs)
-    return code

@@ -476,44 +476,8 @@ def few(wildcards: Any, input: Iterable[str]) -> int:
     return threads if threads > THREADS[0][1] else 1
 
 
-# A part of a gigabyte takes one core one to five minutes, and starting a job on
-# a cluster half a minute (docs/operations.md).
-PART_MB = 1000.0
 AUDITED_SQUARE_MB = 40.0  # 20,000 proteins; an hour of one core or so
 SEARCHED_MB = 30.0  # 100,000 proteins; ten minutes on one core or so
-# Of a smaller calibration set, ten fits of the slowest method take no longer
-# than it takes to start a job: 1 MB are 15,000 proteins of eleven classes.
-JUDGED_ALONE_MB = 1.0
-SLOW = ("auto", "logistic", "matrix", "trees")  # seconds a fit at 46,801 proteins: 0.4 to 60
-# One alone is nearly all of the work, in whichever job: 1.06 times as fast (decision 0910).
-FEWEST_ALONE = 2
-
-
-@dataclass(frozen=True)
-class RowShare:
-    """What one job annotates."""
-
-    tables: tuple[str, ...]  # Tables of the use-set
-    part: str | None = None  # Which part of the set: ``2/8``; all of it unless given
-
-
-def shares(entry: TableSet, n_jobs: int | None) -> tuple[RowShare, ...]:
-    """Return what each job annotates of a use-set, in row order, alike on all machines."""
-    from credence.tables.formats import BY_NAME
-
-    sizes = [_size(path) for path in entry.scores]
-    if n_jobs is None:
-        named = BY_NAME.get(str(entry.spec["format"]))
-        # Rows of a protein may stand anywhere in a table of networks: each job would read all.
-        is_read_whole = entry.spec["columns"].get("network") or (named and named.arrays)
-        n_jobs = 1 if is_read_whole else max(1, round(sum(sizes) / PART_MB))
-    is_one = len(entry.scores) == 1
-    held = [entry.scores] * n_jobs if is_one else _in_turns(entry.scores, sizes, n_jobs)
-    if len(held) == 1:
-        return (RowShare(entry.scores),)
-    return tuple(
-        RowShare(tables, f"{number}/{len(held)}") for number, tables in enumerate(held, start=1)
-    )
 
 
 def searches(settings: Configuration) -> int:
@@ -534,38 +498,6 @@ def audits(settings: Configuration) -> int:
     return asked or max(1, round(_size(proteins) ** 2 / AUDITED_SQUARE_MB))
 
 
-def judged_alone(settings: Configuration) -> tuple[str, ...]:
-    """Return the methods that are cross-fitted in jobs of their own."""
-    choice, folds = settings.values["scatter"]["evaluate"], settings.values["evaluation"]["folds"]
-    # What asks where proteins lie is judged with the rest, which is given places.
-    methods = tuple(
-        method
-        for method in settings.methods
-        if not meaning.needs_places(method) and not meaning.is_held_out_by_fit(method, folds)
-    )
-    if choice == "every":
-        return methods
-    sets = [settings.calibration_set.scores, *(trove.scores for trove in settings.troves)]
-    size = sum(_size(path) for paths in sets for path in paths)
-    if choice == "none" or size < JUDGED_ALONE_MB:
-        return ()
-    slow = tuple(method for method in methods if any(name in method for name in SLOW))
-    return slow if len(slow) >= FEWEST_ALONE else ()
-
-
 def _size(path: str) -> float:
     """Return the megabytes of a table; nothing of one that is not there or is simulated."""
     return megabytes([path]) if path not in meaning.DEMO_FILES and Path(path).is_file() else 0.0
-
-
-def _in_turns(tables: Sequence[str], sizes: Sequence[float], n_jobs: int) -> list[tuple[str, ...]]:
-    """Return runs of tables of about one size, in their order, none of them empty."""
-    least = 1e-9  # what is not there counts as a table nevertheless
-    total = sum(sizes) + least * len(sizes)
-    found: dict[int, list[str]] = {}
-    before = 0.0
-    for path, size in zip(tables, sizes, strict=True):
-        middle = before + (size + least) / 2.0
-        found.setdefault(int(n_jobs * middle / total), []).append(path)
-        before += size + least
-    return [tuple(found[number]) for number in sorted(found)]

@@ -100,7 +100,7 @@ def end_group(process: subprocess.Popen[str]) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)
         with contextlib.suppress(subprocess.TimeoutExpired, ValueError):
-            process.communicate(timeout=SECONDS_TO_END)  # reads on, so that nothing waits
+            process.wait(timeout=SECONDS_TO_END)
         until = time.monotonic() + SECONDS_TO_END
         while process.poll() is not None and time.monotonic() < until:
             try:

@@ -16,7 +16,7 @@ from credence.calibrators import (
     trees,
 )
 from credence.calibrators.crossfit import COMPOSITION, ComposedCalibration
-from credence.calibrators.protocol import Calibration, Method, Need
+from credence.calibrators.protocol import Calibration, Method
 from credence.records import from_record
 
 SINGLE: tuple[Method, ...] = (
@@ -52,11 +52,3 @@ def read_calibration(record: Mapping[str, Any]) -> Calibration:
     if record["method"] == COMPOSITION:
         return from_record(ComposedCalibration, record, kinds={Calibration: read_calibration})
     return BY_NAME[record["method"]].read(record)
-
-
-def needs_of(record: Mapping[str, Any]) -> Need:
-    """Return what a calibration has to be given, its members' needs included."""
-    if record["method"] == COMPOSITION:
-        return needs_of(record["first"])
-    needs = [needs_of(member) for member in record.get("members", {}).values()]
-    return max([BY_NAME[record["method"]].needs, *needs], key=list(Need).index)

@@ -10,7 +10,14 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from credence.calibrators.crossfit import DEFAULT_FOLDS, folds_by_class, left_out
 from credence.calibrators.intervals import open_interval
-from credence.calibrators.protocol import Calibration, Calibrator, FitOptions, Method, Need
+from credence.calibrators.protocol import (
+    NO_PARAMETERS,
+    Calibration,
+    Calibrator,
+    FitOptions,
+    Method,
+    Need,
+)
 from credence.calibrators.score_logs import predicted_rank
 from credence.calibrators.spread import N_PAIRS, Spread, answers_of_halves, spread_of
 from credence.confidence import Confidence, Note, unknown
@@ -72,6 +79,24 @@ class AutoCalibration:
     full: MemberWeights  # Of all members
     score_only: MemberWeights | None  # Of those that see the score; None where `full` is that
     members: Mapping[str, Calibration]  # By name, all that a mix needs
+    gives_curve: bool = field(default=True, init=False)  # By the members that see the score
+
+    @property
+    def needs(self) -> Need:
+        """What the member that needs most has to be given."""
+        return max((member.needs for member in self.members.values()), key=list(Need).index)
+
+    @property
+    def counts(self) -> Mapping[str, Mapping[str, Any]]:
+        """What the first member counted of each class."""
+        return next(iter(self.members.values())).counts
+
+    def parameters(self, class_names: Sequence[str]) -> Mapping[str, Mapping[str, float]]:
+        """Return nothing: each member has its own."""
+        return NO_PARAMETERS
+
+    def probabilities(self, predictions: Predictions) -> None:
+        """Return None: the members have no class but the predicted one in common."""
 
     def confidence(self, predictions: Predictions) -> Confidence:
         """Return the confidence of each prediction; without vectors that of the score alone."""

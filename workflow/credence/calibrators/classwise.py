@@ -3,7 +3,7 @@
 Only here is it known that classes can be scarce, or were never predicted.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Protocol
@@ -14,6 +14,7 @@ from scipy.optimize import isotonic_regression
 from credence.calibrators.intervals import JEFFREYS, open_interval, share_interval
 from credence.calibrators.masses import ClassMasses, Masses, Support, class_masses
 from credence.calibrators.protocol import (
+    PARAMETERS,
     Band,
     ClassSample,
     Curve,
@@ -21,7 +22,9 @@ from credence.calibrators.protocol import (
     FitOptions,
     Method,
     Need,
+    chosen_numbers,
     components_asked,
+    entry_of,
 )
 from credence.confidence import Confidence, Note, unknown
 from credence.draws import encode_clusters, keys_of
@@ -178,9 +181,36 @@ class ClasswiseCalibration:
     method: str  # Name of the method in the registry
     classes: dict[str, ClassCurve]  # By name, in order
 
+    @property
+    def needs(self) -> Need:
+        """What has to be given of each prediction."""
+        return entry_of(self.method).needs
+
+    @property
+    def gives_curve(self) -> bool:
+        """Whether class and top score alone give an answer."""
+        return not self.needs.is_vector
+
+    @property
+    def counts(self) -> Mapping[str, Mapping[str, Any]]:
+        """What was counted of each class."""
+        return {name: entry.counts for name, entry in self.classes.items()}
+
     def confidence(self, predictions: Predictions) -> Confidence:
         """Return the confidence of each prediction."""
         return confidence_by_class(self.classes, predictions)
+
+    def parameters(self, class_names: Sequence[str]) -> Mapping[str, Mapping[str, float]]:
+        """Return what each curve chose."""
+        curves = {name: self.classes[name].learnt for name in class_names if name in self.classes}
+        return {name: chosen_numbers(curve) for name, curve in curves.items()}
+
+    def probabilities(self, predictions: Predictions) -> Floats | None:
+        """Return the shares of the scores where nothing is learnt; else None."""
+        scores = predictions.scores
+        if entry_of(self.method).is_learnt or scores is None or not predictions.is_distribution:
+            return None
+        return np.asarray(scores / scores.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True)
@@ -231,6 +261,21 @@ class JointCalibration:
     model: VectorModel | None  # What answers for all other classes; None where all are scarce
 
     @property
+    def needs(self) -> Need:
+        """What has to be given of each prediction."""
+        return entry_of(self.method).needs
+
+    @property
+    def gives_curve(self) -> bool:
+        """Whether class and top score alone give an answer."""
+        return not self.needs.is_vector
+
+    @property
+    def counts(self) -> Mapping[str, Mapping[str, Any]]:
+        """What was counted of each class."""
+        return {name: entry.counts for name, entry in self.classes.items()}
+
+    @property
     def n_components(self) -> int:
         """Number of components of a protein's place that the model asks for, mostly 0."""
         return components_asked(self.model)
@@ -250,14 +295,25 @@ class JointCalibration:
             answer.note[rows] = int(Note.NONE) if notes is None else notes(part)
         return answer
 
-    def probabilities(self, predictions: Predictions) -> Floats:
+    def parameters(self, class_names: Sequence[str]) -> Mapping[str, Mapping[str, float]]:
+        """Return what the model chose for each class, in their order."""
+        columns = {name: getattr(self.model, name, None) for name in PARAMETERS}
+        return {
+            class_name: {
+                name: float(values[number])
+                for name, values in columns.items()
+                if isinstance(values, np.ndarray) and np.isfinite(values[number])
+            }
+            for number, class_name in enumerate(class_names)
+        }
+
+    def probabilities(self, predictions: Predictions) -> Floats | None:
         """Return probabilities of all classes, where they are given; NaN where none was learnt."""
+        if not entry_of(self.method).gives_vector:
+            return None
         if self.model is None:
             return np.full((predictions.n_samples, predictions.n_classes), np.nan)
-        give = getattr(self.model, "probabilities", None)
-        if give is None:
-            raise AttributeError(f"{self.method} gives no probability for every class")
-        return np.asarray(give(predictions))
+        return np.asarray(self.model.probabilities(predictions))  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credence.calibrators.intervals import open_interval
-from credence.calibrators.protocol import Calibration, Calibrator, components_asked
+from credence.calibrators.protocol import (
+    NO_PARAMETERS,
+    Calibration,
+    Calibrator,
+    Need,
+    components_asked,
+)
 from credence.calibrators.score_logs import DECIMALS, predicted_rank
 from credence.confidence import Confidence, Note, unknown
 from credence.draws import keys_of
@@ -111,6 +117,28 @@ class ComposedCalibration:
     text: str  # The specification
     first: Calibration  # The stages
     second: Calibration
+
+    @property
+    def needs(self) -> Need:
+        """What the first stage has to be given."""
+        return self.first.needs
+
+    @property
+    def gives_curve(self) -> bool:
+        """Whether class and top score alone give an answer."""
+        return not self.needs.is_vector
+
+    @property
+    def counts(self) -> Mapping[str, Mapping[str, Any]]:
+        """What the first stage counted of each class."""
+        return self.first.counts
+
+    def parameters(self, class_names: Sequence[str]) -> Mapping[str, Mapping[str, float]]:
+        """Return nothing: what the stages chose is on two scales."""
+        return NO_PARAMETERS
+
+    def probabilities(self, predictions: Predictions) -> None:
+        """Return None: the second stage sees one class at a time."""
 
     @property
     def n_components(self) -> int:

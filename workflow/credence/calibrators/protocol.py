@@ -4,9 +4,11 @@ Settings are a frozen dataclass; fitting gives a frozen calibration. A *curve me
 predicted class at a time: :mod:`credence.calibrators.classwise` lifts it to all.
 """
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
@@ -112,11 +114,55 @@ class CurveMethod(Protocol):
         """Return the pointwise interval around `curve`; None where it has none."""
 
 
-class Calibration(Protocol):
-    """A fitted method: frozen, portable."""
+# What a method chooses for a class, and a reader may want to know.
+PARAMETERS = ("bandwidth", "cutoff", "temperature", "award")
+NO_PARAMETERS: Mapping[str, Mapping[str, float]] = MappingProxyType({})
+
+
+class GivesConfidence(Protocol):
+    """What states a confidence for predictions."""
 
     def confidence(self, predictions: Predictions) -> Confidence:
         """Return the confidence of each prediction, in the order given."""
+
+
+class Calibration(GivesConfidence, Protocol):
+    """A fitted method: frozen, portable."""
+
+    @property
+    def needs(self) -> Need:
+        """What has to be given of each prediction."""
+
+    @property
+    def gives_curve(self) -> bool:
+        """Whether class and top score alone give an answer."""
+
+    @property
+    def counts(self) -> Mapping[str, Mapping[str, Any]]:
+        """What was counted of each class in the calibration set: n, n_correct, n_clusters."""
+
+    def parameters(self, class_names: Sequence[str]) -> Mapping[str, Mapping[str, float]]:
+        """Return what was chosen for each class, by the names of `PARAMETERS`."""
+
+    def probabilities(self, predictions: Predictions) -> Floats | None:
+        """Return a probability for every class, where the method gives them; else None."""
+
+
+def entry_of(method: str) -> "Method":
+    """Return the registry's entry of a method; the registry imports all methods, so it waits."""
+    from credence.calibrators.all_methods import BY_NAME
+
+    return BY_NAME[method]
+
+
+def chosen_numbers(part: object) -> dict[str, float]:
+    """Return the numbers of a fitted curve that are `PARAMETERS`."""
+    values = {name: getattr(part, name, None) for name in PARAMETERS}
+    return {
+        name: float(value)
+        for name, value in values.items()
+        if isinstance(value, int | float) and math.isfinite(value)
+    }
 
 
 def components_asked(fitted: object) -> int:

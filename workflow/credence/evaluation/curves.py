@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy import sparse
 
-from credence.calibrators.all_methods import BY_NAME, needs_of
-from credence.calibrators.crossfit import COMPOSITION
 from credence.calibrators.protocol import Calibration
 from credence.confidence import Confidence, least_score
 from credence.draws import encode_clusters
@@ -18,7 +16,6 @@ from credence.metrics.binned import N_SCORE_BINS, bin_of, equal_width
 from credence.metrics.metric import Judged, divide, sum_by
 from credence.metrics.smooth import GRID, N_CELLS, kernel_curve
 from credence.predictions import Booleans, Floats, Integers, Labelled
-from credence.records import to_record
 
 
 def bin_ratios(values: Floats, edges: Floats, is_correct: Booleans, weight: Floats) -> list[Ratio]:
@@ -48,13 +45,6 @@ N_GRID = 201  # a step of 1/200 of the scale: 0.05 for PhANNs
 CONFIDENCES_ASKED = (0.5, 0.8, 0.9, 0.95)
 
 
-def gives_curve(calibration: Calibration) -> bool:
-    """Return whether class and top score alone give an answer; the stack has members for it."""
-    record = to_record(calibration)
-    known = record.get("method") in BY_NAME or record.get("method") == COMPOSITION
-    return known and (record["method"] == "auto" or not needs_of(record).is_vector)
-
-
 def curves_of(
     labelled: Labelled,
     calibrations: Mapping[str, Calibration],
@@ -67,7 +57,7 @@ def curves_of(
     grid, edges = predictions.score_grid(N_GRID), predictions.score_grid(N_SCORE_BINS + 1)
     found = []
     for name, calibration in calibrations.items():
-        is_function = gives_curve(calibration)
+        is_function = calibration.gives_curve
         for class_ in np.unique(predictions.predicted_class):
             if is_function:
                 score, answer = grid, calibration.confidence(predictions.at_scores(class_, grid))

@@ -1,8 +1,6 @@
 """What the calibration set holds, class by class, method or no method."""
 
-import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +12,6 @@ from credence.findings import ClassCount, FittedParameter, ScoreHistogram
 from credence.metrics.binned import N_SCORE_BINS, bin_of
 from credence.metrics.metric import divide
 from credence.predictions import Labelled
-from credence.records import to_record
 
 FINER = 2  # the histogram of right and wrong has this many bins per bin of shares
 
@@ -71,10 +68,6 @@ def confusion_of(labelled: Labelled) -> tuple[tuple[tuple[int, ...], ...], Share
     return counted, parts[0], parts[1]
 
 
-# Names in the records of calibrations, by what a reader may want to know of a class.
-OF_CURVES = ("bandwidth", "cutoff", "temperature", "award")
-
-
 def parameters_of(
     calibrations: Mapping[str, Calibration], class_names: tuple[str, ...]
 ) -> tuple[FittedParameter, ...]:
@@ -82,21 +75,6 @@ def parameters_of(
     return tuple(
         FittedParameter(method, class_name, name, value)
         for method, calibration in calibrations.items()
-        for record in [to_record(calibration)]  # once, since a forest is large
-        for number, class_name in enumerate(class_names)
-        for name, value in _found(record, class_name, number).items()
+        for class_name, numbers in calibration.parameters(class_names).items()
+        for name, value in numbers.items()
     )
-
-
-def _found(record: Mapping[str, Any], class_name: str, number: int) -> dict[str, float]:
-    classes, model = record.get("classes"), record.get("model")
-    entry = classes.get(class_name) if isinstance(classes, dict) else None
-    curve = entry.get("curve") if isinstance(entry, dict) else None
-    found = {}
-    for name in OF_CURVES:
-        value = curve.get(name) if isinstance(curve, dict) else None
-        if value is None and isinstance(model, dict) and isinstance(model.get(name), list):
-            value = model[name][number]
-        if isinstance(value, int | float) and math.isfinite(value):
-            found[name] = float(value)
-    return found

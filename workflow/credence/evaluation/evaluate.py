@@ -6,7 +6,6 @@ from operator import attrgetter
 
 import numpy as np
 
-from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.auto import AutoCalibrator
 from credence.calibrators.crossfit import folds_by_class, left_out
 from credence.calibrators.protocol import Calibration, Calibrator
@@ -17,8 +16,7 @@ from credence.evaluation.curves import curves_of, reliability_of, scores_needed
 from credence.evaluation.judging import HELD_OUT, IN_SAMPLE, EvaluationOptions, Key, Stated, judge
 from credence.evaluation.notices import notices_of, notices_of_draws, notices_of_reliability
 from credence.findings import ClassCount, MetricValue, Results
-from credence.predictions import Floats, Integers, Labelled, Predictions
-from credence.records import to_record
+from credence.predictions import Floats, Integers, Labelled
 
 FLOOR = "_floor"  # ending of a noise floor's name in the table of metrics
 FLOOR_ALIKE = "_floor_relatives"
@@ -56,7 +54,9 @@ def evaluate(
     fresh, vectors = cross_fit(labelled, wanted, fold)
     stated: dict[Key, Stated] = {}
     for name, found in in_sample.items():
-        stated[name, IN_SAMPLE] = Stated(found.value, vector_of(calibrations[name], predictions))
+        stated[name, IN_SAMPLE] = Stated(
+            found.value, calibrations[name].probabilities(predictions)
+        )
         stated[name, HELD_OUT] = before.get(name) or Stated(fresh[name], vectors.get(name))
     left_out = {name: stated[name, HELD_OUT].confidence for name in in_sample}
     judgement = judge(labelled, stated, reference, options)
@@ -144,21 +144,7 @@ def cross_fit(
         for name, calibrator in calibrators.items():
             calibration = calibrator.fit(learnt_from)
             held_out[name][judged] = calibration.confidence(predictions).value
-            vector = vector_of(calibration, predictions)
+            vector = calibration.probabilities(predictions)
             if vector is not None:
                 vectors.setdefault(name, np.full(shape, np.nan))[judged] = vector
     return held_out, vectors
-
-
-def vector_of(calibration: Calibration, predictions: Predictions) -> Floats | None:
-    """Return a probability for every class, where the method gives them; else None."""
-    name = to_record(calibration).get("method", "")
-    if name == "uncalibrated":
-        if predictions.scores is None or not predictions.is_distribution:
-            return None
-        return np.asarray(predictions.scores / predictions.scores.sum(axis=1, keepdims=True))
-    method = BY_NAME.get(name)
-    if method is None or not method.gives_vector:
-        return None
-    probabilities: Floats = calibration.probabilities(predictions)  # type: ignore[attr-defined]
-    return probabilities

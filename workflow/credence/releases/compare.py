@@ -23,8 +23,7 @@ from credence.calibrators.protocol import Calibration, Calibrator, ClassSample, 
 from credence.composition.adjusted import shifted
 from credence.confidence import Confidence
 from credence.draws import cluster_weights
-from credence.evaluation.curves import N_GRID, gives_curve
-from credence.evaluation.describing import parameters_of
+from credence.evaluation.curves import N_GRID
 from credence.evaluation.evaluate import cross_fit
 from credence.findings import Change, ClassChange, MetricChange, ReleaseStep
 from credence.metrics.metric import BRIER, NLL
@@ -280,7 +279,7 @@ def class_changes(
         if at_older.n_samples:
             fixed = for_curves(how.calibrator).fit(at_older)
     three = (older.calibration, fixed, newer.calibration)
-    is_curve = gives_curve(older.calibration) and gives_curve(newer.calibration)
+    is_curve = older.calibration.gives_curve and newer.calibration.gives_curve
     found = []
     for class_ in range(len(how.class_names)):
         entry = _described(class_, older, newer, how, is_curve)
@@ -297,14 +296,7 @@ def _described(
 ) -> ClassChange:
     """Return a class with its counts and parameters in both releases, and whether it moved."""
     name, both = how.class_names[class_], (older, newer)
-    chosen = [
-        {
-            entry.name: entry.value
-            for entry in parameters_of({"": release.calibration}, how.class_names)
-            if entry.class_name == name
-        }
-        for release in both
-    ]
+    chosen = [release.calibration.parameters(how.class_names).get(name, {}) for release in both]
     counts: dict[str, Any] = {
         key: tuple(int(release.counts.get(name, {}).get(of, 0)) for release in both)
         for key, of in (("n_predicted", "n"), ("n_correct",) * 2, ("n_clusters",) * 2)

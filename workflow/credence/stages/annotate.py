@@ -1,13 +1,12 @@
-"""The stages `annotate` and `gather`: a confidence for every prediction of a table."""
+"""The stage `annotate`: a confidence for every prediction of a table."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +15,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from credence import __version__
 from credence.calibrators.protocol import Need
 from credence.composition.sameness import SketchCounts, warning_of
 from credence.confidence import Confidence, Note, counted, sentences_of, unknown
@@ -27,30 +25,26 @@ from credence.findings import Sameness
 from credence.novelty.reference import Look
 from credence.novelty.trust import Neighbours
 from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Predictions, Strings
-from credence.problems import Problem, raise_any, refuse
+from credence.problems import refuse
 from credence.progress import Progress, echo
 from credence.stages import reading
-from credence.stages.check import read_summary
 from credence.stages.lists import finish_table, list_paths
 from credence.stages.novelty import look_at, seen_of
 from credence.stages.settings import Settings
 from credence.stages.tools import combine_use_set, read_answers, tables_of
 from credence.tables import contract, stage_files
-from credence.tables.digests import KnownDigests, sha256_of
+from credence.tables.digests import sha256_of
 from credence.tables.formats import TableSpec
-from credence.tables.joining import MARK, PartMetadata, gather_tables, read_parts, stream_tables
+from credence.tables.joining import stream_tables
 from credence.tables.samples import Samples
-from credence.tables.scan import RowRange
 from credence.tables.writing import TableWriter, beside, write_record
 
-AGAIN = "Check all tables of the set again, and annotate every part anew."
 NO_SKETCH = (
     "it keeps no sketch of the scores that it saw, so nothing says whether a table is of the same "
     "classifier. What credence fit makes of labelled tables keeps one."
 )
 MOST_NAMED = 3  # tables, in a sentence
 LESS_SURE = 0.99  # A protein's probability of a known kind below which a note says so
-PART = re.compile(r"(?P<number>[0-9]{1,9})/(?P<n_parts>[0-9]{1,9})")
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,9 +167,6 @@ def _combined(options: dict[str, Any], folder: Path) -> dict[str, Any]:
     if answers is not None or (file.tools is None and not tool):
         return options
     further = tables_of(file, tool, options["calibration"])
-    if options["part"] is not None:
-        what = "several tools are combined over whole tables."
-        raise refuse("--part", what, "Leave it out, or combine first with credence combine.")
     names = folder / "combined.parquet", folder / "answers.parquet"
     tables = options["tables"]
     chosen = tables, options["format_"], options["spec_json"]
@@ -191,8 +182,6 @@ def _combined(options: dict[str, Any], folder: Path) -> dict[str, Any]:
 def _annotate(
     out: str,
     novelty_record: str | None,
-    part: str | None,
-    summary: str | None,
     also: str | None,
     settings: Settings,
     lists: str | None,
@@ -204,16 +193,9 @@ def _annotate(
     tables, name, safe = given.tables, given.name, given.spreadsheet_safe
     reading.require_other(
         (out, also, novelty_record, lists_record, *list_paths(lists, settings)),
-        [*tables, *given.files.values(), summary],
+        [*tables, *given.files.values()],
     )
     annotation = given.annotation
-    for_whole = {"--also": also is not None, "--lists": lists is not None}
-    for_whole |= {"--spreadsheet-safe": safe, "--six-decimals": given.six_decimals}
-    mark, rows = _part_of(part, given, summary, for_whole)
-    if mark and Path(out).suffix != ".parquet":
-        what = "a part is written as Parquet."
-        remedy = "Give a name that ends in .parquet; credence gather writes every kind of table."
-        raise refuse(out, what, remedy)
     pieces = (samples.predictions for _, samples in stream_tables(tables, given.spec))
     is_other = annotation.shift is not None and bool(of_another_mix(annotation.shift, given))
     sameness = sameness_of(annotation.file, None if is_other else annotation.shift, pieces)
@@ -225,24 +207,23 @@ def _annotate(
     n_unknown = n_unscored = 0
     outs = [Path(path) for path in (out, also) if path is not None]
     with ExitStack() as whole:
-        # Q-values wait for the last row; of a part nobody knows them.
-        first, *_ = outs if part else [whole.enter_context(beside(path)) for path in outs]
+        # Q-values wait for the last row.
+        first, *_ = [whole.enter_context(beside(path)) for path in outs]
         with (
             Progress("annotate", "proteins") as progress,
-            TableWriter(first, annotation.names, metadata=mark) as writer,
+            TableWriter(first, annotation.names) as writer,
         ):
-            found = stream_tables(tables, given.spec, progress.expect, rows)
+            found = stream_tables(tables, given.spec, progress.expect)
             for columns, n_own in given.columns(annotation, found):
                 n_unknown += int(np.isnan(columns["confidence"]).sum())
                 n_unscored += n_own
                 writer.write(columns)
                 progress.add(len(columns["id"]))
             n_samples = progress.done
-        if not part:
-            finish_table(
-                first, outs, annotation.file, annotation.shift, settings, name, lists,
-                lists_record, spreadsheet_safe=safe, in_six_decimals=given.six_decimals,
-            )  # fmt: skip
+        finish_table(
+            first, outs, annotation.file, annotation.shift, settings, name, lists,
+            lists_record, spreadsheet_safe=safe, in_six_decimals=given.six_decimals,
+        )  # fmt: skip
     newcomers = annotation.newcomers
     write_record(novelty_record, {} if newcomers is None else newcomers.set.finding())
     message = f", {n_unscored} of them without scores" if n_unscored else ""
@@ -509,118 +490,3 @@ def _events(
         what = f"the events of {events} were learnt with another novelty file."
         raise refuse(novelty, what, "Learn them again with this one.")
     return file, known
-
-
-def _part_of(
-    part: str | None, given: Request, summary: str | None, for_whole: Mapping[str, bool]
-) -> tuple[dict[str, str], RowRange | None]:
-    """Return what a part of tables that were checked says of itself, and its rows of one table."""
-    if part is None:
-        return {}, None
-    tables, how, files = given.tables, given.how, given.files
-    for option, is_given in for_whole.items():
-        if is_given:
-            raise refuse(option, "it is for whole tables.", "Give it to credence gather.")
-    named = part_named(part)
-    if summary is None:
-        what = f"the rows of {', '.join(tables)} were not counted."
-        remedy = f"Check first: credence check {' '.join(tables)} --out check.json; give --check."
-        raise refuse("--part", what, remedy)
-    checked = read_summary(Path(summary))
-    digests = KnownDigests.remembered()
-    known = tuple(entry.sha256 for entry in checked.inputs if entry.role == "scores")
-    problems = [
-        Problem(path, f"it is not what {summary} was made from: its digest is another.", AGAIN)
-        for path in tables
-        if digests.digest(path) not in known
-    ]
-    if checked.read_as != how["--spec"]:
-        what = "the check read the table in another way: --format or --spec were others."
-        problems.append(Problem(summary, what, AGAIN))
-    raise_any(problems)
-    if 1 < len(known) < len(tables) + named[1] - 1:
-        what = f"{len(tables)} of {len(known)} tables in it leave too few for {named[1]} parts."
-        remedy = (
-            "Name in each part its own tables, in the order of the check. Or leave --check out"
-        )
-        raise refuse("--part", what, f"{remedy}, and give a folder as --out.")
-    mark = PartMetadata(
-        *named,
-        # Of networks, a row of what is annotated is a protein.
-        checked.n_samples + (0 if checked.n_networks else checked.n_unscored),
-        known,
-        tuple(known.index(digests.digest(path)) for path in tables),
-        {"version of credence": __version__, **how}
-        | {name: digests.digest(path) for name, path in files.items() if path is not None},
-        {name: path for name in LISTED if (path := files[name]) is not None},
-    )
-    rows = None if mark.rows is None else RowRange(*mark.rows, checked.resolution)
-    return {MARK: json.dumps(asdict(mark))}, rows
-
-
-def part_named(part: str) -> tuple[int, int]:
-    """Return which part is named, from 1, and of how many."""
-    found = PART.fullmatch(part)
-    if found is None or not 1 <= int(found["number"]) <= int(found["n_parts"]):
-        raise refuse("--part", f"{part!r} names no part.", "Write 2/8 for the second of eight.")
-    return int(found["number"]), int(found["n_parts"])
-
-
-def gather_parts(
-    parts: Sequence[str],
-    out: str,
-    settings: Settings,
-    also: str | None = None,
-    calibration: str | None = None,
-    shift: str | None = None,
-    lists: str | None = None,
-    lists_record: str | None = None,
-    name: str = "use",
-    spreadsheet_safe: bool = False,
-    six_decimals: bool = False,
-) -> None:
-    """Join the tables of parts in their order, and write them with q-values."""
-    outs = [Path(path) for path in (out, also) if path is not None]
-    written = (out, also, lists_record, *list_paths(lists, settings))
-    reading.require_other(written, [*parts, calibration, shift])
-    every = read_parts(out, [Path(part) for part in parts])
-    of_parts = next(iter(every.values()))
-    calibration, shift = known = [
-        _still_there(given, option, of_parts)
-        for given, option in zip((calibration, shift), LISTED, strict=True)
-    ]
-    asked = {*of_parts.made_with, LISTED[0]}
-    pairs = zip(LISTED, known, strict=True)
-    lacking = [option for option, path in pairs if path is None and option in asked]
-    if lacking and lists is not None:
-        what = "nothing says what proteins held out show."
-        raise refuse(lacking[0], what, "Give what the parts were annotated with.")
-    file = (
-        None if calibration is None or lacking else stage_files.read_calibration(Path(calibration))
-    )
-    shift_file = None if shift is None else stage_files.SHIFT.read(Path(shift))
-    with ExitStack() as stack:
-        rows, *_ = [stack.enter_context(beside(path)) for path in outs]
-        n_rows = gather_tables(every, outs[0], rows)
-        finish_table(
-            rows, outs, file, shift_file, settings, name, lists, lists_record,
-            spreadsheet_safe=spreadsheet_safe, in_six_decimals=six_decimals,
-        )  # fmt: skip
-    for path in outs:
-        echo(f"Wrote {path}: {n_rows} rows of {len(every)} parts.")
-    if file is None:
-        echo(f"{out}: without q-values, which need {' and '.join(lacking)}.")
-
-
-LISTED = ("--calibration", "--shift")  # what lists rest on
-
-
-def _still_there(given: str | None, option: str, part: PartMetadata) -> str | None:
-    """Return a file that is given; else that of the parts, where it still is the same."""
-    digest = part.made_with.get(option)
-    path = given or part.files.get(option)
-    is_same = path is not None and Path(path).is_file() and sha256_of(Path(path)) == digest
-    if given is not None and not is_same:
-        what = f"the parts were annotated with another {option}, or without one."
-        raise refuse(given, what, "Give what they were annotated with.")
-    return path if is_same else None

@@ -1,4 +1,4 @@
-"""The stages `crossfit` and `evaluate`: methods judged in sample and held out."""
+"""The stage `evaluate`: methods judged in sample and held out."""
 
 import platform
 from collections.abc import Mapping, Sequence
@@ -11,9 +11,8 @@ from typing import Any, Literal
 from credence import __version__, findings
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.auto import AutoCalibration
-from credence.calibrators.crossfit import folds_by_class
 from credence.calibrators.method_spec import parse_method
-from credence.evaluation.evaluate import cross_fit, evaluate, metric_columns
+from credence.evaluation.evaluate import evaluate, metric_columns
 from credence.evaluation.judging import EvaluationOptions, Stated
 from credence.lists.thresholds import find_thresholds
 from credence.predictions import Labelled
@@ -66,13 +65,13 @@ def evaluate_tables(
         with gathering(problems):
             own = used.labelled, _facts(settings), files
             file = stage_files.read_held_out_file(Path(path), *own)
-            if file.probabilities is None and parse_method(file.method, path).gives_vector:
+            if parse_method(file.method, path).gives_vector:
                 what = f"it lacks the probability of every class, which {file.method!r} gives."
-                raise refuse(path, what, stage_files.HELD_OUT.again)
+                raise refuse(path, what, "Leave it out.")
             if file.method in before:
                 what = f"{file.method!r} was given already."
                 raise refuse(path, what, "Give each method once.")
-            before[file.method] = Stated(file.confidence, file.probabilities)
+            before[file.method] = Stated(file.confidence)
     raise_any(problems)
     found = judge_calibrations(used.labelled, files, settings, chosen, before, resample)
     base = () if summary is None else read_summary(Path(summary)).inputs
@@ -131,23 +130,6 @@ def judge_calibrations(
         thresholds=find_thresholds(labelled, files[chosen].held_out, wanted_of(settings)),
         tools=combined.finding if (combined := files[chosen].tools) is not None else None,
     )
-
-
-def crossfit_tables(given: LabelledTables, out: str, settings: Settings, calibration: str) -> None:
-    """Write what the method of a calibration says of each protein that did not fit it."""
-    require_other((out,), [*given.files, calibration])
-    files = _read_calibrations([calibration])
-    (name,) = files
-    labelled = _judged_set(given, [calibration], files, settings).labelled
-    n_folds = settings.evaluation.folds
-    quick = replace(fit_options(settings.calibration), n_draws=0)
-    calibrator = parse_method(name, "--calibration").build(quick)
-    fold = folds_by_class(labelled, n_folds)
-    confidences, vectors = cross_fit(labelled, {name: calibrator}, fold)
-    own = stage_files.labelled_digest(labelled), _facts(settings)
-    file = stage_files.HeldOutFile(name, *own, confidences[name], vectors.get(name))
-    stage_files.HELD_OUT.write(Path(out), file)
-    echo(f"Wrote {out}: {name}, {labelled.n_samples} proteins, {n_folds} folds.")
 
 
 def _read_calibrations(paths: Sequence[str]) -> dict[str, stage_files.CalibrationFile]:

@@ -14,7 +14,6 @@ from credence.records import read_record
 from credence.report.journal import writing_figures
 from credence.report.wording import of
 from credence.stages.reading import LabelledTables, in_order_of_ids
-from credence.tables.digests import require_sealed
 from credence.tables.writing import open_output, write_record, write_table, write_text
 
 WIDTHS = {"one": (85,), "two": (174,), "both": (85, 174)}  # mm, of a journal's columns
@@ -31,7 +30,6 @@ def _made(given: Given, figures: Sequence[FigureSpec]) -> FiguresRecord:
 
 def _of_run(found_in: str) -> Given:
     """Return a run's findings, and the samples of its releases where they lie beside them."""
-    require_sealed(found_in)
     findings = read_record(Findings, Path(found_in), "Give findings.json of a finished run.")
     releases = findings.releases.releases if findings.releases is not None else ()
     names = [f"{one.number:02d}-{one.name}" for one in releases] or ["00-base"]

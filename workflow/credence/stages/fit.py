@@ -106,8 +106,12 @@ def fit_tables(
     if held_out is not None:
         order = reading.order_of_ids(chosen.labelled)
         facts = {"folds": DEFAULT_FOLDS, "min_positives": settings.calibration.min_positives}
-        own = stage_files.labelled_digest(chosen.labelled.take(order)), facts
-        kept = stage_files.HeldOutFile(file.method_spec, *own, unseen[order], None)
+        kept = stage_files.HeldOutFile(
+            method=file.method_spec,
+            set=stage_files.labelled_digest(chosen.labelled.take(order)),
+            facts=facts,
+            confidence=unseen[order],
+        )
         stage_files.HELD_OUT.write(Path(held_out), kept)
     for notice in (*sets_notices(file, settings.sets), *census_of(samples).notices()):
         echo(f"{table}: {notice}.")

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from credence.calibrators.protocol import GivesConfidence
 from credence.findings import AllThresholds, ProteinList, Threshold, UseLists
 from credence.lists.errors import ListErrors, errors_of
 from credence.lists.held_out import STEPS, HeldOut, step_of
@@ -170,7 +171,7 @@ def require_made_by(
     """Refuse a table of another calibration or correction, where class and score show it."""
     header = open_table(table.path, contract.CONTRACT)
     plain = contract.UNCORRECTED_NAMES[0] if table.ranking.is_corrected else "confidence"
-    made_by = {plain: (calibration, file.calibration)}
+    made_by: dict[str, tuple[str, GivesConfidence]] = {plain: (calibration, file.calibration)}
     if shift is not None:
         made_by["confidence"] = (shift[0], shift[1].adjusted)
     if not set(contract.NOVELTY_NAMES).isdisjoint(header.header):

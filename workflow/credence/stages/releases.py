@@ -17,7 +17,7 @@ from credence.findings import Outcome, Provenance, ReleaseState, ReleaseStep, Se
 from credence.predictions import Labelled, Predictions, label
 from credence.problems import Problem, gathering, nearest, raise_any, refuse
 from credence.progress import echo
-from credence.records import from_record, json_text, to_record
+from credence.records import from_record, json_text
 from credence.relatives.pack import CALIBRATION, SET_ASIDE, TEST
 from credence.releases import files
 from credence.releases.attaching import ADDED, OUTCOMES
@@ -352,7 +352,7 @@ def _require_alike(first: Source, second: Source) -> None:
 
 def release_data(source: Source) -> ReleaseData:
     """Return a release to be compared, with its proteins where they are at hand."""
-    counts: Mapping[str, Mapping[str, int]] = counts_in(to_record(source.file.calibration))
+    counts = source.file.calibration.counts
     held, labelled, test = source.file.counts, None, None
     if source.has_proteins:
         labelled, test = _proteins(source)
@@ -375,16 +375,6 @@ def release_data(source: Source) -> ReleaseData:
         else (),
     )
     return ReleaseData(state, source.file.calibration, counts, labelled, test)
-
-
-def counts_in(record: Mapping[str, Any]) -> dict[str, Mapping[str, int]]:
-    """Return the counts of each class that a calibration's record holds."""
-    classes = record.get("classes", {})
-    found = {name: entry["counts"] for name, entry in classes.items() if "counts" in entry}
-    for part in (record.get("first"), *record.get("members", {}).values()):
-        if not found and isinstance(part, Mapping):
-            found = counts_in(part)
-    return found
 
 
 def _proteins(source: Source) -> tuple[Labelled, Labelled]:

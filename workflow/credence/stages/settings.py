@@ -270,20 +270,11 @@ class EvaluationSettings:
 class ScatterSettings:
     """What is divided into jobs, for several cores or a cluster; results are the same bytes."""
 
-    annotate: int | None = setting(
-        None, "jobs that annotate each use-set; null: one a gigabyte", **SOME
-    )
     cluster: int | None = setting(
         None, "jobs that search for relatives; null: one for each 30 MB of sequences", **SOME
     )
     audit: int | None = setting(
         None, "jobs of an exhaustive audit; null: one for each hour or so of one core", **SOME
-    )
-    evaluate: str = setting(
-        "auto",
-        "methods cross-fitted in jobs of their own: every, none, or auto, the slow ones on large "
-        "sets where there are two",
-        ("auto", "every", "none"),
     )
 
 
@@ -404,11 +395,9 @@ USES: dict[str, dict[str, tuple[str, ...]]] = {
     "split": {"clustering": ("identity", "coverage", "chance"), "split": _names(SplitSettings)},
     "combine": {"calibration": _WEIGHED},
     "fit": {"calibration": ("method", *_FITTED), "sets": ("level", "kind")},
-    "crossfit": {"calibration": _COUNTED, "evaluation": ("folds",)},
     "evaluate": {"calibration": _FITTED, "lists": _THRESHOLDS, "evaluation": ("folds",)},
     "thresholds": {"calibration": _WEIGHED, "lists": _THRESHOLDS},
     "annotate": _LISTED | {"novelty": ("parts",)},
-    "gather": _LISTED,
     "list": {"calibration": ("level",), "lists": ("certainty",)},
     "genomes": {"calibration": ("level",), "lists": ("calls",)},
     "shift": {"calibration": _COUNTED, "shift": _names(ShiftSettings)},

@@ -11,7 +11,7 @@ import numpy as np
 from credence import __version__
 from credence.problems import MOST_PROBLEMS_KEPT, Problem, gathering, raise_any, refuse
 from credence.progress import Progress, echo
-from credence.stages.annotate import Request, echo_sentences, part_named, sameness_of
+from credence.stages.annotate import Request, echo_sentences, sameness_of
 from credence.stages.reading import require_other
 from credence.tables.digests import CHANGED, KnownDigests
 from credence.tables.formats import TableSpec
@@ -27,7 +27,6 @@ DIGESTS = "digests.json"  # of what was read, for the next run
 def annotate_shards(
     tables: Sequence[str],
     out: str,
-    part: str | None,
     ending: str | None,
     ids_across: bool,
     for_whole: Mapping[str, Any],
@@ -38,15 +37,10 @@ def annotate_shards(
         if value is not None:
             what = "it is for one table of confidences, and --out is a folder."
             raise refuse(option, what, "Leave it out, or let --out end in .tsv or .parquet.")
-    if ids_across and part is not None:
-        remedy = "Give it to one more command, without --part, when all parts are there."
-        raise refuse("--ids-across", "it is for all tables together.", remedy)
-    every = shards_of(tables, Path(out), ending)
-    given = Request(tables=[shard.source for shard in every], **options)
+    shards = shards_of(tables, Path(out), ending)
+    given = Request(tables=[shard.source for shard in shards], **options)
     _require_one_tool(given)
     require_other((), [*given.tables, *given.files.values()])
-    number, n_parts = (1, 1) if part is None else part_named(part)
-    shards = every[number - 1 :: n_parts]
     known = KnownDigests.remembered(Path(out, SEALS, DIGESTS))
     made_of = {"version of credence": __version__, "--six-decimals": str(given.six_decimals)}
     made_of |= given.how

@@ -1,20 +1,12 @@
-"""Which bytes a result came from: digests of files, and seals of what a stage wrote.
-
-A stage that reads a file looks at its seal first, which has the digest of the file and of all that
-it was made from: what was damaged, edited or made from other bytes is named, never used.
-"""
+"""Which bytes a result came from: digests of files and of the package."""
 
 import hashlib
-import os
-import shlex
-import time
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from credence.problems import InputError, Problem, raise_any, refuse
-from credence.records import from_record, parse_json, read_json, refuse_pipe
+from credence.problems import InputError, refuse
+from credence.records import parse_json, refuse_pipe
 from credence.tables.writing import write_json
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -109,140 +101,4 @@ def package_digest(package: Path = PACKAGE) -> str:
     return total.hexdigest()
 
 
-FOLDER = Path("results", ".seals")
-ENDING = ".json"
-# In 1970: older than whatever it was made from, so that it is made again.
-LONG_AGO = (10**9, 10**9)
-
-
-@dataclass(frozen=True)
-class Seal:
-    """What is known of a file that a stage wrote."""
-
-    sha256: str  # Digest of its bytes
-    inputs: Mapping[str, str]  # Digests of the files that the stage read
-
-
-def run_path(path: str | Path) -> str:
-    """Return a path as seen from the folder of the run."""
-    return Path(os.path.relpath(path)).as_posix()
-
-
-def seal_path(path: str | Path) -> Path | None:
-    """Return where the seal of a file lies; None for files outside the folder."""
-    name = run_path(path)
-    return None if name.startswith("../") else FOLDER / f"{name}{ENDING}"
-
-
-def read_seal(path: str | Path) -> Seal | None:
-    """Return the seal of a file, None where it has none."""
-    place = seal_path(path)
-    if place is None or not place.is_file():
-        return None
-    try:
-        return from_record(Seal, read_json(place, ""))
-    except InputError as error:
-        remedy = f"Delete it with its file, then run again: {_removal(str(place), str(path))}"
-        raise refuse(str(place), "this seal is damaged.", remedy) from error
-
-
-def _removal(*paths: str) -> str:
-    return "rm " + " ".join(shlex.quote(path) for path in paths)
-
-
-def examine(reads: Iterable[str], known: KnownDigests) -> dict[str, str]:
-    """Return the digests of what a stage reads, or refuse what is not as it was written."""
-    inputs: dict[str, str] = {}
-    problems: list[Problem] = []
-    seen: set[tuple[str, str]] = set()
-    for path in dict.fromkeys(reads):
-        name, seal = run_path(path), read_seal(path)
-        inputs[name] = known.digest(name)
-        if seal is not None and seal.sha256 != inputs[name]:
-            what = "it is not as it was written: its digest is another."
-            problems.append(Problem(path, what, _again(path)))
-        elif seal is not None:
-            problems += _of_other_bytes(name, seal, known, seen)
-    raise_any(problems)
-    return inputs
-
-
-def _again(path: str) -> str:
-    return f"Delete it and run the command again: {_removal(path)}"
-
-
-def _of_other_bytes(
-    made: str, seal: Seal, known: KnownDigests, seen: set[tuple[str, str]]
-) -> Iterator[Problem]:
-    """Yield what a file was made from, step by step down, and that is no longer the same."""
-    for name, digest in sorted(seal.inputs.items() - seen):
-        seen.add((name, digest))
-        below = read_seal(name)
-        if below is not None and below.sha256 != digest:
-            yield Problem(made, f"it was made from an earlier {name}.", _again(made))
-        elif below is not None:
-            yield from _of_other_bytes(made, below, known, seen)
-        elif Path(name).is_file() and known.digest(name) != digest:
-            what = f"it changed during the run: {made} was made from other bytes."
-            remedy = "Leave it alone and run the command again; if this message comes again: "
-            yield Problem(name, what, remedy + _removal(made))
-
-
 CHANGED = ("it changed while this step read it.", "Leave it alone and run the command again.")
-
-
-def require_unchanged(inputs: Mapping[str, str], known: KnownDigests) -> None:
-    """Refuse where a file changed while a stage read it."""
-    raise_any(
-        Problem(name, *CHANGED)
-        for name, digest in inputs.items()
-        if not Path(name).is_file() or known.digest(name) != digest
-    )
-
-
-def write_seals(writes: Iterable[str], inputs: Mapping[str, str]) -> None:
-    """Write the seal of every file that a stage wrote."""
-    for path in writes:
-        place = seal_path(path)
-        if place is not None and Path(path).is_file():
-            record = {"sha256": sha256_of(Path(path)), "inputs": dict(sorted(inputs.items()))}
-            write_json(place, record)
-
-
-def break_seals(writes: Iterable[str]) -> None:
-    """Remove the seals of files that are about to be written."""
-    for path in writes:
-        place = seal_path(path)
-        if place is not None:
-            place.unlink(missing_ok=True)
-
-
-def require_sealed(path: str | Path) -> None:
-    """Refuse a file of a run that is not as its stage wrote it; one without a seal passes."""
-    seal = read_seal(path)
-    if seal is not None and Path(path).is_file() and sha256_of(Path(path)) != seal.sha256:
-        what = "it is not as it was written: its digest is another."
-        raise refuse(str(path), what, _again(str(path)))
-
-
-def outdate(folders: Iterable[str]) -> list[str]:
-    """Make files old that were made from what is new; dates alone may lie, or be still to come."""
-    made: dict[str, Seal] = {}
-    for folder in folders:
-        for place in sorted((FOLDER / folder).rglob(f"*{ENDING}")):
-            path = place.relative_to(FOLDER).as_posix().removesuffix(ENDING)
-            seal = read_seal(path)
-            if seal is not None and Path(path).is_file():
-                made[path] = seal
-    now = time.time_ns()
-    if any(Path(path).stat().st_mtime_ns > now for path in made):
-        for path in made:
-            os.utime(path, ns=(now, now))
-    found = [
-        path
-        for path, seal in made.items()
-        if any(name in made and made[name].sha256 != sha for name, sha in seal.inputs.items())
-    ]
-    for path in found:
-        os.utime(path, ns=LONG_AGO)
-    return found

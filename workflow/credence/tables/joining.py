@@ -10,27 +10,14 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from credence.draws import keys_of
 from credence.predictions import UNKNOWN_CLASS, Integers, Predictions, Strings
-from credence.problems import (
-    MOST_PROBLEMS_KEPT,
-    ONE_ID_EACH,
-    InputError,
-    Problem,
-    ProblemList,
-    gathering,
-    raise_any,
-    refuse,
-)
-from credence.records import from_record, parse_json, refuse_pipe
+from credence.problems import ONE_ID_EACH, Problem, ProblemList, gathering, raise_any, refuse
 from credence.tables import samples as reading
 from credence.tables.formats import TableSpec, taken_as_one
 from credence.tables.samples import CHUNK_ROWS, Counted, Samples, assemble
-from credence.tables.scan import RowRange, Scan, rows_of_part
-from credence.tables.writing import ROWS_AT_ONCE, TableWriter
+from credence.tables.scan import Scan
 
 Seen = Callable[[Strings, Integers], object]  # is given ids and their lines
 OF_EVERY_CLASS, OF_BEST_CLASS, NO_SCORES = "of every class", "of the best class", "none"
@@ -46,10 +33,7 @@ def require_different(paths: Sequence[str]) -> None:
 
 
 def stream_tables(
-    paths: Sequence[str],
-    spec: TableSpec,
-    counted: Counted = lambda n_rows: None,
-    rows: RowRange | None = None,
+    paths: Sequence[str], spec: TableSpec, counted: Counted = lambda n_rows: None
 ) -> Iterator[tuple[str, Samples]]:
     """Yield the tables of a set chunk by chunk, each checked whole before, by id and name.
 
@@ -58,7 +42,7 @@ def stream_tables(
     require_different(paths)
     with KnownIds(paths, spec) as known:
         for path in paths:
-            for samples in reading.stream_samples(Path(path), spec, counted=counted, rows=rows):
+            for samples in reading.stream_samples(Path(path), spec, counted=counted):
                 known.see(samples.lines_and_ids[1])
                 yield path, samples
         raise_any(known.shared())
@@ -330,125 +314,3 @@ def _together(first: Census, second: Census) -> Census:
         is_apart=first.is_apart or second.is_apart,
         recased={**first.recased, **second.recased},
     )
-
-
-MARK = "credence part"  # the key of what a part of a table says of itself
-NO_PART = (
-    "it does not say which part of a table it is.",
-    "Give what credence annotate --part wrote, as it wrote it.",
-)
-
-
-@dataclass(frozen=True)
-class PartMetadata:
-    """What a part says of itself, in its metadata."""
-
-    number: int  # Which part it is, from 1, and of how many
-    n_parts: int
-    n_rows: int  # Of all parts
-    tables: tuple[str, ...]  # Digests of all tables, in the order of the check
-    held: tuple[int, ...]  # Which of them it holds: whole ones, or rows of the only one
-    made_with: Mapping[str, str]  # Option → digest of what it gave
-    files: Mapping[str, str]  # Option → the file, of the calibration and what corrects it
-
-    @property
-    def rows(self) -> tuple[int, int] | None:
-        """First row of the only table, and the one after the last; None of several tables."""
-        if len(self.tables) > 1:
-            return None
-        return rows_of_part(self.n_rows, self.number, self.n_parts)
-
-
-def read_part(path: Path) -> PartMetadata:
-    """Return what a part says of itself; refuse a table that is none."""
-    if path.is_file() and path.suffix != ".parquet":
-        raise refuse(str(path), *NO_PART)
-    text = _schema(path)[1].get(MARK.encode(), b"")
-    try:
-        part = from_record(PartMetadata, parse_json(text.decode()))
-        if not 1 <= part.number <= part.n_parts:
-            raise ValueError(part.number)
-    except (ValueError, InputError) as error:
-        raise refuse(str(path), *NO_PART) from error
-    return part
-
-
-def read_parts(out: str, paths: Sequence[Path]) -> dict[Path, PartMetadata]:
-    """Return what parts say; refuse what is missing, doubled, out of order or mixed."""
-    problems: list[Problem] = []
-    found: dict[Path, PartMetadata] = {}
-    first: tuple[Path, dict[str, object]] | None = None
-    for path in paths:
-        with gathering(problems):
-            found[path] = part = read_part(path)
-            facts = {"number of parts": part.n_parts, "table": (part.tables, part.n_rows)}
-            facts |= part.made_with
-            first = first or (path, facts)
-            names = sorted({*facts, *first[1]})
-            other = [name for name in names if facts.get(name) != first[1].get(name)]
-            if other:
-                what = f"it was made with another {', '.join(other)} than {first[0]}."
-                remedy = "Give the parts of one table, annotated alike."
-                problems.append(Problem(str(path), what, remedy))
-    raise_any(problems)
-    raise_any(islice(_not_in_turn(out, found), MOST_PROBLEMS_KEPT))
-    return found
-
-
-def _not_in_turn(out: str, parts: Mapping[Path, PartMetadata]) -> Iterator[Problem]:
-    """Yield which parts of a table are not there once and in their order."""
-    last = 0
-    for path, part in parts.items():
-        if part.number <= last:
-            what = f"it is part {part.number} of {part.n_parts}, and stands after part {last}."
-            yield Problem(str(path), what, "Give each part once, in their order.")
-        last = part.number
-    known = {part.number for part in parts.values()}
-    for number in range(1, part.n_parts + 1):
-        if number not in known:
-            what = f"part {number} of {part.n_parts} is missing."
-            yield Problem(out, what, "Give all parts, in their order.")
-    held = [table for part in parts.values() for table in part.held]
-    if len(known) == part.n_parts and part.rows is None and held != [*range(len(part.tables))]:
-        listed = ", ".join(str(table + 1) for table in held)
-        what = f"its parts hold the tables {listed} of {len(part.tables)}."
-        yield Problem(out, what, "Put each table into one part, in the order of the check.")
-
-
-def gather_tables(parts: Mapping[Path, PartMetadata], out: Path, rows: Path) -> int:
-    """Write `rows`, those of all parts in their order, for `out`; return how many there are."""
-    n_rows = 0
-    first = next(iter(parts))
-    with TableWriter(rows, _schema(first)[0]) as writer:
-        for path, part in parts.items():
-            n_before = n_rows
-            try:
-                with pq.ParquetFile(path) as file:
-                    for batch in file.iter_batches(batch_size=ROWS_AT_ONCE):
-                        n_rows += batch.num_rows
-                        writer.write(dict(zip(batch.schema.names, batch.columns, strict=True)))
-            except (pa.ArrowException, OSError, ValueError) as error:  # ValueError: other columns
-                raise _cut_short(path) from error
-            if part.rows is not None and n_rows - n_before != part.rows[1] - part.rows[0]:
-                raise _cut_short(path)
-        if n_rows != part.n_rows:
-            what = f"its parts have {n_rows} rows, and the tables {part.n_rows}."
-            raise refuse(str(out), what, "Annotate the parts again.")
-    return n_rows
-
-
-def _schema(path: Path) -> tuple[list[str], Mapping[bytes, bytes]]:
-    """Return the names of the columns and the metadata."""
-    try:
-        refuse_pipe(path)
-        schema = pq.read_schema(path)
-        return schema.names, schema.metadata or {}
-    except FileNotFoundError as error:
-        what, remedy = "there is no such file.", "Correct the path, or annotate the part."
-        raise refuse(str(path), what, remedy) from error
-    except (pa.ArrowException, OSError, ValueError) as error:  # ValueError: names are no texts
-        raise _cut_short(path) from error
-
-
-def _cut_short(path: Path) -> InputError:
-    return refuse(str(path), "the part is cut short or damaged.", "Annotate it again.")

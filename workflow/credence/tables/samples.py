@@ -19,7 +19,7 @@ from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Predictions, S
 from credence.problems import InputError, ProblemList, refuse
 from credence.tables.digests import CHANGED, stamp_of
 from credence.tables.formats import Gathering, TableSpec
-from credence.tables.scan import KEY, Metadata, Part, Remembers, RowRange, Scan, joined_rows
+from credence.tables.scan import KEY, Metadata, Part, Remembers, Scan, joined_rows
 from credence.tables.source import MemoryTable, open_parquet
 from credence.tables.writing import write_table
 
@@ -178,9 +178,7 @@ def _begins_protein(ids: Strings, before: str | None = None) -> NDArray[np.bool_
     return np.concatenate([ids[:1] != before, ids[1:] != ids[:-1]])
 
 
-def whole_proteins(
-    parts: Iterable[Part], n_proteins: int, rows: RowRange | None = None
-) -> Iterator[Part]:
+def whole_proteins(parts: Iterable[Part], n_proteins: int) -> Iterator[Part]:
     """Yield the rows of so many proteins at a time, of which each is whole."""
     held: list[Part] = []
     held_piece = 0
@@ -194,18 +192,13 @@ def whole_proteins(
     for part in parts:
         numbers = number + np.cumsum(_begins_protein(part.ids, last), dtype=np.int64)
         last, number = part.ids[-1], int(numbers[-1])
-        if rows is not None:
-            inside = slice(*np.searchsorted(numbers, [rows.start, rows.stop]))
-            part, numbers = part.rows(inside), numbers[inside] - rows.start
         pieces = numbers // n_proteins
         bounds = [0, *(np.flatnonzero(np.diff(pieces)) + 1).tolist(), len(pieces)]
-        for begin, end in pairwise(bounds if len(pieces) else ()):
+        for begin, end in pairwise(bounds):
             if held and pieces[begin] > held_piece:
                 yield whole()
             held_piece = int(pieces[begin])
             held.append(part.rows(slice(begin, end)))
-        if rows is not None and number >= rows.stop:
-            break
     if held:
         yield whole()
 
@@ -215,18 +208,16 @@ SOME_NETWORKS = 10  # so many rows of a protein are expected where proteins are 
 MOST_SCORES = 12_000_000
 
 
-def _stream_networks(
-    scan: Scan, chunk_rows: int, counted: Counted, rows: RowRange | None
-) -> Iterator[Samples]:
+def _stream_networks(scan: Scan, chunk_rows: int, counted: Counted) -> Iterator[Samples]:
     """Yield the proteins of a table of networks in chunks, read whole where rows stand apart."""
     found = _look_through(scan, chunk_rows)
     if found is None:
-        yield from _whole(scan, chunk_rows, counted, rows)
+        yield from _whole(scan, chunk_rows, counted)
         return
     names, n_all = found
-    counted(n_all if rows is None else rows.stop - rows.start)
+    counted(n_all)
     n_proteins = min(chunk_rows, max(1, MOST_SCORES // (len(names) * len(scan.layout.classes))))
-    parts = whole_proteins(scan.again(chunk_rows), n_proteins, rows)
+    parts = whole_proteins(scan.again(chunk_rows), n_proteins)
     yield from map(partial(assemble, scan, networks=names), parts)
 
 
@@ -265,17 +256,14 @@ def _look_through(scan: Scan, chunk_rows: int) -> tuple[tuple[str, ...], int] | 
     return names, n_all
 
 
-def _whole(
-    scan: Scan, chunk_rows: int, counted: Counted, rows: RowRange | None
-) -> Iterator[Samples]:
+def _whole(scan: Scan, chunk_rows: int, counted: Counted) -> Iterator[Samples]:
     for _ in scan.checked(chunk_rows):  # refuses what is to be refused without holding it
         pass
     samples = assemble(scan, joined_rows(list(scan.again(chunk_rows))))
     ids, truth, genome = samples.predictions.ids, samples.true_class, samples.genome
-    start, stop = (0, len(ids)) if rows is None else (rows.start, rows.stop)
-    counted(stop - start)
-    for begin in range(start, stop, chunk_rows):
-        here = np.arange(begin, min(begin + chunk_rows, stop))
+    counted(len(ids))
+    for begin in range(0, len(ids), chunk_rows):
+        here = np.arange(begin, min(begin + chunk_rows, len(ids)))
         yield Samples(
             samples.predictions.take(here),
             None if truth is None else truth[here],
@@ -299,15 +287,12 @@ def stream_samples(
     spec: TableSpec,
     chunk_rows: int = CHUNK_ROWS,
     counted: Counted = lambda n_rows: None,
-    rows: RowRange | None = None,
 ) -> Iterator[Samples]:
     """Yield the chunks of what :func:`read_samples` gives, after checking the whole table."""
-    scan = Scan(Path(path), spec, rows)
+    scan = Scan(Path(path), spec)
     stamp = stamp_of(Path(path))
-    if rows is not None and rows.start == rows.stop:
-        counted(0)
-    elif scan.has_networks:
-        yield from _stream_networks(scan, chunk_rows, counted, rows)
+    if scan.has_networks:
+        yield from _stream_networks(scan, chunk_rows, counted)
     else:
         held, n_rows = list[Part](), 0
         for part in scan.checked(chunk_rows):

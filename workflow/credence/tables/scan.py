@@ -646,34 +646,12 @@ def read_metadata(pairs: Mapping[bytes, bytes]) -> Metadata:
     )
 
 
-@dataclass(frozen=True)
-class RowRange:
-    """Rows from one place to another, and what is known of the whole table."""
-
-    start: int  # First row, counted from 0, and the one after the last
-    stop: int
-    resolution: float  # Step between the scores of the whole table, which some rows may not show
-
-
-def rows_of_part(n_rows: int, number: int, n_parts: int) -> tuple[int, int]:
-    """Return the first row of a part of a table, and the one after its last."""
-    return n_rows * (number - 1) // n_parts, n_rows * number // n_parts
-
-
-def numbered_chunks(
-    chunks: Iterator[source.Chunk], rows: RowRange | None
-) -> Iterator[tuple[int, source.Chunk]]:
-    """Yield chunks with the number of their first row, from 1; of a range, only its rows."""
+def numbered_chunks(chunks: Iterator[source.Chunk]) -> Iterator[tuple[int, source.Chunk]]:
+    """Yield chunks with the number of their first row, from 1."""
     n_before = 0
     for chunk in chunks:
-        n_rows = len(chunk.lines)
-        start = 0 if rows is None else min(max(rows.start - n_before, 0), n_rows)
-        stop = n_rows if rows is None else min(max(rows.stop - n_before, 0), n_rows)
-        if start < stop:
-            yield n_before + start + 1, chunk.take(slice(start, stop))
-        n_before += n_rows
-        if rows is not None and n_before >= rows.stop:
-            return
+        yield n_before + 1, chunk
+        n_before += len(chunk.lines)
 
 
 @dataclass(frozen=True, eq=False)
@@ -705,12 +683,7 @@ def joined_rows(parts: Sequence[Part]) -> Part:
 class Scan:
     """A table whose header is understood and whose rows are ready to be read."""
 
-    def __init__(
-        self,
-        path: Path | source.MemoryTable,
-        spec: formats.TableSpec,
-        rows: RowRange | None = None,
-    ) -> None:
+    def __init__(self, path: Path | source.MemoryTable, spec: formats.TableSpec) -> None:
         where = path.where if isinstance(path, source.MemoryTable) else str(path)
         self.spec, self.where = spec, where
         self.format = formats.format_of(spec, where)
@@ -724,7 +697,6 @@ class Scan:
         self.metadata = read_metadata(of_file)
         self.problems = ProblemList(where)
         self.layout = self._lay_out()
-        self.rows = None if self.has_networks else rows
         self.pooling = self.metadata.pooling or spec.pooling
         self.scale = self._scale()
         stated = (spec.sum_to_scale, self.metadata.is_distribution)
@@ -834,14 +806,12 @@ class Scan:
         if self.spec.logits:
             return source.ScoreStep(0.0, 0.0)
         step = self.table.step(self.row_scale)
-        if self.rows is not None:
-            return source.ScoreStep(self.rows.resolution, step.relative)
         if self.metadata.resolution is not None and not self.has_networks:
             return source.ScoreStep(self.metadata.resolution, step.relative)
         return step
 
     def _rows(self, n_rows: int, problems: ProblemList) -> Iterator[TableRows]:
-        for first_row, chunk in numbered_chunks(self.table.chunks(n_rows, problems), self.rows):
+        for first_row, chunk in numbered_chunks(self.table.chunks(n_rows, problems)):
             yield read_rows(chunk, first_row, self.layout, self.format, self.scale)
 
     def checked(self, n_rows: int, remembers: Remembers = Remembers.ALL) -> Iterator[Part]:

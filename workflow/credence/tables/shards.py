@@ -12,7 +12,7 @@ from pathlib import Path
 
 from credence.problems import InputError, Problem, gathering, raise_any, refuse
 from credence.records import from_record, read_json, refuse_loop, to_record
-from credence.tables.digests import KnownDigests, Seal
+from credence.tables.digests import KnownDigests
 from credence.tables.text import packing, plain_suffix
 from credence.tables.writing import TABLE_ENDINGS, write_json
 
@@ -70,6 +70,14 @@ ENDINGS = {
        for packed in ("", ".gz", ".zst")},
 }  # fmt: skip
 SEALS = ".credence"  # the folder of seals, in that of the confidences
+
+
+@dataclass(frozen=True)
+class Seal:
+    """What is known of the confidences of a table."""
+
+    sha256: str  # Digest of their bytes
+    inputs: Mapping[str, str]  # Digests of the files that they were made of
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credence import __version__, records
-from credence.calibrators.all_methods import BY_NAME, needs_of
+from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.all_methods import read_calibration as calibration_of
 from credence.calibrators.crossfit import COMPOSITION
 from credence.calibrators.method_spec import Specification
-from credence.calibrators.protocol import Calibration, FitOptions, Need, components_asked
+from credence.calibrators.protocol import (
+    Calibration,
+    FitOptions,
+    GivesConfidence,
+    Need,
+    components_asked,
+)
 from credence.composition.adjusted import AdjustedCalibration
 from credence.composition.estimate import ratio_of
 from credence.composition.sameness import Sketch
@@ -40,7 +46,7 @@ TOLERANCE = 1e-9  # of an interval's bounds: a confidence may lie on one but for
 
 
 def defect_of(
-    calibration: Calibration, class_names: tuple[str, ...], scale: float, resolution: float
+    calibration: GivesConfidence, class_names: tuple[str, ...], scale: float, resolution: float
 ) -> str | None:
     """Return what is wrong with a calibration in use, None where it works."""
     if not class_names:
@@ -169,7 +175,7 @@ class CalibrationFile:
     @property
     def needs(self) -> Need:
         """What the method has to be given of each prediction."""
-        return needs_of(records.to_record(self.calibration))
+        return self.calibration.needs
 
     def refuse_damage(self) -> None:
         """Refuse counts that are none, but for those that are words, and another's sketch."""
@@ -523,14 +529,12 @@ class HeldOutFile:
     set: str  # Digest of the proteins: see :func:`labelled_digest`
     facts: Mapping[str, float]  # Settings on which confidences depend
     confidence: Annotated[Floats, records.Stored(packed="float64")]
-    # Of every class, where the method says that.
-    probabilities: Annotated[Floats | None, records.Stored(packed="float64")]
 
 
 HELD_OUT = Signed(
-    "credence/held-out/2",
+    "credence/held-out/3",
     HeldOutFile,
-    "Cross-fit the method again: credence crossfit.",
+    "Fit the method again: credence fit --held-out.",
     lambda file: None,  # it is looked at beside the proteins: see :func:`read_held_out_file`
 )
 
@@ -559,10 +563,7 @@ def read_held_out_file(
             if are_options:
                 remedy = f"Give {option} {own:g}. Or {remedy[0].lower()}{remedy[1:]}"
             raise refuse(where, what, remedy)
-    shape = (labelled.n_samples, labelled.predictions.n_classes)
-    vectors = file.probabilities
-    is_of_others = vectors is not None and vectors.shape != shape
-    if is_of_others or file.confidence.shape != shape[:1]:
+    if file.confidence.shape != (labelled.n_samples,):
         raise refuse(where, "it is damaged: it has numbers of other proteins.", HELD_OUT.again)
     return file
 
