@@ -211,9 +211,6 @@ REFUSALS = {
     ("--forecaster", "kn"): "--forecaster: there is no forecaster 'kn'. Did you mean 'knn'?",
     ("--without", "lenght"): "--without: there is no feature 'lenght'. Did you mean 'length'?",
     ("--named", '{"tail": []}'): "--named, column 'tail': the list is too short. Give at least 1.",
-    ("--rules", '{"a": 1}'): "--rules, column 'a': 1 is not text. Write \"1\", in quotes.",
-    ("--admissible", "'Portel' > 0"): "--admissible: character 1 of the rule: there is no column "
-    "'Portel'. Did you mean 'Portal'?",
 }
 
 
@@ -227,9 +224,7 @@ def test_what_is_not_known_is_refused(
 def test_without_an_event_there_is_nothing_to_learn(capsys: pytest.CaptureFixture[str]) -> None:
     table = ["calibration.csv", "--format", "phanns-labelled"]
     code = run_command_line(["events", *table, "--out", "x.json"])
-    assert refused(capsys, code) == (
-        "--ask: no event is asked for. Give --ask, --named or --rules."
-    )
+    assert refused(capsys, code) == "--ask: no event is asked for. Give --ask or --named."
 
 
 def test_evidence_is_learnt_from_and_then_asked_for(capsys: pytest.CaptureFixture[str]) -> None:

@@ -82,13 +82,11 @@ def test_what_is_given_by_hand() -> None:
     assert column("neighbours", BC, neighbours=beside) == [0.5, 1.0]
     alone = column("neighbours", BC, neighbours=np.full((2, 2), NO_GENE))
     assert np.isnan(alone).all()
-    # Score at least 0.2: A and B of the first, all of the second.
-    assert column("admissible", BC, admissible="'score' >= 0.2") == [0.5, 1.0]
 
 
 def test_what_is_not_given_is_missing_by_name() -> None:
     table = table_of(seen(BC), [entry.name for entry in FEATURES])
-    assert table.missing == ("class_type", "length", "distance", "neighbours", "admissible")
+    assert table.missing == ("class_type", "length", "distance", "neighbours")
     bare = Predictions(np.array(["p"], dtype=object), NAMES, 1.0, 0.0, np.array([1]))
     held = membership(BEST, bare)
     one = table_of(OneEvent(EventEvidence(bare), held, np.ones(3) / 3), [f.name for f in FEATURES])
@@ -96,7 +94,7 @@ def test_what_is_not_given_is_missing_by_name() -> None:
 
 
 def test_groups_are_those_that_can_be_left_out() -> None:
-    assert GROUPS == ("score", "class", "ensemble", "sequence", "neighbours", "rule")
+    assert GROUPS == ("score", "class", "ensemble", "sequence", "neighbours")
     assert len({entry.name for entry in FEATURES}) == len(FEATURES)
 
 

@@ -20,7 +20,7 @@ def test_the_ensembles_members_lower_no_loss_that_this_set_can_tell(real_data: P
     samples = read_samples(table, TableSpec(format="networks-npz"))
     assert samples.true_class is not None
     labelled = label(samples.predictions, samples.true_class)
-    events = events_of(["predicted_class"], {}, {}, samples.predictions.class_names)
+    events = events_of(["predicted_class"], {}, samples.predictions.class_names)
     options = EventOptions(compare=(), n_folds=5, agrees=False)
     _, finding = study_events(labelled, EventEvidence(labelled.predictions), events, options, {})
     found = finding.events[0]

@@ -107,7 +107,7 @@ def _events(known: Labelled) -> EventModel:
         for entry in FORECASTERS
     )
     return EventModel(
-        predictions.class_names, FEATURES, frequency, (), "", False, fitted, mixture_of(known)
+        predictions.class_names, FEATURES, frequency, (), False, fitted, mixture_of(known)
     )
 
 

@@ -536,7 +536,7 @@ def shift() -> None:
 )
 @out_option("The events, a JSON file, for credence annotate and credence report.")
 def events() -> None:
-    """Learn how probable events are: the two best classes, a group of classes, a rule.
+    """Learn how probable events are: the two best classes, a group of classes.
 
     Forecasters are tuned and judged on whole clusters left out. Probabilities are
     made to contradict neither each other nor the confidence of the calibration.

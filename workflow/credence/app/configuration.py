@@ -181,7 +181,7 @@ class Configuration:
     def has_events(self) -> bool:
         """Whether any event is asked for."""
         asked = self.settings.events
-        return bool(asked.ask or asked.groups or asked.rules)
+        return bool(asked.ask or asked.groups)
 
     @property
     def report_json(self) -> str:

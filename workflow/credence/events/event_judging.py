@@ -15,12 +15,18 @@ from credence.evaluation.evaluate import cross_fit
 from credence.evaluation.judging import HELD_OUT, EvaluationOptions, Stated, judge
 from credence.events.event import Event, as_question, membership, memberships, outcomes
 from credence.events.features import BY_NAME as FEATURES
-from credence.events.features import GROUPS, EventEvidence, FeatureTable, OneEvent, table_of
+from credence.events.features import (
+    GROUPS,
+    EventEvidence,
+    FeatureTable,
+    OneEvent,
+    row_shares,
+    table_of,
+)
 from credence.events.forecasters import BY_NAME as FORECASTERS
 from credence.events.forecasters import ConstantForecast, Examples, never_falling
 from credence.events.learning import Learnt, learn_event, with_settings_of
 from credence.events.model import CONSTANT, EventModel, FittedEvent, agreeing, mixture_of
-from credence.events.rules import row_shares
 from credence.metrics.binned import CALIBRATION, WIDTH
 from credence.metrics.metric import Judged, negative_log_likelihood
 from credence.predictions import Booleans, Floats, Integers, Labelled
@@ -122,8 +128,6 @@ def ask(data: EventData, event: Event, names: Sequence[str]) -> Asked:
     note = ""
     if held.all():
         note = "holds every class: its probability is 1 whatever is predicted"
-    elif not held.any():
-        note = "holds no class: its probability is 0 whatever is predicted"
     return Asked(event, table, came_true, examples_of(data, table, came_true), note)
 
 
@@ -187,7 +191,7 @@ def study_events(
     pairs = zip(asked, learnt, strict=True)
     fitted = tuple(_fitted(one, parts, options.forecaster) for one, parts in pairs)
     agrees = options.agrees and bool(calibrators)
-    known = (asked[0].table.used, data.frequency, evidence.types, evidence.admissible, agrees)
+    known = (asked[0].table.used, data.frequency, evidence.types, agrees)
     model = EventModel(predictions.class_names, *known, fitted, mixture_of(data.labelled))
     outcome = np.stack([one.came_true for one in asked]).astype(float)
     features = []
@@ -215,9 +219,8 @@ def study_events(
 def _learn_all(data: EventData, asked: Asked) -> dict[str, Learnt]:
     options = data.options
     if asked.note:
-        answer = 1.0 if asked.came_true.all() else 0.0
         same = ConstantForecast(asked.examples.share)
-        nothing = Learnt(same, 0.0, np.full(asked.examples.n_samples, answer), is_scarce=True)
+        nothing = Learnt(same, 0.0, np.ones(asked.examples.n_samples), is_scarce=True)
         return dict.fromkeys(options.every, nothing)
     how = (asked.examples, data.fold, options.min_positives)
     return {name: learn_event(FORECASTERS[name], *how) for name in options.every}

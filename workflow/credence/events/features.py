@@ -6,9 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from credence.calibrators.score_logs import DECIMALS, UNKNOWN_RESOLUTION_FLOOR, name_order
+from credence.calibrators.score_logs import (
+    DECIMALS,
+    UNKNOWN_RESOLUTION_FLOOR,
+    name_order,
+    others_of,
+)
 from credence.events.event import Event, class_ranks
-from credence.events.rules import lead_of, parse_rule, row_shares
 from credence.metrics.metric import divide
 from credence.predictions import Booleans, Floats, Integers, Predictions
 
@@ -21,7 +25,6 @@ MEMBERS = "the scores of an ensemble's members"
 LENGTH = "a column 'length'"
 DISTANCE = "what credence novelty wrote, or a column 'distance'"
 GENES = "columns 'before' and 'after'"
-RULE = "a rule"
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +37,6 @@ class EventEvidence:
     # Class predicted for the genes beside each, `NO_GENE` where there is none.
     neighbours: Integers | None = None
     types: tuple[Event, ...] = ()  # Named groups of classes
-    admissible: str = ""  # A user's rule; empty: none
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +73,16 @@ GIVEN: dict[str, Callable[[OneEvent], bool]] = {
     LENGTH: lambda seen: "length" in seen.evidence.columns,
     DISTANCE: lambda seen: "distance" in seen.evidence.columns,
     GENES: lambda seen: seen.evidence.neighbours is not None,
-    RULE: lambda seen: bool(seen.evidence.admissible),
 }
+
+
+def row_shares(predictions: Predictions) -> Floats:
+    """Return each row of scores divided by its sum, to nine decimals."""
+    assert predictions.scores is not None
+    share = divide(predictions.scores, predictions.scores.sum(axis=1, keepdims=True), 0.0)
+    return np.round(share, DECIMALS)
+
+
 MOST_FLOOR = 0.01  # of a row of logs: above it scores that are known would be hidden
 
 
@@ -116,8 +126,11 @@ def _event_rank(seen: OneEvent) -> Any:
 
 
 def _margin(seen: OneEvent) -> Any:
+    chosen = seen.predictions.predicted_class
+    rows = np.arange(len(chosen))
     tables = (row_shares(seen.predictions), np.log(_floored(seen)))
-    return np.column_stack([lead_of(table, seen.predictions.predicted_class) for table in tables])
+    leads = [table[rows, chosen] - others_of(table, chosen).max(axis=1) for table in tables]
+    return np.column_stack(leads)
 
 
 def _entropy(seen: OneEvent) -> Any:
@@ -187,12 +200,6 @@ def _neighbours(seen: OneEvent) -> Any:
     return divide(is_held.sum(axis=1), is_there.sum(axis=1))
 
 
-def _admissible(seen: OneEvent) -> Any:
-    of = seen.predictions
-    holds = parse_rule(seen.evidence.admissible, "admissible").holds(of, class_ranks(of))
-    return divide((holds & seen.held).sum(axis=1), seen.held.sum(axis=1), 0.0)
-
-
 FEATURES = (
     Feature("top_score", "score", "score of the predicted class", SCORES, _top_score),
     Feature("event_score", "score", "log odds of the event's scores", VECTOR, event_score),
@@ -221,13 +228,6 @@ FEATURES = (
         "share of the genes beside it that are predicted to be of the event",
         GENES,
         _neighbours,
-    ),
-    Feature(
-        "admissible",
-        "rule",
-        "share of the event's classes that fulfil the rule",
-        RULE,
-        _admissible,
     ),
 )
 BY_NAME: dict[str, Feature] = {entry.name: entry for entry in FEATURES}

@@ -117,7 +117,6 @@ class EventModel:
     features: tuple[str, ...]  # What every forecast looks at
     frequency: Floats  # Share of each class among the calibration proteins
     types: tuple[Event, ...]  # Named groups, for the feature of that name
-    admissible: str  # A rule, for the feature of that name
     agrees: bool  # Whether the predicted class has the published confidence
     events: tuple[FittedEvent, ...]  # At least one
     mixture: Mixture  # How the probability of an event divides among its classes
@@ -131,7 +130,7 @@ class EventModel:
         self, predictions: Predictions, columns: Mapping[str, Floats] | None = None
     ) -> EventEvidence:
         """Return what is known of some proteins, with what the model itself knows."""
-        return EventEvidence(predictions, columns or {}, None, self.types, self.admissible)
+        return EventEvidence(predictions, columns or {}, None, self.types)
 
     def stated(self, evidence: EventEvidence) -> Floats:
         """Return every forecast as it is, shape (n_events, n_samples)."""

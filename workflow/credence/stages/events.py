@@ -12,7 +12,6 @@ from credence.events.event_judging import EventOptions, study_events
 from credence.events.features import BY_NAME as FEATURES
 from credence.events.features import EventEvidence
 from credence.events.forecasters import BY_NAME as FORECASTERS
-from credence.events.rules import parse_rule
 from credence.predictions import Predictions
 from credence.problems import Problem, nearest, plural, raise_any, refuse
 from credence.progress import echo
@@ -46,15 +45,15 @@ def learn_events(
         for name in names
         if name not in known
     )
-    if not asked.ask and not asked.groups and not asked.rules:
-        raise refuse("--ask", "no event is asked for.", "Give --ask, --named or --rules.")
+    if not asked.ask and not asked.groups:
+        raise refuse("--ask", "no event is asked for.", "Give --ask or --named.")
     file = None if calibration is None else stage_files.read_calibration(Path(calibration))
     samples, where = given.samples(file), given.tables[0]
     events = _events(asked, samples.predictions)
     labelled = in_order_of_ids(given.calibrating(samples, settings.calibration.weights).labelled)
     method, calibrators = _method(calibration, file, options, samples.predictions, where)
     types = tuple(Event(name, classes=tuple(classes)) for name, classes in asked.groups.items())
-    known = EventEvidence(labelled.predictions, {}, None, types, asked.admissible or "")
+    known = EventEvidence(labelled.predictions, {}, None, types)
     names, scale = labelled.predictions.class_names, labelled.predictions.scale
     table = None if evidence is None else read_evidence(Path(evidence), names)
     novelty, near = given.novelty, ""
@@ -85,16 +84,13 @@ def learn_events(
 
 def _events(asked: EventsSettings, predictions: Predictions) -> tuple[Event, ...]:
     """Return the events asked for; refuse questions that the table cannot answer."""
-    names = predictions.class_names
-    events = events_of(asked.ask, asked.groups, asked.rules, names)
-    if asked.admissible:
-        parse_rule(asked.admissible, "--admissible").require_columns(names, "--admissible", None)
+    events = events_of(asked.ask, asked.groups, predictions.class_names)
     remedy = "Ask for predicted_class, each_class or named groups."
     what = "{!r} needs the score of every class, and the table gives the best."
     raise_any(
         Problem("--ask", what.format(event.name), remedy)
         for event in events
-        if predictions.scores is None and (event.n_best > 1 or event.rule)
+        if predictions.scores is None and event.n_best > 1
     )
     return events
 

@@ -200,12 +200,6 @@ class EventsSettings:
     groups: Mapping[str, Any] = setting(
         {}, "named groups of classes", option="--named", schema={"additionalProperties": NAMES}
     )
-    rules: Mapping[str, str] = setting(
-        {},
-        "conditions on the classes of a protein: {likely: \"'score' >= 0.1\"}",
-        schema={"additionalProperties": {"type": "string"}},
-    )
-    admissible: str | None = setting(None, "a rule that forecasters may look at, and no event")
     agree: bool = setting(True, "the predicted class keeps the published confidence")
     forecaster: str = setting(
         "logistic", "whose probabilities are published: logistic, boosting, knn, tree, isotonic"

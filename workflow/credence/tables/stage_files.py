@@ -387,7 +387,7 @@ def _try(file: EventsFile) -> None:
 
 
 EVENTS = Signed(
-    "credence/events/2", EventsFile, "Learn the events again: credence events.", _try, FORECASTS
+    "credence/events/3", EventsFile, "Learn the events again: credence events.", _try, FORECASTS
 )
 
 

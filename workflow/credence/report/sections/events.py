@@ -26,7 +26,6 @@ GROUPS = {
     "ensemble": "the ensemble's single members",
     "sequence": "the protein's length and distance",
     "neighbours": "the genes beside it",
-    "rule": "your rule",
 }
 
 
