@@ -27,7 +27,7 @@ def test_without_a_word_no_event_is_asked_for() -> None:
 def test_every_setting_is_handed_to_the_stage() -> None:
     found = configuration.loads(
         HEAD + "events: {ask: [two_best], groups: {tail: [HTJ]}, agree: false, folds: 4, "
-        "compare: [knn, tree], without: [length]}\n"
+        "compare: [knn, tree]}\n"
     )
     assert found.has_events
     assert json.loads(found.stage_json("events"))["events"] == {
@@ -36,7 +36,6 @@ def test_every_setting_is_handed_to_the_stage() -> None:
         "agree": False,
         "forecaster": "logistic",
         "compare": ["knn", "tree"],
-        "without": ["length"],
         "folds": 4,
     }
 

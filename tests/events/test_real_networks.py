@@ -28,7 +28,3 @@ def test_the_ensembles_members_lower_no_loss_that_this_set_can_tell(real_data: P
     # Two decimals: the document says 0.119 and 0.142.
     assert nll["logistic"] == pytest.approx(0.119, abs=0.002)
     assert nll["one_vs_all"] == pytest.approx(0.142, abs=0.002)
-    ensemble = next(part for part in found.ablations if part.group == "ensemble")
-    assert ensemble.nll.lower < 0 < ensemble.nll.upper < 0.004
-    class_ = next(part for part in found.ablations if part.group == "class")
-    assert class_.nll.lower > 0.1

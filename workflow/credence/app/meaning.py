@@ -225,8 +225,7 @@ def files_of(data: Data) -> Iterator[tuple[SettingPath, str]]:
                 yield (*path, key), entry[key]
         if isinstance(labels, dict) and labels["table"] is not None:
             yield (*path, "labels", "table"), labels["table"]
-    files = {"training": "proteins", "clustering": "table", "events": "evidence"}
-    files["novelty"] = "foils"
+    files = {"training": "proteins", "clustering": "table", "novelty": "foils"}
     for section, key in files.items():
         if data[section][key] is not None:
             yield (section, key), data[section][key]
@@ -307,7 +306,6 @@ def _composition_problems(path: SettingPath, block: Data, above: Data) -> Iterat
 
 def _event_problems(document: Document, data: Data) -> Iterator[Wrong]:
     from credence.events.event import STANDING
-    from credence.events.features import BY_NAME as FEATURES
     from credence.events.forecasters import BY_NAME as FORECASTERS
 
     events = data["events"]
@@ -317,7 +315,6 @@ def _event_problems(document: Document, data: Data) -> Iterator[Wrong]:
     for key, kind, known in (
         ("ask", "event", list(STANDING)),
         ("compare", "forecaster", list(FORECASTERS)),
-        ("without", "feature", list(FEATURES)),
     ):
         named += [((key, at), name, kind, known) for at, name in _listed(events[key])]
     for path, name, kind, known in named:
