@@ -75,9 +75,8 @@ def test_a_fold_s_own_outcomes_do_not_reach_its_forecasts(name: str) -> None:
 def test_what_may_not_be_learnt_from_is_still_judged() -> None:
     of = examples()
     kept = of.cluster < 30
-    entry = replaced("knn", (20.0,))
-    one = learn_event(entry, of, FOLD, 1.0, kept)
-    two = learn_event(entry, changed(of, ~kept), FOLD, 1.0, kept)
+    one = learn_event(BY_NAME["knn"], of, FOLD, 1.0, kept)
+    two = learn_event(BY_NAME["knn"], changed(of, ~kept), FOLD, 1.0, kept)
     assert not np.isnan(one.held_out).any()
     assert (one.held_out == two.held_out).all()
 

@@ -57,7 +57,8 @@ def learn_event(
         found = _path(forecaster, examples.take(seen), examples.features[judged], least)
         place = _best(inner[number], forecaster)
         held_out[judged] = found[place]
-        total += _losses(found, examples.take(judged))
+        tells = may[judged]
+        total += _losses(found[:, tells], examples.take(may & judged))
     value = float(candidates[_best(total, forecaster)])
     forecast = fit_one(forecaster, every, value, least)
     return Learnt(forecast, value, held_out, is_scarce(every, least))
@@ -78,8 +79,8 @@ def _inner_losses(
             continue
         found = _path(forecaster, examples.take(seen), examples.features[out], least)
         for left, judged in ((one, other), (other, one)):
-            rows = np.equal(fold[out], judged)
-            losses[left] += _losses(found[:, rows], examples.take(np.equal(fold, judged)))
+            tells = may & np.equal(fold, judged)
+            losses[left] += _losses(found[:, tells[out]], examples.take(tells))
     return losses
 
 
