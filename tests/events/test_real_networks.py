@@ -15,7 +15,7 @@ from credence.tables.samples import read_samples
 
 
 @pytest.mark.long
-def test_the_ensembles_members_lower_no_loss_that_this_set_can_tell(real_data: Path) -> None:
+def test_the_regression_is_better_than_its_rival_as_the_page_on_events_says(real_data: Path) -> None:
     table = real_data / "phanns_ten_networks.npz"
     samples = read_samples(table, TableSpec(format="networks-npz"))
     assert samples.true_class is not None
