@@ -15,7 +15,9 @@ from credence.tables.samples import read_samples
 
 
 @pytest.mark.long
-def test_the_regression_is_better_than_its_rival_as_the_page_on_events_says(real_data: Path) -> None:
+def test_the_regression_is_better_than_its_rival_as_the_page_on_events_says(
+    real_data: Path,
+) -> None:
     table = real_data / "phanns_ten_networks.npz"
     samples = read_samples(table, TableSpec(format="networks-npz"))
     assert samples.true_class is not None
@@ -25,6 +27,6 @@ def test_the_regression_is_better_than_its_rival_as_the_page_on_events_says(real
     _, finding = study_events(labelled, EventEvidence(labelled.predictions), events, options, {})
     found = finding.events[0]
     nll = {row.method: row.value for row in found.metrics if row.metric == "nll"}
-    # Two decimals: the document says 0.119 and 0.142.
-    assert nll["logistic"] == pytest.approx(0.119, abs=0.002)
+    # Two decimals: the document says 0.118 and 0.142.
+    assert nll["logistic"] == pytest.approx(0.118, abs=0.002)
     assert nll["one_vs_all"] == pytest.approx(0.142, abs=0.002)
