@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from credence.findings import (
-    Ablation,
     Bins,
     Difference,
     EventFinding,
@@ -29,11 +28,6 @@ def difference(method: str, name: str, value: float, reach: float = 0.002) -> Di
     return Difference(method, "x", None, "held_out", name, value, value - reach, value + reach, 90)
 
 
-def ablation(group: str, value: float, reach: float = 0.002) -> Ablation:
-    changes = (difference(group, name, value, reach) for name in ("nll", "brier"))
-    return Ablation(group, (f"{group}_one", f"{group}_two"), *changes)
-
-
 def event(name: str = "two_best", **more: object) -> EventFinding:
     bins = Bins(
         (0.0, 0.5, 1.0),
@@ -45,7 +39,7 @@ def event(name: str = "two_best", **more: object) -> EventFinding:
         (0.1, 0.8),
         (0.4, 1),
     )
-    methods = ("published", "logistic", "isotonic")
+    methods = ("published", "logistic", "tree")
     made = EventFinding(
         name,
         "the true class is among the 2 best",
@@ -58,12 +52,11 @@ def event(name: str = "two_best", **more: object) -> EventFinding:
             for at, method in enumerate(methods)
             for one in ("nll", "brier", "calibration", "sharpness")
         ),
-        differences=(difference("logistic", "nll", 0.01), difference("isotonic", "nll", -0.01)),
+        differences=(difference("logistic", "nll", 0.01), difference("tree", "nll", -0.01)),
         reliability=(
             Reliability("published", None, "held_out", bins, (NAN, NAN), (NAN, NAN), (), (4, 6)),
         ),
         tuned=(TunedFinding("logistic", "strength of the ridge", 10.0),),
-        ablations=(ablation("score", 0.01), ablation("ensemble", 0.001)),
         learning=tuple(
             LearningPoint(share, n, (metric(f"{share:g}", "nll", 0.3 - share / 10),))
             for share, n in ((0.5, 36), (1.0, 72))
@@ -75,16 +68,16 @@ def event(name: str = "two_best", **more: object) -> EventFinding:
 def finding(**more: object) -> EventsFinding:
     made = EventsFinding(
         "logistic",
-        ("logistic", "isotonic"),
+        ("logistic", "tree"),
         5,
         0.95,
         True,
         "kernel",
         (
             FeatureFinding("entropy", "score", "entropy of the scores"),
-            FeatureFinding("length", "sequence", "its length", "needs a column 'length'"),
+            FeatureFinding("distance", "sequence", "its distance", "needs what novelty wrote"),
         ),
-        (event(), event("rare", note="too few", reliability=(), ablations=(), learning=())),
+        (event(), event("rare", note="too few", reliability=(), learning=())),
         7,
         0.1234,
         0.1229,

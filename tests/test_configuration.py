@@ -285,3 +285,15 @@ def test_the_comments_of_the_demos_configuration_are_the_texts_of_its_settings()
     for name in ("calibration_set", "training", *SECTIONS):
         (found,) = re.findall(rf"(?m)^{name}:.*\n(?:  .*\n)+", text)
         assert found == section_text(name, schema, data[name])
+
+
+def test_aliases_of_aliases_end_in_a_message() -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [
+        f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]" for level in range(1, 9)
+    ]
+    with pytest.raises(InputError) as caught:
+        parse_document("\n".join(lines), "config.yaml")
+    assert caught.value.text() == (
+        "config.yaml, line 1: aliases make more than 100,000 settings of this. Write them out."
+    )

@@ -13,18 +13,21 @@ import pyarrow.parquet as pq
 import pytest
 
 from credence.app import run_command_line
+from credence.events.forecasters import LogisticForecast
 from credence.novelty import detector
 from credence.relatives import profiles
 from credence.simulate.law import WorldSettings
 from credence.simulate.world import make_world, render_files
 from credence.tables.contract import read_confidences
-from credence.tables.stage_files import NOVELTY, read_calibration
+from credence.tables.formats import TableSpec
+from credence.tables.samples import read_samples
+from credence.tables.stage_files import EVENTS, NOVELTY, read_calibration
 
 SMALL = WorldSettings(
     n_calibration=200, n_use=30, n_training=5, n_trove=2, n_defects=0, n_training_relatives=0
 )
 TAIL = '{"tail": ["Major tail", "Minor tail", "Tail fiber", "Tail shaft"]}'
-QUICK = ["--compare", "isotonic", "--folds", "3", "--draws", "10", "--min-positives", "5"]
+QUICK = ["--compare", "tree", "--folds", "3", "--draws", "10", "--min-positives", "5"]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -209,11 +212,7 @@ def test_a_file_that_was_changed_is_refused(capsys: pytest.CaptureFixture[str]) 
 
 REFUSALS = {
     ("--forecaster", "kn"): "--forecaster: there is no forecaster 'kn'. Did you mean 'knn'?",
-    ("--without", "lenght"): "--without: there is no feature 'lenght'. Did you mean 'length'?",
     ("--named", '{"tail": []}'): "--named, column 'tail': the list is too short. Give at least 1.",
-    ("--rules", '{"a": 1}'): "--rules, column 'a': 1 is not text. Write \"1\", in quotes.",
-    ("--admissible", "'Portel' > 0"): "--admissible: character 1 of the rule: there is no column "
-    "'Portel'. Did you mean 'Portal'?",
 }
 
 
@@ -227,41 +226,7 @@ def test_what_is_not_known_is_refused(
 def test_without_an_event_there_is_nothing_to_learn(capsys: pytest.CaptureFixture[str]) -> None:
     table = ["calibration.csv", "--format", "phanns-labelled"]
     code = run_command_line(["events", *table, "--out", "x.json"])
-    assert refused(capsys, code) == (
-        "--ask: no event is asked for. Give --ask, --named or --rules."
-    )
-
-
-def test_evidence_is_learnt_from_and_then_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
-    with Path("calibration.csv").open() as handle:
-        ids = [row[0] for row in csv.reader(handle)][1:]
-    lines = ["id\tlength\tbefore\tafter"]
-    lines += [f"{id_}\t{100 + 3 * n}\tPortal\t" for n, id_ in enumerate(ids)]
-    Path("evidence.tsv").write_text("\n".join(lines) + "\n")
-    assert events("--evidence", "evidence.tsv", "--calibration", "c.json") == 0
-    finding = json.loads(Path("other.json").read_text())["finding"]
-    used = [entry["name"] for entry in finding["features"] if not entry["missing"]]
-    assert {"length", "neighbours"} <= set(used)
-    assert refused(capsys, annotate("--events", "other.json", "--out", "x.tsv")) == (
-        "events: they were learnt with logarithm of the protein's length ('length'), which is not "
-        "known of these proteins. Give a column 'length', or learn without it: --without length."
-    )
-    given = ["--events", "other.json", "--evidence", "evidence.tsv", "--out", "y.tsv"]
-    assert annotate(*given) == 0
-    assert all(row["event_tail"] for row in rows_of("y.tsv"))
-
-
-def test_evidence_with_a_class_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("wrong.tsv").write_text("id\tbefore\na\tPortel\n")
-    assert refused(capsys, events("--evidence", "wrong.tsv")) == (
-        "wrong.tsv, line 2, column 'before': 'Portel' is not a class. Did you mean 'Portal'?"
-    )
-
-
-def test_evidence_without_events_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert refused(capsys, annotate("--evidence", "evidence.tsv", "--out", "x.tsv")) == (
-        "--evidence: no events ask for it. Give --events too."
-    )
+    assert refused(capsys, code) == "--ask: no event is asked for. Give --ask or --named."
 
 
 CLUSTERS = ["--clusters", "clusters.tsv"]
@@ -313,19 +278,9 @@ def of_the_slow_twin(near: Path) -> dict[str, float]:
     return found
 
 
-def written(path: str, distances: dict[str, float]) -> str:
-    rows = [f"{id_}\t{value!r}" for id_, value in distances.items()]
-    Path(path).write_text("id\tdistance\n" + "\n".join(rows) + "\n")
-    return path
-
-
 def test_distance_is_offered_where_novelty_is_and_missing_by_name_elsewhere(near: Path) -> None:
     assert features_of("near.json")["distance"] == ""
-    needs = "needs what credence novelty wrote, or a column 'distance'"
-    assert features_of("events.json")["distance"] == needs
-    assert events(*LEARNT, "--without", "distance") == 0
-    assert features_of("other.json")["distance"] not in ("", needs)
-    assert annotate("--events", "other.json", "--out", "x.tsv") == 0
+    assert features_of("events.json")["distance"] == "needs what credence novelty wrote"
 
 
 @pytest.mark.long
@@ -337,41 +292,26 @@ def test_events_learnt_with_distances_have_the_same_bytes_again(near: Path) -> N
 def test_calibration_proteins_leave_their_own_family_out(
     near: Path, of_the_slow_twin: dict[str, float]
 ) -> None:
-    table = written("twin.tsv", of_the_slow_twin)
-    assert events("--evidence", table, *CLUSTERS, "--calibration", "c.json") == 0
-    found, twin = (json.loads(Path(name).read_text()) for name in ("near.json", "other.json"))
-    for part in ("model", "finding"):
-        assert found[part] == twin[part]
-    assert len(found["novelty"]) == 64 and twin["novelty"] == ""
+    mean = np.mean(list(of_the_slow_twin.values()))
+    model = EVENTS.read(near / "near.json").model
+    assert model.features[-1] == "distance"
+    for entry in model.events:
+        assert isinstance(entry.forecast, LogisticForecast)
+        assert entry.forecast.scaling.mean[-1] == pytest.approx(mean, rel=1e-6)
 
 
-def test_a_table_of_distances_counts_before_those_of_novelty(
-    near: Path, of_the_slow_twin: dict[str, float]
-) -> None:
-    far = {id_: value + 1.0 for id_, value in of_the_slow_twin.items()}
-    table = written("far.tsv", far)
-    assert events("--evidence", table, *LEARNT, out="far.json") == 0
-    assert events("--evidence", table, *CLUSTERS, "--calibration", "c.json") == 0
-    assert Path("far.json").read_bytes() == Path("other.json").read_bytes()
-    message = ["--novelty", "novelty.json", "--proteins", "use.fasta", "--out", "x.tsv"]
-    assert annotate("--events", "far.json", *message) == 2
-
-
-def test_annotate_takes_the_distances_that_it_writes(
-    near: Path, of_the_slow_twin: dict[str, float]
-) -> None:
+def test_annotate_takes_the_distances_that_it_writes(near: Path) -> None:
     assert annotate(*NEAR, "--out", "near.tsv") == 0
-    rows = rows_of("near.tsv")
-    table = written("use.tsv", {row["id"]: float(row["calibration_distance"]) for row in rows})
-    known = written("known.tsv", of_the_slow_twin)
-    assert events("--evidence", known, *CLUSTERS, "--calibration", "c.json") == 0
-    assert annotate("--events", "other.json", "--evidence", table, "--out", "twin.tsv") == 0
-    twins = rows_of("twin.tsv")
-    for name in ("event_predicted_class", "event_two_best", "event_tail"):
-        assert [row[name] for row in rows] == [row[name] for row in twins]
     assert annotate("--events", "events.json", "--out", "plain.tsv") == 0
-    plain = [row["event_tail"] for row in rows_of("plain.tsv")]
-    assert plain != [row["event_tail"] for row in rows]
+    rows, plain = rows_of("near.tsv"), rows_of("plain.tsv")
+    distance = np.array([float(row["calibration_distance"]) for row in rows])
+    confidence = np.array([float(row["confidence"]) for row in plain])
+    predictions = read_samples(near / "use.csv", TableSpec(format="phanns")).predictions
+    model = EVENTS.read(near / "near.json").model
+    stated, _ = model.probabilities(model.evidence(predictions, distance), confidence)
+    for name, values in zip(NAMES, stated, strict=True):
+        assert [float(row[f"event_{name}"]) for row in rows] == pytest.approx(values, abs=1e-8)
+    assert [row["event_tail"] for row in plain] != [row["event_tail"] for row in rows]
 
 
 def test_distances_that_are_not_given_are_asked_for(
@@ -379,7 +319,7 @@ def test_distances_that_are_not_given_are_asked_for(
 ) -> None:
     assert refused(capsys, annotate("--events", "near.json", "--out", "none.tsv")) == (
         "near.json: its events look at the distance to the nearest calibration protein. Give "
-        "--novelty and --proteins, or learn them without it: --without distance."
+        "--novelty and --proteins, or learn them without --novelty."
     )
     other = ["--events", "near.json", "--novelty", "alone.json", "--proteins", "use.fasta"]
     assert refused(capsys, annotate(*other, "--out", "none.tsv")) == (

@@ -97,7 +97,6 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         lambda: named("shift: {composition: {Sheath: 1.0}}\n", "x", ""), "'Sheath'"
     ),
     "vectors": (lambda: named("novelty: {features: v.npz}\n", "v.npz", "no zip"), "v.npz"),
-    "evidence": (lambda: named("events: {evidence: e.tsv}\n", "e.tsv", "name\nx\n"), "e.tsv"),
     "a setting": (lambda: named("evaluation: {folds: 1}\n", "x", ""), "evaluation.folds"),
     "a file that is not there": (lambda: Path("demo/use.csv").unlink(), "no file"),
     "several files at once": (

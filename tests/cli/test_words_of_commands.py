@@ -67,12 +67,10 @@ def test_what_is_wrong_with_events_names_the_option(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ("events", "known.csv", *SPEC, "--out", "e.json")
-    named, rules = '{"tails": ["Tial"]}', """{"tails": "'Portl' > 0.1"}"""
-    assert said(capsys, *words, "--named", named, "--rules", rules)[:3] == [
+    named = '{"tails": ["Tial"], "Portal": ["Portal"]}'
+    assert said(capsys, *words, "--ask", "each_class", "--named", named)[:2] == [
         "--named, column 'tails': there is no class 'Tial'. Did you mean 'Tail'?",
-        "--rules, column 'tails': character 1 of the rule: there is no column 'Portl'. Did you "
-        "mean 'Portal'?",
-        "--rules: two events are called 'tails'. Give one another name.",
+        "--named: two events are called 'Portal'. Give one another name.",
     ]
 
 

@@ -27,31 +27,24 @@ def test_without_a_word_no_event_is_asked_for() -> None:
 def test_every_setting_is_handed_to_the_stage() -> None:
     found = configuration.loads(
         HEAD + "events: {ask: [two_best], groups: {tail: [HTJ]}, agree: false, folds: 4, "
-        "compare: [knn, tree], without: [length], admissible: \"'rank' < 3\"}\n"
+        "compare: [knn, tree]}\n"
     )
     assert found.has_events
     assert json.loads(found.stage_json("events"))["events"] == {
         "ask": ["two_best"],
         "groups": {"tail": ["HTJ"]},
-        "rules": {},
-        "admissible": "'rank' < 3",
         "agree": False,
         "forecaster": "logistic",
         "compare": ["knn", "tree"],
-        "without": ["length"],
         "folds": 4,
     }
 
 
-def test_classes_and_columns_that_the_tables_do_not_have_are_told_with_their_place() -> None:
-    text = HEAD + (
-        "events:\n  groups: {tail: [HTJ, Tail fibre]}\n  rules: {mine: \"'Portel' > 0.1\"}\n"
-    )
+def test_classes_that_the_tables_do_not_have_are_told_with_their_place() -> None:
+    text = HEAD + "events:\n  groups: {tail: [HTJ, Tail fibre]}\n"
     document = parse_document(text, "config.yaml")
     found = [str(entry) for entry in class_problems(document, ("HTJ", "Portal", "Tail fiber"))]
     assert found == [
         "config.yaml, line 4, column 'events.groups.tail[1]': there is no class 'Tail fibre'. "
-        "Did you mean 'Tail fiber'?",
-        "config.yaml, line 5, column 'events.rules.mine': character 1 of the rule: there is no "
-        "column 'Portel'. Did you mean 'Portal'?",
+        "Did you mean 'Tail fiber'?"
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from credence.events import coherence, event, forecasters, model, rules
+from credence.events import coherence, event, forecasters, model
 from credence.predictions import from_scores
 
 
@@ -36,7 +36,3 @@ def test_events_of_another_mix_of_classes() -> None:
     assert model.for_another_mix(
         held, np.array([[0.5]]), share, np.array([3.0, 1.0, 1.0])
     ).tolist() == [[0.75]]
-
-
-def test_parse_rule_gives_the_rule_of_a_text() -> None:
-    assert rules.parse_rule("'score' >= 0.1 and not 'rank' > 3", "example").root.kind == "and"

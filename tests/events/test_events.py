@@ -35,32 +35,25 @@ def test_a_group_comes_true_where_the_true_class_is_in_it() -> None:
 
 
 def test_the_events_asked_for_come_in_their_order() -> None:
-    found = events_of(
-        ["two_best", "each_class"], {"tail": TAIL}, {"mine": "'score' > 0.1"}, CLASS_NAMES
-    )
-    assert [event.name for event in found] == ["two_best", *CLASS_NAMES, "tail", "mine"]
+    found = events_of(["two_best", "each_class"], {"tail": TAIL}, CLASS_NAMES)
+    assert [event.name for event in found] == ["two_best", *CLASS_NAMES, "tail"]
     assert [from_record(Event, to_record(event)) for event in found] == list(found)
     assert found[0].words == "the true class is among the 2 best"
     assert found[6].words == "the true class is one of Tail fiber, HTJ"
-    assert found[7].words == "the true class fulfils: 'score' > 0.1"
 
 
 def test_everything_wrong_with_events_is_told_at_once() -> None:
     with pytest.raises(InputError) as caught:
         events_of(
             ["two_bests", "each_class"],
-            {"tail": ["Tail fibre"], "HTJ": ["HTJ"]},
-            {"mine": "'score' >", "two_best": "'score' > 0.1", " ": "'score' > 0.2"},
+            {"tail": ["Tail fibre"], "HTJ": ["HTJ"], "two_best": ["HTJ"], " ": ["HTJ"]},
             CLASS_NAMES,
         )
     assert str(caught.value).splitlines() == [
         "--ask: there is no event 'two_bests'. Did you mean 'two_best'?",
         "--named, column 'tail': there is no class 'Tail fibre'. Did you mean 'Tail fiber'?",
-        "--rules, column 'mine': character 10 of the rule: the rule ends where a number or a "
-        "column in quotes is expected. Compare columns in quotes and numbers: 'score' >= 0.1 and "
-        "'rank' <= 3.",
-        "--rules: 'two_best' can be no event's name. Give it another name.",
-        "--rules: ' ' can be no event's name. Give it another name.",
+        "--named: 'two_best' can be no event's name. Give it another name.",
+        "--named: ' ' can be no event's name. Give it another name.",
         "--named: two events are called 'HTJ'. Give one another name.",
     ]
 
@@ -87,6 +80,6 @@ def test_scaling_moves_no_event() -> None:
     of = labelled.predictions
     assert of.scores is not None
     bigger = from_scores(of.ids, of.class_names, of.scores * 7.3, of.scale * 7.3, 0.073)
-    for event in (Event("a", n_best=2), Event("b", rule="'score' >= 0.2 or 'margin' < 0.1")):
-        assert (membership(event, of) == membership(event, bigger)).all()
+    event = Event("a", n_best=2)
+    assert (membership(event, of) == membership(event, bigger)).all()
     assert label(bigger, labelled.true_class).n_samples == 300

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from credence.events.event import Event, membership
-from credence.events.features import FEATURES, GROUPS, NO_GENE, EventEvidence, OneEvent, table_of
+from credence.events.features import FEATURES, EventEvidence, OneEvent, table_of
 from credence.predictions import Predictions, from_scores
 from drawn_events import drawn
 
@@ -74,29 +74,20 @@ def test_the_ensemble_by_hand() -> None:
 
 
 def test_what_is_given_by_hand() -> None:
-    lengths = np.array([100.0, np.nan])
-    found = column("length", BC, columns={"length": lengths})
-    assert found[0] == pytest.approx(np.log(100)) and np.isnan(found[1])
-    assert column("distance", BC, columns={"distance": np.array([0.1, 2.0])}) == [0.1, 2.0]
-    beside = np.array([[1, 0], [NO_GENE, 2]])
-    assert column("neighbours", BC, neighbours=beside) == [0.5, 1.0]
-    alone = column("neighbours", BC, neighbours=np.full((2, 2), NO_GENE))
-    assert np.isnan(alone).all()
-    # Score at least 0.2: A and B of the first, all of the second.
-    assert column("admissible", BC, admissible="'score' >= 0.2") == [0.5, 1.0]
+    found = column("distance", BC, distance=np.array([0.1, np.nan]))
+    assert found[0] == 0.1 and np.isnan(found[1])
 
 
 def test_what_is_not_given_is_missing_by_name() -> None:
     table = table_of(seen(BC), [entry.name for entry in FEATURES])
-    assert table.missing == ("class_type", "length", "distance", "neighbours", "admissible")
+    assert table.missing == ("class_type", "distance")
     bare = Predictions(np.array(["p"], dtype=object), NAMES, 1.0, 0.0, np.array([1]))
     held = membership(BEST, bare)
     one = table_of(OneEvent(EventEvidence(bare), held, np.ones(3) / 3), [f.name for f in FEATURES])
     assert set(one.feature) == {"predicted_class", "class_frequency"}
 
 
-def test_groups_are_those_that_can_be_left_out() -> None:
-    assert GROUPS == ("score", "class", "ensemble", "sequence", "neighbours", "rule")
+def test_every_feature_has_a_name_of_its_own() -> None:
     assert len({entry.name for entry in FEATURES}) == len(FEATURES)
 
 

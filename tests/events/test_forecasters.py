@@ -84,25 +84,10 @@ def test_neighbours_of_many_proteins_are_whole_clusters(monkeypatch: pytest.Monk
     assert len(kept.points) == sizes[sizes <= 100][-1]
 
 
-def test_the_isotonic_curve_by_hand() -> None:
-    # Shares 0, 1/2 (pooled of 1 and 0), 1 with half a protein on each side: 1/4, 1/2, 3/4.
-    of = Examples(
-        np.array([[0.0], [1.0], [2.0], [3.0]]),
-        np.array([0.0, 1.0, 0.0, 1.0]),
-        np.ones(4),
-        np.arange(4),
-        0,
-    )
-    found = forecasters.fit_isotonic(of, 0.0).probability(
-        np.array([[-1.0], [0.0], [1.5], [3.0], [np.nan]])
-    )
-    assert found.tolist() == [0.25, 0.25, 0.5, 0.75, 0.5]
-
-
 def test_a_tree_answers_with_the_share_of_its_leaf() -> None:
     score = np.repeat([0.0, 1.0], 20)
     outcome = np.r_[np.zeros(18), 1, 1, np.ones(15), np.zeros(5)]
-    of = Examples(score[:, None], outcome, np.ones(40), np.arange(40), 0)
+    of = Examples(score[:, None], outcome, np.ones(40), np.arange(40))
     found = forecasters.fit_tree(of, 10.0).probability(np.array([[0.0], [1.0]]))
     assert found == pytest.approx([2.5 / 21, 15.5 / 21])
     # A leaf of 30 cannot be had twice: the answer is the share of all.

@@ -11,7 +11,7 @@ import pytest
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.events.event import events_of, memberships
-from credence.events.event_judging import EventOptions, pooled_error, study_events
+from credence.events.event_judging import EventOptions, never_falling, pooled_error, study_events
 from credence.events.features import EventEvidence
 from credence.events.model import FORECASTS, EventModel
 from credence.findings import EventsFinding
@@ -22,13 +22,10 @@ from credence.records import from_record, to_record
 from drawn_events import CLASS_NAMES, TAIL, drawn
 
 EVENTS = events_of(
-    ["predicted_class", "two_best", "three_best"],
-    {"tail": TAIL},
-    {"mine": "'score' >= 0.2"},
-    CLASS_NAMES,
+    ["predicted_class", "two_best", "three_best"], {"tail": TAIL, "one": ["HTJ"]}, CLASS_NAMES
 )
 QUICK = EventOptions(
-    forecaster="logistic", compare=("isotonic",), n_folds=3, min_positives=5.0, n_draws=20
+    forecaster="logistic", compare=("tree",), n_folds=3, min_positives=5.0, n_draws=20
 )
 KERNEL = {"isotonic": parse_method("isotonic", "test").build(FitOptions(5.0, 0.95, 0))}
 
@@ -110,16 +107,26 @@ def test_a_model_comes_back_from_json_as_it_was(both: tuple[EventModel, EventsFi
     ].metrics == pytest.approx(finding.events[0].metrics)
 
 
+def test_the_rival_s_curve_by_hand() -> None:
+    # Shares 0, 1/2 (pooled of 1 and 0), 1 with half a protein on each side: 1/4, 1/2, 3/4.
+    found = never_falling(
+        np.array([-1.0, 0.0, 1.5, 3.0]),
+        np.array([0.0, 1.0, 2.0, 3.0]),
+        np.array([0.0, 1.0, 0.0, 1.0]),
+        np.ones(4),
+    )
+    assert found.tolist() == [0.25, 0.25, 0.5, 0.75]
+
+
 def test_each_event_is_judged_with_its_rivals(both: tuple[EventModel, EventsFinding]) -> None:
     _, finding = both
-    assert finding.compared == ("logistic", "isotonic", "one_vs_all")
+    assert finding.compared == ("logistic", "tree", "one_vs_all")
     for event in finding.events:
         methods = {row.method for row in event.metrics}
-        assert methods == {"published", "logistic", "isotonic", "one_vs_all"}
+        assert methods == {"published", "logistic", "tree", "one_vs_all"}
         assert {row.metric for row in event.metrics} >= {"nll", "brier", "calibration"}
         assert event.n == 300 and 0 < event.n_true < 300
         assert [point.share for point in event.learning] == [1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0]
-        assert {entry.group for entry in event.ablations} == {"score", "class", "ensemble"}
 
 
 def test_brier_score_is_sharpness_and_calibration_and_the_rest(
@@ -127,7 +134,7 @@ def test_brier_score_is_sharpness_and_calibration_and_the_rest(
 ) -> None:
     for event in both[1].events:
         of = {(row.method, row.metric): row.value for row in event.metrics}
-        for method in ("published", "logistic", "isotonic", "one_vs_all"):
+        for method in ("published", "logistic", "tree", "one_vs_all"):
             parts = (
                 of[method, "outcome_variance"]
                 - of[method, "sharpness"]
@@ -146,18 +153,15 @@ def test_without_a_confidence_to_keep_consistency_lowers_the_log_loss() -> None:
 def test_what_holds_every_class_is_certain_and_what_is_rare_is_a_share() -> None:
     labelled = drawn()
     rare = labelled.take(np.flatnonzero((labelled.true_class != 1) | (np.arange(300) < 15)))
-    events = events_of(
-        [], {"any": CLASS_NAMES, "rare": ("Collar",)}, {"none": "'rank' > 9"}, CLASS_NAMES
-    )
+    events = events_of([], {"any": CLASS_NAMES, "rare": ("Collar",)}, CLASS_NAMES)
     model, finding = study_events(rare, EventEvidence(rare.predictions), events, QUICK, {})
     notes = [event.note for event in finding.events]
     assert notes == [
         "holds every class: its probability is 1 whatever is predicted",
         "too few calibration proteins for which it came true, or did not: overall share",
-        "holds no class: its probability is 0 whatever is predicted",
     ]
     found, _ = model.probabilities(model.evidence(rare.predictions), None)
-    assert (found[0] == 1.0).all() and (found[2] == 0.0).all()
+    assert (found[0] == 1.0).all()
     assert found[1] == pytest.approx(found[1, 0])
 
 
@@ -165,12 +169,12 @@ def test_a_feature_that_a_later_table_lacks_is_named() -> None:
     from credence.problems import InputError
 
     labelled = drawn()
-    lengths = EventEvidence(labelled.predictions, {"length": np.full(300, 250.0) + np.arange(300)})
-    model, _ = study_events(labelled, lengths, EVENTS[:1], QUICK, {})
+    near = EventEvidence(labelled.predictions, np.linspace(0.1, 0.9, 300))
+    model, _ = study_events(labelled, near, EVENTS[:1], QUICK, {})
     with pytest.raises(InputError) as caught:
         model.stated(model.evidence(labelled.predictions))
     assert str(caught.value) == (
-        "events: they were learnt with logarithm of the protein's length ('length'), which is "
-        "not known of these proteins. Give a column 'length', or learn without it: "
-        "--without length."
+        "events: they were learnt with distance to the nearest calibration protein ('distance'), "
+        "which is not known of these proteins. Give what credence novelty wrote, or learn the "
+        "events again without that."
     )

@@ -23,7 +23,7 @@ from drawn_events import CLASS_NAMES, TAIL, drawn
 
 SEEDS = st.integers(0, 2**16)
 GROUPS = {"tail": TAIL, "rare": ["Portal"]}
-EVENTS = events_of(["predicted_class", "two_best"], GROUPS, {}, CLASS_NAMES)
+EVENTS = events_of(["predicted_class", "two_best"], GROUPS, CLASS_NAMES)
 SINGLE = [event for event in EVENTS if event.n_best < 2]  # needs no score vectors
 QUICK = EventOptions(forecaster="logistic", compare=(), n_folds=2, min_positives=5.0, n_draws=2)
 PLATT = parse_method("platt", "test").build(FitOptions(5.0, 0.95, 0))

@@ -15,20 +15,18 @@ from credence.tables.samples import read_samples
 
 
 @pytest.mark.long
-def test_the_ensembles_members_lower_no_loss_that_this_set_can_tell(real_data: Path) -> None:
+def test_the_regression_is_better_than_its_rival_as_the_page_on_events_says(
+    real_data: Path,
+) -> None:
     table = real_data / "phanns_ten_networks.npz"
     samples = read_samples(table, TableSpec(format="networks-npz"))
     assert samples.true_class is not None
     labelled = label(samples.predictions, samples.true_class)
-    events = events_of(["predicted_class"], {}, {}, samples.predictions.class_names)
+    events = events_of(["predicted_class"], {}, samples.predictions.class_names)
     options = EventOptions(compare=(), n_folds=5, agrees=False)
     _, finding = study_events(labelled, EventEvidence(labelled.predictions), events, options, {})
     found = finding.events[0]
     nll = {row.method: row.value for row in found.metrics if row.metric == "nll"}
-    # Two decimals: the document says 0.119 and 0.142.
-    assert nll["logistic"] == pytest.approx(0.119, abs=0.002)
+    # Two decimals: the document says 0.118 and 0.142.
+    assert nll["logistic"] == pytest.approx(0.118, abs=0.002)
     assert nll["one_vs_all"] == pytest.approx(0.142, abs=0.002)
-    ensemble = next(part for part in found.ablations if part.group == "ensemble")
-    assert ensemble.nll.lower < 0 < ensemble.nll.upper < 0.004
-    class_ = next(part for part in found.ablations if part.group == "class")
-    assert class_.nll.lower > 0.1

@@ -43,7 +43,6 @@ from credence.tables.contract import (
     CONFIDENCE_NAMES,
     read_clusters,
     read_confidences,
-    read_evidence,
     read_groups,
     read_metrics,
     read_relatives,
@@ -104,10 +103,6 @@ TABLES = {
         "id\tpredicted_class\tconfidence\tlower\tupper\tuse\tnote\tscore\tsupport\tmethod\n"
         "a\tx\t0.4\t0.3\t0.6\tcheck\t\t0.5\t12\tkernel\n"
         "b\ty\t\t\t\tno evidence\t\t0.5\t0\tkernel\n",
-    ),
-    "evidence.tsv": (
-        lambda path: read_evidence(path, CLASSES),
-        "id\tlength\tdistance\tbefore\tafter\na\t100\t0.5\tHTJ\tPortal\nb\t90\t\t\tHTJ\n",
     ),
     "relatives.tsv": (
         read_relatives,

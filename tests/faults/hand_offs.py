@@ -99,7 +99,7 @@ def _events(known: Labelled) -> EventModel:
     table = table_of(OneEvent(EventEvidence(predictions), held, frequency), FEATURES)
     came_true = held[np.arange(len(held)), known.true_class].astype(float)
     cluster = np.arange(known.n_samples, dtype=np.int64)
-    examples = Examples(table.values, came_true, known.weight, cluster, 0)
+    examples = Examples(table.values, came_true, known.weight, cluster)
     fitted = tuple(
         FittedEvent(
             Event(entry.name, n_best=2), entry.name, fit_one(entry, examples, entry.default, 0.0)
@@ -107,7 +107,7 @@ def _events(known: Labelled) -> EventModel:
         for entry in FORECASTERS
     )
     return EventModel(
-        predictions.class_names, FEATURES, frequency, (), "", False, fitted, mixture_of(known)
+        predictions.class_names, FEATURES, frequency, (), False, fitted, mixture_of(known)
     )
 
 

@@ -10,7 +10,7 @@ from credence.findings import Findings
 from credence.report.blocks import Figure, FigureRow, Folded, Paragraph, Section, TableBlock
 from credence.report.html import render
 from credence.report.sections.events import section
-from small_events import ablation, difference, event, finding
+from small_events import difference, event, finding
 
 
 def built(small: Findings, **more: object) -> Section:
@@ -83,21 +83,8 @@ def test_what_other_evidence_says_of_the_predicted_class_is_no_more_than_its_int
     assert found.endswith(f"n = 90): {verdict}.")
 
 
-def test_groups_of_features_are_called_useful_where_the_interval_says_so(small: Findings) -> None:
-    assert texts(built(small))[2] == (
-        "Which evidence counts: what forecasts on families held out get worse without, by more "
-        "than chance explains. For two_best: the scores. Without the ensemble's single members "
-        "NLL differs by +0.0010 (−0.0010 to +0.0030, n = 90): this set cannot tell whether the "
-        "ensemble's single members help."
-    )
-    helps = event(ablations=(ablation("score", 0.01), ablation("ensemble", 0.01)))
-    message = texts(built(small, events=(helps,)))[2]
-    assert "For two_best: the scores and the ensemble's single members. Without" in message
-    assert message.endswith("its single members help.")
-
-
 def test_what_is_not_known_of_one_probability_is_said(small: Findings) -> None:
-    assert texts(built(small))[3] == (
+    assert texts(built(small))[2] == (
         "Of proteins with this probability that share came true, as the curves show; a single "
         "probability has no interval. The curves hold for the calibration set's mix of classes, "
         "as does uncorrected_event_…. Where a sample's mix was estimated, event_… is corrected "
@@ -106,28 +93,21 @@ def test_what_is_not_known_of_one_probability_is_said(small: Findings) -> None:
 
 
 def test_pooling_is_warned_of_with_both_numbers(small: Findings) -> None:
-    assert texts(built(small))[4] == (
+    assert texts(built(small))[3] == (
         "Judge events one by one: put together, errors of one can hide those of another. The "
         "calibration error is 0.00010 with all events in the same bins and 0.00050 on average of "
         "each by itself (180 probabilities)."
     )
 
 
-def test_forecasters_and_features_are_compared_in_pairs(small: Findings) -> None:
-    _, compared, ablations, _ = tables(built(small))
+def test_forecasters_are_compared_in_pairs(small: Findings) -> None:
+    _, compared, features = tables(built(small))
     assert [row[:2] + row[3:4] for row in compared.rows] == [
         ("in the tables", "–", "–"),
         ("logistic regression", "strength of the ridge 10", "+0.0100 (+0.0080 to +0.0120)"),
-        ("isotonic on the event's score", "–", "−0.0100 (−0.0120 to −0.0080)"),
+        ("decision tree", "–", "−0.0100 (−0.0120 to −0.0080)"),
     ]
-    assert [(row[0], row[2], row[4]) for row in ablations.rows] == [
-        ("the scores", "+0.0100 (+0.0080 to +0.0120)", "it helps"),
-        (
-            "the ensemble's single members",
-            "+0.0010 (−0.0010 to +0.0030)",
-            "no difference can be seen",
-        ),
-    ]
+    assert [row[-1] for row in features.rows] == ["yes", "needs what novelty wrote"]
 
 
 def test_figures_say_their_n(small: Findings) -> None:

@@ -27,7 +27,7 @@ SPEC = TableSpec(
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.txt"])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252"])
 def test_semicolons_and_decimal_commas_are_read_in_every_encoding_of_excel(
     name: str, encoding: str, tmp_path: Path
 ) -> None:

@@ -343,13 +343,10 @@ def test_vectors_that_a_user_brings_are_asked_for_in_place_of_sequences(
 @pytest.mark.long
 def test_the_page_lists_the_files_that_a_run_reads_and_no_other(tmp_path: Path) -> None:
     (tmp_path / "c.tsv").write_text("id\tcluster\n")
-    (tmp_path / "e.tsv").write_text("id\tlength\n")
-    text = CONFIGURATION.replace("engine: exact", "table: c.tsv").replace(
-        "events: {ask: [two_best], ", "events: {evidence: e.tsv, ask: [two_best], "
-    )
+    text = CONFIGURATION.replace("engine: exact", "table: c.tsv")
     text = text.replace("scores: demo/use.csv,", "scores: demo/use.csv, proteins: demo/use.fasta,")
-    asked, files = "ask: [two_best], groups: {tail: [Tail fiber, Tail shaft]}, ", []
-    for own in (text, text.replace(asked, "").replace("table: c.tsv", "engine: exact")):
+    files = []
+    for own in (text, text.replace("table: c.tsv", "engine: exact")):
         (tmp_path / "config.yaml").write_text(own)
         done = call(tmp_path, ROOT, "credence", "run", "--", "--dry-run", "--printshellcmds")
         assert done.returncode == 0, done.stderr
@@ -361,7 +358,7 @@ def test_the_page_lists_the_files_that_a_run_reads_and_no_other(tmp_path: Path) 
         "training proteins": "demo/training.fasta",
         "use-set use: proteins": "demo/use.fasta",
     }
-    assert files == [always | {"clusters": "c.tsv", "evidence": "e.tsv"}, always]
+    assert files == [always | {"clusters": "c.tsv"}, always]
 
 
 @pytest.mark.long

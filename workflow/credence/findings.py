@@ -650,16 +650,6 @@ class TunedFinding:
 
 
 @dataclass(frozen=True)
-class Ablation:
-    """What a group of features is worth."""
-
-    group: str  # The group left out
-    features: tuple[str, ...]  # Names of the features that went with it
-    nll: Difference  # Without the group minus with all: above 0 the group helps
-    brier: Difference
-
-
-@dataclass(frozen=True)
 class LearningPoint:
     """How good forecasts are that learn from part of the calibration set."""
 
@@ -683,8 +673,8 @@ class EventFinding:
     differences: tuple[Difference, ...] = ()  # Held-out, each forecaster minus ``published``
     reliability: tuple[Reliability, ...] = ()  # Of what is published, held-out
     tuned: tuple[TunedFinding, ...] = ()  # By forecaster
-    ablations: tuple[Ablation, ...] = ()  # Of the forecaster that is published
-    learning: tuple[LearningPoint, ...] = ()  # Of the same, from few proteins to all
+    # Of the forecaster that is published, from few proteins to all.
+    learning: tuple[LearningPoint, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ rule annotate:
         calibration=CALIBRATION,
         shift=rules.shift.output.record,
         events=EVENTS,
-        evidence=(settings.evidence or []) if EVENTS else [],
         known=lambda wildcards: NOVELTY if wildcards.use_set in COMPARED else [],
         features=lambda wildcards: given(features_of(wildcards.use_set)),
     output:
@@ -39,9 +38,8 @@ rule annotate:
         sources=lambda wildcards: digests(
             USE_SETS[wildcards.use_set].scores,
             features_of(wildcards.use_set),
-            settings.evidence if EVENTS else None,
         ),
-        events=event_options,
+        events=lambda wildcards, input: configuration.options("--events", input.events),
         answers=lambda wildcards, input: configuration.options(
             "--answers", input.answers
         ),

@@ -75,12 +75,6 @@ def compared(use_set):
     return [*words, "--match", USE_SETS[use_set].match]
 
 
-def event_options(wildcards, input):
-    """Return the options that ask for events, with what these need beside scores."""
-    words = configuration.options("--events", input.events)
-    return [*words, *configuration.options("--evidence", input.evidence)]
-
-
 def before(release):
     """Return the folders of the releases before one."""
     return [
@@ -136,7 +130,6 @@ def further_files():
         ),
         ("vectors", settings.novelty_vectors),
         ("foils", novelty_foils),
-        ("evidence", settings.evidence if EVENTS else None),
         *(
             (f"use-set {name}: proteins", entry.proteins)
             for name, entry in USE_SETS.items()

@@ -8,7 +8,6 @@ rule events:
         samples=SAMPLES,
         groups=GROUPS,
         calibration=CALIBRATION,
-        evidence=settings.evidence or [],
         near=NEAR,
         held_out=(
             held_out(LAST, CHOSEN, settings.values["events"]["folds"])
@@ -31,15 +30,13 @@ rule events:
         python=PYTHON,
     params:
         settings=literal(settings.stage_json("events")),
-        evidence=configuration.option("--evidence", settings.evidence),
         near=configuration.options("--novelty", NEAR),
         held_out=lambda wildcards, input: configuration.options(
             "--held-out", input.held_out
         ),
-        sources=digests(settings.evidence),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence events {input.samples:q} --format credence"
         " --groups {input.groups:q} --calibration {input.calibration:q}"
         " --settings {params.settings:q}"
-        " {params.evidence:q} {params.near:q} {params.held_out:q} --out {output:q} 2> {log:q}"
+        " {params.near:q} {params.held_out:q} --out {output:q} 2> {log:q}"

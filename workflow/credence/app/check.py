@@ -160,14 +160,14 @@ def check_files(settings: Configuration) -> list[str]:
         for trove in settings.troves:
             with gathering(problems):
                 read_trove(trove, known)
-    problems += _further_problems(settings, known)
+    problems += _further_problems(settings)
     raise_any(list(dict.fromkeys(problems)))  # a file that is read twice has each once
     return lines
 
 
-def _further_problems(settings: Configuration, known: Predictions | None) -> list[Problem]:
+def _further_problems(settings: Configuration) -> list[Problem]:
     from credence.stages.reading import read_proteins
-    from credence.tables.contract import read_clusters, read_evidence
+    from credence.tables.contract import read_clusters
     from credence.tables.labels import read_labels
     from credence.tables.npz import read_vectors
 
@@ -178,9 +178,6 @@ def _further_problems(settings: Configuration, known: Predictions | None) -> lis
         (lambda name: read_clusters(Path(name)), settings.cluster_table),
         (lambda name: read_vectors(Path(name)), settings.novelty_vectors),
     ]
-    if known is not None:
-        classes = known.class_names
-        readers.append((lambda name: read_evidence(Path(name), classes), settings.evidence))
     for trove in settings.troves:
         readers.append((lambda name: read_clusters(Path(name)), trove.clusters))
     for entry in settings.use_sets:

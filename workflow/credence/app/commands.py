@@ -207,7 +207,6 @@ def combine() -> None:
 @file_options(
     shift="What credence shift wrote with --record.",
     events="What credence events wrote of the same set.",
-    evidence="What those events need of these proteins beside scores, as in credence events.",
     novelty="What credence novelty wrote: how far each protein is from those.",
     proteins="FASTA file of the proteins of TABLE: for --novelty, and to find calibration ones.",
     vectors="For --novelty, in place of --proteins: their vectors, npz or Parquet.",
@@ -508,13 +507,12 @@ def shift() -> None:
 @settings_options("events")
 @file_options(
     calibration="What credence fit wrote: the confidence to agree with.",
-    evidence="Table: id, length, distance, before, after.",
     novelty="What credence novelty wrote of this set: the feature distance.",
     held_out="What credence fit wrote with --held-out; else the method is fitted again here.",
 )
 @out_option("The events, a JSON file, for credence annotate and credence report.")
 def events() -> None:
-    """Learn how probable events are: the two best classes, a group of classes, a rule.
+    """Learn how probable events are: the two best classes, a group of classes.
 
     Forecasters are tuned and judged on whole clusters left out. Probabilities are
     made to contradict neither each other nor the confidence of the calibration.

@@ -131,7 +131,6 @@ class Configuration:
     troves: tuple[Trove, ...]  # What joins the calibration set, in order
     training_proteins: str | None  # FASTA file of what the classifier was trained on
     cluster_table: str | None  # A table of clusters that the user made
-    evidence: str | None  # The table of what events need beside scores
     made_around: tuple[str, ...]  # Files that rules of a workflow around this one make
 
     @property
@@ -181,7 +180,7 @@ class Configuration:
     def has_events(self) -> bool:
         """Whether any event is asked for."""
         asked = self.settings.events
-        return bool(asked.ask or asked.groups or asked.rules)
+        return bool(asked.ask or asked.groups)
 
     @property
     def report_json(self) -> str:
@@ -349,7 +348,6 @@ def check(document: Document, is_made: Callable[[str], bool] = by_nobody) -> Con
         troves=tuple(trove_of(entry, base) for entry in values["troves"]),
         training_proteins=values["training"]["proteins"],
         cluster_table=settings.clustering.table,
-        evidence=settings.events.evidence,
         made_around=made,
     )
 

@@ -52,7 +52,7 @@ def meaning_problems(document: Document, data: Data, made: Collection[str] = ())
 
 
 def class_problems(document: Document, class_names: Sequence[str]) -> list[Problem]:
-    """Return the classes and columns of shares and events that the tables do not have."""
+    """Return the classes of shares and events that the tables do not have."""
     data, named = document.data, list[tuple[SettingPath, str]]()
     blocks: list[tuple[SettingPath, Any]] = [(("shift",), data.get("shift"))]
     for position, entry in enumerate(data.get("use_sets") or []):
@@ -63,13 +63,11 @@ def class_problems(document: Document, class_names: Sequence[str]) -> list[Probl
     events = data.get("events") or {}
     for group, classes in (events.get("groups") or {}).items():
         named += [(("events", "groups", group, at), name) for at, name in enumerate(classes)]
-    problems = [
+    return [
         document.problem(path, f"there is no class {name!r}.", nearest(name, class_names))
         for path, name in named
         if name not in class_names
     ]
-    rules = _rule_problems(document, events, class_names)
-    return problems + [document.problem(*found) for found in rules]
 
 
 def _refused(check: Callable[..., object], *arguments: Any) -> tuple[Problem, ...]:
@@ -227,8 +225,7 @@ def files_of(data: Data) -> Iterator[tuple[SettingPath, str]]:
                 yield (*path, key), entry[key]
         if isinstance(labels, dict) and labels["table"] is not None:
             yield (*path, "labels", "table"), labels["table"]
-    files = {"training": "proteins", "clustering": "table", "events": "evidence"}
-    files["novelty"] = "foils"
+    files = {"training": "proteins", "clustering": "table", "novelty": "foils"}
     for section, key in files.items():
         if data[section][key] is not None:
             yield (section, key), data[section][key]
@@ -309,7 +306,6 @@ def _composition_problems(path: SettingPath, block: Data, above: Data) -> Iterat
 
 def _event_problems(document: Document, data: Data) -> Iterator[Wrong]:
     from credence.events.event import STANDING
-    from credence.events.features import BY_NAME as FEATURES
     from credence.events.forecasters import BY_NAME as FORECASTERS
 
     events = data["events"]
@@ -319,37 +315,11 @@ def _event_problems(document: Document, data: Data) -> Iterator[Wrong]:
     for key, kind, known in (
         ("ask", "event", list(STANDING)),
         ("compare", "forecaster", list(FORECASTERS)),
-        ("without", "feature", list(FEATURES)),
     ):
         named += [((key, at), name, kind, known) for at, name in _listed(events[key])]
     for path, name, kind, known in named:
         if name not in known:
             yield ("events", *path), f"there is no {kind} {name!r}.", nearest(name, known)
-    yield from _rule_problems(document, events, None)
-    for name in events["rules"]:
-        if name in events["groups"]:
-            what = f"a group is called {name!r} too."
-            yield ("events", "rules", name), what, "Give one another name."
-
-
-def _rule_problems(
-    document: Document, events: Data, class_names: Sequence[str] | None
-) -> Iterator[Wrong]:
-    """Yield rules that cannot be read; with class names, columns that are not there."""
-    from credence.events.rules import parse_rule
-
-    def check(text: str) -> None:
-        rule = parse_rule(text, document.where)
-        if class_names is not None:
-            rule.require_columns(class_names, document.where, None)
-
-    rules: dict[SettingPath, str | None] = {
-        ("events", "rules", name): text for name, text in (events.get("rules") or {}).items()
-    }
-    rules["events", "admissible"] = events.get("admissible")
-    for path, text in rules.items():
-        for problem in () if text is None else _refused(check, text):
-            yield path, problem.what, problem.remedy
 
 
 def _trove_problems(document: Document, data: Data) -> Iterator[Wrong]:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from credence.calibrators.score_logs import name_order
-from credence.events.rules import parse_rule
 from credence.predictions import Booleans, Integers, Labelled, Predictions
-from credence.problems import Problem, gathering, nearest, raise_any
+from credence.problems import Problem, nearest, raise_any
 
 PREDICTED = "predicted_class"
 EACH_CLASS = "each_class"
@@ -18,12 +17,11 @@ STANDING = (*BEST, EACH_CLASS)  # events that need no definition
 
 @dataclass(frozen=True)
 class Event:
-    """Whether a protein's true class is one of a set, which one of the last three gives."""
+    """Whether a protein's true class is one of a set, which one of the last two gives."""
 
     name: str  # Unique among the events of a run
     n_best: int = 0  # So many classes of the highest scores, the predicted one first
     classes: tuple[str, ...] = ()  # A fixed set
-    rule: str = ""  # The classes for which this condition holds; see :mod:`credence.events.rules`
 
     @property
     def words(self) -> str:
@@ -32,8 +30,6 @@ class Event:
             return "the true class is the predicted one"
         if self.n_best:
             return f"the true class is among the {self.n_best} best"
-        if self.rule:
-            return f"the true class fulfils: {self.rule}"
         if len(self.classes) == 1:
             return f"the true class is {self.classes[0]}"
         return f"the true class is one of {', '.join(self.classes)}"
@@ -58,8 +54,6 @@ def membership(event: Event, predictions: Predictions) -> Booleans:
     """Return which classes the event holds for each protein, shape (n_samples, n_classes)."""
     if event.n_best:
         return np.asarray(class_ranks(predictions) <= event.n_best)
-    if event.rule:
-        return parse_rule(event.rule, event.name).holds(predictions, class_ranks(predictions))
     chosen = np.isin(np.array(predictions.class_names, dtype=object), list(event.classes))
     return np.broadcast_to(chosen, (predictions.n_samples, predictions.n_classes)).copy()
 
@@ -83,10 +77,7 @@ def as_question(labelled: Labelled, came_true: Booleans) -> Labelled:
 
 
 def events_of(
-    standing: Sequence[str],
-    groups: Mapping[str, Sequence[str]],
-    rules: Mapping[str, str],
-    class_names: Sequence[str],
+    standing: Sequence[str], groups: Mapping[str, Sequence[str]], class_names: Sequence[str]
 ) -> tuple[Event, ...]:
     """Return the events asked for, each checked against the classes."""
     problems: list[Problem] = []
@@ -106,21 +97,19 @@ def events_of(
                 what, remedy = f"there is no class {class_!r}.", nearest(class_, known)
                 problems.append(Problem("--named", what, remedy, None, name))
         found.append(Event(name, classes=tuple(dict.fromkeys(classes))))
-    for name, rule in rules.items():
-        with gathering(problems):
-            parse_rule(rule, "--rules", name).require_columns(class_names, "--rules", name)
-        found.append(Event(name, rule=rule))
     problems += [
-        Problem(where, f"{name!r} can be no event's name.", "Give it another name.")
-        for where, own in (("--named", groups), ("--rules", rules))
-        for name in own
+        Problem("--named", f"{name!r} can be no event's name.", "Give it another name.")
+        for name in groups
         if not name.strip() or name in STANDING
     ]
     names = [event.name for event in found]
     problems += [
-        Problem(where, f"two events are called {name!r}.", "Give one another name.")
+        Problem(
+            "--named" if name in groups else "--ask",
+            f"two events are called {name!r}.",
+            "Give one another name.",
+        )
         for name in dict.fromkeys(names)
-        for where in ["--rules" if name in rules else "--named" if name in groups else "--ask"]
         if names.count(name) > 1
     ]
     raise_any(problems)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
+from scipy.optimize import isotonic_regression
 
 from credence import findings
 from credence.calibrators.crossfit import folds_by_class, left_out
@@ -15,26 +16,24 @@ from credence.evaluation.evaluate import cross_fit
 from credence.evaluation.judging import HELD_OUT, EvaluationOptions, Stated, judge
 from credence.events.event import Event, as_question, membership, memberships, outcomes
 from credence.events.features import BY_NAME as FEATURES
-from credence.events.features import GROUPS, EventEvidence, FeatureTable, OneEvent, table_of
+from credence.events.features import EventEvidence, FeatureTable, OneEvent, row_shares, table_of
 from credence.events.forecasters import BY_NAME as FORECASTERS
-from credence.events.forecasters import ConstantForecast, Examples, never_falling
-from credence.events.learning import Learnt, learn_event, with_settings_of
+from credence.events.forecasters import ConstantForecast, Examples, share_with_prior
+from credence.events.learning import Learnt, learn_event
 from credence.events.model import CONSTANT, EventModel, FittedEvent, agreeing, mixture_of
-from credence.events.rules import row_shares
 from credence.metrics.binned import CALIBRATION, WIDTH
-from credence.metrics.metric import Judged, negative_log_likelihood
+from credence.metrics.metric import Judged, negative_log_likelihood, sum_by
 from credence.predictions import Booleans, Floats, Integers, Labelled
 
 Calibrators = Mapping[str, Calibrator]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EventOptions:
     """How events are learnt and judged."""
 
     forecaster: str = "logistic"  # Whose probabilities are published
-    compare: tuple[str, ...] = ("knn", "isotonic")  # Others that are judged beside it
-    without: tuple[str, ...] = ()  # Features not to be used
+    compare: tuple[str, ...] = ("knn", "tree")  # Others that are judged beside it
     agrees: bool = True  # Whether the predicted class keeps the published confidence
     n_folds: int = 10  # Folds of whole clusters
     # Least effective number of proteins for which an event came true, or not.
@@ -100,10 +99,8 @@ def event_data(
     ids = labelled.predictions.ids.astype(str)
     order = np.lexsort((ids, keys_of(ids.astype(object))))
     labelled = labelled.take(order)
-    of, beside = labelled.predictions, evidence.neighbours
-    columns = {name: values[order] for name, values in evidence.columns.items()}
-    beside = None if beside is None else beside[order]
-    ordered = replace(evidence, predictions=of, columns=columns, neighbours=beside)
+    distance = None if evidence.distance is None else evidence.distance[order]
+    ordered = replace(evidence, predictions=labelled.predictions, distance=distance)
     fold = folds_by_class(labelled, options.n_folds)
     cluster, key = encode_clusters(labelled.cluster)
     if confidence is not None:
@@ -114,28 +111,34 @@ def event_data(
     return EventData(labelled, ordered, fold, cluster, key, options, confidence)
 
 
-def ask(data: EventData, event: Event, names: Sequence[str]) -> Asked:
+def ask(data: EventData, event: Event) -> Asked:
     """Return an event with its features and outcomes."""
     held = membership(event, data.labelled.predictions)
     came_true = outcomes(held, data.labelled.true_class)
-    table = table_of(OneEvent(data.evidence, held, data.frequency), names)
+    table = table_of(OneEvent(data.evidence, held, data.frequency), list(FEATURES))
     note = ""
     if held.all():
         note = "holds every class: its probability is 1 whatever is predicted"
-    elif not held.any():
-        note = "holds no class: its probability is 0 whatever is predicted"
-    return Asked(event, table, came_true, examples_of(data, table, came_true), note)
-
-
-def examples_of(data: EventData, table: FeatureTable, came_true: Booleans) -> Examples:
-    """Return what forecasters see of an event."""
-    by_itself = [name for name in ("event_score", "top_score") if name in table.feature]
-    main = table.feature.index(by_itself[0]) if by_itself else 0
     outcome = came_true.astype(float)
-    return Examples(table.values, outcome, data.labelled.weight, data.cluster, main)
+    examples = Examples(table.values, outcome, data.labelled.weight, data.cluster)
+    return Asked(event, table, came_true, examples, note)
 
 
 NAME = "one_vs_all"
+
+
+def never_falling(asked: Floats, value: Floats, outcome: Floats, weight: Floats) -> Floats:
+    """Return the likeliest never-falling curve, the share of a block (Σwt + ½)/(Σw + 1)."""
+    knots, code = np.unique(value, return_inverse=True)
+    total = sum_by(code, weight, len(knots))
+    right = sum_by(code, weight * outcome, len(knots))
+    first = isotonic_regression(right / total, weights=total)
+    n_blocks = len(first.blocks) - 1
+    block = np.repeat(np.arange(n_blocks), np.diff(first.blocks))
+    mass = sum_by(block, total, n_blocks)
+    share = share_with_prior(sum_by(block, right, n_blocks), mass)
+    fitted = isotonic_regression(share, weights=mass).x[block]
+    return np.asarray(np.interp(asked, knots, fitted))
 
 
 def one_vs_all(of: Labelled, fold: Integers) -> Floats:
@@ -145,8 +148,12 @@ def one_vs_all(of: Labelled, fold: Integers) -> Floats:
     for judged in left_out(fold):
         for class_ in range(of.predictions.n_classes):
             is_class = np.equal(of.true_class, class_).astype(float)
-            curve = never_falling(share[~judged, class_], is_class[~judged], of.weight[~judged])
-            found[judged, class_] = curve.value(share[judged, class_])
+            found[judged, class_] = never_falling(
+                share[judged, class_],
+                share[~judged, class_],
+                is_class[~judged],
+                of.weight[~judged],
+            )
     return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
@@ -167,8 +174,7 @@ def study_events(
 ) -> tuple[EventModel, findings.EventsFinding]:
     """Return the forecasts of all events, and how good they are on clusters left out."""
     data = event_data(labelled, evidence, options, calibrators, confidence)
-    names = tuple(name for name in FEATURES if name not in options.without)
-    asked = [ask(data, event, names) for event in events]
+    asked = [ask(data, event) for event in events]
     learnt = [_learn_all(data, one) for one in asked]
     raw = np.stack([parts[options.forecaster].held_out for parts in learnt])
     predictions = data.labelled.predictions
@@ -187,13 +193,12 @@ def study_events(
     pairs = zip(asked, learnt, strict=True)
     fitted = tuple(_fitted(one, parts, options.forecaster) for one, parts in pairs)
     agrees = options.agrees and bool(calibrators)
-    known = (asked[0].table.used, data.frequency, evidence.types, evidence.admissible, agrees)
+    known = (asked[0].table.used, data.frequency, evidence.types, agrees)
     model = EventModel(predictions.class_names, *known, fitted, mixture_of(data.labelled))
     outcome = np.stack([one.came_true for one in asked]).astype(float)
     features = []
     for of in FEATURES.values():
         why = f"needs {of.needs}" if of.name in asked[0].table.missing else ""
-        why = "left out by the settings" if of.name in options.without else why
         features.append(findings.FeatureFinding(of.name, of.group, of.summary, why))
     return model, findings.EventsFinding(
         forecaster=options.forecaster,
@@ -215,9 +220,8 @@ def study_events(
 def _learn_all(data: EventData, asked: Asked) -> dict[str, Learnt]:
     options = data.options
     if asked.note:
-        answer = 1.0 if asked.came_true.all() else 0.0
         same = ConstantForecast(asked.examples.share)
-        nothing = Learnt(same, 0.0, np.full(asked.examples.n_samples, answer), is_scarce=True)
+        nothing = Learnt(same, 0.0, np.ones(asked.examples.n_samples), is_scarce=True)
         return dict.fromkeys(options.every, nothing)
     how = (asked.examples, data.fold, options.min_positives)
     return {name: learn_event(FORECASTERS[name], *how) for name in options.every}
@@ -260,7 +264,6 @@ def _finding(
             for name, part in learnt.items()
             if FORECASTERS[name].tuned and not part.is_scarce
         ),
-        ablations=_ablations(data, asked, question, learnt) if is_learnt else (),
         learning=_learning(data, asked, question, learnt[options.forecaster]) if is_learnt else (),
     )
 
@@ -270,32 +273,6 @@ Entry = TypeVar("Entry", findings.MetricValue, findings.Difference)
 
 def _over_all(entries: Sequence[Entry], names: Sequence[str]) -> tuple[Entry, ...]:
     return tuple(one for one in entries if one.class_name is None and one.metric in names)
-
-
-def _ablations(
-    data: EventData, asked: Asked, question: Labelled, learnt: Mapping[str, Learnt]
-) -> tuple[findings.Ablation, ...]:
-    """Return what is lost without each group of features, settings as tuned with all."""
-    options = data.options
-    used = asked.table.used
-    groups = [group for group in GROUPS if any(FEATURES[name].group == group for name in used)]
-    forecaster = FORECASTERS[options.forecaster]
-    if len(groups) == 1:
-        return ()
-    entries = {("all", HELD_OUT): Stated(learnt[options.forecaster].held_out)}
-    for group in groups:
-        kept = [name for name in used if FEATURES[name].group != group]
-        examples = examples_of(data, asked.table.only(kept), asked.came_true)
-        how = (forecaster, examples, data.fold, options.min_positives)
-        without = with_settings_of(learnt[options.forecaster], *how)
-        entries[group, HELD_OUT] = Stated(without)
-    judgement = judge(question, entries, "all", options.judging)
-    found = {(one.method, one.metric): one for one in _over_all(judgement.differences, COMPARED)}
-    of_group = {group: [one for one in used if FEATURES[one].group == group] for group in groups}
-    return tuple(
-        findings.Ablation(group, tuple(names), found[group, "nll"], found[group, "brier"])
-        for group, names in of_group.items()
-    )
 
 
 def _learning(

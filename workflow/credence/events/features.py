@@ -1,27 +1,27 @@
 """What forecasters look at: the features, listed in the registry."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from credence.calibrators.score_logs import DECIMALS, UNKNOWN_RESOLUTION_FLOOR, name_order
+from credence.calibrators.score_logs import (
+    DECIMALS,
+    UNKNOWN_RESOLUTION_FLOOR,
+    name_order,
+    others_of,
+)
 from credence.events.event import Event, class_ranks
-from credence.events.rules import lead_of, parse_rule, row_shares
 from credence.metrics.metric import divide
-from credence.predictions import Booleans, Floats, Integers, Predictions
+from credence.predictions import Booleans, Floats, Predictions
 
-NO_GENE = -1  # there is no neighbour
 PREDICTION = "a prediction"
 SCORES = "scores"
 VECTOR = "a score for every class"
 TYPES = "groups"
 MEMBERS = "the scores of an ensemble's members"
-LENGTH = "a column 'length'"
-DISTANCE = "what credence novelty wrote, or a column 'distance'"
-GENES = "columns 'before' and 'after'"
-RULE = "a rule"
+DISTANCE = "what credence novelty wrote"
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,12 +29,8 @@ class EventEvidence:
     """What is known of some proteins beside the events."""
 
     predictions: Predictions  # What the classifier gave
-    # Further numbers, NaN where not known: ``length``, ``distance`` (to other clusters).
-    columns: Mapping[str, Floats] = field(default_factory=dict)
-    # Class predicted for the genes beside each, `NO_GENE` where there is none.
-    neighbours: Integers | None = None
+    distance: Floats | None = None  # To the nearest protein of another cluster; NaN: not known
     types: tuple[Event, ...] = ()  # Named groups of classes
-    admissible: str = ""  # A user's rule; empty: none
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +52,7 @@ class Feature:
     """An entry of the registry."""
 
     name: str  # Unique
-    group: str  # What it is taken away with when groups are left out
+    group: str  # What it is made of
     summary: str  # What it is
     needs: str  # What has to be given for it, in words: an entry of `GIVEN`
     compute: Callable[[OneEvent], Any]  # ``compute(seen)`` gives its columns where that is given
@@ -68,11 +64,17 @@ GIVEN: dict[str, Callable[[OneEvent], bool]] = {
     VECTOR: lambda seen: seen.predictions.scores is not None,
     TYPES: lambda seen: bool(seen.evidence.types),
     MEMBERS: lambda seen: seen.predictions.network_scores is not None,
-    LENGTH: lambda seen: "length" in seen.evidence.columns,
-    DISTANCE: lambda seen: "distance" in seen.evidence.columns,
-    GENES: lambda seen: seen.evidence.neighbours is not None,
-    RULE: lambda seen: bool(seen.evidence.admissible),
+    DISTANCE: lambda seen: seen.evidence.distance is not None,
 }
+
+
+def row_shares(predictions: Predictions) -> Floats:
+    """Return each row of scores divided by its sum, to nine decimals."""
+    assert predictions.scores is not None
+    share = divide(predictions.scores, predictions.scores.sum(axis=1, keepdims=True), 0.0)
+    return np.round(share, DECIMALS)
+
+
 MOST_FLOOR = 0.01  # of a row of logs: above it scores that are known would be hidden
 
 
@@ -116,8 +118,11 @@ def _event_rank(seen: OneEvent) -> Any:
 
 
 def _margin(seen: OneEvent) -> Any:
+    chosen = seen.predictions.predicted_class
+    rows = np.arange(len(chosen))
     tables = (row_shares(seen.predictions), np.log(_floored(seen)))
-    return np.column_stack([lead_of(table, seen.predictions.predicted_class) for table in tables])
+    leads = [table[rows, chosen] - others_of(table, chosen).max(axis=1) for table in tables]
+    return np.column_stack(leads)
 
 
 def _entropy(seen: OneEvent) -> Any:
@@ -171,26 +176,8 @@ def _concordance(seen: OneEvent) -> Any:
     return counts[np.arange(len(counts)), seen.predictions.predicted_class] == counts.max(axis=1)
 
 
-def _length(seen: OneEvent) -> Any:
-    return np.log(np.maximum(seen.evidence.columns["length"], 1.0))
-
-
 def _distance(seen: OneEvent) -> Any:
-    return seen.evidence.columns["distance"]
-
-
-def _neighbours(seen: OneEvent) -> Any:
-    beside = seen.evidence.neighbours
-    assert beside is not None
-    is_there = beside != NO_GENE
-    is_held = np.take_along_axis(seen.held, np.maximum(beside, 0), axis=1) & is_there
-    return divide(is_held.sum(axis=1), is_there.sum(axis=1))
-
-
-def _admissible(seen: OneEvent) -> Any:
-    of = seen.predictions
-    holds = parse_rule(seen.evidence.admissible, "admissible").holds(of, class_ranks(of))
-    return divide((holds & seen.held).sum(axis=1), seen.held.sum(axis=1), 0.0)
+    return seen.evidence.distance
 
 
 FEATURES = (
@@ -211,27 +198,11 @@ FEATURES = (
         "vote_share", "ensemble", "share of the members that vote for it", MEMBERS, _vote_share
     ),
     Feature("concordance", "ensemble", "whether most vote as predicted", MEMBERS, _concordance),
-    Feature("length", "sequence", "logarithm of the protein's length", LENGTH, _length),
     Feature(
         "distance", "sequence", "distance to the nearest calibration protein", DISTANCE, _distance
     ),
-    Feature(
-        "neighbours",
-        "neighbours",
-        "share of the genes beside it that are predicted to be of the event",
-        GENES,
-        _neighbours,
-    ),
-    Feature(
-        "admissible",
-        "rule",
-        "share of the event's classes that fulfil the rule",
-        RULE,
-        _admissible,
-    ),
 )
 BY_NAME: dict[str, Feature] = {entry.name: entry for entry in FEATURES}
-GROUPS: tuple[str, ...] = tuple(dict.fromkeys(entry.group for entry in FEATURES))
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,12 +217,6 @@ class FeatureTable:
     def used(self) -> tuple[str, ...]:
         """The features that there are columns of."""
         return tuple(dict.fromkeys(self.feature))
-
-    def only(self, names: Sequence[str]) -> "FeatureTable":
-        """Return the columns of some features."""
-        kept = [place for place, name in enumerate(self.feature) if name in names]
-        names = tuple(self.feature[place] for place in kept)
-        return FeatureTable(self.values[:, kept], names, self.missing)
 
 
 def table_of(seen: OneEvent, names: Sequence[str]) -> FeatureTable:

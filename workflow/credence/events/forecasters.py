@@ -6,11 +6,9 @@ from typing import Any, Protocol
 
 import numpy as np
 from scipy import special
-from scipy.optimize import isotonic_regression
 from scipy.spatial.distance import cdist
 
 from credence.calibrators.forest import Forest, Growth, boost, single
-from credence.calibrators.isotonic import Polyline
 from credence.calibrators.logistic import ROUGH, STRENGTHS, ridge
 from credence.metrics.metric import sum_by
 from credence.predictions import Floats, Integers
@@ -27,7 +25,6 @@ class Examples:
     weight: Floats  # Positive weights
     # Code of each protein's cluster, ascending in an order that is no property of it.
     cluster: Integers
-    main: int  # The column that is most useful by itself: the event's own score
 
     @property
     def n_samples(self) -> int:
@@ -41,8 +38,9 @@ class Examples:
 
     def take(self, rows: Any) -> "Examples":
         """Return the rows chosen."""
-        rest = (self.outcome[rows], self.weight[rows], self.cluster[rows])
-        return Examples(self.features[rows], *rest, self.main)
+        return Examples(
+            self.features[rows], self.outcome[rows], self.weight[rows], self.cluster[rows]
+        )
 
 
 class Forecast(Protocol):
@@ -117,47 +115,6 @@ def scaling_of(examples: Examples) -> Scaling:
 def share_with_prior(right: Floats, total: Floats) -> Floats:
     """Return (Σ right + ½) / (Σ total + 1), never quite 0 or 1."""
     return np.asarray((right + JEFFREYS) / (total + 2.0 * JEFFREYS))
-
-
-@dataclass(frozen=True, eq=False)
-class IsotonicForecast:
-    """A curve over one column."""
-
-    column: int  # Which
-    curve: Polyline  # Probability over its values
-    unknown: float  # The answer where the column is not known
-
-    def probability(self, features: Floats) -> Floats:
-        """Return the probability of the event for each row."""
-        value = features[:, self.column]
-        found = self.curve.value(np.where(np.isnan(value), 0.0, value))
-        return np.where(np.isnan(value), self.unknown, found)
-
-
-def never_falling(value: Floats, outcome: Floats, weight: Floats) -> Polyline:
-    """Return the likeliest never-falling curve, the share of a block (Σwt + ½)/(Σw + 1)."""
-    knots, code = np.unique(value, return_inverse=True)
-    total = sum_by(code, weight, len(knots))
-    right = sum_by(code, weight * outcome, len(knots))
-    first = isotonic_regression(right / total, weights=total)
-    block = np.repeat(np.arange(len(first.blocks) - 1), np.diff(first.blocks))
-    n_blocks = len(first.blocks) - 1
-    mass = sum_by(block, total, n_blocks)
-    share = share_with_prior(sum_by(block, right, n_blocks), mass)
-    fitted = isotonic_regression(share, weights=mass).x[block]
-    is_end = np.ones(len(knots), dtype=np.bool_)
-    is_end[1:-1] = (fitted[1:-1] != fitted[:-2]) | (fitted[1:-1] != fitted[2:])
-    return Polyline(knots[is_end], fitted[is_end])
-
-
-def fit_isotonic(examples: Examples, value: float) -> IsotonicForecast:
-    """Return the curve over the event's own score."""
-    column = examples.features[:, examples.main]
-    known = ~np.isnan(column)
-    curve = Polyline(np.zeros(1), np.array([examples.share]))
-    if known.any():
-        curve = never_falling(column[known], examples.outcome[known], examples.weight[known])
-    return IsotonicForecast(examples.main, curve, examples.share)
 
 
 MOST_ROWS = 5_000  # proteins kept; whole clusters, drawn by their keys
@@ -264,7 +221,7 @@ LEAVES_OF_ONE_TREE = 256
 
 @dataclass(frozen=True, eq=False)
 class TreeForecast:
-    """A forest of one tree or several, stored as arrays."""
+    """One tree, stored as arrays."""
 
     forest: Forest  # Its values are log odds
 
@@ -277,7 +234,7 @@ def fit_tree(examples: Examples, least: float) -> TreeForecast:
     """Return the tree whose leaves hold so many proteins or more, split as by Gini's index."""
     least_rows = min(max(int(least), 1), examples.n_samples)
     growth = Growth(1, LEAVES_OF_ONE_TREE, 1.0, least_rows, ridge=0.0, is_random=False)
-    forest = grown(examples, growth)
+    forest = boost(examples.features, examples.outcome > 0, examples.weight, growth)
     if len(forest.root) == 0:
         return TreeForecast(forest)
     n_nodes = len(forest.value)
@@ -287,26 +244,6 @@ def fit_tree(examples: Examples, least: float) -> TreeForecast:
     odds = special.logit(share_with_prior(right, total))
     value = single(np.where(np.isinf(forest.threshold), odds, 0.0))
     return TreeForecast(replace(forest, base=0.0, value=value))
-
-
-BOOSTING = Growth(60, 16, learning_rate=0.15)
-
-
-def fit_boosting(examples: Examples, n_trees: float) -> TreeForecast:
-    """Return so many trees."""
-    return TreeForecast(grown(examples, replace(BOOSTING, n_trees=int(n_trees))))
-
-
-def grown(examples: Examples, growth: Growth) -> Forest:
-    """Return a forest of log odds."""
-    return boost(examples.features, examples.outcome > 0, examples.weight, growth)
-
-
-def boosting_path(examples: Examples, features: Floats, numbers: tuple[float, ...]) -> Floats:
-    """Return the probabilities after each number of trees; they are grown once."""
-    staged = fit_boosting(examples, max(numbers)).forest.staged(features)
-    at = np.minimum(np.array(numbers).astype(np.int64), staged.shape[1] - 1)
-    return np.asarray(special.expit(staged[:, at].T))
 
 
 KULESHOV = "Kuleshov & Liang 2015, Calibrated structured prediction, NeurIPS"
@@ -335,13 +272,6 @@ FORECASTERS = (
         tuned="least number of proteins in a leaf",
     ),
     Forecaster(
-        name="isotonic",
-        summary="The never-falling curve over the event's own share of the scores, nothing else.",
-        reference="Zadrozny & Elkan 2002, doi 10.1145/775047.775151",
-        fit=fit_isotonic,
-        kind=IsotonicForecast,
-    ),
-    Forecaster(
         name="logistic",
         summary="Logistic regression on all features, with a ridge.",
         reference="Platt 1999, Advances in Large Margin Classifiers, 61–74; "
@@ -352,17 +282,6 @@ FORECASTERS = (
         default=10.0,
         tuned="strength of the ridge",
         shortcut=logistic_path,
-    ),
-    Forecaster(
-        name="boosting",
-        summary="Gradient-boosted trees on all features.",
-        reference="Friedman 2001, doi 10.1214/aos/1013203451",
-        fit=fit_boosting,
-        kind=TreeForecast,
-        candidates=(5.0, 10.0, 20.0, 30.0, 45.0, 60.0),
-        default=20.0,
-        tuned="number of trees",
-        shortcut=boosting_path,
     ),
 )
 BY_NAME: dict[str, Forecaster] = {entry.name: entry for entry in FORECASTERS}

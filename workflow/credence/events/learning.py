@@ -1,7 +1,6 @@
 """Forecasters tuned and judged on clusters left out."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -21,8 +20,6 @@ class Learnt:
     # Each protein's probability by fits without its fold; NaN where there is no other.
     held_out: Floats
     is_scarce: bool  # Whether there was too little to learn from
-    # What tuning without each fold chose.
-    chosen: Mapping[int, float] = field(default_factory=dict)
 
 
 def is_scarce(examples: Examples, least: float) -> bool:
@@ -52,7 +49,6 @@ def learn_event(
     every = examples.take(may)
     inner = _inner_losses(forecaster, examples, fold, may, least)
     total = np.zeros(len(candidates))
-    chosen: dict[int, float] = {}
     for number in inner:
         judged = np.equal(fold, number)
         seen = may & ~judged
@@ -61,23 +57,11 @@ def learn_event(
         found = _path(forecaster, examples.take(seen), examples.features[judged], least)
         place = _best(inner[number], forecaster)
         held_out[judged] = found[place]
-        chosen[number] = float(candidates[place])
-        total += _losses(found, examples.take(judged))
+        tells = may[judged]
+        total += _losses(found[:, tells], examples.take(may & judged))
     value = float(candidates[_best(total, forecaster)])
     forecast = fit_one(forecaster, every, value, least)
-    return Learnt(forecast, value, held_out, is_scarce(every, least), chosen)
-
-
-def with_settings_of(
-    tuned: Learnt, forecaster: Forecaster, examples: Examples, fold: Integers, least: float
-) -> Floats:
-    """Return held-out probabilities under the settings that another lesson chose."""
-    held_out = np.full(examples.n_samples, np.nan)
-    for number, value in tuned.chosen.items():
-        judged = np.equal(fold, number)
-        fitted = fit_one(forecaster, examples.take(~judged), value, least)
-        held_out[judged] = fitted.probability(examples.features[judged])
-    return held_out
+    return Learnt(forecast, value, held_out, is_scarce(every, least))
 
 
 def _inner_losses(
@@ -95,8 +79,8 @@ def _inner_losses(
             continue
         found = _path(forecaster, examples.take(seen), examples.features[out], least)
         for left, judged in ((one, other), (other, one)):
-            rows = np.equal(fold[out], judged)
-            losses[left] += _losses(found[:, rows], examples.take(np.equal(fold, judged)))
+            tells = may & np.equal(fold, judged)
+            losses[left] += _losses(found[:, tells[out]], examples.take(tells))
     return losses
 
 

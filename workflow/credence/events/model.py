@@ -1,6 +1,6 @@
 """Forecasts of all events asked for, as one thing that answers and can be written."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -117,7 +117,6 @@ class EventModel:
     features: tuple[str, ...]  # What every forecast looks at
     frequency: Floats  # Share of each class among the calibration proteins
     types: tuple[Event, ...]  # Named groups, for the feature of that name
-    admissible: str  # A rule, for the feature of that name
     agrees: bool  # Whether the predicted class has the published confidence
     events: tuple[FittedEvent, ...]  # At least one
     mixture: Mixture  # How the probability of an event divides among its classes
@@ -127,11 +126,9 @@ class EventModel:
         """Names of the events, in order."""
         return tuple(entry.event.name for entry in self.events)
 
-    def evidence(
-        self, predictions: Predictions, columns: Mapping[str, Floats] | None = None
-    ) -> EventEvidence:
+    def evidence(self, predictions: Predictions, distance: Floats | None = None) -> EventEvidence:
         """Return what is known of some proteins, with what the model itself knows."""
-        return EventEvidence(predictions, columns or {}, None, self.types, self.admissible)
+        return EventEvidence(predictions, distance, self.types)
 
     def stated(self, evidence: EventEvidence) -> Floats:
         """Return every forecast as it is, shape (n_events, n_samples)."""
@@ -145,7 +142,7 @@ class EventModel:
                     "events",
                     f"they were learnt with {BY_NAME[name].summary} ({name!r}), which is not "
                     "known of these proteins.",
-                    f"Give {BY_NAME[name].needs}, or learn without it: --without {name}.",
+                    f"Give {BY_NAME[name].needs}, or learn the events again without that.",
                 )
             found.append(entry.forecast.probability(table.values))
         return np.stack(found)

@@ -57,7 +57,6 @@ class Request:
     spec_json: str
     shift: str | None
     events: str | None
-    evidence: str | None
     novelty: str | None
     proteins: str | None
     vectors: str | None
@@ -75,7 +74,7 @@ class Request:
     def files(self) -> dict[str, str | None]:
         """Every file but the tables, by its option."""
         names = (
-            "calibration", "shift", "events", "evidence", "novelty", "proteins", "vectors",
+            "calibration", "shift", "events", "novelty", "proteins", "vectors",
             "answers",
         )  # fmt: skip
         return {f"--{name}": getattr(self, name) for name in names}
@@ -118,9 +117,9 @@ class Request:
                 what = "nothing says where calibration proteins lie."
                 raise refuse("--parts", what, "Give --novelty, and --proteins or --vectors.")
             newcomers.look_around(str(self.novelty))
-        events, known = _events(self.events, self.evidence, self.novelty)
+        events = _events(self.events, self.novelty)
         answers = None if self.answers is None else read_answers(self.answers)
-        known_to = (file, shift, newcomers, events, known, sequences)
+        known_to = (file, shift, newcomers, events, sequences)
         has_genomes = self.stated.genome is not None
         return Annotation(*known_to, answers=answers, has_genomes=has_genomes)
 
@@ -306,7 +305,6 @@ class Annotation:
     shift: stage_files.ShiftFile | None = None  # Of their composition
     newcomers: Newcomers | None = None  # How far they are from those known
     events: stage_files.EventsFile | None = None  # Events whose probabilities are asked for
-    evidence: contract.EvidenceTable | None = None  # What those events need beside scores
     sequences: Mapping[str, str] = field(default_factory=dict)  # Of those proteins, by their ids
     noted: Counter[str] = field(default_factory=Counter)  # Of all rows so far: see `counted`
     is_changed: bool = False  # Whether the set's scores are unlike calibration's
@@ -361,9 +359,7 @@ class Annotation:
             model = self.events.model
             if self.events.novelty:  # else learnt without distances
                 distance = columns.get("calibration_distance")
-        columns |= contract.event_columns(
-            model, predictions, plain.value, self.evidence, distance, mix
-        )
+        columns |= contract.event_columns(model, predictions, plain.value, distance, mix)
         if self.answers is not None:
             known = self.answers.index.to_numpy(dtype=object)
             rows = reading.rows_by_id(predictions.ids, "TABLE", known, "--answers")
@@ -472,21 +468,16 @@ class Newcomers:
         return replace(confidence, **found), note
 
 
-def _events(
-    events: str | None, evidence: str | None, novelty: str | None
-) -> tuple[stage_files.EventsFile | None, contract.EvidenceTable | None]:
-    """Return events and what they need; refuse distances of another space than theirs."""
+def _events(events: str | None, novelty: str | None) -> stage_files.EventsFile | None:
+    """Return events; refuse distances of another space than theirs."""
     if events is None:
-        if evidence is not None:
-            raise refuse("--evidence", "no events ask for it.", "Give --events too.")
-        return None, None
+        return None
     file = stage_files.EVENTS.read(Path(events))
-    known = None if evidence is None else contract.read_evidence(Path(evidence), file.class_names)
     if file.novelty and novelty is None:
         what = "its events look at the distance to the nearest calibration protein."
-        remedy = "Give --novelty and --proteins, or learn them without it: --without distance."
+        remedy = "Give --novelty and --proteins, or learn them without --novelty."
         raise refuse(events, what, remedy)
     if file.novelty and novelty is not None and sha256_of(Path(novelty)) != file.novelty:
         what = f"the events of {events} were learnt with another novelty file."
         raise refuse(novelty, what, "Learn them again with this one.")
-    return file, known
+    return file

@@ -9,17 +9,14 @@ from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import Calibrator, FitOptions
 from credence.events.event import Event, events_of
 from credence.events.event_judging import EventOptions, study_events
-from credence.events.features import BY_NAME as FEATURES
 from credence.events.features import EventEvidence
 from credence.events.forecasters import BY_NAME as FORECASTERS
-from credence.events.rules import parse_rule
 from credence.predictions import Predictions
 from credence.problems import Problem, nearest, plural, raise_any, refuse
 from credence.progress import echo
 from credence.stages.reading import LabelledTables, in_order_of_ids, require_other
 from credence.stages.settings import EventsSettings, Settings
 from credence.tables import stage_files
-from credence.tables.contract import read_evidence
 from credence.tables.digests import sha256_of
 
 
@@ -28,46 +25,43 @@ def learn_events(
     out: str,
     settings: Settings,
     calibration: str | None,
-    evidence: str | None,
     held_out: str | None,
 ) -> None:
     """Learn how probable events are, judge it, and write both."""
-    require_other((out,), [*given.files, calibration, evidence, held_out])
+    require_other((out,), [*given.files, calibration, held_out])
     asked, of = settings.events, settings.calibration
-    learnt = (asked.forecaster, asked.compare, asked.without, asked.agree, asked.folds)
-    options = EventOptions(*learnt, of.min_positives, of.level, of.draws)
-    raise_any(
-        Problem(where, f"there is no {kind} {name!r}.", nearest(name, list(known)))
-        for where, kind, names, known in (
-            ("--forecaster", "forecaster", (asked.forecaster,), FORECASTERS),
-            ("--compare", "forecaster", asked.compare, FORECASTERS),
-            ("--without", "feature", asked.without, FEATURES),
-        )
-        for name in names
-        if name not in known
+    options = EventOptions(
+        forecaster=asked.forecaster,
+        compare=asked.compare,
+        agrees=asked.agree,
+        n_folds=asked.folds,
+        min_positives=of.min_positives,
+        level=of.level,
+        n_draws=of.draws,
     )
-    if not asked.ask and not asked.groups and not asked.rules:
-        raise refuse("--ask", "no event is asked for.", "Give --ask, --named or --rules.")
+    raise_any(
+        Problem(where, f"there is no forecaster {name!r}.", nearest(name, list(FORECASTERS)))
+        for where, names in (("--forecaster", (asked.forecaster,)), ("--compare", asked.compare))
+        for name in names
+        if name not in FORECASTERS
+    )
+    if not asked.ask and not asked.groups:
+        raise refuse("--ask", "no event is asked for.", "Give --ask or --named.")
     file = None if calibration is None else stage_files.read_calibration(Path(calibration))
     samples, where = given.samples(file), given.tables[0]
     events = _events(asked, samples.predictions)
     labelled = in_order_of_ids(given.calibrating(samples, settings.calibration.weights).labelled)
     method, calibrators = _method(calibration, file, options, samples.predictions, where)
     types = tuple(Event(name, classes=tuple(classes)) for name, classes in asked.groups.items())
-    known = EventEvidence(labelled.predictions, {}, None, types, asked.admissible or "")
-    names, scale = labelled.predictions.class_names, labelled.predictions.scale
-    table = None if evidence is None else read_evidence(Path(evidence), names)
+    known = EventEvidence(labelled.predictions, types=types)
     novelty, near = given.novelty, ""
-    # A distance in the user's table counts, and is asked for again by annotate.
-    is_given = table is not None and "distance" in table.columns
-    if novelty is not None and "distance" not in asked.without and not is_given:
+    if novelty is not None:
         reference = stage_files.NOVELTY.read(Path(novelty)).reference
         distance = reference.known_distance(known.predictions.ids)
         if not np.isfinite(distance).any():
             what = f"it knows no distance of a protein of {where}."
             raise refuse(novelty, what, "Give what credence novelty wrote of the same set.")
-        known, near = replace(known, columns={"distance": distance}), sha256_of(Path(novelty))
-    known = known if table is None else table.added_to(known)
+        known, near = replace(known, distance=distance), sha256_of(Path(novelty))
     confidence = None
     if held_out is not None:
         facts = {"folds": options.n_folds, "min_positives": options.min_positives}
@@ -76,6 +70,7 @@ def learn_events(
         )
         confidence = known_answers.confidence
     model, finding = study_events(labelled, known, events, options, calibrators, confidence)
+    names, scale = labelled.predictions.class_names, labelled.predictions.scale
     stage_files.EVENTS.write(
         Path(out), stage_files.EventsFile(method, names, scale, finding, model, near)
     )
@@ -85,16 +80,13 @@ def learn_events(
 
 def _events(asked: EventsSettings, predictions: Predictions) -> tuple[Event, ...]:
     """Return the events asked for; refuse questions that the table cannot answer."""
-    names = predictions.class_names
-    events = events_of(asked.ask, asked.groups, asked.rules, names)
-    if asked.admissible:
-        parse_rule(asked.admissible, "--admissible").require_columns(names, "--admissible", None)
+    events = events_of(asked.ask, asked.groups, predictions.class_names)
     remedy = "Ask for predicted_class, each_class or named groups."
     what = "{!r} needs the score of every class, and the table gives the best."
     raise_any(
         Problem("--ask", what.format(event.name), remedy)
         for event in events
-        if predictions.scores is None and (event.n_best > 1 or event.rule)
+        if predictions.scores is None and event.n_best > 1
     )
     return events
 

@@ -200,26 +200,10 @@ class EventsSettings:
     groups: Mapping[str, Any] = setting(
         {}, "named groups of classes", option="--named", schema={"additionalProperties": NAMES}
     )
-    rules: Mapping[str, str] = setting(
-        {},
-        "conditions on the classes of a protein: {likely: \"'score' >= 0.1\"}",
-        schema={"additionalProperties": {"type": "string"}},
-    )
-    admissible: str | None = setting(None, "a rule that forecasters may look at, and no event")
     agree: bool = setting(True, "the predicted class keeps the published confidence")
-    forecaster: str = setting(
-        "logistic", "whose probabilities are published: logistic, boosting, knn, tree, isotonic"
-    )
+    forecaster: str = setting("logistic", "whose probabilities are published: logistic, knn, tree")
     compare: tuple[str, ...] = setting(
-        ("isotonic",), "forecasters that are judged beside it", schema=UNIQUE
-    )
-    without: tuple[str, ...] = setting(
-        (), "features not to be used; see docs/events.md", schema=UNIQUE
-    )
-    evidence: str | None = setting(
-        None,
-        "a table of what is known beside scores, of all proteins: id, length, distance, before, "
-        "after",
+        ("knn",), "forecasters that are judged beside it", schema=UNIQUE
     )
     folds: int = setting(
         10,
@@ -401,7 +385,7 @@ USES: dict[str, dict[str, tuple[str, ...]]] = {
     "list": {"calibration": ("level",), "lists": ("certainty",)},
     "genomes": {"calibration": ("level",), "lists": ("calls",)},
     "shift": {"calibration": _COUNTED, "shift": _names(ShiftSettings)},
-    "events": {"calibration": _FITTED, "events": _names(EventsSettings, "evidence")},
+    "events": {"calibration": _FITTED, "events": _names(EventsSettings)},
     "novelty": {"novelty": ("components", "flag")},
 }
 

@@ -13,7 +13,6 @@ import pyarrow.compute as pc
 import pyarrow.csv as csv
 
 from credence.confidence import USES, Confidence, use_of
-from credence.events.features import NO_GENE, EventEvidence
 from credence.events.model import EventModel, Mix
 from credence.predictions import Booleans, Floats, Integers, Predictions, Strings
 from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
@@ -200,59 +199,6 @@ def _wanted(column: Column) -> str:
     return wanted + (" or nothing" if column.may_be_empty else "")
 
 
-NUMBERS = ("length", "distance")
-BESIDE = ("before", "after")
-EVIDENCE_COLUMNS = (
-    Column("id", unique=True),
-    *(Column(name, Kind.NUMBER, True, low=0.0, is_optional=True) for name in NUMBERS),
-    *(Column(name, may_be_empty=True, is_optional=True) for name in BESIDE),
-)
-
-
-@dataclass(frozen=True, eq=False)
-class EvidenceTable:
-    """Further columns by protein."""
-
-    row_of: Mapping[str, int]  # Row of each id
-    columns: Mapping[str, Floats]  # Numbers; NaN where not known
-    # Class predicted for the genes before and after; '' where there is none.
-    beside: Strings | None
-
-    def added_to(self, evidence: EventEvidence) -> EventEvidence:
-        """Return the evidence with these columns put before its own; NaN for other proteins."""
-        ids = evidence.predictions.ids
-        rows = np.array([self.row_of.get(id_, -1) for id_ in ids], dtype=np.int64)
-        is_known = rows >= 0
-        own = self.columns.items()
-        columns = {name: np.where(is_known, values[rows], np.nan) for name, values in own}
-        neighbours: Integers | None = None
-        if self.beside is not None:
-            code = {name: at for at, name in enumerate(evidence.predictions.class_names)}
-            pairs = [[code.get(name, NO_GENE) for name in pair] for pair in self.beside]
-            codes = np.array(pairs, dtype=np.int64).reshape(-1, len(BESIDE))
-            neighbours = np.where(is_known[:, None], codes[rows], NO_GENE)
-        return replace(evidence, columns={**evidence.columns, **columns}, neighbours=neighbours)
-
-
-def read_evidence(path: Path, class_names: tuple[str, ...]) -> EvidenceTable:
-    """Return the table of a user, checked."""
-    read = read_columns(path, EVIDENCE_COLUMNS)
-    values = read.values
-    problems = ProblemList(read.where)
-    for column in BESIDE:
-        for line, name in zip(read.lines.tolist(), values[column], strict=True):
-            if name and name not in class_names:
-                remedy = nearest(name, class_names)
-                problems.add(f"{name!r} is not a class.", remedy, line, column)
-    problems.raise_any()
-    has_order = not {*BESIDE} <= read.absent
-    return EvidenceTable(
-        {id_: row for row, id_ in enumerate(values["id"])},
-        {name: values[name] for name in NUMBERS if name not in read.absent},
-        np.column_stack([values[name] for name in BESIDE]) if has_order else None,
-    )
-
-
 EVENT_PREFIX = "event_"
 # Where events are corrected for a use-set's mix of classes, these are the others.
 PREFIXES = (EVENT_PREFIX, "uncorrected_event_")
@@ -270,7 +216,6 @@ def event_columns(
     model: EventModel | None,
     predictions: Predictions,
     confidence: Floats,
-    evidence: EvidenceTable | None,
     distance: Floats | None = None,
     mix: Mix | None = None,
 ) -> dict[str, Any]:
@@ -280,9 +225,7 @@ def event_columns(
     names = event_names(model, mix is not None)
     if predictions.n_samples == 0:
         return {name: np.empty(0) for name in names}
-    known = model.evidence(predictions, {} if distance is None else {"distance": distance})
-    if evidence is not None:
-        known = evidence.added_to(known)
+    known = model.evidence(predictions, distance)
     plain, corrected = model.probabilities(known, confidence, mix)
     found = plain if mix is None else np.concatenate([corrected, plain])
     return dict(zip(names, found, strict=True))

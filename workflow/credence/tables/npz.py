@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from credence.predictions import Floats, Strings
 from credence.problems import Problem, nearest, raise_any, refuse
-from credence.tables.text import check_bytes, require_file
+from credence.tables.text import require_file
 
 BLOCK_BYTES = 1 << 18
 PICKLED = "allow_pickle"  # stands in what numpy says of pickled arrays
@@ -53,9 +53,7 @@ class NpzFile:
             raise refuse(self.where, what, "Save the arrays with np.savez.")
         self.members: dict[str, Member] = {}
         with self._opened() as archive:
-            infos = archive.infolist()
-            check_bytes(self.where, path.stat().st_size, sum(info.file_size for info in infos))
-            for info in infos:
+            for info in archive.infolist():
                 member = self._member(archive, info)
                 if member is not None:
                     self.members[member.name] = member

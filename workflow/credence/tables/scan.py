@@ -244,8 +244,7 @@ class Remembers(Enum):
     NOTHING = "a table that was checked before"
 
 
-LEAST_VALUES = 5  # rows, or whole numbers that differ, before a column is no class by its look
-TIMES_LARGER = 10.0
+LEAST_ROWS = 5  # before a column of whole numbers says something
 
 
 def softmax_of(logits: Floats) -> Floats:
@@ -256,50 +255,6 @@ def softmax_of(logits: Floats) -> Floats:
     np.exp(logits - greatest, out=powers, where=is_number)
     total = powers.sum(axis=1, keepdims=True)
     return np.where(is_number, powers / np.maximum(total, 1.0), np.nan)
-
-
-class ColumnLooks:
-    """What the numbers of columns look like, to find one that is no score of the others' scale."""
-
-    def __init__(self, n_columns: int, scale: float) -> None:
-        self._scale = scale
-        self._n_rows = 0
-        self._least, self._greatest = np.full(n_columns, np.inf), np.zeros(n_columns)
-        self._is_whole = np.ones(n_columns, dtype=np.bool_)
-        self._values: list[set[float]] = [set() for _ in range(n_columns)]
-        # By how much the sum of a row misses the scale at most, were a column left out.
-        self.miss_without = np.zeros(n_columns)
-
-    def see(self, numbers: Floats) -> None:
-        """Take rows into account that are whole and in range."""
-        if not len(numbers):
-            return
-        self._n_rows += len(numbers)
-        self._least = np.minimum(self._least, numbers.min(axis=0))
-        self._greatest = np.maximum(self._greatest, numbers.max(axis=0))
-        self._is_whole &= (numbers == np.rint(numbers)).all(axis=0)
-        missing = np.abs(numbers.sum(axis=1, keepdims=True) - numbers - self._scale)
-        self.miss_without = np.maximum(self.miss_without, missing.max(axis=0))
-        for column in np.flatnonzero(self._is_whole):
-            if len(self._values[column]) < LEAST_VALUES:
-                self._values[column] |= set(np.unique(numbers[:, column])) - {0.0, self._scale}
-
-    def odd(self) -> dict[int, str]:
-        """Return the columns that cannot be scores like the others, and why (decision 0922)."""
-        order = np.argsort(-self._least, kind="stable")
-        found = {}
-        for n_odd in range(1, len(order) - 1 if self._n_rows >= LEAST_VALUES else 0):
-            least = self._least[order[n_odd - 1]]
-            others = self._greatest[order[n_odd:]].max()
-            if self._scale > 1 and least > TIMES_LARGER * others:
-                why = f"no number is below {shown(least)}, and no other column has one above "
-                found = dict.fromkeys(order[:n_odd].tolist(), why + shown(others))
-        is_many = np.array([len(values) >= LEAST_VALUES for values in self._values], np.bool_)
-        counted = np.flatnonzero(self._is_whole & is_many).tolist()
-        if len(counted) < (~self._is_whole).sum():
-            why = "all are whole numbers, and other columns have decimals"
-            found |= dict.fromkeys(counted, why)
-        return found
 
 
 class Checker:
@@ -317,8 +272,8 @@ class Checker:
         self._least = least + scan.row_scale * scan.format.slack
         self._n_summed = 0
         self._sums: list[tuple[Integers, Floats]] = []  # lines and sums of rows in doubt
-        scale = np.inf if scan.spec.logits else scan.row_scale
-        self._looks = ColumnLooks(len(scan.layout.classes), scale)
+        self._has_decimals = np.zeros(len(scan.layout.classes), dtype=np.bool_)
+        self._has_numbers = self._has_decimals.copy()  # others than 0 and the scale
         # Of a column and kind: cells that hold no score; line, protein and text of the first.
         self._n_bad: Counter[tuple[int, tuple[str, str]]] = Counter()
         self._first_bad: defaultdict[tuple[int, tuple[str, str]], list[tuple[int, str, str]]] = (
@@ -398,7 +353,9 @@ class Checker:
         is_known = self._remembers is Remembers.NOTHING or not self.scan.sums_to_scale_as_written
         is_whole = scored & ~(is_bad | is_outside).any(axis=1)
         if self._takes_columns and self._remembers is not Remembers.NOTHING:
-            self._looks.see(finite[is_whole])
+            seen = finite[is_whole]
+            self._has_decimals |= (seen != np.rint(seen)).any(axis=0)
+            self._has_numbers |= ((seen != 0.0) & (seen != scale)).any(axis=0)
         if self.scan.layout.classes and not is_known:
             lines, sums = rows.lines[is_whole], finite.sum(axis=1)[is_whole]
             self._n_summed += len(sums)
@@ -475,7 +432,7 @@ class Checker:
             self.problems.add("no row has scores.", "Give a table with scores.")
         self.report_labels()
         self._report_cells()
-        self._report_columns()
+        self._report_whole_columns()
         for gap, problem in self._doubtful:
             if gap > self._greatest_gap():
                 self.problems.add(*problem)
@@ -534,16 +491,19 @@ class Checker:
                 what = f"{n_cells - len(first)} more cells {several}."
                 self.problems.add(what, "Give scores or remove the rows.", None, name)
 
-    def _report_columns(self) -> None:
-        """Report columns that were taken as classes, and look like something else."""
-        if self.scan.sums_to_scale_as_written or not (
-            self._takes_columns and self.scan.format.configurable
-        ):
+    def _report_whole_columns(self) -> None:
+        """Report columns taken as classes that count something, beside others with decimals."""
+        is_whole = self._has_numbers & ~self._has_decimals
+        is_asked = self.scan.format.configurable and not self.scan.sums_to_scale_as_written
+        if not is_asked or self.n_rows < LEAST_ROWS or is_whole.sum() >= self._has_decimals.sum():
             return
-        odd = {self.scan.layout.classes[place]: why for place, why in self._looks.odd().items()}
-        for column, why in sorted(odd.items()):
-            what = f"it was taken as a class, and its numbers are no such scores: {why}."
-            remedy = f"{self._without(odd)}."
+        counted = [self.scan.layout.classes[place] for place in np.flatnonzero(is_whole)]
+        for column in counted:
+            what = (
+                "it was taken as a class, and its numbers are no such scores: all are whole "
+                "numbers, and other columns have decimals."
+            )
+            remedy = f"{self._without(counted)}."
             self.problems.add(what, remedy, self.scan.table.header_line, self._name(column))
 
     def _report_sums(self) -> None:
@@ -553,23 +513,17 @@ class Checker:
         lines, sums = (np.concatenate(parts) for parts in zip(*self._sums, strict=True))
         is_off = np.abs(sums - scale) > tolerance
         sums, lines = sums[is_off], lines[is_off]
-        is_cause = self._takes_columns & (self._looks.miss_without <= tolerance)
-        if len(sums) > 1 and 2 * len(sums) > self._n_summed and is_cause.sum() == 1:
-            column = self.scan.layout.classes[int(is_cause.argmax())]
-            what = (
-                f"{len(sums)} of {self._n_summed} rows sum to another number than {shown(scale)}"
-            )
-            what, remedy = f"{what}; without this column all do.", f"{self._without([column])}."
-            self.problems.add(what, remedy, int(lines[0]), self._name(column))
-            return
         if 1 < len(sums) == self._n_summed:
             low, high = shown(float(sums.min())), shown(float(sums.max()))
             span = low if low == high else f"{low} to {high}"
             what = f"all {len(sums)} rows sum to {span}, not to {shown(scale)}."
             remedy = (
-                "State the scale that the rows sum to, or that they sum to nothing in particular"
+                "State the scale that the rows sum to, or that they sum to nothing in particular "
+                "(sum_to_scale: false)"
             )
-            self.problems.add(what, f"{remedy} (sum_to_scale: false).", int(lines[0]))
+            if self._takes_columns and self.scan.format.configurable:
+                remedy += "; if a column is no class, name those of the classes (columns: classes)"
+            self.problems.add(what, f"{remedy}.", int(lines[0]))
             return
         for line, total in zip(lines, sums, strict=True):
             what = f"the scores sum to {shown(total)}, not to {shown(scale)} "

@@ -20,17 +20,8 @@ from credence.predictions import Floats, Integers
 from credence.problems import InputError, ProblemList, nearest, refuse
 from credence.tables.formats import Columns, Format, NameLookup
 from credence.tables.npz import Member, NpzFile
-from credence.tables.text import (
-    SEMICOLON,
-    RowReader,
-    check_bytes,
-    check_rows,
-    header_of,
-    plain_suffix,
-    require_file,
-)
+from credence.tables.text import SEMICOLON, RowReader, header_of, plain_suffix, require_file
 
-ROWS_LOOKED_AT = 64  # of a Parquet table, before all of it is read
 PARQUET_ENDINGS = (".parquet", ".pq")
 PARQUET_BLOCK_BYTES = 1 << 20
 DELIMITER_NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars", " ": "blanks"}
@@ -346,19 +337,6 @@ def open_parquet(path: Path) -> pq.ParquetFile:
     return pq.ParquetFile(path, pre_buffer=False, buffer_size=PARQUET_BLOCK_BYTES)
 
 
-def _check_expansion(path: Path, file: Any) -> None:
-    """Refuse a file that becomes more than memory holds, as its own list of contents tells."""
-    n_packed, contents = path.stat().st_size, file.metadata
-    check_rows(str(path), n_packed, contents.num_rows)
-    groups = [contents.row_group(place) for place in range(contents.num_row_groups)]
-    check_bytes(str(path), n_packed, sum(group.total_byte_size for group in groups))
-    # One long text, stored once and meant by every row, stands in no list: look at some rows.
-    for batch in file.iter_batches(batch_size=ROWS_LOOKED_AT):
-        n_rows = max(batch.num_rows, 1)
-        check_bytes(str(path), n_packed, batch.nbytes * contents.num_rows // n_rows)
-        return
-
-
 class ParquetTable(GridTable):
     """A Parquet file, read batch by batch."""
 
@@ -367,7 +345,6 @@ class ParquetTable(GridTable):
         super().__init__(str(path))
         self.path = path
         with self._opened() as file:
-            _check_expansion(path, file)
             self.header = tuple(file.schema_arrow.names)
             self.metadata: dict[bytes, bytes] = dict(file.schema_arrow.metadata or {})
 

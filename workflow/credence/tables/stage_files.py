@@ -373,11 +373,7 @@ def _try(file: EventsFile) -> None:
     predictions = made_up(file.class_names, file.scale, 0.0)
     scores = np.asarray(predictions.scores)
     predictions = replace(predictions, network_scores=scores[:, None, :])
-    evidence = replace(
-        file.model.evidence(predictions),
-        columns={name: np.ones(len(scores)) for name in file.model.features},
-        neighbours=np.zeros((len(scores), 2), dtype=np.int64),
-    )
+    evidence = file.model.evidence(predictions, np.ones(len(scores)))
     with np.errstate(all="ignore"):
         same = np.full(len(scores), 0.5)
         mix = Mix(np.linspace(0.5, 2.0, len(file.class_names)), same)
@@ -387,7 +383,7 @@ def _try(file: EventsFile) -> None:
 
 
 EVENTS = Signed(
-    "credence/events/2", EventsFile, "Learn the events again: credence events.", _try, FORECASTS
+    "credence/events/3", EventsFile, "Learn the events again: credence events.", _try, FORECASTS
 )
 
 

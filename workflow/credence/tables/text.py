@@ -1,10 +1,9 @@
 """Rows of a text table, each with the line on which it begins, as an editor shows it.
 
-UTF-16 with a mark and the line ends of Windows and old Macs are read as what they are. What would
-make a reader misread a file is refused by name, with the command that fixes it.
+The line ends of Windows are read as what they are. What would make a reader misread a file is
+refused by name, with the command that fixes it.
 """
 
-import codecs
 import csv
 import gzip
 import shlex
@@ -31,37 +30,6 @@ def is_date(text: str) -> bool:
         return date.fromisoformat(text).isoformat() == text
     except ValueError:
         return False
-
-
-FREE_BYTES = 16 << 20  # below this nothing is asked: it fits into any memory
-# The most that a real table shrinks: 75-fold as text under zstd, 800-fold as Parquet.
-MOST_TIMES = 2_000
-MOST_BYTES = 1 << 40  # ten thousand million rows of a dozen numbers as text
-# Ids differ, so that a row takes bytes: such a table has 9 rows to a byte at most.
-FREE_ROWS = 1_000_000
-MOST_ROWS_PER_BYTE = 50
-
-REMEDY = "If it is what you think, unpack it and give the plain file; else leave it alone."
-
-
-def check_bytes(where: str, n_packed: int, n_unpacked: int) -> None:
-    """Refuse a packed file that grows beyond all measure."""
-    if n_unpacked <= FREE_BYTES:
-        return
-    if n_unpacked > MOST_TIMES * n_packed:
-        raise _bomb(where, f"more than {MOST_TIMES:,} times its size")
-    if n_unpacked > MOST_BYTES:
-        raise _bomb(where, f"more than {MOST_BYTES:,} bytes")
-
-
-def check_rows(where: str, n_packed: int, n_rows: int) -> None:
-    """Refuse a Parquet table of more rows than ids that differ allow."""
-    if n_rows > FREE_ROWS and n_rows > MOST_ROWS_PER_BYTE * n_packed:
-        raise _bomb(where, f"{n_rows:,} rows, from {n_packed:,} bytes")
-
-
-def _bomb(where: str, what: str) -> InputError:
-    return refuse(where, f"unpacked it becomes {what}, as no table does.", REMEDY)
 
 
 BLOCK_BYTES = 1 << 20
@@ -137,8 +105,6 @@ def blocks_of(path: Path) -> Iterator[bytes]:
         with opened as stream:
             while block := stream.read(BLOCK_BYTES):
                 n_bytes += len(block)
-                if packing(path):
-                    check_bytes(where, path.stat().st_size, n_bytes)
                 yield block
     except EOFError as error:
         raise _cut_short(where) from error
@@ -165,24 +131,14 @@ def _utf8_blocks(path: Path) -> Iterator[bytes]:
     for magic, what, remedy in MAGIC:
         if first.startswith(magic):
             raise refuse(where, what, remedy)
-    blocks = chain((first,), blocks)
     if first.startswith(UTF16_MARKS):
-        blocks = _from_utf16(blocks, where)
-        first = next(blocks, b"")
-        blocks = chain((first,), blocks)
-    is_old_mac = b"\n" not in first and b"\r" in first[:-1]
-    for number, block in enumerate(blocks):
-        plain = block.removeprefix(UTF8_MARK) if number == 0 else block
-        yield plain.replace(b"\r", b"\n") if is_old_mac else plain
-
-
-def _from_utf16(blocks: Iterator[bytes], where: str) -> Iterator[bytes]:
-    try:
-        for text in codecs.iterdecode(blocks, "utf-16"):
-            yield text.encode()
-    except UnicodeDecodeError as error:
-        what = "the text is UTF-16, and damaged or cut short."
-        raise refuse(where, what, "Copy or make it again.") from error
+        remedy = fix_with("iconv -f UTF-16 -t UTF-8", path)
+        raise refuse(where, "the text is UTF-16.", remedy)
+    if b"\n" not in first and b"\r" in first[:-1]:
+        what = "a carriage return ends each line, as on old Macs."
+        raise refuse(where, what, fix_with(r"tr '\r' '\n'", path))
+    yield first.removeprefix(UTF8_MARK)
+    yield from blocks
 
 
 def _byte_problems(path: Path, block: bytes, n_lines_before: int) -> Iterator[Problem]:

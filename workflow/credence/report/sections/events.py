@@ -14,19 +14,9 @@ DIGITS = 4  # of losses: forecasts differ by little
 FORECASTS = {
     "knn": "k nearest neighbours",
     "tree": "decision tree",
-    "isotonic": "isotonic on the event's score",
     "logistic": "logistic regression",
-    "boosting": "boosted trees",
     "one_vs_all": "each class against all others",
     PUBLISHED: "in the tables",
-}
-GROUPS = {
-    "score": "the scores",
-    "class": "the classes predicted",
-    "ensemble": "the ensemble's single members",
-    "sequence": "the protein's length and distance",
-    "neighbours": "the genes beside it",
-    "rule": "your rule",
 }
 
 
@@ -61,35 +51,6 @@ def _change(row: Difference) -> str:
 def _verdict(row: Difference, less: str, more: str, neither: str) -> str:
     """Return which of two a paired difference shows, no more than its interval says."""
     return less if row.upper < 0 else more if row.lower > 0 else neither
-
-
-def evidence_words(events: EventsFinding) -> str:
-    """Return what each group of features is worth, and what the ensemble is."""
-    shown = [event for event in events.events if event.ablations]
-    if not shown:
-        return (
-            "What single kinds of evidence are worth was not asked: there is one, or too little."
-        )
-    message = []
-    for event in shown:
-        helps = [GROUPS.get(p.group, p.group) for p in event.ablations if p.nll.lower > 0]
-        text = f"For {event.name}: {_listed(helps)}."
-        row = next((part.nll for part in event.ablations if part.group == "ensemble"), None)
-        if row is not None:
-            single = "the ensemble's single members"
-            unknown = f"this set cannot tell whether {single} help"
-            verdict = _verdict(row, f"{single} harm", "its single members help", unknown)
-            text += f" Without {single} NLL {_change(row)}: {verdict}."
-        message.append(text)
-    return (
-        f"Which evidence counts: what forecasts on {units(*events.events)} held out get worse "
-        f"without, by more than chance explains. {' '.join(message)}"
-    )
-
-
-def _listed(names: list[str]) -> str:
-    first, last = ", ".join(names[:-1]), names[-1] if names else "no kind by itself"
-    return f"{first} and {last}" if first else last
 
 
 LIMITS = (
@@ -177,7 +138,7 @@ def section(findings: Findings) -> page.Section | None:
         page.word("used", lambda entry: entry.missing or "yes"),
     )
     seen = page.Folded("What forecasts look at", (features,), is_expert=True)
-    words = (agreement, predicted_words(events), evidence_words(events), LIMITS, together)
+    words = (agreement, predicted_words(events), LIMITS, together)
     blocks = page.flat(page.lead(lead), overview, words, single, seen)
     return page.Section("events", "How probable are two classes, or a group?", blocks)
 
@@ -250,25 +211,7 @@ def _one(events: EventsFinding, event: EventFinding, name: str) -> page.Folded:
     )
     so = f"so it was for {of(event.n_true, 'protein')} of {count(event.n)}."
     blocks = page.flat(
-        f"{as_sentence(event.words)}: {so}",
-        page.FigureRow(tuple(figures)),
-        compared,
-        event.ablations and _ablations(event),
+        f"{as_sentence(event.words)}: {so}", page.FigureRow(tuple(figures)), compared
     )
-    summary = f"Event {event.name}: forecasters and features"
+    summary = f"Event {event.name}: forecasters"
     return page.Folded(summary, blocks, f"event-{name}", is_expert=True)
-
-
-def _ablations(event: EventFinding) -> page.TableBlock:
-    so = ("it harms", "it helps", "no difference can be seen")
-    return page.table(
-        f"What groups of features are worth for {shortened(event.name)}: without the group minus "
-        f"with all, paired, with intervals over {units(event)} (n = {count(event.n)}).",
-        event.ablations,
-        page.word("left out", lambda part: GROUPS.get(part.group, part.group)),
-        page.word("features", lambda part: ", ".join(part.features)),
-        page.number("change of held-out NLL", "nll", with_sign),
-        page.number("change of Brier score", "brier", with_sign),
-        page.word("so", "nll", lambda row: _verdict(row, *so)),
-        explained={"change of held-out NLL": "Above 0: the group helps"},
-    )
