@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import credence
 from credence.app import run_command_line
 from credence.confidence import NOTE_TEXTS, Note
 
@@ -108,3 +110,43 @@ def test_check_of_a_configuration_names_them_too(folder: Path, capsys: Stated) -
     stated = capsys.readouterr().out
     assert f"use.csv: 1 of 4 proteins: {ID}.\n" in stated
     assert f"use.csv: 2 of 4 proteins: {SEQUENCE}.\n" in stated
+
+
+def test_ids_in_another_spelling_are_found_and_both_are_named(
+    folder: Path, capsys: Stated
+) -> None:
+    fit()
+    rows = [
+        "id,Portal,Collar",
+        "p3.1,0.8,0.2",
+        "P4,0.7,0.3",
+        "sp|p5|NAME,0.6,0.4",
+        "p\u200b6,.9,.1",
+    ]
+    Path("use.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    notes, stated = annotated(capsys)
+    like = NOTE_TEXTS[Note.LIKE_ID]
+    assert notes == {
+        "p3.1": f"{like} ('p3.1' here, 'p3' there)",
+        "P4": f"{like} ('P4' here, 'p4' there)",
+        "sp|p5|NAME": f"{like} ('sp|p5|NAME' here, 'p5' there)",
+        "p\u200b6": f"{like} ('p\\u200b6' here, 'p6' there)",
+    }
+    assert stated == [f"conf.tsv: 4 of 4 proteins: {like}."]
+
+
+def test_a_calibration_of_an_earlier_version_says_that_it_knows_no_spellings(
+    folder: Path, capsys: Stated
+) -> None:
+    fit()
+    older = credence.load("c.json")
+    assert older.file.known is not None
+    bare = replace(older.file, known=replace(older.file.known, normal=None))
+    credence.save(replace(older, file=bare), "c.json")
+    capsys.readouterr()
+    words = ["annotate", "use.csv", *WIDE, "--calibration", "c.json", "--out", "conf.tsv"]
+    assert run_command_line(words) == 0
+    assert (
+        "c.json: it does not know ids in their normal form, so only those spelled alike are "
+        "found.\n"
+    ) in capsys.readouterr().err

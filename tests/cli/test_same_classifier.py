@@ -11,8 +11,12 @@ from verification.in_memory import draw_labelled
 
 import credence
 from credence.app import run_command_line
+from credence.composition.sameness import RUNNER_UP, Sketch
 from credence.confidence import NOTE_TEXTS, Note
+from credence.findings import Findings
 from credence.predictions import Predictions, from_scores
+from credence.records import read_record
+from credence.report.verdict import verdict_of
 from credence.simulate.law import WorldSettings
 from credence.tables.samples import Samples, write_samples
 
@@ -104,3 +108,69 @@ def test_what_was_seen_of_the_table_of_a_correction_is_not_stated_of_another(
         assert any(CHANGED in note for note in annotated(folder, other, "--shift", record)) == (
             other == "soft"
         )
+
+
+def test_fit_and_check_say_that_labels_stand_beside_other_proteins(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = draw_labelled(WorldSettings(n_calibration=1_000), np.random.default_rng(3))
+    order = np.random.default_rng(4).permutation(known.n_samples)
+    table = str(folder / "shifted.parquet")
+    written(table, known.predictions, known.true_class[order])
+    stated = f"{table}: the scores tell nothing about the classes: "
+    words = ["fit", table, "--method", "class_only", "--draws", "0", "--sets", "none", *SPEC]
+    assert run_command_line([*words, "--out", str(folder / "none.json")]) == 0
+    assert stated in capsys.readouterr().err
+    assert run_command_line(["check", table, "--labelled", *SPEC]) == 0
+    assert stated in capsys.readouterr().err
+    # The verdict is made of it.
+    words = ["evaluate", table, "--calibration", str(folder / "none.json"), *SPEC]
+    found = folder / "found.json"
+    assert run_command_line([*words, "--folds", "2", "--out", str(found)]) == 0
+    verdict = verdict_of(read_record(Findings, found, "Evaluate again."))
+    assert ("rows", "not to be used") in [(one.name, one.state) for one in verdict.checks]
+    capsys.readouterr()
+    assert run_command_line(["check", str(folder / "known.parquet"), "--labelled", *SPEC]) == 0
+    assert "tell nothing" not in capsys.readouterr().err
+
+
+def test_check_names_the_network_whose_rows_are_in_another_order(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use = draw_labelled(WorldSettings(n_calibration=500), np.random.default_rng(5)).predictions
+    own = np.asarray(use.scores) / np.asarray(use.scores).sum(axis=1, keepdims=True)
+    networks = np.repeat(own[:, None], 4, axis=1)
+    for name, moved in (("right", False), ("moved", True)):
+        if moved:
+            networks[:, 1] = np.roll(networks[:, 1], 250, axis=0)
+        sums = networks.sum(axis=1)
+        held = from_scores(use.ids, use.class_names, sums, 4.0, 0.0, network_scores=networks)
+        written(str(folder / f"{name}.parquet"), held)
+        table = str(folder / f"{name}.parquet")
+        words = ["check", table, "--format", "credence", "--spec", '{"scale": 4}']
+        assert run_command_line(words) == 0
+        stated = capsys.readouterr().err
+        assert (
+            "network 2 of 4 disagrees with the others far more than they do" in stated
+        ) == moved
+        assert "network 1 of 4" not in stated
+
+
+def test_a_sketch_that_lacks_which_class_comes_second_is_named(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = credence.load(folder / "c.json")
+    sketch = known.file.sketch
+    assert sketch is not None
+    features = tuple(part for part in sketch.features if part.name != RUNNER_UP)
+    older = replace(known, file=replace(known.file, sketch=Sketch(features)))
+    credence.save(older, folder / "nameless.json")
+    capsys.readouterr()
+    table, out = str(folder / "use.parquet"), str(folder / "nameless.tsv")
+    words = ["annotate", table, "--calibration", str(folder / "nameless.json"), *SPEC]
+    assert run_command_line([*words, "--out", out]) == 0
+    assert (
+        f"{folder / 'nameless.json'}: its sketch does not say which class comes second given the "
+        "first, so columns under wrong names are not noticed. Check the header; what credence fit "
+        "makes of few classes says it.\n"
+    ) in capsys.readouterr().err

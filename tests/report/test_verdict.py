@@ -15,6 +15,7 @@ from credence.findings import (
     Findings,
     MetricValue,
     Sameness,
+    ShiftedRows,
     ShiftFinding,
     SplitClass,
     SplitFinding,
@@ -358,3 +359,35 @@ def test_power_is_told_and_the_sample_is_affected_as_a_whole(small: Findings) ->
         "Nothing speaks against it, but too few proteins were compared. Scores that put "
         "confidences five percentage points off would be noticed in 50 of 100 samples."
     )
+
+
+ODD = ShiftedRows(
+    n=500, accuracy=math.nan, largest=math.nan, agreement=math.nan,
+    network=2, n_networks=4, with_others=0.03, among_others=0.81,
+)  # fmt: skip
+LIKE_CHANCE = ShiftedRows(n=500, accuracy=0.2, largest=0.3, agreement=0.01, is_like_chance=True)
+
+
+@pytest.mark.parametrize(("rows", "value"), [(ODD, 0.03), (LIKE_CHANCE, 0.01)])
+def test_rows_under_wrong_ids_are_not_to_be_used(
+    small: Findings, rows: ShiftedRows, value: float
+) -> None:
+    verdict = verdict_of(replace(case(small), rows=rows))
+    assert verdict.state == BAD
+    first = verdict.checks[0]
+    assert (first.name, first.value) == ("rows", value)
+    assert first.headline == "Rows or labels may stand under wrong ids"
+    assert "rows" not in states(case(small))
+
+
+def test_columns_under_wrong_names_in_a_query_set_are_not_to_be_used(small: Findings) -> None:
+    changed = replace(SAME, is_changed=True, is_misnamed=True, exchanged=NAMES)
+    first = verdict_of(case(small, sameness=changed)).checks[0]
+    assert (first.state, first.headline) == (BAD, "Columns may stand under wrong names")
+    assert first.text == (
+        "They fit better with the columns 'Portal' and 'Tail fiber' exchanged; 1.0 % of the "
+        "proteins are predicted as one of the two."
+    )
+    odd = verdict_of(case(small, sameness=replace(SAME, is_changed=True, rows=ODD))).checks[0]
+    assert (odd.state, odd.headline) == (BAD, "Rows of a network may stand under wrong ids")
+    assert odd.text.startswith("Network 2 of 4 disagrees with the others far more than they do ")

@@ -42,9 +42,13 @@ def test_the_shares_of_least_loss_are_on_the_simplex() -> None:
 
 
 def test_the_mix_that_explains_the_predictions_best() -> None:
-    assert sameness.mix_of(np.array([[0.9, 0.2], [0.1, 0.8]]), np.array([55.0, 45.0])).round(
-        3
-    ).tolist() == [0.5, 0.5]
+    given, usual = np.array([[0.9, 0.2], [0.1, 0.8]]), np.ones(2)
+    assert sameness.mix_of(given, np.array([55.0, 45.0]), usual).round(3).tolist() == [0.5, 0.5]
+
+
+def test_what_predictions_leave_open_of_a_mix_is_as_usual() -> None:
+    given, usual = np.array([[1.0, 1.0]]), np.array([30.0, 10.0])
+    assert sameness.mix_of(given, np.array([7.0]), usual).tolist() == [0.75, 0.25]
 
 
 # Of 39 sets without a shift the farthest is 0.25 away: of a distance of 1 three quarters are real.

@@ -37,6 +37,7 @@ class Note(IntFlag):
     LITTLE_LIKE = 524288
     MOVED = 1048576
     BEYOND = 2097152
+    LIKE_ID = 4194304
 
 
 NOTE_TEXTS: dict[Note, str] = {  # without semicolons, which stand between two
@@ -59,6 +60,7 @@ NOTE_TEXTS: dict[Note, str] = {  # without semicolons, which stand between two
     Note.SATURATED_SHARE: "scores at the top of the scale, so the class's overall share",
     Note.TIED: "best score shared by two classes or more",
     Note.SAME_ID: "a calibration protein has this id",
+    Note.LIKE_ID: "id of a calibration protein in another spelling",
     Note.SAME_SEQUENCE: "a calibration protein has this sequence",
     Note.LOW_END: "hardly a calibration protein scores so low",
     Note.CHANGED: "scores of this set unlike those in calibration",
@@ -71,7 +73,7 @@ def note_text(code: int) -> str:
 
 
 # What holds of a protein whatever the method; who reads its table has to know how many there are.
-OF_PROTEINS = (Note.TIED, Note.SAME_ID, Note.SAME_SEQUENCE)
+OF_PROTEINS = (Note.TIED, Note.SAME_ID, Note.LIKE_ID, Note.SAME_SEQUENCE)
 
 
 def counted(note: NDArray[np.int64], of: Sequence[Note] = OF_PROTEINS) -> Counter[str]:

@@ -516,6 +516,23 @@ class ShiftCurve:
     after_upper: Numbers
 
 
+@dataclass(frozen=True, kw_only=True)
+class ShiftedRows:
+    """That rows stand under wrong ids: against the labels, or those of one network."""
+
+    n: int  # Proteins
+    accuracy: float  # Share predicted right; NaN without labels
+    largest: float  # Share of the largest class
+    agreement: float  # Of predictions and labels beyond chance (Cohen's kappa); NaN without labels
+    # That network, by its place from 1; 0: none. Agreement beyond chance with the others, and
+    # of these among themselves.
+    network: int = 0
+    n_networks: int = 0
+    with_others: float = 1.0
+    among_others: float = 1.0
+    is_like_chance: bool = False  # Whether scores tell nothing about the labels
+
+
 @dataclass(frozen=True)
 class Sameness:
     """Whether a use-set's scores are like those that were calibrated, whatever its mix."""
@@ -526,7 +543,10 @@ class Sameness:
     moved: float  # Share predicted as one of two classes whose columns are exchanged
     is_changed: bool  # Whether a warning is given
     power: float = 0.0  # Chance to notice scores that put confidences five percentage points off
-    exchanged: tuple[str, ...] = ()  # Two classes, with whose columns exchanged scores fit better
+    exchanged: tuple[str, ...] = ()  # Two classes: with their columns exchanged names are right
+    is_misnamed: bool = False  # Whether columns stand under wrong names
+    # Whether one network's rows stand under wrong ids, and which
+    rows: Annotated[ShiftedRows | None, Stored(is_left_out=True)] = None
 
 
 @dataclass(frozen=True)
@@ -1131,6 +1151,8 @@ class Findings:
     limits: VerdictSettings = field(default_factory=VerdictSettings)  # Of the verdict
     tools: ToolsFinding | None = None  # Where several tools are combined
     labels: DoubtfulLabels | None = None  # Of the calibration set, where that was asked for
+    # Of the calibration set; None where nothing is wrong with its rows
+    rows: Annotated[ShiftedRows | None, Stored(is_left_out=True)] = None
     schema: str = field(default=SCHEMA, init=False)
 
 

@@ -1,5 +1,7 @@
 """Proteins as the core sees them: names and sequences."""
 
+import re
+import unicodedata
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Self
@@ -8,6 +10,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credence.predictions import Booleans, Integers, Strings
+
+# >sp|P12345|NAME of UniProt, >gi|123|ref|NP_040681.1| of the NCBI
+OF_DATABASE = re.compile(
+    r"(?:gi\|\d+\|)?(?:sp|tr|ref|gb|emb|dbj|lcl|pir|prf|pdb|tpg|tpe|tpd)\|([^|]+)(?:\|.*)?",
+    re.IGNORECASE,
+)
+# An accession and its version; contig_12.3 and fig|83333.1.peg.7 are none.
+VERSIONED = re.compile(r"([A-Z]{1,6}_?[0-9]+)\.[0-9]{1,2}", re.IGNORECASE)
+
+
+def spellings_of(id_: str) -> list[str]:
+    """Return an id without what programs add to it, step by step; the last is its normal form.
+
+    Blanks and invisible characters, the database around it, the version, capitals.
+    """
+    text = unicodedata.normalize("NFKC", id_)
+    text = "".join(letter for letter in text if unicodedata.category(letter) not in ("Cf", "Cc"))
+    found = [text.strip()]
+    for pattern in (OF_DATABASE, VERSIONED):
+        whole = pattern.fullmatch(found[-1])
+        found.append(found[-1] if whole is None else whole[1].strip())
+    return [*found, found[-1].upper(), found[-1].casefold()]
+
+
+def forms_of(id_: str) -> tuple[str, str]:
+    """Return the normal form of an id with its version, and without."""
+    _, of_database, *_, normal = spellings_of(id_)
+    return of_database.casefold(), normal
 
 
 @dataclass(frozen=True, eq=False)

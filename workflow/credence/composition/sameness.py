@@ -11,7 +11,7 @@ exchanged columns are looked for (docs/decisions/0708-same-classifier.md).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Annotated
 
@@ -19,6 +19,7 @@ import numpy as np
 from scipy import special
 
 from credence.calibrators.score_logs import others_of
+from credence.composition.shifted_rows import RowCounts, row_counts, shifted_rows
 from credence.draws import encode_clusters
 from credence.findings import Sameness
 from credence.predictions import Floats, Integers, Labelled, Predictions
@@ -28,7 +29,7 @@ MOST_BINS = 20
 FEWEST_IN_BIN = 25  # calibration proteins, on average
 LEAST_RUNNER_UP = 0.01  # of the scale: a smaller second score is none, whatever the decimals
 AS_ZERO = 0.0005  # of the scale: half of the last of two decimals on PhANNs' scale of 10
-TOP_SCORE, RUNNER_UP = "top score", "runner-up by level"
+TOP_SCORE, RUNNER_UP, MARGIN = "top score", "runner-up by level", "margin"
 LEVELS = (0.5, 0.9)  # of the scale: top scores that runner-ups are counted between
 MOST_CELLS = 500_000  # of a number that is looked at: with many classes it is left out
 FEWEST_SEEN = 50  # proteins that calibration predicts so, to compare others with them
@@ -42,17 +43,18 @@ N_DRAWS = 200
 SEED = 1  # of the draws: the same counts give the same answer
 DRAWS_AT_ONCE = 20_000_000  # numbers
 EM_STEPS = 60
+SURELY_SOME = 5.0  # proteins that are expected where there is none: then a table was filtered
 MOST_GROWN = 1.5  # families of a use-set are at most so many times as large as calibration's
 NOTICED = 0.05  # of a confidence: power is the chance to notice a classifier so far off
 STEEPEST, HALVINGS = 20.0, 20
 POWER_DRAWS = 100
 LEVEL = 0.05
 QUESTIONS = 3  # that share it: all scores, those of each class, exchanged columns
-LEAST_P = 1e-4  # so few draws cannot distinguish a smaller one
 LEAST_EFFECT = 0.02  # mean |change of confidence| below which no warning is given
+LEAST_PREDICTED = 3  # proteins with a runner-up, to ask whether a column is another's
 MOST_PAIRS = 1_000  # of columns that may be exchanged: those that are predicted most often
 USUAL_FAMILIES = 5.0  # what proteins of a class are like before its own are seen counts so many
-PAIR_STEPS = 10  # of EM, from the mix that explains the predicted classes
+PAIR_STEPS = 20  # of EM, from the mix that explains the predicted classes
 TINIEST = 1e-150  # keeps a division by nothing at nothing
 ASSUMED_DESIGN = 10.0  # where nobody says which proteins are relatives
 CAUTION = 5.0  # families: what so few show of a class counts half
@@ -104,6 +106,12 @@ class Sketch:
 
     features: tuple[FeatureSketch, ...]
 
+    @property
+    def lacks_names(self) -> bool:
+        """Whether it has seen the scores of all classes and does not say which comes second."""
+        names = {part.name for part in self.features}
+        return MARGIN in names and RUNNER_UP not in names
+
 
 def sketch_of(labelled: Labelled) -> Sketch | None:
     """Return the sketch of labelled predictions, each counting one; None without scores."""
@@ -141,7 +149,7 @@ def sketched_values(predictions: Predictions) -> dict[str, Floats]:
     return {
         TOP_SCORE: top,
         RUNNER_UP: (second * (len(LEVELS) + 1) + level).astype(np.float64),
-        "margin": scores[rows, predictions.predicted_class] - best,
+        MARGIN: scores[rows, predictions.predicted_class] - best,
         "row sum": scores.sum(axis=1),
         "share of zeros": (scores < AS_ZERO * predictions.scale).mean(axis=1),
     }
@@ -154,7 +162,7 @@ def _edges(predictions: Predictions, name: str, value: Floats) -> Floats:
         n_bins = (n_classes + 1) * (len(LEVELS) + 1)
         return np.tile(np.arange(n_bins - 1) + 0.5, (n_classes, 1))
     edges = np.full((n_classes, MOST_BINS - 1), np.inf)
-    half = predictions.resolution / 2.0 if name in (TOP_SCORE, "margin") else 0.0
+    half = predictions.resolution / 2.0 if name in (TOP_SCORE, MARGIN) else 0.0
     for class_ in range(n_classes):
         own = value[predictions.predicted_class == class_]
         n_bins = min(MOST_BINS, len(own) // FEWEST_IN_BIN)
@@ -208,10 +216,17 @@ class SketchCounts:
         self._counts = [
             np.zeros(len(part.design) * part.n_bins, dtype=np.int64) for part in sketch.features
         ]
+        self._lowest, self._highest = np.inf, -np.inf  # Top scores
+        self._rows = RowCounts(confusion=())
 
     def add(self, predictions: Predictions) -> None:
         """Count some proteins; nothing of a number that they lack."""
+        if predictions.network_scores is not None:
+            self._rows = self._rows.plus(row_counts(predictions, None))
         value = sketched_values(predictions)
+        if len(top := value.get(TOP_SCORE, np.zeros(0))):
+            self._lowest = min(self._lowest, float(top.min()))
+            self._highest = max(self._highest, float(top.max()))
         for part, counts in zip(self._sketch.features, self._counts, strict=True):
             if part.name in value:
                 bin_ = part.bins(predictions.predicted_class, value[part.name])
@@ -222,10 +237,13 @@ class SketchCounts:
         counts = [*self._counts, np.zeros(0, dtype=np.int64)][0]
         if (
             counts.sum() < FEWEST
-            or not (part := _Part(self._sketch.features[0], counts)).n_class.any()
+            or not (part := self._part(self._sketch.features[0], counts)).n_class.any()
         ):
             return ""
         return self._class_names[int(part.effects(part.observed).argmax())]
+
+    def _part(self, feature: FeatureSketch, counts: Integers) -> "_Part":
+        return _Part(feature, counts, self._lowest, self._highest)
 
     def found(self) -> Sameness | None:
         """Return whether a mix of the classes explains the set; None: no answer is possible.
@@ -234,14 +252,15 @@ class SketchCounts:
         (Holm among these), and the question whether two columns are exchanged.
         """
         rng = np.random.default_rng(SEED)
-        scores = exchange = 1.0  # Least p-values
-        effect, moved, power, n = 0.0, 0.0, 0.0, 0
-        exchanged: tuple[str, ...] = ()
+        scores = 1.0  # Least p-value
+        effect, power, n = 0.0, 0.0, 0
+        names, is_filtered = NamesFound(1.0), False
         for feature, counts in zip(self._sketch.features, self._counts, strict=True):
             if counts.sum() < FEWEST:
                 continue
             if feature.name == TOP_SCORE:
-                part = _Part(feature, counts)
+                part = self._part(feature, counts)
+                is_filtered = part.is_filtered
                 if part.n_class.sum() < FEWEST:
                     continue
                 misfit = part.misfits(part.given, part.observed)
@@ -252,56 +271,122 @@ class SketchCounts:
                 effect = float(part.effects(part.observed).sum())
                 power, n = part.power(drawn[:, -1]), round(part.n_class.sum() / part.counted_as)
             elif feature.name == RUNNER_UP:
-                exchange, pair, moved = exchanged_columns(feature, counts)
-                exchanged = tuple(self._class_names[class_] for class_ in pair)
-        is_exchanged = QUESTIONS * exchange <= LEVEL
-        if n == 0 and not is_exchanged:
+                ways = [True] if is_filtered else [True, False]
+                looks = [
+                    misnamed_columns(feature, counts, is_filtered=way, n_looks=len(ways))
+                    for way in ways
+                ]
+                # Which two are exchanged is said where sharper scores cannot look like it.
+                best, first = min(looks, key=lambda look: look.p_value), looks[0]
+                names = replace(best, exchanged=first.exchanged, moved=first.moved)
+        is_misnamed, rows = QUESTIONS * names.p_value <= LEVEL, shifted_rows(self._rows)
+        if n == 0 and not is_misnamed and rows is None:
             return None
         of_scores = QUESTIONS * scores <= LEVEL and effect > LEAST_EFFECT
-        if not is_exchanged:
-            moved, exchanged = 0.0, ()
-        n, p_value = n or round(self._counts[0].sum()), QUESTIONS * min(scores, exchange)
-        is_other = of_scores or is_exchanged
-        return Sameness(n, min(1.0, p_value), effect, moved, is_other, power, exchanged)
+        return Sameness(
+            n=n or round(self._counts[0].sum()),
+            p_value=min(1.0, QUESTIONS * min(scores, names.p_value)),
+            effect=effect,
+            moved=names.moved,
+            is_changed=of_scores or is_misnamed or rows is not None,
+            power=power,
+            exchanged=tuple(self._class_names[class_] for class_ in names.exchanged),
+            is_misnamed=is_misnamed,
+            rows=rows,
+        )
 
 
-def warning_of(found: Sameness) -> str:
-    """Return what a reader has to know of a set that is not like calibration's."""
-    stated = f"p = {found.p_value:.2g}" if found.p_value >= LEAST_P else f"p < {LEAST_P:g}"
-    exchanged = (
-        f" They fit better with the columns {found.exchanged[0]!r} and {found.exchanged[1]!r} "
-        f"exchanged; {100 * found.moved:.1f} % of the proteins are predicted as one of the two."
-        if found.exchanged
-        else ""
-    )
-    return (
-        "its scores are unlike those in calibration: another version of the tool, or other "
-        f"proteins. No mix of the classes explains them ({stated}, power {found.power:.2f}, "
-        f"{found.n:,} proteins). Were "
-        "top scores matched to those in calibration, confidences would change by "
-        f"{found.effect:.2f} on average.{exchanged} Do not rely "
-        "on these confidences: give scores of the version that was calibrated, or calibrate "
-        "with proteins like these"
-    )
+@dataclass(frozen=True)
+class NamesFound:
+    """Whether columns stand under wrong names."""
+
+    p_value: float
+    exchanged: tuple[int, ...] = ()  # Two classes: with their columns exchanged nothing is wrong
+    moved: float = 0.0  # Share predicted as one of the two
 
 
-def exchanged_columns(
-    sketch: FeatureSketch, counts: Integers
-) -> tuple[float, tuple[int, int], float]:
-    """Return whether two columns are exchanged: a p-value, the likeliest, the share they touch.
+def misnamed_columns(
+    sketch: FeatureSketch, counts: Integers, *, is_filtered: bool, n_looks: int
+) -> NamesFound:
+    """Return whether columns stand under wrong names.
 
-    Counts become far likelier when the right columns are changed back, whatever the mix. The
-    mean over pairs of these likelihood ratios is at most one on average where nothing is
-    exchanged, so its inverse is a p-value. A protein counts the less the more relatives
-    it has, and the fewer families show what its class is like.
+    Of each protein it is asked which class comes second, given the first and how high it is. The
+    counts become far likelier when the right columns are changed back, whatever the mix. The
+    mean over pairs of these likelihood ratios is at most one on average where names are right,
+    so its inverse is a p-value. A protein counts the less the more relatives it has, and the
+    fewer families show what its class is like. Two columns are named where the table is
+    explained once they are changed back.
+
+    Of a filtered table only proteins with a runner-up are asked, whatever their score, and only
+    of columns that are predicted. One of `n_looks`, which share the level.
     """
     n_classes = len(sketch.design)
     seen = np.zeros((n_classes, n_classes + 1, len(LEVELS) + 1, n_classes))
     seen.flat[sketch.place] = sketch.count
-    n_true, of_bin = seen.sum(axis=(0, 1, 2)), seen.sum(axis=3)
+    given, n_true = _cells_given(seen, sketch.design), seen.sum(axis=(0, 1, 2))
+    observed = counts.reshape(given.shape[:3]).astype(np.float64)
+    if is_filtered:
+        given, observed = (part.sum(axis=2, keepdims=True) for part in (given, observed))
+        given[:, n_classes] = observed[:, n_classes] = 0.0
+    usual = np.where(n_true > 0, n_true if is_filtered else 1.0, 0.0)
+    n_known, n_first = float(observed.sum()), observed.sum(axis=(1, 2))
+    if n_known < FEWEST:
+        return NamesFound(1.0)
+    of_first = given.sum(axis=(1, 2))
+
+    def likelihood(counted: Floats, steps: int) -> tuple[float, Floats]:
+        n_class = counted.sum(axis=(1, 2))
+        here_first = of_first * ((n_class > 0) | (not is_filtered))[:, None]
+        kept = np.maximum(here_first.sum(axis=0), TINIEST)
+        is_there = counted > 0
+        here, cells = counted[is_there], given[is_there] / kept
+        share = mix_of(here_first / kept, n_class, usual * kept)
+        for _ in range(steps):
+            share = share * ((here / np.maximum(cells @ share, TINIEST)) @ cells) / here.sum()
+        return float(here @ np.log(np.maximum(cells @ share, TINIEST))), share
+
+    _, share = likelihood(observed, EM_STEPS)
+    wanted = share * n_known
+    part = np.minimum(wanted / np.maximum(n_true, 1.0), MOST_GROWN)
     families = np.maximum(n_true / sketch.design, TINIEST)
-    # What a protein is like before its class has been seen: half the time predicted right,
-    # otherwise as any; its runner-up as any predicted so; its level as any so right, or wrong.
+    counted_as = 1.0 + (sketch.design - 1.0) * part + wanted / families
+    mean, expected = given @ (share * counted_as), given @ share
+    observed /= np.divide(mean, expected, out=np.ones_like(mean), where=expected > 0)
+    n_class = observed.sum(axis=(1, 2))
+    order = np.argsort(-n_class, kind="stable")
+    is_tried = (n_true > 0) & (n_first >= LEAST_PREDICTED * is_filtered)
+    pairs = list(combinations(order[is_tried[order]].tolist(), 2))[:MOST_PAIRS]
+    if not pairs:
+        return NamesFound(1.0)
+
+    def changed_back(counted: Floats, pair: tuple[int, int]) -> Floats:
+        column = np.arange(n_classes + 1)
+        column[list(pair)] = pair[::-1]
+        return counted[column[:-1]][:, column]
+
+    def best_exchange(counted: Floats) -> tuple[float, tuple[int, int]]:
+        gain = np.array([likelihood(changed_back(counted, pair), PAIR_STEPS)[0] for pair in pairs])
+        gain -= likelihood(counted, EM_STEPS)[0]
+        mean = float(special.logsumexp(gain)) - np.log(len(pairs))
+        return n_looks * float(np.exp(-max(mean, 0.0))), pairs[int(gain.argmax())]
+
+    p_value, pair = best_exchange(observed)
+    if QUESTIONS * p_value > LEVEL:
+        return NamesFound(p_value)
+    p_after, _ = best_exchange(changed_back(observed, pair))
+    if QUESTIONS * p_after <= LEVEL:
+        return NamesFound(p_value)
+    return NamesFound(p_value, pair, float(n_class[list(pair)].sum() / n_class.sum()))
+
+
+def _cells_given(seen: Floats, design: Floats) -> Floats:
+    """Return P(first, second, level | true class), held to what is usual.
+
+    What a protein is like before its class has been seen: half the time predicted right,
+    otherwise as any; its runner-up as any predicted so; its level as any so right, or wrong.
+    """
+    n_classes = len(design)
+    n_true, of_bin = seen.sum(axis=(0, 1, 2)), seen.sum(axis=3)
     predicted, second = of_bin.sum(axis=(1, 2)) + 1.0, of_bin.sum(axis=2) + 1.0
     chance = 0.5 * np.eye(n_classes) + 0.5 * (predicted / predicted.sum())[:, None]
     right = np.einsum("krlk->kl", seen)
@@ -310,51 +395,20 @@ def exchanged_columns(
     level += USUAL_FAMILIES * (of_bin.sum(axis=(0, 1)) / of_bin.sum())[:, None]
 
     def shares(usual: Floats, counted: Floats, axis: int) -> Floats:
-        found = counted / sketch.design + USUAL_FAMILIES * usual / usual.sum(axis, keepdims=True)
+        found = counted / design + USUAL_FAMILIES * usual / usual.sum(axis, keepdims=True)
         return np.asarray(found / found.sum(axis, keepdims=True))
 
     given = shares(chance, seen.sum(axis=(1, 2)), 0)[:, None, None] * (n_true > 0)
     given = given * shares(second[..., None], seen.sum(axis=2), 1)[:, :, None]
-    given = (given * shares(level[:, None], seen, 2)).reshape(n_classes, -1, n_classes)
-    observed = counts.reshape(n_classes, -1).astype(np.float64)
-    n_class = observed.sum(axis=1)
-
-    def likelihood(counted: Floats, steps: int) -> tuple[float, Floats]:
-        share = mix_of(given.sum(axis=1), counted.sum(axis=1))
-        flat, here = given.reshape(-1, n_classes), counted.ravel()
-        flat, here = flat[here > 0], here[here > 0]
-        for _ in range(steps):
-            share = share * ((here / np.maximum(flat @ share, TINIEST)) @ flat) / here.sum()
-        return float(here @ np.log(np.maximum(flat @ share, TINIEST))), share
-
-    _, share = likelihood(observed, EM_STEPS)
-    wanted = share * observed.sum()
-    part = np.minimum(wanted / np.maximum(n_true, 1.0), MOST_GROWN)
-    counted_as = 1.0 + (sketch.design - 1.0) * part + wanted / families
-    mean, expected = given @ (share * counted_as), given @ share
-    observed /= np.divide(mean, expected, out=np.ones_like(mean), where=expected > 0)
-    order = np.argsort(-n_class, kind="stable")
-    pairs = list(combinations(order[n_true[order] > 0].tolist(), 2))[:MOST_PAIRS]
-    if not pairs:
-        return 1.0, (0, 0), 0.0
-
-    gain = np.empty(len(pairs))
-    for at, (one, other) in enumerate(pairs):
-        column = np.arange(n_classes + 1)
-        column[[one, other]] = other, one
-        back = observed.reshape(n_classes, n_classes + 1, -1)[column[:-1]][:, column]
-        gain[at] = likelihood(back.reshape(n_classes, -1), PAIR_STEPS)[0]
-    gain -= likelihood(observed, EM_STEPS)[0]
-    mean = float(special.logsumexp(gain)) - np.log(len(pairs))
-    p_value = float(np.exp(-max(mean, 0.0)))
-    best = pairs[int(gain.argmax())]
-    return p_value, best, float(n_class[list(best)].sum() / n_class.sum())
+    return np.asarray(given * shares(level[:, None], seen, 2))
 
 
 class _Part:
     """The counts of one feature, ready to be drawn."""
 
-    def __init__(self, sketch: FeatureSketch, counts: Integers) -> None:
+    def __init__(
+        self, sketch: FeatureSketch, counts: Integers, lowest: float, highest: float
+    ) -> None:
         n_classes = len(sketch.design)
         shape = (n_classes, sketch.n_bins, n_classes)
         seen = np.zeros(shape)
@@ -367,28 +421,54 @@ class _Part:
         spread = np.repeat((wrong + TINIEST * right)[:, :, None], n_classes, axis=2)
         np.einsum("kbk->kb", spread)[...] = right + TINIEST * wrong
         spread /= np.maximum(spread.sum(axis=1, keepdims=True), TINIEST**2)
-        self.n_true = by_class.sum(axis=0)
+        n_true = by_class.sum(axis=0)
         self.given = seen + spread * (by_class > 0)[:, None, :]
         self.design = sketch.design
         self.observed = counts.reshape(shape[:2]).astype(np.float64)
         self.given /= np.maximum(self.given.sum(axis=(0, 1)), TINIEST)
         self.observed[of_bin.sum(axis=1) == 0] = 0.0
+        self.n_true = n_true
+        self.usual = (n_true > 0).astype(np.float64)  # The mix, as long as nothing is known of it
+        self.is_filtered = False
+        self._leave_out(sketch.edges, lowest, highest)
         self.counted_as = min(1.0, MOST_COUNTED / max(float(self.observed.sum()), 1.0))
         self.observed *= self.counted_as
         self.n = float(self.observed.sum())
         # What calibration hardly ever predicted, or what rests on classes of few families,
         # helps to find the mix and is not compared: so few do not show what others are like.
-        self.share = mix_of(self.given.sum(axis=1), self.observed.sum(axis=1))
+        self.share = mix_of(self.given.sum(axis=1), self.observed.sum(axis=1), self.usual)
         wanted = self.given.sum(axis=1) * self.share
-        is_scarce = self.n_true / self.design < FEWEST_FAMILIES
+        is_scarce = n_true / self.design < FEWEST_FAMILIES
         rests = wanted[:, is_scarce].sum(axis=1) <= MOST_SCARCE * wanted.sum(axis=1)
         self.is_compared = (of_bin.sum(axis=1) >= FEWEST_SEEN) & rests
         self.n_class = self.observed.sum(axis=1) * self.is_compared
 
+    def _leave_out(self, edges: Floats, lowest: float, highest: float) -> None:
+        """Leave out what a filtered table cannot hold: predicted classes, low or high scores."""
+        ends = np.pad(edges, ((0, 0), (1, 1)), constant_values=(-np.inf, np.inf))
+        is_there = np.repeat(self.observed.sum(axis=1, keepdims=True) > 0, ends.shape[1] - 1, 1)
+        below, above = ends[:, 1:] < lowest, ends[:, :-1] >= highest
+        for cannot_be, is_kept in (
+            (~is_there, is_there),
+            (below, ends[:, :-1] >= lowest),
+            (above, ends[:, 1:] <= highest),
+        ):
+            share = mix_of(self.given.sum(axis=1), self.observed.sum(axis=1), self.usual)
+            expected = (self.given * share).sum(axis=2) * self.observed.sum()
+            if expected[cannot_be].sum() < SURELY_SOME:
+                continue
+            self.is_filtered = True
+            self.given *= is_kept[..., None]
+            self.observed *= is_kept
+            kept = self.given.sum(axis=(0, 1))
+            self.given /= np.maximum(kept, TINIEST)
+            # What is left hardly shows the mix.
+            self.usual = self.n_true = self.n_true * kept
+
     def misfits(self, given: Floats, observed: Floats) -> Floats:
         """Return misfits of each predicted class and of all together."""
         n_class = observed.sum(axis=-1)
-        share = mix_of(given.sum(axis=-2), n_class)
+        share = mix_of(given.sum(axis=-2), n_class, self.usual)
         wanted = (given * share[..., None, None, :]).sum(axis=-1) * self.n
         expected = wanted * (n_class / np.maximum(wanted.sum(axis=-1), TINIEST))[..., None]
         off = ((observed - expected) * self.is_compared[:, None]).cumsum(axis=-1)
@@ -463,11 +543,14 @@ class _Part:
         return np.asarray(change / self.n_class.sum())
 
 
-def mix_of(given: Floats, observed: Floats) -> Floats:
-    """Return the shares of true classes that explain best how often each is predicted, by EM."""
+def mix_of(given: Floats, observed: Floats, usual: Floats) -> Floats:
+    """Return the shares of true classes that explain best how often each is predicted, by EM.
+
+    It starts from what is usual, so that what the predicted classes leave open is as usual.
+    """
     part = observed / np.maximum(observed.sum(axis=-1, keepdims=True), TINIEST)
-    is_known = (given.sum(axis=-2) > 0).astype(np.float64)
-    share = is_known / np.maximum(is_known.sum(axis=-1, keepdims=True), 1.0)
+    share = np.where(given.sum(axis=-2) > 0, usual, 0.0)
+    share = share / np.maximum(share.sum(axis=-1, keepdims=True), TINIEST)
     for _ in range(EM_STEPS):
         density = (given @ share[..., None])[..., 0]
         ratio = part / np.maximum(density, TINIEST)

@@ -13,6 +13,7 @@ from credence.findings import Check, Findings, MetricValue, ShiftFinding, UseSet
 from credence.report.sections.lookup import Lookup
 from credence.report.sections.splits import lead_of
 from credence.report.wording import as_sentence, count, noticed_if_off, of, rounded
+from credence.sentences import names_of, sentences_of_rows
 
 GOOD, CARE, BAD, OPEN = ("good", "care", "not to be used", "not checked")
 ORDER = (BAD, CARE, OPEN, GOOD)
@@ -24,7 +25,7 @@ MOST_NAMES = 4  # of classes in a sentence
 def verdict_of(findings: Findings) -> Verdict:
     """Return every check of a run, and the verdict."""
     own, lookup = findings.limits, Lookup(findings)
-    checks = [_gap(lookup), _class_alone(lookup), _relatives(lookup)]
+    checks = [*_rows(findings), _gap(lookup), _class_alone(lookup), _relatives(lookup)]
     shifts = {found.name: found for found in findings.shifts}
     for use_set in findings.use_sets:
         given = (findings, use_set, shifts.get(use_set.name))
@@ -108,6 +109,17 @@ def _gap(lookup: Lookup) -> Check:
     return Check("gap", None, *numbers, headline, text.strip())
 
 
+def _rows(findings: Findings) -> Iterator[Check]:
+    """Yield that rows stand under wrong ids, where that is known."""
+    found = findings.rows
+    if found is not None:
+        total = sum(predictions_of(findings).values())
+        value = found.with_others if found.network else found.agreement
+        headline = "Rows or labels may stand under wrong ids"
+        text = " ".join(f"{as_sentence(sentence)}." for sentence in sentences_of_rows(found))
+        yield Check("rows", None, BAD, value, math.nan, math.nan, total, headline, text)
+
+
 def _signed(value: float) -> str:
     sign = "−" if value < 0 else "+"
     return f"{sign}{rounded(abs(100.0 * value), 1)}"
@@ -185,6 +197,11 @@ def _same_classifier(findings: Findings, use_set: UseSet, shift: ShiftFinding | 
                 "No mix of the classes explains them. Give scores of the version that was "
                 "calibrated, or calibrate with proteins like these."
             )
+            if found.is_misnamed:
+                headline, text = "Columns may stand under wrong names", names_of(found)
+            if found.rows is not None:
+                headline = "Rows of a network may stand under wrong ids"
+                text = f"{as_sentence('. '.join(sentences_of_rows(found.rows)))}."
         elif value >= enough:
             state, headline, text = GOOD, "Scores look like those calibrated", noticed
         else:

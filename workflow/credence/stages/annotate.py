@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from credence.calibrators.protocol import Need
-from credence.composition.sameness import SketchCounts, warning_of
-from credence.confidence import Confidence, Note, counted, sentences_of, unknown
+from credence.composition.sameness import SketchCounts
+from credence.confidence import NOTE_TEXTS, Confidence, Note, counted, sentences_of, unknown
 from credence.evaluation.bands import band_of, bands_of, moved
 from credence.evaluation.use_sets import NovelSet
 from credence.events.model import Mix
@@ -27,6 +27,7 @@ from credence.novelty.trust import Neighbours
 from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Predictions, Strings
 from credence.problems import refuse
 from credence.progress import Progress, echo
+from credence.sentences import warning_of
 from credence.stages import reading
 from credence.stages.lists import finish_table, list_paths
 from credence.stages.novelty import look_at, seen_of
@@ -39,6 +40,11 @@ from credence.tables.joining import stream_tables
 from credence.tables.samples import Samples
 from credence.tables.writing import TableWriter, beside, write_record
 
+NO_NAMES = (
+    "its sketch does not say which class comes second given the first, so columns under wrong "
+    "names are not noticed. Check the header; what credence fit makes of few classes says it."
+)
+NO_SPELLINGS = "it does not know ids in their normal form, so only those spelled alike are found"
 NO_SKETCH = (
     "it keeps no sketch of the scores that it saw, so nothing says whether a table is of the same "
     "classifier. What credence fit makes of labelled tables keeps one."
@@ -233,6 +239,8 @@ def _annotate(
         echo(f"{shown}: {warning_of(sameness)}.")
     elif annotation.file.sketch is None and annotation.file.needs is not Need.CLASS:
         echo(f"{given.calibration}: {NO_SKETCH}")
+    elif annotation.file.sketch is not None and annotation.file.sketch.lacks_names:
+        echo(f"{given.calibration}: {NO_NAMES}")
     echo_sentences(annotation, n_samples, out, given)
 
 
@@ -244,6 +252,8 @@ def echo_sentences(annotation: Annotation, n_samples: int, out: str, given: Requ
         of = "proteins" if file.known is None else "sequences"
         what = f"it does not say on which {of} it was fitted, so that none is looked for"
         found.append((given.calibration, what))
+    if file.known is not None and file.known.normal is None:
+        found.append((given.calibration, NO_SPELLINGS))
     if annotation.newcomers is not None and file.known is not None and len(file.known.ids):
         reference = annotation.newcomers.reference
         if not file.known.notes(reference.ids[reference.calibration_rows], {}).any():
@@ -326,6 +336,15 @@ class Annotation:
             *((contract.GENOME,) if self.has_genomes else ()),
         )
 
+    def _with_spellings(self, notes: Strings, ids: Strings, flags: Integers) -> Strings:
+        """Return notes that name both ids where a calibration protein has another spelling."""
+        known, text = self.file.known, NOTE_TEXTS[Note.LIKE_ID]
+        for row in np.flatnonzero(flags & int(Note.LIKE_ID)):
+            there = "" if known is None else known.spelling_there(ids[row])
+            both = f"{ids[row]!r} here, {there!r} there".replace(";", ",")
+            notes[row] = notes[row].replace(text, f"{text} ({both})")
+        return notes
+
     def columns(self, samples: Samples, where: str) -> dict[str, Any]:
         """Return the rows of some proteins, in the table's order; also those without scores."""
         predictions, method = samples.predictions, self.file.method_spec
@@ -346,6 +365,7 @@ class Annotation:
             confidence, novel = self.newcomers.noted(predictions, confidence)
             self.noted.update(counted(confidence.note, (Note.NOVEL, Note.NO_PLACE)))
         columns = contract.confidence_columns(predictions, confidence, method)
+        columns["note"] = self._with_spellings(columns["note"], predictions.ids, confidence.note)
         share = mix = None
         if self.shift is not None:
             columns |= zip(

@@ -12,6 +12,7 @@ from credence import __version__, findings
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.auto import AutoCalibration
 from credence.calibrators.method_spec import parse_method
+from credence.composition.shifted_rows import row_counts, shifted_rows
 from credence.evaluation.evaluate import evaluate, metric_columns
 from credence.evaluation.judging import EvaluationOptions, Stated
 from credence.lists.thresholds import find_thresholds
@@ -121,6 +122,7 @@ def judge_calibrations(
         methods=tuple(map(_method_finding, files)),
         chosen=chosen,
         results=evaluation.results,
+        rows=shifted_rows(row_counts(labelled.predictions, labelled.true_class)),
         stacks=tuple(
             _stack_finding(name, file.calibration)
             for name, file in files.items()

@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from credence import findings
-from credence.composition.sameness import warning_of
 from credence.confidence import NOTE_TEXTS, OF_PROTEINS, USES, Note, sentences_of
 from credence.evaluation.use_sets import UseColumns, use_set_counts, use_set_of
 from credence.problems import Problem, ProblemList, raise_any, refuse
@@ -24,6 +23,7 @@ from credence.report.html import render
 from credence.report.page_data import bibliography, citation, readme, render_index, report_record
 from credence.report.sections.publish import OF_USE_SETS
 from credence.report.wording import slug
+from credence.sentences import warning_of
 from credence.settings import settings_from
 from credence.stages.check import read_summary
 from credence.stages.crate import METADATA, MULTIQC, WORKFLOW, metadata, multiqc

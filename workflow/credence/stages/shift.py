@@ -15,7 +15,7 @@ from credence.calibrators.protocol import Calibration, FitOptions, Need
 from credence.composition import both_samples, estimate, estimators
 from credence.composition.adjusted import shifted, with_reach
 from credence.composition.diagnostics import diagnose
-from credence.composition.sameness import SketchCounts, sketch_of, warning_of
+from credence.composition.sameness import SketchCounts, sketch_of
 from credence.composition.summary import Corrected, shift_curves, summarise_shift
 from credence.draws import keys_of
 from credence.findings import ShiftFinding
@@ -23,6 +23,7 @@ from credence.lists.held_out import HeldOut, held_out_of, mix_draws
 from credence.predictions import Floats, Labelled, Predictions
 from credence.problems import nearest, raise_any, refuse
 from credence.progress import Progress, echo
+from credence.sentences import warning_of
 from credence.stages import reading
 from credence.stages.settings import CalibrationSettings, Settings, ShiftSettings
 from credence.tables import stage_files

@@ -11,9 +11,11 @@ from typing import IO, Any
 
 import numpy as np
 
+from credence.composition.shifted_rows import RowCounts, row_counts, shifted_rows
 from credence.draws import keys_of
 from credence.predictions import UNKNOWN_CLASS, Integers, Predictions, Strings
 from credence.problems import ONE_ID_EACH, Problem, ProblemList, gathering, raise_any, refuse
+from credence.sentences import sentences_of_rows
 from credence.tables import samples as reading
 from credence.tables.formats import TableSpec, taken_as_one
 from credence.tables.samples import CHUNK_ROWS, Counted, Samples, assemble
@@ -202,6 +204,7 @@ class Census:
     n_true: tuple[int, ...]
     n_unscored: int  # Proteins without scores; in none of the other counts
     first_unscored: tuple[str, int] | None  # The first of them, and its line
+    rows: RowCounts  # What shows whether rows stand under wrong ids
     # Whether the rows of a protein, of several networks, do not stand together.
     is_apart: bool = False
     # Labels and ids that were taken for others, which differ in capital letters alone.
@@ -221,6 +224,8 @@ class Census:
             found.append(f"{rows} two best scores; the first class in order counts")
         if self.recased:
             found.append(taken_as_one(self.recased))
+        if (shifted := shifted_rows(self.rows)) is not None:
+            found += sentences_of_rows(shifted)
         return [*found, APART] if self.is_apart else found
 
     @property
@@ -246,9 +251,8 @@ def census_of(samples: Samples) -> Census:
     silent = zip(samples.unscored_ids, samples.unscored_lines.tolist(), strict=True)
     unscored = (len(samples.unscored_ids), next(((str(id_), line) for id_, line in silent), None))
     kinds = (*of, score_kind(predictions))
-    found = Census(
-        predictions.class_names, *kinds, *counts, *by_class, *unscored, samples.is_apart
-    )
+    facts = (*kinds, *counts, *by_class, *unscored, row_counts(predictions, truth))
+    found = Census(predictions.class_names, *facts, samples.is_apart)
     return replace(found, recased=samples.recased)
 
 
@@ -311,6 +315,7 @@ def _together(first: Census, second: Census) -> Census:
         n_true=summed(first.n_true, second.n_true),
         n_unscored=first.n_unscored + second.n_unscored,
         first_unscored=first.first_unscored or second.first_unscored,
+        rows=first.rows.plus(second.rows, tuple(map(second.class_names.index, first.class_names))),
         is_apart=first.is_apart or second.is_apart,
         recased={**first.recased, **second.recased},
     )

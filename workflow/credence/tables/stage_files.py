@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -34,6 +35,7 @@ from credence.novelty.detector import Detector
 from credence.novelty.reference import Reference
 from credence.predictions import Floats, Integers, Labelled, Predictions, Strings, from_scores
 from credence.problems import Problem, nearest, raise_any, refuse
+from credence.proteins import forms_of, spellings_of
 from credence.relatives.closest import Closest, KnownSequences
 from credence.sets.conformal import PredictionSets, read_sets
 from credence.tables.text import blocks_of, packing
@@ -122,6 +124,10 @@ class KnownProteins:
 
     ids: Hashes  # Ascending; none of a mere number, which may be that of a row
     sequences: Hashes  # Ascending, of the sequences that were given
+    # Ascending, of the normal forms of ids; without the version where one protein alone has it
+    normal: Annotated[
+        NDArray[np.uint64] | None, records.Stored(packed="uint64", is_left_out=True)
+    ] = None
 
     def notes(self, ids: Strings, sequences: Mapping[str, str]) -> Integers:
         """Return for each protein, as a note, whether one of its id or its sequence is known."""
@@ -130,7 +136,21 @@ class KnownProteins:
         if len(rows):
             own = hashes_of([sequences[id_] for id_ in ids[rows]])
             note[rows[np.isin(own, self.sequences)]] |= int(Note.SAME_SEQUENCE)
+        if self.normal is not None and len(ids):
+            forms = zip(*map(forms_of, ids), strict=True)
+            is_like = np.any([np.isin(hashes_of(form), self.normal) for form in forms], axis=0)
+            note[is_like & (note & int(Note.SAME_ID) == 0)] |= int(Note.LIKE_ID)
         return note.astype(np.int64)
+
+    def spelling_there(self, id_: str) -> str:
+        """Return how the calibration protein is written that has an id in another spelling.
+
+        The file keeps no ids: tried are the steps to the normal form, which is the answer
+        where none of them is it.
+        """
+        steps = spellings_of(id_)
+        is_known = np.isin(hashes_of(steps), self.ids)
+        return steps[int(is_known.argmax())] if is_known.any() else steps[-1]
 
 
 def known_proteins(ids: Strings, sequences: Mapping[str, str]) -> KnownProteins:
@@ -138,7 +158,11 @@ def known_proteins(ids: Strings, sequences: Mapping[str, str]) -> KnownProteins:
     named = [id_ for id_ in ids if not id_.isdecimal()]
     given = [sequences[id_] for id_ in ids if id_ in sequences]
     names, residues = (np.unique(hashes_of(texts)) for texts in (named, given))
-    return KnownProteins(names, residues)
+    forms = [forms_of(id_) for id_ in named]
+    n_of = Counter(bare for _, bare in forms)
+    normal = [form for form, _ in forms] + [bare for bare in n_of if n_of[bare] == 1]
+    wanted = [form for form in normal if not form.isdecimal()]
+    return KnownProteins(names, residues, np.unique(hashes_of(wanted)))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
