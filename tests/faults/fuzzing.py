@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from credence.app import configuration
-from credence.app.lock import holder_in
 from credence.app.options import _parsed as parsed
 from credence.calibrators.all_methods import METHODS
 from credence.calibrators.method_spec import parse_method
@@ -31,7 +30,6 @@ from credence.relatives.cdhit import parse_clstr
 from credence.releases.files import read_attached
 from credence.report.page_data import report_record
 from credence.sets.conformal import fit_sets
-from credence.stages.annotate import gather_parts
 from credence.stages.check import read_checked
 from credence.stages.reading import json_settings, stated_spec
 from credence.stages.releases import compare_releases
@@ -48,12 +46,11 @@ from credence.tables.contract import (
     read_relatives,
     set_columns,
 )
-from credence.tables.digests import KnownDigests, examine, outdate
+from credence.tables.digests import KnownDigests
 from credence.tables.document import parse_document, read_document
 from credence.tables.fasta import read_fasta
 from credence.tables.formats import TableSpec
 from credence.tables.guess import propose_formats
-from credence.tables.joining import MARK
 from credence.tables.labels import read_labels
 from credence.tables.npz import read_vectors
 from credence.tables.samples import read_samples, stream_samples, write_samples
@@ -189,11 +186,9 @@ class Readers:
             "held-out": self._held_out,
             "vectors npz": self._vectors_npz,
             "vectors parquet": self._vectors_parquet,
-            "parts": self._parts,
             "use-set": self._use_set,
             "clstr": self._clstr,
             "index": self._index,
-            "seal": self._seal,
             "memory": self._memory,
             "spec": self._spec,
             "options": self._options,
@@ -403,21 +398,6 @@ class Readers:
         pq.write_table(table, stored)
         read_vectors(self._put("v.parquet", mutated_parquet(rng, stored.getvalue())))
 
-    def _parts(self, rng: np.random.Generator) -> None:
-        table, paths = pa.table({"id": list("ab"), "score": [0.1, 0.2]}), []
-        for number in (1, 2):
-            part = {"number": number, "n_parts": 2, "n_rows": 4, "tables": ["0" * 64]}
-            part |= {"held": [0], "made_with": {"calibration": "1" * 64}, "files": {}}
-            is_odd = number == 2 and rng.random() < 0.5
-            text = mutated_text(rng, part) if is_odd else json.dumps(part)
-            stored = io.BytesIO()
-            pq.write_table(table.replace_schema_metadata({MARK: text}), stored)
-            content = stored.getvalue()
-            if number == 2 and not is_odd:
-                content = mutated_parquet(rng, content)
-            paths.append(str(self._put(f"p{number}.parquet", content)))
-        gather_parts(paths, str(self.folder / "parts.tsv"), Settings())
-
     def _use_set(self, rng: np.random.Generator) -> None:
         results = make(CLASSES).results
         if rng.random() < 0.6:
@@ -439,24 +419,9 @@ class Readers:
             self._put(f"runs/{name}/report.json", mutated_text(rng, record).encode())
         publish_index(self.folder / "runs" / "index.html")
 
-    def _seal(self, rng: np.random.Generator) -> None:
-        here = Path.cwd()
-        os.chdir(self.folder)
-        try:
-            Path("results/.seals/results").mkdir(parents=True, exist_ok=True)
-            self._put("results/a", b"a")
-            whole = {"sha256": "0" * 64, "inputs": {"results/a": "0" * 64, "b": "1" * 64}}
-            self._put("results/.seals/results/a.json", mutated_text(rng, whole).encode())
-            outdate(["results"])
-            examine(["results/a"], KnownDigests())
-        finally:
-            os.chdir(here)
-
     def _memory(self, rng: np.random.Generator) -> None:
         whole = {"a": [[1, 2, 3, 4], "0" * 64], "b": [[1, 2, 3, 4], "0" * 64]}
         KnownDigests.remembered(self._put("digests.json", mutated_text(rng, whole).encode()))
-        holder = {"pid": 1, "host": "h", "user": "u", "since": "2026"}
-        holder_in(mutated_text(rng, holder))
 
     def _spec(self, rng: np.random.Generator) -> None:
         name = pick(rng, sorted(SPECS))

@@ -28,7 +28,6 @@ from credence.tables.contract import NOT_QUICKLY, read_confidences, stream_confi
 from credence.tables.digests import sha256_of
 from credence.tables.document import read_document
 from credence.tables.formats import TableSpec
-from credence.tables.joining import gather_tables, read_part
 from credence.tables.npz import read_vectors
 from credence.tables.samples import read_samples
 from credence.tables.stage_files import (
@@ -152,7 +151,6 @@ def pipe(tmp_path: Path) -> Iterator[Path]:
         read_vectors,
         lambda path: read_json(path, AGAIN),
         lambda path: read_held_out_file(path, None, {}),
-        read_part,
     ],
 )
 def test_a_pipe_is_refused_and_not_waited_for(pipe: Path, read: Callable[[Path], Any]) -> None:
@@ -176,7 +174,7 @@ def test_annotate_refuses_a_calibration_that_is_a_pipe(
 def held_out(tmp_path: Path, labelled: Labelled) -> Path:
     path = tmp_path / "h.json"
     values = np.linspace(0.0, 1.0, labelled.n_samples)
-    file = HeldOutFile("kernel", labelled_digest(labelled), {"folds": 3}, values, None)
+    file = HeldOutFile("kernel", labelled_digest(labelled), {"folds": 3}, values)
     HELD_OUT.write(path, file)
     return path
 
@@ -203,10 +201,8 @@ def test_held_out_numbers_of_other_proteins_are_not_judged(
     held_out: Path, labelled: Labelled
 ) -> None:
     file = HELD_OUT.read(held_out)
-    vectors = np.full((60, 2), 0.5)
-    wrong = ({"confidence": file.confidence[:3]}, {"confidence": file.confidence[:, None]})
-    for part in (*wrong, {"probabilities": vectors}, {"probabilities": vectors[:5]}):
-        HELD_OUT.write(held_out, replace(file, **part))
+    for confidence in (file.confidence[:3], file.confidence[:, None]):
+        HELD_OUT.write(held_out, replace(file, confidence=confidence))
         assert "it is damaged: it has numbers of other proteins" in refusal(
             lambda: read_held_out_file(held_out, labelled, {"folds": 3})
         )
@@ -218,7 +214,6 @@ def test_held_out_numbers_of_other_proteins_are_not_judged(
         read_confidences,
         read_vectors,
         lambda path: summarise_file("use", path, None, "kernel"),
-        lambda path: gather_tables({path: None}, path, path.with_name("whole.parquet")),
         lambda path: read_samples(path, TableSpec("wide")),
     ],
 )
