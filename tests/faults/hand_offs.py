@@ -172,7 +172,7 @@ def held_out(folder: Path, known: Labelled) -> bytes:
     vectors = np.full((known.n_samples, known.predictions.n_classes), 0.5)
     path = folder / "held.json"
     of = labelled_digest(known), HELD_OUT_FACTS
-    HELD_OUT.write(path, HeldOutFile("kernel", *of, values, vectors))
+    HELD_OUT.write(path, HeldOutFile("kernel", *of, values))
     return path.read_bytes()
 
 
