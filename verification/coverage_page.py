@@ -28,7 +28,7 @@ TEXT = (
     "no more and bends enough: `class_only`, `platt` or `cumulative` have another limit, by "
     "construction. `auto` (the mean of its members that see the score alone) has no limit here: "
     "its weights come from clusters held out, and a population has none. Its intervals of the "
-    "score alone were widened on 40 other worlds (decision 0302; before, 0.887 held it). By "
+    "score alone were widened on 40 other worlds (decision 0006; before, 0.887 held it). By "
     "class, 0.86 ± 0.05 (Minor capsid) to 0.97 (Minor tail) of its intervals hold the truth; on "
     "halves of a real table see `verification/halves.py`.\n\n"
     "![Coverage by method: red all classes, blue each class](verification-coverage.svg)"

@@ -25,7 +25,7 @@ Make = Callable[..., ClassSample]
 
 
 def slow_sign_changes(right: Floats, wrong: Floats, bandwidth: float, scale: float) -> int:
-    """Return N(b) as METHODS defines it, by direct sums over all proteins, in logs.
+    """Return N(b) by direct sums over all proteins, in logs.
 
     The grid over [0.15 M, M] is as fine as the fast search's: steps of b/8 at most.
     """

@@ -19,7 +19,7 @@ from credence.records import to_record
 from credence.settings import SettingRule, setting_rules
 
 OPTIONS = FitOptions(n_draws=20)
-EXACT = 1e-12  # METHODS section 2: the laws hold to this
+EXACT = 1e-12  # the laws hold to this
 ITERATED = 1e-9  # where a minimum is found by steps, its place is only as sure as this
 
 every_method = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)

@@ -181,7 +181,7 @@ def test_phanns_own_precisions(phanns: Labelled, real_data: Path) -> None:
                 continue
             if (row["class"], threshold) == ("Minor capsid", 8.0):
                 # No protein is predicted Minor capsid at 8 or better: PhANNs prints 0,
-                # METHODS section 2 keeps the last value and adds a note.
+                # The method keeps the last value and adds a note.
                 assert float(row["precision"]) == 0.0
                 assert answer(calibration, names, row["class"], threshold).note[0]
             else:

@@ -1,4 +1,4 @@
-"""Laws of METHODS section 2, for every method whose registry entry promises them."""
+"""The laws of methods, for every method whose registry entry promises them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from credence.confidence import Confidence, Note
 from credence.predictions import Floats, Labelled, Strings, label
 from credence.stages.methods import describe
 
-EXACT = 1e-12  # METHODS section 2: the laws hold to this
+EXACT = 1e-12  # the laws hold to this
 ITERATED = 1e-9  # where a minimum is found by steps, its place is only as sure as this
 OPTIONS = FitOptions(n_draws=0)
 N_SAMPLES, N_CLUSTERS = 200, 60  # a law holds in a small world too

@@ -404,7 +404,7 @@ def test_a_file_that_cannot_be_removed_does_not_keep_the_others(
 
 
 def test_shorter_proteins_are_searched_more_sensitively() -> None:
-    # As decision 0517 has it, where each range begins and ends.
+    # As decision 0014 has it, where each range begins and ends.
     sensitivity = {900: 4.0, 400: 4.0, 399: 4.5, 180: 4.5, 179: 5.0, 120: 5.0}
     sensitivity |= {119: 6.0, 80: 6.0, 79: 6.5, 1: 6.5}
     library = Library(objects(["M" * length for length in sensitivity]))

@@ -38,7 +38,7 @@ def test_relatives_fool_the_asymptotic_test_and_not_the_cluster_one() -> None:
         by_cluster.append(ks.p_value <= 0.05)
         independent.append(ks.p_independent <= 0.05)
     assert np.mean(by_cluster) <= 0.15  # 0.05 and 3.5 standard errors of 60 sets
-    assert np.mean(independent) >= 0.35  # METHODS section 3: half the time
+    assert np.mean(independent) >= 0.35  # decision 0011: a third to three quarters of the time
 
 
 def test_badly_wrong_confidences_are_found() -> None:

@@ -279,7 +279,7 @@ def test_a_bin_is_left_open_and_the_last_takes_what_lies_beyond(
 
 
 def test_the_worked_example_of_methods_has_its_shares_and_means() -> None:
-    # METHODS section 3: three equal bins; 0.5/0.8/0.667 against 0.265/0.514/0.837.
+    # As in test_worked_example.py: three equal bins; 0.5/0.8/0.667 against 0.265/0.514/0.837.
     score = np.array([0.61, 0.39, 0.31, 0.76, 0.22, 0.59, 0.92, 0.83, 0.57, 0.41])
     right = np.array([1, 0, 1, 1, 0, 1, 0, 1, 1, 1], dtype=bool)
     edges, weight = np.linspace(0.0, 1.0, 4), np.ones(10)

@@ -220,7 +220,7 @@ def test_a_class_that_is_never_predicted_has_a_row_for_each_precision() -> None:
     assert sorted(zip(never["class"], never["on"], strict=True)) == sorted(
         [("Shaft", "score"), ("Shaft", "confidence"), ("Collar", "confidence")] * 2
     )
-    wanted = {0.5: 8, 0.9: 49}  # families without a wrong one (METHODS section 10)
+    wanted = {0.5: 8, 0.9: 49}  # families without a wrong one
     for row in never.to_dict("records"):
         assert row["families_missing"] == wanted[row["precision"]]
         assert (row["n_families"], row["guaranteed_families"]) == (0, 0)

@@ -172,7 +172,7 @@ def calibration(rows: list[Row]) -> float:
 
 
 def remainder(rows: list[Row]) -> float:
-    """E[Var(p | bin)] − 2 E[Cov(t, p | bin)], as METHODS section 3 states it."""
+    """E[Var(p | bin)] − 2 E[Cov(t, p | bin)] (decision 0009)."""
     total, answer = sum(w for _, _, w in rows), 0.0
     for part in by_width(rows):
         weight = sum(w for _, _, w in part)

@@ -7,7 +7,7 @@ import pytest
 
 from credence.metrics.metric import NLL, Judged, is_clipped, negative_log_likelihood
 
-# METHODS section 3, worked example: ten scores and what turned out.
+# Of test_worked_example.py: ten scores and what turned out.
 SCORES = np.array([0.61, 0.39, 0.31, 0.76, 0.22, 0.59, 0.92, 0.83, 0.57, 0.41])
 RIGHT = np.array([1, 0, 1, 1, 0, 1, 0, 1, 1, 1], dtype=bool)
 

@@ -1,4 +1,4 @@
-"""The worked examples of METHODS section 3, to the digits given there."""
+"""Worked examples: ten scores in three bins, and a softmax, to three digits."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def fitted_to_ninety(seed: int) -> FittedMacest:
 
 
 def slow(model: FittedMacest, query: Floats) -> Floats:
-    """METHODS section 8, word for word, for one point."""
+    """The formulas of decision 0008, word for word, for one point."""
     graph, tuning = model.graph, model.tuning
     pairs = [
         math.dist(a, b)

@@ -1,4 +1,4 @@
-"""Compositions: by hand, against slow twins, and the laws of METHODS section 6."""
+"""Compositions: by hand, against slow twins, and the laws that estimators keep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of METHODS section 6, over both registries, and what no estimator may do."""
+"""Laws of class proportions, over both registries, and what no estimator may do."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from shift_findings import adjust
 
 NAMES = ("Portal", "Collar", "HTJ", "Other")
 SEEDS = st.integers(0, 2**16)
-EXACT = 1e-12  # METHODS section 2
+EXACT = 1e-12  # beyond rounding of sums
 ESTIMATING = [entry for entry in ESTIMATORS if entry.estimate is not None]
 POINT = FitOptions(n_draws=0)
 FEW = FitOptions(n_draws=8)

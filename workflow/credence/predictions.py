@@ -135,7 +135,7 @@ def from_scores(
     is_distribution: bool = True,
     network_scores: Floats | None = None,
 ) -> Predictions:
-    """Return predictions of the best class of each row, the first of a tie (METHODS section 1)."""
+    """Return predictions of the best class of each row, the first of a tie."""
     predicted_class = scores.argmax(axis=1).astype(np.int64)
     return Predictions(
         ids=ids,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-MOST_PROBLEMS_SHOWN = 20  # DESIGN section 5: the first 20, then a count
+MOST_PROBLEMS_SHOWN = 20  # the first 20, then a count
 ONE_ID_EACH = "Give each protein its own id, or remove one of the rows."
 
 # What a system refuses to whoever writes, wherever: what is wrong, and the remedy.

@@ -98,7 +98,7 @@ def group() -> None:
     """Gather the commands."""
 
 
-FIXABLE = 2  # exit codes of DESIGN section 5
+FIXABLE = 2  # exit codes: of what a user can put right, and of what only we can
 BUG = 1
 
 # The last line of whatever a user can fix; `credence run` looks for it in the

@@ -27,11 +27,11 @@ from credence.progress import each, plan
 from credence.records import from_record
 from credence.settings import setting
 
-# Few and different in kind (METHODS section 9).
+# Few and different in kind (decision 0006).
 MEMBERS = ("class_only", "kernel", "beta", "tswa", "logistic", "matrix", "trees", "random_trees")
-# Of members, where not the method's own: many slow trees are steadier (decision 0302).
+# Of members, where not the method's own: many slow trees are steadier (decision 0006).
 SETTINGS: Mapping[str, Mapping[str, Any]] = {"trees": {"trees": "all"}}
-CLIP = 1e-4  # METHODS section 9: no member may be surer when they are mixed
+CLIP = 1e-4  # no member may be surer when they are mixed
 EVEN_FAMILIES = 5.0  # by which the weights of all classes are pulled towards even ones
 PRIOR_FAMILIES = 50.0  # by which a class's weights are pulled towards those of all
 LEAST_WEIGHT = 1e-3  # a member with less everywhere is left out
@@ -133,7 +133,7 @@ def best_weights(chance: Floats, mass: Floats, prior: Floats, families: float) -
 
     `chance` has what each member (a column) gave to what came true, `mass` how much each
     sample counts. w ← (f w⁰ + Σ ω r) / (f + Σ ω), with f families that pull towards the
-    prior w⁰ and r the members' responsibilities (METHODS section 9); the problem is concave.
+    prior w⁰ and r the members' responsibilities (decision 0006); the problem is concave.
     """
     weight: Floats = prior
     for _ in range(MOST_ROUNDS):

@@ -61,7 +61,7 @@ class LowEnd:
     most: float  # What no confidence below it exceeds
 
 
-LOWEST_FAMILIES = 5.0  # an effective number of them, at or below that score (decision 0221)
+LOWEST_FAMILIES = 5.0  # an effective number of them, at or below that score (decision 0002)
 ENOUGH = 1.0 - 1e-9  # of them: sums of weights are rounded
 
 

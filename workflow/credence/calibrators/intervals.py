@@ -15,7 +15,7 @@ from credence.predictions import Floats
 JEFFREYS = 0.5  # the prior's shape, in pseudo-clusters of either kind
 N_EVEN_KNOTS = 65  # knots of a band, evenly spaced over the range of scores
 N_RANK_KNOTS = 64  # and at evenly spaced ranks
-FEW_FAMILIES = 3.0  # near a score: with fewer there, an interval opens (decision 0221)
+FEW_FAMILIES = 3.0  # near a score: with fewer there, an interval opens (decision 0002)
 LEAST_FREEDOM = 1.0  # of Student's t, where less than two clusters are near
 
 

@@ -36,7 +36,7 @@ def dispersion(sample: ClassSample, fitted: Floats) -> float:
 
     The design effect, at least 1, times what a row weighs: the variance of sums of residuals of a
     cluster within a block over that of strangers. Rows of one cluster and score count as one; a
-    residual is divided by the part of its block that is not its own cluster's (decision 0212).
+    residual is divided by the part of its block that is not its own cluster's (decision 0005).
     """
     residual = sample.weight * (sample.is_correct - fitted)
     twin = twins_of(sample.cluster, np.zeros(len(fitted), dtype=np.int64), sample.score)

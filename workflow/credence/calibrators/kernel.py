@@ -151,7 +151,7 @@ COARSE = 0.05  # of the scale: where scores have steps as wide, the least bandwi
 def saturated_bandwidth(
     sample: ClassSample, masses: Masses, bandwidth: float, allowed: int
 ) -> tuple[float | None, Note]:
-    """Return the rule's bandwidth, or what stands for it where scores are saturated (0222)."""
+    """Return the rule's bandwidth, or what replaces it for saturated scores (decision 0004)."""
     at_top = masses.score >= TOP * sample.scale * (1.0 - NO_SIGN)
     if masses.total[at_top].sum() < NEARLY_ALL * masses.total.sum():
         return bandwidth, Note.NONE
@@ -450,7 +450,7 @@ TOLERANCE = 1e-7  # of the stored curve against the sums, at the points looked a
 PROBES = (0.25, 0.5, 0.75)  # where between two knots the stored curve is checked
 MOST_HALVINGS = 40
 OF_TWO = 1.5  # an interval that holds two sets of quantiles leaves out less than either;
-# with this share of the nominal error in each it holds its level (decision 0220)
+# with this share of the nominal error in each it holds its level (decision 0005)
 LEAVE_ONE_OUT = "loo"
 LAW_BANDWIDTH = 0.5  # the trove law holds at any fixed bandwidth; this one is tested
 
@@ -498,7 +498,8 @@ class Kernel:
     (7)–(9) of Salamon et al. for a = `prior_weight` = 0, with κ(u) = exp(−u²/2). The bandwidth is
     chosen with a = 0 and without reflection. Outside the positives' scores the value at the end is
     held; where no bandwidth passes the rule, the class's share is given, and where nearly all
-    scores lie at the top `mon` or the share (docs/decisions/0222-saturated-scores.md), with notes.
+    scores lie at the top `mon` or the share, with notes
+    (docs/decisions/0004-curves-over-the-score.md).
 
     *Departs from the paper:* the default a = 1 adds one pseudo-protein of the class's share at the
     centre of every window, so that two wrong ones far from anything else are no certainty.

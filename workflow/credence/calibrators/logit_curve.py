@@ -1,6 +1,6 @@
 """Platt's, beta and spline calibration: log-odds linear in a few columns of the score.
 
-They are fitted by maximum likelihood with Jeffreys' prior (Firth 1993; decision 0210), so that
+They are fitted by maximum likelihood with Jeffreys' prior (Firth 1993; decision 0004), so that
 scores that separate right from wrong have a finite slope.
 """
 
@@ -209,7 +209,7 @@ class Platt(LogitMethod):
 
     log p/(1 - p) = c + d x, x = S/M or its logit, floored at half the table's
     step. *Departs from the paper:* Jeffreys' prior on (c, d) in place of Platt's
-    smoothed targets; see docs/decisions/0210-parametric-curves.md.
+    smoothed targets; see docs/decisions/0004-curves-over-the-score.md.
     """
 
     on: str = setting(
@@ -254,7 +254,7 @@ class Beta(LogitMethod):
     """Settings of beta calibration: there are none.
 
     log p/(1 - p) = c + a log s - b log(1 - s) with a, b ≥ 0 (Kull et al.), so the curve never
-    falls; Jeffreys' prior as for Platt's curve; see docs/decisions/0210-parametric-curves.md.
+    falls; Jeffreys' prior as for Platt's curve; see docs/decisions/0004-curves-over-the-score.md.
     """
 
     def basis_of(self, sample: ClassSample) -> BetaColumns:
@@ -320,7 +320,7 @@ class Spline(LogitMethod):
     A natural cubic spline with few knots at fixed quantiles of the positives' scores (Harrell
     2015, doi 10.1007/978-3-319-19425-7). *Departs from the paper:* Lucena 2018 (arXiv 1809.07751)
     takes many knots and a ridge chosen by cross-validation; see
-    docs/decisions/0210-parametric-curves.md. The curve may fall.
+    docs/decisions/0004-curves-over-the-score.md. The curve may fall.
     """
 
     n_knots: int = setting(5, "Number of knots, and of coefficients.", low=3, high=10)

@@ -68,7 +68,7 @@ class Macest(macest.MacestSettings):
 
     A point is a protein's place in the space of proteins beside the logs of its scores, each part
     scaled to a total variance of 1, the scores then multiplied by `scores`. Far from all known
-    proteins the confidence tends to 1 over the number of classes. No intervals: decision 1004.
+    proteins the confidence tends to 1 over the number of classes. No intervals: decision 0008.
     """
 
     scores: float = setting(1.0, "Weight of the scores beside the place.", low=0.0, high=100.0)

@@ -1,6 +1,6 @@
 """What the methods that are sums over proteins learn from: how much weight lies where.
 
-Weights are summed as whole numbers of 2⁻⁵², so that no order changes a bit (decision 0610). Many
+Weights are summed as whole numbers of 2⁻⁵², so that no order changes a bit (decision 0001). Many
 distinct scores are replaced, bin by bin, by the two points of a Gauss quadrature, which keep mass,
 mean, variance and third moment (Golub & Welsch 1969, doi 10.1090/S0025-5718-69-99647-1).
 """

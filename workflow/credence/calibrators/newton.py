@@ -2,7 +2,7 @@
 
 Var θ = H⁻¹ M H⁻¹, H the curvature of the loss and M the sum over clusters of the outer products
 of their scores, each in a fit without the cluster (Liang & Zeger 1986, doi 10.1093/biomet/73.1.13;
-decision 0306). A separable class leaves no residuals: the variance that the fitted probabilities
+decision 0007). A separable class leaves no residuals: the variance that the fitted probabilities
 imply is kept beside it, and the larger one holds, direction by direction.
 """
 
@@ -100,7 +100,7 @@ def jackknifed(shift: Floats, n_clusters: int) -> Floats:
 def cluster_covariance(
     design: Floats, residual: Floats, curvature: Floats, cluster: Integers, fit: LogisticFit
 ) -> Floats:
-    """Return the leave-one-cluster-out jackknife's covariance, one Newton step each (0306)."""
+    """Return the covariance by leaving out each cluster, one Newton step each (decision 0007)."""
     n_clusters = int(cluster.max()) + 1
     n_features = design.shape[1]
     score = np.zeros((n_clusters, n_features))

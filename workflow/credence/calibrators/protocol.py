@@ -33,7 +33,7 @@ class Need(Enum):
 
 
 class Law(StrEnum):
-    """Statements of METHODS section 2 that a method can promise."""
+    """Statements that a method can promise."""
 
     INVARIANCE = "scaling scores, permuting rows or classes changes no confidence"
     RANGE = "confidence is NaN or in [0, 1], and lies within its interval"

@@ -23,7 +23,7 @@ GAP_OVER_VARIANCE = 1.25
 LEAST_FAMILIES = 15.0  # in a step of the answer
 MOST_STEPS = 12
 MISFIT_PRIOR = 4.0  # a class's misfit is pulled towards that of all classes by so many steps
-# Of a curve over the score: steps average what it gets wrong here and there (decision 0302).
+# Of a curve over the score: steps average what it gets wrong here and there (decision 0006).
 CURVE_WIDER = 1.3
 # Half of a right and half of a wrong protein, so that an answer of 0 or 1 has a width.
 JEFFREYS = 0.5

@@ -19,8 +19,8 @@ from credence.draws import effective_clusters, encode_clusters
 from credence.predictions import Floats, Integers, Labelled, Predictions
 from credence.settings import setting
 
-LOG_T_LOW, LOG_T_HIGH = float(np.log(0.05)), float(np.log(20.0))  # METHODS section 2
-LARGEST_AWARD = 20.0  # METHODS section 2
+LOG_T_LOW, LOG_T_HIGH = float(np.log(0.05)), float(np.log(20.0))  # of T, from 0.05 to 20
+LARGEST_AWARD = 20.0  # bound of an award, in either direction
 N_SCAN = 25  # temperatures of the scan: a factor of 1.28 apart, with T = 1 among the starts
 N_SCAN_AWARDS = 41  # awards tried where the loss is not convex in them (Brier)
 SCAN_ROWS = 8_000  # the scan that only finds the valleys looks at about so many rows

@@ -3,7 +3,7 @@
 In a draw a row of the use-set gets an exponential weight, n like rows their sum, a Gamma(n)
 weight; a genome gives its weight to all its rows. Draws are keyed by what is in a row, or by the
 genome's name, and places stand in the order of their keys, so that order is nothing. Of a large
-use-set some rows stand for the others (decision 0706).
+use-set some rows stand for the others (decision 0020).
 """
 
 from collections.abc import Callable

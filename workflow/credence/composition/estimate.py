@@ -153,7 +153,7 @@ def _use_noise(use: UseSample, draw: int, pool: Floats, seen: Floats) -> Floats:
 
 
 FEWEST_DRAWS = 2  # of which quantiles can be taken
-HELD_CLUSTERS = 4.0  # of a class, that hold its weight near 1 (decision 0704)
+HELD_CLUSTERS = 4.0  # of a class, that hold its weight near 1 (decision 0021)
 DIGITS = 6  # of the weights to fit with
 HALF = 0.5  # of the mean of the draws: no share is taken to be less
 

@@ -257,7 +257,7 @@ def most_likely(evidence: EstimatorInput) -> Estimate:
     return near_parabola(curvature, conditioned(curvature) @ share + gradient, share)
 
 
-EM_ERROR = 0.03  # τ, as measured on the demo world: decision 0702
+EM_ERROR = 0.03  # τ, as measured on the demo world: decision 0019
 FARTHEST = 3.0  # such errors that the answer may lie from EM's
 STEADY = 1e-9  # of the noise's mean, where two classes have the same densities
 

@@ -2,7 +2,7 @@
 
 Samples are the units, since two of them differ by more than chance among their proteins. The
 first ones say what is usual; a later one, or the mean of the last four, is compared with these.
-The chance of a false alarm is divided over all samples that may ever come (decision 0711).
+The chance of a false alarm is divided over all samples that may ever come (decision 0023).
 """
 
 from dataclasses import dataclass

@@ -2,7 +2,7 @@
 
 log p = log softmax(β log y + b): one inverse temperature, one bias per class, of greatest
 likelihood. The mean probability of a class over the calibration set is then its share, as EM
-needs. Before it y may go through a matrix near the unit one (decision 0707).
+needs. Before it y may go through a matrix near the unit one (decision 0019).
 """
 
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from credence.calibrators.score_logs import log_scores
 from credence.predictions import Floats, Integers, Predictions
 from credence.records import Stored
 
-LEAST, GREATEST = 0.05, 20.0  # METHODS section 2: bounds of the temperature
+LEAST, GREATEST = 0.05, 20.0  # bounds of the temperature
 MOST_STEPS = 60
 MOST_HALVINGS = 40
 DECREMENT = 1e-20
@@ -108,7 +108,7 @@ def fit_bias_corrected(
     return BiasCorrected(slope, bias, share)
 
 
-RIDGE = 10.0  # on the entries of the matrix, the evidence counted in families: decision 0707
+RIDGE = 10.0  # on the entries of the matrix, the evidence counted in families: decision 0019
 RIDGE_FEW = 200.0  # families of a class that weaken its row's ridge to twice that
 MOST_CLASSES = 30  # with a matrix, whose fit takes the cube of their square
 

@@ -4,10 +4,10 @@ A calibration holds for one classifier. Another version, temperature or order of
 keeps classes and scale and ruins it, without a change of the mix. So a calibration file
 keeps a sketch: how often each top score, margin and so on was seen, by predicted and true
 class. A use-set is counted in the same bins, piece by piece, in any order. Whether a mix
-of the classes explains what is counted is tested by drawing (METHODS section 13).
+of the classes explains what is counted is tested by drawing.
 
-Departs from METHODS: the mix is estimated from the predicted classes, as in BBSE, and
-exchanged columns are looked for (docs/decisions/0708-same-classifier.md).
+The mix is estimated from the predicted classes, as in BBSE, and exchanged columns are
+looked for (docs/decisions/0022-same-classifier.md).
 """
 
 from collections.abc import Sequence

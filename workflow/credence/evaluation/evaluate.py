@@ -114,7 +114,7 @@ def _as_measured(entry: ClassCount, metrics: Sequence[MetricValue]) -> ClassCoun
 
 
 def metric_columns(results: Results) -> dict[str, list[str] | list[float] | list[int]]:
-    """Return the columns of the table `metrics`, in their order (DESIGN section 4)."""
+    """Return the columns of the table `metrics`, in their order."""
     n_of = {(row.method, row.class_name, row.sample, row.metric): row.n for row in results.metrics}
     names = ("method", "class_name", "sample", "metric", "value", "lower", "upper", "n")
     rows = [attrgetter(*names)(row) for row in results.metrics]

@@ -26,7 +26,7 @@ NOTHING = (float("nan"), float("nan"))
 def metric_range(
     metric: Metric, measures: Measures, number: int, level: float, floor: float = 0.0
 ) -> tuple[float, float]:
-    """Return a metric's interval (decision 0403); NaN where draws say nothing."""
+    """Return a metric's interval (decision 0010); NaN where draws say nothing."""
     name = metric.name
     value = float(measures.value[name][number])
     drawn = measures.drawn.get(name)
@@ -79,7 +79,7 @@ def difference_interval(
     scatter: Scatter,
     floors: tuple[float, float],
 ) -> tuple[float, float]:
-    """Return the interval of one method's metric minus another's (decision 0403)."""
+    """Return the interval of one method's metric minus another's (decision 0010)."""
     name = metric.name
     value = float(one.value[name][number] - other.value[name][number])
     if name not in one.drawn or name not in other.drawn or np.isnan(value):

@@ -61,7 +61,7 @@ def relatives_of(block: Integers, n_blocks: int, unit: Integers, weight: Floats)
 
 
 def scatter_of(relatives: RelativePairs, losses: Floats) -> Scatter:
-    """Return how much wider each block's mean scatters than draws show (decision 0403)."""
+    """Return how much wider each block's mean scatters than draws show (decision 0010)."""
     of, n_codes = relatives, len(relatives.block)
 
     def by_block(values: Floats) -> Floats:

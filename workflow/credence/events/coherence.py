@@ -1,7 +1,7 @@
 """Probabilities of several events that no distribution over the classes contradicts.
 
 Forecasts made one by one are moved to the nearest that one distribution can have given (de
-Finetti's coherence), which is nearer to what turns out, whatever turns out (decision 1010).
+Finetti's coherence), which is nearer to what turns out, whatever turns out (decision 0036).
 """
 
 from dataclasses import dataclass
@@ -136,7 +136,7 @@ DECIMALS = 9  # of the forecasts: below, rounding decides
 
 
 def coherent(held: Booleans, stated: Floats, fixed: Floats | None, first: Booleans) -> Floats:
-    """Return the nearest probabilities that contradict each other nowhere (decision 1010).
+    """Return the nearest probabilities that contradict each other nowhere (decision 0036).
 
     Protein by protein, p = M q with q ≥ 0, Σq = 1 (and q of the fixed class as it is) of least
     divergence (Predd et al. 2009, doi 10.1109/TIT.2009.2027573). Sums M q are taken in one order,

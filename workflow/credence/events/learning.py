@@ -42,7 +42,7 @@ def learn_event(
     least: float,
     kept: Booleans | None = None,
 ) -> Learnt:
-    """Return what a forecaster learns, tuned and judged in pairs of folds (decision 1011)."""
+    """Return what a forecaster learns, tuned and judged in pairs of folds (decision 0036)."""
     may = np.ones(examples.n_samples, dtype=np.bool_) if kept is None else kept
     candidates = np.array(forecaster.candidates)
     held_out = np.full(examples.n_samples, np.nan)

@@ -61,7 +61,7 @@ def mixture_of(labelled: Labelled) -> Mixture:
 
 
 def for_another_mix(held: Booleans, stated: Floats, share: Floats, weight: Floats) -> Floats:
-    """Return the probabilities of events if classes were w times as frequent (decision 1030).
+    """Return the probabilities of events if classes were w times as frequent (decision 0036).
 
     P′(E | x) = aP/(aP + b(1 − P)), a the mean of w over the classes of E, b over the others.
     """

@@ -3,9 +3,9 @@
 What is stated rests on outcomes of proteins held out, never on the confidences of
 what was selected by them. A list ends at a step of the confidence; its error is that
 of the steps above, each counting as often as the use-set has it, and one wrong family
-is added (METHODS section 10). A protein held out that was right lowers what others are
+is added (decision 0033). A protein held out that was right lowers what others are
 given, so equal confidences become unequal, right ones lowest: errors that fall with the
-confidence are pooled too, and the greater error counts (decision 1043).
+confidence are pooled too, and the greater error counts (decision 0033).
 """
 
 from collections.abc import Iterable

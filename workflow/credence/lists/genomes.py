@@ -22,7 +22,7 @@ def genomes_of(
 
     With the probability ρ the calls of a family in a genome are right or wrong by one draw for
     all, else each by its own. How often a call is wrong is a line in the log odds of its
-    confidence, fitted to proteins held out (decision 1042).
+    confidence, fitted to proteins held out (decision 0033).
     """
     names, code = np.unique(genome.astype(str), return_inverse=True)
     both = np.stack([code, np.unique(family.astype(str), return_inverse=True)[1]])

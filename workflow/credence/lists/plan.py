@@ -10,7 +10,7 @@ from credence.predictions import Floats, Integers
 
 # Confidences at which the strata of a class end; finer where most predictions are.
 EDGES: Floats = np.array([0.0, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99])
-POWER = 2.0 / 3.0  # which narrows the mean interval most (METHODS section 10)
+POWER = 2.0 / 3.0  # which narrows the mean interval most (decision 0034)
 PRIOR = 1.0  # families, right as the confidence says: no stratum is taken for certain
 N_HALVINGS = 200  # of the interval that holds λ
 

@@ -242,7 +242,7 @@ REMAINDER = part_of_brier(
     is_signed=True,
 )
 
-THRESHOLD = 1e-3  # METHODS section 3
+THRESHOLD = 1e-3  # smaller probabilities are left out of TACE
 
 
 def _vector_cells(judged: Judged, *, by_count: bool, least: float) -> BinSums | None:

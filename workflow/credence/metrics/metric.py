@@ -206,7 +206,7 @@ BRIER = Metric(
 )
 
 
-CLIP = 1e-15  # METHODS section 3: keeps a confidence of 0 or 1 finite; counted
+CLIP = 1e-15  # keeps a confidence of 0 or 1 finite; counted
 
 
 def is_clipped(confidence: Floats) -> Booleans:

@@ -1,4 +1,4 @@
-"""The walk of cumulative differences, and the statistics read from it (decision 0404).
+"""The walk of cumulative differences, and the statistics read from it (decision 0011).
 
 C_j = Σ_{i≤j} w(t − s) / Σ w over proteins sorted by confidence s, read at the last of equal ones;
 C_0 = 0 counts. Random signs, one per cluster, make walks of the same scatter.

@@ -278,9 +278,9 @@ def fit(
 
     For each class ε = Σ [neighbour's prediction wrong]/d over its k nearest and
     𝒦 = Σ d/rank ÷ Σ 1/rank; σ = αε + β𝒦; the probabilities are softmax(−τ σ/mean over classes
-    of σ) (METHODS section 8; Green, Rowe & Polleri 2021, arXiv 2109.01531). β is 1, since α/β is
-    all that counts. *Departs from the paper:* decisions 1001 (τ), 1002 (the choice of weights),
-    1003 (classes of few proteins); d = 0 counts as the least positive distance of the graph.
+    of σ) (Green, Rowe & Polleri 2021, arXiv 2109.01531). β is 1, since α/β is
+    all that counts. *Departs from the paper:* decision 0008 (τ, the choice of weights,
+    classes of few proteins); d = 0 counts as the least positive distance of the graph.
     """
     values = singles(points)
     order = canonical_order(values, true_class, predicted_class, cluster)

@@ -98,7 +98,7 @@ class Reference:
         return answer
 
     def look(self, points: Any, threads: int = 1) -> Look:
-        """Return how far points are from known proteins of other clusters. Decision 1005."""
+        """Return how far points are from known proteins of other clusters. Decision 0037."""
         queries = singles(points)
         known = np.flatnonzero(np.isfinite(queries).all(axis=1))
         distance = np.full(len(queries), np.nan)
@@ -184,7 +184,7 @@ def loneliness(
 
     By the direction alone in which shares of residues, in standard deviations of those known,
     differ from these. Of axes that are learnt from known proteins others lie elsewhere
-    (decision 1027).
+    (decision 0037).
     """
     shares = residue_shares(known)
     centre, spread = shares.mean(axis=0), np.maximum(shares.std(axis=0), ROUNDING)

@@ -83,7 +83,7 @@ class Neighbours:
         """Return trust score, ε and 𝒦 of the predicted class; NaN where not known.
 
         ε = Σ [wrong]/d over the nearest proteins of that class, what is ambiguous there;
-        𝒦 = Σ d/rank ÷ Σ 1/rank, how much data lack (METHODS section 8).
+        𝒦 = Σ d/rank ÷ Σ 1/rank, how much data lack (decision 0008).
         """
         trust = trust_among(*self._dense, asked, predicted_class)
         error, lacking = np.full((2, len(asked)), np.nan)

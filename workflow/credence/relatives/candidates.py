@@ -1,13 +1,12 @@
 """Pairs that a prefilter proposes, decided by exact alignment, as few as connect.
 
-Candidates are scored exactly here, piece by piece (decision 0515), and the best of each
+Candidates are scored exactly here, piece by piece (decision 0015), and the best of each
 component are aligned, in the order of their scores, while they lead to another component.
 Near copies stand behind one representative meanwhile, and a member may have a relative that
 its representative has not. So all members of components that stayed small are searched for
-again (decision 0509), and some of those that became so large that they fill each other's lists
-(decision 0518); what is small still is compared with what those alike to it are alike
-to (decision 0510); and all members of two components that are alike beyond chance are compared
-(decision 0517).
+again, and some of those that became so large that they fill each other's lists; what is small
+still is compared with what those alike to it are alike to; and all members of two components
+that are alike beyond chance are compared (decision 0014).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

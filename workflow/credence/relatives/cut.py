@@ -1,4 +1,4 @@
-"""Components larger than a group, cut at their weakest bridges (decisions 0504, 0514).
+"""Components larger than a group, cut at their weakest bridges (decision 0016).
 
 Every pair of such a component is aligned; what relatives connect at the thresholds,
 not the looser ones of the graph, stays together, and is parted where the fewest

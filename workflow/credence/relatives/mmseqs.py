@@ -182,16 +182,16 @@ SEARCH_IDENTITY = 0.3  # of hits read; the threshold is applied here, to what wa
 
 
 # Of sequences by their least number of residues, from long to short: MMseqs2's sensitivity,
-# 1 to 7.5, how unlike a word may be that is looked up (decisions 0508 and 0517).
+# 1 to 7.5, how unlike a word may be that is looked up (decision 0014).
 REACHES = ((400, 4.0), (180, 4.5), (120, 5.0), (80, 6.0), (1, 6.5))
 # Where few relatives were found: all members, among all sequences, at no length less
-# sensitively than before (decisions 0509 and 0510).
+# sensitively than before (decision 0014).
 REACHES_AGAIN = ((250, 5.0), (180, 5.7), (120, 6.2), (1, 7.0))
 # The identity from which on one stands for another: of short ones a copy may have relatives
-# that the other has not (decision 0505).
+# that the other has not (decision 0014).
 NEARNESSES = ((120, 0.7), (1, 0.9))
 # Residues, or this share of all, hidden as of low complexity, from which on a sequence is compared
-# with others like it in full (decision 0511).
+# with others like it in full (decision 0014).
 MOST_HIDDEN, MOST_HIDDEN_SHARE = 30, 0.2
 SENSITIVITY_UNHIDDEN, UNHIDDEN = 5.0, ("--mask", "0", "--comp-bias-corr", "0")
 # Seconds that a search takes before it begins, for each 10⁶ residues of its targets before that,

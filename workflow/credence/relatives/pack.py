@@ -130,7 +130,7 @@ class Packing:
     # '1', '2', … or 'test'; 'training' for training proteins, and '' for those set aside, which
     # are in none.
     group: Strings
-    role: Strings  # training, calibration, test or set_aside (METHODS section 4)
+    role: Strings  # training, calibration, test or set_aside
     reason: Strings  # Why a protein was set aside; '' for the others
 
     def without(self, why: Strings) -> Self:

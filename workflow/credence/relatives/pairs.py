@@ -35,7 +35,7 @@ IDENTITY_MARGIN, COVERAGE_MARGIN = 0.05, 0.10
 MOST_EXPECTED = 1e-6
 MOST_SEARCHED = 1e-3  # where that is not asked
 # Of an alignment with a share i of identical columns each column scores at least 5 i − 1.1,
-# also where all residues are those that score 4 with themselves (decision 0508).
+# also where all residues are those that score 4 with themselves (decision 0014).
 SCORE_OF_IDENTITY, SCORE_OF_NONE = 5.0, -1.1
 # From here on matches, which score 4 at least, beat chance: 120 against 92 for the
 # longest protein there is.

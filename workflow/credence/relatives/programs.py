@@ -231,7 +231,7 @@ def first_columns(path: Path) -> tuple[Integers, Integers]:
 
 
 def diagonal_needed(shorter: Integers) -> Floats:
-    """Return the least score on one diagonal that is worth an alignment (decision 0508)."""
+    """Return the least score on one diagonal that is worth an alignment (decision 0014)."""
     needed = DIAGONAL_OF_NONE + DIAGONAL_PER_RESIDUE * shorter
     return np.asarray(np.clip(needed, LEAST_DIAGONAL, MOST_DIAGONAL))
 

@@ -268,7 +268,7 @@ class TroveSearch:
 
 @dataclass(frozen=True)
 class SequenceSearch(TroveSearch):
-    """Relatives as METHODS section 4 defines them."""
+    """Relatives as decision 0013 defines them."""
 
     finder: Finder  # What finds alike sequences
     thresholds: Thresholds  # Of relatives

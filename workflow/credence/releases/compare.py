@@ -1,7 +1,7 @@
 """Two releases beside each other: counts, curves, metrics, and every protein's confidence.
 
 The newer one is fitted a second time at the older's class frequencies: what still differs is
-evidence, the rest composition (decision 0611). Intervals draw whole families; a family of both
+evidence, the rest composition (decision 0025). Intervals draw whole families; a family of both
 releases has one weight in both.
 """
 

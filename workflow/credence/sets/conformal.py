@@ -26,7 +26,7 @@ def strangeness(predictions: Predictions) -> Floats:
 
     The log of the best score of another class less the log of the class's own, both as shares of
     the scale and floored at half a step: 1 − score cannot tell proteins apart whose score is 0.00
-    (decision 1020). Below 0 the class is the predicted one.
+    (decision 0035). Below 0 the class is the predicted one.
     """
     scores = predictions.scores
     assert scores is not None

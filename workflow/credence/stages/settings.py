@@ -31,7 +31,7 @@ SOME: dict[str, Any] = {"low": 1, "high": 1000}  # jobs
 
 @dataclass(frozen=True)
 class ClusteringSettings:
-    """Which proteins are relatives (METHODS section 4)."""
+    """Which proteins are relatives (docs/splits.md)."""
 
     engine: str = setting(
         "mmseqs",

@@ -1,4 +1,4 @@
-"""The tables between the stages (DESIGN section 4), each a class: read, checked, written."""
+"""The tables between the stages, each a class: read, checked, written."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

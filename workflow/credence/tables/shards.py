@@ -1,7 +1,7 @@
 """Tables in shards: what a folder or a pattern names, and what was made of each file of it.
 
 Each is annotated by itself, with a seal beside what was written, so that a run that was killed
-goes on with those that are missing (docs/decisions/0940-shards-stand-by-themselves.md).
+goes on with those that are missing (docs/decisions/0029-large-tables-and-folders.md).
 """
 
 import glob

@@ -4,7 +4,7 @@ First a softmax for each tool turns its scores into a probability of each of the
 does not matter what those scores are, nor which classes the tool can name. Then, for each pattern
 of tools that answer, log p is the weighted sum of their log p, with an intercept for each class
 and one more where a tool was asked and did not answer. Fitted where the tools of a pattern
-answer, whatever others do (decision 1110).
+answer, whatever others do (decision 0039).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
