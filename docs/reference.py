@@ -90,8 +90,11 @@ def configuration() -> str:
 
 
 def methods() -> str:
-    """Return the page of all methods, as `credence methods` lists them."""
-    parts = ["# Calibration methods", "What `credence methods` prints, from simple to complex."]
+    """Return the page of all methods, as `credence show methods` lists them."""
+    parts = [
+        "# Calibration methods",
+        "What `credence show methods` prints, from simple to complex.",
+    ]
     parts += ["What their formulas are: [methods](methods.md)."]
     for entry in describe_methods():
         parts += [f"## `{entry['name']}`", block("\n".join(method_lines(entry)))]

@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from credence.app import COMMANDS, group, run_command_line
+from credence.app import COMMANDS, HIDDEN, group, run_command_line
 from credence.app.meaning import DEMO_FILES
 from credence.calibrators.all_methods import METHODS
 from credence.simulate.world import make_world, render_files
+from credence.tables.formats import FORMATS
 from small_worlds import SMALL, TIMEOUT, call
 
 
@@ -173,17 +174,35 @@ def test_check_tells_that_the_rows_of_a_protein_stand_apart(
 
 
 def test_methods_lists_every_entry_with_its_laws(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line(["methods", "--json"]) == 0
+    assert run_command_line(["show", "methods", "--json"]) == 0
     entries = json.loads(capsys.readouterr().out)
     assert [entry["name"] for entry in entries] == [method.name for method in METHODS]
     for entry, method in zip(entries, METHODS, strict=True):
         assert len(entry["laws_promised"]) == len(
             [law for law in method.laws if law.name not in ("INVARIANCE", "RANGE")]
         )
-    assert run_command_line(["methods"]) == 0
+    assert run_command_line(["show", "methods"]) == 0
     stated = capsys.readouterr().out
     for method in METHODS:
         assert f"{method.name}: {method.summary}\n    from: {method.reference}\n" in stated
+    assert run_command_line(["show", "methods", "kernel"]) == 0
+    assert "    prior_weight=1" in capsys.readouterr().out
+
+
+def test_formats_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["show", "formats"]) == 0
+    stated = capsys.readouterr().out
+    assert stated == "".join(f"{entry.name}: {entry.summary}\n" for entry in FORMATS)
+
+
+def test_what_only_workflows_call_is_not_in_the_list_and_has_its_help(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run_command_line(["--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    listed = [line.split()[0] for line in lines if line.startswith("  ") and line.strip()]
+    assert not HIDDEN & set(listed)
+    assert set(COMMANDS) - HIDDEN <= set(listed)
 
 
 def test_a_path_that_cannot_be_written_is_told_and_nothing_is_left(
@@ -222,7 +241,7 @@ def test_a_bug_shows_its_traceback_and_exit_code_1(tmp_path: Path) -> None:
     code = (
         "import sys; import credence.stages.methods as m;"
         "m.describe_methods = lambda: 1 / 0;"
-        "sys.argv = ['credence', 'methods'];"
+        "sys.argv = ['credence', 'show', 'methods'];"
         "from credence.__main__ import main; main()"
     )
     done = subprocess.run(

@@ -86,7 +86,7 @@ def test_what_is_refused_is_so_where_nobody_reads_it(inside: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is absent")
 def test_a_full_disk_under_standard_output_is_named(inside: Path) -> None:
-    words = [sys.executable, "-m", "credence", "methods"]
+    words = [sys.executable, "-m", "credence", "show", "methods"]
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
             words, stdout=full, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT, check=False

@@ -90,15 +90,7 @@ CALLS: dict[str, list[tuple[str, dict[str, str]]]] = {
 
 # What the others write instead.
 OTHERS = {
-    "nothing of single proteins": {
-        "run",
-        "demo",
-        "init",
-        "trove",
-        "methods",
-        "check-page",
-        "calibrations",
-    },
+    "nothing of single proteins": {"run", "demo", "init", "trove", "show", "check-page"},
     "rows of classes, methods or metrics": {
         *("shift", "evaluate", "figures", "report", "thresholds")
     },

@@ -77,7 +77,7 @@ def test_check_of_a_configuration_and_its_troves(stated: Any, lab: Path) -> None
 
 
 def test_methods_are_listed(stated: Any) -> None:
-    assert any(entry["name"] == "auto" for entry in stated("methods"))
+    assert any(entry["name"] == "auto" for entry in stated("show", "methods"))
 
 
 def test_compare_needs_no_file_to_write(stated: Any, lab: Path) -> None:

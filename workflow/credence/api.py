@@ -153,7 +153,7 @@ def read(  # noqa: PLR0913
         Which proteins are relatives: a name for each row, the column of a DataFrame, or
         a table of id and cluster. Unless given, the clusters of the groups.
     format : str, optional
-        Format of a file, see ``credence methods`` and the README; the one that fits
+        Format of a file, see ``credence show methods`` and the README; the one that fits
         unless given.
     scale : float, optional
         What a row sums to; the format's own, and 1 of a table in memory.

@@ -24,7 +24,6 @@ COMMANDS: dict[str, str] = {
     "combine": "Combine the answers of several tools into one table.",
     "fit": "Learn confidences from labelled predictions.",
     "annotate": "Give every prediction of a table its confidence.",
-    "calibrations": "List the calibrations that come with credence.",
     "thresholds": "Find from which score on predictions are right as often as wanted.",
     "list": "List the predictions that can be used, with few wrong ones among them.",
     "plan": "Choose which predictions to verify next at the bench.",
@@ -42,9 +41,12 @@ COMMANDS: dict[str, str] = {
     "report": "Make the page of what a run found.",
     "check-page": "Stop where the verdict of a page is not good enough.",
     "figures": "Draw figures for journals from what a run found.",
-    "methods": "List the calibration methods and their settings.",
+    "show": "List calibration methods, bundled calibrations or table formats.",
     "simulate": "Write the demo world: tables whose truth is known.",
 }
+
+# What only workflows call: not in the list, though each has its help.
+HIDDEN = frozenset({"attach", "release", "check-page", "simulate"})
 
 # Where commands are that do more than call a stage; the rest are in commands.py.
 PLACES = {"demo": "run.demo", "list": "commands.list_predictions"} | {
@@ -72,7 +74,7 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a line per command, without importing any."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([entry for entry in COMMANDS.items() if entry[0] not in HIDDEN])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -293,28 +293,6 @@ def annotate(
     )
 
 
-@click.command(epilog="Example: credence calibrations phanns-web")
-@click.argument("name", required=False)
-@json_option
-def calibrations(name: str | None, as_json: bool) -> None:
-    """List the calibrations that come with credence, or print the card of one.
-
-    Each can be named where a command takes --calibration.
-    """
-    from credence.tables.ready_made import card_lines, cards
-
-    found = cards()
-    if name is not None and name not in found:
-        raise refuse("NAME", f"no calibration is called {name!r}.", nearest(name, list(found)))
-    chosen = {one: card for one, card in found.items() if name in (None, one)}
-    if as_json:
-        click.echo(json.dumps(chosen, indent=1, ensure_ascii=False))
-        return
-    for one, card in chosen.items():
-        lines = card_lines(one, card)
-        click.echo("\n".join(lines if name else [lines[0], f"    for: {card['for']}"]))
-
-
 @stage_command(
     "lists.threshold_tables",
     "thresholds demo/calibration.csv --format phanns-labelled --calibration c.json "
@@ -707,17 +685,6 @@ def figures() -> None:
     """
 
 
-class WholeWords(click.Command):
-    """A command that takes its words as they are, the ``--`` among them too."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep all words for the command."""
-        if set(args) <= set(ctx.help_option_names):
-            return super().parse_args(ctx, args)
-        ctx.params["words"] = tuple(args)
-        return []
-
-
 @click.command(epilog="Example: credence check-page reports/demo/report.json --require care")
 @click.argument("record")
 @default_option(
@@ -745,22 +712,28 @@ def check_page(record: str, require: str) -> int:
     return 1 if worse else 0
 
 
-@click.command(epilog="Example: credence methods --json")
+@click.command(epilog="Example: credence show methods --json")
+@click.argument("kind", type=click.Choice(["methods", "calibrations", "formats"]))
+@click.argument("name", required=False)
 @json_option
-def methods(as_json: bool) -> None:
-    """List the calibration methods, from simple to complex.
+def show(kind: str, name: str | None, as_json: bool) -> None:
+    """List calibration methods, bundled calibrations or table formats; or tell all of one NAME.
 
-    Each with its reference, what it needs of a table, its settings with
-    defaults and ranges, and the laws that it promises or does not.
+    Methods stand from simple to complex. A bundled calibration can be named where a
+    command takes --calibration, a format where one takes --format.
     """
-    from credence.stages.methods import describe_methods, method_lines
+    from credence.stages.methods import LISTS
 
-    entries = describe_methods()
+    listed = LISTS[kind]()
+    if name is not None and name not in listed:
+        raise refuse("NAME", f"{name!r} is none of the {kind}.", nearest(name, list(listed)))
+    chosen = {known: entry for known, entry in listed.items() if name in (None, known)}
     if as_json:
-        click.echo(json.dumps(entries, indent=2, ensure_ascii=False))
+        facts = [entry.facts for entry in chosen.values()]
+        click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
         return
-    for entry in entries:
-        click.echo("\n".join(method_lines(entry)))
+    for entry in chosen.values():
+        click.echo("\n".join(entry.lines if name is not None else entry.lines[:2]))
 
 
 @click.command(

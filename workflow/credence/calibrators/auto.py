@@ -79,7 +79,11 @@ class AutoCalibration:
     full: MemberWeights  # Of all members
     score_only: MemberWeights | None  # Of those that see the score; None where `full` is that
     members: Mapping[str, Calibration]  # By name, all that a mix needs
-    gives_curve: bool = field(default=True, init=False)  # By the members that see the score
+
+    @property
+    def gives_curve(self) -> bool:
+        """Whether class and top score alone give an answer: by the members that see the score."""
+        return True
 
     @property
     def needs(self) -> Need:

@@ -182,7 +182,7 @@ class Method:
     """One entry of the registry."""
 
     name: str  # What users write: lower case, underscores
-    summary: str  # One line for `credence methods`
+    summary: str  # One line for `credence show methods`
     reference: str  # Where the method is from
     # A frozen dataclass; its fields, made by :func:`setting`, are what a user may set.
     settings: type[Any]

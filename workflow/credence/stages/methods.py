@@ -1,12 +1,23 @@
-"""What the list of calibration methods holds, for a reader or a program."""
+"""What lists of methods, bundled calibrations and formats hold, for a reader or a program."""
 
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 from credence.calibrators import all_methods
 from credence.calibrators.protocol import Law
 from credence.settings import range_in_words, setting_rules
+from credence.tables.formats import FORMATS
+from credence.tables.ready_made import card_lines, cards
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedEntry:
+    """What can be named in a command."""
+
+    facts: Mapping[str, Any]  # All of it, for a program
+    lines: Sequence[str]  # The same for a reader: two for a list, then the rest
+
 
 COMMON_LAWS = ("INVARIANCE", "RANGE")  # promised by every method, so not listed with each
 
@@ -76,3 +87,43 @@ def _range(setting: Mapping[str, Any]) -> str:
         return "true or false"
     allowed = range_in_words(setting["low"], setting["high"]).removeprefix("from ")
     return " or ".join([*setting["choices"], *filter(None, [allowed.removeprefix("of ")])])
+
+
+def methods_listed() -> dict[str, ListedEntry]:
+    """Return the calibration methods."""
+    return {
+        facts["name"]: ListedEntry(facts=facts, lines=method_lines(facts))
+        for facts in describe_methods()
+    }
+
+
+def calibrations_listed() -> dict[str, ListedEntry]:
+    """Return the calibrations that come with credence."""
+    entries = {}
+    for name, card in cards().items():
+        first, *rest = card_lines(name, card)
+        lines = [
+            first,
+            f"    for: {card['for']}",
+            *(line for line in rest if not line.startswith("    for: ")),
+        ]
+        entries[name] = ListedEntry(facts={"name": name, **card}, lines=lines)
+    return entries
+
+
+def formats_listed() -> dict[str, ListedEntry]:
+    """Return the formats of score tables."""
+    return {
+        entry.name: ListedEntry(
+            facts={"name": entry.name, "summary": entry.summary},
+            lines=[f"{entry.name}: {entry.summary}"],
+        )
+        for entry in FORMATS
+    }
+
+
+LISTS: Mapping[str, Callable[[], dict[str, ListedEntry]]] = {
+    "methods": methods_listed,
+    "calibrations": calibrations_listed,
+    "formats": formats_listed,
+}

@@ -105,7 +105,7 @@ class SplitSettings:
 class CalibrationSettings:
     """How scores become confidences."""
 
-    method: str = setting("auto", "of the published confidences; see `credence methods`")
+    method: str = setting("auto", "of the published confidences; see `credence show methods`")
     compare: tuple[str, ...] = setting(
         ("class_only", "histogram", "kernel", "cumulative"),
         "side by side on the page",
