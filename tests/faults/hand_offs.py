@@ -169,7 +169,6 @@ HELD_OUT_FACTS = {"folds": 10.0}
 def held_out(folder: Path, known: Labelled) -> bytes:
     """Return a file of what a method says of proteins held out."""
     values = np.linspace(0.0, 1.0, known.n_samples)
-    vectors = np.full((known.n_samples, known.predictions.n_classes), 0.5)
     path = folder / "held.json"
     of = labelled_digest(known), HELD_OUT_FACTS
     HELD_OUT.write(path, HeldOutFile("kernel", *of, values))
