@@ -7,7 +7,7 @@ import errno
 import numpy as np
 
 from credence import app
-from credence.app import commands, configuration, editing, meaning
+from credence.app import configuration, editing, meaning
 from credence.stages import evaluate, reading
 
 
@@ -18,12 +18,6 @@ def test_a_full_disk_is_explained_and_a_bug_is_not() -> None:
         "Fix this and run the command again."
     )
     assert app.explain(KeyError("x")) is None
-
-
-def test_files_read_and_written_and_the_words_of_a_command_are_told_apart() -> None:
-    assert commands.parse(
-        ["--reads", "a", "b", "--writes", "c", "--", "fit", "a", "--out", "c"]
-    ) == (["a", "b"], ["c"], ["fit", "a", "--out", "c"])
 
 
 def test_flat_gives_every_setting_by_its_dotted_name_as_text() -> None:

@@ -116,7 +116,7 @@ def test_what_a_fit_says_of_proteins_held_out_is_agreed_with(
     assert Path("here.json").read_bytes() == Path("there.json").read_bytes()
     capsys.readouterr()
     assert events("--calibration", "own.json", "--held-out", "h.json") == 2
-    what = "h.json: folds is 5 in it, and 3 here. Give --folds 5. Or cross-fit the method again"
+    what = "h.json: folds is 5 in it, and 3 here. Give --folds 5. Or fit the method again"
     assert capsys.readouterr().err.startswith(what)
     assert run_command_line([*fit[:-1], "platt", "--draws", "0", "--out", "platt.json"]) == 0
     capsys.readouterr()

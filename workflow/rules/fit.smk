@@ -34,7 +34,7 @@ rule fit:
             "--proteins", [*input.proteins, *input.added]
         ),
         tools=lambda wildcards, input: configuration.options("--tools", input.tools),
-        spec=configuration.as_json(settings.calibration_set.spec),
+        spec=literal(configuration.as_json(settings.calibration_set.spec)),
         match=settings.calibration_set.match,
         sources=digests(SEQUENCES),
         source=SOURCE,
