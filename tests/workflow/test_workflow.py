@@ -334,7 +334,7 @@ def test_vectors_that_a_user_brings_are_asked_for_in_place_of_sequences(
         assert " --vectors vectors.npz " in line and "--proteins" not in line
     events = next(line for line in stated if " -m credence events " in line)
     assert " --novelty reports/small/novelty.json " in events
-    page = next(line for line in stated if " -- report " in line)
+    page = next(line for line in stated if " -m credence report " in line)
     read = " --read 'training proteins' demo/training.fasta --read vectors vectors.npz "
     assert read in page
 
@@ -350,7 +350,7 @@ def test_the_page_lists_the_files_that_a_run_reads_and_no_other(tmp_path: Path) 
         done = call(tmp_path, ROOT, "credence", "run", "--", "--dry-run", "--printshellcmds")
         assert done.returncode == 0, done.stderr
         stated = (done.stdout + done.stderr).splitlines()
-        words = shlex.split(next(line for line in stated if " -- report " in line))
+        words = shlex.split(next(line for line in stated if " -m credence report " in line))
         pairs = [words[at + 1 : at + 3] for at, word in enumerate(words) if word == "--read"]
         files.append(dict(pairs))
     always = {
