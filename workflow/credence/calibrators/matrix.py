@@ -15,6 +15,7 @@ from credence.predictions import Floats, Integers, Labelled, Predictions
 from credence.settings import setting
 
 CHUNK = 4096  # rows at a time where a row needs a number per parameter
+MOST_CLASSES = 30  # where nobody asked for a matrix: its fit takes the cube of their square
 
 
 @dataclass(frozen=True, eq=False)
