@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credence.calibrators.intervals import tail_levels
+from credence.calibrators.intervals import ends_of_draws
 from credence.calibrators.protocol import Calibration, FitOptions
 from credence.composition.adjusted import AdjustedCalibration, smoothed_masses
 from credence.composition.both_samples import CalibrationSample, UseSample
@@ -71,10 +71,9 @@ def summarise_shift(
     elsewhere = table.sum(axis=0) - own
     low = high = np.full_like(own, np.nan)
     if options.n_draws > 0:
-        levels = list(tail_levels(options))
-        low, high = np.quantile(draws.sum(axis=1) - own_draws, levels, axis=0)
+        low, high = ends_of_draws((draws.sum(axis=1) - own_draws).T, options.level)
     columns["elsewhere"] = elsewhere
-    columns["elsewhere_lower"] = np.minimum(low, elsewhere)
+    columns["elsewhere_lower"] = np.clip(low, 0.0, elsewhere)
     columns["elsewhere_upper"] = np.maximum(high, elsewhere)
     return ShiftFinding(
         name=name,
