@@ -103,8 +103,9 @@ def held_by(  # type: ignore[no-untyped-def]
     sample = calibration_sample(labelled, False)
     seen = use_sample(use.predictions, None)
     mix = estimate_composition(sample, seen, BY_NAME["bbse_hard"], options)
-    yield QUANTITIES[4], float(
-        ((mix.lower <= law.prevalence) & (law.prevalence <= mix.upper)).mean()
+    yield (
+        QUANTITIES[4],
+        float(((mix.lower <= law.prevalence) & (law.prevalence <= mix.upper)).mean()),
     )
 
 
