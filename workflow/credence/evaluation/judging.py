@@ -180,7 +180,7 @@ class Judge:
         self.blocks: list[tuple[int, str | None]] = [(-1, None), *enumerate(names)]
         drawn = labelled.cluster if options.resample == "cluster" else predictions.ids
         self.drawing = PairedDraws(*encode_clusters(drawn), options.n_draws)
-        self.parts = self.drawing.parts()
+        self.parts = self.drawing.parts(self.n_classes)
         self.in_cells = measuring.in_families(options.families)
         self.chance = {}
         if options.n_floor > 0:
