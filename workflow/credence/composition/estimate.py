@@ -296,8 +296,6 @@ def estimate_composition(
     # The standard deviation that the middle of the draws implies.
     low, high = np.quantile(unbounded, [special.ndtr(-1.0), special.ndtr(1.0)], axis=1)
     deviation = np.asarray((high - low) / 2.0)
-    if n_draws < draws_needed(tail_levels(options)[0]):
-        deviation = unbounded.std(axis=1, ddof=1)
     lower, upper = _interval(found, draws, deviation, n_units, options)
     ends, flat = np.stack([found.share, found.share]), found.flat
     rules = {"A_ub": -flat, "b_ub": found.share, "b_eq": [0.0], "bounds": (None, None)}
