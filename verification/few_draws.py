@@ -6,7 +6,7 @@ that is known of the world: the share of a class that is right, the probability 
 right at the score of each protein (`kernel`), accuracy and mean log loss of the true
 probabilities, and the classes' shares in a query set.
 
-    python verification/few_draws.py --worlds 100 --page docs/verification.md
+    python verification/few_draws.py --worlds 40 --proteins 1200 --page docs/verification.md
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def main() -> None:
     text = (
         f"Share of intervals that hold the truth, over {given.worlds} simulated worlds of "
         f"{given.proteins:,} proteins in families, as they are made and, in brackets, by plain "
-        "quantiles of the draws (`verification/few_draws.py`, decision 0102). *Share right of a "
+        "quantiles of the draws (`verification/few_draws.py`, decision 0040). *Share right of a "
         "class* is `class_only`, *confidence* is `kernel` at the score of each protein, in "
         f"classes of at least {LEAST_CLUSTERS} families; *accuracy* and *log loss* are those of "
         "the true probabilities, over all classes; *class proportions* are those of a query set "

@@ -19,7 +19,7 @@ N_EVEN_KNOTS = 65  # knots of a band, evenly spaced over the range of scores
 N_RANK_KNOTS = 64  # and at evenly spaced ranks
 FEW_FAMILIES = 3.0  # near a score: with fewer there, an interval opens (decision 0002)
 LEAST_FREEDOM = 1.0  # of Student's t, where less than two clusters are near
-# Draws beyond either end that its quantile needs at least; 100 draws at 95 % (decision 0102).
+# Draws beyond either end that its quantile needs at least; 100 draws at 95 % (decision 0040).
 BEYOND = 2.5
 ROUNDING = 1e-9  # 5 / (1 − 0.95) is a little more than 100 in floating point
 
