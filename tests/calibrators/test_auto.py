@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import resource
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -22,9 +24,11 @@ from credence.calibrators.auto import (
     weighted_mean,
 )
 from credence.calibrators.crossfit import folds_by_class, out_of_fold
+from credence.calibrators.matrix import Matrix
 from credence.calibrators.protocol import FitOptions
 from credence.confidence import Note
 from credence.predictions import from_scores, label
+from credence.problems import InputError
 from credence.records import to_record
 
 QUICK = FitOptions(n_draws=0)
@@ -237,3 +241,46 @@ def test_held_out_answers_rest_on_nothing_of_their_fold(worlds) -> None:
     other = METHOD.build(Auto(), QUICK).held_out(replace(world, true_class=truth), fold)
     assert np.abs(found[is_out] - other[is_out]).max() < 0.15
     assert np.abs(found[~is_out] - other[~is_out]).max() > 0.05
+
+
+def of_many_classes(n_classes: int, n_samples: int):
+    """Return labelled vectors of many classes, in families of three."""
+    rng = np.random.default_rng(n_classes)
+    true_class = np.repeat(np.arange(n_samples // 3) % n_classes, 3)
+    logits = rng.normal(size=(len(true_class), n_classes))
+    logits[np.arange(len(true_class)), true_class] += rng.normal(5.0, 1.5, len(true_class))
+    scores = np.exp(logits)
+    scores = np.round(scores / scores.sum(axis=1, keepdims=True), 6)
+    names = tuple(f"class {number:03d}" for number in range(n_classes))
+    ids = np.array([f"protein_{row}" for row in range(len(scores))], dtype=object)
+    cluster = np.array([f"family_{row // 3}" for row in range(len(scores))], dtype=object)
+    return label(from_scores(ids, names, scores, 1.0, 1e-6), true_class, None, cluster)
+
+
+def test_two_hundred_classes_take_less_than_a_minute_and_a_gigabyte() -> None:
+    known = of_many_classes(200, 600)
+    began, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    stack = BY_NAME["auto"].build(Auto(), QUICK).fit(known)
+    value = stack.confidence(known.predictions).value
+    reason = "takes too long with more than 30 classes"
+    assert stack.skipped == {"logistic": reason, "matrix": reason}
+    assert np.isfinite(value).all()
+    assert time.process_time() - began < 60.0
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1e6  # kilobytes
+
+
+def test_up_to_thirty_classes_all_members_are_offered() -> None:
+    few, many = of_many_classes(30, 90), of_many_classes(31, 93)
+    for name in ("logistic", "matrix"):
+        assert lacking(BY_NAME[name], few.predictions, Auto()) == ""
+        assert lacking(BY_NAME[name], many.predictions, Auto()) != ""
+
+
+def test_a_matrix_of_two_hundred_classes_is_refused() -> None:
+    known = of_many_classes(200, 600)
+    with pytest.raises(InputError) as caught:
+        Matrix().fit_model(known, QUICK)
+    assert caught.value.text() == (
+        "matrix: of 200 classes it would hold tables of 13 GB each. Choose another method, such "
+        "as auto or tswa."
+    )

@@ -142,7 +142,9 @@ def test_intervals_open_no_further_where_a_few_families_are_near(
     np.testing.assert_array_equal(confidence.upper[is_ample], plain.upper[is_ample])
     if method.gives_interval:
         wider = (confidence.upper - confidence.lower) - (plain.upper - plain.lower)
-        assert (wider[~is_ample] > 0).any()
+        # Of twenty draws Student's t may leave nothing to open.
+        is_open = (plain.lower == 0.0) & (plain.upper == 1.0)
+        assert ((wider > 0) | is_open)[~is_ample].any()
 
 
 @every_method

@@ -214,3 +214,23 @@ def test_a_first_stage_can_be_fitted_to_a_set_of_its_own(inside: Path) -> None:
     assert found.loc[here, "confidence"].to_numpy() == pytest.approx(
         by_hand, abs=0.05
     )  # ours is pulled a little
+
+
+@pytest.mark.parametrize("command", ["fit", "thresholds"])
+def test_one_draw_is_refused(world: Path, command: str) -> None:
+    words = (
+        "demo/calibration.csv",
+        "--format",
+        "phanns-labelled",
+        "--draws",
+        "1",
+        "--out",
+        "o.tsv",
+    )
+    done = call_here(world, command, *words)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "--draws: one draw shows no spread. Give at least 2, or better 200; or 0 for no "
+        "intervals.\nFix this and run the command again.\n"
+    )
+    assert not (world / "o.tsv").exists()

@@ -157,9 +157,9 @@ def test_a_mean_loss_is_stretched_on_the_scale_of_logarithms() -> None:
     labelled, confidence = world()
     stated = {("m", HELD_OUT): Stated(confidence)}
     row = values(
-        judge(labelled, stated, "m", EvaluationOptions(n_draws=60, n_floor=0)).metrics, "nll"
+        judge(labelled, stated, "m", EvaluationOptions(n_draws=100, n_floor=0)).metrics, "nll"
     )
-    drawn = np.array([drawn_by_hand(labelled, confidence, "nll", k) for k in range(60)])
+    drawn = np.array([drawn_by_hand(labelled, confidence, "nll", k) for k in range(100)])
     low, high = ends_by_hand(
         labelled, nll_of(labelled, confidence), np.log(row.value), np.log(drawn), 0.95
     )

@@ -3,16 +3,16 @@ from __future__ import annotations
 from credence.evaluation.notices import notices_of_draws
 
 
-def test_too_few_draws_for_the_ends_of_an_interval_are_warned_of() -> None:
+def test_too_few_draws_for_quantiles_are_told_of() -> None:
     (notice,) = notices_of_draws(20, 0.95)
-    assert notice.is_warning
+    assert not notice.is_warning
     assert notice.text == (
-        "The intervals rest on 20 draws, too few to reach the ends of a 95 % interval: they are "
-        "too narrow. Take at least 40, or better 200."
+        "The intervals rest on 20 bootstrap resamples, and quantiles at 95 % need 100: they reach "
+        "as far as the spread of the resamples and Student's t say."
     )
-    assert "Take at least 20," in notices_of_draws(1, 0.9)[0].text
+    assert "quantiles at 99.9 % need 5,000:" in notices_of_draws(200, 0.999)[0].text
 
 
-def test_enough_draws_or_none_need_no_warning() -> None:
-    assert notices_of_draws(40, 0.95) == notices_of_draws(200, 0.99) == ()
+def test_enough_draws_or_none_are_not_mentioned() -> None:
+    assert notices_of_draws(100, 0.95) == notices_of_draws(500, 0.99) == ()
     assert notices_of_draws(0, 0.95) == ()

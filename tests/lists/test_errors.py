@@ -388,3 +388,12 @@ def test_a_few_heavy_families_are_not_taken_for_many() -> None:
     found = errors_of(held_out_from(rows), uses([row[0] for row in rows]), 0.95)
     assert len(set(found.step_error[0].tolist())) == 1
     assert found.above.n_families[0] < 2.0
+
+
+def test_a_bound_of_more_certainty_than_four_hundred_draws_show_draws_more() -> None:
+    # At 99.99 % a quantile of 400 draws is the largest of them, as at 99.8 %.
+    held_out, n_use = held_out_from(some_rows(3, n_families=150)), uses([300, 360])
+    usual, surer, surest = (errors_of(held_out, n_use, one).bound for one in (0.95, 0.998, 0.9999))
+    known = ~np.isnan(usual)
+    assert (usual[known] <= surer[known]).all() and (surer[known] <= surest[known]).all()
+    assert (surer[known] < surest[known]).any()

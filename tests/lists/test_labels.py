@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from credence.lists import labels
 from credence.lists.labels import (
     ALIKE,
     SAY_NOTHING,
@@ -191,3 +192,16 @@ def test_a_class_that_one_family_has_is_judged() -> None:
     few = labelled.take(rows)
     chance = class_chances(few)
     assert np.isfinite(chance).all() and np.isfinite(doubts_of(few, chance).doubt).all()
+
+
+def test_of_many_classes_biases_take_the_place_of_a_matrix(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    labelled = relabelled(clean_world(), [10])
+    by_matrix = class_chances(labelled)
+    monkeypatch.setattr(labels, "MOST_CLASSES", 2)
+    monkeypatch.setattr(labels.Matrix, "fit_model", None)
+    chance = class_chances(labelled)
+    np.testing.assert_allclose(chance.sum(axis=1), 1.0, rtol=1e-12)
+    assert doubts_of(labelled, chance).doubt.argmax() == 10
+    assert np.abs(chance - by_matrix).mean() < 0.05

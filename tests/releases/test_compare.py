@@ -195,7 +195,7 @@ def test_only_proteins_that_weigh_less_are_called_lighter() -> None:
 
 
 def test_metrics_of_the_test_group_are_weighted_means_of_losses() -> None:
-    older, newer, how = by_hand(n_draws=30)
+    older, newer, how = by_hand(n_draws=100)
     rows: list[Row] = [
         ("t1", 5.0, TAIL, TAIL, 1.0),
         ("t2", 5.0, TAIL, OTHER, 3.0),
@@ -218,7 +218,7 @@ def test_metrics_of_the_test_group_are_weighted_means_of_losses() -> None:
     _, keys = encode_clusters(judged.cluster)
     gain = [25 / 81 - 1 / 16, 16 / 81 - 9 / 16]
     draws = []
-    for draw in range(30):
+    for draw in range(100):
         one, two = cluster_weights(keys, draw)
         draws.append((one * gain[0] + 3 * two * gain[1]) / (one + 3 * two))
     assert (tail.lower, tail.upper) == pytest.approx(tuple(np.quantile(draws, [0.025, 0.975])))
@@ -265,8 +265,8 @@ def test_old_proteins_are_judged_by_fits_that_leave_out_the_same_families(
 
 
 def test_the_bounds_of_a_part_are_those_of_differences_of_draws() -> None:
-    options = FitOptions(n_draws=5)
-    drawn = [(np.full(5, value), 9.0) for value in (0.5, 0.6, 0.9)]
+    options = FitOptions(n_draws=101)
+    drawn = [(np.full(101, value), 9.0) for value in (0.5, 0.6, 0.9)]
     found = change_of((0.5, 0.62, 0.8), drawn, options)
     # Of differences that are all alike, and of the change itself, which they always hold.
     assert (found.total_lower, found.total_upper) == pytest.approx((0.3, 0.4))
@@ -274,7 +274,7 @@ def test_the_bounds_of_a_part_are_those_of_differences_of_draws() -> None:
     assert (found.composition_lower, found.composition_upper) == pytest.approx((0.18, 0.3))
     # The fewer families of both sides decide how far quantiles are widened.
     spread = [
-        (values * np.linspace(0.0, 2.0, 5), n)
+        (values * np.linspace(0.5, 1.5, 101), n)
         for (values, _), n in zip(drawn, (9.0, 3.0, 50.0), strict=True)
     ]
     few = [(values, 3.0) for values, _ in spread]

@@ -138,7 +138,7 @@ def test_a_class_that_is_new_has_no_weight_and_a_class_that_is_gone_none(
 def test_intervals_hold_their_numbers_and_have_width(sets: SimpleNamespace, method: str) -> None:
     before = sets.draw(4, 300, "old")
     after = sets.joined(before, sets.draw(5, 100, "new", prevalence=(0.1, 0.1, 0.7, 0.1)))
-    step = step_of(before, after, method, FitOptions(n_draws=60))
+    step = step_of(before, after, method, FitOptions(n_draws=100))
     for entry in step.classes:
         for change in (entry.change, entry.share):
             assert change is not None

@@ -164,9 +164,12 @@ def test_the_effective_numbers_are_those_of_the_weights_that_are_fitted_with() -
 
 def test_a_share_near_none_may_be_none_and_reaches_as_far_as_a_normal_does() -> None:
     # Of t with 99 degrees of freedom 1.98422 deviations: 0.01 + 0.19842.
-    found, draws = SimpleNamespace(unbounded=np.array([0.01]), share=np.array([0.01])), np.ones(40)
+    found, draws = (
+        SimpleNamespace(unbounded=np.array([0.01]), share=np.array([0.01])),
+        np.ones(100),
+    )
     ends = _interval(
-        found, 0.02 * draws[None, :], np.array([0.1]), np.array([100.0]), FitOptions(n_draws=40)
+        found, 0.02 * draws[None, :], np.array([0.1]), np.array([100.0]), FitOptions(n_draws=100)
     )
     assert [end.tolist() for end in ends] == [[0.0], [pytest.approx(0.208422, abs=1e-6)]]
 

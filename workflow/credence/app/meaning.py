@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from credence.problems import InputError, Problem, nearest, raise_any, refuse
-from credence.stages.settings import MAIN_TOOL, world_settings
+from credence.stages.settings import MAIN_TOOL, MORE_DRAWS, ONE_DRAW, world_settings
 from credence.tables.document import Document, SettingPath
 from credence.tables.shards import expanded, names_many
 from credence.tables.text import is_date
@@ -276,6 +276,12 @@ def _sequence_problems(document: Document, data: Data) -> Iterator[Wrong]:
 
 def _shift_problems(document: Document, data: Data) -> Iterator[Wrong]:
     common = data["shift"]
+    blocks = [
+        (("use_sets", place, "shift"), one["shift"]) for place, one in _listed(data["use_sets"])
+    ]
+    for path, block in ((("calibration",), data["calibration"]), (("shift",), common), *blocks):
+        if block and block.get("draws") == 1:
+            yield (*path, "draws"), ONE_DRAW, MORE_DRAWS
     yield from _composition_problems(("shift",), common, {})
     for position, entry in _listed(data["use_sets"]):
         path = ("use_sets", position, "shift")

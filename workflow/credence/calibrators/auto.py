@@ -10,6 +10,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from credence.calibrators.crossfit import DEFAULT_FOLDS, folds_by_class, left_out
 from credence.calibrators.intervals import open_interval
+from credence.calibrators.matrix import MOST_CLASSES
 from credence.calibrators.protocol import (
     NO_PARAMETERS,
     Calibration,
@@ -31,6 +32,8 @@ from credence.settings import setting
 MEMBERS = ("class_only", "kernel", "beta", "tswa", "logistic", "matrix", "trees", "random_trees")
 # Of members, where not the method's own: many slow trees are steadier (decision 0006).
 SETTINGS: Mapping[str, Mapping[str, Any]] = {"trees": {"trees": "all"}}
+# Members whose time grows with the fourth power of the number of classes.
+OF_FEW_CLASSES = ("logistic", "matrix")
 CLIP = 1e-4  # no member may be surer when they are mixed
 EVEN_FAMILIES = 5.0  # by which the weights of all classes are pulled towards even ones
 PRIOR_FAMILIES = 50.0  # by which a class's weights are pulled towards those of all
@@ -342,6 +345,8 @@ def lacking(method: Method, predictions: Predictions, settings: Auto) -> str:
     has_none = method.needs is Need.TOP_SCORE and predictions.top_score is None
     if has_none or (method.needs is Need.VECTOR and not predictions.has_vectors):
         return f"needs the {method.needs.value}"
+    if method.name in OF_FEW_CLASSES and predictions.n_classes > MOST_CLASSES:
+        return f"takes too long with more than {MOST_CLASSES} classes"
     return ""
 
 

@@ -5,18 +5,23 @@ adds half a pseudo-cluster of right and half a one of wrong predictions (Gamma(�
 score, in units of the clusters near: without relatives, Jeffreys' posterior Beta(TP + ½, FP + ½).
 """
 
+import math
+
 import numpy as np
 from scipy import special
 
 from credence.calibrators.protocol import Band, ClassSample, FitOptions
 from credence.draws import cluster_weights, keys_of, uniforms
-from credence.predictions import Floats
+from credence.predictions import Booleans, Floats
 
 JEFFREYS = 0.5  # the prior's shape, in pseudo-clusters of either kind
 N_EVEN_KNOTS = 65  # knots of a band, evenly spaced over the range of scores
 N_RANK_KNOTS = 64  # and at evenly spaced ranks
 FEW_FAMILIES = 3.0  # near a score: with fewer there, an interval opens (decision 0002)
 LEAST_FREEDOM = 1.0  # of Student's t, where less than two clusters are near
+# Draws beyond either end that its quantile needs at least; 100 draws at 95 % (decision 0040).
+BEYOND = 2.5
+ROUNDING = 1e-9  # 5 / (1 − 0.95) is a little more than 100 in floating point
 
 
 def tail_levels(options: FitOptions) -> tuple[float, float]:
@@ -25,12 +30,58 @@ def tail_levels(options: FitOptions) -> tuple[float, float]:
     return tail, 1.0 - tail
 
 
+def draws_needed(tail: float) -> int:
+    """Return the fewest draws whose quantiles reach an end that leaves out so much."""
+    return math.ceil(BEYOND / tail * (1.0 - ROUNDING))
+
+
+def freedom_with(n_draws: int, freedom: Floats | float) -> Floats:
+    """Return the degrees of freedom of a deviation that so few draws show, two at least."""
+    return np.asarray(1.0 / (1.0 / np.asarray(freedom) + 1.0 / (n_draws - 1.0)))
+
+
+def student_ends(
+    draws: Floats, freedom: Floats | float, tail: float, *, is_share: Booleans | bool = False
+) -> tuple[Floats, Floats]:
+    """Return ends by mean, deviation and Student's t, where draws are too few for quantiles.
+
+    Shares are taken on a scale where their spread does not hang on the share. The last axis has
+    the draws; one alone shows no spread. The freedom is that of the clusters.
+    """
+    shares = np.broadcast_to(np.asarray(is_share)[..., None], draws.shape)
+    scaled = np.where(shares, np.arcsin(np.sqrt(np.clip(draws, 0.0, 1.0))), draws)
+    n_draws, middle = draws.shape[-1], scaled.mean(axis=-1)
+    reach = np.full_like(middle, np.inf)
+    if n_draws > 1:
+        widened = np.sqrt((1.0 + 1.0 / np.asarray(freedom)) * (1.0 + 1.0 / n_draws))
+        factor = -special.stdtrit(freedom_with(n_draws, freedom), tail)
+        reach = factor * widened * scaled.std(axis=-1, ddof=1)
+    low, high = (
+        np.where(is_share, np.sin(np.clip(end, 0.0, np.pi / 2.0)) ** 2, end)
+        for end in (middle - reach, middle + reach)
+    )
+    return low, high
+
+
+def ends_of_draws(
+    draws: Floats, level: float, *, is_share: Booleans | bool = False
+) -> tuple[Floats, Floats]:
+    """Return the interval of each row of draws: quantiles, or Student's t where they are few."""
+    tail, _ = tail_levels(FitOptions(level=level))
+    if draws.shape[-1] < draws_needed(tail):
+        return student_ends(draws, np.inf, tail, is_share=is_share)
+    low, high = np.quantile(draws, (tail, 1.0 - tail), axis=-1)
+    return low, high
+
+
 def expanded_quantiles(
-    draws: Floats, n_near: Floats, options: FitOptions
+    draws: Floats, n_near: Floats, options: FitOptions, *, is_share: Booleans | bool = False
 ) -> tuple[Floats, Floats]:
     """Return the ends of intervals, their levels widened as by Student's t (Hesterberg 2015)."""
     tail, _ = tail_levels(options)
     freedom = np.maximum(n_near - 1.0, LEAST_FREEDOM)
+    if draws.shape[1] < draws_needed(tail):
+        return student_ends(draws, freedom, tail, is_share=is_share)
     level = special.ndtr(special.stdtrit(freedom, tail) * np.sqrt((freedom + 1.0) / freedom))
     ordered = np.sort(draws, axis=1)
     at = level * (ordered.shape[1] - 1)
@@ -79,7 +130,8 @@ def share_interval(sample: ClassSample, options: FitOptions) -> tuple[Floats, Fl
     draws = share_draws(sample, options.n_draws)[None]
     n_clusters = np.array([float(sample.weight.sum()) / mean_cluster_mass(sample)])
     share = np.array([[sample.share_correct]])
-    low, high = opened(*expanded_quantiles(draws, n_clusters, options), share, n_clusters)
+    ends = expanded_quantiles(draws, n_clusters, options, is_share=True)
+    low, high = opened(*ends, share, n_clusters)
     return np.minimum(low, share[0]), np.maximum(high, share[0])
 
 
@@ -109,7 +161,8 @@ def curve_band(
     knots: Floats, values: Floats, n_near: Floats, centre: Floats, options: FitOptions
 ) -> Band:
     """Return the quantiles of guarded draws as a band that contains the curve."""
-    low, high = expanded_quantiles(guarded(values, n_near), n_near, options)
+    drawn = guarded(values, n_near)
+    low, high = expanded_quantiles(drawn, n_near, options, is_share=True)
     low, high = opened(np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0), values, n_near)
     return Band(knots, np.minimum(low, centre), np.maximum(high, centre))
 

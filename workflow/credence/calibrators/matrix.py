@@ -12,9 +12,12 @@ from credence.calibrators.protocol import FitOptions
 from credence.calibrators.score_logs import sorted_log_scores
 from credence.draws import effective_clusters
 from credence.predictions import Floats, Integers, Labelled, Predictions
+from credence.problems import refuse
 from credence.settings import setting
 
 CHUNK = 4096  # rows at a time where a row needs a number per parameter
+MOST_CLASSES = 30  # where nobody asked for a matrix: its fit takes the cube of their square
+MOST_ASKED = 100  # where somebody did: some ten minutes and 4 GB a fit
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,8 +141,12 @@ class Matrix:
 
     def fit_model(self, labelled: Labelled, options: FitOptions) -> MatrixModel:
         """Return the map learnt from proteins of the active classes."""
-        logs = sorted_log_scores(labelled.predictions)
         names = labelled.predictions.class_names
+        if len(names) > MOST_ASKED:
+            gigabytes = (len(names) * (len(names) + 1)) ** 2 * 8 / 1e9
+            what = f"of {len(names)} classes it would hold tables of {gigabytes:.0f} GB each."
+            raise refuse("matrix", what, "Choose another method, such as auto or tswa.")
+        logs = sorted_log_scores(labelled.predictions)
         true_class = np.argsort(score_logs.name_order(names))[labelled.true_class]
         order = score_logs.canonical_order(np.column_stack([logs, true_class]), labelled)
         of_rows = (with_ones(logs[order]), true_class[order], labelled.weight[order])

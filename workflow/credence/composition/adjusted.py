@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from credence.calibrators.intervals import tail_levels
+from credence.calibrators.intervals import ends_of_draws
 from credence.calibrators.protocol import Calibration, FitOptions
 from credence.composition.both_samples import N_SCORE_BINS, CalibrationSample
 from credence.composition.estimate import Composition, ratio_of
@@ -79,7 +79,6 @@ def with_reach(
     draws = np.nan_to_num(composition.weight_draws)
     centre = np.nan_to_num(composition.fit_weight)
     least = np.nan_to_num(ratio_of(composition.upper, composition.calibration_share))
-    low, high = tail_levels(options)
     for class_ in range(n_classes if draws.shape[1] > 0 else 0):
         others = np.delete(np.arange(n_classes), class_)
         wrong = draws[others].T @ density[class_, others]
@@ -90,8 +89,8 @@ def with_reach(
         moved = np.log(draws[class_] / centre[class_])[:, None] - np.log(
             wrong[:, held] / wrong_centre[held]
         )
-        down[class_, held] = np.maximum(-np.quantile(moved, low, axis=0), 0.0)
-        up[class_, held] = np.maximum(np.quantile(moved, high, axis=0), 0.0)
+        low, high = ends_of_draws(moved.T, options.level)
+        down[class_, held], up[class_, held] = np.maximum(-low, 0.0), np.maximum(high, 0.0)
         if composition.share[class_] == 0.0:  # draws pile up at 0; the interval does not
             up[class_] = np.maximum(up[class_], max(np.log(least[class_] / centre[class_]), 0.0))
     return AdjustedCalibration(calibration, sample.labelled.predictions.scale, down, up)

@@ -13,7 +13,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import optimize, special
 
-from credence.calibrators.intervals import LEAST_FREEDOM, expanded_quantiles, tail_levels
+from credence.calibrators.intervals import (
+    LEAST_FREEDOM,
+    draws_needed,
+    expanded_quantiles,
+    freedom_with,
+    tail_levels,
+)
 from credence.calibrators.protocol import FitOptions
 from credence.composition import both_samples
 from credence.composition.both_samples import HALF_ROW, CalibrationSample, UseSample
@@ -334,9 +340,11 @@ def _interval(
     found: Estimate, draws: Floats, deviation: Floats, n_clusters: Floats, options: FitOptions
 ) -> tuple[Floats, Floats]:
     """Return percentiles; near 0, where draws pile up, at least a normal's upper end."""
-    lower, upper = expanded_quantiles(draws, n_clusters, options)
+    lower, upper = expanded_quantiles(draws, n_clusters, options, is_share=True)
     tail, _ = tail_levels(options)
     freedom = np.maximum(n_clusters - 1.0, LEAST_FREEDOM)
+    if draws.shape[1] < draws_needed(tail):
+        freedom = freedom_with(draws.shape[1], freedom)
     reach = -special.stdtrit(freedom, tail) * deviation
     is_near = found.unbounded < reach
     upper = np.where(is_near, np.maximum(upper, np.maximum(found.unbounded, 0.0) + reach), upper)

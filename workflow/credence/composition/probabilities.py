@@ -11,7 +11,13 @@ from typing import Annotated
 import numpy as np
 from scipy import sparse, special
 
-from credence.calibrators.matrix import ScalingProblem, least_matrix, log_probabilities, with_ones
+from credence.calibrators.matrix import (
+    MOST_CLASSES,
+    ScalingProblem,
+    least_matrix,
+    log_probabilities,
+    with_ones,
+)
 from credence.calibrators.score_logs import log_scores
 from credence.predictions import Floats, Integers, Predictions
 from credence.records import Stored
@@ -110,7 +116,6 @@ def fit_bias_corrected(
 
 RIDGE = 10.0  # on the entries of the matrix, the evidence counted in families: decision 0019
 RIDGE_FEW = 200.0  # families of a class that weaken its row's ridge to twice that
-MOST_CLASSES = 30  # with a matrix, whose fit takes the cube of their square
 
 
 def through(matrix: Floats, logs: Floats) -> Floats:

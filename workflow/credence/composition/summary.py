@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credence.calibrators.intervals import tail_levels
+from credence.calibrators.intervals import ends_of_draws
 from credence.calibrators.protocol import Calibration, FitOptions
 from credence.composition.adjusted import AdjustedCalibration, smoothed_masses
 from credence.composition.both_samples import CalibrationSample, UseSample
@@ -50,12 +50,12 @@ def summarise_shift(
     weight = np.nan_to_num(composition.fit_weight)
     table = expected_truth(smoothed_masses(sample.score_masses()), use.counts, weight)
     weights = np.nan_to_num(composition.weight_draws)
-    draws = np.empty((options.n_draws, *table.shape))
+    elsewhere_draws = np.empty((options.n_draws, len(table)))
     for draw in range(options.n_draws):
         density = smoothed_masses(sample.score_masses(cluster_weights(sample.unit_key, draw)))
         drawn = weights[:, draw] if weights.shape[1] else weight
-        draws[draw] = expected_truth(density, use.counts, drawn)
-    own, own_draws = np.diag(table), np.diagonal(draws, axis1=1, axis2=2)
+        moved = expected_truth(density, use.counts, drawn)
+        elsewhere_draws[draw] = moved.sum(axis=0) - np.diag(moved)
     columns = {
         "n_predicted": use.counts.sum(axis=1).astype(np.int64),
         "calibration_share": composition.calibration_share,
@@ -68,13 +68,12 @@ def summarise_shift(
         "effective_after": seen.effective_after,
         **_by_score(corrected),
     }
-    elsewhere = table.sum(axis=0) - own
-    low = high = np.full_like(own, np.nan)
+    elsewhere = table.sum(axis=0) - np.diag(table)
+    low = high = np.full_like(elsewhere, np.nan)
     if options.n_draws > 0:
-        levels = list(tail_levels(options))
-        low, high = np.quantile(draws.sum(axis=1) - own_draws, levels, axis=0)
+        low, high = ends_of_draws(elsewhere_draws.T, options.level)
     columns["elsewhere"] = elsewhere
-    columns["elsewhere_lower"] = np.minimum(low, elsewhere)
+    columns["elsewhere_lower"] = np.clip(low, 0.0, elsewhere)
     columns["elsewhere_upper"] = np.maximum(high, elsewhere)
     return ShiftFinding(
         name=name,

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy import sparse
 
+from credence.calibrators.intervals import ends_of_draws
 from credence.calibrators.protocol import Calibration
 from credence.confidence import Confidence, least_score
 from credence.draws import encode_clusters
@@ -171,9 +172,8 @@ def _band(
     entries = (weight[rows], (position[rows], np.arange(len(rows))))
     sums = sparse.csr_array(entries, shape=(N_BINS, len(rows))) @ outcome
     total = sum_by(position[rows], weight[rows], N_BINS)
-    tail = (1.0 - level) / 2.0
     filled = total > 0
     if filled.any():
         share = sums[filled] / total[filled, None]
-        band[:, filled] = np.quantile(share, (tail, 1.0 - tail), axis=1)
+        band[:, filled] = ends_of_draws(share, level, is_share=True)
     return band

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
-from credence.calibrators.intervals import expanded_quantiles
+from credence.calibrators.intervals import ends_of_draws, expanded_quantiles
 from credence.calibrators.protocol import FitOptions
 from credence.draws import encode_clusters, keys_of
 from credence.evaluation import measures as measuring
@@ -34,7 +34,7 @@ def metric_range(
         return NOTHING
     freedom = float(measures.scatter[name].freedom[number])
     stretch = float(measures.scatter[name].stretch[number])
-    low, high = _bounds(drawn[number], freedom, level)
+    low, high = _bounds(drawn[number], freedom, level, is_share=metric.is_share)
     if np.isnan(low):
         return NOTHING
     if metric.is_share:
@@ -55,7 +55,7 @@ def metric_range(
     elif metric.is_signed or value <= 0.0:
         low, high = (value + stretch * (end - value) for end in (low, high))
     else:
-        low, high = (value * (end / value) ** stretch for end in (low, high))
+        low, high = (value * (max(end, 0.0) / value) ** stretch for end in (low, high))
     return max(min(low, value), -metric.most), min(max(high, value), metric.most)
 
 
@@ -97,12 +97,15 @@ def difference_interval(
     return max(min(low, value), -metric.most), min(max(high, value), metric.most)
 
 
-def _bounds(drawn: Floats, freedom: float, level: float) -> tuple[float, float]:
+def _bounds(
+    drawn: Floats, freedom: float, level: float, *, is_share: bool = False
+) -> tuple[float, float]:
     """Return widened quantiles; NaN where the draws do not differ."""
     known = drawn[~np.isnan(drawn)]
     if len(known) == 0 or known.min() == known.max():
         return NOTHING  # as of a worst bin that holds one protein
-    low, high = expanded_quantiles(known[None], np.array([freedom + 1.0]), FitOptions(level=level))
+    of_row = known[None], np.array([freedom + 1.0]), FitOptions(level=level)
+    low, high = expanded_quantiles(*of_row, is_share=is_share)
     return float(low[0]), float(high[0])
 
 
@@ -177,7 +180,7 @@ class Judge:
         self.blocks: list[tuple[int, str | None]] = [(-1, None), *enumerate(names)]
         drawn = labelled.cluster if options.resample == "cluster" else predictions.ids
         self.drawing = PairedDraws(*encode_clusters(drawn), options.n_draws)
-        self.parts = self.drawing.parts()
+        self.parts = self.drawing.parts(self.n_classes)
         self.in_cells = measuring.in_families(options.families)
         self.chance = {}
         if options.n_floor > 0:
@@ -222,7 +225,6 @@ class Judge:
         judged, block = self.judged(of.stated, of.known), self.block[of.known]
         placed = measuring.placements(judged, block, self.n_classes)
         found = []
-        tail = (1.0 - self.options.level) / 2.0
         for alike, chance in self.chance.items():
             simulated = measuring.floors(judged, block, self.n_classes, placed, chance[of.known])
             names = [metric.name for metric in measuring.IN_CELLS if metric.name in simulated]
@@ -230,11 +232,11 @@ class Judge:
                 own = simulated[name][number]
                 if np.isnan(own).any():
                     continue
-                low, high = np.quantile(own, (tail, 1.0 - tail))
+                low, high = ends_of_draws(own, self.options.level)
                 # Of a few proteins most draws are 0, and their mean beyond the quantile.
                 mean = float(own.mean())
                 where = (of.key[0], class_name, of.key[1], name)
-                ends = (min(float(low), mean), max(float(high), mean))
+                ends = (min(max(float(low), 0.0), mean), max(float(high), mean))
                 found.append(NoiseFloor(*where, alike, mean, *ends))
         return found
 

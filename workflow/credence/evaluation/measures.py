@@ -182,7 +182,14 @@ def class_sums(placed: BinPlaces, sums: Floats) -> Floats:
     return np.concatenate([shaped, shaped.sum(axis=1, keepdims=True)], axis=1)
 
 
-DRAWS_AT_ONCE = 250  # bounds memory
+DRAWS_AT_ONCE, OF_CLASSES = 250, 30  # bounds memory: fewer draws where there are more classes
+
+
+def draws_at_once(n_classes: int) -> int:
+    """Return how many draws are looked at together."""
+    return max(DRAWS_AT_ONCE * OF_CLASSES // max(n_classes, OF_CLASSES), 1)
+
+
 LOSSES = tuple(metric for metric in METRICS if metric.losses is not None)
 IN_CELLS = tuple(metric for metric in METRICS if metric.losses is None)
 OF_LOSSES = Family("losses", partial(loss_cells, LOSSES))
@@ -197,9 +204,10 @@ class PairedDraws:
     key: np.ndarray[tuple[int], np.dtype[np.uint64]]  # A key for each unit
     n_draws: int  # Number of draws; 0: none
 
-    def parts(self) -> list[Floats]:
+    def parts(self, n_classes: int = 0) -> list[Floats]:
         """Return weights of the units, shape (n_units, part of the draws) each."""
-        return [weight for _, weight in weight_blocks(self.key, self.n_draws, DRAWS_AT_ONCE)]
+        at_once = draws_at_once(n_classes)
+        return [weight for _, weight in weight_blocks(self.key, self.n_draws, at_once)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -359,6 +367,18 @@ def floors(
     judged: Judged, block: Integers, n_classes: int, placed: Placed, chance: Floats
 ) -> dict[str, Floats]:
     """Return what calibrated confidences would score by chance, (n_classes + 1, n_draws)."""
+    found: dict[str, list[Floats]] = defaultdict(list)
+    at_once = draws_at_once(n_classes)
+    for start in range(0, chance.shape[1], at_once):
+        part = _some_floors(judged, block, n_classes, placed, chance[:, start : start + at_once])
+        for name, values in part.items():
+            found[name].append(values)
+    return _joined(found)
+
+
+def _some_floors(
+    judged: Judged, block: Integers, n_classes: int, placed: Placed, chance: Floats
+) -> dict[str, Floats]:
     n_effective = effective_numbers(judged, block, n_classes)
     found: dict[str, Floats] = {}
     outcome = (chance < judged.confidence[:, None]).astype(np.float64)

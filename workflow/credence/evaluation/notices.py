@@ -1,10 +1,10 @@
 """What a reader has to know before trusting the numbers, in plain sentences."""
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from credence.calibrators.intervals import draws_needed
 from credence.confidence import NOTE_TEXTS, Confidence, Note
 from credence.findings import ClassCount, Notice, Reliability
 from credence.metrics import metric as pointwise
@@ -13,7 +13,6 @@ from credence.problems import plural
 
 # With ten bins and 95 % intervals, three or more are off by chance once in 87 times.
 MOST_BINS_OFF = 2
-ROUNDING = 1e-9  # 2/(1 − 0.95) is a little more than 40 in floating point
 
 UNCALIBRATED = "uncalibrated"  # The method that learns nothing
 FALLBACKS = (
@@ -86,15 +85,16 @@ def notices_of(
 
 
 def notices_of_draws(n_draws: int, level: float) -> tuple[Notice, ...]:
-    """Return a warning where there are too few draws for the quantiles asked for."""
-    least = math.ceil(2.0 / (1.0 - level) * (1.0 - ROUNDING))  # one draw beyond either end
+    """Return what intervals are where there are too few draws for the quantiles asked for."""
+    least = draws_needed((1.0 - level) / 2.0)
     if n_draws == 0 or n_draws >= least:
         return ()
     text = (
-        f"The intervals rest on {plural(n_draws, 'draw')}, too few to reach the ends of a "
-        f"{100 * level:g} % interval: they are too narrow. Take at least {least}, or better 200."
+        f"The intervals rest on {plural(n_draws, 'bootstrap resample')}, and quantiles at "
+        f"{100 * level:g} % need {least:,}: they reach as far as the spread of the resamples and "
+        "Student's t say."
     )
-    return (Notice("few draws", text, is_warning=True),)
+    return (Notice("few draws", text),)
 
 
 def notices_of_reliability(

@@ -76,7 +76,8 @@ def estimate(cluster: Strings, ratios: Sequence[Ratio], level: float, n_draws: i
             guard = np.outer(unit, guard_right[draws] + guard_wrong[draws])
             drawn[:, draws] = right / (denominator @ weight + guard)
         n_near = divide(total**2, squares)[known]
-        low, high = expanded_quantiles(drawn, n_near, FitOptions(level=level))
+        of_level = FitOptions(level=level)
+        low, high = expanded_quantiles(drawn, n_near, of_level, is_share=is_share[known])
         lower[known] = np.minimum(low, value[known])
         upper[known] = np.maximum(high, value[known])
     return Estimates(value, lower, upper, n, n_clusters)

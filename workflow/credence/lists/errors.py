@@ -16,11 +16,12 @@ import pandas as pd
 from scipy import sparse, special
 from scipy.optimize import isotonic_regression
 
+from credence.calibrators.intervals import draws_needed
 from credence.draws import keys_of, weight_blocks
 from credence.lists.held_out import STEPS, HeldOut
 from credence.predictions import Floats, Integers
 
-N_DRAWS = 400  # of families
+N_DRAWS = 400  # of families, at least
 DRAWS_AT_ONCE = 50  # bounds the memory
 ROUNDING = 1e-6  # of a number of families
 LEAST_FAMILIES = 10  # of a bin of steps that shares one error
@@ -115,9 +116,10 @@ def errors_of(held_out: HeldOut, n_use: Integers, certainty: float) -> ListError
         return share, np.asarray((share + added) / (1.0 + added))
 
     share, error = (found[:, 0] for found in of_lists(every, np.ones(1)))
-    draws = np.empty((len(STEPS), N_DRAWS))
-    ours = weight_blocks(keys_of(["a wrong family"]), N_DRAWS, DRAWS_AT_ONCE)
-    theirs = weight_blocks(held_out.key, N_DRAWS, DRAWS_AT_ONCE)
+    n_draws = max(N_DRAWS, draws_needed(1.0 - certainty))
+    draws = np.empty((len(STEPS), n_draws))
+    ours = weight_blocks(keys_of(["a wrong family"]), n_draws, DRAWS_AT_ONCE)
+    theirs = weight_blocks(held_out.key, n_draws, DRAWS_AT_ONCE)
     for (part, weights), (_, added) in zip(theirs, ours, strict=True):
         draws[:, part] = of_lists((one.share(weights, part) for one in shown), added[0])[1]
     # Draws of a mix lie around the estimated one, which is not the one that is used.

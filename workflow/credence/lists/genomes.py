@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from credence.calibrators.intervals import draws_needed, ends_of_draws, student_ends
 from credence.draws import keys_of, uniform, weight_blocks
 from credence.lists.errors import DRAWS_AT_ONCE, N_DRAWS, N_STEPS, StepErrors, likeness_of
 from credence.lists.held_out import STEPS, HeldOut
@@ -54,13 +55,17 @@ def genomes_of(
             lot = np.where(is_one, together, uniform(own, draw, "call"))
             wrong[draw] = np.bincount(code, weights=lot < errors)
             every[draw] = all_right(errors)
-    ends = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
-    least, most = np.quantile(wrong, ends, axis=0, method="inverted_cdf")
-    low, high = np.quantile(every, ends, axis=0)
+    ends, calls = ((1.0 - level) / 2.0, (1.0 + level) / 2.0), np.bincount(code)
+    if draws_needed(ends[0]) > N_DRAWS:
+        shares = student_ends((wrong / calls).T, np.inf, ends[0], is_share=True)
+        least, most = np.floor(shares[0] * calls), np.ceil(shares[1] * calls)
+    else:
+        least, most = np.quantile(wrong, ends, axis=0, method="inverted_cdf")
+    low, high = ends_of_draws(every.T, level, is_share=True)
     chance = all_right(error)
     return {
         "genome": names.astype(object),
-        "calls": np.bincount(code),
+        "calls": calls,
         "expected_wrong": np.bincount(code, weights=error),
         "wrong_lower": least,
         "wrong_upper": most,

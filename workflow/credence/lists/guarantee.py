@@ -92,10 +92,13 @@ def least_families(n_wrong: Integers, error: float, level: float) -> Integers:
 
 def guaranteed(coins: Coins, error: float, certainty: float) -> Guarantee:
     """Return the lowest threshold whose error per family is at most `error`, so certainly."""
-    n, wrong = coins.n_families, coins.n_wrong
+    # Most thresholds let nobody new through: of these the lowest stands for all.
+    is_new = (np.diff(coins.n_families) != 0) | (np.diff(coins.n_wrong) != 0)
+    last = np.append(np.flatnonzero(is_new), len(coins.threshold) - 1)
+    n, wrong = coins.n_families[last], coins.n_wrong[last]
     passed = _walk(n, wrong, error, certainty)
     if passed >= 0:
-        return Guarantee(float(coins.threshold[passed]), int(n[passed]), 0)
+        return Guarantee(float(coins.threshold[last[passed]]), int(n[passed]), 0)
     n_more = max(int((least_families(wrong, error, (1.0 - certainty) / MOST_STARTS) - n).min()), 1)
     # At a threshold between two starts a small p-value is not enough.
     while _walk(n + n_more, wrong, error, certainty) < 0:

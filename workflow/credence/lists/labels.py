@@ -13,8 +13,10 @@ from scipy import special
 
 from credence.calibrators import crossfit
 from credence.calibrators.all_methods import BY_NAME
-from credence.calibrators.matrix import Matrix
+from credence.calibrators.matrix import MOST_CLASSES, Matrix, MatrixModel
 from credence.calibrators.protocol import FitOptions
+from credence.calibrators.score_logs import log_scores
+from credence.composition.probabilities import BiasCorrected, fit_bias_corrected
 from credence.draws import encode_clusters
 from credence.predictions import Booleans, Floats, Integers, Labelled
 from credence.progress import each
@@ -42,7 +44,7 @@ def class_chances(labelled: Labelled) -> Floats:
     chance = np.empty((labelled.n_samples, predictions.n_classes))
     if predictions.has_vectors:
         for is_out in crossfit.left_out(fold):
-            model = Matrix().fit_model(labelled.take(~is_out), FitOptions(n_draws=0))
+            model = _model_of_classes(labelled.take(~is_out))
             chance[is_out] = model.probabilities(predictions.take(is_out))
         return chance
     method = BY_NAME["class_only" if predictions.top_score is None else "kernel"]
@@ -55,6 +57,15 @@ def class_chances(labelled: Labelled) -> Floats:
         chance[is_out] = (1.0 - own[is_out, None]) * share / share.sum(axis=1, keepdims=True)
     chance[np.arange(len(own)), predicted] = own
     return chance
+
+
+def _model_of_classes(seen: Labelled) -> MatrixModel | BiasCorrected:
+    """Return what gives every class a probability: a matrix, or of many classes their biases."""
+    predictions = seen.predictions
+    if predictions.scores is None or predictions.n_classes <= MOST_CLASSES:
+        return Matrix().fit_model(seen, FitOptions(n_draws=0))
+    logs = log_scores(predictions.scores, predictions.resolution)
+    return fit_bias_corrected(logs, seen.true_class, seen.weight, predictions.n_classes)
 
 
 def confusion_counts(labelled: Labelled) -> Floats:

@@ -98,7 +98,7 @@ def change_of(
         n_near = np.array([min(one[1], other[1])])
         low, high = expanded_quantiles((other[0] - one[0])[None], n_near, options)
         difference = points[second] - points[first]
-        return min(float(low[0]), difference), max(float(high[0]), difference)
+        return max(min(float(low[0]), difference), -1.0), min(max(float(high[0]), difference), 1.0)
 
     return Change(before, fixed, after, *bounds(0, 2), *bounds(0, 1), *bounds(1, 2))
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from credence.calibrators.intervals import ends_of_draws
 from credence.calibrators.protocol import Calibration, Calibrator
 from credence.composition.adjusted import shifted
 from credence.draws import cluster_weights, encode_clusters, uniform
@@ -213,8 +214,7 @@ def _mean(loss: Floats, weight: Floats) -> float:
 
 def middle_of_draws(draws: Floats, level: float) -> tuple[float, float]:
     """Return the interval that holds a share of the draws, as many below it as above."""
-    tail = (1.0 - level) / 2.0
-    low, high = np.quantile(draws, [tail, 1.0 - tail])
+    low, high = ends_of_draws(draws, level)
     return float(low), float(high)
 
 

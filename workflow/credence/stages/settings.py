@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from credence.findings import VerdictSettings
-from credence.problems import Problem, raise_any
+from credence.problems import Problem, raise_any, refuse
 from credence.settings import schema_of, setting, settings_from
 from credence.tables.document import Document, read_document, schema_problems
 
@@ -27,6 +27,19 @@ CELLS = {"cells": {"type": "number", "exclusiveMinimum": 0}}
 PART: dict[str, Any] = {"above": 0, "below": 1}  # a share, neither none nor all
 DRAWS: dict[str, Any] = {"low": 0, "high": 100_000}
 SOME: dict[str, Any] = {"low": 1, "high": 1000}  # jobs
+ONE_DRAW = "one draw shows no spread."
+MORE_DRAWS = "Give at least 2, or better 200; or 0 for no intervals."
+
+
+class Drawn:
+    """Settings whose intervals rest on draws."""
+
+    draws: int | None
+
+    def __post_init__(self) -> None:
+        """Refuse a single draw."""
+        if self.draws == 1:
+            raise refuse("--draws", ONE_DRAW, MORE_DRAWS)
 
 
 @dataclass(frozen=True)
@@ -102,7 +115,7 @@ class SplitSettings:
 
 
 @dataclass(frozen=True)
-class CalibrationSettings:
+class CalibrationSettings(Drawn):
     """How scores become confidences."""
 
     method: str = setting("auto", "of the published confidences; see `credence show methods`")
@@ -125,7 +138,7 @@ class CalibrationSettings:
 
 
 @dataclass(frozen=True)
-class ShiftSettings:
+class ShiftSettings(Drawn):
     """Use-sets whose classes are mixed in other shares; confidences are given both ways."""
 
     method: str = setting(
@@ -179,7 +192,7 @@ class ListsSettings:
         **PART,
         schema=UNIQUE,
     )
-    certainty: float = setting(0.95, "of guarantees and of bounds", above=0.5, below=1)
+    certainty: float = setting(0.95, "of guarantees and of bounds", above=0.5, high=0.9999)
     calls: tuple[str, ...] = setting(
         (), "classes whose calls count in a genome; [] for all", schema=UNIQUE
     )

@@ -170,7 +170,7 @@ def _held_out(lookup: Lookup, cite: Citations) -> str:
     if results.n_draws:
         alike = " and for how alike relatives are" if is_known else ""
         text += (
-            f" Their intervals are quantiles of {count(results.n_draws)} draws of a Bayesian "
+            f" Their intervals rest on {count(results.n_draws)} draws of a Bayesian "
             f"bootstrap over {unit}s, widened for how few {unit}s there are{alike}."
         )
     others = [one for one in lookup.findings.methods if one.name != lookup.findings.chosen]
