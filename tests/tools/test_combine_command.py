@@ -281,13 +281,6 @@ def test_a_tool_that_the_calibration_does_not_know_is_refused(
     )
 
 
-def test_a_part_of_several_tools_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    words = "annotate", "use.tsv", "--spec", USE, "--calibration", "c.json", "--out", "o.tsv"
-    assert "several tools are combined over whole tables" in refused(
-        capsys, *words, "--part", "1/2"
-    )
-
-
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "tools.md"
 
 
@@ -338,7 +331,7 @@ def test_in_python_a_table_of_the_first_tool_is_not_taken_for_that_of_all() -> N
         credence.annotate("use.tsv", calibration)
 
 
-@pytest.mark.parametrize("command", ["evaluate", "crossfit", "shift"])
+@pytest.mark.parametrize("command", ["evaluate", "shift"])
 def test_the_table_of_the_first_tool_alone_is_refused_where_several_calibrated(
     capsys: pytest.CaptureFixture[str], command: str
 ) -> None:
