@@ -156,10 +156,12 @@ def test_ids_and_labels_in_other_capitals_are_matched_and_said(tmp_path: Path) -
     assert labelled.true_class is not None
     assert labelled.true_class.tolist() == [int(number % 3 > 0) for number in range(50)]
     assert labelled.recased["PORTAL"] == "Portal"
-    assert census_of(labelled).notices() == [
+    recased = (
         "' P0' is taken for 'p0', ' P1' is taken for 'p1', ' P2' is taken for 'p2', and so are "
         "49 more: they differ in capital letters alone"
-    ]
+    )
+    # Beside it: of these labels, drawn in turn, the scores know nothing.
+    assert recased in census_of(labelled).notices()
 
 
 def test_labels_in_a_score_table_are_matched_in_other_capitals_too(tmp_path: Path) -> None:
