@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from cases import cases
 from credence.app import configuration
 from credence.app.commands import methods as methods_command
 from credence.calibrators import all_methods
@@ -128,8 +129,10 @@ def test_it_is_judged_and_stands_on_the_page(world: Labelled) -> None:
     assert text in render(findings)
 
 
-@pytest.mark.parametrize(
-    "text", [method.name for method in all_methods.METHODS] + ["sts -> platt"]
+@cases(
+    "text",
+    [*(method.name for method in all_methods.METHODS), "sts -> platt"],
+    long=["auto", "trees"],
 )
 def test_every_method_is_judged_and_drawn(world: Labelled, text: str) -> None:
     calibrator = parse_method(text, "test").build(FitOptions(n_draws=0))

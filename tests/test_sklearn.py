@@ -65,7 +65,7 @@ def problem() -> tuple[np.ndarray, np.ndarray]:
             RandomForestClassifier(n_estimators=20, random_state=0),
             {"method": "isotonic", "resolution": 0.05},
         ),
-        (LogisticRegression(), {"n_draws": 0}),
+        pytest.param(LogisticRegression(), {"n_draws": 0}, marks=pytest.mark.long),
     ],
     ids=["regression", "forest", "the default method"],
 )

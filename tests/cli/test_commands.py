@@ -51,6 +51,7 @@ SHORTER = {
 }
 
 
+@pytest.mark.long
 def test_the_examples_of_the_help_work_one_after_the_other(inside: Path) -> None:
     names = [*IN_ORDER, *sorted(set(COMMANDS) - NOT_HERE - set(IN_ORDER))]
     for name in names:

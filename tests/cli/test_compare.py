@@ -81,6 +81,7 @@ def test_two_releases_give_tables_a_page_and_a_record(
         assert entry.sentence in page
 
 
+@pytest.mark.long
 def test_the_same_comparison_gives_the_same_bytes(
     compared: tuple[Path, str], copies: Path
 ) -> None:
@@ -140,6 +141,7 @@ def read(path: Path) -> dict[str, object]:
     return record
 
 
+@pytest.mark.long
 def test_a_release_against_itself_changes_nothing(copies: Path, capsys: Stated) -> None:
     assert run_command_line(["compare", "old", "old/release.json", "--out", "c.tsv"]) == 0
     stated = capsys.readouterr().err
@@ -251,6 +253,7 @@ def test_a_release_that_names_no_calibration_is_told(copies: Path, capsys: State
     )
 
 
+@pytest.mark.long
 def test_the_newer_release_may_come_first(copies: Path, capsys: Stated) -> None:
     assert run_command_line(["compare", "new", "old", "--record", "r.json"]) == 0
     assert capsys.readouterr().err.startswith(

@@ -63,6 +63,7 @@ def test_sets_with_nothing_wrong_nothing_right_or_one_protein_are_judged(
     assert accuracy["upper"] - accuracy["lower"] > 0.01
 
 
+@pytest.mark.long
 def test_two_runs_on_one_core_and_on_two_write_the_same_bytes(folder: Path) -> None:
     words = ["evaluate", "some.csv", "--calibration", "some.json", "--clusters", "clusters.tsv"]
     words += ["--draws", "20", "--folds", "3"]
@@ -85,6 +86,7 @@ def test_two_runs_on_one_core_and_on_two_write_the_same_bytes(folder: Path) -> N
         assert one == two
 
 
+@pytest.mark.long
 def test_rows_in_another_order_write_the_same_metrics(folder: Path) -> None:
     header, *rows = (folder / "some.csv").read_text().splitlines()
     (folder / "turned.csv").write_text("\n".join([header, *reversed(rows)]) + "\n")

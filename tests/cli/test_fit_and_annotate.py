@@ -88,6 +88,7 @@ def test_annotate_refuses_a_file_that_is_no_calibration(
     assert "demo/use.csv" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_fit_writes_the_same_bytes_twice(inside: Path, calibration: Path) -> None:
     words = ["fit", "demo/calibration.csv", "--format", "phanns-labelled", "--method", "kernel"]
     # In a process of its own, where sets have another order.

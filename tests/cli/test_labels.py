@@ -69,6 +69,7 @@ def test_wrong_labels_are_listed_with_what_speaks_against_them(
     assert "No label was changed." in shown
 
 
+@pytest.mark.long
 def test_the_same_bytes_twice_and_in_another_order(wrong_labels: list[str]) -> None:
     assert run_command_line([*WORDS, *CLUSTERED]) == 0
     before = Path("labels.tsv").read_bytes()

@@ -540,6 +540,7 @@ def test_proteins_whose_genome_is_not_named_count_each_by_itself(tmp_path: Path)
     assert found[0] == found[1]
 
 
+@pytest.mark.long
 def test_a_shift_file_of_other_classes_is_no_part_of_a_page(
     inside: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -62,6 +62,7 @@ def test_the_closest_relative_under_each_label_is_found(most_cells: float) -> No
         assert len(close - set(got)) <= 0.1 * len(close)
 
 
+@pytest.mark.long
 def test_mmseqs_finds_the_same_groups() -> None:
     new, old, label = sets()
     finders: list[Finder] = [ExactFinder(), MmseqsFinder()]

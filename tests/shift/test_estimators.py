@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from cases import cases
 from credence.composition import estimators
 from credence.composition import probabilities as fitting
 from credence.composition.both_samples import cells_of, merged
@@ -78,7 +79,7 @@ def slow_quadratic(curvature: Floats, linear: Floats) -> float:
     return best
 
 
-@pytest.mark.parametrize("entry", ESTIMATING, ids=lambda entry: entry.name)
+@cases("entry", ESTIMATING)
 @given(seed=seeds)
 @settings(max_examples=20, deadline=None)
 def test_shares_are_not_negative_and_sum_to_one(entry, seed: int) -> None:
@@ -87,7 +88,7 @@ def test_shares_are_not_negative_and_sum_to_one(entry, seed: int) -> None:
     assert share.sum() == pytest.approx(1.0, abs=1e-12)
 
 
-@pytest.mark.parametrize("entry", ESTIMATING, ids=lambda entry: entry.name)
+@cases("entry", ESTIMATING)
 @given(seed=seeds, order=st.permutations(range(4)))
 @example(seed=121421, order=[0, 2, 1, 3])  # what rlls left unexplained was rounding
 @settings(max_examples=10, deadline=None)
@@ -114,7 +115,7 @@ def test_renaming_classes_renames_their_shares(entry, seed: int, order: list[int
     np.testing.assert_allclose(entry.estimate(permuted).share, plain[order], atol=1e-6)
 
 
-@pytest.mark.parametrize("entry", ESTIMATING, ids=lambda entry: entry.name)
+@cases("entry", ESTIMATING)
 def test_the_calibration_set_itself_shows_no_shift(entry) -> None:
     # For EM the probabilities must have the class's share as mean: one column each here.
     rows = np.repeat(np.array([[0.9, 0.1], [0.2, 0.8]]), 50, axis=0)

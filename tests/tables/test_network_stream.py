@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cases import cases
 from credence.predictions import Integers, Strings
 from credence.problems import InputError
 from credence.tables import samples
@@ -107,7 +108,7 @@ def never_whole(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("never_whole")
-@pytest.mark.parametrize("ending", ["tsv", "parquet"])
+@cases("ending", ["tsv", "parquet"], long=["parquet"])
 @SETTINGS
 @given(rows=ensembles(), chunk_rows=CHUNKS, pooling=st.sampled_from(["sum", "log_sum"]))
 def test_pieces_are_the_whole_to_the_bit(

@@ -176,6 +176,7 @@ def test_a_changed_setting_redoes_only_what_depends_on_it(
     assert counts == {"report": 1, "all": 1, "total": 2}
 
 
+@pytest.mark.long
 def test_another_composition_of_one_use_set_redoes_its_part_alone(
     finished: tuple[Path, dict[str, bytes]],
 ) -> None:
@@ -192,6 +193,7 @@ def test_another_composition_of_one_use_set_redoes_its_part_alone(
     assert counts == {"shift": 1, "annotate": 1, "report": 1, "all": 1, "total": 4}
 
 
+@pytest.mark.long
 def test_editing_the_package_remakes_everything(finished: tuple[Path, dict[str, bytes]]) -> None:
     folder, _ = finished
     module = folder.parent / "package" / "workflow" / "credence" / "confidence.py"
@@ -279,6 +281,7 @@ def with_vectors(
     return folder, done
 
 
+@pytest.mark.long
 def test_snakemake_at_the_root_plans_the_same_as_credence_run(
     with_vectors: tuple[Path, subprocess.CompletedProcess[str]],
 ) -> None:
