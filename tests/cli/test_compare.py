@@ -185,9 +185,7 @@ def test_published_releases_without_proteins_are_enough_for_a_page(
         (folder / "calibrations").rmdir()
         (folder / "samples.parquet").unlink()
     assert run_command_line(["compare", "old", "new", "--page", "p.html"]) == 0
-    capsys.readouterr()
-    assert run_command_line(["compare", "old", "new", "--out", "c.tsv"]) == 2
-    assert capsys.readouterr().err == (
+    assert refused(capsys, "compare", "old", "new", "--out", "c.tsv") == (
         "new: there are no proteins here whose confidences could be compared. Give a score "
         "table with --table, or the release's folder in results/; --classes and --page need no "
         f"proteins.\n{END}"

@@ -150,8 +150,7 @@ def test_the_first_tool_may_be_missing_altogether(capsys: pytest.CaptureFixture[
     right = (found["predicted_class"].to_numpy() == true.to_numpy()).mean()
     assert found["confidence"].astype(float).mean() == pytest.approx(right, abs=0.15)
     for wrong in (["--calibration", "c.json", "--out", "o.tsv"], [*words[1:-1], "folder"]):
-        assert run_command_line(["annotate", *wrong]) == 2
-        assert "Missing argument 'TABLE...'" in capsys.readouterr().err
+        assert "Missing argument 'TABLE...'" in refused(capsys, "annotate", *wrong)
 
 
 def test_the_combined_table_is_annotated_alike() -> None:
@@ -339,8 +338,7 @@ def test_the_table_of_the_first_tool_alone_is_refused_where_several_calibrated(
     words = ["set.tsv", "--spec", MAIN, *labelled]
     if command == "shift":
         words = ["use.tsv", "--spec", USE, "--samples", "both.parquet", *labelled]
-    assert run_command_line([command, *words]) == 2
-    assert capsys.readouterr().err.splitlines()[0] == (
+    assert refused(capsys, command, *words).splitlines()[0] == (
         f"{words[0]}: it is of one tool, and the calibration is of several, combined. "
         "Combine it with those of the other tools: credence combine."
     )
