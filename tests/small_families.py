@@ -14,10 +14,14 @@ def objects(values: list[str]) -> np.ndarray:
     return array
 
 
+def random_protein(rng: np.random.Generator, length: int = 90) -> str:
+    return "".join(rng.choice(list("ARNDCQEGHILKMFPSTWYV"), length))
+
+
 def families(rng: np.random.Generator, n_families: int, size: int, length: int) -> Proteins:
     texts = []
     for _ in range(n_families):
-        ancestor = "".join(rng.choice(list("ARNDCQEGHILKMFPSTWYV"), length))
+        ancestor = random_protein(rng, length)
         texts.append(ancestor)
         for _ in range(size - 1):
             texts.append(written(mutated(codes(ancestor), rng.uniform(0.45, 0.95), rng)))

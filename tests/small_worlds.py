@@ -1,7 +1,8 @@
-"""Files of a small simulated world, and commands as processes in its folder."""
+"""Files of a small simulated world, commands in its folder, and tables that they write."""
 
 from __future__ import annotations
 
+import csv
 import subprocess
 import sys
 from contextlib import chdir, redirect_stderr, redirect_stdout
@@ -44,3 +45,9 @@ def call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         timeout=TIMEOUT,
         check=False,
     )
+
+
+def rows_of(path: str | Path) -> list[dict[str, str]]:
+    """Return the rows of a table with tabs, each by the names of its columns."""
+    with Path(path).open(newline="", encoding="utf-8") as handle:
+        return list(csv.DictReader(handle, delimiter="\t"))

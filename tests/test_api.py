@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import credence
+import refusals
 from credence.simulate.world import make_world, render_files
 from credence.stages.settings import world_settings
 
@@ -34,9 +35,7 @@ def calibration(known) -> credence.FittedCalibration:
 
 
 def refusal(function, *args, **keywords) -> list[str]:
-    with pytest.raises(credence.InputError) as found:
-        function(*args, **keywords)
-    return str(found.value).split("\n")
+    return refusals.refusal(function, *args, **keywords).split("\n")
 
 
 def frame(**changes) -> pd.DataFrame:

@@ -16,6 +16,7 @@ from credence.simulate.law import WorldSettings
 from credence.stages.settings import SECTIONS
 from credence.tables.document import parse_document, read_document, resolve
 from credence.tables.formats import FORMATS
+from refusals import refusal
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "tests" / "data"
@@ -42,17 +43,16 @@ def test_every_message_belongs_to_a_defect() -> None:
 
 
 def test_a_file_that_is_not_there_is_told() -> None:
-    with pytest.raises(InputError) as caught:
-        configuration.load("none.yaml")
-    assert caught.value.text() == (
+    assert refusal(configuration.load, "none.yaml") == (
         "none.yaml: there is no such file. Name an existing one, or write it: credence init."
     )
 
 
 def test_a_folder_is_no_configuration() -> None:
-    with pytest.raises(InputError) as caught:
-        configuration.load(".")
-    assert caught.value.text() == ".: this is a folder. Name the configuration file in it."
+    assert (
+        refusal(configuration.load, ".")
+        == ".: this is a folder. Name the configuration file in it."
+    )
 
 
 def test_few_lines_are_enough() -> None:
@@ -118,11 +118,10 @@ def test_what_rules_of_another_workflow_make_need_not_be_there(
     }
     Path("l.tsv").write_text("id\ttrue_class\n")
     where = "configuration of the module"
-    with pytest.raises(InputError) as caught:
-        configuration.from_mapping(values, where, lambda path: path == "made.csv")
+    caught = refusal(configuration.from_mapping, values, where, lambda path: path == "made.csv")
     remedy = "Fix the path; it starts where you run the command."
     column = f"{where}, column 'use_sets[0].scores'"
-    assert caught.value.text() == f"{column}: there is no file 'gone.csv'. {remedy}"
+    assert caught == f"{column}: there is no file 'gone.csv'. {remedy}"
     settings = configuration.from_mapping(values, where, lambda path: path.endswith(".csv"))
     assert (settings.made, settings.files) == (("made.csv", "gone.csv"), ["l.tsv"])
     # Nor is it read at the start of a run where it is: it may be about to be made anew.
@@ -132,9 +131,7 @@ def test_what_rules_of_another_workflow_make_need_not_be_there(
 
 
 def test_settings_handed_over_by_another_workflow_are_checked_too() -> None:
-    with pytest.raises(InputError) as caught:
-        configuration.from_mapping({"run": "x"}, "configuration of the module")
-    assert caught.value.text() == (
+    assert refusal(configuration.from_mapping, {"run": "x"}, "configuration of the module") == (
         "configuration of the module, column 'calibration_set': this setting is missing. Add it."
     )
 
@@ -154,11 +151,10 @@ tools:
 
 
 def test_words_that_yaml_reads_as_true_or_false_are_to_stand_in_quotes() -> None:
-    with pytest.raises(InputError) as caught:
-        configuration.from_mapping(yaml.safe_load(SWITCHES), "the module")
+    caught = refusal(configuration.from_mapping, yaml.safe_load(SWITCHES), "the module")
     no = "Put it in quotes: YAML reads words like no and off as false too."
     yes = "Put it in quotes: YAML reads words like yes and on as true too."
-    assert sorted(caught.value.text().splitlines()) == [
+    assert sorted(caught.splitlines()) == [
         f"the module, column 'calibration_set.synonyms.false': this name is read as false. {no}",
         f"the module, column 'calibration_set.synonyms.gp20': true is not text. {yes}",
         f"the module, column 'events.groups.ends[1]': false is not text. {no}",

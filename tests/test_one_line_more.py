@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from cases import cases
 from credence.app import configuration
 from credence.app.commands import methods as methods_command
 from credence.calibrators import all_methods
@@ -23,9 +24,9 @@ from credence.evaluation.evaluate import evaluate
 from credence.evaluation.judging import EvaluationOptions
 from credence.findings import Findings, MethodFinding, Provenance
 from credence.predictions import Floats, Integers, Labelled
-from credence.problems import InputError
 from credence.report.html import render
 from credence.settings import setting
+from refusals import refusal
 from shift_findings import labelled_proteins
 
 
@@ -101,9 +102,9 @@ def test_the_configuration_check_knows_it_and_its_settings(
     monkeypatch.chdir(tmp_path)
     good = configuration.loads(CONFIGURATION.format(method="half_way(towards=0.25)"), "c.yaml")
     assert good.methods == ("class_only", "half_way(towards=0.25)")
-    with pytest.raises(InputError) as refusal:
-        configuration.loads(CONFIGURATION.format(method="half_way(towards=2)"), "c.yaml")
-    assert refusal.value.text() == (
+    assert refusal(
+        configuration.loads, CONFIGURATION.format(method="half_way(towards=2)"), "c.yaml"
+    ) == (
         "c.yaml, line 3, column 'calibration.compare[1]': half_way.towards: "
         "'2' is not allowed. Give a number from 0 to 1."
     )
@@ -128,8 +129,10 @@ def test_it_is_judged_and_stands_on_the_page(world: Labelled) -> None:
     assert text in render(findings)
 
 
-@pytest.mark.parametrize(
-    "text", [method.name for method in all_methods.METHODS] + ["sts -> platt"]
+@cases(
+    "text",
+    [*(method.name for method in all_methods.METHODS), "sts -> platt"],
+    long=["auto", "trees"],
 )
 def test_every_method_is_judged_and_drawn(world: Labelled, text: str) -> None:
     calibrator = parse_method(text, "test").build(FitOptions(n_draws=0))

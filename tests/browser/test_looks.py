@@ -75,12 +75,17 @@ FOR_TWO_CLASSES = """() => {
 }"""
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
-    "classes", ["two", pytest.param("all", marks=pytest.mark.long)], ids="{} classes".format
+    ("classes", "scheme"),
+    [
+        pytest.param("two", "light", id="two classes-light"),
+        pytest.param("two", "dark", id="two classes-dark", marks=pytest.mark.long),
+        pytest.param("all", "light", id="all classes-light", marks=pytest.mark.long),
+        pytest.param("all", "dark", id="all classes-dark", marks=pytest.mark.long),
+    ],
 )
 def test_there_is_no_serious_finding_of_accessibility(
-    scheme: str, classes: str, open_page: Any
+    classes: str, scheme: str, open_page: Any
 ) -> None:
     # What is folded is looked at too.
     opened = open_page(EXAMPLE, color_scheme=scheme, bypass_csp=True)

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from cases import cases
 from credence.calibrators import intervals
 from credence.calibrators.all_methods import BY_NAME, METHODS, read_calibration
 from credence.calibrators.method_spec import parse_method
@@ -22,10 +23,12 @@ OPTIONS = FitOptions(n_draws=20)
 EXACT = 1e-12  # the laws hold to this
 ITERATED = 1e-9  # where a minimum is found by steps, its place is only as sure as this
 
-every_method = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-every_learnt = pytest.mark.parametrize(
-    "method", [method for method in METHODS if method.is_learnt], ids=lambda method: method.name
-)
+LEARNT = [method for method in METHODS if method.is_learnt]
+every_method = cases("method", METHODS)
+every_learnt = cases("method", LEARNT)
+# The default method fits several others, which stay.
+every_method_fitted = cases("method", METHODS, long=["auto"])
+every_learnt_fitted = cases("method", LEARNT, long=["auto"])
 
 
 @pytest.fixture(scope="module")
@@ -160,7 +163,7 @@ def test_a_record_gives_the_calibration_back_bit_for_bit(
         np.testing.assert_array_equal(getattr(confidence, name), getattr(reread, name))
 
 
-@every_method
+@every_method_fitted
 def test_fitting_and_asking_leave_their_inputs_as_they_were(
     method: Method, world: Labelled
 ) -> None:
@@ -174,7 +177,7 @@ def test_fitting_and_asking_leave_their_inputs_as_they_were(
         np.testing.assert_array_equal(values, copy)
 
 
-@every_method
+@every_method_fitted
 def test_the_order_of_rows_is_nothing(
     method: Method, world: Labelled, fitted: dict[str, tuple[object, Confidence]]
 ) -> None:
@@ -195,7 +198,7 @@ def test_confidences_do_not_depend_on_the_other_rows_asked_about(
     np.testing.assert_allclose(some.value, confidence.value[rows], rtol=0, atol=EXACT)
 
 
-@every_method
+@every_method_fitted
 def test_no_interval_is_given_when_none_is_asked_for(method: Method, world: Labelled) -> None:
     calibration = method.build(method.settings(), FitOptions(n_draws=0)).fit(world)
     confidence = calibration.confidence(world.predictions)
@@ -212,7 +215,7 @@ def test_a_class_never_predicted_gives_nan_and_its_reason(method: Method, world:
     assert np.isfinite(confidence.value[kept]).all()
 
 
-@every_learnt
+@every_learnt_fitted
 @pytest.mark.parametrize("n_positives", [1, 2, 3])
 def test_a_scarce_class_gives_its_share_with_jeffreys_prior(
     method: Method, world: Labelled, n_positives: int
@@ -230,7 +233,7 @@ def test_a_scarce_class_gives_its_share_with_jeffreys_prior(
     assert (confidence.upper[in_class] > expected).all()
 
 
-@every_learnt
+@every_learnt_fitted
 @pytest.mark.parametrize("is_right", [True, False])
 def test_a_one_sided_class_is_never_certain(
     method: Method, world: Labelled, is_right: bool

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cases import cases
 from credence.calibrators.intervals import guarded
 from credence.calibrators.protocol import ClassSample, FitOptions, Method
 from credence.calibrators.shares import (
@@ -73,9 +74,7 @@ def test_running_sums_give_what_the_definition_gives(
     np.testing.assert_allclose(curve.value(point), expected, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "method", [CUMULATIVE, CUMULATIVE_PLUS, CUMULATIVE_OPTIMAL], ids=lambda method: method.name
-)
+@cases("method", [CUMULATIVE, CUMULATIVE_PLUS, CUMULATIVE_OPTIMAL])
 def test_draws_for_the_change_between_releases_are_refits(sample_of: Make, method: Method) -> None:
     sample = drawn(sample_of, 0)
     options = FitOptions(n_draws=3)

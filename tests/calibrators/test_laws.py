@@ -7,11 +7,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
+from cases import cases, promising
 from credence.calibrators.all_methods import METHODS
 from credence.calibrators.classwise import LowEnd
 from credence.calibrators.protocol import FitOptions, Law, Method, Need
@@ -26,20 +26,9 @@ N_SAMPLES, N_CLUSTERS = 200, 60  # a law holds in a small world too
 SEEDS = st.integers(min_value=0, max_value=2**16)
 few_worlds = settings(max_examples=3, deadline=None, derandomize=True)
 
-every_method = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-
-
-def promises(law: Law) -> Any:
-    """Return the methods, with settings, that promise a law."""
-    found = [(method, method.settings()) for method in METHODS if law in method.laws]
-    found += [
-        (method, method.conditional_laws[law])
-        for method in METHODS
-        if law in method.conditional_laws
-    ]
-    return pytest.mark.parametrize(
-        ("method", "method_settings"), found, ids=[method.name for method, _ in found]
-    )
+every_method = cases("method", METHODS)
+# Of those that are slow to fit, other laws stay.
+every_method_moved = cases("method", METHODS, long=["auto", "cstswa", "macest"])
 
 
 def tolerance(method: Method) -> float:
@@ -52,7 +41,7 @@ def fit(method: Method, method_settings: Any, labelled: Labelled, asked: Labelle
     return calibration.confidence(asked.predictions)
 
 
-@every_method
+@every_method_moved
 @few_worlds
 @given(seed=SEEDS, factor=st.sampled_from([0.1, 1 / 3, 3.7, 100.0]))
 def test_scaling_the_scores_changes_no_confidence(
@@ -68,7 +57,7 @@ def test_scaling_the_scores_changes_no_confidence(
     np.testing.assert_array_equal(first.note, second.note)
 
 
-@every_method
+@every_method_moved
 @few_worlds
 @given(seed=SEEDS)
 def test_permuting_rows_changes_no_confidence(
@@ -81,7 +70,7 @@ def test_permuting_rows_changes_no_confidence(
     np.testing.assert_allclose(first.value, second.value, rtol=0, atol=tolerance(method))
 
 
-@every_method
+@every_method_moved
 @few_worlds
 @given(seed=SEEDS)
 def test_permuting_classes_changes_no_confidence(
@@ -95,7 +84,7 @@ def test_permuting_classes_changes_no_confidence(
     np.testing.assert_allclose(first.value, second.value, rtol=0, atol=tolerance(method))
 
 
-@promises(Law.REPEAT_IS_WEIGHT)
+@promising(Law.REPEAT_IS_WEIGHT, long=["cstswa"])
 @few_worlds
 @given(seed=SEEDS)
 def test_each_row_twice_is_weight_2(
@@ -108,7 +97,7 @@ def test_each_row_twice_is_weight_2(
     np.testing.assert_allclose(first.value, second.value, rtol=0, atol=tolerance(method))
 
 
-@promises(Law.TROVE)
+@promising(Law.TROVE)
 @settings(max_examples=12, deadline=None)
 @given(
     seed=SEEDS,
@@ -181,11 +170,7 @@ def supported_fit(scores: Floats, is_right: Floats, weight: Floats, family: Stri
     raise AssertionError("a world has more than five families a class")
 
 
-@pytest.mark.parametrize(
-    "method",
-    [method for method in METHODS if method.needs is Need.TOP_SCORE],
-    ids=lambda method: method.name,
-)
+@cases("method", [method for method in METHODS if method.needs is Need.TOP_SCORE])
 @few_worlds
 @given(seed=SEEDS)
 def test_a_value_held_below_the_scores_seen_never_exceeds_the_monotone_fit_there(

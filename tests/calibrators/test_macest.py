@@ -13,8 +13,8 @@ from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions, Need
 from credence.confidence import Note
 from credence.predictions import Labelled
-from credence.problems import InputError
 from credence.records import to_record
+from refusals import refusal
 
 OPTIONS = FitOptions(n_draws=0)
 
@@ -89,6 +89,6 @@ def test_neighbours_that_speak_for_another_class_are_told(world: Labelled) -> No
 
 def test_it_has_to_be_given_places(world: Labelled) -> None:
     assert METHOD.needs is Need.PLACE and METHOD.needs.is_vector
-    with pytest.raises(InputError) as refused:
-        parse_method("kernel -> macest", "--method")
-    assert "'macest' sees the whole score vector" in str(refused.value)
+    assert "'macest' sees the whole score vector" in refusal(
+        parse_method, "kernel -> macest", "--method"
+    )

@@ -12,9 +12,9 @@ from credence.calibrators import all_methods
 from credence.calibrators.classwise import ConstantCurve, curve_method
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Need
-from credence.problems import InputError
 from credence.records import to_record
 from credence.settings import setting
+from refusals import refusal
 
 
 @pytest.mark.parametrize(
@@ -82,15 +82,11 @@ def test_every_method_of_the_registry_can_be_named() -> None:
     ],
 )
 def test_all_that_is_wrong_with_a_specification_is_said(text: str, message: str) -> None:
-    with pytest.raises(InputError) as refusal:
-        parse_method(text, "config.yaml", 7)
-    assert str(refusal.value) == message
+    assert refusal(parse_method, text, "config.yaml", 7) == message
 
 
 def test_a_method_that_sees_the_vector_cannot_come_second() -> None:
-    with pytest.raises(InputError) as refusal:
-        parse_method("kernel -> logistic", "--method")
-    stated = str(refusal.value)
+    stated = refusal(parse_method, "kernel -> logistic", "--method")
     start = (
         "--method: 'logistic' sees the whole score vector; a stage before it leaves one number. "
         "Put it first, or write one of "
@@ -143,6 +139,7 @@ def test_a_toy_needs_its_module_and_one_line_of_the_registry(
         here = world.predictions.predicted_class == class_
         share = np.average(world.is_correct[here], weights=world.weight[here])
         np.testing.assert_allclose(value[here], share, rtol=0, atol=1e-9)
-    with pytest.raises(InputError) as refusal:
-        parse_method("stubbon", "--method")
-    assert str(refusal.value) == "--method: 'stubbon' is not a method. Did you mean 'stubborn'?"
+    assert (
+        refusal(parse_method, "stubbon", "--method")
+        == "--method: 'stubbon' is not a method. Did you mean 'stubborn'?"
+    )

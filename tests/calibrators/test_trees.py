@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeRegressor
 
+from cases import cases
 from credence.calibrators.forest import Forest, Growth, average, boost
 from credence.calibrators.protocol import FitOptions
 from credence.calibrators.spread import ClassSpread, Spread, halves, steps_of
@@ -106,7 +107,7 @@ def test_one_sided_rows_grow_no_tree() -> None:
     assert [part.size for part in (forest.child, forest.value)] == [0, 0]
 
 
-@pytest.mark.parametrize("method", [BOOSTED, RANDOMISED], ids=lambda method: method.name)
+@cases("method", [BOOSTED, RANDOMISED])
 def test_eleven_proteins_are_enough_to_fit(worlds, method) -> None:
     world = worlds.draw(seed=2)
     rows = np.flatnonzero(world.predictions.predicted_class == 0)

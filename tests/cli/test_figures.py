@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import csv
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,8 @@ from credence import __version__
 from credence.app import run_command_line
 from credence.findings import Findings
 from credence.records import signed
+from refusals import refused
+from small_worlds import rows_of
 from verification import figure_records
 
 
@@ -19,11 +20,6 @@ def findings(small: Findings, tmp_path: Path) -> Path:
     path = tmp_path / "findings.json"
     path.write_text(json.dumps(signed(small)))
     return path
-
-
-def rows_of(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8") as handle:
-        return list(csv.DictReader(handle, delimiter="\t"))
 
 
 def test_each_figure_comes_in_all_formats_and_widths_with_its_numbers_and_caption(
@@ -72,13 +68,11 @@ def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(
 ) -> None:
     out = tmp_path / "figures"
     words = ["--out", str(out), "--only", "20,relibility", "--formats", "pdf,jpeg"]
-    assert run_command_line(["figures", "--findings", str(findings), *words]) == 2
-    assert capsys.readouterr().err == (
+    assert refused(capsys, "figures", "--findings", str(findings), *words) == (
         "--formats: there is no format 'jpeg'. Known are: pdf, svg, png.\n"
         "--only: there is no figure '20'. Known are: 01a, 01b, 01c, 02, 03, 04, 05, 06, 07, 08, "
         "09, 10, 11, 12, 13, 14, 15, 16a, 16b, 17, 18, 19.\n"
         "--only: there is no figure 'relibility'. Did you mean 'reliability'?\n"
-        "Fix this and run the command again.\n"
     )
     assert not out.exists()
 
@@ -100,10 +94,9 @@ def test_neither_a_run_nor_records_or_both_are_refused(
     findings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for words in ([], ["--findings", str(findings), "--records", str(findings)]):
-        assert run_command_line(["figures", "--out", str(tmp_path / "figures"), *words]) == 2
-        assert capsys.readouterr().err == (
+        assert refused(capsys, "figures", "--out", str(tmp_path / "figures"), *words) == (
             "--findings: what is drawn is not named once. Give the findings of a run, or records "
-            "of figures, one of the two.\nFix this and run the command again.\n"
+            "of figures, one of the two.\n"
         )
 
 
@@ -130,11 +123,9 @@ def test_a_file_that_is_no_findings_is_refused(
     path = tmp_path / "report.json"
     path.write_text('{"schema": "credence/report/1"}')
     words = ["figures", "--findings", str(path), "--out", str(tmp_path / "figures")]
-    assert run_command_line(words) == 2
-    assert capsys.readouterr().err == (
+    assert refused(capsys, *words) == (
         f"{path}, column 'schema': 'credence/report/1' is not 'credence/findings/3', the only one "
         f"that credence {__version__} reads. Give findings.json of a finished run.\n"
-        "Fix this and run the command again.\n"
     )
 
 

@@ -121,8 +121,7 @@ def test_what_names_no_genome_or_class_is_refused(
     conf.assign(genome="").to_csv("empty.tsv", sep="\t", index=False)
     Path("strange.tsv").write_text("id\tgenome\nnobody\tphage\n")
     Path("genomes.tsv").unlink(missing_ok=True)
-    assert run_command_line(["genomes", *words, *WORDS]) == 2
-    assert message in capsys.readouterr().err
+    assert message in refused(capsys, "genomes", *words, *WORDS)
     assert not Path("genomes.tsv").exists()
 
 

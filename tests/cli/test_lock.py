@@ -14,6 +14,7 @@ import pytest
 
 from credence.app.lock import HOLDER, LOCK, require_free, take_folder
 from credence.problems import InputError
+from refusals import refusal
 
 WORKFLOW = Path(__file__).resolve().parents[2] / "workflow"
 HOLDS = "from credence.app.lock import take_folder; lock = take_folder(); print(1); input()"
@@ -35,14 +36,13 @@ def test_a_second_run_is_told_who_holds_the_folder_until_that_one_is_killed(fold
         assert process.stdout is not None
         process.stdout.readline()
         for _ in range(2):
-            with pytest.raises(InputError) as caught:
-                require_free()
+            caught = refusal(require_free)
         who = rf"process {process.pid} of \S+ on {re.escape(socket.gethostname())}, since "
         assert re.fullmatch(
             rf"{re.escape(str(folder))}: another run works in this folder: {who}"
             r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\. "
             r"Wait until it has ended, or stop that process\.",
-            caught.value.text(),
+            caught,
         )
         process.send_signal(signal.SIGKILL)
         process.wait()

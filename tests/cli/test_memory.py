@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from cases import cases
 from credence.app import run_command_line
 from credence.findings import Findings
 from credence.problems import ProblemList
@@ -119,12 +120,8 @@ def test_reading_a_whole_table_is_seen_by_this_measure() -> None:
     assert grown > TABLE_BYTES
 
 
-LONG = pytest.mark.long
-
-
-@pytest.mark.parametrize(
-    "ending", [pytest.param("tsv", marks=LONG), pytest.param("tsv.gz", marks=LONG), "parquet"]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("ending", ["tsv", "tsv.gz", "parquet"])
 def test_annotating_holds_a_chunk(ending: str) -> None:
     def annotate(size: int) -> None:
         done(*ANNOTATE, f"{size}.parquet", "--out", f"out-{size}.{ending}")
@@ -132,6 +129,7 @@ def test_annotating_holds_a_chunk(ending: str) -> None:
     assert bytes_a_row(annotate) < MOST_BYTES
 
 
+@pytest.mark.long
 def test_annotating_several_tables_holds_a_chunk() -> None:
     def annotate(size: int) -> None:
         done(*ANNOTATE, f"{N_FIRST}.parquet", f"{size}.parquet", "--out", "both.tsv")
@@ -164,6 +162,7 @@ def test_reading_an_ensemble_whole_is_seen_by_this_measure() -> None:
     assert grown > N_NETWORKS * TABLE_BYTES
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ending", NETWORKS)
 def test_annotating_an_ensemble_holds_a_chunk(ending: str) -> None:
     def annotate(size: int) -> None:
@@ -173,7 +172,7 @@ def test_annotating_an_ensemble_holds_a_chunk(ending: str) -> None:
     assert bytes_a_row(annotate) < MOST_BYTES
 
 
-@pytest.mark.parametrize("ending", NETWORKS)
+@cases("ending", NETWORKS, long=["parquet"])
 def test_checking_an_ensemble_holds_a_chunk(ending: str) -> None:
     def check(size: int) -> None:
         done("check", f"networks-{size}.{ending}", "--out", "check.json", spec=NETWORKS[ending])
@@ -190,7 +189,8 @@ def test_estimating_the_composition_of_an_ensemble_holds_a_chunk() -> None:
     assert bytes_a_row(estimate) < MOST_BYTES
 
 
-@pytest.mark.parametrize("ending", ["tsv", pytest.param("parquet", marks=LONG)])
+@pytest.mark.long
+@pytest.mark.parametrize("ending", ["tsv", "parquet"])
 def test_summing_up_for_the_page_holds_a_piece(ending: str, small: Findings) -> None:
     from dataclasses import replace
 

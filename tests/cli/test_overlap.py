@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 import credence
 from credence.app import run_command_line
 from credence.confidence import NOTE_TEXTS, Note
+from small_worlds import rows_of
 
 Stated = pytest.CaptureFixture[str]
 ID, SEQUENCE, TIED = (NOTE_TEXTS[flag] for flag in (Note.SAME_ID, Note.SAME_SEQUENCE, Note.TIED))
@@ -54,8 +54,7 @@ def annotated(capsys: Stated, *words: str) -> tuple[dict[str, str], list[str]]:
     capsys.readouterr()
     table = ["annotate", "use.csv", *WIDE, "--calibration", "c.json", *words]
     assert run_command_line([*table, "--out", "conf.tsv"]) == 0
-    with Path("conf.tsv").open() as handle:
-        notes = {row["id"]: row["note"] for row in csv.DictReader(handle, delimiter="\t")}
+    notes = {row["id"]: row["note"] for row in rows_of("conf.tsv")}
     stated = capsys.readouterr().err.splitlines()
     return notes, [line for line in stated if " of 4 proteins: " in line]
 

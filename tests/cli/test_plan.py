@@ -9,16 +9,8 @@ import pandas as pd
 import pytest
 
 from credence.app import run_command_line
-from small_worlds import call_here
 
 WORDS = ["plan", "conf.tsv", "--calibration", "k.json", "--number", "12"]
-
-
-@pytest.fixture(scope="module")
-def confidences(world: Path, calibration: Path) -> Path:
-    words = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "k.json"]
-    assert call_here(world, *words, "--out", "conf.tsv").returncode == 0
-    return world
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+import refusals
 from credence.app import run
 from credence.app.run import snakemake_command
-from credence.problems import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
 SLURM = ROOT / "workflow" / "profiles" / "slurm"
@@ -33,9 +33,7 @@ def login_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def refusal(profile: Path) -> str:
-    with pytest.raises(InputError) as caught:
-        run.require_scheduler(profile)
-    return caught.value.text()
+    return refusals.refusal(run.require_scheduler, profile)
 
 
 def test_a_profile_is_found_by_its_name_or_its_folder(tmp_path: Path) -> None:
@@ -47,9 +45,7 @@ def test_a_profile_is_found_by_its_name_or_its_folder(tmp_path: Path) -> None:
         str(tmp_path): f"{tmp_path}: there is no config.yaml in this folder. "
         "Name the folder of a profile.",
     }.items():
-        with pytest.raises(InputError) as caught:
-            run.profile_folder(name)
-        assert caught.value.text() == message
+        assert refusals.refusal(run.profile_folder, name) == message
 
 
 def test_two_cores_are_asked_for_here_and_none_elsewhere() -> None:

@@ -14,6 +14,7 @@ import credence
 from credence.app import run_command_line
 from credence.problems import InputError
 from credence.tables.stage_files import read_calibration
+from refusals import refused
 
 NAMES = ["Kern", "Zytoplasma", "Äußere Membran"]
 COLUMNS = {"id": "Protein", "true_class": "Wahr", "classes": NAMES}
@@ -100,8 +101,7 @@ def test_logits_are_found_said_and_kept(capsys: pytest.CaptureFixture[str]) -> N
     assert found["calibration_set"]["logits"] is True
     assert found["use_sets"][0]["logits"] is True
     for words in (["known.csv"], ["new.csv"]):
-        assert run_command_line(["check", *words]) == 2
-        assert '"logits": true' in capsys.readouterr().err
+        assert '"logits": true' in refused(capsys, "check", *words)
     fit("known.csv", {"columns": COLUMNS}, "--logits")
     assert capsys.readouterr().err.splitlines()[0] == said.format("known.csv")
     kept = read_calibration(Path("c.json"))
@@ -145,8 +145,7 @@ def test_a_table_of_another_form_is_read_as_its_own_format(
     assert capsys.readouterr().err.startswith("new.csv: read as credence (a column 'id').")
     new.rename(columns={"id": "Protein", "Kern": "Nukleus"}).to_csv("other.csv", index=False)
     words = ["annotate", "other.csv", "--calibration", "c.json", "--out", "conf.tsv"]
-    assert run_command_line(words) == 2
-    assert capsys.readouterr().err.splitlines()[1] == (
+    assert refused(capsys, *words).splitlines()[1] == (
         "other.csv, line 1: the class column 'Kern' is missing. Known are: Protein, Nukleus, "
         "Zytoplasma, Äußere Membran."
     )
@@ -187,8 +186,7 @@ def test_settings_of_reading_that_are_none_are_refused(
     as_shares(world(50, 1, is_labelled=True)).to_csv("known.csv", index=False)
     spec = json.dumps({"columns": COLUMNS, "scale": 1})
     given = ["fit", "known.csv", "--format", "wide", "--spec", spec, "--read-as", words]
-    assert run_command_line([*given, "--method", "class_only", "--out", "c.json"]) == 2
-    assert capsys.readouterr().err.startswith(message)
+    assert refused(capsys, *given, "--method", "class_only", "--out", "c.json").startswith(message)
     assert not Path("c.json").exists()
 
 

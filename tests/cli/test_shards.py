@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from credence.app import configuration, meaning, run_command_line
-from credence.problems import InputError
 from credence.simulate.law import WorldSettings
+from refusals import refusal
 from small_worlds import call_here, write_world
 
 SMALL = WorldSettings(
@@ -271,9 +271,7 @@ def test_a_configuration_takes_a_folder_for_the_tables_in_it(here: Path) -> None
         found = configuration.loads(CONFIGURATION.replace("SCORES", json.dumps(scores)))
         assert found.use_sets[0].scores == names
     Path("shards/README.md").touch()
-    with pytest.raises(InputError) as caught:
-        configuration.loads(CONFIGURATION.replace("SCORES", "shards"))
-    assert caught.value.text() == (
+    assert refusal(configuration.loads, CONFIGURATION.replace("SCORES", "shards")) == (
         "config.yaml, line 4, column 'use_sets[0].scores': 'shards': its tables are of several "
         "kinds: .csv, .md. Name tables of one kind by a pattern in quotes: 'shards/*.md'."
     )
@@ -283,9 +281,7 @@ def test_more_files_than_a_command_can_name_are_refused_in_a_configuration(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(meaning, "MOST_NAMED", 20)
-    with pytest.raises(InputError) as caught:
-        configuration.loads(CONFIGURATION.replace("SCORES", "shards"))
-    assert caught.value.text() == (
+    assert refusal(configuration.loads, CONFIGURATION.replace("SCORES", "shards")) == (
         "config.yaml, line 4, column 'use_sets[0].scores': 'shards': its 6 files are too many for "
         "one job. Annotate them by themselves: credence annotate with a folder as --out."
     )

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import csv
 import json
 import re
 import shutil
@@ -12,7 +11,7 @@ import pytest
 import refusals
 from credence.app import run_command_line
 from credence.simulate.law import WorldSettings
-from small_worlds import write_world
+from small_worlds import rows_of, write_world
 
 SMALL = WorldSettings(
     n_calibration=90, n_use=20, n_training=30, n_trove=9, n_defects=2, n_training_relatives=3
@@ -30,11 +29,6 @@ def refused(capsys: refusals.Stated, *words: str) -> str:
     message = refusals.refused(capsys, *words, "--out", "never.tsv")
     assert not Path("never.tsv").exists()
     return message
-
-
-def rows_of(path: str) -> list[dict[str, str]]:
-    with Path(path).open(newline="") as handle:
-        return list(csv.DictReader(handle, delimiter="\t"))
 
 
 def records(path: Path) -> list[tuple[str, str]]:

@@ -25,6 +25,7 @@ from credence.stages.report import (
 from credence.tables import contract
 from credence.tables.contract import UNSCORED, confidence_columns
 from credence.tables.writing import write_record, write_table
+from refusals import refusal
 
 CLASSES = ("Portal", "=Tail fiber", "Collar")
 N = 500
@@ -125,9 +126,9 @@ def test_confidences_that_were_not_corrected_are_not_shown_beside_a_correction(
     corrected.write_text(HEADER.replace("use", "use\tuncorrected_confidence"))
     shift = shift_finding(name="sea")
     require_corrected_alike([("sea", str(corrected), ""), ("soil", str(plain), "")], [shift])
-    with pytest.raises(InputError) as error:
-        require_corrected_alike([("sea", str(plain), ""), ("soil", str(corrected), "")], [shift])
-    assert error.value.text().replace(f"{tmp_path}/", "").splitlines() == [
+    assert refusal(
+        require_corrected_alike, [("sea", str(plain), ""), ("soil", str(corrected), "")], [shift]
+    ).replace(f"{tmp_path}/", "").splitlines() == [
         "plain.tsv: its confidences are not corrected for its mix of classes: no column "
         "'uncorrected_confidence'. Annotate it with --shift, or leave --shift out.",
         "corrected.tsv: its confidences are corrected for a mix of classes; no --shift is of "
@@ -138,9 +139,7 @@ def test_confidences_that_were_not_corrected_are_not_shown_beside_a_correction(
 def test_a_class_unknown_to_the_findings_is_refused(small: Findings, tmp_path: Path) -> None:
     path = tmp_path / "c.tsv"
     path.write_text(HEADER + row_of("p1", "Portl", 5, 0.5, 0.4, 0.6, 3, "kernel", ""))
-    with pytest.raises(InputError) as error:
-        summarise_file("sea", path, results_of(small), "kernel")
-    assert error.value.text() == (
+    assert refusal(summarise_file, "sea", path, results_of(small), "kernel") == (
         f"{path}, column 'predicted_class': 'Portl' is no class that is known here. "
         "Did you mean 'Portal'?"
     )
@@ -158,10 +157,9 @@ def test_a_damaged_table_is_told_with_its_line(
 ) -> None:
     path = tmp_path / "c.tsv"
     path.write_text(HEADER + row_of("p1", "Portal", 5, 0.5, 0.4, 0.6, 3, "kernel", "") + row)
-    with pytest.raises(InputError) as error:
-        summarise_file("sea", path, results_of(small), "kernel")
-    assert message in error.value.text()
-    assert "line 3" in error.value.text()
+    error = refusal(summarise_file, "sea", path, results_of(small), "kernel")
+    assert message in error
+    assert "line 3" in error
 
 
 def test_every_note_has_a_text_of_its_own() -> None:

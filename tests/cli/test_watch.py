@@ -17,12 +17,9 @@ WORDS = ["--calibration", "k.json", "--log", "watch.tsv"]
 
 
 @pytest.fixture
-def annotated(inside: Path, calibration: Path) -> Path:
+def annotated(inside: Path, confidences: Path) -> Path:
     for log in inside.glob("watch*"):
         log.unlink()
-    if not Path("conf.tsv").exists():
-        words = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "k.json"]
-        assert run_command_line([*words, "--out", "conf.tsv"]) == 0
     return inside
 
 

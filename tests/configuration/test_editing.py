@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from credence.app.editing import with_trove, without_trove
 from credence.problems import InputError
 from credence.tables.document import parse_document
+from refusals import refusal
 
 ENTRY = {"name": "b", "date": "2026-01-02", "scores": ["x.csv", "y z.csv"], "labels": "l.tsv"}
 LINES = '  - name: b\n    date: "2026-01-02"\n    scores: [x.csv, "y z.csv"]\n    labels: l.tsv\n'
@@ -57,9 +58,7 @@ def test_a_list_in_brackets_is_left_to_the_user() -> None:
 
 
 def test_what_cannot_be_edited_is_left_to_the_user() -> None:
-    with pytest.raises(InputError) as caught:
-        with_trove("{run: a}\n", {"name": "b", "scores": "b.csv"}, "c.yaml")
-    assert caught.value.text() == (
+    assert refusal(with_trove, "{run: a}\n", {"name": "b", "scores": "b.csv"}, "c.yaml") == (
         "c.yaml: the list troves is written in a way that is not edited here. Write it so that "
         "troves is a list of lines that begin with '- ', or write by hand:\n"
         "  - name: b\n"

@@ -15,7 +15,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from credence.problems import InputError
 from credence.proteins import Proteins
 from credence.relatives import cdhit, mmseqs, programs
 from credence.relatives.across import relatives_in
@@ -26,23 +25,15 @@ from credence.relatives.graph import components
 from credence.relatives.mmseqs import MmseqsFinder, release_of
 from credence.relatives.pairs import Thresholds, distinct
 from credence.simulate.sequences import codes, mutated, written
-
-
-def objects(values: list[str]) -> np.ndarray:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
-
-
-def random_text(rng: np.random.Generator, length: int) -> str:
-    return "".join(rng.choice(list("ARNDCQEGHILKMFPSTWYV"), length))
+from refusals import refusal
+from small_families import objects, random_protein
 
 
 def families(n_families: int, size: int) -> Proteins:
     rng = np.random.default_rng(21)
     texts = []
     for _ in range(n_families):
-        ancestor = random_text(rng, 150)
+        ancestor = random_protein(rng, 150)
         texts += [ancestor] + [
             written(mutated(codes(ancestor), rng.uniform(0.65, 0.9), rng)) for _ in range(size - 1)
         ]
@@ -78,13 +69,13 @@ def test_families_are_found_whatever_the_order_and_the_threads(
 @pytest.mark.long
 def test_unusual_proteins_are_clustered_by_stated_rules() -> None:
     rng = np.random.default_rng(2)
-    text = random_text(rng, 300)
-    long = random_text(rng, 30_000)
+    text = random_protein(rng, 300)
+    long = random_protein(rng, 30_000)
     texts = {
         "whole": text,
         "copy": text,
         "peptide": text[100:110],
-        "other peptide": random_text(rng, 10),
+        "other peptide": random_protein(rng, 10),
         "ambiguous": text[:50] + "BZUXX" + text[55:],
         "unknown": "X" * 60,
         "titin": long,
@@ -126,9 +117,7 @@ def program(folder: Path, text: str) -> str:
 
 
 def message(finder: MmseqsFinder) -> str:
-    with pytest.raises(InputError) as caught:
-        finder.among(PROTEINS.sequences, Thresholds())
-    return str(caught.value)
+    return refusal(finder.among, PROTEINS.sequences, Thresholds())
 
 
 def left_behind(folder: Path) -> list[str]:
@@ -303,10 +292,9 @@ def test_cluster_files_are_read_with_places_and_with_whole_descriptions() -> Non
 
 def test_a_broken_cluster_file_is_refused_with_its_lines() -> None:
     lines = [">Cluster 0", "0\t9aa, >a... at 90%", "nonsense"]
-    with pytest.raises(InputError) as caught:
-        parse_clstr(lines, "x.clstr")
+    caught = refusal(parse_clstr, lines, "x.clstr")
     remedy = "Give the .clstr file as cd-hit wrote it."
-    assert str(caught.value) == (
+    assert caught == (
         f"x.clstr, line 3: 'nonsense' is no member. {remedy}\n"
         f"x.clstr, line 1: the cluster has no representative (*). {remedy}"
     )
@@ -328,7 +316,7 @@ def test_cd_hit_is_asked_as_phanns_asked_it(
     clusters = r">Cluster 0\n0\t60aa, >0... *\n1\t50aa, >1... at 80.00%%\n"
     path = program(tmp_path, f"echo \"$@\" > {tmp_path}/asked; printf '{clusters}' > out.clstr")
     monkeypatch.setattr(cdhit.shutil, "which", lambda name: path)
-    texts = objects([random_text(np.random.default_rng(1), length) for length in (60, 50, 10)])
+    texts = objects([random_protein(np.random.default_rng(1), length) for length in (60, 50, 10)])
     # One of ten residues is not shown to CD-HIT and stands alone.
     assert cdhit_clusters(texts).tolist() == [0, 0, 2]
     asked = (tmp_path / "asked").read_text()
@@ -371,7 +359,7 @@ def test_near_copies_stand_behind_another_sequence_and_never_behind_themselves(
     tmp_path: Path,
 ) -> None:
     rng = np.random.default_rng(4)
-    texts = [random_text(rng, 120) for _ in range(3)]
+    texts = [random_protein(rng, 120) for _ in range(3)]
     texts = objects([texts[0] + "MKWV", texts[1], texts[2], texts[1][:-2], texts[0], texts[0][2:]])
     program = mmseqs.Mmseqs.found(tmp_path, 1, 60.0)
     near = program.near_copies("near", texts, np.arange(6), 0.9)
@@ -452,12 +440,12 @@ def low_complexity(n_each: int) -> list[str]:
     heptad = ("LLIVMAK", "EKQRAS", "EKQRANS", "LLLLIMA", "EKQRA", "EKQRS", "EKQRD")
     collagens = [repeats("G", "PPPAEKS", "PPPAKRQ", n_units=70, rng=rng) for _ in range(n_each)]
     coils = [repeats(*heptad, n_units=30, rng=rng) for _ in range(n_each)]
-    tails = [random_text(rng, 40) + repeats("SSG", "SGGT", n_units=80, rng=rng) for _ in coils]
+    tails = [random_protein(rng, 40) + repeats("SSG", "SGGT", n_units=80, rng=rng) for _ in coils]
     return [*collagens, *coils, *tails]
 
 
 def test_what_a_prefilter_hides_as_of_low_complexity_is_known(tmp_path: Path) -> None:
-    texts = objects([*low_complexity(1), random_text(np.random.default_rng(6), 300)])
+    texts = objects([*low_complexity(1), random_protein(np.random.default_rng(6), 300)])
     hidden = mmseqs.Mmseqs.found(tmp_path, 1, 60.0).hidden(tmp_path / "every", texts)
     lengths = np.array([len(text) for text in texts])
     assert (hidden[:3] > 0.4 * lengths[:3]).all()

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from cases import cases
 from credence.calibrators.intervals import expanded_quantiles
 from credence.calibrators.protocol import FitOptions
 from credence.draws import cluster_weights, encode_clusters
@@ -74,7 +75,7 @@ def test_each_draw_is_the_metric_computed_anew_with_the_drawn_weights(name: str)
         assert found.drawn[name][-1, draw] == pytest.approx(expected, abs=SEARCH)
 
 
-@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+@cases("metric", METRICS)
 def test_values_by_class_and_over_all_are_the_metric_of_those_proteins(metric) -> None:  # type: ignore[no-untyped-def]
     labelled, confidence = world()
     stated = {("m", IN_SAMPLE): Stated(confidence, vector_of(labelled))}

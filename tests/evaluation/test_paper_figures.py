@@ -146,6 +146,7 @@ def test_a_stand_in_for_a_saturated_tool_keeps_the_order_of_scores(labelled: Lab
     assert (np.diff(after[np.argsort(before, kind="stable")]) >= 0).all()
 
 
+@pytest.mark.long
 def test_losses_in_sample_stand_beside_those_held_out_in_whatever_order_columns_come(
     made: dict[str, FigureRecord],
 ) -> None:

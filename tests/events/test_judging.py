@@ -86,6 +86,7 @@ def test_probabilities_nest_and_the_predicted_class_has_its_confidence(
     assert not np.isnan(found).any()
 
 
+@pytest.mark.long
 def test_neither_rows_nor_classes_have_an_order(both: tuple[EventModel, EventsFinding]) -> None:
     model, finding = both
     labelled = drawn()
@@ -144,6 +145,7 @@ def test_brier_score_is_sharpness_and_calibration_and_the_rest(
             assert of[method, "brier"] == pytest.approx(parts, abs=1e-12)
 
 
+@pytest.mark.long
 def test_without_a_confidence_to_keep_consistency_lowers_the_log_loss() -> None:
     _, finding = studied(drawn(), replace(QUICK, agrees=False))
     assert finding.n_moved > 0

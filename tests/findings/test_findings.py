@@ -21,6 +21,7 @@ from credence.findings import (
 )
 from credence.problems import InputError
 from credence.records import from_record, to_record
+from refusals import refusal
 
 AGAIN = "Evaluate again: credence evaluate."
 
@@ -63,9 +64,7 @@ def test_a_float_comes_back_bit_for_bit(number: float) -> None:
 
 def test_findings_of_a_newer_schema_are_refused_by_name() -> None:
     record = to_record(findings()) | {"schema": "credence/findings/4"}
-    with pytest.raises(InputError) as refusal:
-        from_record(Findings, record, "results/demo/findings.json", AGAIN)
-    assert str(refusal.value) == (
+    assert refusal(from_record, Findings, record, "results/demo/findings.json", AGAIN) == (
         "results/demo/findings.json, column 'schema': 'credence/findings/4' is not "
         f"'credence/findings/3', the only one that credence {__version__} reads. {AGAIN}"
     )
@@ -101,8 +100,8 @@ def test_damaged_findings_are_refused_and_an_absent_default_is_taken() -> None:
     del record["use_sets"]
     assert from_record(Findings, record).use_sets == ()
     del record["results"]["scale"]
-    with pytest.raises(InputError) as refusal:
-        from_record(Findings, record, "findings.json", AGAIN)
-    assert str(refusal.value) == (f"findings.json, column 'results.scale': it is missing. {AGAIN}")
+    assert refusal(from_record, Findings, record, "findings.json", AGAIN) == (
+        f"findings.json, column 'results.scale': it is missing. {AGAIN}"
+    )
     with pytest.raises(InputError, match="column 'results': 3 is no value for it"):
         from_record(Findings, record | {"results": 3}, "findings.json")

@@ -245,8 +245,8 @@ def test_a_table_of_many_decimals_has_not_millions_of_thresholds() -> None:
 @pytest.mark.parametrize(
     "chances",
     [
-        [0.51] * 8,  # nothing may be let through
-        [0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 0.9, 1.0],
+        pytest.param([0.51] * 8, marks=pytest.mark.long),  # nothing may be let through
+        pytest.param([0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 0.9, 1.0], marks=pytest.mark.long),
         [0.0, 0.0, 0.3, 0.5, 0.5, 0.9, 1.0, 1.0],
     ],
 )

@@ -23,21 +23,12 @@ from credence.releases.attaching import (
     attach_trove,
 )
 from credence.simulate.sequences import codes, mutated, written
+from small_families import objects, random_protein
 
 CLASSES = ("HTJ", "Portal", "Other")
 NOTHING = np.empty(0, dtype=object)
 NO_TRAINING = Proteins(NOTHING, NOTHING)
 EXACT = SequenceSearch(ExactFinder(), Thresholds())
-
-
-def objects(values: list[str]) -> np.ndarray:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
-
-
-def random_protein(rng: np.random.Generator, length: int = 90) -> str:
-    return "".join(rng.choice(list("ARNDCQEGHILKMFPSTWYV"), length))
 
 
 def relative(text: str, rng: np.random.Generator) -> str:

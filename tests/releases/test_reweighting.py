@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cases import cases
 from credence.calibrators.classwise import class_samples
 from credence.calibrators.intervals import share_interval
 from credence.calibrators.kernel import Kernel
@@ -134,7 +135,7 @@ def test_a_class_that_is_new_has_no_weight_and_a_class_that_is_gone_none(
     assert (shifted(world, class_weights(without, world)).true_class != 2).all()
 
 
-@pytest.mark.parametrize("method", ["kernel", "histogram", "cumulative_optimal", "class_only"])
+@cases("method", ["kernel", "histogram", "cumulative_optimal", "class_only"], long=["kernel"])
 def test_intervals_hold_their_numbers_and_have_width(sets: SimpleNamespace, method: str) -> None:
     before = sets.draw(4, 300, "old")
     after = sets.joined(before, sets.draw(5, 100, "new", prevalence=(0.1, 0.1, 0.7, 0.1)))
@@ -203,7 +204,7 @@ def test_relatives_that_join_a_family_lighten_it_and_that_is_said(sets: SimpleNa
         assert ("nothing changed" in entry.sentence) == is_same
 
 
-@pytest.mark.parametrize("method", ["cstswa", "platt -> kernel"])
+@cases("method", ["cstswa", "platt -> kernel"], long=["platt -> kernel"])
 def test_methods_of_every_kind_can_be_compared(sets: SimpleNamespace, method: str) -> None:
     before = sets.draw(11, 150, "old")
     after = sets.joined(before, sets.draw(12, 60, "new", prevalence=(0.1, 0.1, 0.7, 0.1)))

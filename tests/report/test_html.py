@@ -65,6 +65,7 @@ def test_the_page_is_the_golden_one_but_for_its_drawings(small: Findings, tmp_pa
     assert text == golden, f"right? {tmp_path / 'page.html'} → {GOLDEN}"
 
 
+@pytest.mark.long
 def test_the_same_findings_give_the_same_bytes_in_other_processes(small: Findings) -> None:
     program = (
         "import hashlib, json, sys; from credence.findings import Findings; "

@@ -67,7 +67,7 @@ def test_panels_have_letters_after_z_too() -> None:
     assert [letter(at) for at in (0, 25, 26, 53)] == ["a", "z", "aa", "bb"]
 
 
-@pytest.mark.parametrize("width", [85, 174])
+@pytest.mark.parametrize("width", [85, pytest.param(174, marks=pytest.mark.long)])
 def test_figures_are_as_wide_as_columns_and_no_taller_than_a_page(
     small: Findings, width: int
 ) -> None:

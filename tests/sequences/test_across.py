@@ -10,7 +10,7 @@ from credence.relatives.graph import Finder
 from credence.relatives.kmers import ExactFinder
 from credence.relatives.mmseqs import MmseqsFinder
 from credence.relatives.pairs import Thresholds, distinct
-from small_families import families, objects
+from small_families import families, objects, random_protein
 
 RELATIVES = Thresholds()
 
@@ -62,6 +62,7 @@ def test_the_closest_relative_under_each_label_is_found(most_cells: float) -> No
         assert len(close - set(got)) <= 0.1 * len(close)
 
 
+@pytest.mark.long
 def test_mmseqs_finds_the_same_groups() -> None:
     new, old, label = sets()
     finders: list[Finder] = [ExactFinder(), MmseqsFinder()]
@@ -79,7 +80,7 @@ def test_mmseqs_finds_the_same_groups() -> None:
 
 def test_a_peptide_is_a_relative_of_what_contains_it() -> None:
     rng = np.random.default_rng(2)
-    whole = "".join(rng.choice(list("ARNDCQEGHILKMFPSTWYV"), 120))
+    whole = random_protein(rng, 120)
     new = Proteins(objects(["peptide", "chance"]), objects([whole[40:55], "WWCC"]))
     old = Proteins(objects(["whole"]), objects([whole]))
     found = relatives_by_label(new, old, objects(["1"]), ExactFinder(), RELATIVES)

@@ -9,6 +9,7 @@ from credence.relatives.alignment import Library, alignment_of_long
 from credence.relatives.graph import relatives_of_short
 from credence.relatives.pairs import Thresholds, canonical, contained, distinct, score_needed
 from credence.simulate.sequences import codes, mutated, written
+from small_families import random_protein
 
 LETTERS = "ARNDCQEGHILKMFPSTWYV"
 
@@ -17,10 +18,6 @@ def objects(*texts: str) -> np.ndarray:
     array = np.empty(len(texts), dtype=object)
     array[:] = texts
     return array
-
-
-def random_protein(rng: np.random.Generator, length: int) -> str:
-    return "".join(rng.choice(list(LETTERS), length))
 
 
 def family(rng: np.random.Generator, length: int, identities: list[float]) -> list[str]:

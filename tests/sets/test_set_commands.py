@@ -15,7 +15,9 @@ from credence.predictions import Labelled, Predictions
 from credence.sets.conformal import SetOptions, fit_sets
 from credence.tables.contract import read_confidences, set_columns, set_texts
 from credence.tables.stage_files import SHIFT, checksum_of, read_calibration
+from refusals import refused
 from set_worlds import NAMES, world
+from small_worlds import rows_of
 
 USE = {"Portal": 0.8, "Collar": 0.15, "HTJ": 0.05}
 DECIMALS = 1e-6  # as written below
@@ -66,8 +68,7 @@ def fit(*further: str) -> int:
 def annotate() -> dict[str, list[str]]:
     words = ["annotate", "new.csv", *SPEC, READ_NEW, "--calibration", "c.json", "--out", "a.tsv"]
     assert run_command_line(words) == 0
-    with Path("a.tsv").open(newline="") as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
+    rows = rows_of("a.tsv")
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
@@ -113,11 +114,9 @@ def test_sets_of_another_make_are_refused(
     body["checksum"] = checksum_of(body)
     Path("c.json").write_text(json.dumps(body))
     words = ["annotate", "new.csv", *SPEC, READ_NEW, "--calibration", "c.json", "--out", "b.tsv"]
-    capsys.readouterr()
-    assert run_command_line(words) == 2
-    assert capsys.readouterr().err == (
+    assert refused(capsys, *words) == (
         "c.json, column 'sets': it is damaged (the sets are not of these classes). Fit the "
-        "calibration again with credence fit.\nFix this and run the command again.\n"
+        "calibration again with credence fit.\n"
     )
     assert not Path("b.tsv").exists()
 
@@ -143,8 +142,7 @@ def shifted(kind: str) -> dict[str, list[str]]:
     assert run_command_line(words) == 0
     words = ["annotate", "new.csv", *SPEC, READ_NEW, "--calibration", "c.json"]
     assert run_command_line([*words, "--shift", "s.json", "--out", "a.tsv"]) == 0
-    with Path("a.tsv").open(newline="") as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
+    rows = rows_of("a.tsv")
     read_confidences(Path("a.tsv"))
     return {name: [row[name] for row in rows] for name in rows[0]}
 

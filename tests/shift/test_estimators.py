@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from cases import cases
 from credence.composition import estimators
 from credence.composition import probabilities as fitting
 from credence.composition.both_samples import cells_of, merged
@@ -25,6 +26,7 @@ from credence.composition.probabilities import fit_bias_corrected, fit_mapped, p
 from credence.draws import keys_of
 from credence.predictions import Floats
 from credence.problems import InputError
+from refusals import refusal
 
 ESTIMATING = [entry for entry in ESTIMATORS if entry.estimate is not None]
 seeds = st.integers(0, 2**32 - 1)
@@ -78,7 +80,7 @@ def slow_quadratic(curvature: Floats, linear: Floats) -> float:
     return best
 
 
-@pytest.mark.parametrize("entry", ESTIMATING, ids=lambda entry: entry.name)
+@cases("entry", ESTIMATING)
 @given(seed=seeds)
 @settings(max_examples=20, deadline=None)
 def test_shares_are_not_negative_and_sum_to_one(entry, seed: int) -> None:
@@ -87,7 +89,7 @@ def test_shares_are_not_negative_and_sum_to_one(entry, seed: int) -> None:
     assert share.sum() == pytest.approx(1.0, abs=1e-12)
 
 
-@pytest.mark.parametrize("entry", ESTIMATING, ids=lambda entry: entry.name)
+@cases("entry", ESTIMATING)
 @given(seed=seeds, order=st.permutations(range(4)))
 @example(seed=121421, order=[0, 2, 1, 3])  # what rlls left unexplained was rounding
 @settings(max_examples=10, deadline=None)
@@ -114,7 +116,7 @@ def test_renaming_classes_renames_their_shares(entry, seed: int, order: list[int
     np.testing.assert_allclose(entry.estimate(permuted).share, plain[order], atol=1e-6)
 
 
-@pytest.mark.parametrize("entry", ESTIMATING, ids=lambda entry: entry.name)
+@cases("entry", ESTIMATING)
 def test_the_calibration_set_itself_shows_no_shift(entry) -> None:
     # For EM the probabilities must have the class's share as mean: one column each here.
     rows = np.repeat(np.array([[0.9, 0.1], [0.2, 0.8]]), 50, axis=0)
@@ -317,9 +319,7 @@ def test_few_rows_are_kept_as_they_are_in_an_order_of_their_own() -> None:
 
 
 def test_vectors_are_asked_for_where_an_estimator_needs_them() -> None:
-    with pytest.raises(InputError) as refusal:
-        estimator_for("em", False)
-    assert str(refusal.value) == (
+    assert refusal(estimator_for, "em", False) == (
         "--estimator: 'em' needs the score of every class, each row summing to the scale. "
         "Give 'bbse_hard' or 'rlls'."
     )
@@ -328,16 +328,15 @@ def test_vectors_are_asked_for_where_an_estimator_needs_them() -> None:
 
 
 def test_a_stated_composition_is_refused_with_all_that_is_wrong() -> None:
-    with pytest.raises(InputError) as refusal:
-        stated_share({"Portl": 0.5, "HTK": 0.5}, ("Portal", "HTJ"), "shift.json")
-    assert str(refusal.value) == (
+    assert refusal(stated_share, {"Portl": 0.5, "HTK": 0.5}, ("Portal", "HTJ"), "shift.json") == (
         "shift.json: there is no class 'Portl'. Did you mean 'Portal'?\n"
         "shift.json: there is no class 'HTK'. Did you mean 'HTJ'?"
     )
     with pytest.raises(InputError, match=r"the shares sum to nan\."):
         stated_share({"HTJ": float("nan")}, ("Portal", "HTJ"), "shift.json")
-    with pytest.raises(InputError) as refusal:
-        stated_share({"Portal": 0.5, "HTJ": 0.4}, ("Portal", "HTJ"), "shift.json")
-    assert str(refusal.value) == "shift.json: the shares sum to 0.9. Give shares that sum to 1."
+    assert (
+        refusal(stated_share, {"Portal": 0.5, "HTJ": 0.4}, ("Portal", "HTJ"), "shift.json")
+        == "shift.json: the shares sum to 0.9. Give shares that sum to 1."
+    )
     for stated in ({"HTJ": 1.0}, {"HTJ": 1.0, "Portal": 0.0}):
         assert stated_share(stated, ("Portal", "HTJ"), "x").tolist() == [0.0, 1.0]

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cases import cases, promising
 from classes_in_order import with_classes_in_order
 from credence.calibrators.all_methods import METHODS
 from credence.calibrators.protocol import FitOptions, Law, Method, Need
@@ -43,7 +44,7 @@ QUICK = [
     for method in METHODS
     if method.name not in ("auto", "trees") and method.needs is not Need.PLACE
 ]
-every_estimator = pytest.mark.parametrize("entry", ESTIMATING, ids=lambda entry: entry.name)
+every_estimator = cases("entry", ESTIMATING)
 
 
 def drawn(
@@ -67,19 +68,7 @@ def drawn(
     return label(from_scores(ids, names, scores, SCALE, 0.01), true, cluster=cluster)
 
 
-def promising(law: Law) -> Any:
-    found = [(method, method.settings()) for method in METHODS if law in method.laws]
-    found += [
-        (method, method.conditional_laws[law])
-        for method in METHODS
-        if law in method.conditional_laws
-    ]
-    return pytest.mark.parametrize(
-        ("method", "chosen"), found, ids=[method.name for method, _ in found]
-    )
-
-
-@pytest.mark.parametrize("method", QUICK, ids=lambda method: method.name)
+@cases("method", QUICK, long=["random_trees"])
 @given(seed=SEEDS)
 @settings(max_examples=2, deadline=None)
 def test_the_calibration_sets_own_composition_changes_nothing(method: Method, seed: int) -> None:
@@ -103,10 +92,10 @@ def test_the_calibration_sets_own_composition_changes_nothing(method: Method, se
 )
 @settings(max_examples=12, deadline=None)
 def test_a_class_that_weighs_more_never_loses_confidence_nor_lends_any(
-    method: Method, chosen: Any, seed: int, raised: int, factor: float, base: list[float]
+    method: Method, method_settings: Any, seed: int, raised: int, factor: float, base: list[float]
 ) -> None:
     labelled = drawn(seed, 500)
-    calibrator = method.build(chosen, POINT)
+    calibrator = method.build(method_settings, POINT)
     weight = np.array(base)
     more = weight.copy()
     more[raised] *= factor
@@ -124,7 +113,7 @@ def test_a_class_that_weighs_more_never_loses_confidence_nor_lends_any(
     assert np.abs(rise).max() > 1e-4
 
 
-@pytest.mark.parametrize("method", QUICK, ids=lambda method: method.name)
+@cases("method", QUICK)
 def test_every_method_is_refitted_with_the_weight_of_the_true_class(method: Method) -> None:
     labelled = drawn(3, 400)
     share = np.array([0.4, 0.1, 0.3, 0.2])
@@ -204,7 +193,7 @@ def compositions(
     )
 
 
-@every_estimator
+@cases("entry", ESTIMATING, long=["rlls"])
 @given(seed=SEEDS)
 @settings(max_examples=3, deadline=None)
 def test_neither_the_order_of_rows_nor_of_classes_moves_a_share_or_its_interval(
@@ -259,8 +248,19 @@ CASES = {
 }
 
 
-@every_estimator
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    ("case", "entry"),
+    [
+        pytest.param(
+            case,
+            entry,
+            id=f"{case}-{entry.name}",
+            marks=[pytest.mark.long] * ((case, entry.name) == ("thirty classes", "bbse_hard")),
+        )
+        for case in CASES
+        for entry in ESTIMATING
+    ],
+)
 def test_no_case_fails_or_gives_a_share_that_is_none(entry: Any, case: str) -> None:
     own, use = CASES[case]
     found = compositions(own, use, entry)

@@ -393,6 +393,7 @@ def test_few_proteins_have_less_power_and_a_flat_confidence_has_none() -> None:
     assert looked(some(3, 1_000), flat).power < 0.8
 
 
+@pytest.mark.long
 def test_few_sets_of_very_unlike_families_are_taken_for_another_classifier() -> None:
     """Families of up to 300, others in each set, in another mix: by chance one in twenty."""
     warned = []

@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-import pytest
-
-from credence.problems import InputError
 from credence.settings import setting_rules
 from credence.simulate.law import WorldSettings
 from credence.stages.settings import Settings, world_settings
+from refusals import refusal
 
 
 def test_settings_that_a_user_wrote_override_the_defaults() -> None:
@@ -28,9 +26,7 @@ def test_all_problems_of_the_settings_come_together() -> None:
         "family_tail": "3",
         "length": float("nan"),
     }
-    with pytest.raises(InputError) as caught:
-        world_settings(values, "config.yaml")
-    assert str(caught.value).splitlines() == [
+    assert refusal(world_settings, values, "config.yaml").splitlines() == [
         "config.yaml, column 'family_size': 'double' is not allowed. "
         "Known are: heavy_tailed, single.",
         "config.yaml, column 'family_tail': '3' is not a number. Give a number from 1.2 to 10.",

@@ -17,19 +17,10 @@ from credence.relatives.cut import Cut, cut_oversized
 from credence.relatives.pairs import Pairs, Thresholds
 from credence.relatives.strict import SplitOptions, split
 from credence.simulate.sequences import codes, mutated, written
+from small_families import objects, random_protein
 
 RELATIVES = Thresholds()
 N_FAMILY = 24
-
-
-def objects(values: list[str]) -> np.ndarray:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
-
-
-def random_protein(rng: np.random.Generator, length: int) -> str:
-    return "".join(rng.choice(list("ARNDCQEGHILKMFPSTWYV"), length))
 
 
 def family(rng: np.random.Generator, size: int, least: float = 0.8) -> list[str]:

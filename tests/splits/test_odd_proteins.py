@@ -12,15 +12,10 @@ from credence.proteins import Proteins
 from credence.relatives.pairs import Thresholds
 from credence.relatives.strict import Split, SplitOptions, split
 from credence.simulate.sequences import codes, mutated, written
+from small_families import objects
 
 RELATIVES = Thresholds()
 LITERAL = Thresholds(most_expected=None)
-
-
-def objects(values: list[str]) -> np.ndarray:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
 
 
 def proteins_of(*texts: str) -> Proteins:

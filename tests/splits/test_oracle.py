@@ -14,16 +14,11 @@ from credence.proteins import Proteins
 from credence.relatives.audit import Audit
 from credence.relatives.pairs import Thresholds
 from credence.simulate.sequences import codes, mutated, written
+from small_families import objects, random_protein
 
 # Karlin and Altschul's parameters of BLOSUM62 with gaps of 11 and 1, as BLAST has them.
 LAMBDA, KAPPA, EXPECTED = 0.267, 0.041, 1e-6
 N_PROTEINS, N_GROUPS = 400, 12
-
-
-def objects(values: list[str]) -> np.ndarray:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
 
 
 @cache
@@ -79,7 +74,7 @@ def world(n: int, lengths: tuple[int, int], seed: int) -> Proteins:
     rng = np.random.default_rng(seed)
     texts: list[str] = []
     while len(texts) < n:
-        ancestor = "".join(rng.choice(list("ARNDCQEGHILKMFPSTWYV"), rng.integers(*lengths)))
+        ancestor = random_protein(rng, rng.integers(*lengths))
         texts.append(ancestor)
         for _ in range(rng.choice([0, 0, 0, 2, 5, 12])):
             child = written(mutated(codes(ancestor), rng.uniform(0.4, 0.99), rng))

@@ -5,6 +5,7 @@ from time import process_time
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedGroupKFold
@@ -88,6 +89,7 @@ def heavy_tailed(n_proteins: int) -> tuple[Any, Any, Any]:
     return np.array([f"p{row}" for row in range(len(class_))], dtype=object), cluster, class_
 
 
+@pytest.mark.long
 def test_20000_proteins_in_12_groups_are_even_within_seconds() -> None:
     ids, cluster, class_ = heavy_tailed(20_000)
     start = process_time()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from audits import audit
+from cases import cases
 from credence.proteins import Proteins
 from credence.relatives.all_engines import build_engine
 from credence.relatives.strict import SplitOptions, split
@@ -27,7 +28,7 @@ def minor_capsids(real_data: Path) -> Proteins:
     return Proteins(ids, texts).take(np.arange(0, len(records), 2)[:N_PROTEINS])
 
 
-@pytest.mark.parametrize("strict", ["join", "set_aside"])
+@cases("strict", ["join", "set_aside"], long=["set_aside"])
 def test_no_relative_crosses_a_strict_split_of_real_proteins(
     minor_capsids: Proteins, strict: str
 ) -> None:

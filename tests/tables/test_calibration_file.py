@@ -23,6 +23,7 @@ from credence.tables.stage_files import (
     settings_record,
     write_calibration,
 )
+from refusals import refusal
 from small_forests import small_forests
 
 CORPUS = Path(__file__).resolve().parents[1] / "data" / "invalid" / "calibration"
@@ -85,9 +86,7 @@ def test_every_method_comes_back_with_the_same_confidences(tmp_path: Path, metho
 
 @pytest.mark.parametrize("path", sorted(CORPUS.glob("*.json")), ids=lambda path: path.name)
 def test_each_defect_is_refused_with_its_whole_message(path: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        read_calibration(path)
-    found = str(caught.value).replace(f"{path.parent}/", "")
+    found = refusal(read_calibration, path).replace(f"{path.parent}/", "")
     expected = path.with_suffix(".txt").read_text()
     assert found.replace(__version__, "{version}") + "\n" == expected.replace(
         __version__, "{version}"
@@ -95,22 +94,16 @@ def test_each_defect_is_refused_with_its_whole_message(path: Path) -> None:
 
 
 def test_an_absent_file_and_a_folder_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        read_calibration(tmp_path / "c.json")
-    assert str(caught.value) == (
+    assert refusal(read_calibration, tmp_path / "c.json") == (
         f"{tmp_path}/c.json: there is no such file. Give a file that credence fit wrote."
     )
-    with pytest.raises(InputError) as caught:
-        read_calibration(tmp_path)
-    assert str(caught.value) == (
+    assert refusal(read_calibration, tmp_path) == (
         f"{tmp_path}: this is a folder. Give a file that credence fit wrote."
     )
 
 
 def mismatch(file: CalibrationFile, predictions: Predictions) -> str:
-    with pytest.raises(InputError) as caught:
-        require_match(file, predictions, "use.csv")
-    return str(caught.value)
+    return refusal(require_match, file, predictions, "use.csv")
 
 
 def test_the_predictions_it_was_made_for_are_accepted() -> None:

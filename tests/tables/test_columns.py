@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from credence.problems import InputError
+import refusals
 from credence.tables.contract import Column, Kind, read_columns
 from credence.tables.writing import write_table
 
@@ -13,9 +13,7 @@ COLUMNS = (Column("id", unique=True), Column("x", Kind.NUMBER, may_be_empty=True
 
 
 def refusal(path: Path) -> str:
-    with pytest.raises(InputError) as caught:
-        read_columns(path, COLUMNS)
-    return str(caught.value).replace(f"{path.parent}/", "")
+    return refusals.refusal(read_columns, path, COLUMNS).replace(f"{path.parent}/", "")
 
 
 def test_lines_are_those_of_an_editor_in_text_and_row_numbers_in_parquet(tmp_path: Path) -> None:

@@ -3,10 +3,8 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-import pytest
-
-from credence.problems import InputError
 from credence.tables.digests import package_digest, sha256_of
+from refusals import refusal
 
 
 def test_the_digest_of_a_file_is_its_sha256(tmp_path: Path) -> None:
@@ -15,14 +13,12 @@ def test_the_digest_of_a_file_is_its_sha256(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        sha256_of(tmp_path / "a")
-    assert str(caught.value) == (
+    assert refusal(sha256_of, tmp_path / "a") == (
         f"{tmp_path}/a: this file does not exist. Give the path of a file."
     )
-    with pytest.raises(InputError) as caught:
-        sha256_of(tmp_path)
-    assert str(caught.value) == f"{tmp_path}: this is a folder. Give the path of a file."
+    assert (
+        refusal(sha256_of, tmp_path) == f"{tmp_path}: this is a folder. Give the path of a file."
+    )
 
 
 def package(folder: Path) -> Path:

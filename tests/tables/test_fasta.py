@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import refusals
 from credence.problems import InputError
 from credence.tables.fasta import Fasta, ids_of, match_ids, read_fasta
 
@@ -18,9 +19,7 @@ TWO = ">p1 portal protein\nMKLVAWTREEDCHG\nAAKLV\n\n>p2\nMSTNPKPQRKTKRNX\n"
 
 
 def refusal(path: Path) -> str:
-    with pytest.raises(InputError) as caught:
-        read_fasta(path)
-    return str(caught.value).replace(f"{path.parent}/", "")
+    return refusals.refusal(read_fasta, path).replace(f"{path.parent}/", "")
 
 
 def write(folder: Path, text: str, name: str = "proteins.fasta") -> Path:
@@ -126,15 +125,14 @@ def test_ids_of_a_table_find_their_proteins(tmp_path: Path) -> None:
 
 def test_every_mismatch_is_listed_both_ways(tmp_path: Path) -> None:
     table = np.array(["p9", "p1", "p8"], dtype=object)
-    with pytest.raises(InputError) as caught:
-        match_ids(
-            table,
-            two_proteins(tmp_path),
-            table="a.csv",
-            proteins="p.fasta",
-            table_lines=np.array([2, 3, 5]),
-        )
-    assert str(caught.value).split("\n") == [
+    assert refusals.refusal(
+        match_ids,
+        table,
+        two_proteins(tmp_path),
+        table="a.csv",
+        proteins="p.fasta",
+        table_lines=np.array([2, 3, 5]),
+    ).split("\n") == [
         "a.csv, line 2: 'p9' has no protein in p.fasta. Add the protein there or remove this row.",
         "a.csv, line 5: 'p8' has no protein in p.fasta. Add the protein there or remove this row.",
         "p.fasta, line 5: 'p2' has no row in a.csv. Add the row there or remove this protein.",
@@ -143,9 +141,9 @@ def test_every_mismatch_is_listed_both_ways(tmp_path: Path) -> None:
 
 def test_ids_in_other_capitals_are_one_problem(tmp_path: Path) -> None:
     table = np.array(["P1", "P2", "p9"], dtype=object)
-    with pytest.raises(InputError) as caught:
-        match_ids(table, two_proteins(tmp_path), table="a.csv", proteins="p.fasta")
-    assert str(caught.value).split("\n") == [
+    assert refusals.refusal(
+        match_ids, table, two_proteins(tmp_path), table="a.csv", proteins="p.fasta"
+    ).split("\n") == [
         "p.fasta: 2 ids of a.csv in other capitals, 'P1' as 'p1'. Write ids alike in both files.",
         "a.csv: 'p9' has no protein in p.fasta. Add the protein there or remove this row.",
     ]
@@ -153,9 +151,9 @@ def test_ids_in_other_capitals_are_one_problem(tmp_path: Path) -> None:
 
 def test_a_mismatch_says_when_the_full_headers_would_fit(tmp_path: Path) -> None:
     table = np.array(["p1 portal protein", "p2"], dtype=object)
-    with pytest.raises(InputError) as caught:
-        match_ids(table, two_proteins(tmp_path), table="a.csv", proteins="p.fasta")
-    assert str(caught.value).split("\n")[0] == (
+    assert refusals.refusal(
+        match_ids, table, two_proteins(tmp_path), table="a.csv", proteins="p.fasta"
+    ).split("\n")[0] == (
         "p.fasta: by first word 1 of its 2 headers stand in a.csv, by full header 2. "
         "Match by full header: match: full."
     )

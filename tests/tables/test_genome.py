@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from credence.problems import InputError
 from credence.stages.reading import read_set
 from credence.tables.formats import TableSpec
 from credence.tables.samples import read_samples, stream_samples
+from refusals import refusal
 
 CLASSES = "Major capsid,Minor capsid,Baseplate,Major tail,Minor tail,Portal,Tail fiber"
 HEADER = f",genome,{CLASSES},Tail shaft,Collar,HTJ,Other,Confidence"
@@ -63,9 +63,7 @@ def test_without_a_word_there_are_no_genomes(tmp_path: Path) -> None:
 
 
 def test_a_column_that_is_not_there_is_told(table: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        read_samples(table, TableSpec("phanns", genome="genom"))
-    assert str(caught.value).splitlines()[0] == (
+    assert refusal(read_samples, table, TableSpec("phanns", genome="genom")).splitlines()[0] == (
         f"{table}, line 1: the column 'genom' is missing (genome). Did you mean 'genome'?"
     )
 

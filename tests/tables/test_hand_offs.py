@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import refusals
 from credence.app import run_command_line
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.predictions import Labelled, from_scores, label
-from credence.problems import InputError
 from credence.records import DIGEST, base64_of, digest_of, read_json, read_record, signed
 from credence.relatives.cdhit import parse_clstr
 from credence.sets.conformal import fit_sets
@@ -75,9 +75,7 @@ def labelled() -> Labelled:
 
 
 def refusal(read: Callable[[], object]) -> str:
-    with pytest.raises(InputError) as caught:
-        read()
-    return caught.value.text()
+    return refusals.refusal(read)
 
 
 def read_again(path: Path, text: str) -> str:

@@ -16,6 +16,7 @@ from credence.tables.formats import TableSpec
 from credence.tables.joining import census_of, take_census
 from credence.tables.labels import Labels, attach_labels, labels_from_headers, read_labels
 from credence.tables.samples import Samples, read_samples, stream_samples
+from refusals import refusal
 
 VALID = Path(__file__).resolve().parents[1] / "data" / "valid" / "tables"
 SPEC = TableSpec("credence", scale=1.0)
@@ -78,9 +79,7 @@ def test_proteins_without_scores_may_have_a_label() -> None:
     ],
 )
 def test_a_pattern_that_finds_no_label_is_refused(pattern: str, message: str) -> None:
-    with pytest.raises(InputError) as refusal:
-        labels_from_headers("a.fasta", ["p1"], ["p1 x=HTJ"], [1], pattern)
-    assert str(refusal.value) == message
+    assert refusal(labels_from_headers, "a.fasta", ["p1"], ["p1 x=HTJ"], [1], pattern) == message
 
 
 def test_labels_may_name_a_class_that_is_never_predicted(tmp_path: Path) -> None:
@@ -110,9 +109,7 @@ def test_a_pattern_that_takes_exponential_time_is_refused(monkeypatch: pytest.Mo
     monkeypatch.setattr(tables_of_labels, "MOST_SECONDS", 0.1)
     began, before = time.process_time(), signal.getsignal(signal.SIGVTALRM)
     headers = ["p1 Portal", f"p2 {'a' * 60}!"]
-    with pytest.raises(InputError) as refusal:
-        labels_from_headers("a.fasta", ["p1", "p2"], headers, [1, 3], TWICE)
-    assert str(refusal.value) == (
+    assert refusal(labels_from_headers, "a.fasta", ["p1", "p2"], headers, [1, 3], TWICE) == (
         f"a.fasta, line 3: the pattern {TWICE!r} takes more than 0.1 s on the header of protein "
         "'p2'. Write it without a repetition inside another one, such as (x+)+."
     )
@@ -182,10 +179,11 @@ def test_what_may_be_two_is_refused_once_a_distinct_value(tmp_path: Path) -> Non
     samples = scored(tmp_path / "s.csv", ids, ("Portal", "portal", "Tail"))
     names = [*"abcdefgh", "q1 ", "R1", "r1 "]
     texts = [*["PORTAL"] * 6, "Tail", "gate", "Tail", "Tail", "Tail"]
-    with pytest.raises(InputError) as refusal:
-        attach_labels(samples, labels_of(names, texts), SPEC, "s.csv", may_lack=True)
+    message = refusal(
+        attach_labels, samples, labels_of(names, texts), SPEC, "s.csv", may_lack=True
+    )
     remedy = "Correct its name, remove it, or add its scores."
-    assert str(refusal.value).splitlines() == [
+    assert message.splitlines() == [
         "labels.tsv, line 2, column 'truth': 'PORTAL' is no class (6 proteins, 'a' first). "
         "Known are: Portal, portal, Tail.",
         "labels.tsv, line 9, column 'truth': 'gate' is no class (protein 'h'). "
@@ -202,11 +200,10 @@ ONE_EACH = "Give each the one class to judge by, or leave these proteins out."
 def test_several_labels_in_a_cell_are_named_as_such(tmp_path: Path) -> None:
     samples = scored(tmp_path / "s.csv", [*"abcdef"])
     texts = ["Portal;Tail", "tail | Portal", "Portal;Tail", "Tail,gate", "neck;gate", "Tail"]
-    with pytest.raises(InputError) as refusal:
-        attach_labels(samples, labels_of([*"abcdef"], texts), SPEC, "s.csv")
+    message = refusal(attach_labels, samples, labels_of([*"abcdef"], texts), SPEC, "s.csv")
     start = "labels.tsv, line {}, column 'truth': {!r} "
     several = start + "holds several labels ({}). " + ONE_EACH
-    assert str(refusal.value).splitlines() == [
+    assert message.splitlines() == [
         several.format(2, "Portal;Tail", "2 proteins, 'a' first"),
         several.format(3, "tail | Portal", "protein 'b'"),
         several.format(5, "Tail,gate", "protein 'd'"),
@@ -237,10 +234,9 @@ def test_labels_of_a_score_table_that_are_no_class_are_named_once_each(tmp_path:
     truth = ["Tale", "Portal|Tail", "Tale", "Tail", "Tale"]
     rows = [f"p{row},{text},0.5,0.5\n" for row, text in enumerate(truth)]
     path.write_text("id,true_class,Portal,Tail\n" + "".join(rows))
-    with pytest.raises(InputError) as refusal:
-        read_samples(path, SPEC)
+    message = refusal(read_samples, path, SPEC)
     start = f"{path}, line {{}}, column 'true_class': "
-    assert str(refusal.value).splitlines() == [
+    assert message.splitlines() == [
         start.format(2) + "'Tale' is no class (3 proteins, 'p0' first). Did you mean 'Tail'?",
         start.format(3) + f"'Portal|Tail' holds several labels (protein 'p1'). {ONE_EACH}",
     ]
@@ -249,9 +245,7 @@ def test_labels_of_a_score_table_that_are_no_class_are_named_once_each(tmp_path:
 def test_labels_of_other_proteins_are_one_problem(tmp_path: Path) -> None:
     samples = scored(tmp_path / "s.csv", [f"p{number}" for number in range(2000)])
     labels = labels_of([f"x{number}" for number in range(2000)], ["Tail"] * 2000)
-    with pytest.raises(InputError) as refusal:
-        attach_labels(samples, labels, SPEC, "s.csv")
-    assert str(refusal.value) == (
+    assert refusal(attach_labels, samples, labels, SPEC, "s.csv") == (
         "labels.tsv: none of its 2,000 proteins is in s.csv: here is 'x0', there 'p0'. "
         "Write ids alike, or name the column that holds them."
     )

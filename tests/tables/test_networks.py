@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 
-from credence.problems import InputError
 from credence.tables.formats import TableSpec
 from credence.tables.samples import pool, read_samples, stream_samples
+from refusals import refusal
 
 VALID = Path(__file__).resolve().parents[1] / "data" / "valid" / "tables"
 SPEC = TableSpec("networks-npz")
@@ -77,9 +76,7 @@ def test_each_network_has_to_sum_to_one_even_where_the_total_is_right(tmp_path: 
     twisted = SOFTMAX.copy()
     twisted[0] = [[0.25, 0.5], [0.5, 0.75]]
     np.savez(path, softmax=twisted, **FACTS)
-    with pytest.raises(InputError) as refusal:
-        read_samples(path, SPEC)
-    assert str(refusal.value).split("\n") == [
+    assert refusal(read_samples, path, SPEC).split("\n") == [
         f"{path}, line 1: the scores sum to 0.75, not to 1 (give or take 0.001 for the "
         "decimals). Correct the scores or remove the row.",
         f"{path}, line 1: the scores sum to 1.25, not to 1 (give or take 0.001 for the "
@@ -90,9 +87,7 @@ def test_each_network_has_to_sum_to_one_even_where_the_total_is_right(tmp_path: 
 def test_a_scale_that_the_networks_do_not_have_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     np.savez(path, softmax=SOFTMAX, **FACTS)
-    with pytest.raises(InputError) as refusal:
-        read_samples(path, TableSpec("networks-npz", scale=10.0))
-    assert str(refusal.value) == (
+    assert refusal(read_samples, path, TableSpec("networks-npz", scale=10.0)) == (
         f"{path}: the networks pooled by 'sum' have the scale 2, 10 is stated. "
         "Leave the scale out, or correct it."
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import refusals
 from credence import __version__
 from credence.novelty.reference import build
 from credence.novelty.space import Space
@@ -34,9 +35,7 @@ def test_a_file_comes_back_to_the_byte(written: Path, tmp_path: Path) -> None:
 def changed(path: Path, **values: object) -> str:
     record = json.loads(path.read_text()) | values
     path.write_text(json.dumps(record))
-    with pytest.raises(InputError) as refused:
-        NOVELTY.read(path)
-    return str(refused.value).replace(str(path), "novelty.json")
+    return refusals.refusal(NOVELTY.read, path).replace(str(path), "novelty.json")
 
 
 def test_what_is_no_novelty_file_of_this_version_is_refused_by_name(written: Path) -> None:
@@ -60,9 +59,7 @@ def test_half_a_file_is_refused(written: Path) -> None:
 
 
 def refusal(path: Path) -> str:
-    with pytest.raises(InputError) as refused:
-        read_vectors(path)
-    return str(refused.value).replace(f"{path.parent}/", "")
+    return refusals.refusal(read_vectors, path).replace(f"{path.parent}/", "")
 
 
 def test_vectors_of_both_kinds_of_file_are_the_same(tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from credence.problems import InputError
 from credence.tables.formats import TableSpec
 from credence.tables.joining import concatenate
 from credence.tables.npz import NpzFile
 from credence.tables.samples import Samples, read_samples, stream_samples
+from refusals import refusal
 
 SETTINGS = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -108,9 +108,7 @@ def test_an_array_that_is_not_whole_is_refused(content: bytes, tmp_path: Path) -
     path = tmp_path / "a.npz"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("a.npy", content)
-    with pytest.raises(InputError) as refusal:
-        NpzFile(path)
-    assert str(refusal.value) == f"{path}: {DAMAGED}"
+    assert refusal(NpzFile, path) == f"{path}: {DAMAGED}"
 
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
@@ -126,9 +124,7 @@ def test_every_byte_is_compared_with_its_checksum_before_a_row_comes_out(
         spoilt = bytearray(content)
         spoilt[place] ^= 0x10
         path.write_bytes(spoilt)
-        with pytest.raises(InputError) as refusal:
-            NpzFile(path)
-        assert str(refusal.value) == f"{path}: {DAMAGED}"
+        assert refusal(NpzFile, path) == f"{path}: {DAMAGED}"
 
 
 def test_damage_in_any_packing_is_told_as_such(tmp_path: Path) -> None:
@@ -140,17 +136,13 @@ def test_damage_in_any_packing_is_told_as_such(tmp_path: Path) -> None:
         assert NpzFile(path).whole("a").tolist() == list(range(3000))
         content[60:80] = bytes(20)
         path.write_bytes(content)
-        with pytest.raises(InputError) as refusal:
-            NpzFile(path)
-        assert str(refusal.value) == f"{path}: {DAMAGED}"
+        assert refusal(NpzFile, path) == f"{path}: {DAMAGED}"
 
 
 def test_pickled_texts_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     np.savez(path, a=np.array(["x"], dtype=object))
-    with pytest.raises(InputError) as refusal:
-        NpzFile(path)
-    assert str(refusal.value) == (
+    assert refusal(NpzFile, path) == (
         f"{path}: an array holds Python objects, which could run code. "
         "Save texts as arrays of text (dtype str)."
     )
@@ -164,9 +156,7 @@ def test_a_file_that_is_spoilt_between_two_readings_is_refused(tmp_path: Path) -
     content = bytearray(path.read_bytes())
     content[220] ^= 0xFF
     path.write_bytes(content)
-    with pytest.raises(InputError) as refusal:
-        list(pieces)
-    assert str(refusal.value) == f"{path}: {DAMAGED}"
+    assert refusal(list, pieces) == f"{path}: {DAMAGED}"
 
 
 def forms(scores: Any, folder: Path) -> dict[str, Path]:
@@ -249,12 +239,8 @@ def test_an_id_that_stands_twice_in_arrays_is_named(tmp_path: Path) -> None:
             "already. Give each protein its own id, or remove one of the rows."
             for network in (1, 2)
         )
-        with pytest.raises(InputError) as whole:
-            read_samples(path, SPEC)
-        assert str(whole.value) == message
-        with pytest.raises(InputError) as in_pieces:
-            next(stream_samples(path, SPEC, 1))
-        assert str(in_pieces.value) == message
+        assert refusal(read_samples, path, SPEC) == message
+        assert refusal(next, stream_samples(path, SPEC, 1)) == message
 
 
 def test_the_header_that_these_tests_write_is_one_that_numpy_reads() -> None:

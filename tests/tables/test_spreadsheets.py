@@ -16,6 +16,7 @@ from credence.tables.guess import guess_columns, propose_formats
 from credence.tables.labels import read_labels
 from credence.tables.samples import read_samples, stream_samples
 from credence.tables.text import _say_windows
+from refusals import refusal
 
 NAMES = ("Kern", "Zytoplasma", "Äußere Membran")
 ROWS = "Protein;Kern;Zytoplasma;Äußere Membran;Klasse\r\np1;0,70;0,20;0,10;Kern\r\n"
@@ -57,9 +58,9 @@ def test_a_table_of_windows_is_said_to_be_read_as_one_once(
 def test_what_is_no_text_of_windows_either_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(ROWS.encode("cp1252").replace(b"p2", b"p\x81"))
-    with pytest.raises(InputError) as caught:
-        read_samples(path, SPEC)
-    assert str(caught.value).startswith(f"{path}, line 1: the byte 0xc4 is no UTF-8. Run: iconv ")
+    assert refusal(read_samples, path, SPEC).startswith(
+        f"{path}, line 1: the byte 0xc4 is no UTF-8. Run: iconv "
+    )
 
 
 def test_a_header_in_quotation_marks_is_one_with_semicolons_too(tmp_path: Path) -> None:
@@ -123,9 +124,7 @@ def test_a_comma_that_may_be_of_thousands_is_one_of_decimals_between_semicolons_
     assert samples.predictions.scores is not None
     assert samples.predictions.scores.tolist() == [[1.25, 8.75]]
     path.write_text("id\tA\tB\np1\t1,250\t8,750\n")
-    with pytest.raises(InputError) as caught:
-        read_samples(path, spec)
-    assert str(caught.value) == (
+    assert refusal(read_samples, path, spec) == (
         f"{path}, line 2, column 'A': '1,250' is not a number. Write decimals with a point.\n"
         f"{path}, line 2, column 'B': '8,750' is not a number. Write decimals with a point."
     )
@@ -263,17 +262,13 @@ def test_logits_that_cannot_be_are_refused(
     name: str, spec: TableSpec, text: str, what: str, tmp_path: Path
 ) -> None:
     (tmp_path / name).write_text(text)
-    with pytest.raises(InputError) as caught:
-        read_samples(tmp_path / name, spec)
-    assert str(caught.value) == f"{tmp_path / name}: {what}"
+    assert refusal(read_samples, tmp_path / name, spec) == f"{tmp_path / name}: {what}"
 
 
 def test_a_cell_of_logits_that_is_no_number_is_one_problem(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("id,A,B\np1,1.5,-2.5\np2,-inf,0.5\n")
-    with pytest.raises(InputError) as caught:
-        read_samples(path, TableSpec("wide", logits=True))
-    assert str(caught.value) == (
+    assert refusal(read_samples, path, TableSpec("wide", logits=True)) == (
         f"{path}, line 3, column 'A': '-inf' is not a number. Give protein 'p2' a score or remove "
         "its row."
     )
@@ -283,9 +278,7 @@ def test_a_length_beside_logits_is_no_class(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     rows = [f"p{row},{100 + 40 * row},{-1.5 + row / 8},{0.25 - row}" for row in range(8)]
     path.write_text("\n".join(["id,length,A,B", *rows]) + "\n")
-    with pytest.raises(InputError) as caught:
-        read_samples(path, TableSpec("wide", logits=True))
-    assert str(caught.value) == (
+    assert refusal(read_samples, path, TableSpec("wide", logits=True)) == (
         f"{path}, line 1, column 'length': it was taken as a class, and its numbers are no such "
         "scores: all are whole numbers, and other columns have decimals. Remove the column, or "
         'name those of the classes (columns: {"classes": ["A", "B"]}).'

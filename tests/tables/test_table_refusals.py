@@ -15,6 +15,7 @@ from credence.problems import InputError
 from credence.tables.formats import TableSpec
 from credence.tables.labels import attach_labels, read_labels
 from credence.tables.samples import read_samples, stream_samples
+from refusals import refusal
 
 STATE_SCALE = (
     "State what a row sums to: scale: 1 in the configuration, scale=1 in Python, "
@@ -145,9 +146,7 @@ def test_a_bad_table_is_refused_with_its_whole_message(
     case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(CORPUS)
-    with pytest.raises(InputError) as refusal:
-        read_samples(Path(case.file), case.spec)
-    assert str(refusal.value).split("\n") == case.lines
+    assert refusal(read_samples, Path(case.file), case.spec).split("\n") == case.lines
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.file)
@@ -155,9 +154,10 @@ def test_a_stream_refuses_a_bad_table_before_its_first_chunk(
     case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(CORPUS)
-    with pytest.raises(InputError) as refusal:
-        next(stream_samples(Path(case.file), case.spec, chunk_rows=1))
-    assert str(refusal.value).split("\n") == case.lines
+    assert (
+        refusal(next, stream_samples(Path(case.file), case.spec, chunk_rows=1)).split("\n")
+        == case.lines
+    )
 
 
 @pytest.mark.parametrize("name", LABEL_CASES)
@@ -167,9 +167,8 @@ def test_a_bad_table_of_labels_is_refused_with_its_whole_message(
     spec = TableSpec("credence", scale=1.0)
     samples = read_samples(VALID / "credence.tsv", spec)
     monkeypatch.chdir(CORPUS)
-    with pytest.raises(InputError) as refusal:
-        attach_labels(samples, read_labels(Path(name)), spec, "scores.tsv")
-    assert str(refusal.value).split("\n") == LABEL_CASES[name]
+    stated = refusal(lambda: attach_labels(samples, read_labels(Path(name)), spec, "scores.tsv"))
+    assert stated.split("\n") == LABEL_CASES[name]
 
 
 def test_every_file_of_the_corpus_has_its_message() -> None:
@@ -189,9 +188,7 @@ def test_a_file_that_may_not_be_read_is_refused(
         raise PermissionError(13, "Permission denied", str(self))
 
     monkeypatch.setattr(Path, "open", locked)
-    with pytest.raises(InputError) as refusal:
-        read_samples(path, TableSpec("phanns"))
-    assert str(refusal.value) == (
+    assert refusal(read_samples, path, TableSpec("phanns")) == (
         f"{path}: the file cannot be read (Permission denied). Give a file that you may read."
     )
 
@@ -234,17 +231,15 @@ def test_a_file_that_may_not_be_read_is_refused(
     ],
 )
 def test_a_wrong_statement_about_a_table_is_refused(spec: TableSpec, message: str) -> None:
-    with pytest.raises(InputError) as refusal:
-        read_samples(Path("a.csv"), spec)
-    assert str(refusal.value) == message
+    assert refusal(read_samples, Path("a.csv"), spec) == message
 
 
 def test_a_wide_table_without_a_scale_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("id,A,B\np1,0.5,0.5\n")
-    with pytest.raises(InputError) as refusal:
-        read_samples(path, TableSpec("wide"))
-    assert str(refusal.value) == (f"{path}: the scale is not known. {STATE_SCALE}")
+    assert refusal(read_samples, path, TableSpec("wide")) == (
+        f"{path}: the scale is not known. {STATE_SCALE}"
+    )
 
 
 def test_more_than_twenty_problems_are_counted(tmp_path: Path) -> None:
@@ -260,6 +255,6 @@ def test_more_than_twenty_problems_are_counted(tmp_path: Path) -> None:
 def test_a_number_of_a_narrow_column_is_quoted_with_the_digits_that_it_has(tmp_path: Path) -> None:
     columns = {"id": ["p1"], "A": np.float32([-0.1]), "B": np.float32([1.1])}
     pq.write_table(pa.table(columns), tmp_path / "narrow.parquet")
-    with pytest.raises(InputError) as caught:
-        read_samples(tmp_path / "narrow.parquet", TableSpec("wide", scale=1.0))
-    assert "'-0.1'" in caught.value.text()
+    assert "'-0.1'" in refusal(
+        read_samples, tmp_path / "narrow.parquet", TableSpec("wide", scale=1.0)
+    )

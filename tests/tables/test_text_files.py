@@ -16,6 +16,7 @@ from credence.tables.fasta import read_fasta
 from credence.tables.formats import TableSpec
 from credence.tables.labels import read_labels
 from credence.tables.samples import read_samples
+from refusals import refusal
 
 VALID = Path(__file__).resolve().parents[1] / "data" / "valid" / "tables"
 MARKS = {
@@ -58,9 +59,7 @@ def test_a_fault_stands_in_the_line_that_an_editor_shows(
 ) -> None:
     path = tmp_path / "a.tsv"
     path.write_bytes(written(TABLE.format("high"), encoding, end))
-    with pytest.raises(InputError) as refusal:
-        read_samples(path, SPEC)
-    assert str(refusal.value) == (
+    assert refusal(read_samples, path, SPEC) == (
         f"{path}, line 7, column 'Köpfe': 'high' is not a number. "
         "Give protein 'p3' a score or remove its row."
     )
@@ -94,9 +93,7 @@ def test_lines_are_the_same_wherever_blocks_of_the_file_end(
 def test_a_line_end_of_two_carriage_returns_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
     path.write_bytes(written(TABLE, "utf-8", "\r\r\n"))
-    with pytest.raises(InputError) as refusal:
-        read_samples(path, SPEC)
-    assert str(refusal.value).startswith(
+    assert refusal(read_samples, path, SPEC).startswith(
         f"{path}, line 1: there is a carriage return inside the line. Run: tr -d '\\r' < "
     )
 

@@ -339,8 +339,7 @@ def test_the_table_of_the_first_tool_alone_is_refused_where_several_calibrated(
     words = ["set.tsv", "--spec", MAIN, *labelled]
     if command == "shift":
         words = ["use.tsv", "--spec", USE, "--samples", "both.parquet", *labelled]
-    assert run_command_line([command, *words]) == 2
-    assert capsys.readouterr().err.splitlines()[0] == (
+    assert refused(capsys, command, *words).splitlines()[0] == (
         f"{words[0]}: it is of one tool, and the calibration is of several, combined. "
         "Combine it with those of the other tools: credence combine."
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import subprocess
 import sys
@@ -15,9 +14,9 @@ from verification.two_sets import first_half, main, measure_halves, summarise_dr
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.predictions import Labelled, from_scores, label
-from credence.problems import InputError
 from credence.simulate.law import WorldSettings
-from small_worlds import TIMEOUT, write_world
+from refusals import refusal
+from small_worlds import TIMEOUT, rows_of, write_world
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -94,11 +93,6 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def rows_of(name: str) -> list[dict[str, str]]:
-    with Path(name).open(encoding="utf-8", newline="") as handle:
-        return list(csv.DictReader(handle, delimiter="\t"))
-
-
 def test_the_script_writes_medians_of_both_halves_and_the_same_bytes_again(
     table: Path, inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -171,7 +165,5 @@ def test_what_cannot_be_halved_or_lacks_scores_is_refused_before_anything_is_fit
             "--method: 'isotonik' is not a method. Did you mean 'isotonic'?",
         ),
     ):
-        with pytest.raises(InputError) as caught:
-            main([*words, "--scale", "1", "--draws", "1", "--out", "s.tsv"])
-        assert caught.value.text() == message
+        assert refusal(main, [*words, "--scale", "1", "--draws", "1", "--out", "s.tsv"]) == message
     assert not Path("s.tsv").exists()

@@ -19,17 +19,16 @@ import pytest
 
 from faulty_runs import ROOT, SMALL_METHODS, SMALL_SETS, TIMEOUT, copied_package, outputs
 
-CONFIGURATION = (
-    SMALL_SETS
-    + """\
+EVENTS = "events: {ask: [two_best], groups: {tail: [Tail fiber, Tail shaft]}, folds: 2}\n"
+STATED = """\
   - name: stated
     scores: demo/use.csv
     format: phanns
     shift: {composition: {Portal: 0.25, Other: 0.75}}
-events: {ask: [two_best], groups: {tail: [Tail fiber, Tail shaft]}, folds: 2}
 """
-    + SMALL_METHODS
-)
+CONFIGURATION = SMALL_SETS + EVENTS + SMALL_METHODS
+TWO_SETS = SMALL_SETS + STATED + EVENTS + SMALL_METHODS
+Finished = tuple[Path, dict[str, bytes]]
 
 
 def call(folder: Path, package: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -49,7 +48,7 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, bytes]]:
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     """Return a folder in which a run ended, on one core, and all it made."""
     above = tmp_path_factory.mktemp("workflow")
     copied_package(above)  # one of its files is edited
@@ -61,9 +60,25 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, 
     return folder, outputs(folder)
 
 
-def test_a_number_is_the_same_wherever_it_stands(finished: tuple[Path, dict[str, bytes]]) -> None:
+@pytest.fixture(scope="module")
+def with_two_sets(finished: Finished) -> Finished:
+    """Return the folder of a run to which a query set of a stated mix was added."""
+    folder = finished[0].with_name("two")
+    shutil.copytree(finished[0], folder)
+    (folder / "config.yaml").write_text(TWO_SETS)
+    done = run(folder, "--cores", "1")
+    assert done.returncode == 0, done.stderr
+    return folder, outputs(folder)
+
+
+@pytest.mark.parametrize(
+    "made_by", ["finished", pytest.param("with_two_sets", marks=pytest.mark.long)]
+)
+def test_a_number_is_the_same_wherever_it_stands(
+    made_by: str, request: pytest.FixtureRequest
+) -> None:
     """Page, record, tables and sums; intervals too."""
-    _, made = finished
+    made: dict[str, bytes] = request.getfixturevalue(made_by)[1]
     record = json.loads(made["reports/small/report.json"])
     findings = json.loads(made["results/small/findings.json"])
     (screen,) = record["sections"][0]["blocks"]
@@ -99,7 +114,7 @@ def test_a_number_is_the_same_wherever_it_stands(finished: tuple[Path, dict[str,
     }
 
 
-def test_a_run_makes_what_it_promises(finished: tuple[Path, dict[str, bytes]]) -> None:
+def test_a_run_makes_what_it_promises(finished: Finished) -> None:
     _, made = finished
     promised = {
         "results/small/releases/00-base/samples.parquet",
@@ -124,8 +139,6 @@ def test_a_run_makes_what_it_promises(finished: tuple[Path, dict[str, bytes]]) -
         "reports/small/events.json",
         "reports/small/use/confidences.tsv",
         "reports/small/use/composition.tsv",
-        "reports/small/stated/confidences.tsv",
-        "reports/small/stated/composition.tsv",
     }
     assert promised <= set(made)
     assert made["reports/small/use/confidences.tsv"].count(b"\n") == 41
@@ -143,7 +156,7 @@ def test_a_run_makes_what_it_promises(finished: tuple[Path, dict[str, bytes]]) -
     assert b"simulated" in made["reports/small/index.html"].lower()
 
 
-def test_a_second_run_does_nothing(finished: tuple[Path, dict[str, bytes]]) -> None:
+def test_a_second_run_does_nothing(finished: Finished) -> None:
     folder, made = finished
     again = run(folder, "--cores", "2")
     assert again.returncode == 0, again.stderr
@@ -152,9 +165,7 @@ def test_a_second_run_does_nothing(finished: tuple[Path, dict[str, bytes]]) -> N
 
 
 @pytest.mark.long
-def test_two_cores_after_deleting_all_give_the_same_bytes(
-    finished: tuple[Path, dict[str, bytes]],
-) -> None:
+def test_two_cores_after_deleting_all_give_the_same_bytes(finished: Finished) -> None:
     folder, made = finished
     for part in ("results", "reports", "demo"):
         shutil.rmtree(folder / part)
@@ -165,9 +176,7 @@ def test_two_cores_after_deleting_all_give_the_same_bytes(
     assert [name for name in made if again[name] != made[name]] == []
 
 
-def test_a_changed_setting_redoes_only_what_depends_on_it(
-    finished: tuple[Path, dict[str, bytes]],
-) -> None:
+def test_a_changed_setting_redoes_only_what_depends_on_it(finished: Finished) -> None:
     folder, _ = finished
     text = CONFIGURATION.replace("title: A small world", "title: Another heading")
     (folder / "config.yaml").write_text(text)
@@ -176,24 +185,25 @@ def test_a_changed_setting_redoes_only_what_depends_on_it(
     assert counts == {"report": 1, "all": 1, "total": 2}
 
 
-def test_another_composition_of_one_use_set_redoes_its_part_alone(
-    finished: tuple[Path, dict[str, bytes]],
-) -> None:
-    folder, made = finished
+@pytest.mark.long
+def test_another_composition_of_one_use_set_redoes_its_part_alone(with_two_sets: Finished) -> None:
+    folder, made = with_two_sets
+    assert "reports/small/stated/confidences.tsv" in made
     composition = made["reports/small/stated/composition.tsv"].decode()
     assert "\nPortal\t" in composition
     shares = {line.split("\t")[0]: line.split("\t")[2] for line in composition.splitlines()}
     assert (shares["Portal"], shares["Other"], shares["HTJ"]) == ("0.25", "0.75", "0")
     page = made["reports/small/index.html"].decode()
     assert "For stated you stated the composition; it is taken as known." in page
-    (folder / "config.yaml").write_text(CONFIGURATION.replace("Portal: 0.25", "HTJ: 0.25"))
+    (folder / "config.yaml").write_text(TWO_SETS.replace("Portal: 0.25", "HTJ: 0.25"))
     counts = planned(run(folder, "--", "--dry-run", "--quiet", "rules"))
-    (folder / "config.yaml").write_text(CONFIGURATION)
+    (folder / "config.yaml").write_text(TWO_SETS)
     assert counts == {"shift": 1, "annotate": 1, "report": 1, "all": 1, "total": 4}
 
 
-def test_editing_the_package_remakes_everything(finished: tuple[Path, dict[str, bytes]]) -> None:
-    folder, _ = finished
+@pytest.mark.long
+def test_editing_the_package_remakes_everything(with_two_sets: Finished) -> None:
+    folder, _ = with_two_sets
     module = folder.parent / "package" / "workflow" / "credence" / "confidence.py"
     before = module.read_text()
     module.write_text(before + "\n# A comment is enough: nobody decides what matters.\n")
@@ -205,9 +215,7 @@ def test_editing_the_package_remakes_everything(finished: tuple[Path, dict[str, 
 
 
 @pytest.mark.long
-def test_snakemakes_own_report_holds_page_tables_and_captions(
-    finished: tuple[Path, dict[str, bytes]],
-) -> None:
+def test_snakemakes_own_report_holds_page_tables_and_captions(finished: Finished) -> None:
     folder, made = finished
     done = run(folder, "--report")
     assert done.returncode == 0, done.stderr
@@ -222,7 +230,7 @@ def test_snakemakes_own_report_holds_page_tables_and_captions(
 
 
 def test_a_broken_table_ends_in_its_message_and_exit_code_2_before_any_job(
-    finished: tuple[Path, dict[str, bytes]],
+    finished: Finished,
 ) -> None:
     folder, _ = finished
     own_folder = folder.parent / "own"
@@ -246,7 +254,7 @@ def test_a_broken_table_ends_in_its_message_and_exit_code_2_before_any_job(
 
 
 def test_a_wrong_configuration_starts_nothing(tmp_path: Path) -> None:
-    (tmp_path / "config.yaml").write_text(CONFIGURATION.replace("{folds: 2}", "{folds: 1}"))
+    (tmp_path / "config.yaml").write_text(TWO_SETS.replace("{folds: 2}", "{folds: 1}"))
     done = call(tmp_path, ROOT, "credence", "run")
     assert done.returncode == 2
     assert done.stderr == (
@@ -272,13 +280,14 @@ def with_vectors(
     """Return a folder whose user brings vectors, and what a dry run in it tells."""
     folder = tmp_path_factory.mktemp("vectors")
     (folder / "vectors.npz").write_bytes(b"")  # not read yet
-    brought = CONFIGURATION + "novelty: {features: vectors.npz}\n"
+    brought = TWO_SETS + "novelty: {features: vectors.npz}\n"
     (folder / "config.yaml").write_text(brought)
     done = call(folder, ROOT, "credence", "run", "--", "--dry-run", "--printshellcmds")
     assert done.returncode == 0, done.stderr
     return folder, done
 
 
+@pytest.mark.long
 def test_snakemake_at_the_root_plans_the_same_as_credence_run(
     with_vectors: tuple[Path, subprocess.CompletedProcess[str]],
 ) -> None:
@@ -308,12 +317,12 @@ def test_snakemake_by_itself_starts_no_job_where_a_table_is_wrong(tmp_path: Path
 
 @pytest.mark.long
 def test_events_look_at_distances_where_every_use_set_has_them(tmp_path: Path) -> None:
-    with_proteins = CONFIGURATION.replace(
+    with_proteins = TWO_SETS.replace(
         "scores: demo/use.csv,", "scores: demo/use.csv, proteins: demo/use.fasta,"
     ).replace("    format: phanns\n", "    format: phanns\n    proteins: demo/use.fasta\n")
     assert with_proteins.count("demo/use.fasta") == 2
     commands = []
-    for text in (with_proteins, CONFIGURATION):
+    for text in (with_proteins, TWO_SETS):
         (tmp_path / "config.yaml").write_text(text)
         done = call(tmp_path, ROOT, "credence", "run", "--", "--dry-run", "--printshellcmds")
         assert done.returncode == 0, done.stderr
@@ -342,7 +351,7 @@ def test_vectors_that_a_user_brings_are_asked_for_in_place_of_sequences(
 @pytest.mark.long
 def test_the_page_lists_the_files_that_a_run_reads_and_no_other(tmp_path: Path) -> None:
     (tmp_path / "c.tsv").write_text("id\tcluster\n")
-    text = CONFIGURATION.replace("engine: exact", "table: c.tsv")
+    text = TWO_SETS.replace("engine: exact", "table: c.tsv")
     text = text.replace("scores: demo/use.csv,", "scores: demo/use.csv, proteins: demo/use.fasta,")
     files = []
     for own in (text, text.replace("table: c.tsv", "engine: exact")):
@@ -393,9 +402,7 @@ def test_a_search_and_an_audit_divided_into_jobs_give_the_same_split(tmp_path: P
 
 
 @pytest.mark.long
-def test_a_run_lists_doubtful_labels_where_it_is_asked_to(
-    finished: tuple[Path, dict[str, bytes]],
-) -> None:
+def test_a_run_lists_doubtful_labels_where_it_is_asked_to(finished: Finished) -> None:
     folder, _ = finished
     asked = CONFIGURATION.replace("evaluation: {", "evaluation: {doubtful_labels: true, ")
     assert asked != CONFIGURATION
