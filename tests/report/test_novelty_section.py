@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from credence.findings import DistanceBand, Findings, NovelProtein, NoveltyFinding
 from credence.records import from_record, to_record
-from credence.report.blocks import Folded, Paragraph
+from credence.report.blocks import Folded, Heading, Paragraph, TableBlock
 from credence.report.html import render
 from credence.report.sections import measuring
 from credence.report.sections.use_sets import novelty_blocks as section
@@ -97,6 +97,8 @@ def test_the_page_says_whether_confidences_hold_at_each_identity(small: Findings
         empty = DistanceBand("40 to 60 %", 9, 3, NAN, NAN, NAN, NAN, NAN, False)
         built = measuring.section(replace(small, by_identity=(band, empty)))
         assert built is not None
+        heading, _, table = built.blocks[-3:]  # a part of its own, with nothing behind it
+        assert isinstance(heading, Heading) and isinstance(table, TableBlock)
         return "\n".join(one.text for one in built.blocks if isinstance(one, Paragraph))
 
     assert words(0.01, is_off=True).endswith(

@@ -83,9 +83,6 @@ def section(findings: Findings) -> page.Section | None:
             ComparisonPlot(axis, names, chosen, value, lower, upper, zone=100.0 * zone),
         )
         blocks += page.flat(page.lead(gaps_in_words), gaps_figure)
-    if findings.by_identity:
-        heading = page.Heading("Far from known proteins", "by-identity")
-        blocks += [heading, page.lead(_identity_text(findings)), _by_identity(findings)]
     if findings.results.tests:
         often = " Were there relatives, it would reject too often."
         note = page.Paragraph(
@@ -114,6 +111,9 @@ def section(findings: Findings) -> page.Section | None:
             ),
         )
         blocks.append(page.Folded(title, (note, errors), is_expert=True))
+    if findings.by_identity:
+        heading = page.Heading("Far from known proteins", "by-identity")
+        blocks += [heading, page.lead(_identity_text(findings)), _by_identity(findings)]
     if not blocks:
         return None
     return page.Section("measuring", "Do confidences keep their word?", tuple(blocks))
