@@ -30,7 +30,7 @@ SECTIONS = (
     *("bandwidth", "methods", "small_classes", "annotate", "streams", "shards"),
     *("ensembles", "troves"),
     *("large", "peers"),
-    *("splits", "use_sets", "quantifiers", "same", "attach", "novelty"),
+    *("splits", "use_sets", "quantifiers", "same", "attach"),
 )
 TITLES = {
     "bandwidth": "b_mon2 against the direct-sum scan",
@@ -48,7 +48,6 @@ TITLES = {
     "quantifiers": "Compositions, side by side with QuaPy and abstention",
     "same": "Is it still the same classifier?",
     "attach": "Real capsid proteins attached as troves",
-    "novelty": "Where proteins lie, and MACEst on noise",
 }
 INTRO = """# Benchmarks
 
@@ -136,13 +135,6 @@ def section_attach() -> str:
     from benchmarks.attach import attach
 
     return attach()
-
-
-def section_novelty() -> str:
-    """Return what looking at where proteins lie takes, and what MACEst says of noise."""
-    from benchmarks.novelty import novelty
-
-    return novelty()
 
 
 def section_large() -> str:

@@ -96,7 +96,7 @@ def methods() -> str:
     labelled = paper_sized()
     rows, total = [], 0.0
     for method in METHODS:
-        if method.needs is Need.PLACE:  # benchmarks/novelty.py has proteins to be placed
+        if method.needs is Need.PLACE:  # there are no proteins to be placed
             continue
         seconds = fit_seconds(method.name, labelled)
         total += seconds if method.name != "auto" else 0.0

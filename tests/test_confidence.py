@@ -10,7 +10,7 @@ import pytest
 from credence.confidence import Confidence, Note, unknown, use_of
 
 UNSEEN = (Note.BELOW_RANGE, Note.ABOVE_RANGE, Note.EMPTY_BIN, Note.UNSEEN_CLASS)
-DOUBTED = (Note.NOVEL, Note.LITTLE_LIKE, Note.CHANGED, Note.TIED, Note.DISAGREES)
+DOUBTED = (Note.NOVEL, Note.BAND_OFF, Note.CHANGED, Note.TIED, Note.DISAGREES)
 
 
 def slow_use(value: float, lower: float, upper: float, note: Note) -> str:

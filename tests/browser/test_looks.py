@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from credence.findings import Findings, FoilFinding, NovelProtein, NoveltyFinding
+from credence.findings import Findings, NovelProtein, NoveltyFinding
 from credence.report.html import render
 from credence.report.page_data import render_index, report_record
 from small_events import event, finding
@@ -146,9 +146,16 @@ def test_events_are_read_without_moving_tables_aside(
 @pytest.fixture(scope="session")
 def page_with_novelty(small: Findings) -> str:
     name = "flagged_" + "x" * 80
-    row = NovelProtein(name, "Portal", 0.9, 0.999, 3.5, 0.3, name, "Major capsid", 2.5)
+    row = NovelProtein(name, "Portal", 0.9, 0.001, 3.5, 0.3, 0.7, name, "Major capsid", 2.5)
     bins = {"edges": (0.0, 1.0, 2.0, 3.0), "calibration_counts": (300, 80, 20)}
-    counts = {"n": 45, "n_placed": 43, "n_flagged": 3, "n_repeats": 2, "use_counts": (25, 15, 3)}
+    counts = {
+        "n": 45,
+        "n_placed": 43,
+        "n_flagged": 3,
+        "n_repeats": 2,
+        "n_off": 4,
+        "use_counts": (25, 15, 3),
+    }
     means = {"confidence_flagged": 0.9, "confidence_others": 0.8}
     found = NoveltyFinding(
         name="mine",
@@ -156,14 +163,6 @@ def page_with_novelty(small: Findings) -> str:
         flag=0.95,
         n_calibration=400,
         n_families=300,
-        kept=0.98,
-        n_standing=9,
-        p_sample=0.2,
-        foils=(
-            FoilFinding(
-                "shuffled", 300, 0.61, 0.55, 0.67, 0.93, 0.5, (0.05, 0.2, 0.5), (0.1, 0.6, 1.0)
-            ),
-        ),
         n_training=20,
         flag_distance=1.5,
         rows=(row,) * 3,
@@ -181,7 +180,7 @@ def test_proteins_unlike_any_are_seen_by_all(
 ) -> None:
     opened = open_page(page_with_novelty, color_scheme=scheme, bypass_csp=True)
     opened.page.evaluate(OPEN_ALL)
-    assert "What would be noticed?" in opened.page.inner_text("#novelty")
+    assert "What to do with the flagged" in opened.page.inner_text("#novelty")
     found = Axe().run(opened.page, "#novelty").response["violations"]
     assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
     for width in WIDTHS:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +13,6 @@ import pytest
 
 from credence.app import run_command_line
 from credence.events.forecasters import LogisticForecast
-from credence.novelty import detector
-from credence.relatives import profiles
 from credence.simulate.law import WorldSettings
 from credence.simulate.world import make_world, render_files
 from credence.tables.contract import read_confidences
@@ -28,15 +25,6 @@ SMALL = WorldSettings(
 )
 TAIL = '{"tail": ["Major tail", "Minor tail", "Tail fiber", "Tail shaft"]}'
 QUICK = ["--compare", "tree", "--folds", "3", "--draws", "10", "--min-positives", "5"]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def few_profiles() -> Iterator[None]:
-    """Make few profiles, and foils of few families: seconds, of which nothing here asks."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(profiles, "MOST_PROFILES", 3)
-        patch.setattr(detector, "MOST_FAMILIES", 40)
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -291,11 +291,14 @@ def test_confidences_that_other_things_moved_are_compared_before_that_or_not_at_
     words = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "a.json"]
     assert run_command_line([*words, "--out", "o.tsv"]) == 0
     listed = ["--error", "0.2", "--out", "l.tsv", "--calibration"]
-    # A protein that may be of no known kind: its confidence is multiplied.
-    found = pd.read_csv("o.tsv", sep="\t")
-    found[["confidence", "lower"]] *= 0.5
-    found.assign(known_kind=0.5).to_csv("novel.tsv", sep="\t", index=False)
+    # How far a protein is from those known changes no confidence, so that those are compared too.
+    found = pd.read_csv("o.tsv", sep="\t").assign(novelty_p=0.5)
+    found.to_csv("novel.tsv", sep="\t", index=False)
     assert run_command_line(["list", "novel.tsv", *listed, "a.json"]) == 0
+    found[["confidence", "lower"]] *= 0.5
+    found.to_csv("moved.tsv", sep="\t", index=False)
+    assert run_command_line(["list", "moved.tsv", *listed, "a.json"]) == 2
+    assert "moved.tsv, line 2, column 'confidence': " in capsys.readouterr().err
     # One corrected for the mix, by what says of no calibration whose confidences it corrects.
     mix = ["shift", "demo/use.csv", "--format", "phanns", "--samples", "a.csv", "--draws", "0"]
     mix += ["--samples-format", "phanns-labelled", "--method", "histogram", "--record", "s.json"]

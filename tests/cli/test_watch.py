@@ -95,9 +95,11 @@ def test_confidences_that_the_calibration_does_not_give_are_refused(
 def test_another_mix_and_what_is_flagged_are_alarms_with_their_class(
     annotated: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    novel = {"novelty": "1", "note": NOTE_TEXTS[Note.NOVEL], "predicted_class": "Portal"}
+    # Without a confidence, since that would be one of another class.
+    novel = {"novelty_p": "0.001", "note": NOTE_TEXTS[Note.NOVEL], "predicted_class": "Portal"}
+    novel |= dict.fromkeys(("confidence", "lower", "upper"), "")
     for month in range(1, 12):
-        changed = novel if month > 9 else {"novelty": "0"}
+        changed = novel if month > 9 else {"novelty_p": "1"}
         name = sampled(f"sample_{month}.tsv", month, **changed)
         assert watch(name, f"2026-{month:02}-01") == 0
         assert ("it is time" in capsys.readouterr().err) == (month > 9)

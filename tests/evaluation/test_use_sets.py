@@ -82,17 +82,19 @@ def test_a_sample_is_summed_up_by_its_distances_whatever_its_pieces() -> None:
     places = np.array([[0.0], [13.0], [13.5], [15.0], [-6.0], [np.nan]])
     ids, predicted = names("p", "q", "r", "t", "s", "u"), names(*"XYXYXX")
     confidence = np.array([0.9, 0.7, 0.4, np.nan, 0.2, 0.1])
+    is_off = np.array([True, False, True, False, False, False])
     found = []
     for pieces in ([[0, 1, 2, 3, 4, 5]], [[0, 2], [4, 5], [1, 3]]):
-        novel = NovelSet("sea", known)
+        novel = NovelSet("sea", known, known.sorted_distances)
         for rows in pieces:
             look = known.look(places[rows])
-            novel.add(ids[rows], look, predicted[rows], confidence[rows])
+            novel.add(ids[rows], look, predicted[rows], confidence[rows], is_off[rows])
         found.append(novel.finding())
     one, other = found
     for finding in found:
         assert (finding.n, finding.n_placed, finding.n_flagged, finding.n_repeats) == (6, 5, 3, 1)
         assert (finding.n_calibration, finding.n_families, finding.n_training) == (4, 3, 1)
+        assert finding.n_off == 2
         # Of the flagged ones with a confidence, and of the others that have a place.
         assert finding.confidence_flagged == pytest.approx((0.4 + 0.2) / 2)
         assert finding.confidence_others == pytest.approx((0.9 + 0.7) / 2)
@@ -116,13 +118,14 @@ def test_a_sample_of_nobody_has_one_bin_and_of_many_flagged_ones_the_farthest_ar
         *(line, names("a", "b"), names("X", "Y"), np.array([[0.0], [1.0]]), names("f", "g")),
         *(None, 0.4),
     )
-    nobody = NovelSet("sea", known).finding()
+    nobody = NovelSet("sea", known, known.sorted_distances).finding()
     assert (nobody.n, nobody.rows, np.isnan(nobody.confidence_flagged)) == (0, (), True)
     assert (nobody.edges[0], nobody.edges[-1]) == (0.0, 1.0)
-    novel = NovelSet("sea", known)
+    novel = NovelSet("sea", known, known.sorted_distances)
     places = np.arange(2.0, 2.0 + MOST_ROWS + 5)[:, None] + 1.0
     ids = names(*(f"p{row}" for row in range(len(places))))
-    novel.add(ids, known.look(places), ids, np.ones(len(ids)))
+    nowhere = np.zeros(len(ids), dtype=np.bool_)
+    novel.add(ids, known.look(places), ids, np.ones(len(ids)), nowhere)
     finding = novel.finding()
     assert finding.n_flagged == MOST_ROWS + 5
     assert [row.id for row in finding.rows] == list(ids[::-1][:MOST_ROWS])

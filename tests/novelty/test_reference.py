@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from credence.novelty import reference as references
-from credence.novelty.reference import Reference, build, distances_apart, loneliness
+from credence.novelty.reference import Reference, build, distances_apart
 from credence.novelty.space import Space
 from credence.predictions import Floats
 from credence.records import from_record, to_record
@@ -42,7 +42,7 @@ def test_by_hand() -> None:
     np.testing.assert_array_equal(look.distance, [0.0, 4.0, 4.5, 6.0, np.nan])
     # One of each family counts: of f it is b, so that all three are 4 from others.
     assert known.ids[known.stands].tolist() == ["b", "c", "d"]
-    np.testing.assert_array_equal(look.novelty, [0.0, 0.0, 0.75, 0.75, np.nan])
+    np.testing.assert_array_equal(look.p, [1.0, 1.0, 0.25, 0.25, np.nan])
     np.testing.assert_array_equal(look.nearest, [0, 3, 3, 3, -1])
     np.testing.assert_array_equal(look.training_distance, [20.0, 7.0, 6.5, 5.0, np.nan])
     np.testing.assert_array_equal(look.is_flagged, [False, False, True, True, False])
@@ -72,30 +72,8 @@ def test_distances_to_other_families_are_those_of_the_slow_twin() -> None:
     centre = rng.normal(size=(9, 3)) * 4
     family = np.concatenate([np.zeros(60, dtype=int), rng.integers(1, 9, size=60)])
     points = (centre[family] + rng.normal(size=(120, 3)) * 0.1).astype(np.float32).astype(float)
-    found = distances_apart(points, family, points, family)[:, 0]
+    found = distances_apart(points, family, points, family)
     np.testing.assert_allclose(found, slow(points, family.tolist()), rtol=1e-12)
-
-
-def test_a_protein_is_lonely_by_the_direction_of_its_residues_among_other_labels() -> None:
-    rng = np.random.default_rng(2)
-    family = np.repeat([0, 1, 2, 3], [60, 3, 14, 1])
-    letters = list("ACDEFGHIKLMNPQRSTVWY")
-    texts = names(["".join(rng.choice(letters, 60 + row)) + "XB" for row in range(78)])
-    shares = np.array(
-        [[np.sqrt(text.count(one) / (len(text) - 2)) for one in letters] for text in texts]
-    )
-    places = (shares - shares.mean(axis=0)) / shares.std(axis=0)
-    unit = np.array([place / np.sqrt(sum(place**2)) for place in places])
-    expected = []
-    for own, place in zip(family, unit, strict=True):
-        others = zip(unit, family, strict=True)
-        far = sorted(np.sqrt(sum((place - other) ** 2)) for other, label in others if label != own)
-        expected.append([far[min(turn, len(far)) - 1] for turn in (1, 2, 5, 10, 20)])
-    # The first family has 18 others: there the last of them is the twentieth.
-    np.testing.assert_allclose(loneliness(texts, family, texts, family), expected, rtol=1e-6)
-    assert np.isnan(loneliness(texts[:2], family[:2], texts[:60], family[:60])).all()
-    alike = names(["ACDEFGHIKLMNPQRSTVWY"] * 3)
-    assert (loneliness(alike[:1], family[:1], alike, np.array([1, 2, 3])) == 0.0).all()
 
 
 def test_one_family_alone_gives_no_scale() -> None:
@@ -109,7 +87,7 @@ def test_one_family_alone_gives_no_scale() -> None:
         0.99,
     )
     look = known.look([[3.0]])
-    assert look.distance[0] == 2.0 and np.isnan(look.novelty[0]) and not look.is_flagged[0]
+    assert look.distance[0] == 2.0 and np.isnan(look.p[0]) and not look.is_flagged[0]
     assert np.isnan(look.training_distance[0]) and np.isnan(known.limit(known.sorted_distances))
 
 

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from credence.findings import DistanceBand, Findings, FoilFinding, NovelProtein, NoveltyFinding
+from credence.findings import DistanceBand, Findings, NovelProtein, NoveltyFinding
 from credence.records import from_record, to_record
-from credence.report.blocks import Folded, Paragraph
+from credence.report.blocks import Folded, Heading, Paragraph, TableBlock
 from credence.report.html import render
+from credence.report.sections import measuring
 from credence.report.sections.use_sets import novelty_blocks as section
 
 NAN = float("nan")
@@ -13,7 +14,7 @@ HOSTILE = '<script>alert("x")</script>'
 
 
 def found(**changes: object) -> NoveltyFinding:
-    row = NovelProtein(HOSTILE, "Portal", 0.9, 0.999, 3.5, 0.3, HOSTILE, "Collar", NAN)
+    row = NovelProtein(HOSTILE, "Portal", 0.9, 0.001, 0.9, 0.3, 0.4, HOSTILE, "Collar", NAN)
     known = NoveltyFinding(
         name="mine",
         features="composition",
@@ -22,16 +23,9 @@ def found(**changes: object) -> NoveltyFinding:
         n_placed=10,
         n_flagged=1,
         n_repeats=2,
+        n_off=0,
         n_calibration=400,
         n_families=300,
-        kept=0.98,
-        n_standing=9,
-        p_sample=0.2,
-        foils=(
-            FoilFinding(
-                "shuffled", 300, 0.61, 0.55, 0.67, 0.93, 0.5, (0.05, 0.2, 0.5), (0.1, 0.6, 1.0)
-            ),
-        ),
         n_training=0,
         confidence_flagged=0.9,
         confidence_others=0.8,
@@ -68,27 +62,8 @@ def test_each_number_stands_with_its_n_and_with_what_to_do(small: Findings) -> N
     assert "do not count on their confidences" in words
 
 
-def test_no_sentence_comforts_where_a_foreign_sample_would_be_overlooked(small: Findings) -> None:
-    """The page found no proteins of another kind in sets that were of another kind."""
-    words = texts(with_novelty(small, found()))
-    overlooked = (
-        "proves little: the test would often overlook one protein in five that is shuffled"
-    )
-    assert f"is not shown to be of another kind (p = 0.2), which {overlooked}." in words
-    foreign = (
-        "A protein that is not flagged may still be foreign: of foils, which no class has, only"
-    )
-    assert f"{foreign} 0.61 of those shuffled are flagged." in words
-    good = replace(found().foils[0], power=0.95, in_sample=(0.5, 0.9, 1.0))
-    words = texts(with_novelty(small, found(foils=(good,))))
-    assert "one protein in five of any of these foils would be noticed as a rule" in words
-    assert "may still be foreign" not in words
-    words = texts(with_novelty(small, found(p_sample=0.001)))
-    assert "looks more foreign than new families do (p = 0.001)" in words
-
-
 def test_few_families_flag_none_and_the_page_says_so(small: Findings) -> None:
-    words = texts(with_novelty(small, found(n_flagged=0, rows=(), flag_distance=NAN, foils=())))
+    words = texts(with_novelty(small, found(n_flagged=0, rows=(), flag_distance=NAN)))
     assert "So few families can flag none: this says nothing of the proteins." in words
     assert "More labelled families are needed" in words
 
@@ -107,22 +82,38 @@ def test_hostile_names_stay_text_on_the_page(small: Findings) -> None:
     assert to_record(from_record(Findings, to_record(findings))) == to_record(findings)
 
 
-def test_the_page_says_what_held_at_which_distance_and_what_was_done(small: Findings) -> None:
-    def words(p: float, step: float) -> str:
-        bands = (
-            DistanceBand("none", 90, 30, 0.8, 0.6, 0.5, 0.7, p, step),
-            DistanceBand("near", 9, 3, NAN, NAN, NAN, NAN, NAN),
-        )
-        return texts(with_novelty(small, found(bands=bands)))
-
-    assert "differ beyond noise (none), and families left out gain" in words(0.01, -0.5)
-    assert "would not gain by moving confidences there, so none is moved" in words(0.01, 0.0)
+def test_proteins_where_confidences_were_off_are_counted(small: Findings) -> None:
+    assert "were off" not in texts(with_novelty(small, found()))
+    words = texts(with_novelty(small, found(n_off=3)))
     assert (
-        "differ nowhere beyond noise, so no confidence is moved for it. Smaller differences are "
-        "not seen: where the best identity is none, any share right from 0.50 to 0.70 fits."
-    ) in words(0.4, 0.0)
-    unknown = "No distance has ten families, so this is not known, and no confidence is moved."
-    assert unknown in words(NAN, 0.0) and "nowhere beyond noise" not in words(NAN, 0.0)
-    assert "Do confidences hold far" not in texts(with_novelty(small, found()))
-    rows = render(with_novelty(small, found(bands=(DistanceBand("x", 9, 3, *(NAN,) * 5),))))
-    assert "what was promised and what was right" in rows and "–––" not in rows
+        "The notes of 3 proteins say that confidences of calibration proteins were off at such an "
+        "identity with the nearest known one."
+    ) in words
+
+
+def test_the_page_says_whether_confidences_hold_at_each_identity(small: Findings) -> None:
+    def words(p: float, *, is_off: bool = False) -> str:
+        band = DistanceBand("30 to 40 %", 90, 30, 0.8, 0.6, 0.5, 0.7, p, is_off)
+        empty = DistanceBand("40 to 60 %", 9, 3, NAN, NAN, NAN, NAN, NAN, False)
+        built = measuring.section(replace(small, by_identity=(band, empty)))
+        assert built is not None
+        heading, _, table = built.blocks[-3:]  # a part of its own, with nothing behind it
+        assert isinstance(heading, Heading) and isinstance(table, TableBlock)
+        return "\n".join(one.text for one in built.blocks if isinstance(one, Paragraph))
+
+    assert words(0.01, is_off=True).endswith(
+        "What was promised and what was right differ beyond noise (30 to 40 %). No confidence is "
+        "changed for it: your proteins at such an identity are flagged, with a note."
+    )
+    assert words(0.4).endswith(
+        "What was promised and what was right differ nowhere beyond noise. Smaller differences "
+        "are not seen: where the identity is 30 to 40 %, any share right from 0.50 to 0.70 fits."
+    )
+    unknown = words(NAN)
+    assert unknown.endswith("No identity has ten families, so this is not known.")
+    assert "nowhere beyond noise" not in unknown
+    built = measuring.section(small)
+    assert built is not None and "far from known" not in str(built.blocks)
+    row = DistanceBand("x", 9, 3, NAN, NAN, NAN, NAN, NAN, False)
+    page = render(replace(small, by_identity=(row,)))
+    assert "What was promised and what was right, by identity" in page and "–––" not in page

@@ -99,8 +99,8 @@ def run(small: Findings, **ran: bool) -> Findings:
         events=asked if ran["events"] else None,
         novelties=(
             NoveltyFinding(
-                "sea water", "vectors", 0.95, 50, 50, 7, 0, 120, 90, 0, 0.5, 0,
-                0.5, (), 0.5, 0.5, (), (), (), 0.5, (),
+                "sea water", "vectors", 0.95, 50, 50, 7, 0, 0, 120, 90, 0,
+                0.5, 0.5, (), (), (), 0.5, (),
             ),
         ) if ran["novelty"] else (),
     )  # fmt: skip

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from ruamel.yaml import YAML
-from verification.novelty_study import ProteinWorldSettings, simulate_proteins
+from verification.protein_world import ProteinWorldSettings, simulate_proteins
 
 from faulty_runs import ROOT, TIMEOUT
 

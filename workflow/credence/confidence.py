@@ -34,10 +34,8 @@ class Note(IntFlag):
     SAME_SEQUENCE = 65536
     LOW_END = 131072
     CHANGED = 262144
-    LITTLE_LIKE = 524288
-    MOVED = 1048576
-    BEYOND = 2097152
-    LIKE_ID = 4194304
+    BAND_OFF = 524288
+    LIKE_ID = 1048576
 
 
 NOTE_TEXTS: dict[Note, str] = {  # without semicolons, which stand between two
@@ -52,9 +50,7 @@ NOTE_TEXTS: dict[Note, str] = {  # without semicolons, which stand between two
     Note.NO_PLACE: "no sequence or vector to compare, or too short a sequence",
     Note.DISAGREES: "nearest known proteins speak for another class",
     Note.NOVEL: "unlike every known protein",
-    Note.LITTLE_LIKE: "little like any known protein, so less sure",
-    Note.MOVED: "so far from known proteins scores promise too much or too little, so moved",
-    Note.BEYOND: "farther from known proteins than was tested, so the range is open below",
+    Note.BAND_OFF: "as far from other families, confidences of calibration proteins were off",
     Note.REPEAT: "same as a calibration protein in all that is compared",
     Note.SATURATED: "scores at the top of the scale, so a smoother curve",
     Note.SATURATED_SHARE: "scores at the top of the scale, so the class's overall share",
@@ -116,7 +112,7 @@ SURE, WIDEST = 0.9, 0.4  # The least lower end of `yes`; the widest range that i
 # No calibration protein has such a score.
 UNSEEN = Note.BELOW_RANGE | Note.ABOVE_RANGE | Note.EMPTY_BIN | Note.UNSEEN_CLASS
 # Something is known of the protein, or of its set, that its score does not show.
-DOUBTED = Note.TIED | Note.DISAGREES | Note.NOVEL | Note.LITTLE_LIKE | Note.CHANGED
+DOUBTED = Note.TIED | Note.DISAGREES | Note.NOVEL | Note.BAND_OFF | Note.CHANGED
 
 
 def use_of(confidence: Confidence) -> Strings:

@@ -582,28 +582,13 @@ class NovelProtein:
     id: str  # The protein, and what the classifier says
     predicted_class: str
     confidence: float  # The published one; NaN where there is none
-    novelty: float  # See :class:`credence.novelty.reference.Look`
-    far: float  # What the novelty is about: a distance, or how foreign a detector finds it
+    p: float  # How often a protein of a new family is as far
+    far: float  # What p is about, see :class:`credence.novelty.reference.Look`
     identity: float  # With its best relative among those known; NaN where not aligned
-    nearest: str  # That protein and its true class
+    coverage: float  # Share of the protein that is aligned with it
+    nearest: str  # The nearest known protein; its true class, empty where that is not known
     nearest_class: str
     training_distance: float  # To the nearest training protein; NaN where those are not known
-
-
-@dataclass(frozen=True)
-class FoilFinding:
-    """How many foils of one kind are noticed (`credence.novelty.detector`)."""
-
-    kind: str  # What they are
-    n: int  # Foils, one of a family
-    power: float  # Share that is flagged at 5 % false alarms, with its interval
-    lower: float
-    upper: float
-    area: float  # Area under the curve
-    known_kind: float  # Their mean probability of a known kind where they are a fifth of a sample
-    # How often the test of the sample would notice that so much of it were such foils.
-    shares: Numbers
-    in_sample: Numbers
 
 
 @dataclass(frozen=True)
@@ -618,7 +603,7 @@ class DistanceBand:
     lower: float
     upper: float
     p: float  # That both are the same, after Holm
-    step: float = 0.0  # Added to the log odds of confidences there
+    is_off: bool  # Whether they differ beyond noise
 
 
 @dataclass(frozen=True)
@@ -627,18 +612,15 @@ class NoveltyFinding:
 
     name: str  # The use-set
     features: str  # ``composition`` or ``vectors``
-    flag: float  # Novelty above which a protein is flagged
+    flag: float  # A protein is flagged where p is 1 less this share, or smaller
     n: int  # Proteins; with a place; flagged; at distance 0 of a calibration protein
     n_placed: int
     n_flagged: int
     n_repeats: int
+    n_off: int  # Proteins at an identity where held-out confidences were off beyond noise
     n_calibration: int  # Calibration proteins with a place
     n_families: int  # Families that stand for new ones, one protein each
     n_training: int  # Training proteins with a place; 0 where those are not known
-    kept: float  # Mean probability of a known kind of families left out; NaN without a detector
-    n_standing: int  # Proteins of the set, one of a cluster, that stand for it as a whole
-    p_sample: float  # That a set as foreign is of new families; NaN without a detector
-    foils: tuple[FoilFinding, ...]  # Empty where there is no detector
     confidence_flagged: float  # Mean confidence of the flagged and of the others; NaN without any
     confidence_others: float
     edges: Numbers  # Bins of how far proteins are
@@ -647,7 +629,6 @@ class NoveltyFinding:
     use_counts: Counts
     flag_distance: float  # How far a flagged protein is at least; NaN where none can be
     rows: tuple[NovelProtein, ...]  # The farthest of the flagged ones
-    bands: tuple[DistanceBand, ...] = ()  # From far to near; empty where it is not known
 
 
 @dataclass(frozen=True)
@@ -1145,6 +1126,8 @@ class Findings:
     sets: SetsFinding | None = None  # What prediction sets are worth on families held out
     events: EventsFinding | None = None  # Those asked for, and how well they are forecast
     novelties: tuple[NoveltyFinding, ...] = ()  # How far use-sets are from calibration
+    # Held-out quality by identity with the nearest of another family, from far to near.
+    by_identity: tuple[DistanceBand, ...] = ()
     thresholds: AllThresholds | None = None  # From where on predictions can be used
     lists: tuple[UseLists, ...] = ()  # Of each use-set
     genomes: tuple[Genomes, ...] = ()  # Of each use-set whose genomes are known

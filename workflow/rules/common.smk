@@ -34,7 +34,6 @@ SEQUENCES = settings.calibration_set.proteins
 NOVELTY = [f"{REPORTS}/novelty.json"] if settings.has_novelty else []
 novelty_proteins = None if settings.novelty_vectors else SEQUENCES
 novelty_training = None if settings.novelty_vectors else settings.training_proteins
-novelty_foils = settings.settings.novelty.foils if NOVELTY else None
 novelty_added = [
     f"{RESULTS}/releases/{name}/added.fasta" for name in TROVES if novelty_proteins
 ]
@@ -129,7 +128,6 @@ def further_files():
             for one in settings.troves
         ),
         ("vectors", settings.novelty_vectors),
-        ("foils", novelty_foils),
         *(
             (f"use-set {name}: proteins", entry.proteins)
             for name, entry in USE_SETS.items()

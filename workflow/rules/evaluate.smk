@@ -6,9 +6,7 @@ rule evaluate:
     input:
         samples=SAMPLES,
         groups=GROUPS,
-        known=sorted(
-            {path for method in settings.methods for path in places_for(method)}
-        ),
+        known=NOVELTY,
         summary=rules.check.output.summary,
         attached=expand(rules.attach.output.summary, release=TROVES),
         calibrations=expand(rules.fit.output.calibration, method=METHODS, release=LAST),

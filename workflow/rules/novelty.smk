@@ -1,5 +1,5 @@
-# In: samples and groups of the last release, the proteins of all of them, those that
-# the classifier was trained on, and foils of the user's.
+# In: samples and groups of the last release, the proteins of all of them, and those that
+# the classifier was trained on.
 # Out: novelty.json, where the proteins of known class lie, for use-sets to be
 # compared with.
 
@@ -12,7 +12,6 @@ rule novelty:
         added=novelty_added,
         vectors=given(settings.novelty_vectors),
         training=given(novelty_training),
-        foils=given(novelty_foils),
     output:
         f"{REPORTS}/novelty.json",
     log:
@@ -33,16 +32,13 @@ rule novelty:
         ),
         vectors=configuration.option("--vectors", settings.novelty_vectors),
         training=configuration.option("--training", novelty_training),
-        foils=configuration.option("--foils", novelty_foils),
         match=settings.calibration_set.match,
         settings=literal(settings.stage_json("novelty")),
-        sources=digests(
-            novelty_proteins, settings.novelty_vectors, novelty_training, novelty_foils
-        ),
+        sources=digests(novelty_proteins, settings.novelty_vectors, novelty_training),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence novelty {input.samples:q} --format credence"
         " --groups {input.groups:q} {params.proteins:q} {params.vectors:q}"
-        " {params.training:q} {params.foils:q} --match {params.match:q} --settings {params.settings:q}"
+        " {params.training:q} --match {params.match:q} --settings {params.settings:q}"
         " --threads {threads:q}"
         " --out {output:q} 2> {log:q}"

@@ -174,7 +174,6 @@ def _further_problems(settings: Configuration) -> list[Problem]:
     proteins = partial(read_proteins, match=settings.calibration_set.match)
     readers: list[tuple[Any, str | None]] = [
         (proteins, settings.training_proteins),
-        (proteins, settings.settings.novelty.foils),
         (lambda name: read_clusters(Path(name)), settings.cluster_table),
         (lambda name: read_vectors(Path(name)), settings.novelty_vectors),
     ]

@@ -453,7 +453,6 @@ def labels() -> None:
 @file_options(
     vectors="In place of --proteins: npz or Parquet with an id and a vector for each.",
     training="FASTA file, or vectors, of what the classifier was trained on.",
-    foils="FASTA file of proteins of no class of interest, to see how many are noticed.",
 )
 @settings_options("novelty")
 @threads_option
@@ -590,7 +589,8 @@ def compare() -> None:
     "others are fitted here."
 )
 @file_options(
-    novelty="What credence novelty wrote, for methods that ask where proteins lie.",
+    novelty="What credence novelty wrote: for quality by identity with known proteins, and for "
+    "methods that ask where proteins lie.",
     chosen="Method of the published confidences; else the first.",
 )
 @click.option("--check", "summary", help="What credence check wrote of this table.")

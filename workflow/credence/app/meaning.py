@@ -225,7 +225,7 @@ def files_of(data: Data) -> Iterator[tuple[SettingPath, str]]:
                 yield (*path, key), entry[key]
         if isinstance(labels, dict) and labels["table"] is not None:
             yield (*path, "labels", "table"), labels["table"]
-    files = {"training": "proteins", "clustering": "table", "novelty": "foils"}
+    files = {"training": "proteins", "clustering": "table"}
     for section, key in files.items():
         if data[section][key] is not None:
             yield (section, key), data[section][key]
@@ -416,9 +416,6 @@ def _novelty_problems(document: Document, data: Data) -> Iterator[Wrong]:
             remedy = f"Write {COMPOSITION}, {NONE}, or the path of a file of vectors."
             yield where, f"there is no file {features!r}.", remedy
         has_proteins = True
-    if data["novelty"]["foils"] is not None and (features != COMPOSITION or not has_proteins):
-        remedy = f"Write features: {COMPOSITION}, and give proteins of the calibration set."
-        yield ("novelty", "foils"), "foils are compared by sequences, and there are none.", remedy
     for path, text in _methods(data):
         if _refused(needs_places, text) or not needs_places(text):
             continue

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from credence import findings
 from credence.findings import Setting, UseSet
 from credence.metrics.binned import bin_of
-from credence.novelty.detector import SHARES, Detector, SampleTest, sample_test
 from credence.novelty.reference import Look, Reference
 from credence.predictions import Booleans, Floats, Integers, Strings
 
@@ -83,39 +83,45 @@ class NovelSet:
 
     name: str  # The use-set
     reference: Reference  # What is known
-    detector: Detector | None = None
-    bands: tuple[findings.DistanceBand, ...] = ()  # What held at each distance
+    held: Floats  # How far one protein of each known family is from the others, ascending
     n: int = 0
     n_repeats: int = 0
     n_flagged: int = 0
+    n_off: int = 0
     _distances: list[Floats] = field(default_factory=list)
-    _standing: list[Floats] = field(default_factory=list)
     _sums: Floats = field(default_factory=lambda: np.zeros((2, 2)))
     _rows: list[findings.NovelProtein] = field(default_factory=list)
 
-    def add(self, ids: Strings, look: Look, predicted: Strings, confidence: Floats) -> None:
-        """Add proteins of the use-set."""
+    @cached_property
+    def _class_of(self) -> dict[str, str]:
+        return dict(zip(self.reference.ids, self.reference.class_name, strict=True))
+
+    def add(
+        self, ids: Strings, look: Look, predicted: Strings, confidence: Floats, is_off: Booleans
+    ) -> None:
+        """Add proteins of the use-set; `is_off` where confidences are off at their identity."""
         placed, flagged = np.isfinite(look.distance), look.is_flagged
         self.n += len(ids)
         self.n_repeats += int(look.is_repeat.sum())
         self._distances.append(look.far[placed])
-        self._standing.append(look.far[placed & look.stands])
         self.n_flagged += int(flagged.sum())
+        self.n_off += int(is_off.sum())
         for row, chosen in enumerate((flagged, placed & ~flagged)):
             known = confidence[chosen & np.isfinite(confidence)]
             self._sums[row] += (known.sum(), len(known))
         for row in np.flatnonzero(flagged).tolist():
-            nearest = int(look.nearest[row])
+            nearest = str(look.closest[row] or self.reference.ids[look.nearest[row]])
             self._rows.append(
                 findings.NovelProtein(
                     id=str(ids[row]),
                     predicted_class=str(predicted[row]),
                     confidence=float(confidence[row]),
-                    novelty=float(look.novelty[row]),
+                    p=float(look.p[row]),
                     far=float(look.far[row]),
                     identity=float(look.identity[row]),
-                    nearest=str(self.reference.ids[nearest]),
-                    nearest_class=str(self.reference.class_name[nearest]),
+                    coverage=float(look.coverage[row]),
+                    nearest=nearest,
+                    nearest_class=str(self._class_of.get(nearest, "")),
                     training_distance=float(look.training_distance[row]),
                 )
             )
@@ -123,17 +129,12 @@ class NovelSet:
 
     def finding(self) -> findings.NoveltyFinding:
         """Return what was found of all proteins added."""
-        reference = self.reference
+        reference, own = self.reference, self.held
         use = np.concatenate([np.empty(0), *self._distances])
-        standing, tested = np.concatenate([np.empty(0), *self._standing]), None
-        if self.detector is not None and len(standing):
-            tested = sample_test(self.detector, np.sort(standing))
-        own = np.sort(reference.sorted_distances if self.detector is None else self.detector.held)
         distances = np.concatenate([use, own])
         end = float(np.quantile(distances, FARTHEST)) if len(distances) else 1.0
-        start = float(np.quantile(distances, 1.0 - FARTHEST)) if self.detector else 0.0
         n_bins = N_NOVELTY_BINS if len(distances) else 1
-        edges = np.linspace(start, end if end > start else start + 1.0, n_bins + 1)
+        edges = np.linspace(0.0, end if end > 0.0 else 1.0, n_bins + 1)
         sums, counts = self._sums.T
         with np.errstate(invalid="ignore"):
             flagged, others = (sums / counts).tolist()
@@ -145,12 +146,9 @@ class NovelSet:
             n_placed=len(use),
             n_flagged=self.n_flagged,
             n_repeats=self.n_repeats,
+            n_off=self.n_off,
             n_calibration=len(reference.calibration_rows),
             n_families=len(own),
-            kept=float("nan") if self.detector is None else self.detector.kept,
-            n_standing=0 if tested is None else tested.n,
-            p_sample=float("nan") if tested is None else tested.p,
-            foils=() if self.detector is None else _foils(self.detector, tested),
             n_training=0 if reference.training is None else len(reference.training),
             confidence_flagged=flagged,
             confidence_others=others,
@@ -159,21 +157,7 @@ class NovelSet:
             use_counts=_counts(use, edges),
             flag_distance=reference.limit(own),
             rows=tuple(self._rows),
-            bands=self.bands,
         )
-
-
-def _foils(detector: Detector, tested: SampleTest | None) -> tuple[findings.FoilFinding, ...]:
-    """Return what is noticed of each kind of foils, alone and in a sample."""
-    names = ("kind", "n", "power", "lower", "upper", "area", "known_kind")
-    return tuple(
-        findings.FoilFinding(
-            **{name: getattr(power, name) for name in names},
-            shares=SHARES,
-            in_sample=(float("nan"),) * len(SHARES) if tested is None else tested.power[number],
-        )
-        for number, power in enumerate(detector.powers)
-    )
 
 
 def _counts(distances: Floats, edges: Floats) -> tuple[int, ...]:

@@ -10,36 +10,31 @@ import numpy as np
 
 from credence.draws import encode_clusters, keys_of, uniform
 from credence.novelty.neighbours import Index, singles
-from credence.novelty.space import Space, residue_shares
+from credence.novelty.space import Space
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.records import PackedFloats, Stored
 
 ROUNDING = 1e-9  # of a share
 STREAM = "who stands for a family"
-FIRST_NEIGHBOURS = 16  # beyond those needed, before a protein's own cluster is looked through
-# Whose distances are looked at: a place is as strange as it is lonely (Sun et al. 2022,
-# arXiv:2204.06507, of the k-th one).
-NEIGHBOURS = (1, 2, 5, 10, 20)
+FIRST_NEIGHBOURS = 17  # looked at, before a protein's own cluster is looked through
 
 
 @dataclass(frozen=True, eq=False)
 class Look:
     """How far some proteins are from those that are known."""
 
-    # 1 − p, where p says how often a protein of a new family is as far: (1 + families as far)/(1 +
-    # families), one protein of each, with its own family left out; NaN: unknown.
-    novelty: Floats
-    far: Floats  # What p is about: the distance, or how foreign a detector finds it
+    # How often a protein of a new family is as far: (1 + families at least as far)/(1 + families),
+    # one protein of each, with its own family left out; NaN: unknown.
+    p: Floats
+    far: Floats  # What p is about: the distance, or of sequences `Closest.far`
     distance: Floats  # To the nearest calibration protein
     nearest: Integers  # Which one; -1 where not known
     training_distance: Floats  # To the nearest training protein; NaN without any
-    is_flagged: Booleans  # Whether the novelty is above the level of the flag
+    is_flagged: Booleans  # Whether p is so small that the protein is flagged
     is_repeat: Booleans  # Whether a calibration protein is at distance 0
-    known_kind: Floats  # Probability that it is of a known kind, by which confidence falls
-    least_kind: Floats  # Its lower end, by which that of the confidence falls
-    stands: Booleans  # Whether it is the first of its relatives in the sample
     closest: Strings  # Its best relative among those known, by alignment; '' where not known
-    identity: Floats  # With that
+    identity: Floats  # With that: share of identical columns of the alignment
+    coverage: Floats  # Share of the protein itself that is aligned with it
 
     def take(self, rows: Integers) -> Look:
         """Return those of some proteins."""
@@ -50,7 +45,7 @@ class Look:
 class Reference:
     """The proteins that are known, in a space."""
 
-    flag: float  # Novelty above which a protein is flagged
+    flag: float  # A protein is flagged where p is 1 less this share, or smaller
     space: Space  # In which all points lie
     ids: Strings  # The proteins that have a place, and their true classes
     class_name: Strings
@@ -116,18 +111,16 @@ class Reference:
             p[known] = p_values(self.sorted_distances, distance[known])
         names, blank = np.full(len(queries), "", dtype=object), np.full(len(queries), np.nan)
         return Look(
-            novelty=1.0 - p,
+            p=p,
             far=distance,
             distance=distance,
             nearest=nearest,
             training_distance=training,
             is_flagged=self.is_flagged(p),
             is_repeat=distance == 0.0,
-            known_kind=np.ones(len(queries)),
-            least_kind=np.ones(len(queries)),
-            stands=np.ones(len(queries), dtype=np.bool_),
             closest=names,
             identity=blank,
+            coverage=blank,
         )
 
     def is_flagged(self, p: Floats) -> Booleans:
@@ -148,54 +141,22 @@ def p_values(held: Floats, far: Floats) -> Floats:
 
 
 def distances_apart(
-    queries: Floats,
-    own: Integers,
-    points: Floats,
-    label: Integers,
-    threads: int = 1,
-    turns: tuple[int, ...] = (1,),
+    queries: Floats, own: Integers, points: Floats, label: Integers, threads: int = 1
 ) -> Floats:
-    """Return the distances of each query to points of another label: to those of some turns.
-
-    The nearest is of turn 1. Where there are fewer that to the last of them; NaN without one.
-    """
-    answer = np.full((len(queries), len(turns)), np.nan)
-    index, rows = Index(points), np.arange(len(queries))
-    n_neighbours = FIRST_NEIGHBOURS + max(turns)
+    """Return the distance of each query to the nearest point of another label; NaN without one."""
+    answer = np.full(len(queries), np.nan)
+    index, rows, n_neighbours = Index(points), np.arange(len(queries)), FIRST_NEIGHBOURS
     while len(rows) and len(points):
         n_neighbours = min(n_neighbours, len(points))
         found = index.nearest(queries[rows], n_neighbours, threads)
         is_other = label[found.place] != own[rows, None]
-        others = np.argsort(~is_other, axis=1, kind="stable")
-        distance, n_others = np.take_along_axis(found.distance, others, 1), is_other.sum(axis=1)
-        place = np.minimum(np.array(turns), np.maximum(n_others, 1)[:, None]) - 1
-        is_done = (n_others >= max(turns)) | ((n_neighbours == len(points)) & (n_others > 0))
-        answer[rows[is_done]] = np.take_along_axis(distance, place, 1)[is_done]
+        is_done = is_other.any(axis=1)
+        first = is_other.argmax(axis=1)[:, None]
+        answer[rows[is_done]] = np.take_along_axis(found.distance, first, 1)[is_done, 0]
         if n_neighbours == len(points):
             break
         rows, n_neighbours = rows[~is_done], 4 * n_neighbours
     return answer
-
-
-def loneliness(
-    sequences: Strings, own: Integers, known: Strings, label: Integers, threads: int = 1
-) -> Floats:
-    """Return the distances of proteins to `NEIGHBOURS` of other labels, by their residues.
-
-    By the direction alone in which shares of residues, in standard deviations of those known,
-    differ from these. Of axes that are learnt from known proteins others lie elsewhere
-    (decision 0037).
-    """
-    shares = residue_shares(known)
-    centre, spread = shares.mean(axis=0), np.maximum(shares.std(axis=0), ROUNDING)
-
-    def directions(shares: Floats) -> Floats:
-        place = (shares - centre) / spread
-        length = np.linalg.norm(place, axis=1, keepdims=True)
-        return singles(place / np.maximum(length, ROUNDING))
-
-    queries, points = directions(residue_shares(sequences)), directions(shares)
-    return distances_apart(queries, own, points, label, threads, NEIGHBOURS)
 
 
 def build(
@@ -217,7 +178,7 @@ def build(
     known, families = placed[calibrates], cluster[kept][calibrates]
     if len(known):
         code, _ = encode_clusters(families)
-        own[calibrates] = distances_apart(known, code, known, code, threads)[:, 0]
+        own[calibrates] = distances_apart(known, code, known, code, threads)
     if training is not None:
         training = singles(training[np.isfinite(training).all(axis=1)])
         training = training[np.lexsort(training.T[::-1])]

@@ -42,12 +42,6 @@ def _residues(sequences: Strings) -> tuple[NDArray[np.uint8], Integers, Integers
     return letter, protein, count.reshape(shape)
 
 
-def residue_shares(sequences: Strings) -> Floats:
-    """Return the square root of the share of each of the twenty residues."""
-    count = _residues(sequences)[2]
-    return np.asarray(np.sqrt(count / np.maximum(count.sum(axis=1, keepdims=True), 1)))
-
-
 def chemistry(sequences: Strings) -> Floats:
     """Return length and chemistry of each protein, columns as in `CHEMISTRY`.
 

@@ -252,21 +252,6 @@ class Library:
         scores[order] = np.concatenate(list(self.map(score, jobs)))
         return scores
 
-    def laid_over(self, row: int, others: Integers) -> list[str]:
-        """Return others aligned with `row`: their letter at each place of it, - for none."""
-        text, lines = self.texts[row], []
-        fits = [at for at in others if len(text) * len(self.texts[at]) <= MOST_CELLS]
-        results = self._against(row, np.array(fits), "full") if fits else ()
-        for other, one in zip(fits, results, strict=True):
-            line, at_query, at_target = ["-"] * len(text), one.query_start, one.target_start
-            for step in one.alignment or "":
-                if step not in "DI":
-                    line[at_query] = self.texts[other][at_target]
-                at_query += step != "I"
-                at_target += step != "D"
-            lines.append("".join(line))
-        return lines
-
     def _align(self, group: tuple[int, list[int]]) -> list[tuple[float, float, float]]:
         first, others = group
         text = self.texts[first]

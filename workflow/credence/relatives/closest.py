@@ -21,8 +21,7 @@ from credence.problems import InputError
 from credence.relatives.alignment import Library, measured
 from credence.relatives.kmers import words_of
 from credence.relatives.mmseqs import Mmseqs, find_program
-from credence.relatives.pairs import KAPPA, LAMBDA, canonical_texts, each_once, n_equal_before
-from credence.relatives.profiles import Profiles, profiles_of
+from credence.relatives.pairs import canonical_texts, each_once, n_equal_before
 from credence.relatives.programs import scratch_folder
 
 LETTERS_OF_WORD = 5
@@ -31,7 +30,6 @@ CANDIDATES, OF_A_FAMILY = 10, 2  # by words: of each protein, and of one family 
 MOST_CARRIERS = 500
 ROWS_AT_ONCE = 50
 MOST_SORTED = 50  # by words, of each protein; more where these are of few families
-TURNS = (1, 2, 3, 5, 10)  # of the closest families: whose scores are kept
 EVERY, MMSEQS, WORDS = "every", "mmseqs", "words"
 # Alignment cells of all known proteins with all representatives up to which each is aligned with
 # each: up to 100 seconds on one core; and pairs, of which each takes memory.
@@ -43,17 +41,16 @@ MOST_RESIDUES, FINE, COARSE = 3_000_000, 7.5, 5.0
 
 @dataclass(frozen=True, eq=False)
 class Closest:
-    """The best known relative of some proteins; where nothing aligns −1, NaN and bits of 0."""
+    """The best known relative of some proteins; where nothing aligns −1 and NaN."""
 
     nearest: Integers  # Row of the known protein
     identity: Floats  # Share of identical columns of the alignment
     coverage: Floats  # Share of the protein itself that is aligned
-    bits: Floats  # Score of the alignment, for each residue of the protein itself
-    scores: Floats  # Scores with the best of the closest families, `TURNS` of them; 0 without one
 
-    def take(self, rows: Integers) -> Closest:
-        """Return those of some proteins."""
-        return Closest(*(getattr(self, entry.name)[rows] for entry in fields(self)))
+    @property
+    def far(self) -> Floats:
+        """How far each is from its relative: 1 less identity times coverage; 1 without one."""
+        return np.asarray(1.0 - np.nan_to_num(self.identity * self.coverage))
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,22 +79,6 @@ class KnownSequences:
     @cached_property
     def _by_content(self) -> Integers:
         return np.argsort(np.argsort(self.texts.astype(str), kind="stable"))
-
-    @cached_property
-    def profiles(self) -> Profiles | None:
-        """Profiles of the largest families, where these are few enough to look at each."""
-        if self.search != EVERY:
-            return None
-        return profiles_of(self.texts, self._family, self.representatives, self._by_content)
-
-    def profile_scores(
-        self, queries: Strings, apart: tuple[Integers, Integers] | None = None, threads: int = 1
-    ) -> Floats:
-        """Return scores with the closest profiles, `TURNS` of them; `apart` as in `closest`."""
-        if self.profiles is None:
-            return np.zeros((len(queries), len(TURNS)))
-        found = self.profiles.scores(canonical_texts(queries), apart, max(TURNS), threads)
-        return found[:, np.array(TURNS) - 1]
 
     def closest(
         self, queries: Strings, apart: tuple[Integers, Integers] | None = None, threads: int = 1
@@ -139,24 +120,15 @@ class KnownSequences:
         every = self._scores(queries, first, second, library)
         best = np.lexsort((self._by_content[second], -every, first))
         rows, place = np.unique(first[best], return_index=True)
-        chosen, score = second[best[place]], every[best[place]]
+        chosen = second[best[place]]
         # As the first row a known one is the query: it is the closest of several.
         own = rows + len(self.texts)
         pairs = measured(library, own, chosen)
         is_shorter = library.lengths[own] <= library.lengths[chosen]
-        nearest, (identity, coverage), bits = np.full(n, -1), np.full((2, n), np.nan), np.zeros(n)
+        nearest, (identity, coverage) = np.full(n, -1), np.full((2, n), np.nan)
         nearest[rows], identity[rows] = chosen, pairs.identity
         coverage[rows] = np.where(is_shorter, pairs.coverage, pairs.coverage_longer)
-        raw = (LAMBDA * score - np.log(KAPPA)) / np.log(2.0)
-        bits[rows] = raw / library.lengths[own]
-        of = first[best] * 2 * len(self.texts) + self._family[second[best]]
-        _, place = np.unique(of, return_index=True)
-        place = best[np.sort(place)]  # the best of each family, best first
-        turn = n_equal_before(first[place])
-        place, turn = place[turn < max(TURNS)], turn[turn < max(TURNS)]
-        scores = np.zeros((n, max(TURNS)))
-        scores[first[place], turn] = every[place]
-        return Closest(nearest, identity, coverage, bits, scores[:, np.array(TURNS) - 1])
+        return Closest(nearest, identity, coverage)
 
     @cached_property
     def _place(self) -> Integers:

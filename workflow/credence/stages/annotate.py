@@ -18,11 +18,10 @@ import pandas as pd
 from credence.calibrators.protocol import Need
 from credence.composition.sameness import SketchCounts
 from credence.confidence import NOTE_TEXTS, Confidence, Note, counted, sentences_of, unknown
-from credence.evaluation.bands import band_of, bands_of, moved
+from credence.evaluation.bands import BANDS, band_of
 from credence.evaluation.use_sets import NovelSet
 from credence.events.model import Mix
 from credence.findings import Sameness
-from credence.novelty.reference import Look
 from credence.novelty.trust import Neighbours
 from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Predictions, Strings
 from credence.problems import refuse
@@ -30,7 +29,7 @@ from credence.progress import Progress, echo
 from credence.sentences import warning_of
 from credence.stages import reading
 from credence.stages.lists import finish_table, list_paths
-from credence.stages.novelty import look_at, seen_of
+from credence.stages.novelty import bands_of, look_at
 from credence.stages.settings import Settings
 from credence.stages.tools import combine_use_set, read_answers, tables_of
 from credence.tables import contract, stage_files
@@ -50,7 +49,6 @@ NO_SKETCH = (
     "classifier. What credence fit makes of labelled tables keeps one."
 )
 MOST_NAMED = 3  # tables, in a sentence
-LESS_SURE = 0.99  # A protein's probability of a known kind below which a note says so
 
 
 @dataclass(frozen=True, eq=False)
@@ -362,8 +360,10 @@ class Annotation:
             confidence = replace(confidence, note=confidence.note | int(Note.CHANGED))
         novel: dict[str, Any] = {}
         if self.newcomers is not None:
-            confidence, novel = self.newcomers.noted(predictions, confidence)
-            self.noted.update(counted(confidence.note, (Note.NOVEL, Note.NO_PLACE)))
+            note, novel = self.newcomers.noted(predictions, confidence)
+            confidence = replace(confidence, note=confidence.note | note)
+            told = (Note.NOVEL, Note.NO_PLACE, Note.BAND_OFF)
+            self.noted.update(counted(confidence.note, told))
         columns = contract.confidence_columns(predictions, confidence, method)
         columns["note"] = self._with_spellings(columns["note"], predictions.ids, confidence.note)
         share = mix = None
@@ -400,9 +400,10 @@ class Newcomers:
         proteins = (given.proteins,) if given.proteins and given.vectors is None else ()
         self.features = reading.Features(proteins, given.vectors, given.match)
         self.features.require_space(self.reference.space, novelty)
-        seen = seen_of(self.file, calibration.held_out, calibration.class_names)
-        bands = () if seen is None else bands_of(seen)
-        self.set = NovelSet(given.name, self.reference, self.file.detector, bands)
+        bands = bands_of(self.file, calibration.held_out, calibration.class_names)
+        is_band_off = [band.is_off for band in bands] or [False] * len(BANDS)
+        self.is_band_off = np.array(is_band_off, dtype=np.bool_)
+        self.set = NovelSet(given.name, self.reference, self.file.held_out_far)
         self.neighbours: Neighbours | None = None
         self.class_names = calibration.class_names
 
@@ -420,7 +421,7 @@ class Newcomers:
         self.neighbours = Neighbours(*known, len(self.class_names))
 
     def prepare(self, ids: Strings, threads: int = 1) -> None:
-        """Look at all proteins of the set: how many are foreign bears on each."""
+        """Look at all proteins of the set at once."""
         self.row_of = {id_: row for row, id_ in enumerate(ids)}
         texts = [self.features.sequences.get(id_, "") for id_ in ids]
         self.places = self.features.places(self.reference.space, ids, threads)
@@ -435,57 +436,31 @@ class Newcomers:
 
     def noted(
         self, predictions: Predictions, confidence: Confidence
-    ) -> tuple[Confidence, dict[str, Any]]:
-        """Return the confidences with what notes say of novelty, and further columns."""
+    ) -> tuple[Integers, dict[str, Any]]:
+        """Return what notes say of novelty, and further columns."""
         places = predictions.places
         assert places is not None
         look = self.every.take(self._rows(predictions.ids))
-        kind, least = (
-            np.nan_to_num(factor, nan=1.0) for factor in (look.known_kind, look.least_kind)
-        )
-        note = confidence.note.copy()
-        note[(kind < LESS_SURE) & ~look.is_flagged] |= int(Note.LITTLE_LIKE)
+        is_off = np.isfinite(look.distance) & self.is_band_off[band_of(look.identity)]
+        note = np.zeros(predictions.n_samples, dtype=np.int64)
         note[~np.isfinite(places).all(axis=1)] |= int(Note.NO_PLACE)
         note[look.is_flagged] |= int(Note.NOVEL)
-        confidence, at_distance = self._by_distance(look, confidence)
-        note |= at_distance
+        note[is_off] |= int(Note.BAND_OFF)
         note[look.is_repeat] |= int(Note.REPEAT)
         nearest = np.full(predictions.n_samples, "", dtype=object)
         known = look.nearest >= 0
         nearest[known] = self.reference.ids[look.nearest[known]]
         names = np.array(predictions.class_names, dtype=object)[predictions.predicted_class]
-        self.set.add(predictions.ids, look, names, confidence.value * kind)
+        self.set.add(predictions.ids, look, names, confidence.value, is_off)
         values = (
-            *(look.novelty, look.distance, nearest, look.training_distance),
-            *(look.closest, look.identity, look.known_kind),
+            *(look.p, look.distance, nearest, look.training_distance),
+            *(look.closest, look.identity, look.coverage),
         )
-        # The upper end stays: it holds where the protein is of a known kind after all.
-        value, lower = confidence.value * kind, confidence.lower * least
-        found = replace(confidence, note=note, value=value, lower=lower)
         columns = dict(zip(contract.NOVELTY_NAMES, values, strict=True))
         if self.neighbours is not None:
             parts = self.neighbours.parts(places, predictions.predicted_class)
             columns |= zip(contract.PARTS_NAMES, parts, strict=True)
-        return found, columns
-
-    def _by_distance(self, look: Look, confidence: Confidence) -> tuple[Confidence, Integers]:
-        """Return confidences that hold at their proteins' distance, and notes where they moved."""
-        bands, note = self.set.bands, np.zeros(len(look.identity), dtype=np.int64)
-        tested = np.flatnonzero([not np.isnan(one.p) for one in bands])
-        if not len(tested):
-            return confidence, note
-        band, has_place = band_of(look.identity), np.isfinite(look.distance)
-        steps = np.array([one.step for one in bands])
-        is_moved, is_beyond = has_place & (steps[band] != 0.0), has_place & (band < tested[0])
-        note[is_moved] |= int(Note.MOVED)
-        note[is_beyond] |= int(Note.BEYOND)
-        names = ("value", "lower", "upper")
-        found = {
-            name: np.where(is_moved, moved(before, steps, band), before)
-            for name, before in zip(names, map(confidence.__getattribute__, names), strict=True)
-        }
-        found["lower"] = np.where(is_beyond, 0.0 * found["lower"], found["lower"])
-        return replace(confidence, **found), note
+        return note, columns
 
 
 def _events(events: str | None, novelty: str | None) -> stage_files.EventsFile | None:

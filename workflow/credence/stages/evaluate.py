@@ -25,6 +25,7 @@ from credence.settings import setting_rules
 from credence.stages.check import read_summary
 from credence.stages.fit import fit_options
 from credence.stages.lists import threshold_columns, wanted_of
+from credence.stages.novelty import bands_of
 from credence.stages.reading import (
     CalibrationSet,
     LabelledTables,
@@ -77,6 +78,11 @@ def evaluate_tables(
     found = judge_calibrations(used.labelled, files, settings, chosen, before, resample)
     base = () if summary is None else read_summary(Path(summary)).inputs
     added = (entry for path in attached for entry in read_attach_summary(Path(path)).inputs)
+    where_known = given.where_known
+    if where_known is not None:
+        names = used.labelled.predictions.class_names
+        bands = bands_of(where_known, files[chosen].held_out, names)
+        found = replace(found, by_identity=bands)
     found = replace(
         found,
         provenance=replace(found.provenance, inputs=(*base, *added)),

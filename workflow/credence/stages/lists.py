@@ -174,8 +174,6 @@ def require_made_by(
     made_by: dict[str, tuple[str, GivesConfidence]] = {plain: (calibration, file.calibration)}
     if shift is not None:
         made_by["confidence"] = (shift[0], shift[1].adjusted)
-    if not set(contract.NOVELTY_NAMES).isdisjoint(header.header):
-        made_by.pop("confidence", None)  # moved by how far a protein is from those known
     for of, (name, calibration_) in () if file.needs.is_vector else made_by.items():
         piece, code, _ = next(table.pieces((of,)))
         score, stated = (piece[one].to_numpy().astype(np.float64) for one in ("score", of))

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
@@ -25,7 +26,13 @@ from credence.tables.labels import Labels, attach_labels, labels_from_headers, r
 from credence.tables.npz import read_vectors
 from credence.tables.samples import Samples, is_combined, read_samples
 from credence.tables.scan import Scan
-from credence.tables.stage_files import NOVELTY, CalibrationFile, known_proteins, require_match
+from credence.tables.stage_files import (
+    NOVELTY,
+    CalibrationFile,
+    NoveltyFile,
+    known_proteins,
+    require_match,
+)
 
 # What a calibration file says of its counts, and so whoever uses it.
 RELATIVES_KNOWN = "relatives are counted by cluster"
@@ -204,6 +211,11 @@ class LabelledTables:
         stated = (self.format_, self.spec_json, self.scale, self.option)
         return stated_spec(self.tables, *stated, logits=self.logits, file=file)
 
+    @cached_property
+    def where_known(self) -> NoveltyFile | None:
+        """Where known proteins lie, if that is given."""
+        return None if self.novelty is None else NOVELTY.read(Path(self.novelty))
+
     def samples(
         self, file: CalibrationFile | None = None, spec: TableSpec | None = None
     ) -> Samples:
@@ -216,10 +228,10 @@ class LabelledTables:
         found, where = read_set(self.tables, spec), self.tables[0]
         if self.labels is not None:
             found = with_labels(found, where, {"table": self.labels}, None, "first_word", spec)
-        if self.novelty is None:
+        if self.where_known is None:
             return found
         predictions = found.predictions
-        places = NOVELTY.read(Path(self.novelty)).reference.places(predictions.ids)
+        places = self.where_known.reference.places(predictions.ids)
         return replace(found, predictions=replace(predictions, places=places))
 
     def calibrating(self, samples: Samples, weights: str) -> CalibrationSet:

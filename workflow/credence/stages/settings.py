@@ -245,9 +245,6 @@ class NoveltySettings:
         low=0,
         high=1,
     )
-    foils: str | None = setting(
-        None, "FASTA of proteins of no class of interest: how many of them are noticed"
-    )
     parts: bool = setting(
         False, "columns of what neighbours show: trust_score, local_error, local_distance"
     )

@@ -232,13 +232,13 @@ def event_columns(
 
 
 NOVELTY_COLUMNS = (
-    Column("novelty", Kind.NUMBER, True, low=0.0, high=1.0, is_optional=True),
+    Column("novelty_p", Kind.NUMBER, True, low=0.0, high=1.0, is_optional=True),
     Column("calibration_distance", Kind.NUMBER, True, low=0.0, is_optional=True),
     Column("nearest_calibration", may_be_empty=True, is_optional=True),
     Column("training_distance", Kind.NUMBER, True, low=0.0, is_optional=True),
     Column("closest_known", may_be_empty=True, is_optional=True),
     Column("closest_identity", Kind.NUMBER, True, low=0.0, high=1.0, is_optional=True),
-    Column("known_kind", Kind.NUMBER, True, low=0.0, high=1.0, is_optional=True),
+    Column("closest_coverage", Kind.NUMBER, True, low=0.0, high=1.0, is_optional=True),
 )
 NOVELTY_NAMES = tuple(column.name for column in NOVELTY_COLUMNS)
 # Of a protein's neighbours, where they are asked for.

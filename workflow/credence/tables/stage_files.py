@@ -31,7 +31,6 @@ from credence.draws import keys_of as hashes_of
 from credence.events.model import FORECASTS, EventModel, Mix
 from credence.findings import EventsFinding, ShiftFinding
 from credence.lists.held_out import HeldOut
-from credence.novelty.detector import Detector
 from credence.novelty.reference import Reference
 from credence.predictions import Floats, Integers, Labelled, Predictions, Strings, from_scores
 from credence.problems import Problem, nearest, raise_any, refuse
@@ -511,7 +510,14 @@ class NoveltyFile:
     family_key: Annotated[NDArray[np.uint64] | None, records.Stored(packed="uint64")] = None
     # Of those that calibrate, whether the classifier was wrong.
     is_wrong: Annotated[NDArray[np.bool_] | None, records.Stored(packed="bool")] = None
-    detector: Detector | None = None  # None too where families are few
+
+    @property
+    def held_out_far(self) -> Floats:
+        """How far one protein of each known family is from all others, ascending."""
+        reference = self.reference
+        if self.own is None:
+            return reference.sorted_distances
+        return np.sort(self.own.far[reference.stands[reference.calibration_rows]])
 
 
 def _require_shapes(file: NoveltyFile) -> None:
@@ -537,7 +543,7 @@ def _require_shapes(file: NoveltyFile) -> None:
 
 
 NOVELTY = Signed(
-    "credence/novelty/5", NoveltyFile, "Make it again: credence novelty.", _require_shapes
+    "credence/novelty/6", NoveltyFile, "Make it again: credence novelty.", _require_shapes
 )
 
 

@@ -10,7 +10,17 @@ from credence.report.plots import ComparisonPlot
 from credence.report.sections.lookup import Lookup
 from credence.report.sections.splits import lead_of
 from credence.report.verdict import by_gap, in_words, points
-from credence.report.wording import KEPT, NOTHING, as_sentence, of, rounded, share, three_decimals
+from credence.report.wording import (
+    KEPT,
+    NOTHING,
+    as_sentence,
+    interval,
+    of,
+    rounded,
+    share,
+    three_decimals,
+    two_decimals,
+)
 
 ERRORS = {
     "ece": "ECE",
@@ -101,9 +111,58 @@ def section(findings: Findings) -> page.Section | None:
             ),
         )
         blocks.append(page.Folded(title, (note, errors), is_expert=True))
+    if findings.by_identity:
+        heading = page.Heading("Far from known proteins", "by-identity")
+        blocks += [heading, page.lead(_identity_text(findings)), _by_identity(findings)]
     if not blocks:
         return None
     return page.Section("measuring", "Do confidences keep their word?", tuple(blocks))
+
+
+def _identity_text(findings: Findings) -> str:
+    """Return whether confidences hold far from known proteins."""
+    text = (
+        "Do confidences hold far from known proteins? The table has calibration proteins, each "
+        "with its family left out, by identity with the nearest known protein of another family. "
+    )
+    if off := [band.name for band in findings.by_identity if band.is_off]:
+        return (
+            f"{text}What was promised and what was right differ beyond noise ({', '.join(off)}). "
+            "No confidence is changed for it: your proteins at such an identity are flagged, with "
+            "a note."
+        )
+    tested = [band for band in findings.by_identity if not math.isnan(band.p)]
+    if not tested:
+        return f"{text}No identity has ten families, so this is not known."
+    widest = max(tested, key=lambda band: band.upper - band.lower)
+    return (
+        f"{text}What was promised and what was right differ nowhere beyond noise. Smaller "
+        f"differences are not seen: where the identity is {widest.name}, any share right from "
+        f"{two_decimals(widest.lower)} to {two_decimals(widest.upper)} fits."
+    )
+
+
+def _by_identity(findings: Findings) -> page.TableBlock:
+    return page.table(
+        "What was promised and what was right, by identity with the nearest known protein of "
+        "another family",
+        findings.by_identity,
+        page.word("identity", "name"),
+        page.number("proteins", "n"),
+        page.number("families", "n_families"),
+        page.number("promised", "promised", two_decimals),
+        page.number("right", "right", two_decimals),
+        page.number(
+            "interval", "lower upper", lambda *ends: interval(*ends).strip("()") or NOTHING
+        ),
+        page.number("p", "p", two_decimals),
+        explained={
+            "identity": "Of the best alignment: its share of identical columns",
+            "interval": "Of the share right; relatives count as one",
+            "p": "That promised and right are the same, Holm over the bands; not asked of fewer "
+            "than ten families",
+        },
+    )
 
 
 def floor_words(lookup: Lookup, method: str, class_name: str | None, metric: str) -> str:

@@ -9,7 +9,7 @@ from credence.report import blocks as page
 from credence.report.plots import DistancePlot, HistogramPlot
 from credence.report.sections.lists import expected_right, whole_of
 from credence.report.sections.lookup import ALONE, Lookup
-from credence.report.wording import NOTHING, count, interval, of, share, two_decimals
+from credence.report.wording import NOTHING, count, of, share
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -66,12 +66,8 @@ def _blocks(findings: Findings, use_set: UseSet, name: str) -> tuple[page.Block,
     )
 
 
-NOT_LOWERED = 0.999  # mean factor of the confidences of foils above which none is lowered
-BEFORE = "Numbers of held-out quality on this page are of confidences before that."
-GOOD_POWER = 0.8  # of a test, below which nothing can be inferred from its silence
-FALSE_ALARM = 0.05
 FEATURES = {
-    "composition": "their best alignments, the order of their residues, and what they are made of",
+    "composition": "their best alignments (identity times coverage)",
     "vectors": "the vectors that came with them",
 }
 
@@ -83,9 +79,9 @@ def novelty_blocks(findings: Findings) -> page.Section | None:
     blocks = page.flat(
         "A high score of a protein that is like no known protein is a score that nobody has "
         f"checked. So proteins are compared by {FEATURES[findings.novelties[0].features]}. "
-        "Novelty is 1 − p, where p is how often a protein of a new family of the same kind would "
-        "be as far from all known ones: each family in turn is left out. It does not find every "
-        "wrong prediction, and being new is not being wrong."
+        "p is how often a protein of a new family of the same kind would be as far from all known "
+        "ones: each family in turn is left out. No confidence is changed by it. It does not find "
+        "every wrong prediction, and being new is not being wrong."
         + ("" if Lookup(findings).knows_relatives else ALONE),
         (_novelty_blocks(*named) for named in page.with_slugs(findings.novelties)),
     )
@@ -93,42 +89,11 @@ def novelty_blocks(findings: Findings) -> page.Section | None:
 
 
 def _novelty_blocks(found: NoveltyFinding, name: str) -> tuple[page.Block, ...]:
-    text = ""
-    if found.bands:
-        moved = [one.name for one in found.bands if one.step]
-        text = (
-            "Do confidences hold far from known proteins? The table has calibration proteins, "
-            "each with its family left out, by how alike the best relative of another family is. "
-        )
-        if moved:
-            text += (
-                f"What was promised and what was right differ beyond noise ({', '.join(moved)}), "
-                "and families left out gain where that is put right: confidences of proteins at "
-                f"that distance are moved, with a note. {BEFORE}"
-            )
-        elif any(one.p <= FALSE_ALARM for one in found.bands):
-            text += (
-                "What was promised and what was right differ somewhere, but families left out "
-                "would not gain by moving confidences there, so none is moved."
-            )
-        elif tested := [one for one in found.bands if not math.isnan(one.p)]:
-            widest = max(tested, key=lambda one: one.upper - one.lower)
-            text += (
-                "What was promised and what was right differ nowhere beyond noise, so no "
-                "confidence is moved for it. Smaller differences are not seen: where the best "
-                f"identity is {widest.name}, any share right from {two_decimals(widest.lower)} to "
-                f"{two_decimals(widest.upper)} fits."
-            )
-        else:
-            text += (
-                "No distance has ten families, so this is not known, and no confidence is moved."
-            )
     counts = (found.calibration_counts, found.use_counts)
-    unit = ", as the logarithm of odds that it is foreign" if found.foils else ""
     families = of(found.n_families, "known family", "known families")
     distances = page.Figure(
         f"novelty-distances-{name}",
-        f"How far proteins are from all known ones{unit}; of each known family one protein, with "
+        "How far proteins are from all known ones; of each known family one protein, with "
         "its family left out. Right of the dashed line proteins are flagged. The first and the "
         "last bin hold what is beyond them.",
         f"Histograms of how far proteins are from those known: {families} and "
@@ -140,8 +105,6 @@ def _novelty_blocks(found: NoveltyFinding, name: str) -> tuple[page.Block, ...]:
         page.Heading(found.name, f"novelty-{name}"),
         page.lead(_novelty_lead(found)),
         _advice(found),
-        (power_text(found), _foils(found)) if found.foils else (),
-        (text, _bands(found)) if found.bands else (),
         found.n_placed > 0 and distances,
         page.Folded(summary, (_flagged(found),)) if found.rows else None,
     )
@@ -164,13 +127,6 @@ def _novelty_lead(found: NoveltyFinding) -> str:
     )
     if math.isnan(found.flag_distance):
         lead += " So few families can flag none: this says nothing of the proteins."
-    elif found.foils:
-        least = min(found.foils, key=lambda foil: foil.power)
-        if least.power < GOOD_POWER:
-            lead += (
-                " A protein that is not flagged may still be foreign: of foils, which no class "
-                f"has, only {share(least.power)} of those {least.kind} are flagged."
-            )
     if found.n > found.n_placed:
         lead += (
             f" {of(found.n - found.n_placed, 'protein')} could not be compared: no sequence, or "
@@ -180,6 +136,11 @@ def _novelty_lead(found: NoveltyFinding) -> str:
         lead += (
             f" {of(found.n_repeats, 'protein')} cannot be distinguished from a calibration "
             "protein: its label says more than any confidence."
+        )
+    if found.n_off:
+        lead += (
+            f" The notes of {of(found.n_off, 'protein')} say that confidences of calibration "
+            "proteins were off at such an identity with the nearest known one."
         )
     return lead
 
@@ -203,88 +164,6 @@ def _advice(found: NoveltyFinding) -> str:
     return advice
 
 
-def power_text(found: NoveltyFinding) -> str:
-    """Return what would be noticed, and whether the sample as a whole was."""
-    kinds = ", ".join(f"{share(foil.power)} of those {foil.kind}" for foil in found.foils)
-    text = (
-        "What would be noticed? Foils, made of the run's own proteins or given as of no class of "
-        "interest, were looked for at 5 % false alarms, on families that were held out. Flagged "
-        f"are {kinds}."
-    )
-    if min(foil.known_kind for foil in found.foils) > NOT_LOWERED:
-        text += " That is so little that no confidence is lowered for it."
-    else:
-        text += (
-            " A published confidence is multiplied by the probability that its protein is of a "
-            "known kind (the column known_kind), which depends on how many of the sample look "
-            f"foreign: families left out, a sample by themselves, have {two_decimals(found.kept)} "
-            f"on average. {BEFORE}"
-        )
-    if math.isnan(found.p_sample):
-        return text
-    text += f" The sample as a whole ({of(found.n_standing, 'protein')}, one of a cluster)"
-    p = f"p = {found.p_sample:.2g}"
-    if found.p_sample < FALSE_ALARM:
-        return f"{text} looks more foreign than new families do ({p})."
-    missed = [foil.kind for foil in found.foils if foil.in_sample[1] < GOOD_POWER]
-    text += f" is not shown to be of another kind ({p})"
-    if missed:
-        fifth = f"one protein in five that is {' or '.join(missed)}"
-        return f"{text}, which proves little: the test would often overlook {fifth}."
-    return f"{text}; one protein in five of any of these foils would be noticed as a rule."
-
-
-def _foils(found: NoveltyFinding) -> page.TableBlock:
-    return page.table(
-        f"{found.name}: foils noticed at 5 % false alarms, one of a family",
-        found.foils,
-        page.word("foils", "kind"),
-        page.number("n", "n"),
-        page.number("noticed", "power", share),
-        page.number("interval", "lower upper", lambda *ends: "–".join(map(two_decimals, ends))),
-        page.number("area under the curve", "area", two_decimals),
-        page.number("factor", "known_kind", two_decimals),
-        *page.numbers(
-            (f"{share(part)} of the sample" for part in found.foils[0].shares),
-            lambda foil, at: share(foil.in_sample[at]),
-        ),
-        explained={
-            "noticed": "Share that is flagged",
-            "interval": "Of other foils and by other families: few show which score has 5 % "
-            "false alarms",
-            "factor": "Mean of what their confidences are multiplied by (known_kind) where they "
-            "are a fifth of a sample",
-        }
-        | {
-            f"{share(part)} of the sample": "How often the test of the whole sample would notice "
-            "that so much of it is replaced by such foils"
-            for part in found.foils[0].shares
-        },
-    )
-
-
-def _bands(found: NoveltyFinding) -> page.TableBlock:
-    return page.table(
-        f"{found.name}: what was promised and what was right, by distance from known families",
-        found.bands,
-        page.word("best identity", "name"),
-        page.number("proteins", "n"),
-        page.number("families", "n_families"),
-        page.number("promised", "promised", two_decimals),
-        page.number("right", "right", two_decimals),
-        page.number("interval", "lower upper", lambda *of: interval(*of).strip("()") or NOTHING),
-        page.number("p", "p", two_decimals),
-        page.number("moved by", "step", lambda step: f"{step:+.2f}" if step else NOTHING),
-        explained={
-            "best identity": "With the best relative of another family, by alignment",
-            "interval": "Of the share right; relatives count as one",
-            "p": "That promised and right are the same, Holm over the bands; not asked of fewer "
-            "than ten families",
-            "moved by": "Added to the logarithm of the odds of confidences at that distance",
-        },
-    )
-
-
 def _flagged(found: NoveltyFinding) -> page.TableBlock:
     def distance(value: float) -> str:
         return NOTHING if math.isnan(value) else f"{value:.3g}"
@@ -298,16 +177,17 @@ def _flagged(found: NoveltyFinding) -> page.TableBlock:
         page.word("protein", "id"),
         page.word("predicted class", "predicted_class"),
         page.number("confidence", "confidence", share),
-        page.number("novelty", "novelty", "{:.3f}".format),
+        page.number("p", "p", "{:.3f}".format),
         page.number("how far", "far", distance),
         page.number("identity", "identity", share),
-        page.word("nearest calibration protein", "nearest"),
+        page.number("coverage", "coverage", share),
+        page.word("nearest known protein", "nearest"),
         page.word("its class", "nearest_class"),
         page.number("distance to training", "training_distance", distance),
         explained={
-            "novelty": "1 − p: how rarely a protein of a new family is as far",
-            "identity": "With its best relative among those known, by alignment",
-            "nearest calibration protein": "In what proteins are made of",
+            "p": "How often a protein of a new family is as far",
+            "identity": "With the nearest known protein: identical columns of the alignment",
+            "coverage": "Share of the protein that is aligned with it",
             "distance to training": "To the nearest training protein",
         },
     )
