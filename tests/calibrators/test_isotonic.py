@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.isotonic import IsotonicRegression
 
+from class_samples import sample_of
 from credence.calibrators.classwise import class_samples
 from credence.calibrators.isotonic import (
     Isotonic,
@@ -26,26 +27,6 @@ from credence.problems import InputError
 from credence.records import from_record, to_record
 
 OPTIONS = FitOptions()
-
-
-def sample_of(
-    score: list[float] | Floats,
-    is_correct: list[int] | Floats,
-    weight: list[float] | Floats | None = None,
-    cluster: list[int] | None = None,
-) -> ClassSample:
-    order = np.argsort(score, kind="stable")
-    n_samples = len(order)
-    code = np.arange(n_samples) if cluster is None else np.array(cluster)[order]
-    return ClassSample(
-        np.asarray(score, dtype=np.float64)[order],
-        np.asarray(is_correct, dtype=np.bool_)[order],
-        np.ones(n_samples) if weight is None else np.asarray(weight, dtype=np.float64)[order],
-        code,
-        np.arange(code.max() + 1, dtype=np.uint64),
-        10.0,
-        0.01,
-    )
 
 
 def drawn(seed: int, n_samples: int = 200, slope: float = 0.8) -> ClassSample:

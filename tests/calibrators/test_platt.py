@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import optimize, special, stats
 from sklearn.linear_model import LogisticRegression
 
+from class_samples import sample_of
 from credence.calibrators.logit_curve import (
     Line,
     LogitCurve,
@@ -23,26 +24,6 @@ from credence.confidence import Note
 from credence.predictions import Floats
 
 OPTIONS = FitOptions()
-
-
-def sample_of(
-    score: Floats | list[float],
-    is_correct: Floats | list[int],
-    weight: Floats | None = None,
-    cluster: list[int] | None = None,
-    scale: float = 10.0,
-) -> ClassSample:
-    n_samples = len(score)
-    code = np.arange(n_samples) if cluster is None else np.array(cluster)
-    return ClassSample(
-        np.asarray(score, dtype=np.float64),
-        np.asarray(is_correct, dtype=np.bool_),
-        np.ones(n_samples) if weight is None else weight,
-        code,
-        np.arange(code.max() + 1, dtype=np.uint64),
-        scale,
-        scale / 1000,
-    )
 
 
 def drawn(seed: int, n_samples: int = 80) -> ClassSample:

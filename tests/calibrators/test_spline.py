@@ -7,23 +7,8 @@ import pytest
 from scipy import special
 from scipy.interpolate import CubicSpline
 
+from class_samples import sample_of
 from credence.calibrators.logit_curve import NaturalSpline, Platt, Spline
-from credence.calibrators.protocol import ClassSample
-from credence.predictions import Floats
-
-
-def sample_of(score: Floats, is_correct: Floats) -> ClassSample:
-    order = np.argsort(score, kind="stable")
-    code = np.arange(len(score))
-    return ClassSample(
-        score[order],
-        is_correct[order].astype(np.bool_),
-        np.ones(len(score)),
-        code,
-        code.astype(np.uint64),
-        10.0,
-        0.01,
-    )
 
 
 def test_its_columns_span_the_natural_cubic_splines() -> None:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
+from class_samples import sample_of
 from credence.calibrators.isotonic import (
     Bracket,
     VennAbers,
@@ -24,31 +25,13 @@ from credence.records import from_record, to_record
 def drawn(seed: int, n_samples: int = 60, weight: Floats | None = None) -> ClassSample:
     rng = np.random.default_rng(seed)
     score = np.sort(rng.uniform(1, 10, n_samples).round(1))
-    code = np.arange(n_samples)
-    return ClassSample(
-        score,
-        rng.random(n_samples) < score / 10,
-        np.ones(n_samples) if weight is None else weight,
-        code,
-        code.astype(np.uint64),
-        10.0,
-        0.1,
-    )
+    return sample_of(score, rng.random(n_samples) < score / 10, weight, resolution=0.1)
 
 
 def test_two_scores_are_bracketed_as_by_hand() -> None:
     # Wrong at 1, right at 2. Asked at 2: as wrong, {0 | 1, 0} → p0 = ½; as right, p1 = 1,
     # so p = 1/(1 - ½ + 1) = ⅔.
-    code = np.arange(2)
-    sample = ClassSample(
-        np.array([1.0, 2.0]),
-        np.array([False, True]),
-        np.ones(2),
-        code,
-        code.astype(np.uint64),
-        10.0,
-        0.1,
-    )
+    sample = sample_of([1.0, 2.0], [False, True], resolution=0.1)
     curve = VennAbers().fit_curve(sample)
     low, high = curve.bounds(np.array([2.0]))
     assert (low[0], high[0]) == (0.5, 1.0)
