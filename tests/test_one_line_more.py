@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from cases import cases
 from credence.app import configuration
-from credence.app.commands import methods as methods_command
+from credence.app.commands import show
 from credence.calibrators import all_methods
 from credence.calibrators.classwise import curve_method
 from credence.calibrators.method_spec import parse_method
@@ -88,7 +88,7 @@ calibration: {{compare: [class_only, "{method}"], method: class_only}}
 
 @pytest.mark.usefixtures("one_line_more")
 def test_it_is_listed_with_its_settings() -> None:
-    shown = CliRunner().invoke(methods_command, [])
+    shown = CliRunner().invoke(show, ["methods", "half_way"])
     assert shown.exit_code == 0
     assert "half_way: Half way between the share and a number." in shown.stdout
     assert "towards=0.5: What the share is drawn to. (0 to 1)" in shown.stdout
