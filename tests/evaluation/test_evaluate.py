@@ -45,7 +45,7 @@ def methods(*specs: str) -> dict:
     return {spec: parse_method(spec, "test").build(options) for spec in specs}
 
 
-class Stated:
+class StatesOnly:
     """A calibration that states confidences and nothing else."""
 
     gives_curve = False
@@ -65,7 +65,7 @@ class Memory:
         return Memory.Calibration(frozenset(labelled.predictions.ids.tolist()))
 
     @dataclass(frozen=True)
-    class Calibration(Stated):
+    class Calibration(StatesOnly):
         seen: frozenset
 
         def confidence(self, predictions: Predictions) -> Confidence:
@@ -85,7 +85,7 @@ def test_held_out_confidences_never_come_from_a_fit_that_saw_the_cluster() -> No
                 zip(labelled.predictions.ids.tolist(), labelled.cluster.tolist(), strict=True)
             )
 
-            class Calibration(Stated):
+            class Calibration(StatesOnly):
                 def confidence(self, predictions: Predictions) -> Confidence:
                     value = np.array([float(cluster_of[name] in seen) for name in predictions.ids])
                     return Confidence(value, value, value, value, value.astype(np.int64))
@@ -202,7 +202,7 @@ def test_a_method_that_does_not_keep_its_word_held_out_is_said_class_by_class() 
     labelled = world(400)
 
     @dataclass(frozen=True)
-    class Inverted(Stated):
+    class Inverted(StatesOnly):
         is_honest: bool
 
         def fit(self, learnt_from: Labelled) -> Inverted:
