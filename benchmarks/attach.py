@@ -81,8 +81,8 @@ def steps(data: Path = DATA) -> list[Step]:
         Folder of the FASTA files.
     """
     known = _base(read_fasta(data / FILES[0][0], FILES[0][1]))
-    finder = MmseqsFinder(THREADS)
-    search = SequenceSearch(finder, Thresholds(), THREADS)
+    finder = MmseqsFinder(threads=THREADS)
+    search = SequenceSearch(finder=finder, thresholds=Thresholds(), threads=THREADS)
     nothing = np.empty(0, dtype=object)
     found = []
     for code in (1, 2):
@@ -90,7 +90,16 @@ def steps(data: Path = DATA) -> list[Step]:
         new = NewSet(fasta.ids, fasta.sequences, np.full(fasta.n_proteins, code))
         start, used = time.monotonic(), cpu()
         got = attach_trove(known, Proteins(nothing, nothing), new, search, CLASSES)
-        found.append(Step(CLASSES[code], known, new, got, time.monotonic() - start, cpu() - used))
+        found.append(
+            Step(
+                name=CLASSES[code],
+                before=known,
+                new=new,
+                found=got,
+                seconds=time.monotonic() - start,
+                cpu_seconds=cpu() - used,
+            )
+        )
         known = _grown(known, new, got)
     return found
 

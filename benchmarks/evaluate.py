@@ -44,11 +44,16 @@ def main() -> None:
         return
     table = table.take(np.arange(N_ROWS))
     cluster = np.array([f"f{row // given.family}" for row in range(N_ROWS)], dtype=object)
-    labelled = Labelled(table.predictions, table.true_class, table.weight, cluster)
+    labelled = Labelled(
+        predictions=table.predictions,
+        true_class=table.true_class,
+        weight=table.weight,
+        cluster=cluster,
+    )
     quick = FitOptions(n_draws=0)
     calibrators = {name: parse_method(name, "--methods").build(quick) for name in given.methods}
     began, busy = time.perf_counter(), time.process_time()
-    found = evaluate(labelled, calibrators, EvaluationOptions(10, n_draws=given.draws))
+    found = evaluate(labelled, calibrators, EvaluationOptions(n_folds=10, n_draws=given.draws))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(
         f"{len(calibrators)} methods, {len(found.results.metrics):,} metrics, "

@@ -72,8 +72,9 @@ def one_use_set(n_rows: int) -> None:
     composition = estimate_composition(sample, use, estimator, options)
     refitted = stage.build(options).fit(shifted(sample.labelled, composition.fit_weight))
     corrected = Corrected(
-        sample, use, composition, diagnose(sample, use, composition, options), plain,
-        with_reach(refitted, sample, composition, options), True,
+        sample=sample, use=use, composition=composition, diagnostics=diagnose(sample, use,
+        composition, options), plain=plain,
+        adjusted=with_reach(refitted, sample, composition, options), by_score=True,
     )  # fmt: skip
     error = compression_error(sample, first, use, estimator)
     summarise_shift("large", estimator.name, stage.text, corrected, options, error)

@@ -51,9 +51,11 @@ def giants() -> SplitWorld:
     texts = [one, *(written(mutated(codes(one), kept, rng)) for kept in KEPT_OF_GIANTS), other]
     ids = [f"giant{row}" for row in range(len(texts))]
     return SplitWorld(
-        Proteins(np.append(world.proteins.ids, ids), np.append(world.proteins.sequences, texts)),
-        np.append(world.class_, np.zeros(len(texts), dtype=np.int64)),
-        np.append(world.family, ["titin"] * (len(texts) - 1) + [""]),
+        proteins=Proteins(
+            np.append(world.proteins.ids, ids), np.append(world.proteins.sequences, texts)
+        ),
+        class_=np.append(world.class_, np.zeros(len(texts), dtype=np.int64)),
+        family=np.append(world.family, ["titin"] * (len(texts) - 1) + [""]),
     )
 
 
@@ -139,7 +141,9 @@ def main() -> None:
     for case in given.cases:
         world = world_of(case)
         began, busy = time.perf_counter(), processor_seconds()
-        cluster = GraphEngine(finder, Thresholds()).cluster(world.proteins).cluster
+        cluster = (
+            GraphEngine(finder=finder, thresholds=Thresholds()).cluster(world.proteins).cluster
+        )
         taken = time.perf_counter() - began, processor_seconds() - busy
         lost, n_proteins = relatives_apart(world, cluster, given.families)
         print(

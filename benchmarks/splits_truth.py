@@ -131,7 +131,7 @@ class _Part:
 
     @classmethod
     def begin(cls, texts: np.ndarray, lengths: np.ndarray, is_triangle: bool) -> None:
-        cls.library = Library(texts)
+        cls.library = Library(texts=texts)
         cls.aligner = pyopal.Aligner(MATRIX, gap_open=GAP_OPEN, gap_extend=GAP_EXTEND)
         cls.database = pyopal.Database(texts.tolist(), cls.aligner.alphabet)
         cls.lengths, cls.is_triangle = lengths, is_triangle

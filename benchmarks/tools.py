@@ -111,7 +111,7 @@ def answers_of(labelled: Labelled, tools: dict[str, Predictions]) -> dict[str, A
     row = np.array([place[id_] for id_ in labelled.predictions.ids])
     half = uniform(keys_of(labelled.predictions.ids), 0, "benchmark") < 0.5
     return {
-        name: Answers(tool, np.where(half, -1, row) if name == "half" else row)
+        name: Answers(predictions=tool, row=np.where(half, -1, row) if name == "half" else row)
         for name, tool in tools.items()
     }
 
@@ -177,13 +177,13 @@ def masked_fit(stated: dict[str, np.ndarray], true: np.ndarray, ids: np.ndarray)
     start = np.full(shared.shape[2], 1.0 / shared.shape[2])
     ridge = np.ones((n_classes, own.shape[1]))
     truth = np.tile(np.eye(n_classes)[true] / MASKS, (MASKS, 1))
-    return fit_softmax(SoftmaxInputs(shared, own), truth, start, ridge)
+    return fit_softmax(SoftmaxInputs(shared=shared, own=own), truth, start, ridge)
 
 
 def masked_features(stated: dict[str, np.ndarray], is_kept: np.ndarray) -> SoftmaxInputs:
     """Return what tools stated, nothing where one is masked, and which are."""
     product = np.stack(list(stated.values()), axis=2) * is_kept[:, None, :]
-    return SoftmaxInputs(product, 1.0 - is_kept)
+    return SoftmaxInputs(shared=product, own=1.0 - is_kept)
 
 
 def missing(title: str, labelled: Labelled, networks: list[Predictions]) -> None:

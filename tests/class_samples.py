@@ -20,11 +20,13 @@ def sample_of(
     order = np.argsort(score, kind="stable")
     code = np.arange(len(order)) if cluster is None else np.asarray(cluster)[order]
     return ClassSample(
-        np.asarray(score, dtype=np.float64)[order],
-        np.asarray(is_correct, dtype=np.bool_)[order],
-        np.ones(len(order)) if weight is None else np.asarray(weight, dtype=np.float64)[order],
-        code,
-        np.arange(code.max() + 1, dtype=np.uint64),
-        scale,
-        resolution,
+        score=np.asarray(score, dtype=np.float64)[order],
+        is_correct=np.asarray(is_correct, dtype=np.bool_)[order],
+        weight=np.ones(len(order))
+        if weight is None
+        else np.asarray(weight, dtype=np.float64)[order],
+        cluster=code,
+        cluster_key=np.arange(code.max() + 1, dtype=np.uint64),
+        scale=scale,
+        resolution=resolution,
     )

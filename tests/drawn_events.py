@@ -40,4 +40,6 @@ def examples(seed: int = 0, n_samples: int = 240) -> Examples:
     features = np.column_stack([score, other, np.ones(n_samples)])
     cluster = np.sort(rng.integers(0, 60, n_samples))
     weight = rng.choice([0.5, 1.0, 2.0], n_samples)
-    return Examples(features, came_true.astype(float), weight, cluster)
+    return Examples(
+        features=features, outcome=came_true.astype(float), weight=weight, cluster=cluster
+    )

@@ -96,7 +96,13 @@ class Chain:
         lines = np.zeros(n, dtype=np.int64)
         write_samples(
             here / "samples.parquet",
-            Samples(predictions, labelled.true_class, lines, nobody, np.zeros(0, dtype=np.int64)),
+            Samples(
+                predictions=predictions,
+                true_class=labelled.true_class,
+                lines=lines,
+                unscored_ids=nobody,
+                unscored_lines=np.zeros(0, dtype=np.int64),
+            ),
         )
         blank = np.full(n, "", dtype=object)
         group = np.where(role == "test", "g2", "g1").astype(object)
@@ -123,12 +129,14 @@ class Chain:
         if attached is not None:
             write_table(here / "attach.tsv", attached)
         counts = ReleaseCounts(
-            n, held.n_samples, len(set(held.cluster)), 0,
-            dict(counts_by_class(predictions.class_names, held.true_class.tolist())),
+            n_proteins=n, n_calibration=held.n_samples, n_clusters=len(set(held.cluster)),
+            n_set_aside=0,
+            by_class=dict(counts_by_class(predictions.class_names, held.true_class.tolist())),
         )  # fmt: skip
         release = Release(
-            name, number, None if number == 0 else f"2026-0{number}-01",
-            None if parent is None else read_release(parent).digest, digest, (), counts,
+            name=name, number=number, date=None if number == 0 else f"2026-0{number}-01",
+            parent=None if parent is None else read_release(parent).digest, set=digest,
+            inputs=(), counts=counts,
             calibrations={"chosen": sha256_of(calibration)},
         )  # fmt: skip
         write_release(here / "release.json", release)
@@ -150,7 +158,7 @@ def chain_at() -> Callable[[Path], Chain]:
 @pytest.fixture(scope="session")
 def releases(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Return two release folders: a base, and a trove of HTJ with one repeat."""
-    chain = Chain(tmp_path_factory.mktemp("releases"))
+    chain = Chain(folder=tmp_path_factory.mktemp("releases"))
     base = draw_set(1, 500, "old")
     trove = draw_set(2, 90, "new", prevalence=(0.0, 0.0, 1.0, 0.0))
     first = chain.write(base, "base")

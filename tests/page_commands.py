@@ -95,6 +95,6 @@ def commands_of(page: str) -> list[Command]:
                 continue
             text = re.sub(r"\s+#\s.*$", "", joined).strip()
             if WORD.match(text):
-                found.append(Command(page, start, text))
+                found.append(Command(page=page, line=start, text=text))
             joined = ""
     return found

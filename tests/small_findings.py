@@ -85,7 +85,15 @@ def metrics(method: str, class_name: str | None) -> list[MetricValue]:
         ):
             rows.append(
                 MetricValue(
-                    method, class_name, sample, metric, value, value - 0.05, value + 0.1, 60, 25
+                    method=method,
+                    class_name=class_name,
+                    sample=sample,
+                    metric=metric,
+                    value=value,
+                    lower=value - 0.05,
+                    upper=value + 0.1,
+                    n=60,
+                    n_clusters=25,
                 )
             )
     return rows
@@ -105,29 +113,72 @@ def make(class_names: tuple[str, str, str]) -> Findings:
         level=0.95,
         confusion=((45, 10, 0), (10, 45, 0), (5, 5, 0)),
         classes=(
-            ClassCount(first, 55, 60, 45, 25, 0.75, 0.62, 0.86, 2.5, 6.8, 10.0),
-            ClassCount(second, 55, 60, 45, 25, 0.75, 0.62, 0.86, 3.0, 8.7, 9.5),
-            ClassCount(third, 10, 0, 0, 0, NAN, NAN, NAN, NAN, NAN, NAN),
+            ClassCount(
+                class_name=first,
+                n_true=55,
+                n_predicted=60,
+                n_correct=45,
+                n_clusters=25,
+                share=0.75,
+                lower=0.62,
+                upper=0.86,
+                score_min=2.5,
+                score_median=6.8,
+                score_max=10.0,
+            ),
+            ClassCount(
+                class_name=second,
+                n_true=55,
+                n_predicted=60,
+                n_correct=45,
+                n_clusters=25,
+                share=0.75,
+                lower=0.62,
+                upper=0.86,
+                score_min=3.0,
+                score_median=8.7,
+                score_max=9.5,
+            ),
+            ClassCount(
+                class_name=third,
+                n_true=10,
+                n_predicted=0,
+                n_correct=0,
+                n_clusters=0,
+                share=NAN,
+                lower=NAN,
+                upper=NAN,
+                score_min=NAN,
+                score_median=NAN,
+                score_max=NAN,
+            ),
         ),
         histograms=tuple(
-            ScoreHistogram(name, bins(EDGES), FINER, N_RIGHT, N_WRONG) for name in seen
+            ScoreHistogram(
+                class_name=name,
+                shares=bins(EDGES),
+                edges=FINER,
+                n_correct=N_RIGHT,
+                n_wrong=N_WRONG,
+            )
+            for name in seen
         ),
         curves=tuple(curve(method, name) for method in METHODS for name in seen),
         scores_needed=tuple(
-            ScoreNeeded("kernel", name, asked, least)
+            ScoreNeeded(method="kernel", class_name=name, confidence=asked, score=least)
             for name in seen
             for asked, least in ((0.5, 5.5), (0.8, 9.35), (0.9, NAN), (0.95, NAN))
         ),
         reliability=tuple(
             Reliability(
-                method,
-                name,
-                sample,
-                bins((0.0, 0.25, 0.5, 0.75, 1.0)),
-                (NAN, 0.2, 0.5, 0.8),
-                (NAN, 0.5, 0.75, 0.95),
-                (NAN, 0.3, 0.6, 0.8),
-                (0, 30, 30, 0),
+                method=method,
+                class_name=name,
+                sample=sample,
+                bins=bins((0.0, 0.25, 0.5, 0.75, 1.0)),
+                band_lower=(NAN, 0.2, 0.5, 0.8),
+                band_upper=(NAN, 0.5, 0.75, 0.95),
+                curve=(NAN, 0.3, 0.6, 0.8),
+                counts=(0, 30, 30, 0),
             )
             for method in METHODS
             for name in (None, *seen)
@@ -140,16 +191,46 @@ def make(class_names: tuple[str, str, str]) -> Findings:
             for entry in metrics(method, name)
         ),
         differences=tuple(
-            Difference("class_only", "kernel", name, "held_out", "nll", 0.2, 0.12, 0.29, 60)
+            Difference(
+                method="class_only",
+                reference="kernel",
+                class_name=name,
+                sample="held_out",
+                metric="nll",
+                value=0.2,
+                lower=0.12,
+                upper=0.29,
+                n=60,
+            )
             for name in (None, *seen)
         ),
         floors=tuple(
-            NoiseFloor(method, None, "held_out", "ece", alike, value, value / 2, value * 2)
+            NoiseFloor(
+                method=method,
+                class_name=None,
+                sample="held_out",
+                metric="ece",
+                relatives_alike=alike,
+                value=value,
+                lower=value / 2,
+                upper=value * 2,
+            )
             for method in METHODS
             for alike, value in ((False, 0.011), (True, 0.023))
         ),
         tests=tuple(
-            CalibrationTest("kernel", name, test, statistic, 0.004, 0.008, 0.0, 0.4, 60, 25)
+            CalibrationTest(
+                method="kernel",
+                class_name=name,
+                test=test,
+                statistic=statistic,
+                p_value=0.004,
+                p_adjusted=0.008,
+                p_independent=0.0,
+                power=0.4,
+                n=60,
+                n_clusters=25,
+            )
             for test, statistic in (
                 ("kolmogorov_smirnov", 2.9),
                 ("kuiper", 3.1),
@@ -160,8 +241,13 @@ def make(class_names: tuple[str, str, str]) -> Findings:
         given_true=((0.82, 0.18, 0.0), (0.18, 0.82, 0.0), (0.5, 0.5, 0.0)),
         given_predicted=((0.75, 0.17, NAN), (0.17, 0.75, NAN), (0.08, 0.08, NAN)),
         notices=(
-            Notice("ties", "1 protein has two best classes."),
-            Notice("unseen class", f"Nothing is predicted {third}.", third, is_warning=True),
+            Notice(kind="ties", text="1 protein has two best classes."),
+            Notice(
+                kind="unseen class",
+                text=f"Nothing is predicted {third}.",
+                class_name=third,
+                is_warning=True,
+            ),
         ),
     )
     use_set = UseSet(
@@ -171,33 +257,69 @@ def make(class_names: tuple[str, str, str]) -> Findings:
         n_unknown=1,
         levels=(0.5, 0.8, 0.9, 0.95),
         classes=(
-            UseClass(first, 3, 0, (3, 2, 1, 0), (2, 1, 0, 0), 3, 2),
-            UseClass(second, 1, 0, (1, 0, 0, 0), (0, 0, 0, 0), 1, 1),
-            UseClass(third, 1, 1, (0, 0, 0, 0), (0, 0, 0, 0), 0, 0),
+            UseClass(
+                class_name=first,
+                n=3,
+                n_unknown=0,
+                n_at_least=(3, 2, 1, 0),
+                n_surely=(2, 1, 0, 0),
+                n_evident=3,
+                n_in_range=2,
+            ),
+            UseClass(
+                class_name=second,
+                n=1,
+                n_unknown=0,
+                n_at_least=(1, 0, 0, 0),
+                n_surely=(0, 0, 0, 0),
+                n_evident=1,
+                n_in_range=1,
+            ),
+            UseClass(
+                class_name=third,
+                n=1,
+                n_unknown=1,
+                n_at_least=(0, 0, 0, 0),
+                n_surely=(0, 0, 0, 0),
+                n_evident=0,
+                n_in_range=0,
+            ),
         ),
         edges=(0.0, 0.25, 0.5, 0.75, 1.0),
         counts=(0, 0, 1, 3),
-        notes=(Setting("below the scores seen", "1"),),
+        notes=(Setting(name="below the scores seen", value="1"),),
     )
     return Findings(
-        Provenance(
+        provenance=Provenance(
             run="small",
             title="A small run",
             credence_version="0.1.0",
             is_simulated=True,
-            inputs=(InputFile("calibration scores", "scores.csv", "ab" * 32, 120),),
-            settings=(Setting("clustering.identity", "0.4"),),
+            inputs=(
+                InputFile(
+                    role="calibration scores", name="scores.csv", sha256="ab" * 32, n_records=120
+                ),
+            ),
+            settings=(Setting(name="clustering.identity", value="0.4"),),
         ),
-        (
-            MethodFinding("class_only", "The share of right predictions.", "Salamon 2023, Eq. 1"),
+        methods=(
             MethodFinding(
-                "kernel", "A kernel ratio.", "Salamon 2023, Eq. 7", (Setting("b", "1"),), "b 1"
+                name="class_only",
+                summary="The share of right predictions.",
+                reference="Salamon 2023, Eq. 1",
+            ),
+            MethodFinding(
+                name="kernel",
+                summary="A kernel ratio.",
+                reference="Salamon 2023, Eq. 7",
+                settings=(Setting(name="b", value="1"),),
+                prose="b 1",
             ),
         ),
-        "kernel",
-        results,
-        (use_set,),
-        (Notice("set aside", "2 proteins have relatives in training."),),
+        chosen="kernel",
+        results=results,
+        use_sets=(use_set,),
+        notices=(Notice(kind="set aside", text="2 proteins have relatives in training."),),
         thresholds=thresholds_of(class_names),
         lists=(lists_of(use_set.name, class_names),),
     )
@@ -211,9 +333,13 @@ def thresholds_of(names: tuple[str, ...]) -> AllThresholds:
         sure = (NAN, NAN, NAN, 0, 12) if nothing else (8.75, 0.5, 0.55, 30, 0)
         rows.append(Threshold(name, "score", 0.9, 50, 7.5, 0.8, 0.85, 40, 0.92, 0.85, 0.96, *sure))
     curve = ErrorCurve(
-        names[0], (0.2, 0.6, 0.9), (1.0, 0.6, 0.3), (0.4, 0.2, 0.1), (0.6, 0.4, 0.3)
+        class_name=names[0],
+        confidence=(0.2, 0.6, 0.9),
+        kept=(1.0, 0.6, 0.3),
+        error=(0.4, 0.2, 0.1),
+        bound=(0.6, 0.4, 0.3),
     )
-    return AllThresholds(0.95, 0.95, tuple(rows), (curve,))
+    return AllThresholds(certainty=0.95, level=0.95, rows=tuple(rows), curves=(curve,))
 
 
 def lists_of(use_set: str, names: tuple[str, ...]) -> UseLists:
@@ -222,10 +348,10 @@ def lists_of(use_set: str, names: tuple[str, ...]) -> UseLists:
     numbers = (0.85, 3, 30, 2.9, 2.1, 3.0, 1.5, 3.0, 0.05, 0.12)
     every = (0.0, 5, 60, 4.1, 3.2, 4.9, 2.8, 5.0, 0.18, 0.26)
     return UseLists(
-        use_set,
-        5,
-        0.95,
-        0.95,
+        name=use_set,
+        n=5,
+        certainty=0.95,
+        level=0.95,
         is_adjusted=False,
         lists=(
             ProteinList(None, 0.05, False, *numbers),
@@ -233,7 +359,13 @@ def lists_of(use_set: str, names: tuple[str, ...]) -> UseLists:
             ProteinList(names[0], 0.05, False, *numbers),
         ),
         every=tuple(ProteinList(name, 1.0, False, *every) for name in (None, names[0])),
-        curve=ErrorCurve(None, (0.2, 0.85), (1.0, 0.6), (0.18, 0.05), (0.26, 0.12)),
+        curve=ErrorCurve(
+            class_name=None,
+            confidence=(0.2, 0.85),
+            kept=(1.0, 0.6),
+            error=(0.18, 0.05),
+            bound=(0.26, 0.12),
+        ),
     )
 
 
@@ -247,15 +379,17 @@ def hostile() -> Findings:
     """Return findings in which every text that an input can reach is an attack."""
     attack = "</style></svg><script>alert(1)</script><img src=x onerror=alert(2)>\"' onload='x"
     found = make((attack, "<b>B</b> $\\frac{1}{0}$ " + "b" * 40, "javascript:alert(3)"))
-    use_set = replace(found.use_sets[0], name=attack, method=attack, notes=(Setting(attack, "1"),))
-    provenance = Provenance(
-        attack,
-        attack,
-        "0.1.0",
-        inputs=(InputFile(attack, attack, attack, 1),),
-        settings=(Setting(attack, attack),),
+    use_set = replace(
+        found.use_sets[0], name=attack, method=attack, notes=(Setting(name=attack, value="1"),)
     )
-    notice = Notice(attack, attack, is_warning=True)
+    provenance = Provenance(
+        run=attack,
+        title=attack,
+        credence_version="0.1.0",
+        inputs=(InputFile(role=attack, name=attack, sha256=attack, n_records=1),),
+        settings=(Setting(name=attack, value=attack),),
+    )
+    notice = Notice(kind=attack, text=attack, is_warning=True)
     return replace(found, provenance=provenance, use_sets=(use_set,), notices=(notice,))
 
 

@@ -44,7 +44,15 @@ def test_effective_clusters_gives_kishs_effective_number_over_the_masses_of_clus
 
 def test_a_problem_names_file_line_and_column() -> None:
     assert (
-        str(problems.Problem("a.tsv", "'x' is not a number.", "Give a score.", 3, "HTJ"))
+        str(
+            problems.Problem(
+                where="a.tsv",
+                what="'x' is not a number.",
+                remedy="Give a score.",
+                line=3,
+                column="HTJ",
+            )
+        )
         == "a.tsv, line 3, column 'HTJ': 'x' is not a number. Give a score."
     )
 

@@ -31,7 +31,9 @@ def test_use_is_what_the_slow_rule_gives() -> None:
     flags = [*Note]
     chosen = rng.choice(len(flags), 4000)
     note = np.where(rng.random(4000) < 0.5, 0, [int(flags[at]) for at in chosen])
-    found = use_of(Confidence(value, lower, upper, np.ones(4000), note)).tolist()
+    found = use_of(
+        Confidence(value=value, lower=lower, upper=upper, support=np.ones(4000), note=note)
+    ).tolist()
     rows = zip(value, lower, upper, note, strict=True)
     assert found == [slow_use(*row[:3], Note(int(row[3]))) for row in rows]
     assert set(found) == {"yes", "check", "no evidence"}

@@ -46,10 +46,10 @@ class HalfWaySettings:
     towards: float = setting(0.5, "What the share is drawn to.", low=0.0, high=1.0)
 
     def fit_curve(self, sample: ClassSample) -> HalfWay:
-        return HalfWay((sample.share_correct + self.towards) / 2.0)
+        return HalfWay(share=(sample.share_correct + self.towards) / 2.0)
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
-        return Band(np.zeros(1), np.zeros(1), np.ones(1))
+        return Band(score=np.zeros(1), lower=np.zeros(1), upper=np.ones(1))
 
 
 METHOD = curve_method(
@@ -124,7 +124,10 @@ def test_it_is_judged_and_stands_on_the_page(world: Labelled) -> None:
     ]
     assert len(held_out) == 1 and 0.0 < held_out[0].value < 2.0
     findings = Findings(
-        Provenance("toy", "Toy", "0"), (MethodFinding(text, "", ""),), text, results
+        provenance=Provenance(run="toy", title="Toy", credence_version="0"),
+        methods=(MethodFinding(name=text, summary="", reference=""),),
+        chosen=text,
+        results=results,
     )
     assert text in render(findings)
 
@@ -136,7 +139,7 @@ def test_it_is_judged_and_stands_on_the_page(world: Labelled) -> None:
 )
 def test_every_method_is_judged_and_drawn(world: Labelled, text: str) -> None:
     calibrator = parse_method(text, "test").build(FitOptions(n_draws=0))
-    results = evaluate(world, {text: calibrator}, EvaluationOptions(2, n_draws=10)).results
+    results = evaluate(world, {text: calibrator}, EvaluationOptions(n_folds=2, n_draws=10)).results
     named = {curve.class_name for curve in results.curves}
     assert named == {entry.class_name for entry in results.classes if entry.n_predicted}
     values = np.concatenate([curve.value for curve in results.curves])

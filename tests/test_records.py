@@ -98,15 +98,21 @@ class Drawing:
     frame: Annotated[Frame, Stored(is_inline=True)]
     limits: Annotated[Floats, Stored(null=math.inf)]
     points: PackedFloats
-    note_: Annotated[tuple[str, ...], Stored("note")] = ()
+    note_: Annotated[tuple[str, ...], Stored(name="note")] = ()
     marks: dict[str, Square] = field(default_factory=dict)
 
 
 SHAPES = {Shape: {"square": Square, "disc": Disc}}
 DRAWING = Drawing(
-    *("disc", Disc(0.1), Frame(3), np.array([1 / 3, np.inf]), np.array([[0.5], [np.nan]])),
+    *(
+        "disc",
+        Disc(radius=0.1),
+        Frame(width=3),
+        np.array([1 / 3, np.inf]),
+        np.array([[0.5], [np.nan]]),
+    ),
     note_=("a",),
-    marks={"x": Square(2.0)},
+    marks={"x": Square(side=2.0)},
 )
 
 
@@ -122,7 +128,9 @@ def test_a_record_comes_back_as_it_was() -> None:
     text = json_text(DRAWING)
     again = from_record(Drawing, json.loads(text), kinds=SHAPES)
     assert json_text(again) == text
-    assert again.drawn == Disc(0.1) and again.frame == Frame(3) and again.note_ == ("a",)
+    assert (
+        again.drawn == Disc(radius=0.1) and again.frame == Frame(width=3) and again.note_ == ("a",)
+    )
     np.testing.assert_array_equal(again.limits, DRAWING.limits)
     np.testing.assert_array_equal(again.points, DRAWING.points)
 

@@ -72,7 +72,7 @@ def problem() -> tuple[np.ndarray, np.ndarray]:
 def test_any_classifier_is_wrapped_and_keeps_its_predictions(estimator, given, problem) -> None:
     samples, labels = problem
     names = np.array(["tail", "collar", "portal"])[labels]
-    wrapped = TopLabelCalibrator(estimator, **given)
+    wrapped = TopLabelCalibrator(estimator=estimator, **given)
     wrapped.fit(samples[:400], names[:400])
     alone = clone(estimator).fit(samples[:400], names[:400])
     predicted = wrapped.predict(samples[400:])
@@ -86,7 +86,7 @@ def test_any_classifier_is_wrapped_and_keeps_its_predictions(estimator, given, p
 def test_calibration_improves_a_classifier_that_is_too_sure(problem) -> None:
     samples, labels = problem
     samples = np.hstack([samples] * 4)  # naive Bayes takes the copies for evidence
-    wrapped = TopLabelCalibrator(GaussianNB(), method="platt")
+    wrapped = TopLabelCalibrator(estimator=GaussianNB(), method="platt")
     wrapped.fit(samples[:400], labels[:400])
     is_right = wrapped.predict(samples[400:]) == labels[400:]
     raw = wrapped.estimator_.predict_proba(samples[400:]).max(axis=1)
@@ -133,7 +133,7 @@ def test_groups_stay_together_so_that_no_relative_is_remembered() -> None:
 def test_a_fitted_classifier_can_be_calibrated_on_other_samples(problem) -> None:
     samples, labels = problem
     base = LogisticRegression().fit(samples[:300], labels[:300])
-    wrapped = TopLabelCalibrator(base, cv="prefit", method="class_only")
+    wrapped = TopLabelCalibrator(estimator=base, cv="prefit", method="class_only")
     wrapped.fit(samples[300:], labels[300:])
     assert wrapped.estimator_ is base
     predicted = base.predict(samples[300:])
@@ -158,7 +158,7 @@ def by_hand() -> tuple[np.ndarray, np.ndarray]:
 
 def test_a_score_matrix_is_calibrated_by_hand() -> None:
     scores, labels = by_hand()
-    model = CredenceCalibrator("class_only", scale=10.0).fit(scores, labels)
+    model = CredenceCalibrator(method="class_only", scale=10.0).fit(scores, labels)
     probability = model.predict_proba(np.array([[6.0, 1.0, 3.0], [0.0, 10.0, 0.0]]))
     # 9/12 for a, a quarter split 1 : 3; 5/10 for b, a half split evenly.
     expected = [[0.75, 0.0625, 0.1875], [0.25, 0.5, 0.25]]
@@ -169,16 +169,18 @@ def test_a_score_matrix_is_calibrated_by_hand() -> None:
 def test_weights_count() -> None:
     scores, labels = by_hand()
     weight = np.where(labels == "a", 1.0, 3.0)
-    model = CredenceCalibrator("class_only", scale=10.0).fit(scores, labels, sample_weight=weight)
+    model = CredenceCalibrator(method="class_only", scale=10.0).fit(
+        scores, labels, sample_weight=weight
+    )
     value = model.predict_confidence(scores[:1]).value  # 9 / (9 + 3 · 3)
     np.testing.assert_allclose(value, 0.5, rtol=0, atol=1e-12)
 
 
 def test_an_interval_comes_with_draws_and_groups_widen_it() -> None:
     scores, labels = by_hand()
-    alone = CredenceCalibrator("class_only", scale=10.0, n_draws=200).fit(scores, labels)
+    alone = CredenceCalibrator(method="class_only", scale=10.0, n_draws=200).fit(scores, labels)
     families = np.concatenate([np.arange(12) // 6, np.arange(10) // 5 + 10])
-    related = CredenceCalibrator("class_only", scale=10.0, n_draws=200)
+    related = CredenceCalibrator(method="class_only", scale=10.0, n_draws=200)
     related.fit(scores, labels, groups=families)
     narrow, wide = alone.predict_confidence(scores), related.predict_confidence(scores)
     assert 0 < (narrow.upper - narrow.lower)[0] < (wide.upper - wide.lower)[0]
@@ -186,10 +188,10 @@ def test_an_interval_comes_with_draws_and_groups_widen_it() -> None:
 
 def test_intervals_are_there_unless_draws_are_none() -> None:
     scores, labels = by_hand()
-    found = CredenceCalibrator("class_only", scale=10.0).fit(scores, labels)
+    found = CredenceCalibrator(method="class_only", scale=10.0).fit(scores, labels)
     confidence = found.predict_confidence(scores)
     assert (confidence.lower < confidence.value).all()
-    without = CredenceCalibrator("class_only", scale=10.0, n_draws=0).fit(scores, labels)
+    without = CredenceCalibrator(method="class_only", scale=10.0, n_draws=0).fit(scores, labels)
     assert np.isnan(without.predict_confidence(scores).lower).all()
 
 
@@ -210,9 +212,9 @@ def test_rows_that_do_not_sum_to_the_scale_are_refused(ask) -> None:
         "Correct the scores or remove the row."
     )
     with pytest.raises(ValueError) as refusal:
-        CredenceCalibrator("class_only", scale=10.0).fit(off, labels)
+        CredenceCalibrator(method="class_only", scale=10.0).fit(off, labels)
     assert str(refusal.value) == message
-    fitted = CredenceCalibrator("class_only", scale=10.0).fit(scores, labels)
+    fitted = CredenceCalibrator(method="class_only", scale=10.0).fit(scores, labels)
     with pytest.raises(ValueError) as refusal:
         getattr(fitted, ask)(off)
     assert str(refusal.value) == message
@@ -220,7 +222,7 @@ def test_rows_that_do_not_sum_to_the_scale_are_refused(ask) -> None:
 
 def test_notes_are_words() -> None:
     scores, labels = by_hand()
-    found = CredenceCalibrator("class_only", scale=10.0, n_draws=0).fit(scores, labels)
+    found = CredenceCalibrator(method="class_only", scale=10.0, n_draws=0).fit(scores, labels)
     answer = found.predict_confidence(np.array([[1.0, 1.0, 8.0], [7.0, 2.0, 1.0]]))
     unseen = "class never predicted in calibration, so no confidence"
     assert answer.notes.tolist() == [unseen, ""]
@@ -228,7 +230,7 @@ def test_notes_are_words() -> None:
 
 def test_a_class_never_predicted_gives_nan() -> None:
     scores, labels = by_hand()
-    model = CredenceCalibrator("class_only", scale=10.0).fit(scores, labels)
+    model = CredenceCalibrator(method="class_only", scale=10.0).fit(scores, labels)
     assert np.isnan(model.predict_proba(np.array([[1.0, 1.0, 8.0]]))).all()
 
 
@@ -257,14 +259,14 @@ def test_labels_that_no_column_has_are_refused() -> None:
 
 def test_an_unknown_method_is_answered_with_the_nearest() -> None:
     assert (
-        refusal(CredenceCalibrator("kernal").fit, *by_hand())
+        refusal(CredenceCalibrator(method="kernal").fit, *by_hand())
         == "method: 'kernal' is not a method. Did you mean 'kernel'?"
     )
 
 
 def test_scores_that_sum_to_nothing_are_not_given_to_vector_methods() -> None:
     with pytest.raises(ValueError) as refusal:
-        CredenceCalibrator("logistic", is_distribution=False).fit(*by_hand())
+        CredenceCalibrator(method="logistic", is_distribution=False).fit(*by_hand())
     assert str(refusal.value) == (
         "'logistic' needs the score of every class, each row summing to the scale."
     )

@@ -28,7 +28,9 @@ def answers_of(ids: np.ndarray, true: np.ndarray, strength: float, seed: int) ->
     logits = rng.normal(size=(len(ids), len(CLASSES)))
     logits[np.arange(len(ids)), true] += strength
     scores = special.softmax(1.5 * logits, axis=1)
-    return Answers(from_scores(ids, CLASSES, scores, 1.0, 0.0), np.arange(len(ids)))
+    return Answers(
+        predictions=from_scores(ids, CLASSES, scores, 1.0, 0.0), row=np.arange(len(ids))
+    )
 
 
 def world(n: int = 600, strengths: dict[str, float] | None = None, seed: int = 0):

@@ -169,7 +169,7 @@ def main() -> None:
         rows = [
             row
             for level in given.levels
-            for row in rows_of(labelled, SetOptions(level), given.splits)
+            for row in rows_of(labelled, SetOptions(level=level), given.splits)
         ]
         gaps = [abs(float(str(row["less the level, percentage points"]))) for row in rows]
         text = (

@@ -114,12 +114,12 @@ def population() -> Labelled:
     held = weight > 0
     ids = np.array([f"mass_{row}" for row in range(int(held.sum()))], dtype=object)
     predictions = Predictions(
-        ids,
-        CLASS_NAMES,
-        10.0,
-        0.01,
-        predicted[held],
-        np.concatenate([grid_score.ravel()] * 2)[held],
+        ids=ids,
+        class_names=CLASS_NAMES,
+        scale=10.0,
+        resolution=0.01,
+        predicted_class=predicted[held],
+        top_score=np.concatenate([grid_score.ravel()] * 2)[held],
     )
     true_class = np.concatenate([grid_class.ravel(), other[grid_class.ravel()]])
     return label(predictions, true_class[held], weight[held])

@@ -98,7 +98,9 @@ def measured(one: Labelled, confidence: Floats) -> list[float]:
         rows = ~np.isnan(confidence)
         if class_ is not None:
             rows &= one.predictions.predicted_class == class_
-        judged = Judged(confidence[rows], one.is_correct[rows], one.weight[rows])
+        judged = Judged(
+            confidence=confidence[rows], is_correct=one.is_correct[rows], weight=one.weight[rows]
+        )
         found += [BY_NAME[name].compute(judged) for name in METRICS.values()]
         p = np.where(judged.is_correct, judged.confidence, 1.0 - judged.confidence)
         loss = -np.log(np.maximum(p, 1e-15))
@@ -167,23 +169,24 @@ def figure(table: pd.DataFrame, number: str, methods: dict[str, str], about: str
             places = np.arange(len(names), dtype=np.float64)
             series = tuple(
                 FigureSeries(
-                    name,
-                    kind,
-                    look,
-                    tuple((places + beside).tolist()),
-                    tuple(own[column].tolist()),
+                    name=name,
+                    kind=kind,
+                    look=look,
+                    x=tuple((places + beside).tolist()),
+                    y=tuple(own[column].tolist()),
                 )
                 for name, kind, look, column, beside in (
                     ("set 1 (tuned there)", "hollow", "histogram", "set_1", -0.16),
                     ("set 2", "points", "kernel", "set_2", 0.16),
                 )
             )
-            panels.append(FigurePanel(f"{method}: {metric}", series))
+            panels.append(FigurePanel(title=f"{method}: {metric}", series=series))
     return FigureRecord(
-        number,
-        "temperatures" if number == "A1" else "bandwidths",
-        "Methods tuned on test set 1, measured on it and on test set 2.",
-        f"Methods tuned on test set 1 and measured there (open) and on test set 2 (filled), by "
+        number=number,
+        name="temperatures" if number == "A1" else "bandwidths",
+        shows="Methods tuned on test set 1, measured on it and on test set 2.",
+        caption=f"Methods tuned on test set 1 and measured there (open) and on test set 2 "
+        f"(filled), by "
         f"predicted class. {about} After Fig. {number} of {PAPER}.",
         panels=tuple(panels),
         across=len(methods),
@@ -292,7 +295,7 @@ def write_medians(
         figure(table[table["method"].isin(list(some))], number, some, about)
         for number, some in (("A1", A1), ("A2", A2))
     )
-    write_record(out / "records.json", FiguresRecord(figures))
+    write_record(out / "records.json", FiguresRecord(figures=figures))
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ def held_by(  # type: ignore[no-untyped-def]
         stated = parse_method(method, "study").build(options).fit(labelled).confidence(predictions)
         is_held = (stated.lower <= value) & (value <= stated.upper)
         yield name, float(np.mean([is_held[predicted == class_].mean() for class_ in large]))
-    known = {("truth", HELD_OUT): Stated(probability)}
+    known = {("truth", HELD_OUT): Stated(confidence=probability)}
     judging = EvaluationOptions(level=options.level, n_draws=options.n_draws, n_floor=0)
     rows = judge(labelled, known, "truth", judging).metrics
     for name, metric, value in (

@@ -35,7 +35,9 @@ def main(words: Sequence[str] | None = None) -> None:
         labelled = read_counts(Path(given.tables[0]), given.scale, 1.0)
     else:
         labelled = calibrating(given, given.samples(), asked.weights)
-    write_record(asked.out, FiguresRecord(tuple(make_figures(Given(labelled), FIGURES))))
+    write_record(
+        asked.out, FiguresRecord(figures=tuple(make_figures(Given(labelled=labelled), FIGURES)))
+    )
     print(f"Wrote {asked.out}. Draw it: credence figures --records {asked.out} --out figures")
 
 

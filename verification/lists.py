@@ -192,7 +192,15 @@ def cells_truth(kind: int, shift: float) -> Floats:
 
 def predictions_of(predicted: Integers, score: Floats) -> Predictions:
     ids = np.arange(len(score)).astype(str).astype(object)
-    return Predictions(ids, NAMES, 1.0, RESOLUTION, predicted, score, is_distribution=False)
+    return Predictions(
+        ids=ids,
+        class_names=NAMES,
+        scale=1.0,
+        resolution=RESOLUTION,
+        predicted_class=predicted,
+        top_score=score,
+        is_distribution=False,
+    )
 
 
 def labelled_of(proteins: Proteins) -> Labelled:
@@ -221,11 +229,17 @@ class OneLine:
             p = expit(columns @ found)
             curvature = (columns.T * (p * (1.0 - p))) @ columns + np.diag(penalty)
             found = found + np.linalg.solve(curvature, columns.T @ (right - p) - penalty * found)
-        return OneLine(found)
+        return OneLine(coefficient=found)
 
     def confidence(self, predictions: Predictions) -> Confidence:
         value = expit(self.columns(predictions) @ self.coefficient)
-        return Confidence(value, value, value, np.ones(len(value)), np.zeros(len(value), np.int64))
+        return Confidence(
+            value=value,
+            lower=value,
+            upper=value,
+            support=np.ones(len(value)),
+            note=np.zeros(len(value), np.int64),
+        )
 
 
 CONFIDENCES: dict[str, Calibrator] = {
@@ -498,7 +512,7 @@ def mix_rows(number: int, method: str = "kernel") -> list[Row]:
     share = rng.dirichlet(np.ones(labelled.predictions.n_classes))
     settings = WorldSettings(n_calibration=USE_FAMILIES, composition="sampled")
     use = draw_labelled(settings, rng, share)
-    given = Samples(use.predictions, None, np.arange(use.n_samples))
+    given = Samples(predictions=use.predictions, true_class=None, lines=np.arange(use.n_samples))
     estimator, sample, summed, _ = _summed(labelled, iter([("use", given)]), "auto", "use")
     options = FitOptions(n_draws=N_MIX_DRAWS)
     composition = estimate_composition(sample, summed, estimator, options)

@@ -120,7 +120,12 @@ def targets(n_calibration: int) -> dict[tuple[str, str], Floats]:
     answer = {}
     shares = np.append(np.bincount(class_, weights=weight, minlength=N_CLASSES), 1.0)
     for name in MAPS:
-        judged = Judged(confidence_of(name, class_, score), is_correct, weight, score / 10.0)
+        judged = Judged(
+            confidence=confidence_of(name, class_, score),
+            is_correct=is_correct,
+            weight=weight,
+            score=score / 10.0,
+        )
         losses = place(OF_LOSSES, judged, class_, N_CLASSES)
         assert losses is not None
         both = total_sums(losses, judged.weight)[:, :, 0, 0]
@@ -140,7 +145,12 @@ def targets(n_calibration: int) -> dict[tuple[str, str], Floats]:
 def scores_of_the_population(name: str) -> Floats:
     """Return the population's sums in bins of the score, for the area."""
     class_, score, weight, is_correct = population()
-    judged = Judged(confidence_of(name, class_, score), is_correct, weight, score / 10.0)
+    judged = Judged(
+        confidence=confidence_of(name, class_, score),
+        is_correct=is_correct,
+        weight=weight,
+        score=score / 10.0,
+    )
     placed = placements(judged, class_, N_CLASSES, (AREA,))
     return total_sums(placed[SCORE.name], judged.weight)
 
@@ -179,7 +189,7 @@ def intervals_of(study: Study, labelled: Labelled, names: Strings) -> list[tuple
     assert score is not None
     known = targets(study.n_calibration)
     unit, key = encode_clusters(names)
-    drawing = PairedDraws(unit, key, study.n_draws)
+    drawing = PairedDraws(unit=unit, key=key, n_draws=study.n_draws)
     parts = drawing.parts()
     chance = chances(key, study.n_draws // 2)[unit]
     n_units = [len(np.unique(unit[class_ == number])) for number in range(N_CLASSES)]
@@ -190,7 +200,10 @@ def intervals_of(study: Study, labelled: Labelled, names: Strings) -> list[tuple
     none = np.zeros(N_CLASSES + 1)
     for name in MAPS:
         judged = Judged(
-            confidence_of(name, class_, score), labelled.is_correct, labelled.weight, score / 10.0
+            confidence=confidence_of(name, class_, score),
+            is_correct=labelled.is_correct,
+            weight=labelled.weight,
+            score=score / 10.0,
         )
         placed = placements(judged, class_, N_CLASSES)
         own = measure(judged, class_, N_CLASSES, placed, drawing, parts)

@@ -76,7 +76,9 @@ def recovered(data: Path) -> Recovered:
             row[f"θ of {key}"] = float(curves[key].cutoff) if curves else "–"
         classes.append(row)
         found.append({"class": name} | {key: nll(said[key][rows], right, weight) for key in said})
-    return Recovered(labelled, classes, found, _precision(labelled, data))
+    return Recovered(
+        labelled=labelled, classes=classes, losses=found, precision=_precision(labelled, data)
+    )
 
 
 def _precision(labelled: Labelled, data: Path) -> float:
@@ -97,7 +99,7 @@ def _precision(labelled: Labelled, data: Path) -> float:
 def first_table(data: Path) -> list[Row]:
     """Return mean losses of the paper's methods on PhANNs' first table, in sample and held out."""
     labelled = real_table(data / "phanns_scores_2020.csv.gz")
-    record = losses(Given(labelled))
+    record = losses(Given(labelled=labelled))
     assert record is not None
     rows: list[Row] = []
     for panel in record.panels:
@@ -142,7 +144,7 @@ def half_as_trove(data: Path, name: str = "HTJ") -> Trove:
     number = np.array([int(block.split()[1]) for block in after.cluster])
     is_new = (after.true_class == class_) & (number % 2 == 1)
     before = after.take(~is_new)
-    record = troves(Given(after, troves={"half": (before, after)}))
+    record = troves(Given(labelled=after, troves={"half": (before, after)}))
     assert record is not None
     panels = {panel.title: panel for panel in record.panels}
     left, right = (panels[f"{name}, trove half: {word}"] for word in ("densities", "confidence"))

@@ -79,11 +79,11 @@ def simulate_proteins(settings: ProteinWorldSettings) -> StudyProteins:
             family.append(number)
     codes = np.array(family)
     return StudyProteins(
-        np.array([f"protein_{number}" for number in range(len(codes))], dtype=object),
-        np.array(sequences, dtype=object),
-        np.array([f"family_{number}" for number in family], dtype=object),
-        class_[codes].astype(np.int64),
-        tuple(f"class {number + 1}" for number in range(settings.n_classes)),
+        ids=np.array([f"protein_{number}" for number in range(len(codes))], dtype=object),
+        sequences=np.array(sequences, dtype=object),
+        cluster=np.array([f"family_{number}" for number in family], dtype=object),
+        true_class=class_[codes].astype(np.int64),
+        class_names=tuple(f"class {number + 1}" for number in range(settings.n_classes)),
     )
 
 

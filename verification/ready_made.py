@@ -46,7 +46,7 @@ def web(data: Path) -> tuple[CalibrationFile, Labelled]:
 def first(data: Path) -> tuple[CalibrationFile, Labelled]:
     """Return the calibration of PhANNs' first table, with whole vectors."""
     labelled = real_table(data / FIRST)
-    file, _ = fit_and_hold_out(CalibrationSet(labelled, {}), Settings(), FIRST)
+    file, _ = fit_and_hold_out(CalibrationSet(labelled=labelled, set_aside={}), Settings(), FIRST)
     return replace(file, known=None), labelled  # its names are numbers of rows
 
 
@@ -114,12 +114,12 @@ def without_names(held_out: HeldOut) -> HeldOut:
     order = np.lexsort((held_out.true, held_out.step, held_out.predicted))
     number = np.arange(len(order))
     return HeldOut(
-        held_out.step[order],
-        held_out.predicted[order],
-        held_out.true[order],
-        held_out.weight[order],
-        number,
-        number.astype(np.uint64),
+        step=held_out.step[order],
+        predicted=held_out.predicted[order],
+        true=held_out.true[order],
+        weight=held_out.weight[order],
+        cluster=number,
+        key=number.astype(np.uint64),
     )
 
 

@@ -38,7 +38,13 @@ def p_values(
     right = rng.random(n_families) < np.clip(stated - shift, 0.0, 1.0)
     cluster = np.repeat(np.array([f"f{k}" for k in range(n_families)], dtype=object), size)
     n = n_families * size
-    predictions = Predictions(cluster, ("A", "B"), 1.0, 0.0, np.zeros(n, dtype=np.int64))
+    predictions = Predictions(
+        ids=cluster,
+        class_names=("A", "B"),
+        scale=1.0,
+        resolution=0.0,
+        predicted_class=np.zeros(n, dtype=np.int64),
+    )
     true_class = np.repeat(np.where(right, 0, 1), size)
     labelled = label(predictions, true_class, cluster=cluster)
     found = calibration_tests("m", labelled, np.repeat(stated, size), N_SIGNS)

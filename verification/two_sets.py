@@ -118,7 +118,9 @@ def _measure(half: Labelled, confidence: Floats, class_: int, metric: str) -> fl
     rows = ~np.isnan(confidence)
     if class_ >= 0:
         rows &= half.predictions.predicted_class == class_
-    judged = Judged(confidence[rows], half.is_correct[rows], half.weight[rows])
+    judged = Judged(
+        confidence=confidence[rows], is_correct=half.is_correct[rows], weight=half.weight[rows]
+    )
     return BY_NAME[metric].compute(judged)
 
 
@@ -135,11 +137,11 @@ def add_tables(parser: argparse.ArgumentParser) -> None:
 def tables_of(asked: argparse.Namespace) -> LabelledTables:
     """Return the labelled tables that are asked about."""
     return LabelledTables(
-        asked.tables,
-        asked.format,
-        asked.spec,
-        asked.groups,
-        asked.clusters,
+        tables=asked.tables,
+        format_=asked.format,
+        spec_json=asked.spec,
+        groups=asked.groups,
+        clusters=asked.clusters,
         labels=asked.labels,
         scale=asked.scale,
     )
@@ -176,7 +178,7 @@ def main(words: Sequence[str] | None = None) -> None:
         what = "all proteins are of one cluster, and no cluster is divided."
         where = given.clusters or given.groups or table
         raise refuse(where, what, "Give proteins of at least two.")
-    options = FitOptions(asked.min_positives, n_draws=0)
+    options = FitOptions(min_positives=asked.min_positives, n_draws=0)
     calibrators = {one.text: one.build(options) for one in methods}
     measure = partial(measure_halves, labelled)
     if asked.second is not None:

@@ -47,8 +47,11 @@ N_TRUE, N_DRAWS, N_FOLDS = 20_000, 60, 5
 TRIED = (0.5, 0.6, 0.8)  # cut-offs of the part for which things have to hold; beside the usual
 OFF = 0.05
 CLEAN = SplitFinding(
-    0.4, 0.8, True, "report", True, True, 1_000, 1_000, 0, 0.0, 0, 0.01, 1.0, 1.0,
-    (SplitClass("all", 1, 1, 0.0, 0.0, 1_000, 0),), (), (0.0, 1.0), clusters="aligned",
+    identity=0.4, coverage=0.8, both_sides=True, strict="report", is_audited=True,
+    is_exhaustive=True, n_sampled=1_000, n_population=1_000, n_crossing_sampled=0, bound=0.0,
+    n_joined=0, largest_share=0.01, size_low=1.0, size_high=1.0,
+    classes=(SplitClass(class_name="all", n=1, n_clusters=1, deviation=0.0, lower_bound=0.0,
+    n_examined=1_000, n_crossing=0),), groups=(), edges=(0.0, 1.0), clusters="aligned",
 )  # fmt: skip
 
 
@@ -84,10 +87,14 @@ def world(sizes: tuple[int, ...], n_use: int, number: int) -> dict[str, object]:
     built = {name: parse_method(name, "method").build(options) for name in (method, ALONE)}
     fitted = {name: one.fit(calibration) for name, one in built.items()}
     results = evaluate(
-        calibration, built, EvaluationOptions(N_FOLDS, 0.95, N_DRAWS, "cluster"), fitted, method
+        calibration,
+        built,
+        EvaluationOptions(n_folds=N_FOLDS, level=0.95, n_draws=N_DRAWS, resample="cluster"),
+        fitted,
+        method,
     ).results
     use = drawn(kind, n_use, share, rng, power).predictions
-    parts = [("use", Samples(use, None, np.arange(use.n_samples)))]
+    parts = [("use", Samples(predictions=use, true_class=None, lines=np.arange(use.n_samples)))]
     chosen = parse_method(method, "method")
     shift = find_shift(calibration, parts, chosen, fitted[method], settings, "use", "use")
     published, plain = shift.adjusted.confidence(use), fitted[method].confidence(use)
@@ -99,8 +106,9 @@ def world(sizes: tuple[int, ...], n_use: int, number: int) -> dict[str, object]:
         for code, one in enumerate(summary.classes)
     )
     findings = Findings(
-        Provenance("world", "World", "0"), (), method, results,
-        (replace(summary, classes=classes),), shifts=(shift.finding,), split=CLEAN,
+        provenance=Provenance(run="world", title="World", credence_version="0"), methods=(),
+        chosen=method, results=results,
+        use_sets=(replace(summary, classes=classes),), shifts=(shift.finding,), split=CLEAN,
     )  # fmt: skip
     verdict = verdict_of(findings)
     tried = {

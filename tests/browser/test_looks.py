@@ -146,7 +146,18 @@ def test_events_are_read_without_moving_tables_aside(
 @pytest.fixture(scope="session")
 def page_with_novelty(small: Findings) -> str:
     name = "flagged_" + "x" * 80
-    row = NovelProtein(name, "Portal", 0.9, 0.001, 3.5, 0.3, 0.7, name, "Major capsid", 2.5)
+    row = NovelProtein(
+        id=name,
+        predicted_class="Portal",
+        confidence=0.9,
+        p=0.001,
+        far=3.5,
+        identity=0.3,
+        coverage=0.7,
+        nearest=name,
+        nearest_class="Major capsid",
+        training_distance=2.5,
+    )
     bins = {"edges": (0.0, 1.0, 2.0, 3.0), "calibration_counts": (300, 80, 20)}
     counts = {
         "n": 45,

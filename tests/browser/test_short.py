@@ -70,7 +70,7 @@ def test_a_printed_page_has_what_is_shown_and_the_settings_last(
 def test_a_long_table_shows_its_first_rows_until_all_are_asked_for(
     open_page: Any, small: Findings
 ) -> None:
-    many = tuple(Setting(f"setting {number}", "1") for number in range(30))
+    many = tuple(Setting(name=f"setting {number}", value="1") for number in range(30))
     text = render(replace(small, provenance=replace(small.provenance, settings=many)))
     page = open_page(text, 1440).page
     page.evaluate("location.hash = '#settings'")

@@ -126,7 +126,13 @@ def make_sample(
     weight = np.ones(len(score)) if weight is None else weight
     order = np.argsort(score, kind="stable")
     return ClassSample(
-        score[order], is_correct[order], weight[order], codes[order], keys, SCALE, resolution
+        score=score[order],
+        is_correct=is_correct[order],
+        weight=weight[order],
+        cluster=codes[order],
+        cluster_key=keys,
+        scale=SCALE,
+        resolution=resolution,
     )
 
 

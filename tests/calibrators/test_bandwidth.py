@@ -79,14 +79,16 @@ def test_the_scan_finds_what_direct_sums_find(sample_of: Make, seed: int, allowe
 def test_no_bandwidth_where_the_slope_always_turns() -> None:
     # Equal means, unequal spread: one change of sign at 5, at every bandwidth.
     masses = Masses(
-        np.array([3.0, 4.0, 6.0, 7.0]), np.array([0.0, 1.0, 1.0, 0.0]), np.array([1.0, 0, 0, 1])
+        score=np.array([3.0, 4.0, 6.0, 7.0]),
+        right=np.array([0.0, 1.0, 1.0, 0.0]),
+        wrong=np.array([1.0, 0, 0, 1]),
     )
     assert steady_bandwidth(masses, SCALE, 0.0, 0) is None
     assert steady_bandwidth(masses, SCALE, 0.0, 2) is not None
 
 
 def test_equal_masses_have_no_slope_and_pass_at_once() -> None:
-    masses = Masses(np.array([3.0, 6.0]), np.ones(2), np.ones(2))
+    masses = Masses(score=np.array([3.0, 6.0]), right=np.ones(2), wrong=np.ones(2))
     assert steady_bandwidth(masses, SCALE, 0.01, 0) == pytest.approx(0.01)
 
 
@@ -109,7 +111,9 @@ def test_phynteny_s_nine_bandwidths(real_data: Path) -> None:
         distinct, group = np.unique(np.concatenate([right, wrong]), return_inverse=True)
         is_right = np.arange(len(group)) < len(right)
         masses = Masses(
-            distinct, np.bincount(group, weights=is_right), np.bincount(group, weights=~is_right)
+            score=distinct,
+            right=np.bincount(group, weights=is_right),
+            wrong=np.bincount(group, weights=~is_right),
         )
         found = steady_bandwidth(masses, SCALE, 0.0, 1)
         published = float(row["bandwidth_chosen"])

@@ -17,7 +17,7 @@ of_unit = partial(sample_of, scale=1.0, resolution=0.001)
 
 
 def test_the_columns_are_those_of_the_beta_map() -> None:
-    columns = BetaColumns(10.0, 0.0005, 0.9995).columns(np.array([2.0, 0.0, 10.0]))
+    columns = BetaColumns(scale=10.0, low=0.0005, high=0.9995).columns(np.array([2.0, 0.0, 10.0]))
     expected = [
         [1, np.log(0.2), -np.log(0.8)],
         [1, np.log(0.0005), -np.log(0.9995)],

@@ -106,11 +106,10 @@ def test_parse_method_gives_the_method_or_composition_that_a_specification_names
 
 
 def test_a_value_of_a_setting_is_read_or_a_remedy_given() -> None:
-    assert method_spec.parse_value("mon4", "mon2", SettingRule("", ("mon2", "mon4"), low=0.0)) == (
-        "mon4",
-        "",
-    )
-    assert method_spec.parse_value("-1", 1.0, SettingRule("", low=0.0)) == (
+    assert method_spec.parse_value(
+        "mon4", "mon2", SettingRule(text="", choices=("mon2", "mon4"), low=0.0)
+    ) == ("mon4", "")
+    assert method_spec.parse_value("-1", 1.0, SettingRule(text="", low=0.0)) == (
         None,
         "Give a number of at least 0.",
     )

@@ -36,7 +36,7 @@ class Heart:
         clusters = [name.split("/")[0] for name in predictions.ids]
         value = np.array([float(self.known.get(cluster, 0.5)) for cluster in clusters])
         note = np.zeros(len(value), dtype=np.int64)
-        return Confidence(value, value, value, value, note)
+        return Confidence(value=value, lower=value, upper=value, support=value, note=note)
 
     def to_record(self) -> dict:
         return {}
@@ -45,13 +45,13 @@ class Heart:
 class ByHeart:
     def fit(self, labelled: Labelled) -> Heart:
         pairs = zip(labelled.cluster, labelled.is_correct, strict=True)
-        return Heart({cluster: bool(is_correct) for cluster, is_correct in pairs})
+        return Heart(known={cluster: bool(is_correct) for cluster, is_correct in pairs})
 
 
 class Spy:
     def fit(self, labelled: Labelled) -> Heart:
         self.seen = labelled
-        return Heart({})
+        return Heart(known={})
 
 
 def test_a_first_stage_that_learns_by_heart_leaks_nothing(worlds) -> None:
@@ -60,7 +60,7 @@ def test_a_first_stage_that_learns_by_heart_leaks_nothing(worlds) -> None:
     ids = np.array(named, dtype=object)
     world = replace(world, predictions=replace(world.predictions, ids=ids))
     spy = Spy()
-    ComposedCalibrator("toy", ByHeart(), spy).fit(world)
+    ComposedCalibrator(text="toy", first=ByHeart(), second=spy).fit(world)
     np.testing.assert_array_equal(spy.seen.predictions.top_score, 0.5)
     assert spy.seen.predictions.scale == 1.0 and spy.seen.predictions.scores is None
     # Fitted on the same clusters it would have given outcomes away.

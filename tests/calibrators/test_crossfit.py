@@ -20,7 +20,7 @@ class Remembered:
     def confidence(self, predictions: Predictions) -> Confidence:
         value = np.array([float(name.split("/")[0] in self.clusters) for name in predictions.ids])
         note = np.zeros(len(value), dtype=np.int64)
-        return Confidence(value, value, value, value, note)
+        return Confidence(value=value, lower=value, upper=value, support=value, note=note)
 
     def to_record(self) -> dict:
         return {}
@@ -28,7 +28,7 @@ class Remembered:
 
 class Memory:
     def fit(self, labelled: Labelled) -> Remembered:
-        return Remembered(frozenset(labelled.cluster))
+        return Remembered(clusters=frozenset(labelled.cluster))
 
 
 def named_by_cluster(labelled: Labelled) -> Labelled:

@@ -148,10 +148,10 @@ def test_a_band_contains_its_curve_and_its_lower_end_is_not_its_upper_one() -> N
 
 
 def test_the_published_ends_are_the_bands_opened_by_support() -> None:
-    ends = Band(np.array([2.0, 6.0]), np.array([0.1, 0.3]), np.array([0.6, 0.9]))
-    near = Support(np.array([0.0, 4.0, 8.0]), np.array([0.0, 1.5, 30.0]))
-    curve = ConstantCurve(0.5, 0)
-    entry = ClassCurve({}, None, curve, ends, near)
+    ends = Band(score=np.array([2.0, 6.0]), lower=np.array([0.1, 0.3]), upper=np.array([0.6, 0.9]))
+    near = Support(score=np.array([0.0, 4.0, 8.0]), n=np.array([0.0, 1.5, 30.0]))
+    curve = ConstantCurve(share=0.5, code=0)
+    entry = ClassCurve(counts={}, fallback=None, learnt=curve, band=ends, support=near)
     ids = np.array(["a", "b", "c"], dtype=object)
     asked = from_scores(ids, ("Portal",), np.array([[4.0], [9.0], [1.0]]), 10.0, 0.01)
     found = confidence_by_class({"Portal": entry}, asked)

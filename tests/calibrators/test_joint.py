@@ -31,7 +31,9 @@ class TenthMethod:
     def fit_model(self, labelled: Labelled, options: FitOptions) -> Tenth:
         seen = labelled.predictions.predicted_class
         names = range(labelled.predictions.n_classes)
-        return Tenth(labelled.n_samples, tuple(class_ in seen for class_ in names))
+        return Tenth(
+            n_rows=labelled.n_samples, is_active=tuple(class_ in seen for class_ in names)
+        )
 
 
 def classes_of_four_kinds() -> Labelled:
@@ -46,13 +48,17 @@ def classes_of_four_kinds() -> Labelled:
 
 def test_a_model_meets_only_classes_with_enough_right_and_wrong_predictions() -> None:
     labelled = classes_of_four_kinds()
-    calibration = JointCalibrator("tenth", TenthMethod(), FitOptions()).fit(labelled)
-    assert calibration.model == Tenth(12, (True, False, False, False))
+    calibration = JointCalibrator(
+        method="tenth", settings=TenthMethod(), options=FitOptions()
+    ).fit(labelled)
+    assert calibration.model == Tenth(n_rows=12, is_active=(True, False, False, False))
 
 
 def test_scarce_and_one_sided_classes_get_their_share_with_jeffreys_prior_and_the_reason() -> None:
     labelled = classes_of_four_kinds()
-    calibration = JointCalibrator("tenth", TenthMethod(), FitOptions()).fit(labelled)
+    calibration = JointCalibrator(
+        method="tenth", settings=TenthMethod(), options=FitOptions()
+    ).fit(labelled)
     confidence = calibration.confidence(labelled.predictions)
     assert confidence.value[12] == (12 + 0.5) / (12 + 1)
     assert confidence.note[12] == Note.ONE_SIDED
@@ -64,7 +70,9 @@ def test_scarce_and_one_sided_classes_get_their_share_with_jeffreys_prior_and_th
 
 def test_a_class_that_was_never_predicted_gets_nan_and_the_reason() -> None:
     labelled = classes_of_four_kinds()
-    calibration = JointCalibrator("tenth", TenthMethod(), FitOptions()).fit(labelled)
+    calibration = JointCalibrator(
+        method="tenth", settings=TenthMethod(), options=FitOptions()
+    ).fit(labelled)
     scores = np.array([[0.1, 0.1, 0.1, 0.7]])
     asked = from_scores(np.array(["new"], dtype=object), ("a", "b", "c", "d"), scores, 1.0, 0.01)
     confidence = calibration.confidence(asked)
@@ -74,14 +82,18 @@ def test_a_class_that_was_never_predicted_gets_nan_and_the_reason() -> None:
 
 def test_an_interval_is_stretched_until_it_holds_the_value() -> None:
     labelled = classes_of_four_kinds()
-    calibration = JointCalibrator("tenth", TenthMethod(), FitOptions()).fit(labelled)
+    calibration = JointCalibrator(
+        method="tenth", settings=TenthMethod(), options=FitOptions()
+    ).fit(labelled)
     confidence = calibration.confidence(labelled.predictions)
     assert (confidence.lower[:12] == 0.1).all() and (confidence.upper[:12] == 0.1).all()
 
 
 def test_a_record_gives_the_same_calibration_back() -> None:
     labelled = classes_of_four_kinds()
-    calibration = JointCalibrator("tenth", TenthMethod(), FitOptions()).fit(labelled)
+    calibration = JointCalibrator(
+        method="tenth", settings=TenthMethod(), options=FitOptions()
+    ).fit(labelled)
     again = vector_method("tenth", "", "", TenthMethod, Tenth).read(to_record(calibration))
     assert again.model == calibration.model
     assert to_record(again) == to_record(calibration)
@@ -90,7 +102,9 @@ def test_a_record_gives_the_same_calibration_back() -> None:
 def test_where_all_classes_are_scarce_there_is_no_model_and_no_vector() -> None:
     labelled = classes_of_four_kinds().take(np.arange(12, 27))
     # Under the name of a method that gives vectors.
-    calibration = JointCalibrator("tswa", TenthMethod(), FitOptions()).fit(labelled)
+    calibration = JointCalibrator(method="tswa", settings=TenthMethod(), options=FitOptions()).fit(
+        labelled
+    )
     assert calibration.model is None
     assert np.isfinite(calibration.confidence(labelled.predictions).value).all()
     vector = calibration.probabilities(labelled.predictions)
@@ -101,7 +115,9 @@ def test_where_all_classes_are_scarce_there_is_no_model_and_no_vector() -> None:
 
 def test_a_method_that_gives_no_vector_has_none() -> None:
     labelled = classes_of_four_kinds()
-    calibration = JointCalibrator("logistic", TenthMethod(), FitOptions()).fit(labelled)
+    calibration = JointCalibrator(
+        method="logistic", settings=TenthMethod(), options=FitOptions()
+    ).fit(labelled)
     assert calibration.model is not None
     assert calibration.probabilities(labelled.predictions) is None
 
@@ -113,9 +129,11 @@ def test_the_rows_reach_the_method_in_one_order_for_all_time(worlds: SimpleNames
     class Listener:
         def fit_model(self, labelled: Labelled, options: FitOptions) -> Tenth:
             seen.append(list(labelled.predictions.ids))
-            return Tenth(labelled.n_samples, ())
+            return Tenth(n_rows=labelled.n_samples, is_active=())
 
     world = worlds.draw(3)
     for order in (np.arange(world.n_samples), np.arange(world.n_samples)[::-1]):
-        JointCalibrator("listener", Listener(), FitOptions()).fit(world.take(order))
+        JointCalibrator(method="listener", settings=Listener(), options=FitOptions()).fit(
+            world.take(order)
+        )
     assert seen[0] == seen[1]

@@ -26,7 +26,7 @@ def uneven_nodes(seed: int, n: int) -> Nodes:
     """Return a dense clump, a few lone nodes, and a gap of many bandwidths."""
     rng = np.random.default_rng(seed)
     score = np.concatenate([9 + 0.1 * rng.standard_normal(n), rng.uniform(0, 3, 5)])
-    return Nodes(np.sort(score), rng.uniform(0.1, 5.0, n + 5))
+    return Nodes(score=np.sort(score), mass=rng.uniform(0.1, 5.0, n + 5))
 
 
 @pytest.mark.parametrize("bandwidth", [0.005, 0.05, 0.5, 5.0, 500.0])
@@ -46,7 +46,7 @@ def test_more_points_than_a_block_holds() -> None:
 @pytest.mark.parametrize("bandwidth", [0.1, 1.0])
 def test_a_lone_node_is_seen_from_any_distance(bandwidth: float) -> None:
     log_mass, offset = local_sums(
-        np.array([0.0, 1000.0]), Nodes(np.array([5.0]), np.ones(1)), bandwidth
+        np.array([0.0, 1000.0]), Nodes(score=np.array([5.0]), mass=np.ones(1)), bandwidth
     )
     assert offset.tolist() == [5.0, -995.0]
     assert log_mass == pytest.approx([-12.5 / bandwidth**2, -(995**2) / 2 / bandwidth**2])

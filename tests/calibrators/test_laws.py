@@ -166,7 +166,7 @@ def supported_fit(scores: Floats, is_right: Floats, weight: Floats, family: Stri
             fit = IsotonicRegression().fit(scores, is_right, weight).predict(scores)
             most = fit[scores == lowest][0]
             block = weight[np.abs(fit - most) < 1e-9].sum()
-            return LowEnd(float(lowest), max(most, 0.5 / (block + 1.0)))
+            return LowEnd(score=float(lowest), most=max(most, 0.5 / (block + 1.0)))
     raise AssertionError("a world has more than five families a class")
 
 

@@ -79,7 +79,7 @@ def test_shares_of_bundles_vary_as_those_of_clusters_do(
 ) -> None:
     rng = np.random.default_rng(4)
     sample = sample_of(rng.uniform(0, 10, 4500), rng.uniform(0, 10, 1500))
-    places = Places(np.zeros(6000, dtype=np.int64), np.zeros(1), np.zeros(1))
+    places = Places(of_row=np.zeros(6000, dtype=np.int64), lowest=np.zeros(1), score=np.zeros(1))
     for most in (10_000, 600):
         monkeypatch.setattr(masses, "MOST_UNITS", most)
         drawn = draw_masses(sample, places, 2000)

@@ -29,11 +29,16 @@ def problem_of(
     rank = np.argsort(name_order(world.predictions.class_names))
     true_class = rank[world.true_class[order]]
     ridge = settings.ridge(len(rank))
-    return ScalingProblem(with_ones(logs[order]), true_class, world.weight[order], ridge), cluster
+    return ScalingProblem(
+        design=with_ones(logs[order]),
+        true_class=true_class,
+        weight=world.weight[order],
+        ridge=ridge,
+    ), cluster
 
 
 def test_newton_agrees_with_a_slow_search(worlds) -> None:
-    problem, _ = problem_of(worlds, Matrix(2.0, 5.0, 3.0))
+    problem, _ = problem_of(worlds, Matrix(diagonal=2.0, off_diagonal=5.0, intercept=3.0))
     shape, base = problem.base().shape, problem.base()
 
     def loss(value: np.ndarray) -> float:
@@ -49,7 +54,7 @@ def test_newton_agrees_with_a_slow_search(worlds) -> None:
 
 def test_strong_ridges_leave_temperature_scaling(worlds) -> None:
     strong = 1e9
-    problem, _ = problem_of(worlds, Matrix(strong, strong, strong))
+    problem, _ = problem_of(worlds, Matrix(diagonal=strong, off_diagonal=strong, intercept=strong))
     matrix, _ = least_matrix(problem)
     rows = np.arange(len(problem.true_class))
 
@@ -93,7 +98,10 @@ def test_the_spread_is_that_of_leaving_each_cluster_out_in_turn(worlds, n_groups
         own = cluster == group
         score = ((excess * problem.weight[:, None])[own].T @ problem.design[own]).ravel()
         rest = ScalingProblem(
-            problem.design, problem.true_class, problem.weight * (1 - 0.999 * own), problem.ridge
+            design=problem.design,
+            true_class=problem.true_class,
+            weight=problem.weight * (1 - 0.999 * own),
+            ridge=problem.ridge,
         ).curvature(p)
         shift = lift @ np.linalg.solve(lift.T @ rest @ lift + np.diag(ridge), lift.T @ score)
         slow += np.outer(shift, shift)

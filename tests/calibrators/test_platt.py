@@ -103,11 +103,13 @@ def test_outside_the_scores_seen_the_ends_are_held_with_a_note() -> None:
 
 def test_logits_of_0_and_of_the_scale_are_floored_at_half_a_step() -> None:
     low, high = share_bounds(0.01, 10.0)
-    columns = Line(10.0, True, low, high).columns(np.array([0.0, 5.0, 10.03]))
+    columns = Line(scale=10.0, is_logit=True, low=low, high=high).columns(
+        np.array([0.0, 5.0, 10.03])
+    )
     expected = [special.logit(0.0005), 0.0, special.logit(0.9995)]
     np.testing.assert_allclose(columns[:, 1], expected, rtol=1e-12, atol=1e-15)
     low, high = share_bounds(0.0, 1.0)  # a step that is not known
-    columns = Line(1.0, True, low, high).columns(np.array([0.0, 1.0]))
+    columns = Line(scale=1.0, is_logit=True, low=low, high=high).columns(np.array([0.0, 1.0]))
     assert np.isfinite(columns).all()
 
 

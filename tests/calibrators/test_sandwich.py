@@ -28,12 +28,12 @@ def terms_of_a_share(cluster: list[int], is_correct: list[int]) -> tuple[Terms, 
     n_samples = len(right)
     code = np.array(cluster)
     terms = Terms(
-        sparse.csr_array(np.ones((n_samples, 1))),
-        (share - right) / n_samples,
-        np.full(n_samples, np.sqrt(share * (1 - share))) / n_samples,
-        np.full(n_samples, share * (1 - share)) / n_samples,
-        code,
-        twins_of(code, np.zeros(n_samples, dtype=np.int64), np.arange(n_samples) * 1.0),
+        gradient=sparse.csr_array(np.ones((n_samples, 1))),
+        first=(share - right) / n_samples,
+        implied=np.full(n_samples, np.sqrt(share * (1 - share))) / n_samples,
+        expected=np.full(n_samples, share * (1 - share)) / n_samples,
+        cluster=code,
+        twin=twins_of(code, np.zeros(n_samples, dtype=np.int64), np.arange(n_samples) * 1.0),
     )
     return terms, np.array([[share * (1 - share)]])
 

@@ -107,10 +107,10 @@ class Stubborn:
     always: float = setting(0.5, "What it says.", low=0.0, high=1.0)
 
     def fit_curve(self, sample: ClassSample) -> ConstantCurve:
-        return ConstantCurve(self.always, 0)
+        return ConstantCurve(share=self.always, code=0)
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
-        return Band(np.zeros(1), np.zeros(1), np.ones(1))
+        return Band(score=np.zeros(1), lower=np.zeros(1), upper=np.ones(1))
 
 
 TOY = curve_method(

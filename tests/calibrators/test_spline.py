@@ -13,7 +13,7 @@ from credence.calibrators.logit_curve import NaturalSpline, Platt, Spline
 
 def test_its_columns_span_the_natural_cubic_splines() -> None:
     knots = np.array([0.1, 0.3, 0.4, 0.8, 0.95])
-    basis = NaturalSpline(10.0, tuple(knots.tolist()))
+    basis = NaturalSpline(scale=10.0, knots=tuple(knots.tolist()))
     height = np.array([0.3, -1.0, 2.0, 0.5, 0.7])
     peer = CubicSpline(knots, height, bc_type="natural")
     at_knots = basis.columns(10 * knots)
@@ -23,9 +23,13 @@ def test_its_columns_span_the_natural_cubic_splines() -> None:
 
 
 def test_outside_its_knots_it_is_a_straight_line() -> None:
-    columns = NaturalSpline(1.0, (0.2, 0.5, 0.6, 0.9)).columns(np.array([0.9, 0.95, 1.0]))
+    columns = NaturalSpline(scale=1.0, knots=(0.2, 0.5, 0.6, 0.9)).columns(
+        np.array([0.9, 0.95, 1.0])
+    )
     np.testing.assert_allclose(columns[2] - columns[1], columns[1] - columns[0], atol=1e-12)
-    columns = NaturalSpline(1.0, (0.2, 0.5, 0.6, 0.9)).columns(np.array([0.0, 0.1, 0.2]))
+    columns = NaturalSpline(scale=1.0, knots=(0.2, 0.5, 0.6, 0.9)).columns(
+        np.array([0.0, 0.1, 0.2])
+    )
     np.testing.assert_allclose(columns[2] - columns[1], columns[1] - columns[0], atol=1e-12)
 
 

@@ -79,7 +79,9 @@ def test_the_softmax_of_the_worked_example_is_that_of_the_methods_page() -> None
     scores = special.softmax(np.array([[-1.5, 2.0, 1.0]]), axis=1)
     asked = from_scores(np.array(["p"], dtype=object), ("a", "b", "c"), scores, 1.0, 0.0)
     for temperature, expected in ((1.0, (0.022, 0.715, 0.263)), (1.5, (0.060, 0.621, 0.319))):
-        model = TemperatureModel(np.full(3, temperature), np.zeros(3), 0.0, None)
+        model = TemperatureModel(
+            temperature=np.full(3, temperature), award=np.zeros(3), resolution=0.0, spread=None
+        )
         np.testing.assert_allclose(model.probabilities(asked)[0], expected, atol=5e-4)
         np.testing.assert_allclose(model.evaluate(asked)[0], expected[1], atol=5e-4)
 
@@ -89,7 +91,9 @@ def test_an_award_multiplies_the_odds_by_its_exponential_over_t() -> None:
     asked = from_scores(
         np.array(["p"], dtype=object), ("a", "b", "c"), np.array([[6.0, 3.0, 1.0]]), 10.0, 0.01
     )
-    model = TemperatureModel(np.ones(3), np.full(3, np.log(2.0)), 0.01, None)
+    model = TemperatureModel(
+        temperature=np.ones(3), award=np.full(3, np.log(2.0)), resolution=0.01, spread=None
+    )
     np.testing.assert_allclose(model.evaluate(asked)[0], 0.75, rtol=1e-14)
 
 
@@ -116,7 +120,9 @@ def test_a_table_of_unknown_step_floors_zeros_at_the_smallest_normal_number() ->
 def test_at_temperature_one_without_award_it_is_the_floored_rows_top_entry() -> None:
     labelled = draw(5)
     assert labelled.predictions.scores is not None
-    model = TemperatureModel(np.ones(3), np.zeros(3), 0.01, None)
+    model = TemperatureModel(
+        temperature=np.ones(3), award=np.zeros(3), resolution=0.01, spread=None
+    )
     sums = labelled.predictions.scores.sum(axis=1, keepdims=True)
     floored = np.maximum(labelled.predictions.scores / sums, 0.005 / sums)
     expected = (floored / floored.sum(axis=1, keepdims=True)).max(axis=1)
@@ -127,7 +133,9 @@ def test_the_stored_predicted_class_is_kept_where_another_one_would_win() -> Non
     asked = from_scores(
         np.array(["p"], dtype=object), ("a", "b"), np.array([[5.1, 4.9]]), 10.0, 0.01
     )
-    model = TemperatureModel(np.ones(2), np.array([-2.0, 0.0]), 0.01, None)
+    model = TemperatureModel(
+        temperature=np.ones(2), award=np.array([-2.0, 0.0]), resolution=0.01, spread=None
+    )
     assert model.evaluate(asked)[0][0] < 0.5
     assert model.evaluate(asked)[0][0] == pytest.approx(model.probabilities(asked)[0, 0])
 
@@ -139,7 +147,12 @@ def test_the_stored_predicted_class_is_kept_where_another_one_would_win() -> Non
 def test_slope_and_curvature_of_the_profile_are_those_of_differences(
     measure: str, has_awards: bool, is_vector: bool, log_temperature: float
 ) -> None:
-    objective = Objective(sorted_rows(draw(7)), measure, has_awards and not is_vector, is_vector)
+    objective = Objective(
+        rows=sorted_rows(draw(7)),
+        measure=measure,
+        has_awards=has_awards and not is_vector,
+        is_vector=is_vector,
+    )
     step = 1e-4
 
     def at(shift: float) -> Any:
@@ -248,9 +261,9 @@ def test_rows_thinned_for_the_scan_lead_to_the_same_minimum(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rows = sorted_rows(draw(11, n_samples=4000))
-    whole = minimise(Objective(rows, "nll", True))
+    whole = minimise(Objective(rows=rows, measure="nll", has_awards=True))
     monkeypatch.setattr("credence.calibrators.temperature.SCAN_ROWS", 300)
-    thin = minimise(Objective(rows, "nll", True))
+    thin = minimise(Objective(rows=rows, measure="nll", has_awards=True))
     assert thin.log_temperature == pytest.approx(whole.log_temperature, abs=1e-10)
     np.testing.assert_allclose(thin.award, whole.award, atol=1e-9)
 
@@ -292,7 +305,7 @@ def test_an_award_stops_at_its_bound() -> None:
     true = np.array([0] + [1] * 199)
     labelled = label(from_scores(ids, ("a", "b"), scores, 1.0, 0.0), true)
     rows = sorted_rows(labelled)
-    assert Objective(rows, "nll", True).profile(0.0).award[0] == -20.0
+    assert Objective(rows=rows, measure="nll", has_awards=True).profile(0.0).award[0] == -20.0
 
 
 def test_a_class_that_is_always_right_gets_its_share_with_jeffreys_prior() -> None:
@@ -333,7 +346,9 @@ def test_the_vector_loss_is_least_on_the_likelihood_of_all_classes() -> None:
     model = model_of(fit("sts", labelled, loss="vector"))
 
     def loss(temperature: float) -> float:
-        other = TemperatureModel(np.full(3, temperature), np.zeros(3), 0.01, None)
+        other = TemperatureModel(
+            temperature=np.full(3, temperature), award=np.zeros(3), resolution=0.01, spread=None
+        )
         vector = other.probabilities(labelled.predictions)
         likely = vector[np.arange(300), labelled.true_class]
         return float(-(labelled.weight * np.log(likely)).sum())

@@ -36,7 +36,7 @@ def drawn(n: int = 500, missing: float = 0.0) -> tuple[np.ndarray, np.ndarray, n
 @pytest.mark.parametrize("is_random", [True, False])
 def test_arrays_answer_as_scikit_learn_does(is_random: bool) -> None:
     features, is_correct, weight = drawn()
-    growth = Growth(1, 30, least_rows=5, ridge=0.0, is_random=is_random)
+    growth = Growth(n_trees=1, n_leaves=30, least_rows=5, ridge=0.0, is_random=is_random)
     mine = average(features, is_correct, weight, growth)
     model = DecisionTreeRegressor(
         splitter="random" if is_random else "best",
@@ -178,8 +178,10 @@ def test_the_error_is_that_of_the_gaps_between_halves(worlds) -> None:
 
 
 def test_an_interval_is_the_error_and_the_misfit_together() -> None:
-    one = ClassSpread(np.array([0.5]), np.array([0.06]), 0.08, np.array([1e9]))
-    spread = Spread(0.95, {"a": one})
+    one = ClassSpread(
+        answer=np.array([0.5]), error=np.array([0.06]), misfit=0.08, n_families=np.array([1e9])
+    )
+    spread = Spread(level=0.95, classes={"a": one})
     lower, upper = spread.interval(np.array([0.5, 0.5]), np.array([0, 1]), ("a", "b"))
     # Student's t of seven degrees of freedom at 0.975, times √(0.06² + 0.08²) · ½.
     np.testing.assert_allclose([lower[0], upper[0]], 0.5 + np.array([-1, 1]) * 2.364624 * 0.05)

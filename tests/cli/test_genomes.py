@@ -149,7 +149,14 @@ def held(n: int, family_of: int) -> HeldOut:
     is_wrong = (cluster % 5 == 0).astype(np.int64)
     step = np.full(n, step_of(np.array([0.8]))[0])
     keys = np.arange(cluster.max() + 1).astype(np.uint64)
-    return HeldOut(step, np.zeros(n, np.int64), is_wrong, np.ones(n), cluster, keys)
+    return HeldOut(
+        step=step,
+        predicted=np.zeros(n, np.int64),
+        true=is_wrong,
+        weight=np.ones(n),
+        cluster=cluster,
+        key=keys,
+    )
 
 
 def test_independent_calls_multiply_and_relatives_that_are_alike_are_one() -> None:

@@ -115,7 +115,7 @@ ANNOTATE = ("annotate", "--calibration", "c.json")
 
 
 def test_reading_a_whole_table_is_seen_by_this_measure() -> None:
-    spec = joining.TableSpec("wide", scale=1.0)
+    spec = joining.TableSpec(format="wide", scale=1.0)
     grown = bytes_a_row(lambda size: samples.read_samples(Path(f"{size}.parquet"), spec))
     assert grown > TABLE_BYTES
 
@@ -157,7 +157,7 @@ NETWORKS = {"parquet": LONG_SPEC, "npz": ARRAY_SPEC}
 
 
 def test_reading_an_ensemble_whole_is_seen_by_this_measure() -> None:
-    spec = joining.TableSpec("credence", pooling="log_sum")
+    spec = joining.TableSpec(format="credence", pooling="log_sum")
     grown = bytes_a_row(lambda size: samples.read_samples(Path(f"networks-{size}.parquet"), spec))
     assert grown > N_NETWORKS * TABLE_BYTES
 

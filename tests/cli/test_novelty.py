@@ -209,7 +209,17 @@ def test_each_protein_has_its_nearest_known_identity_coverage_and_p(world: Path)
 def planted(p: float) -> tuple[DistanceBand, ...]:
     """Return bands of which the one from 30 to 40 % is off."""
     return tuple(
-        DistanceBand(name, 80, 40, 0.8, 0.6, 0.5, 0.7, p, at == 1)
+        DistanceBand(
+            name=name,
+            n=80,
+            n_families=40,
+            promised=0.8,
+            right=0.6,
+            lower=0.5,
+            upper=0.7,
+            p=p,
+            is_off=at == 1,
+        )
         for at, name in enumerate(bands.BANDS)
     )
 

@@ -29,7 +29,13 @@ def written(path: str, predictions: Predictions, true_class: object = None) -> N
     none = np.zeros(0, dtype=object)
     write_samples(
         Path(path),
-        Samples(predictions, true_class, np.arange(n) + 2, none, np.zeros(0, dtype=np.int64)),  # type: ignore[arg-type]
+        Samples(
+            predictions=predictions,
+            true_class=true_class,
+            lines=np.arange(n) + 2,
+            unscored_ids=none,
+            unscored_lines=np.zeros(0, dtype=np.int64),
+        ),  # type: ignore[arg-type]
     )
 
 
@@ -163,7 +169,7 @@ def test_a_sketch_that_lacks_which_class_comes_second_is_named(
     sketch = known.file.sketch
     assert sketch is not None
     features = tuple(part for part in sketch.features if part.name != RUNNER_UP)
-    older = replace(known, file=replace(known.file, sketch=Sketch(features)))
+    older = replace(known, file=replace(known.file, sketch=Sketch(features=features)))
     credence.save(older, folder / "nameless.json")
     capsys.readouterr()
     table, out = str(folder / "use.parquet"), str(folder / "nameless.tsv")

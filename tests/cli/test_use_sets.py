@@ -46,7 +46,9 @@ def predictions_and_confidence() -> tuple[Predictions, Confidence]:
         top_score=np.round(rng.uniform(3, 10, N), 2),
     )
     support = np.ones(N)
-    return predictions, Confidence(value, value * 0.9, value * 0.5 + 0.5, support, note)
+    return predictions, Confidence(
+        value=value, lower=value * 0.9, upper=value * 0.5 + 0.5, support=support, note=note
+    )
 
 
 def results_of(small: Findings):  # type: ignore[no-untyped-def]
@@ -94,7 +96,7 @@ def test_proteins_without_scores_are_counted_as_unknown(small: Findings, tmp_pat
     path = tmp_path / "c.tsv"
     path.write_text(HEADER + row_of("p1", "", "", "", "", "", 0, "kernel", UNSCORED))
     found = summarise_file("sea", path, results_of(small), "kernel")
-    assert (found.n, found.n_unknown, found.notes) == (1, 1, (Setting(UNSCORED, "1"),))
+    assert (found.n, found.n_unknown, found.notes) == (1, 1, (Setting(name=UNSCORED, value="1"),))
     assert [entry.n for entry in found.classes] == [0, 0, 0]
 
 

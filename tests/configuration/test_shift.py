@@ -39,14 +39,14 @@ def settings(own: str, common: str = "") -> tuple[ShiftSettings, ShiftSettings]:
 
 def test_without_a_word_the_composition_is_estimated_with_calibrations_intervals() -> None:
     plain, own = settings("{}")
-    assert plain == own == ShiftSettings("auto", None, 0.9, 50)
-    assert plain == ShiftSettings("auto", None, 0.9, 50)
+    assert plain == own == ShiftSettings(method="auto", composition=None, level=0.9, draws=50)
+    assert plain == ShiftSettings(method="auto", composition=None, level=0.9, draws=50)
 
 
 def test_a_use_set_has_its_own_settings_and_the_common_ones_for_the_rest() -> None:
     plain, own = settings("{method: em, draws: 7}", "shift: {method: none, level: 0.8}\n")
-    assert plain == ShiftSettings("none", None, 0.8, 50)
-    assert own == ShiftSettings("em", None, 0.8, 7)
+    assert plain == ShiftSettings(method="none", composition=None, level=0.8, draws=50)
+    assert own == ShiftSettings(method="em", composition=None, level=0.8, draws=7)
 
 
 def test_a_composition_says_by_itself_that_it_is_stated() -> None:
@@ -57,8 +57,8 @@ def test_a_composition_says_by_itself_that_it_is_stated() -> None:
 
 def test_a_common_composition_is_not_used_where_a_set_is_to_be_estimated() -> None:
     plain, own = settings("{method: auto}", "shift: {composition: {Portal: 1}}\n")
-    assert plain == ShiftSettings("stated", {"Portal": 1}, 0.9, 50)
-    assert own == ShiftSettings("auto", None, 0.9, 50)
+    assert plain == ShiftSettings(method="stated", composition={"Portal": 1}, level=0.9, draws=50)
+    assert own == ShiftSettings(method="auto", composition=None, level=0.9, draws=50)
 
 
 def test_a_set_may_be_stated_by_the_common_composition() -> None:

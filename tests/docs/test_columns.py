@@ -39,7 +39,9 @@ def test_each_column_of_thresholds_is_described_once_and_in_its_order() -> None:
         for cell in first_cells("column of thresholds")
         for name in re.findall("`(.*?)`", cell)
     ]
-    assert named == [*threshold_columns(AllThresholds(0.95, 0.95, (), ()))]
+    assert named == [
+        *threshold_columns(AllThresholds(certainty=0.95, level=0.95, rows=(), curves=()))
+    ]
 
 
 def test_two_notes_can_be_told_apart() -> None:

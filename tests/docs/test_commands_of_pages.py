@@ -187,7 +187,7 @@ def go_through(page: str, folder: Path, patch: pytest.MonkeyPatch, also_runs: bo
     """Type the commands of a page in a folder, in order; return how many were typed."""
     enter(folder, patch)
     for text in BEFORE.get(page, ()):
-        type_in(Command(page, 0, text), patch)
+        type_in(Command(page=page, line=0, text=text), patch)
     n_typed = 0
     for command in commands_of(page):
         if reason_of(command) is not None or (RUNS.match(command.words) and not also_runs):

@@ -50,11 +50,11 @@ def test_each_example_is_read_as_the_page_says(name: str, place: int, tmp_path: 
     stated = re.search(r"Read it with `(.*)`", PARTS[name])
     if stated is None:
         assert [found.format for found in propose_formats(path)] == [name]
-        spec = TableSpec(name)
+        spec = TableSpec(format=name)
     else:
         words = shlex.split(stated[1])
         assert words[:3] == ["--format", name, "--spec"]
-        spec = TableSpec(name, **json.loads(words[3]))
+        spec = TableSpec(format=name, **json.loads(words[3]))
     samples = read_samples(path, spec)
     n_rows = len(path.read_text().splitlines()) - (not BY_NAME[name].names)
     assert 2 <= samples.n_samples + len(samples.unscored_ids) <= n_rows

@@ -91,9 +91,9 @@ def test_pieces_made_by_jobs_give_what_one_command_gives(
     for step in ("search", "again"):
         for number in (0, *reversed(range(1, n_shares + 1))):
             with pytest.raises(UnfinishedError):
-                among(texts, Pieces(tmp_path, step, number, n_shares))
+                among(texts, Pieces(folder=tmp_path, step=step, number=number, n_shares=n_shares))
     assert len(program.searches) == 2 * n_searches  # each piece once
-    assert among(texts, Pieces(tmp_path)) == whole
+    assert among(texts, Pieces(folder=tmp_path)) == whole
     assert len(program.searches) == 2 * n_searches  # and none anew
 
 
@@ -103,14 +103,14 @@ def test_a_search_that_was_killed_goes_on_where_it_was(program: Program, tmp_pat
     for more in (3, 5):
         program.breaks_after = len(program.searches) + more
         with pytest.raises(KeyboardInterrupt):
-            among(texts, Pieces(tmp_path))
+            among(texts, Pieces(folder=tmp_path))
     program.breaks_after = 10**9
-    assert among(texts, Pieces(tmp_path)) == whole
+    assert among(texts, Pieces(folder=tmp_path)) == whole
     assert len(program.searches) == 2 * n_searches
 
 
 def test_every_query_meets_itself_and_all_that_are_longer_in_one_piece() -> None:
-    library = Library(world())
+    library = Library(texts=world())
     rest = np.arange(0, len(library.texts), 2)
     found = list(mmseqs._searches(mmseqs.REACHES, library, rest, rest, longer=True))
     assert len(found) == 1  # so few are not divided
@@ -197,5 +197,5 @@ def test_shares_that_cannot_be_are_refused(
 
 def test_a_share_whose_step_was_not_begun_is_refused(program: Program, tmp_path: Path) -> None:
     with pytest.raises(Exception, match="Run it with --share search:0/2 first") as raised:
-        among(world(), Pieces(tmp_path / "key", "search", 1, 2))
+        among(world(), Pieces(folder=tmp_path / "key", step="search", number=1, n_shares=2))
     assert "what comes before share 1 is not in" in str(raised.value)

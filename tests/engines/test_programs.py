@@ -395,7 +395,7 @@ def test_shorter_proteins_are_searched_more_sensitively() -> None:
     # As decision 0014 has it, where each range begins and ends.
     sensitivity = {900: 4.0, 400: 4.0, 399: 4.5, 180: 4.5, 179: 5.0, 120: 5.0}
     sensitivity |= {119: 6.0, 80: 6.0, 79: 6.5, 1: 6.5}
-    library = Library(objects(["M" * length for length in sensitivity]))
+    library = Library(texts=objects(["M" * length for length in sensitivity]))
     parts = mmseqs._by_length(mmseqs.REACHES, library, np.arange(len(sensitivity)))
     found = {int(library.lengths[row]): value for _, value, rows in parts for row in rows}
     assert found == sensitivity
@@ -462,7 +462,7 @@ def test_collagens_coiled_coils_and_tails_are_no_longer_apart_for_being_masked(
     texts = distinct(objects(low_complexity(12))).texts
     found = MmseqsFinder(most_cells=0.0).among(texts, Thresholds().looser())
     home = components(len(texts), found.first, found.second)
-    every = Library(texts).relatives(thresholds=Thresholds())
+    every = Library(texts=texts).relatives(thresholds=Thresholds())
     assert every.n_pairs > 90
     assert (home[every.first] == home[every.second]).all()
 
@@ -474,6 +474,6 @@ def test_small_sets_are_scored_in_full_without_a_program(monkeypatch: pytest.Mon
     found = MmseqsFinder(threads=2).among(texts, thresholds)
     assert found.at(thresholds).all()
     home = components(len(texts), found.first, found.second)
-    every = Library(texts).relatives(thresholds=Thresholds())
+    every = Library(texts=texts).relatives(thresholds=Thresholds())
     assert (home[every.first] == home[every.second]).all()
     assert MmseqsFinder().among(texts[:1], thresholds).n_pairs == 0

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.long  # each asks MMseqs2 several times
 
 def clusters(proteins: Proteins) -> list[str]:
     """Return the clusters of a search: so few proteins would be scored in full."""
-    engine = GraphEngine(MmseqsFinder(most_cells=0.0), Thresholds())
+    engine = GraphEngine(finder=MmseqsFinder(most_cells=0.0), thresholds=Thresholds())
     return list(engine.cluster(proteins).cluster)
 
 
@@ -49,7 +49,7 @@ def behind_copies(n_families: int) -> Proteins:
 def relatives_apart(proteins: Proteins) -> tuple[Pairs, Integers]:
     """Return all relatives, aligned one with all, and in which of them clusters part them."""
     found = distinct(proteins.sequences)
-    pairs = Library(found.texts).relatives()
+    pairs = Library(texts=found.texts).relatives()
     pairs = pairs.take(pairs.at(Thresholds()))
     _, linked = draw_graph(proteins, MmseqsFinder(most_cells=0.0), Thresholds())
     home = components(len(found.texts), linked.first, linked.second)

@@ -19,7 +19,13 @@ def families(n: int, size: int, seed: int, shift: float = 0.0) -> tuple[np.ndarr
 
 def labelled(block: np.ndarray, right: np.ndarray, cluster: np.ndarray) -> Labelled:
     names = np.arange(len(block)).astype(str).astype(object)
-    predictions = Predictions(names, ("A", "B", "C", "D"), 1.0, 0.0, block)
+    predictions = Predictions(
+        ids=names,
+        class_names=("A", "B", "C", "D"),
+        scale=1.0,
+        resolution=0.0,
+        predicted_class=block,
+    )
     return label(predictions, np.where(right, block, (block + 1) % 4), cluster=cluster)
 
 

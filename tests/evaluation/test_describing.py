@@ -37,7 +37,9 @@ def test_a_diagram_has_bins_band_curve_and_counts() -> None:
         np.column_stack([stated, 1 - stated]), (rng.random(n) > stated).astype(int)
     )
     options = EvaluationOptions(n_draws=50)
-    (found,) = reliability_of(labelled, None, {("m", HELD_OUT): Stated(stated)}, options)
+    (found,) = reliability_of(
+        labelled, None, {("m", HELD_OUT): Stated(confidence=stated)}, options
+    )
     assert sum(found.counts) == sum(found.bins.n) == n
     for number in range(5, 10):
         low, high = found.band_lower[number], found.band_upper[number]

@@ -62,7 +62,7 @@ class Memory:
     """A calibrator that remembers clusters: right of itself, wrong of others."""
 
     def fit(self, labelled: Labelled) -> Memory.Calibration:
-        return Memory.Calibration(frozenset(labelled.predictions.ids.tolist()))
+        return Memory.Calibration(seen=frozenset(labelled.predictions.ids.tolist()))
 
     @dataclass(frozen=True)
     class Calibration(StatesOnly):
@@ -71,7 +71,9 @@ class Memory:
         def confidence(self, predictions: Predictions) -> Confidence:
             value = np.array([0.9 if name in self.seen else 0.1 for name in predictions.ids])
             zeros = np.zeros(len(value))
-            return Confidence(value, value, value, zeros, zeros.astype(np.int64))
+            return Confidence(
+                value=value, lower=value, upper=value, support=zeros, note=zeros.astype(np.int64)
+            )
 
 
 def test_held_out_confidences_never_come_from_a_fit_that_saw_the_cluster() -> None:
@@ -88,18 +90,24 @@ def test_held_out_confidences_never_come_from_a_fit_that_saw_the_cluster() -> No
             class Calibration(StatesOnly):
                 def confidence(self, predictions: Predictions) -> Confidence:
                     value = np.array([float(cluster_of[name] in seen) for name in predictions.ids])
-                    return Confidence(value, value, value, value, value.astype(np.int64))
+                    return Confidence(
+                        value=value,
+                        lower=value,
+                        upper=value,
+                        support=value,
+                        note=value.astype(np.int64),
+                    )
 
             return Calibration()
 
-    found = evaluate(labelled, {"watcher": Watcher()}, EvaluationOptions(5, n_draws=0))
+    found = evaluate(labelled, {"watcher": Watcher()}, EvaluationOptions(n_folds=5, n_draws=0))
     assert (found.held_out["watcher"] == 0.0).all()
     assert (found.in_sample["watcher"].value == 1.0).all()
 
 
 def test_in_sample_and_held_out_numbers_are_never_mixed() -> None:
     labelled = world()
-    found = evaluate(labelled, {"memory": Memory()}, EvaluationOptions(5, n_draws=0))
+    found = evaluate(labelled, {"memory": Memory()}, EvaluationOptions(n_folds=5, n_draws=0))
     is_correct = labelled.is_correct
     expected = {
         "in_sample": np.where(is_correct, 0.01, 0.81).mean(),
@@ -115,7 +123,7 @@ def test_in_sample_and_held_out_numbers_are_never_mixed() -> None:
 
 def test_class_only_held_out_is_the_share_of_the_other_folds() -> None:
     labelled = world()
-    found = evaluate(labelled, methods("class_only"), EvaluationOptions(4, n_draws=0))
+    found = evaluate(labelled, methods("class_only"), EvaluationOptions(n_folds=4, n_draws=0))
     predicted = labelled.predictions.predicted_class
     for row in range(0, labelled.n_samples, 17):
         others = (found.fold != found.fold[row]) & (predicted == predicted[row])
@@ -124,7 +132,9 @@ def test_class_only_held_out_is_the_share_of_the_other_folds() -> None:
 
 
 def test_the_numbers_over_all_are_the_classes_weighted_by_their_proteins() -> None:
-    found = evaluate(world(), methods("class_only", "kernel"), EvaluationOptions(4, n_draws=0))
+    found = evaluate(
+        world(), methods("class_only", "kernel"), EvaluationOptions(n_folds=4, n_draws=0)
+    )
     for method in ("class_only", "kernel"):
         rows = [
             entry
@@ -142,7 +152,7 @@ def test_a_paired_difference_is_the_difference_of_the_two_means() -> None:
     found = evaluate(
         world(),
         methods("class_only", "kernel"),
-        EvaluationOptions(4, n_draws=20),
+        EvaluationOptions(n_folds=4, n_draws=20),
         reference="kernel",
     )
     value = {
@@ -164,7 +174,7 @@ def test_a_class_in_one_fold_only_is_excluded_counted_and_said() -> None:
     few = labelled.take(keep)
     alone = np.where(few.predictions.predicted_class == 1, "b", few.cluster).astype(object)
     few = label(few.predictions, few.true_class, cluster=alone)
-    found = evaluate(few, methods("class_only"), EvaluationOptions(3, n_draws=0))
+    found = evaluate(few, methods("class_only"), EvaluationOptions(n_folds=3, n_draws=0))
     entry = next(
         entry
         for entry in found.results.metrics
@@ -190,7 +200,9 @@ def test_a_class_in_one_fold_only_is_excluded_counted_and_said() -> None:
 
 
 def test_a_class_that_is_never_predicted_is_said_and_not_measured() -> None:
-    found = evaluate(world(), methods("class_only"), EvaluationOptions(4, n_draws=0)).results
+    found = evaluate(
+        world(), methods("class_only"), EvaluationOptions(n_folds=4, n_draws=0)
+    ).results
     assert {entry.class_name for entry in found.metrics} == {None, "A", "B"}
     assert [n.text for n in found.notices if n.kind == "unseen class"] == [
         "No calibration protein is predicted to be C. Predictions of this class get no confidence."
@@ -212,11 +224,19 @@ def test_a_method_that_does_not_keep_its_word_held_out_is_said_class_by_class() 
             score = predictions.top_score
             assert score is not None
             value = score / 11.0 if self.is_honest else 1.0 - score / 11.0
-            return Confidence(value, value, value, value, np.zeros(len(value), dtype=np.int64))
+            return Confidence(
+                value=value,
+                lower=value,
+                upper=value,
+                support=value,
+                note=np.zeros(len(value), dtype=np.int64),
+            )
 
-    contenders = {"inverted": Inverted(False), "honest": Inverted(True)}
+    contenders = {"inverted": Inverted(is_honest=False), "honest": Inverted(is_honest=True)}
     for name in contenders:
-        found = evaluate(labelled, contenders, EvaluationOptions(4, n_draws=100), reference=name)
+        found = evaluate(
+            labelled, contenders, EvaluationOptions(n_folds=4, n_draws=100), reference=name
+        )
         stated = [n.class_name for n in found.results.notices if n.kind == "reliability"]
         assert stated == (["A", "B"] if name == "inverted" else [])
 
@@ -224,7 +244,7 @@ def test_a_method_that_does_not_keep_its_word_held_out_is_said_class_by_class() 
 def test_order_of_rows_changes_no_number() -> None:
     labelled = world()
     order = np.random.default_rng(0).permutation(labelled.n_samples)
-    options = EvaluationOptions(4, n_draws=20)
+    options = EvaluationOptions(n_folds=4, n_draws=20)
     one = evaluate(labelled, methods("class_only", "kernel"), options).results
     two = evaluate(labelled.take(order), methods("class_only", "kernel"), options).results
     for left, right in zip(one.metrics, two.metrics, strict=True):
@@ -239,14 +259,14 @@ def test_order_of_rows_changes_no_number() -> None:
 
 
 def test_the_same_set_gives_the_same_bytes() -> None:
-    options = EvaluationOptions(4, n_draws=20)
+    options = EvaluationOptions(n_folds=4, n_draws=20)
     one, two = (evaluate(world(), methods("kernel"), options).results for _ in range(2))
     assert json.dumps(to_record(one)) == json.dumps(to_record(two))
 
 
 def test_bins_hold_every_protein_once_and_their_shares_are_counted() -> None:
     labelled = world()
-    found = evaluate(labelled, methods("kernel"), EvaluationOptions(4, n_draws=20))
+    found = evaluate(labelled, methods("kernel"), EvaluationOptions(n_folds=4, n_draws=20))
     for entry in found.results.reliability:
         assert sum(entry.bins.n) == sum(
             metric.n
@@ -302,7 +322,7 @@ def test_the_score_needed_is_where_the_lower_end_stays_above() -> None:
     stage = parse_method("kernel", "test")
     calibrations = {"kernel": stage.build(FitOptions(n_draws=40)).fit(labelled)}
     found = evaluate(
-        labelled, methods("kernel"), EvaluationOptions(4, n_draws=0), calibrations
+        labelled, methods("kernel"), EvaluationOptions(n_folds=4, n_draws=0), calibrations
     ).results
     curves = {curve.class_name: curve for curve in found.curves}
     seen = {entry.class_name: (entry.score_min, entry.score_max) for entry in found.classes}
@@ -326,12 +346,17 @@ def test_top_scores_that_are_absent_leave_out_curves_and_nothing_else() -> None:
     labelled = world()
     predictions = labelled.predictions
     bare = Predictions(
-        predictions.ids, CLASSES, 1.0, 0.0, predictions.predicted_class, is_distribution=False
+        ids=predictions.ids,
+        class_names=CLASSES,
+        scale=1.0,
+        resolution=0.0,
+        predicted_class=predictions.predicted_class,
+        is_distribution=False,
     )
     found = evaluate(
         label(bare, labelled.true_class, cluster=labelled.cluster),
         methods("class_only"),
-        EvaluationOptions(4, n_draws=0),
+        EvaluationOptions(n_folds=4, n_draws=0),
     ).results
     assert found.curves == ()
     assert found.histograms == ()
@@ -344,7 +369,9 @@ def test_top_scores_that_are_absent_leave_out_curves_and_nothing_else() -> None:
 
 
 def test_the_metrics_table_has_the_columns_of_the_contract() -> None:
-    found = evaluate(world(), methods("class_only"), EvaluationOptions(4, n_draws=0)).results
+    found = evaluate(
+        world(), methods("class_only"), EvaluationOptions(n_folds=4, n_draws=0)
+    ).results
     columns = metric_columns(found)
     assert list(columns) == [
         "method", "class", "sample", "metric", "value", "lower", "upper", "n",
@@ -367,7 +394,7 @@ def test_the_order_of_class_columns_moves_no_held_out_number() -> None:
 
 
 def test_the_order_of_class_columns_moves_no_set() -> None:
-    labelled, options = world(900), SetOptions(0.8, "class_wise")
+    labelled, options = world(900), SetOptions(level=0.8, kind="class_wise")
     both = (labelled, with_classes_in_order(labelled, OTHER_ORDER))
     first, other = (judge_sets(of, options, 5, 0.95, 20) for of in both)
     by_name = {entry.class_name: entry for entry in other.classes}

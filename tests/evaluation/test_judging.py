@@ -54,7 +54,9 @@ def drawn_by_hand(labelled: Labelled, confidence: np.ndarray, name: str, draw: i
     weight = labelled.weight * cluster_weights(keys, draw)[codes]
     score = labelled.predictions.top_score
     assert score is not None
-    judged = Judged(confidence, labelled.is_correct, weight, score)
+    judged = Judged(
+        confidence=confidence, is_correct=labelled.is_correct, weight=weight, score=score
+    )
     return BY_NAME[name].compute(judged)
 
 
@@ -64,9 +66,11 @@ def drawn_by_hand(labelled: Labelled, confidence: np.ndarray, name: str, draw: i
 def test_each_draw_is_the_metric_computed_anew_with_the_drawn_weights(name: str) -> None:
     labelled, confidence = world()
     unit, key = encode_clusters(labelled.cluster)
-    drawing = PairedDraws(unit, key, 4)
+    drawing = PairedDraws(unit=unit, key=key, n_draws=4)
     score = labelled.predictions.top_score
-    judged = Judged(confidence, labelled.is_correct, labelled.weight, score)
+    judged = Judged(
+        confidence=confidence, is_correct=labelled.is_correct, weight=labelled.weight, score=score
+    )
     block = labelled.predictions.predicted_class
     placed = placements(judged, block, 3)
     found = measure(judged, block, 3, placed, drawing, drawing.parts())
@@ -78,7 +82,7 @@ def test_each_draw_is_the_metric_computed_anew_with_the_drawn_weights(name: str)
 @cases("metric", METRICS)
 def test_values_by_class_and_over_all_are_the_metric_of_those_proteins(metric) -> None:  # type: ignore[no-untyped-def]
     labelled, confidence = world()
-    stated = {("m", IN_SAMPLE): Stated(confidence, vector_of(labelled))}
+    stated = {("m", IN_SAMPLE): Stated(confidence=confidence, probabilities=vector_of(labelled))}
     rows = {
         entry.class_name: entry
         for entry in judge(labelled, stated, "m", EvaluationOptions(n_draws=0, n_floor=0)).metrics
@@ -87,12 +91,12 @@ def test_values_by_class_and_over_all_are_the_metric_of_those_proteins(metric) -
     block, score = labelled.predictions.predicted_class, labelled.predictions.top_score
     assert score is not None
     own = Judged(
-        confidence,
-        labelled.is_correct,
-        labelled.weight,
-        score,
-        vector_of(labelled),
-        labelled.true_class,
+        confidence=confidence,
+        is_correct=labelled.is_correct,
+        weight=labelled.weight,
+        score=score,
+        probabilities=vector_of(labelled),
+        true_class=labelled.true_class,
     )
     by_class = {name: own.take(block == k) for k, name in enumerate(CLASSES)}
     if metric.over_classes is None:
@@ -135,7 +139,10 @@ def ends_by_hand(
 def test_a_paired_difference_is_drawn_draw_by_draw() -> None:
     labelled, confidence = world()
     other = np.clip(confidence * 0.8, 0.0, 1.0)
-    stated = {("a", HELD_OUT): Stated(confidence), ("b", HELD_OUT): Stated(other)}
+    stated = {
+        ("a", HELD_OUT): Stated(confidence=confidence),
+        ("b", HELD_OUT): Stated(confidence=other),
+    }
     options = EvaluationOptions(n_draws=60, n_floor=0, level=0.9)
     found = judge(labelled, stated, "a", options)
     row = next(r for r in found.differences if r.metric == "nll" and r.class_name is None)
@@ -156,7 +163,7 @@ def test_a_paired_difference_is_drawn_draw_by_draw() -> None:
 
 def test_a_mean_loss_is_stretched_on_the_scale_of_logarithms() -> None:
     labelled, confidence = world()
-    stated = {("m", HELD_OUT): Stated(confidence)}
+    stated = {("m", HELD_OUT): Stated(confidence=confidence)}
     row = values(
         judge(labelled, stated, "m", EvaluationOptions(n_draws=100, n_floor=0)).metrics, "nll"
     )
@@ -170,7 +177,7 @@ def test_a_mean_loss_is_stretched_on_the_scale_of_logarithms() -> None:
 
 def test_a_share_stays_within_0_and_1_however_it_is_stretched() -> None:
     labelled, confidence = world()
-    stated = {("m", HELD_OUT): Stated(confidence)}
+    stated = {("m", HELD_OUT): Stated(confidence=confidence)}
     for row in judge(labelled, stated, "m", EvaluationOptions(n_draws=60, n_floor=0)).metrics:
         if row.metric == "accuracy":
             assert 0.0 < row.lower < row.value < row.upper < 1.0
@@ -184,7 +191,10 @@ def test_no_interval_goes_beyond_what_a_metric_can_be() -> None:
     truth = np.where(family == "f1", (predicted + 1) % 3, predicted)
     labelled = label(own.predictions, truth, np.ones(N), family)
     confidence = np.full(N, 0.99)
-    stated = {("m", HELD_OUT): Stated(confidence), ("n", HELD_OUT): Stated(1.0 - confidence)}
+    stated = {
+        ("m", HELD_OUT): Stated(confidence=confidence),
+        ("n", HELD_OUT): Stated(confidence=1.0 - confidence),
+    }
     found = judge(labelled, stated, "m", EvaluationOptions(n_draws=60, n_floor=10))
     rows = [*found.metrics, *found.pairs]
     bounded = [row for row in rows if row.metric != "nll" and not np.isnan(row.lower)]
@@ -197,7 +207,10 @@ def test_a_difference_is_over_the_proteins_that_both_methods_answer() -> None:
     labelled, confidence = world()
     gaps = confidence.copy()
     gaps[::5] = np.nan
-    stated = {("a", HELD_OUT): Stated(confidence), ("b", HELD_OUT): Stated(gaps)}
+    stated = {
+        ("a", HELD_OUT): Stated(confidence=confidence),
+        ("b", HELD_OUT): Stated(confidence=gaps),
+    }
     found = judge(labelled, stated, "a", EvaluationOptions(n_draws=20, n_floor=0))
     row = next(r for r in found.differences if r.metric == "brier" and r.class_name is None)
     assert row.n == N - N // 5
@@ -217,7 +230,7 @@ def test_drawing_rows_takes_relatives_for_independent() -> None:
         labelled.true_class[rows],
         cluster=np.repeat(np.array([f"f{k}" for k in range(N // 8)], dtype=object), 8),
     )
-    stated = {("m", HELD_OUT): Stated(confidence[rows])}
+    stated = {("m", HELD_OUT): Stated(confidence=confidence[rows])}
 
     def width(resample: str) -> float:
         options = EvaluationOptions(n_draws=2000, n_floor=0, resample=resample)  # type: ignore[arg-type]
@@ -233,7 +246,7 @@ def test_no_interval_of_a_calibration_error_goes_below_0_or_misses_its_value() -
     labelled, confidence = world()
     found = judge(
         labelled,
-        {("m", HELD_OUT): Stated(confidence)},
+        {("m", HELD_OUT): Stated(confidence=confidence)},
         "m",
         EvaluationOptions(n_draws=80, n_floor=0),
     )
@@ -250,7 +263,9 @@ def test_the_noise_floor_is_the_mean_error_of_outcomes_drawn_from_the_confidence
     _, keys = encode_clusters(labelled.predictions.ids)
     chance = chances(keys, 7)
     score = labelled.predictions.top_score
-    judged = Judged(confidence, labelled.is_correct, labelled.weight, score)
+    judged = Judged(
+        confidence=confidence, is_correct=labelled.is_correct, weight=labelled.weight, score=score
+    )
     placed = placements(judged, block, 3)
     found = floors(judged, block, 3, placed, chance)
     for name in ("ece", "ece2_count", "mce", "ece_debiased", "ece_smooth", "ece_kernel"):
@@ -264,14 +279,24 @@ def test_the_noise_floor_of_vectors_draws_classes_from_the_vectors() -> None:
     labelled, confidence = world(weighted=False)
     vector = vector_of(labelled)
     options = EvaluationOptions(n_draws=0, n_floor=300)
-    found = judge(labelled, {("m", IN_SAMPLE): Stated(confidence, vector)}, "m", options)
+    found = judge(
+        labelled,
+        {("m", IN_SAMPLE): Stated(confidence=confidence, probabilities=vector)},
+        "m",
+        options,
+    )
     got = next(row for row in found.floors if row.metric == "sce" and not row.relatives_alike)
     rng = np.random.default_rng(1)
     simulated = []
     for _ in range(300):
         true = (rng.random((N, 1)) > vector.cumsum(axis=1)).sum(axis=1)
         own = Judged(
-            confidence, labelled.is_correct, labelled.weight, None, vector, np.minimum(true, 2)
+            confidence=confidence,
+            is_correct=labelled.is_correct,
+            weight=labelled.weight,
+            score=None,
+            probabilities=vector,
+            true_class=np.minimum(true, 2),
         )
         simulated.append(BY_NAME["sce"].compute(own))
     # Two means of 300 simulations each.
@@ -283,7 +308,10 @@ def test_relatives_that_go_together_raise_the_noise_floor() -> None:
     labelled, confidence = world()
     same = confidence[encode_clusters(labelled.cluster)[0] % N]  # one confidence per family
     found = judge(
-        labelled, {("m", HELD_OUT): Stated(same)}, "m", EvaluationOptions(n_draws=0, n_floor=200)
+        labelled,
+        {("m", HELD_OUT): Stated(confidence=same)},
+        "m",
+        EvaluationOptions(n_draws=0, n_floor=200),
     )
     alone, together = (
         next(
@@ -300,7 +328,7 @@ def test_a_perfect_method_scores_its_noise_floor() -> None:
     labelled, confidence = world(weighted=False)
     block = labelled.predictions.predicted_class
     _, keys = encode_clusters(labelled.predictions.ids)
-    own = Judged(confidence, labelled.is_correct, labelled.weight)
+    own = Judged(confidence=confidence, is_correct=labelled.is_correct, weight=labelled.weight)
     placed = placements(own, block, 3, (BY_NAME["ece"],))
     floor = floors(own, block, 3, placed, chances(keys, 400))["ece"][-1]
     low, high = np.quantile(floor, (0.025, 0.975))

@@ -29,7 +29,12 @@ def fitted(method: str) -> Any:
         scores=scores,
     )
     true_class = np.where(np.arange(N) % 5 == 0, 1 - predicted, predicted)
-    labelled = Labelled(predictions, true_class, np.ones(N), np.arange(N).astype(str))
+    labelled = Labelled(
+        predictions=predictions,
+        true_class=true_class,
+        weight=np.ones(N),
+        cluster=np.arange(N).astype(str),
+    )
     return parse_method(method, "method").build(FitOptions(n_draws=0)).fit(labelled)
 
 
@@ -38,12 +43,17 @@ def test_numbers_of_curves_and_of_models_are_those_that_they_answer_with() -> No
     found = parameters_of({"optimal": optimal, "tswa": tswa}, ("A", "B"))
     curves = {name: optimal.classes[name].curve for name in ("A", "B")}
     cutoffs = [
-        FittedParameter("optimal", name, "cutoff", curve.cutoff)
+        FittedParameter(method="optimal", class_name=name, name="cutoff", value=curve.cutoff)
         for name, curve in curves.items()
         if np.isfinite(curve.cutoff)  # else there is none
     ]
     of_model = [
-        FittedParameter("tswa", class_name, name, float(getattr(tswa.model, name)[number]))
+        FittedParameter(
+            method="tswa",
+            class_name=class_name,
+            name=name,
+            value=float(getattr(tswa.model, name)[number]),
+        )
         for number, class_name in enumerate(("A", "B"))
         for name in ("temperature", "award")
     ]
@@ -59,4 +69,7 @@ def test_a_method_without_such_numbers_has_none(method: str) -> None:
 
 def test_the_bandwidth_of_a_fitted_kernel_is_found() -> None:
     found = parameters_of({"k": fitted("kernel(bandwidth=0.7)")}, ("A", "B"))
-    assert found == tuple(FittedParameter("k", name, "bandwidth", 0.7) for name in ("A", "B"))
+    assert found == tuple(
+        FittedParameter(method="k", class_name=name, name="bandwidth", value=0.7)
+        for name in ("A", "B")
+    )

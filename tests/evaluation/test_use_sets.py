@@ -25,7 +25,9 @@ def test_a_use_set_is_counted_by_class_and_level() -> None:
     predictions = from_scores(ids, ("A", "B"), scores, 10.0, 0.01)
     value = np.array([0.96, 0.6, 0.85, np.nan])
     note = np.array([0, 0, 0, int(Note.UNSEEN_CLASS)])
-    confidence = Confidence(value, value - 0.1, value + 0.01, np.ones(4), note)
+    confidence = Confidence(
+        value=value, lower=value - 0.1, upper=value + 0.01, support=np.ones(4), note=note
+    )
     found = summarise_use_set("sea", "kernel", predictions, confidence)
     assert (found.n, found.n_unknown) == (4, 1)
     first, second = found.classes
@@ -40,11 +42,11 @@ def test_a_use_set_is_counted_by_class_and_level() -> None:
 def test_each_protein_is_counted_at_the_levels_that_it_reaches() -> None:
     value = np.array([0.9, 0.95, 0.5, np.nan, 0.8, 1.0])
     columns = UseColumns(
-        np.array([0, 0, 1, 1, -1, -1]),
-        value,
-        np.array([0.8, 0.5, 0.4999, np.nan, 0.8, 0.95]),
-        np.array([True, True, False, False, True, False]),
-        np.array([True, False, True, True, True, True]),
+        class_=np.array([0, 0, 1, 1, -1, -1]),
+        value=value,
+        lower=np.array([0.8, 0.5, 0.4999, np.nan, 0.8, 0.95]),
+        is_evident=np.array([True, True, False, False, True, False]),
+        is_in_range=np.array([True, False, True, True, True, True]),
     )
     by_class, by_bin = use_set_counts(2, columns)
     # With a confidence and without one; confidences of at least 0.5, 0.8, 0.9 and 0.95; the lower
@@ -71,7 +73,13 @@ def names(*values: str) -> np.ndarray:
 
 
 def test_a_sample_is_summed_up_by_its_distances_whatever_its_pieces() -> None:
-    line = Space("vectors", np.ones(1), np.ones((1, 1)), np.zeros(1), np.ones(1))
+    line = Space(
+        kind="vectors",
+        scale=np.ones(1),
+        axes=np.ones((1, 1)),
+        origin=np.zeros(1),
+        explained=np.ones(1),
+    )
     points = np.array([[0.0], [1.0], [5.0], [9.0]])
     # One of each family is 4 from the others; farther than that is flagged.
     classes, family = names("X", "X", "Y", "Y"), names("f", "f", "g", "h")
@@ -85,7 +93,7 @@ def test_a_sample_is_summed_up_by_its_distances_whatever_its_pieces() -> None:
     is_off = np.array([True, False, True, False, False, False])
     found = []
     for pieces in ([[0, 1, 2, 3, 4, 5]], [[0, 2], [4, 5], [1, 3]]):
-        novel = NovelSet("sea", known, known.sorted_distances)
+        novel = NovelSet(name="sea", reference=known, held=known.sorted_distances)
         for rows in pieces:
             look = known.look(places[rows])
             novel.add(ids[rows], look, predicted[rows], confidence[rows], is_off[rows])
@@ -113,15 +121,21 @@ def test_a_sample_is_summed_up_by_its_distances_whatever_its_pieces() -> None:
 
 
 def test_a_sample_of_nobody_has_one_bin_and_of_many_flagged_ones_the_farthest_are_listed() -> None:
-    line = Space("vectors", np.ones(1), np.ones((1, 1)), np.zeros(1), np.ones(1))
+    line = Space(
+        kind="vectors",
+        scale=np.ones(1),
+        axes=np.ones((1, 1)),
+        origin=np.zeros(1),
+        explained=np.ones(1),
+    )
     known = build(
         *(line, names("a", "b"), names("X", "Y"), np.array([[0.0], [1.0]]), names("f", "g")),
         *(None, 0.4),
     )
-    nobody = NovelSet("sea", known, known.sorted_distances).finding()
+    nobody = NovelSet(name="sea", reference=known, held=known.sorted_distances).finding()
     assert (nobody.n, nobody.rows, np.isnan(nobody.confidence_flagged)) == (0, (), True)
     assert (nobody.edges[0], nobody.edges[-1]) == (0.0, 1.0)
-    novel = NovelSet("sea", known, known.sorted_distances)
+    novel = NovelSet(name="sea", reference=known, held=known.sorted_distances)
     places = np.arange(2.0, 2.0 + MOST_ROWS + 5)[:, None] + 1.0
     ids = names(*(f"p{row}" for row in range(len(places))))
     nowhere = np.zeros(len(ids), dtype=np.bool_)

@@ -18,7 +18,7 @@ def test_the_shares_nearest_to_a_forecast_of_one_class() -> None:
 def test_the_two_best_classes_are_in_the_event() -> None:
     scores = np.array([[0.7, 0.2, 0.1]])
     found = from_scores(np.array(["p"], dtype=object), ("A", "B", "C"), scores, 1.0, 0.0)
-    assert event.membership(event.Event("two_best", n_best=2), found).tolist() == [
+    assert event.membership(event.Event(name="two_best", n_best=2), found).tolist() == [
         [True, True, False]
     ]
 

@@ -14,7 +14,7 @@ from drawn_events import CLASS_NAMES, TAIL, drawn
 
 def test_the_best_classes_nest_and_begin_with_the_predicted_one() -> None:
     of = drawn().predictions
-    one, two, three = (membership(Event("e", n_best=n), of) for n in (1, 2, 3))
+    one, two, three = (membership(Event(name="e", n_best=n), of) for n in (1, 2, 3))
     assert (one.sum(axis=1) == 1).all() and (two.sum(axis=1) == 2).all()
     assert (one <= two).all() and (two <= three).all()
     assert one[np.arange(of.n_samples), of.predicted_class].all()
@@ -23,13 +23,21 @@ def test_the_best_classes_nest_and_begin_with_the_predicted_one() -> None:
 def test_a_predicted_class_that_is_not_the_highest_score_still_comes_first() -> None:
     ids = np.array(["a"], dtype=object)
     scores = np.array([[0.5, 0.3, 0.2]])
-    of = Predictions(ids, ("A", "B", "C"), 1.0, 0.0, np.array([2]), np.array([0.2]), scores)
-    assert membership(Event("e", n_best=2), of).tolist() == [[True, False, True]]
+    of = Predictions(
+        ids=ids,
+        class_names=("A", "B", "C"),
+        scale=1.0,
+        resolution=0.0,
+        predicted_class=np.array([2]),
+        top_score=np.array([0.2]),
+        scores=scores,
+    )
+    assert membership(Event(name="e", n_best=2), of).tolist() == [[True, False, True]]
 
 
 def test_a_group_comes_true_where_the_true_class_is_in_it() -> None:
     labelled = drawn()
-    held = membership(Event("tail", classes=TAIL), labelled.predictions)
+    held = membership(Event(name="tail", classes=TAIL), labelled.predictions)
     names = np.array(CLASS_NAMES)[labelled.true_class]
     assert outcomes(held, labelled.true_class).tolist() == np.isin(names, TAIL).tolist()
 
@@ -68,8 +76,15 @@ def test_a_question_is_right_where_the_event_came_true() -> None:
 
 def test_without_score_vectors_only_the_best_class_is_known() -> None:
     ids = np.array(["a", "b"], dtype=object)
-    of = Predictions(ids, ("A", "B", "C"), 1.0, 0.0, np.array([2, 0]), np.array([0.2, 0.9]))
-    assert membership(Event("e", n_best=1), of).tolist() == [
+    of = Predictions(
+        ids=ids,
+        class_names=("A", "B", "C"),
+        scale=1.0,
+        resolution=0.0,
+        predicted_class=np.array([2, 0]),
+        top_score=np.array([0.2, 0.9]),
+    )
+    assert membership(Event(name="e", n_best=1), of).tolist() == [
         [False, False, True],
         [True, False, False],
     ]
@@ -80,6 +95,6 @@ def test_scaling_moves_no_event() -> None:
     of = labelled.predictions
     assert of.scores is not None
     bigger = from_scores(of.ids, of.class_names, of.scores * 7.3, of.scale * 7.3, 0.073)
-    event = Event("a", n_best=2)
+    event = Event(name="a", n_best=2)
     assert (membership(event, of) == membership(event, bigger)).all()
     assert label(bigger, labelled.true_class).n_samples == 300

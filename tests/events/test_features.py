@@ -25,8 +25,10 @@ def stated() -> Predictions:
 
 
 def seen(event: Event, **more: object) -> OneEvent:
-    evidence = EventEvidence(stated(), **more)  # type: ignore[arg-type]
-    return OneEvent(evidence, membership(event, stated()), np.array([0.5, 0.2, 0.3]))
+    evidence = EventEvidence(predictions=stated(), **more)  # type: ignore[arg-type]
+    return OneEvent(
+        evidence=evidence, held=membership(event, stated()), frequency=np.array([0.5, 0.2, 0.3])
+    )
 
 
 def column(name: str, event: Event, **more: object) -> list[float]:
@@ -35,8 +37,8 @@ def column(name: str, event: Event, **more: object) -> list[float]:
     return table.values.squeeze().tolist()
 
 
-BC = Event("bc", classes=("B", "C"))
-BEST = Event("best", n_best=1)
+BC = Event(name="bc", classes=("B", "C"))
+BEST = Event(name="best", n_best=1)
 
 
 def test_scores_of_the_event_by_hand() -> None:
@@ -57,7 +59,7 @@ def test_classes_by_hand() -> None:
     assert column("predicted_class", BC) == [[1, 0, 0], [0, 0, 1]]
     assert column("runner_up", BC) == [[0, 1, 0], [1, 0, 0]]  # a tie of A and B goes to A
     assert column("class_frequency", BC) == [0.5, 0.3]
-    assert column("class_type", BC, types=(BC, Event("ab", classes=("A", "B")))) == [
+    assert column("class_type", BC, types=(BC, Event(name="ab", classes=("A", "B")))) == [
         [0, 1],
         [1, 0],
     ]
@@ -81,9 +83,18 @@ def test_what_is_given_by_hand() -> None:
 def test_what_is_not_given_is_missing_by_name() -> None:
     table = table_of(seen(BC), [entry.name for entry in FEATURES])
     assert table.missing == ("class_type", "distance")
-    bare = Predictions(np.array(["p"], dtype=object), NAMES, 1.0, 0.0, np.array([1]))
+    bare = Predictions(
+        ids=np.array(["p"], dtype=object),
+        class_names=NAMES,
+        scale=1.0,
+        resolution=0.0,
+        predicted_class=np.array([1]),
+    )
     held = membership(BEST, bare)
-    one = table_of(OneEvent(EventEvidence(bare), held, np.ones(3) / 3), [f.name for f in FEATURES])
+    one = table_of(
+        OneEvent(evidence=EventEvidence(predictions=bare), held=held, frequency=np.ones(3) / 3),
+        [f.name for f in FEATURES],
+    )
     assert set(one.feature) == {"predicted_class", "class_frequency"}
 
 
@@ -104,9 +115,21 @@ def test_neither_the_unit_nor_the_order_of_classes_reaches_a_feature() -> None:
         of.resolution * 2.7,
         network_scores=of.network_scores[:, :, order],
     )
-    event = Event("two", n_best=2)
+    event = Event(name="two", n_best=2)
     share = np.array([0.1, 0.2, 0.3, 0.15, 0.25])
-    one = table_of(OneEvent(EventEvidence(of), membership(event, of), share), names)
-    two = table_of(OneEvent(EventEvidence(other), membership(event, other), share[order]), names)
+    one = table_of(
+        OneEvent(
+            evidence=EventEvidence(predictions=of), held=membership(event, of), frequency=share
+        ),
+        names,
+    )
+    two = table_of(
+        OneEvent(
+            evidence=EventEvidence(predictions=other),
+            held=membership(event, other),
+            frequency=share[order],
+        ),
+        names,
+    )
     assert one.feature == two.feature
     assert two.values == pytest.approx(one.values, abs=1e-8)

@@ -87,7 +87,9 @@ def test_neighbours_of_many_proteins_are_whole_clusters(monkeypatch: pytest.Monk
 def test_a_tree_answers_with_the_share_of_its_leaf() -> None:
     score = np.repeat([0.0, 1.0], 20)
     outcome = np.r_[np.zeros(18), 1, 1, np.ones(15), np.zeros(5)]
-    of = Examples(score[:, None], outcome, np.ones(40), np.arange(40))
+    of = Examples(
+        features=score[:, None], outcome=outcome, weight=np.ones(40), cluster=np.arange(40)
+    )
     found = forecasters.fit_tree(of, 10.0).probability(np.array([[0.0], [1.0]]))
     assert found == pytest.approx([2.5 / 21, 15.5 / 21])
     # A leaf of 30 cannot be had twice: the answer is the share of all.

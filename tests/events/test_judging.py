@@ -27,7 +27,11 @@ EVENTS = events_of(
 QUICK = EventOptions(
     forecaster="logistic", compare=("tree",), n_folds=3, min_positives=5.0, n_draws=20
 )
-KERNEL = {"isotonic": parse_method("isotonic", "test").build(FitOptions(5.0, 0.95, 0))}
+KERNEL = {
+    "isotonic": parse_method("isotonic", "test").build(
+        FitOptions(min_positives=5.0, level=0.95, n_draws=0)
+    )
+}
 
 # Three inputs of probability 1/3, the truth 0, 1 and 1/2 of the time: Kuleshov & Liang 2015.
 TOY = {
@@ -42,7 +46,7 @@ TOY = {
 def test_the_toy_table_of_kuleshov_and_liang(forecast: tuple[float, float, float]) -> None:
     stated = np.repeat(forecast, 2)
     came_true = np.array([0, 0, 1, 1, 0, 1], dtype=bool)
-    judged = Judged(stated, came_true, np.ones(6))
+    judged = Judged(confidence=stated, is_correct=came_true, weight=np.ones(6))
     calibration, sharpness = TOY[forecast]
     assert CALIBRATION.compute(judged) == pytest.approx(calibration, abs=1e-15)
     assert SHARPNESS.compute(judged) == pytest.approx(sharpness, abs=1e-15)
@@ -60,7 +64,9 @@ def test_events_pooled_can_look_calibrated_where_neither_is() -> None:
 
 
 def studied(labelled: Labelled, options: EventOptions = QUICK) -> tuple[EventModel, EventsFinding]:
-    return study_events(labelled, EventEvidence(labelled.predictions), EVENTS, options, KERNEL)
+    return study_events(
+        labelled, EventEvidence(predictions=labelled.predictions), EVENTS, options, KERNEL
+    )
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +162,9 @@ def test_what_holds_every_class_is_certain_and_what_is_rare_is_a_share() -> None
     labelled = drawn()
     rare = labelled.take(np.flatnonzero((labelled.true_class != 1) | (np.arange(300) < 15)))
     events = events_of([], {"any": CLASS_NAMES, "rare": ("Collar",)}, CLASS_NAMES)
-    model, finding = study_events(rare, EventEvidence(rare.predictions), events, QUICK, {})
+    model, finding = study_events(
+        rare, EventEvidence(predictions=rare.predictions), events, QUICK, {}
+    )
     notes = [event.note for event in finding.events]
     assert notes == [
         "holds every class: its probability is 1 whatever is predicted",
@@ -171,7 +179,7 @@ def test_a_feature_that_a_later_table_lacks_is_named() -> None:
     from credence.problems import InputError
 
     labelled = drawn()
-    near = EventEvidence(labelled.predictions, np.linspace(0.1, 0.9, 300))
+    near = EventEvidence(predictions=labelled.predictions, distance=np.linspace(0.1, 0.9, 300))
     model, _ = study_events(labelled, near, EVENTS[:1], QUICK, {})
     with pytest.raises(InputError) as caught:
         model.stated(model.evidence(labelled.predictions))

@@ -59,7 +59,7 @@ def replaced(name: str, candidates: tuple[float, ...]):  # type: ignore[no-untyp
 def changed(of: Examples, rows: np.ndarray) -> Examples:
     outcome = of.outcome.copy()
     outcome[rows] = 1 - outcome[rows]
-    return Examples(of.features, outcome, of.weight, of.cluster)
+    return Examples(features=of.features, outcome=outcome, weight=of.weight, cluster=of.cluster)
 
 
 @pytest.mark.parametrize("name", ["logistic", "knn"])
@@ -83,7 +83,9 @@ def test_what_may_not_be_learnt_from_is_still_judged() -> None:
 
 def test_too_few_of_one_outcome_give_the_overall_share() -> None:
     of = examples()
-    rare = Examples(of.features, np.zeros(of.n_samples), of.weight, of.cluster)
+    rare = Examples(
+        features=of.features, outcome=np.zeros(of.n_samples), weight=of.weight, cluster=of.cluster
+    )
     rare.outcome[:3] = 1.0
     assert is_scarce(rare, 10.0) and not is_scarce(of, 10.0)
     found = learn_event(BY_NAME["logistic"], rare, FOLD, 10.0)

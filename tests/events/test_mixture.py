@@ -26,7 +26,7 @@ GROUPS = {"tail": TAIL, "rare": ["Portal"]}
 EVENTS = events_of(["predicted_class", "two_best"], GROUPS, CLASS_NAMES)
 SINGLE = [event for event in EVENTS if event.n_best < 2]  # needs no score vectors
 QUICK = EventOptions(forecaster="logistic", compare=(), n_folds=2, min_positives=5.0, n_draws=2)
-PLATT = parse_method("platt", "test").build(FitOptions(5.0, 0.95, 0))
+PLATT = parse_method("platt", "test").build(FitOptions(min_positives=5.0, level=0.95, n_draws=0))
 WEIGHT = np.array([0.2, 3.0, 1.0, 0.5, 2.0])  # of the classes in the other world
 
 
@@ -120,7 +120,9 @@ def test_on_proteins_of_another_mix_every_event_is_told_better(has_vectors: bool
     of = asked.predictions
 
     def learnt(labelled: Labelled) -> EventModel:
-        return study_events(labelled, EventEvidence(labelled.predictions), events, QUICK, {})[0]
+        return study_events(
+            labelled, EventEvidence(predictions=labelled.predictions), events, QUICK, {}
+        )[0]
 
     model, twin = learnt(taught), learnt(shifted(taught, WEIGHT))
     confidence = PLATT.fit(taught).confidence(of).value
@@ -130,7 +132,9 @@ def test_on_proteins_of_another_mix_every_event_is_told_better(has_vectors: bool
     share = came_true.mean(axis=1)
     for agrees in (True, False):
         one, other = replace(model, agrees=agrees), replace(twin, agrees=agrees)
-        plain, moved = one.probabilities(evidence, confidence, Mix(WEIGHT, adjusted))
+        plain, moved = one.probabilities(
+            evidence, confidence, Mix(weight=WEIGHT, confidence=adjusted)
+        )
         before, after = nll(plain, came_true), nll(moved, came_true)
         assert (after < before).all()
         # The twin learnt from calibration proteins that weigh w[true class].
@@ -145,11 +149,15 @@ def test_on_proteins_of_another_mix_every_event_is_told_better(has_vectors: bool
 
 def test_corrected_events_contradict_neither_each_other_nor_the_confidence() -> None:
     taught, of = drawn(1), drawn(2).predictions
-    model, _ = study_events(taught, EventEvidence(taught.predictions), EVENTS, QUICK, {"p": PLATT})
+    model, _ = study_events(
+        taught, EventEvidence(predictions=taught.predictions), EVENTS, QUICK, {"p": PLATT}
+    )
     confidence = np.linspace(0.05, 0.95, of.n_samples)
     fixed = confidence[::-1].copy()
     fixed[::7] = np.nan
-    _, found = model.probabilities(model.evidence(of), confidence, Mix(WEIGHT, fixed))
+    _, found = model.probabilities(
+        model.evidence(of), confidence, Mix(weight=WEIGHT, confidence=fixed)
+    )
     held = memberships(EVENTS, of)
     for one in range(len(EVENTS)):
         for other in range(len(EVENTS)):

@@ -24,7 +24,9 @@ def test_the_regression_is_better_than_its_rival_as_the_page_on_events_says(
     labelled = label(samples.predictions, samples.true_class)
     events = events_of(["predicted_class"], {}, samples.predictions.class_names)
     options = EventOptions(compare=(), n_folds=5, agrees=False)
-    _, finding = study_events(labelled, EventEvidence(labelled.predictions), events, options, {})
+    _, finding = study_events(
+        labelled, EventEvidence(predictions=labelled.predictions), events, options, {}
+    )
     found = finding.events[0]
     nll = {row.method: row.value for row in found.metrics if row.metric == "nll"}
     # Two decimals: the document says 0.118 and 0.142.

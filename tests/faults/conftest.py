@@ -66,7 +66,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Lab:
     seconds = time.monotonic() - start
     for part in (*KEPT, "mine"):
         shutil.copytree(folder / part, above / "kept" / part)
-    return Lab(folder, files_of(folder, *PARTS), seconds)
+    return Lab(folder=folder, made=files_of(folder, *PARTS), seconds=seconds)
 
 
 @pytest.fixture

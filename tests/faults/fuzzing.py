@@ -84,7 +84,7 @@ from valid_tables import SPECS, VALID
 DATA = Path(__file__).resolve().parents[1] / "data"
 TOLD_EVERY = 1_000  # inputs, on the way
 CLASSES = ("Portal", "HTJ", "Köpfe")
-MIX = MixDraws(len(CLASSES), np.linspace(0.5, 2.0, 2 * len(CLASSES)))
+MIX = MixDraws(n_classes=len(CLASSES), ratios=np.linspace(0.5, 2.0, 2 * len(CLASSES)))
 TABLES = {
     "clusters.tsv": (
         read_clusters,
@@ -214,9 +214,11 @@ class Readers:
         except InputError as refusal:
             if refusal.problems and all(problem.remedy for problem in refusal.problems):
                 return None
-            return Finding(number, name, f"a refusal without a remedy: {refusal.text()}")
+            return Finding(
+                number=number, reader=name, text=f"a refusal without a remedy: {refusal.text()}"
+            )
         except Exception:
-            return Finding(number, name, traceback.format_exc())
+            return Finding(number=number, reader=name, text=traceback.format_exc())
         return None
 
     def _put(self, name: str, content: bytes) -> Path:
@@ -246,17 +248,20 @@ class Readers:
         return job
 
     def _binaries(self) -> Iterator[tuple[str, tuple[bytes, TableSpec]]]:
-        samples = read_samples(VALID / "phanns.csv", TableSpec("phanns"))
+        samples = read_samples(VALID / "phanns.csv", TableSpec(format="phanns"))
         for name in ("a.tsv.gz", "a.tsv.zst", "a.parquet"):
             write_samples(self.folder / name, samples)
-            yield name, ((self.folder / name).read_bytes(), TableSpec("credence", scale=10.0))
+            yield (
+                name,
+                ((self.folder / name).read_bytes(), TableSpec(format="credence", scale=10.0)),
+            )
         stored = io.BytesIO()
         arrays = {"id": np.array(list("abc")), "class_names": np.array(["x", "y"])}
         np.savez(stored, softmax=np.full((3, 2, 2), 0.5), **arrays)
-        yield "a.npz", (stored.getvalue(), TableSpec("networks-npz"))
+        yield "a.npz", (stored.getvalue(), TableSpec(format="networks-npz"))
         packed = io.BytesIO()
         np.savez_compressed(packed, softmax=np.full((3, 2, 2), 0.5), **arrays)
-        yield "b.npz", (packed.getvalue(), TableSpec("networks-npz"))
+        yield "b.npz", (packed.getvalue(), TableSpec(format="networks-npz"))
 
     def _binary(self, name: str) -> Callable[[np.random.Generator], None]:
         content, spec = self.binaries[name]
@@ -453,7 +458,7 @@ class Readers:
             ),
         )
         labels = json_settings(mutated_text(rng, whole), "--labels") or None
-        spec = TableSpec("phanns")
+        spec = TableSpec(format="phanns")
         read_checked([str(table)], spec, labels, str(fasta), "first_word", labelled=False)
 
     def _releases(self, rng: np.random.Generator) -> None:

@@ -65,7 +65,9 @@ def signed_records(
     """Write one file of each kind, and yield its name and what reads and uses it."""
     shape = (known.predictions.n_classes, N_SCORE_BINS)
     calibration = parse_method("kernel", "fuzz").build(FitOptions(n_draws=5)).fit(known)
-    adjusted = AdjustedCalibration(calibration, 10.0, np.full(shape, 0.1), np.full(shape, 0.2))
+    adjusted = AdjustedCalibration(
+        calibration=calibration, scale=10.0, down=np.full(shape, 0.1), up=np.full(shape, 0.2)
+    )
     head = ("kernel", known.predictions.class_names, 10.0)
     SHIFT.write(folder / "shift.json", ShiftFile(*head, _shift_finding(known), adjusted))
     yield "shift.json", _use_shift
@@ -89,25 +91,50 @@ def _shift_finding(known: Labelled) -> ShiftFinding:
     return ShiftFinding(*texts, *numbers, classes=classes, sentences=(), curves=())
 
 
-EVENTS_FOUND = EventsFinding("knn", (), 5, 0.95, False, "", (), (), 0, 0.5, 0.5)
+EVENTS_FOUND = EventsFinding(
+    forecaster="knn",
+    compared=(),
+    n_folds=5,
+    level=0.95,
+    agrees=False,
+    method="",
+    features=(),
+    events=(),
+    n_moved=0,
+    nll_before=0.5,
+    nll_after=0.5,
+)
 
 
 def _events(known: Labelled) -> EventModel:
     predictions = known.predictions
     held = np.argsort(np.argsort(-np.asarray(predictions.scores), axis=1), axis=1) < 2
     frequency = np.full(predictions.n_classes, 1 / predictions.n_classes)
-    table = table_of(OneEvent(EventEvidence(predictions), held, frequency), FEATURES)
+    table = table_of(
+        OneEvent(evidence=EventEvidence(predictions=predictions), held=held, frequency=frequency),
+        FEATURES,
+    )
     came_true = held[np.arange(len(held)), known.true_class].astype(float)
     cluster = np.arange(known.n_samples, dtype=np.int64)
-    examples = Examples(table.values, came_true, known.weight, cluster)
+    examples = Examples(
+        features=table.values, outcome=came_true, weight=known.weight, cluster=cluster
+    )
     fitted = tuple(
         FittedEvent(
-            Event(entry.name, n_best=2), entry.name, fit_one(entry, examples, entry.default, 0.0)
+            event=Event(name=entry.name, n_best=2),
+            forecaster=entry.name,
+            forecast=fit_one(entry, examples, entry.default, 0.0),
         )
         for entry in FORECASTERS
     )
     return EventModel(
-        predictions.class_names, FEATURES, frequency, (), False, fitted, mixture_of(known)
+        class_names=predictions.class_names,
+        features=FEATURES,
+        frequency=frequency,
+        types=(),
+        agrees=False,
+        events=fitted,
+        mixture=mixture_of(known),
     )
 
 
@@ -122,7 +149,7 @@ def _use_events(path: Path, known: Labelled) -> None:
     file = EVENTS.read(path)
     require_same(file, "kernel", known.predictions, str(path))
     weight = np.arange(1.0, known.predictions.n_classes + 1.0)
-    mix = Mix(weight, np.full(known.n_samples, 0.5))
+    mix = Mix(weight=weight, confidence=np.full(known.n_samples, 0.5))
     for stated in file.model.probabilities(file.model.evidence(known.predictions), None, mix):
         assert ((stated >= 0) & (stated <= 1)).all(), "a chance that is no probability"
 

@@ -123,6 +123,14 @@ def mutants_of(folder: Path, path: str) -> Iterator[Mutant]:
             seen[name] += 1
             name += f" ({seen[name]})" if seen[name] > 1 else ""
             now = now if isinstance(new, ast.Slice | ast.AugAssign) else f"({now})"
-            yield Mutant(path, start, end, now, lines, not inside, name)
+            yield Mutant(
+                path=path,
+                start=start,
+                end=end,
+                new=now,
+                lines=lines,
+                at_import=not inside,
+                name=name,
+            )
 
     yield from below(ast.parse(text), "", names_in(None), range(0))

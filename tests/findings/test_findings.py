@@ -38,11 +38,32 @@ def findings() -> Findings:
         level=0.95,
         confusion=((1, 0), (2, 0)),
         classes=(),
-        metrics=(MetricValue("m", None, "held_out", "nll", 0.1, math.nan, math.nan, 3, 2),),
-        notices=(Notice("ties", "Two.", "A", is_warning=True),),
+        metrics=(
+            MetricValue(
+                method="m",
+                class_name=None,
+                sample="held_out",
+                metric="nll",
+                value=0.1,
+                lower=math.nan,
+                upper=math.nan,
+                n=3,
+                n_clusters=2,
+            ),
+        ),
+        notices=(Notice(kind="ties", text="Two.", class_name="A", is_warning=True),),
     )
-    method = MethodFinding("m", "A method.", "", (Setting("a", "1"),))
-    return Findings(Provenance("run", "Title", "0.1.0", True), (method,), "m", results)
+    method = MethodFinding(
+        name="m", summary="A method.", reference="", settings=(Setting(name="a", value="1"),)
+    )
+    return Findings(
+        provenance=Provenance(
+            run="run", title="Title", credence_version="0.1.0", is_simulated=True
+        ),
+        methods=(method,),
+        chosen="m",
+        results=results,
+    )
 
 
 def test_findings_survive_json_bit_for_bit() -> None:

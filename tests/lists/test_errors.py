@@ -27,12 +27,12 @@ Row = tuple[int, bool, int, float]
 def held_out_from(rows: list[Row]) -> HeldOut:
     names = sorted({row[2] for row in rows})
     return HeldOut(
-        np.array([row[0] for row in rows], dtype=np.int64),
-        np.zeros(len(rows), dtype=np.int64),
-        np.array([int(row[1]) for row in rows], dtype=np.int64),
-        np.array([row[3] for row in rows], dtype=np.float64),
-        np.array([names.index(row[2]) for row in rows], dtype=np.int64),
-        np.array(names, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15),
+        step=np.array([row[0] for row in rows], dtype=np.int64),
+        predicted=np.zeros(len(rows), dtype=np.int64),
+        true=np.array([int(row[1]) for row in rows], dtype=np.int64),
+        weight=np.array([row[3] for row in rows], dtype=np.float64),
+        cluster=np.array([names.index(row[2]) for row in rows], dtype=np.int64),
+        key=np.array(names, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15),
     )
 
 
@@ -317,7 +317,16 @@ def test_ranges_are_wider_where_relatives_are_all_alike() -> None:
 def test_held_out_proteins_without_a_confidence_are_left_out() -> None:
     ids = np.array(["a", "b", "c"], dtype=object)
     zero = np.zeros(3, dtype=np.int64)
-    labelled = label(Predictions(ids, ("Portal", "Collar"), 1.0, 0.01, zero), np.array([0, 1, 1]))
+    labelled = label(
+        Predictions(
+            ids=ids,
+            class_names=("Portal", "Collar"),
+            scale=1.0,
+            resolution=0.01,
+            predicted_class=zero,
+        ),
+        np.array([0, 1, 1]),
+    )
     found = held_out_of(labelled, np.array([0.9, np.nan, 0.3]))
     # In the order of the hash of their ids.
     assert sorted(zip(found.step, found.is_wrong, strict=True)) == [(60, True), (180, False)]
@@ -349,14 +358,14 @@ def test_what_is_not_known_of_the_mix_widens_bounds_and_ranges() -> None:
     rows = some_rows(9)
     known, n_use = held_out_from(rows), uses([row[0] for row in rows])
     ratios = np.array([0.2, 1.0, 3.0, 1.0])  # of the first class; the second is as it is
-    mixed = replace(known, mix=MixDraws(2, np.concatenate([ratios, np.ones(4)])))
+    mixed = replace(known, mix=MixDraws(n_classes=2, ratios=np.concatenate([ratios, np.ones(4)])))
     sure, unsure = errors_of(known, n_use, 0.95), errors_of(mixed, n_use, 0.95)
     np.testing.assert_allclose(unsure.error, sure.error)
     assert unsure.variance[0] > 1.5 * sure.variance[0]
     one, other = sure.right(0, 0.95), unsure.right(0, 0.95)
     assert other.upper - other.lower > one.upper - one.lower
     # Draws of ratio 1 are no draws.
-    same = replace(known, mix=MixDraws(2, np.ones(8)))
+    same = replace(known, mix=MixDraws(n_classes=2, ratios=np.ones(8)))
     np.testing.assert_allclose(errors_of(same, n_use, 0.95).bound, sure.bound)
 
 
@@ -369,7 +378,7 @@ def test_a_class_of_which_all_were_wrong_may_be_right_where_it_is_frequent() -> 
         held_out,
         predicted=np.repeat([0, 1], 20),
         true=np.repeat([1, 0], 20),
-        mix=MixDraws(2, np.ones(8)),
+        mix=MixDraws(n_classes=2, ratios=np.ones(8)),
     )
     one, other = (
         errors_of(whole.of_class(0), uses([300] * 90), 0.95).right(300, 0.95)

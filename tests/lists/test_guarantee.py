@@ -154,7 +154,9 @@ def test_a_right_family_that_turns_wrong_never_lengthens_a_list(seed: int) -> No
     place = int(np.random.default_rng(seed).integers(0, len(right)))
     # From that place on one more is wrong, where one was right.
     more = np.where((np.arange(len(right)) >= place) & (right > 0), 1, 0)
-    worse = Coins(coins.threshold, coins.n_families, coins.n_wrong + more)
+    worse = Coins(
+        threshold=coins.threshold, n_families=coins.n_families, n_wrong=coins.n_wrong + more
+    )
     for error in (0.3, 0.1, 0.05):
         before, after = guaranteed(coins, error, 0.95), guaranteed(worse, error, 0.95)
         assert math.isnan(after.threshold) or after.threshold >= before.threshold
@@ -162,7 +164,7 @@ def test_a_right_family_that_turns_wrong_never_lengthens_a_list(seed: int) -> No
 
 def test_where_all_are_right_all_are_let_through() -> None:
     coins = coins_from([(number % 11, False, number) for number in range(60)])
-    assert guaranteed(coins, 0.1, 0.95) == Guarantee(0.0, 60, 0)
+    assert guaranteed(coins, 0.1, 0.95) == Guarantee(threshold=0.0, n_families=60, n_more=0)
 
 
 def test_where_all_are_wrong_there_is_no_threshold() -> None:
@@ -211,9 +213,21 @@ def test_a_class_that_is_never_predicted_has_a_row_for_each_precision() -> None:
     predicted = np.arange(60) % 2
     true = np.where(np.arange(60) % 20 == 0, 2, predicted)  # the third class is never predicted
     names, score = ("Portal", "Collar", "Shaft"), np.linspace(0.2, 1.0, 60)
-    labelled = label(Predictions(ids, names, 1.0, 0.01, predicted, score), true)
+    labelled = label(
+        Predictions(
+            ids=ids,
+            class_names=names,
+            scale=1.0,
+            resolution=0.01,
+            predicted_class=predicted,
+            top_score=score,
+        ),
+        true,
+    )
     held_out = held_out_of(labelled, np.where(predicted == 0, score, np.nan))
-    found = find_thresholds(labelled, held_out, Wanted((0.5, 0.9), 0.95, 0.95, 20))
+    found = find_thresholds(
+        labelled, held_out, Wanted(precision=(0.5, 0.9), certainty=0.95, level=0.95, n_draws=20)
+    )
     table = pd.DataFrame(threshold_columns(found))
     assert len(table) == 2 * 4 * 2  # score and confidence, all and three classes, two precisions
     never = table[table["predictions"] == 0]

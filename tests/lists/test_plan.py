@@ -14,12 +14,12 @@ def held_out(rows: list[tuple[float, int, int, int]]) -> HeldOut:
     confidence, predicted, true, cluster = (np.array(part) for part in zip(*rows, strict=True))
     n = len(np.unique(cluster))
     return HeldOut(
-        step_of(confidence.astype(np.float64)),
-        predicted,
-        true,
-        np.ones(len(rows)),
-        cluster,
-        np.arange(n, dtype=np.uint64),
+        step=step_of(confidence.astype(np.float64)),
+        predicted=predicted,
+        true=true,
+        weight=np.ones(len(rows)),
+        cluster=cluster,
+        key=np.arange(n, dtype=np.uint64),
     )
 
 

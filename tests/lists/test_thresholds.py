@@ -40,12 +40,23 @@ ROWS = [
 def labelled_of(rows: list[tuple[float, int, int, float, str]]) -> Labelled:
     score, predicted, true, weight, family = (np.array(part) for part in zip(*rows, strict=True))
     ids = np.array([f"p{score}{place}" for place, (score, *_) in enumerate(rows)], dtype=object)
-    predictions = Predictions(ids, NAMES, 1.0, 0.1, predicted, score)
+    predictions = Predictions(
+        ids=ids,
+        class_names=NAMES,
+        scale=1.0,
+        resolution=0.1,
+        predicted_class=predicted,
+        top_score=score,
+    )
     return label(predictions, true, weight, family.astype(object))
 
 
 def by_score(labelled: Labelled, *precision: float, certainty: float = 0.5) -> list[Threshold]:
-    return list(find_thresholds(labelled, None, Wanted(precision, certainty, 0.9, 50)).rows)
+    return list(
+        find_thresholds(
+            labelled, None, Wanted(precision=precision, certainty=certainty, level=0.9, n_draws=50)
+        ).rows
+    )
 
 
 def test_a_wrong_family_is_added_to_what_is_above_each_threshold() -> None:
@@ -161,7 +172,9 @@ def test_thresholds_and_curves_on_confidences_are_those_of_proteins_held_out() -
     labelled = labelled_of(ROWS)
     confidence = np.array([0.95, 0.9, 0.8, 0.8, 0.5, 0.3, 0.7, 0.6, np.nan])
     held_out = held_out_of(labelled, confidence)
-    found = find_thresholds(labelled, held_out, Wanted((0.6,), 0.5, 0.9, 20))
+    found = find_thresholds(
+        labelled, held_out, Wanted(precision=(0.6,), certainty=0.5, level=0.9, n_draws=20)
+    )
     rows = {row.class_name: row for row in found.rows if row.on == ON_CONFIDENCE}
     tail = rows["Tail"]
     # As by scores, and from the lowest step above 0.3 on.

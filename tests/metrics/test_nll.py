@@ -32,6 +32,6 @@ def test_the_worked_example_by_hand() -> None:
     by_hand = -sum(
         math.log(p if t else 1 - p) for p, t in zip(SCORES.tolist(), RIGHT.tolist(), strict=True)
     )
-    assert NLL.compute(Judged(SCORES, RIGHT, np.ones(10))) == pytest.approx(
-        by_hand / 10, rel=1e-12
-    )
+    assert NLL.compute(
+        Judged(confidence=SCORES, is_correct=RIGHT, weight=np.ones(10))
+    ) == pytest.approx(by_hand / 10, rel=1e-12)

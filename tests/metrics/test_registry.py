@@ -38,7 +38,12 @@ TOLERANCE = {"ece_smooth": 5e-7}
 
 def judged(rows: list) -> Judged:
     p, t, w = zip(*rows, strict=True)
-    return Judged(np.array(p), np.array(t, dtype=bool), np.array(w), score=np.array(p))
+    return Judged(
+        confidence=np.array(p),
+        is_correct=np.array(t, dtype=bool),
+        weight=np.array(w),
+        score=np.array(p),
+    )
 
 
 def name_of(metric: Metric) -> str:
@@ -77,7 +82,12 @@ class TestEveryMetric:
         assert metric.compute(own.take(order)) == pytest.approx(metric.compute(own), abs=1e-7)
 
     def test_nothing_measured_is_nan(self, metric: Metric) -> None:
-        nothing = Judged(np.empty(0), np.empty(0, dtype=bool), np.empty(0), score=np.empty(0))
+        nothing = Judged(
+            confidence=np.empty(0),
+            is_correct=np.empty(0, dtype=bool),
+            weight=np.empty(0),
+            score=np.empty(0),
+        )
         assert math.isnan(metric.compute(nothing))
 
     def test_its_name_is_plain_and_its_words_are_there(self, metric: Metric) -> None:
@@ -119,9 +129,9 @@ def test_errors_of_vectors_are_their_slow_twin(metric: Metric, rows: list) -> No
     true, weight = [y for _, y, _ in rows], [w for _, _, w in rows]
     best = np.array(table).argmax(axis=1)
     own = Judged(
-        np.array(table).max(axis=1),
-        best == np.array(true),
-        np.array(weight),
+        confidence=np.array(table).max(axis=1),
+        is_correct=best == np.array(true),
+        weight=np.array(weight),
         probabilities=np.array(table),
         true_class=np.array(true),
     )
@@ -141,7 +151,14 @@ def drawn(seed: int, n: int, classes: int = 3) -> Judged:
     true = rng.integers(0, classes, n)
     top = vector.max(axis=1)
     is_correct = vector.argmax(axis=1) == true
-    return Judged(top, is_correct, rng.choice([1.0, 2.0, 4.0], n), top, vector, true)
+    return Judged(
+        confidence=top,
+        is_correct=is_correct,
+        weight=rng.choice([1.0, 2.0, 4.0], n),
+        score=top,
+        probabilities=vector,
+        true_class=true,
+    )
 
 
 IN_CELLS = [metric for metric in METRICS if metric.family is not None]
@@ -221,7 +238,11 @@ def test_what_the_metrics_promise() -> None:
 
 def test_losses_in_one_cell_by_hand() -> None:
     # Right at 0.8, wrong at 0.6, weights 3 and 1: 4; squares 3·0.04 + 0.36; 3 right.
-    own = Judged(np.array([0.8, 0.6]), np.array([True, False]), np.array([3.0, 1.0]))
+    own = Judged(
+        confidence=np.array([0.8, 0.6]),
+        is_correct=np.array([True, False]),
+        weight=np.array([3.0, 1.0]),
+    )
     cells = loss_cells((BRIER, ACCURACY), own)
     assert cells.n_cells == 1
     assert cells.sums(own.weight) == pytest.approx(np.array([[4.0], [0.48], [3.0]]))
@@ -229,7 +250,11 @@ def test_losses_in_one_cell_by_hand() -> None:
 
 def test_kishs_number_by_hand() -> None:
     # (3 + 1)² / (9 + 1)
-    own = Judged(np.array([0.8, 0.6]), np.array([True, False]), np.array([3.0, 1.0]))
+    own = Judged(
+        confidence=np.array([0.8, 0.6]),
+        is_correct=np.array([True, False]),
+        weight=np.array([3.0, 1.0]),
+    )
     assert own.n_effective == 1.6
     assert own.take(np.array([False, False])).n_effective == 0.0
     assert own.take(np.array([0])).n_samples == 1
@@ -240,5 +265,7 @@ def test_rows_are_taken_from_every_column() -> None:
     taken = own.take(rows)
     for name in ("confidence", "is_correct", "weight", "score", "probabilities", "true_class"):
         assert np.array_equal(getattr(taken, name), getattr(own, name)[rows]), name
-    bare = Judged(own.confidence, own.is_correct, own.weight).take(rows)
+    bare = Judged(confidence=own.confidence, is_correct=own.is_correct, weight=own.weight).take(
+        rows
+    )
     assert (bare.score, bare.probabilities, bare.true_class) == (None, None, None)

@@ -20,7 +20,7 @@ RIGHT = np.array([1, 0, 1, 1, 0, 1, 0, 1, 1, 1], dtype=bool)
 
 
 def sums() -> np.ndarray:
-    judged = Judged(SCORES, RIGHT, np.ones(10))
+    judged = Judged(confidence=SCORES, is_correct=RIGHT, weight=np.ones(10))
     cells = width_cells(judged, 3, has_squares=True)
     assert cells is not None
     return cells.sums(judged.weight)

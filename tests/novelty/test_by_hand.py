@@ -10,7 +10,9 @@ from credence.novelty import macest, space
 def test_error_and_spread_of_two_neighbours_of_which_the_second_is_wrong() -> None:
     # One class, two neighbours at 1 and 2, the second one wrong: ε = 1/2 and
     # 𝒦 = (1/1 + 2/2) / (1/1 + 1/2) = 4/3.
-    found = macest.NeighbourEvidence(np.array([[[1.0, 2.0]]]), np.array([[[False, True]]]))
+    found = macest.NeighbourEvidence(
+        distance=np.array([[[1.0, 2.0]]]), is_wrong=np.array([[[False, True]]])
+    )
     error, spread = found.terms(2)
     assert error.item() == 0.5
     assert round(spread.item(), 6) == 1.333333

@@ -90,8 +90,13 @@ def slow(model: FittedMacest, query: Floats) -> Floats:
 def test_probabilities_are_those_of_the_formula() -> None:
     world = draw(1, n=120)
     model = fitted(world)
-    tuning = Tuning(3, alpha=0.02, beta=1.0, sharpness=7.0)
-    model = FittedMacest(model.graph, tuning, model.n_fitting, model.calibration_error)
+    tuning = Tuning(neighbours=3, alpha=0.02, beta=1.0, sharpness=7.0)
+    model = FittedMacest(
+        graph=model.graph,
+        tuning=tuning,
+        n_fitting=model.n_fitting,
+        calibration_error=model.calibration_error,
+    )
     # The graph's own points are at distance 0; the others are not.
     queries = singles(np.concatenate([world.points[:15], model.graph.points[:15]]))
     expected = np.array([slow(model, query) for query in queries])
@@ -103,13 +108,18 @@ def test_by_hand() -> None:
     # at 1 (right) and 3 (wrong): ε = 1/3, 𝒦 = (1 + 3/2)/(1 + 1/2) = 5/3, σ = 1 + 5/3 = 8/3.
     # Class 1 has points at -2 and -4, both right: 𝒦 = (2 + 4/2)/(3/2) = 8/3 = σ. So ½ each.
     graph = NeighbourGraph(
-        singles([[1.0], [3.0], [-2.0], [-4.0]]),
-        np.array([0, 0, 1, 1]),
-        np.array([False, True, False, False]),
-        2,
-        1,
+        points=singles([[1.0], [3.0], [-2.0], [-4.0]]),
+        true_class=np.array([0, 0, 1, 1]),
+        is_wrong=np.array([False, True, False, False]),
+        n_classes=2,
+        least=1,
     )
-    model = FittedMacest(graph, Tuning(2, 3.0, 1.0, 2.0), 0, None)
+    model = FittedMacest(
+        graph=graph,
+        tuning=Tuning(neighbours=2, alpha=3.0, beta=1.0, sharpness=2.0),
+        n_fitting=0,
+        calibration_error=None,
+    )
     np.testing.assert_allclose(model.probabilities([[0.0]]), [[0.5, 0.5]], rtol=1e-6)
 
 
@@ -264,8 +274,8 @@ def test_a_point_that_is_not_known_has_no_probability() -> None:
 
 def test_of_tunings_that_chance_alone_tells_apart_the_likeliest_is_taken() -> None:
     trials = [
-        TuningTrial(Tuning(1), error=0.010, loss=0.6, chance=0.002),
-        TuningTrial(Tuning(2), error=0.0115, loss=0.5, chance=0.002),
-        TuningTrial(Tuning(3), error=0.0125, loss=0.4, chance=0.002),
+        TuningTrial(tuning=Tuning(neighbours=1), error=0.010, loss=0.6, chance=0.002),
+        TuningTrial(tuning=Tuning(neighbours=2), error=0.0115, loss=0.5, chance=0.002),
+        TuningTrial(tuning=Tuning(neighbours=3), error=0.0125, loss=0.4, chance=0.002),
     ]
     assert best(trials).tuning.neighbours == 2

@@ -11,7 +11,13 @@ from credence.novelty.space import Space
 from credence.predictions import Floats
 from credence.records import from_record, to_record
 
-LINE = Space("vectors", np.ones(1), np.ones((1, 1)), np.zeros(1), np.ones(1))
+LINE = Space(
+    kind="vectors",
+    scale=np.ones(1),
+    axes=np.ones((1, 1)),
+    origin=np.zeros(1),
+    explained=np.ones(1),
+)
 
 
 def names(values: list[str] | list[str | None]) -> np.ndarray:

@@ -100,7 +100,7 @@ def test_the_parts_of_macest_are_those_of_their_definition() -> None:
     is_wrong = rng.random(60) < 0.3
     asked = np.concatenate([rng.normal(size=(8, 3)), np.full((1, 3), np.nan)])
     predicted = np.array([0, 1, 0, 1, 0, 1, 2, 3, 0])  # of the last but one nobody is known
-    known = Neighbours(points, class_, is_wrong, 4)
+    known = Neighbours(points=points, true_class=class_, is_wrong=is_wrong, n_classes=4)
     trust, error, lacking = known.parts(asked, predicted)
     np.testing.assert_array_equal(trust, trust_scores(points, class_, asked, predicted))
     assert np.isfinite(trust[:7]).all()

@@ -28,7 +28,7 @@ from small_families import objects, random_protein
 CLASSES = ("HTJ", "Portal", "Other")
 NOTHING = np.empty(0, dtype=object)
 NO_TRAINING = Proteins(NOTHING, NOTHING)
-EXACT = SequenceSearch(ExactFinder(), Thresholds())
+EXACT = SequenceSearch(finder=ExactFinder(), thresholds=Thresholds())
 
 
 def relative(text: str, rng: np.random.Generator) -> str:
@@ -180,7 +180,9 @@ def test_a_cut_that_another_cut_makes_needless_is_taken_back() -> None:
         objects(["1", "2", "3"]),
         objects(["calibration"] * 3),
     )
-    search = Listed({("p", "a"), ("q", "b"), ("r", "c")}, {("p", "q"), ("q", "r")})
+    search = Listed(
+        old_pairs={("p", "a"), ("q", "b"), ("r", "c")}, new_pairs={("p", "q"), ("q", "r")}
+    )
     new = NewSet(objects(["p", "q", "r"]), objects(["P", "Q", "R"]), np.array([0, 0, 0]))
     found = attach_trove(known, NO_TRAINING, new, search, CLASSES)
     assert found.outcome.tolist() == ["added", "bridges_groups", "added"]
@@ -215,7 +217,9 @@ class Listed:
 def _pairs(found: Any) -> Pairs:
     bounds = np.array(list(found), dtype=np.int64).reshape(-1, 2)
     ones = np.full(len(bounds), 0.5)
-    return Pairs(bounds[:, 0], bounds[:, 1], ones, ones, ones)
+    return Pairs(
+        first=bounds[:, 0], second=bounds[:, 1], identity=ones, coverage=ones, coverage_longer=ones
+    )
 
 
 def grown(known: KnownSet, new: NewSet, found: Attachment) -> KnownSet:
@@ -365,7 +369,8 @@ def test_given_clusters_say_who_is_related() -> None:
     )
     training = Proteins(objects(["t"]), objects([""]))
     search = TableSearch(
-        {"a": "K1", "b": "K2", "c": "K3", "t": "K4"}, {"x": "K2", "y": "K4", "z": "K9", "w": "K9"}
+        old={"a": "K1", "b": "K2", "c": "K3", "t": "K4"},
+        new={"x": "K2", "y": "K4", "z": "K9", "w": "K9"},
     )
     new = NewSet(objects(["x", "y", "z", "w"]), objects([""] * 4), np.array([1, 1, 0, 0]))
     found = attach_trove(known, training, new, search, CLASSES)

@@ -51,7 +51,14 @@ ADDED: list[Row] = [
 
 def labelled_of(rows: list[Row], clusters: list[str] | None = None) -> Labelled:
     ids, score, predicted, true, weight = (np.array(part) for part in zip(*rows, strict=True))
-    predictions = Predictions(ids.astype(object), NAMES, 10.0, 0.01, predicted, score)
+    predictions = Predictions(
+        ids=ids.astype(object),
+        class_names=NAMES,
+        scale=10.0,
+        resolution=0.01,
+        predicted_class=predicted,
+        top_score=score,
+    )
     cluster = None if clusters is None else np.array(clusters, dtype=object)
     return label(predictions, true, weight, cluster)
 
@@ -64,8 +71,16 @@ def release_of(
     classes = to_record(calibration).get("classes", {})
     counts = {name: entry["counts"] for name, entry in classes.items()}
     n, n_right = labelled.n_samples, int(labelled.is_correct.sum())
-    state = ReleaseState("r", 0, None, "", n, n_right, len(set(labelled.cluster)))
-    return ReleaseData(state, calibration, counts, labelled)
+    state = ReleaseState(
+        name="r",
+        number=0,
+        date=None,
+        digest="",
+        n_calibration=n,
+        n_correct=n_right,
+        n_clusters=len(set(labelled.cluster)),
+    )
+    return ReleaseData(state=state, calibration=calibration, counts=counts, labelled=labelled)
 
 
 def comparison_of(
@@ -347,7 +362,7 @@ def test_where_a_score_is_not_enough_the_weighted_mean_of_predictions_is_compare
 def changed(before: float, fixed: float, after: float, **bounds: float) -> ClassChange:
     names = ("total", "evidence", "composition")
     ends = {f"{name}_{end}": NAN for name in names for end in ("lower", "upper")}
-    change = Change(before, fixed, after, **(ends | bounds))
+    change = Change(before=before, fixed=fixed, after=after, **(ends | bounds))
     counts = ((30, 50), (30, 50), (12, 20), (9, 9))
     return ClassChange("Tail", *counts, (), 5.0, change, None)
 
@@ -401,7 +416,10 @@ def test_a_change_is_told_in_points_of_the_numbers_shown(entry: ClassChange, sta
 def test_a_parameter_is_told_where_it_was_chosen_otherwise(
     name: str, before: float, after: float, end: str
 ) -> None:
-    entry = replace(changed(0.60, 0.60, 0.70), parameters=(ParameterChange(name, before, after),))
+    entry = replace(
+        changed(0.60, 0.60, 0.70),
+        parameters=(ParameterChange(name=name, before=before, after=after),),
+    )
     assert change_sentence(entry, 10.0).partition("would be 0.60.")[2] == end
 
 
@@ -417,10 +435,20 @@ def step_of(
     classes: tuple[ClassChange, ...], n_before: int, n_after: int, **counts: int
 ) -> ReleaseStep:
     older, newer = (
-        ReleaseState(name, 0, None, "", n, 0, 0)
+        ReleaseState(
+            name=name, number=0, date=None, digest="", n_calibration=n, n_correct=0, n_clusters=0
+        )
         for name, n in (("old", n_before), ("new", n_after))
     )
-    return ReleaseStep(older, newer, "kernel", 10.0, 0.95, classes, **counts)
+    return ReleaseStep(
+        older=older,
+        newer=newer,
+        method="kernel",
+        scale=10.0,
+        level=0.95,
+        classes=classes,
+        **counts,
+    )
 
 
 def test_a_step_tells_what_was_taken_away_and_which_class_changed_most() -> None:

@@ -19,7 +19,9 @@ def watch(old: Labelled, trove: Labelled, n_signs: int = 199) -> Drift | None:
     calibrator = parse_method("kernel", "test").build(FitOptions(n_draws=0))
     fold = fold_of(old.cluster, old.predictions.predicted_class, 5)
     held_out = cross_fit(old, {"": calibrator}, fold)[0][""]
-    known = OldSet(old, calibrator.fit(old), held_out, calibrator)
+    known = OldSet(
+        labelled=old, calibration=calibrator.fit(old), held_out=held_out, calibrator=calibrator
+    )
     return drift_of(known, trove, level=0.95, n_draws=60, n_signs=n_signs)
 
 
@@ -87,7 +89,12 @@ def test_relatives_of_the_old_set_do_not_judge_it(sets: SimpleNamespace) -> None
     trove = sets.joined(sets.draw(2, 60, "new"), sets.draw(3, 20, "more"))
     cluster = trove.cluster.copy()
     cluster[60:] = old.cluster[:20]
-    trove = Labelled(trove.predictions, trove.true_class, trove.weight, cluster)
+    trove = Labelled(
+        predictions=trove.predictions,
+        true_class=trove.true_class,
+        weight=trove.weight,
+        cluster=cluster,
+    )
     found = watch(old, trove, n_signs=19)
     assert found is not None and (found.n, found.n_joined) == (60, 20)
     assert found.sentences[0] == (

@@ -45,7 +45,7 @@ def _assert_no_relative_crosses(step: object) -> None:
     added = np.flatnonzero(found.is_added)
     rows = np.random.default_rng(1).choice(added, N_EXAMINED, replace=False)
     every = distinct(np.concatenate([before.sequences, new.sequences[rows]]))
-    library = Library(every.texts, 2)
+    library = Library(texts=every.texts, threads=2)
     queries = np.unique(every.code[len(before.ids) :])
     pairs = library.relatives(queries)
     pairs = pairs.take(pairs.at(Thresholds()))

@@ -35,11 +35,12 @@ def side(labelled: Labelled, name: str, method: str, options: FitOptions) -> Rel
     calibration = parse_method(method, "test").build(options).fit(labelled)
     classes = to_record(calibration).get("classes", {})
     state = ReleaseState(
-        name, 0, None, "", labelled.n_samples, int(labelled.is_correct.sum()),
-        len(set(labelled.cluster)),
+        name=name, number=0, date=None, digest="", n_calibration=labelled.n_samples,
+        n_correct=int(labelled.is_correct.sum()),
+        n_clusters=len(set(labelled.cluster)),
     )  # fmt: skip
     counts = {key: entry["counts"] for key, entry in classes.items()}
-    return ReleaseData(state, calibration, counts, labelled)
+    return ReleaseData(state=state, calibration=calibration, counts=counts, labelled=labelled)
 
 
 def step_of(
@@ -47,12 +48,12 @@ def step_of(
 ) -> ReleaseStep:
     options = options or FitOptions(n_draws=0)
     how = Comparison(
-        method,
-        parse_method(method, "test").build(replace(options, n_draws=0)),
-        before.predictions.class_names,
-        before.predictions.scale,
-        before.predictions.resolution,
-        options,
+        method=method,
+        calibrator=parse_method(method, "test").build(replace(options, n_draws=0)),
+        class_names=before.predictions.class_names,
+        scale=before.predictions.scale,
+        resolution=before.predictions.resolution,
+        options=options,
         n_signs=0,
     )
     step, _ = compare(

@@ -131,7 +131,7 @@ def test_points_gives_a_difference_of_shares_without_its_sign() -> None:
 
 
 def test_a_good_verdict_is_not_worse_than_a_good_one() -> None:
-    assert list(verdict.reasons(verdict.Verdict("good", ()), "good")) == []
+    assert list(verdict.reasons(verdict.Verdict(state="good", checks=()), "good")) == []
 
 
 def test_another_classifier_would_be_noticed_so_often() -> None:

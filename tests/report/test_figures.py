@@ -19,18 +19,23 @@ def confidence_plot(findings: Findings, n_methods: int) -> ConfidencePlot:
     chosen = tuple(replace(curves[-1], method=f"method_{k}") for k in range(n_methods))
     entry = results.classes[0]
     return ConfidencePlot(
-        chosen, results.histograms[0], entry.share, entry.score_min, entry.score_max, results.scale
+        curves=chosen,
+        histogram=results.histograms[0],
+        share=entry.share,
+        score_min=entry.score_min,
+        score_max=entry.score_max,
+        scale=results.scale,
     )
 
 
 def comparison(value: float) -> ComparisonPlot:
     return ComparisonPlot(
-        "NLL",
-        ("all", "A"),
-        ("m", "n"),
-        ((0.2, 0.3), (0.25, value)),
-        ((0.1, 0.2), (0.2, math.nan)),
-        ((0.3, 0.4), (0.3, math.nan)),
+        axis="NLL",
+        rows=("all", "A"),
+        methods=("m", "n"),
+        value=((0.2, 0.3), (0.25, value)),
+        lower=((0.1, 0.2), (0.2, math.nan)),
+        upper=((0.3, 0.4), (0.3, math.nan)),
     )
 
 
@@ -52,7 +57,7 @@ def test_the_bars_are_the_shares_and_an_empty_bin_has_none(small: Findings) -> N
 
 def test_points_of_reliability_stand_where_the_bins_say(small: Findings) -> None:
     bins = small.results.reliability[0].bins
-    axes = draw(ReliabilityPlot(("held out",), (bins,))).axes[0]
+    axes = draw(ReliabilityPlot(names=("held out",), bins=(bins,))).axes[0]
     points = next(line for line in axes.get_lines() if len(line.get_xdata()) == 3)
     assert points.get_xdata().tolist() == list(bins.mean[1:])
     assert points.get_ydata().tolist() == list(bins.share[1:])
@@ -66,7 +71,16 @@ def test_a_number_far_beyond_the_rest_is_an_arrow_that_names_it() -> None:
 
 def test_numbers_of_two_methods_beyond_the_axis_do_not_lie_upon_each_other() -> None:
     value = ((0.2, 0.3), (0.25, 7.0), (0.2, 8.0), (0.2, 9.0))
-    figure = draw(ComparisonPlot("NLL", ("all", "A"), ("m", "n", "o", "p"), value, value, value))
+    figure = draw(
+        ComparisonPlot(
+            axis="NLL",
+            rows=("all", "A"),
+            methods=("m", "n", "o", "p"),
+            value=value,
+            lower=value,
+            upper=value,
+        )
+    )
     figure.canvas.draw()
     boxes = [text.get_window_extent() for text in figure.axes[0].texts]
     assert len(boxes) == 3
@@ -131,7 +145,9 @@ def test_the_label_of_shares_lies_within_the_picture(peak: int) -> None:
     rest = (1000 - peak) // 29
     counts = (peak, *([rest] * 29))
     edges = tuple(place / 20 for place in range(31))
-    figure = draw(DistancePlot(("calibration", "use"), edges, (counts, counts), 1.0))
+    figure = draw(
+        DistancePlot(names=("calibration", "use"), edges=edges, counts=(counts, counts), flag=1.0)
+    )
     figure.draw_without_rendering()
     axes = figure.axes[0]
     assert axes.yaxis.label.get_window_extent().x0 >= 0

@@ -17,7 +17,12 @@ def confidence_plot(findings: Findings) -> ConfidencePlot:
     results, entry = findings.results, findings.results.classes[0]
     curve = next(c for c in results.curves if (c.method, c.class_name) == ("kernel", "Portal"))
     return ConfidencePlot(
-        (curve,), results.histograms[0], entry.share, entry.score_min, entry.score_max, 10.0
+        curves=(curve,),
+        histogram=results.histograms[0],
+        share=entry.share,
+        score_min=entry.score_min,
+        score_max=entry.score_max,
+        scale=10.0,
     )
 
 
@@ -51,7 +56,7 @@ def test_a_fine_curve_has_no_more_points_than_a_pointer_can_tell_apart(small: Fi
 
 def test_bins_tell_proteins_and_families_and_empty_ones_are_silent(small: Findings) -> None:
     bins = small.results.reliability[0].bins
-    points = points_of(ReliabilityPlot(("held out", "in-sample"), (bins, bins)))
+    points = points_of(ReliabilityPlot(names=("held out", "in-sample"), bins=(bins, bins)))
     assert len(points) == 6
     assert points[0][2] == (
         "held out, confidence 0.38: right 0.40 (0.15–0.70), 10 proteins in 5 families."
@@ -61,19 +66,19 @@ def test_bins_tell_proteins_and_families_and_empty_ones_are_silent(small: Findin
 def test_comparisons_and_histograms_tell_their_numbers() -> None:
     nan = float("nan")
     plot = ComparisonPlot(
-        "NLL",
-        ("all", "A"),
-        ("m", "n"),
-        ((0.2, 0.3), (nan, 0.4)),
-        ((nan,) * 2,) * 2,
-        ((nan,) * 2,) * 2,
+        axis="NLL",
+        rows=("all", "A"),
+        methods=("m", "n"),
+        value=((0.2, 0.3), (nan, 0.4)),
+        lower=((nan,) * 2,) * 2,
+        upper=((nan,) * 2,) * 2,
     )
     assert [text for _, _, text in points_of(plot)] == [
         "all, m: 0.200.",
         "A, m: 0.300.",
         "A, n: 0.400.",
     ]
-    bars = points_of(HistogramPlot("confidence", (0.0, 0.5, 1.0), (3, 1)))
+    bars = points_of(HistogramPlot(axis="confidence", edges=(0.0, 0.5, 1.0), counts=(3, 1)))
     assert bars == (
         (0.25, 3.0, "confidence 0.00 to 0.50: 3 proteins."),
         (0.75, 1.0, "confidence 0.50 to 1.00: 1 protein."),

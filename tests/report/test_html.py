@@ -126,12 +126,14 @@ def test_simulated_is_said_first_of_all_where_it_is_so(small: Findings, small_pa
     text = small_page
     assert "<title>A small run (simulated)</title>" in text
     assert text.index("<strong>Simulated.</strong>") < text.index("<nav")
-    real = replace(small, provenance=Provenance("small", "A small run", "0.1.0"))
+    real = replace(
+        small, provenance=Provenance(run="small", title="A small run", credence_version="0.1.0")
+    )
     assert "imulated" not in re.sub(r"<style>.*?</style>", "", render(real), flags=re.DOTALL)
 
 
 def test_control_and_direction_characters_are_made_visible(small: Findings) -> None:
-    provenance = Provenance("r", "a\x00b\u202ec", "0.1.0")
+    provenance = Provenance(run="r", title="a\x00b\u202ec", credence_version="0.1.0")
     text = render(replace(small, provenance=provenance))
     assert "<title>a\ufffdb\ufffdc</title>" in text
 
@@ -155,13 +157,13 @@ def test_a_small_diagram_marks_the_bins_whose_interval_misses_the_diagonal() -> 
         n_clusters=(5, 0, 9, 2), mean=(0.1, nan, 0.5, 0.9), share=(0.2, nan, 0.8, 1.0),
         lower=(0.0, nan, 0.7, nan), upper=(0.4, nan, 0.9, nan),
     )  # fmt: skip
-    assert small_paths(ReliabilityPlot(("held out",), (bins,))) == [
+    assert small_paths(ReliabilityPlot(names=("held out",), bins=(bins,))) == [
         ("near", "M10 100V60"),
         ("off", "M50 30V10"),
         ("near dot", "M10 80h0M90 0h0"),
         ("off dot", "M50 20h0"),
     ]
-    assert small_paths(ReliabilityPlot((), ())) == []
+    assert small_paths(ReliabilityPlot(names=(), bins=())) == []
 
 
 @pytest.mark.parametrize("colour", ["#1a1b1c", "#6a6b6c", "#0072b2", "#d55e00", "#000000"])

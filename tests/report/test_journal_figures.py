@@ -20,7 +20,9 @@ NAN = float("nan")
 
 
 def record_of(findings: Findings, name: str = "confidence") -> FigureRecord:
-    (found,) = make_figures(Given(None, findings), [one for one in FIGURES if one.name == name])
+    (found,) = make_figures(
+        Given(labelled=None, findings=findings), [one for one in FIGURES if one.name == name]
+    )
     assert not found.lacks
     return found
 
@@ -31,11 +33,15 @@ def many(record: FigureRecord, n: int, title: str = "") -> FigureRecord:
 
 
 def of_series(*series: FigureSeries, **facts: object) -> FigureRecord:
-    return FigureRecord("09", "x", panels=(FigurePanel("A", series),), **facts)  # type: ignore[arg-type]
+    return FigureRecord(
+        number="09", name="x", panels=(FigurePanel(title="A", series=series),), **facts
+    )  # type: ignore[arg-type]
 
 
 def test_findings_alone_give_what_needs_no_samples(small: Findings) -> None:
-    made = [one.number for one in make_figures(Given(None, small)) if not one.lacks]
+    made = [
+        one.number for one in make_figures(Given(labelled=None, findings=small)) if not one.lacks
+    ]
     assert made == ["01a", "01b", "01c", "02", "16a", "18", "19"]
 
 
@@ -112,7 +118,7 @@ def test_names_alike_at_their_beginning_are_numbered_on_an_axis() -> None:
 def matrix(
     names: tuple[str, ...], values: tuple[tuple[float, ...], ...], key: str
 ) -> FigureRecord:
-    return FigureRecord("01a", "counts", names=names, matrix=values, key=key)
+    return FigureRecord(number="01a", name="counts", names=names, matrix=values, key=key)
 
 
 def test_a_matrix_is_made_only_where_its_names_can_be_read() -> None:
@@ -163,8 +169,18 @@ def test_no_text_of_a_sheet_leaves_it(small: Findings) -> None:
 
 
 def test_the_table_holds_what_is_drawn() -> None:
-    steps = FigureSeries("share", "steps", "histogram", (0.0, 5.0, 10.0), (0.25, NAN), n=(4, 0))
-    line = FigureSeries("curve", "line", "kernel", (1.0, 2.0), (0.1, 0.2), (0.0, 0.1), (0.3, 0.4))
+    steps = FigureSeries(
+        name="share", kind="steps", look="histogram", x=(0.0, 5.0, 10.0), y=(0.25, NAN), n=(4, 0)
+    )
+    line = FigureSeries(
+        name="curve",
+        kind="line",
+        look="kernel",
+        x=(1.0, 2.0),
+        y=(0.1, 0.2),
+        lower=(0.0, 0.1),
+        upper=(0.3, 0.4),
+    )
     columns = figure_columns(of_series(steps, line, end=10.0))
     rows = [row[2:] for row in zip(*columns.values(), strict=True)]
     assert [row[:3] for row in rows] == [
@@ -177,14 +193,16 @@ def test_the_table_holds_what_is_drawn() -> None:
 
 
 def test_every_figure_of_findings_has_a_table_of_equal_columns(small: Findings) -> None:
-    for record in make_figures(Given(None, small)):
+    for record in make_figures(Given(labelled=None, findings=small)):
         assert len({len(column) for column in figure_columns(record).values()}) == 1
         assert record.shows.endswith(".")
         assert record.lacks or "Simulated data." in record.caption
 
 
 def test_the_lowest_bar_of_a_histogram_is_dotted() -> None:
-    steps = FigureSeries("share", "steps", "histogram", (0.0, 1.0, 2.0, 3.0), (0.9, 0.2, 0.5))
+    steps = FigureSeries(
+        name="share", kind="steps", look="histogram", x=(0.0, 1.0, 2.0, 3.0), y=(0.9, 0.2, 0.5)
+    )
     grid = of_series(steps, start=1.5, end=3.0)
     axes = drawing(grid, parts_of(grid, [85])[0], is_simulated=False).axes[0]
     (lowest,) = axes.collections
@@ -193,7 +211,9 @@ def test_the_lowest_bar_of_a_histogram_is_dotted() -> None:
 
 
 def test_what_is_above_the_axis_is_an_arrow_with_its_number() -> None:
-    points = FigureSeries("held out", "points", "kernel", (0.0, 1.0, 2.0), (1.0, 9.0, NAN))
+    points = FigureSeries(
+        name="held out", kind="points", look="kernel", x=(0.0, 1.0, 2.0), y=(1.0, 9.0, NAN)
+    )
     grid = of_series(points, start=-0.6, end=2.6, top=1.0, ticks=("one", "far", "none"))
     axes = drawing(grid, parts_of(grid, [85])[0], is_simulated=False).axes[0]
     assert [text.get_text() for text in axes.texts] == ["9.00"]

@@ -14,7 +14,18 @@ HOSTILE = '<script>alert("x")</script>'
 
 
 def found(**changes: object) -> NoveltyFinding:
-    row = NovelProtein(HOSTILE, "Portal", 0.9, 0.001, 0.9, 0.3, 0.4, HOSTILE, "Collar", NAN)
+    row = NovelProtein(
+        id=HOSTILE,
+        predicted_class="Portal",
+        confidence=0.9,
+        p=0.001,
+        far=0.9,
+        identity=0.3,
+        coverage=0.4,
+        nearest=HOSTILE,
+        nearest_class="Collar",
+        training_distance=NAN,
+    )
     known = NoveltyFinding(
         name="mine",
         features="composition",
@@ -93,8 +104,28 @@ def test_proteins_where_confidences_were_off_are_counted(small: Findings) -> Non
 
 def test_the_page_says_whether_confidences_hold_at_each_identity(small: Findings) -> None:
     def words(p: float, *, is_off: bool = False) -> str:
-        band = DistanceBand("30 to 40 %", 90, 30, 0.8, 0.6, 0.5, 0.7, p, is_off)
-        empty = DistanceBand("40 to 60 %", 9, 3, NAN, NAN, NAN, NAN, NAN, False)
+        band = DistanceBand(
+            name="30 to 40 %",
+            n=90,
+            n_families=30,
+            promised=0.8,
+            right=0.6,
+            lower=0.5,
+            upper=0.7,
+            p=p,
+            is_off=is_off,
+        )
+        empty = DistanceBand(
+            name="40 to 60 %",
+            n=9,
+            n_families=3,
+            promised=NAN,
+            right=NAN,
+            lower=NAN,
+            upper=NAN,
+            p=NAN,
+            is_off=False,
+        )
         built = measuring.section(replace(small, by_identity=(band, empty)))
         assert built is not None
         heading, _, table = built.blocks[-3:]  # a part of its own, with nothing behind it
@@ -114,6 +145,16 @@ def test_the_page_says_whether_confidences_hold_at_each_identity(small: Findings
     assert "nowhere beyond noise" not in unknown
     built = measuring.section(small)
     assert built is not None and "far from known" not in str(built.blocks)
-    row = DistanceBand("x", 9, 3, NAN, NAN, NAN, NAN, NAN, False)
+    row = DistanceBand(
+        name="x",
+        n=9,
+        n_families=3,
+        promised=NAN,
+        right=NAN,
+        lower=NAN,
+        upper=NAN,
+        p=NAN,
+        is_off=False,
+    )
     page = render(replace(small, by_identity=(row,)))
     assert "What was promised and what was right, by identity" in page and "–––" not in page

@@ -54,7 +54,7 @@ def test_confusion_is_drawn_both_ways_with_counts_in_the_cells(small: Findings) 
 def test_numbers_stand_in_the_cells_however_long_the_names_are(n: int) -> None:
     # Eleven long names left cells too narrow for the numbers that the caption spoke of.
     names = tuple(f"a protein of the collar {'w' * 20} {k}" for k in range(n))
-    plot = Heat(names, ((0.5,) * n,) * n, "", counts=((1206,) * n,) * n)
+    plot = Heat(names=names, values=((0.5,) * n,) * n, key="", counts=((1206,) * n,) * n)
     texts = draw(plot).axes[0].texts
     assert len(texts) == n * n and min(text.get_fontsize() for text in texts) >= 3.5
 
@@ -94,7 +94,17 @@ def test_the_most_frequent_mistakes_are_named(small: Findings) -> None:
 
 
 def gap(name: str, value: float, lower: float, upper: float) -> MetricValue:
-    return MetricValue("kernel", name, "held_out", "gap", value, lower, upper, 60, 25)
+    return MetricValue(
+        method="kernel",
+        class_name=name,
+        sample="held_out",
+        metric="gap",
+        value=value,
+        lower=lower,
+        upper=upper,
+        n=60,
+        n_clusters=25,
+    )
 
 
 def measured(findings: Findings, **results: object) -> Section:
@@ -132,7 +142,18 @@ def test_a_class_without_an_interval_is_never_said_to_hold(small: Findings) -> N
 def test_a_test_of_low_power_is_no_answer_in_its_own_cell(small: Findings) -> None:
     # "Holm 1.000" was read as proof; its power was 0.09.
     tests = tuple(
-        CalibrationTest("kernel", name, "kolmogorov_smirnov", 1.0, p, holm, p, power, 60, 25)
+        CalibrationTest(
+            method="kernel",
+            class_name=name,
+            test="kolmogorov_smirnov",
+            statistic=1.0,
+            p_value=p,
+            p_adjusted=holm,
+            p_independent=p,
+            power=power,
+            n=60,
+            n_clusters=25,
+        )
         for name, p, holm, power in (
             ("Portal", 0.9, 1.0, 0.09),
             ("Tail fiber", 0.9, 1.0, 0.9),
@@ -153,10 +174,15 @@ def test_a_test_of_low_power_is_no_answer_in_its_own_cell(small: Findings) -> No
 
 def test_like_notices_are_one_entry_with_their_classes(small: Findings) -> None:
     own = tuple(
-        Notice("few clusters", f"{name} has few families.", name, is_warning=True)
+        Notice(
+            kind="few clusters", text=f"{name} has few families.", class_name=name, is_warning=True
+        )
         for name in ("Portal", "Collar")
     )
-    own += (Notice("clipped", "a clips 2.", None), Notice("clipped", "b clips 3.", None))
+    own += (
+        Notice(kind="clipped", text="a clips 2.", class_name=None),
+        Notice(kind="clipped", text="b clips 3.", class_name=None),
+    )
     found = replace(small, notices=own, results=replace(small.results, notices=(), tests=()))
     (block,) = measuring.notices(replace(found, split=None)).blocks
     assert isinstance(block, NoticeList)

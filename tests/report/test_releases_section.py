@@ -46,43 +46,63 @@ def change(before: float, fixed: float, after: float, width: float = 0.02) -> Ch
 
 
 def class_change(name: str, moved: Change | None, counts: tuple[int, int]) -> ClassChange:
-    parameters = (ParameterChange("bandwidth", 0.5, 0.5),)
-    entry = ClassChange(name, counts, counts, counts, counts, parameters, 7.0, moved, moved)
+    parameters = (ParameterChange(name="bandwidth", before=0.5, after=0.5),)
+    entry = ClassChange(
+        class_name=name,
+        n_true=counts,
+        n_predicted=counts,
+        n_correct=counts,
+        n_clusters=counts,
+        parameters=parameters,
+        score=7.0,
+        change=moved,
+        share=moved,
+    )
     return replace(entry, sentence=change_sentence(entry, 10.0))
 
 
 def step(name: str = "htj", moved: Change | None = None) -> ReleaseStep:
     outcomes = (
-        Outcome("exact_repeat", "the set has this sequence already", 7, tuple(
-            SetAside(f"r{at}", "HTJ", "old_1", "HTJ", 1.0, NONE, "the same") for at in range(5)
+        Outcome(outcome="exact_repeat", meaning="the set has this sequence already", n=7,
+        examples=tuple(
+            SetAside(id=f"r{at}", true_class="HTJ", relative="old_1", relative_class="HTJ",
+            identity=1.0, coverage=NONE, reason="the same") for at in range(5)
         )),
-        Outcome("label_conflict", "with another label", 0),
-        Outcome("added", "it calibrates from now on", 20),
+        Outcome(outcome="label_conflict", meaning="with another label", n=0),
+        Outcome(outcome="added", meaning="it calibrates from now on", n=20),
     )  # fmt: skip
     drift = Drift(
-        18, 12, 2,
-        (DriftClass(None, 18, 12, 9, 0, 10.5, 0.4, 0.5, -0.1, 0.3, (
-            DriftTest("kolmogorov_smirnov", False, 0.4, 0.4, 0.2),
-            DriftTest("spiegelhalter", False, 0.5, 0.5, 0.2)), "All is well."),),
-        (DriftTruth("HTJ", 30, 18, 20, 12, 0.7, 0.6, 0.1, 0.3, 0.3),),
-        ("Proteins of that class score as the old ones did, as far as can be seen.",),
+        n=18, n_clusters=12, n_joined=2,
+        classes=(DriftClass(class_name=None, n=18, n_clusters=12, n_correct=9, n_unknown=0,
+        expected=10.5, nll_old=0.4, nll_trove=0.5, lower=-0.1, upper=0.3, tests=(
+            DriftTest(test="kolmogorov_smirnov", is_corrected=False, p_value=0.4,
+            p_adjusted=0.4, power=0.2),
+            DriftTest(test="spiegelhalter", is_corrected=False, p_value=0.5, p_adjusted=0.5,
+            power=0.2)), sentence="All is well."),),
+        truths=(DriftTruth(class_name="HTJ", n_old=30, n_trove=18, n_clusters_old=20,
+        n_clusters_trove=12, right_old=0.7, right_trove=0.6, distance=0.1, p_value=0.3,
+        p_adjusted=0.3),),
+        sentences=("Proteins of that class score as the old ones did, as far as can be seen.",),
     )  # fmt: skip
     made = ReleaseStep(
-        ReleaseState("base", 0, None, "a" * 64, 100, 60, 40),
-        ReleaseState(name, 1, "2026-09-01", "b" * 64, 120, 75, 52, outcomes),
-        "kernel", 10.0, 0.95,
-        (
+        older=ReleaseState(name="base", number=0, date=None, digest="a" * 64, n_calibration=100,
+        n_correct=60, n_clusters=40),
+        newer=ReleaseState(name=name, number=1, date="2026-09-01", digest="b" * 64,
+        n_calibration=120, n_correct=75, n_clusters=52, outcomes=outcomes),
+        method="kernel", scale=10.0, level=0.95,
+        classes=(
             class_change("HTJ", moved or change(0.62, 0.64, 0.71), (30, 50)),
             class_change("Portal", None, (40, 40)),
         ),
-        (MetricChange(None, "nll", "old", 0.4, 0.39, -0.02, 0.01, 100),),
-        120, 30, 0, drift,
+        metrics=(MetricChange(class_name=None, metric="nll", sample="old", before=0.4,
+        after=0.39, lower=-0.02, upper=0.01, n=100),),
+        n_compared=120, n_moved=30, n_lightened=0, drift=drift,
     )  # fmt: skip
     return replace(made, sentences=step_sentences(made))
 
 
 def test_a_step_goes_to_json_and_back() -> None:
-    found = ReleasesFinding((step().older, step().newer), (step(),))
+    found = ReleasesFinding(releases=(step().older, step().newer), steps=(step(),))
     record = json.loads(json.dumps(to_record(found)))
     assert to_record(from_record(ReleasesFinding, record)) == record
     assert to_record(from_record(ReleaseStep, to_record(step()), "x")) == to_record(step())
@@ -142,7 +162,7 @@ def test_each_change_is_told_in_words(moved: Change, stated: str) -> None:
 
 def test_a_bandwidth_that_was_chosen_anew_is_told() -> None:
     entry = class_change("HTJ", change(0.62, 0.64, 0.71), (30, 50))
-    parameters = (ParameterChange("bandwidth", 0.25, 0.675),)
+    parameters = (ParameterChange(name="bandwidth", before=0.25, after=0.675),)
     stated = change_sentence(replace(entry, parameters=parameters), 10.0)
     assert stated.endswith(
         "The bandwidth went from 0.25 to 0.675; what that does counts as evidence."
@@ -160,7 +180,9 @@ def test_classes_without_a_change_say_why() -> None:
 
 
 def test_the_section_counts_every_outcome_and_names_examples(small: Findings) -> None:
-    made = replace(small, releases=ReleasesFinding((step().older, step().newer), (step(),)))
+    made = replace(
+        small, releases=ReleasesFinding(releases=(step().older, step().newer), steps=(step(),))
+    )
     built = section(made)
     assert built is not None and built.title == "What changed since last time?"
     folded = {block.summary: block for block in built.blocks if isinstance(block, Folded)}
@@ -220,7 +242,10 @@ def test_no_p_value_of_a_trove_stands_without_its_power() -> None:
 
 def test_without_troves_there_is_no_section(small: Findings) -> None:
     assert section(small) is None
-    assert section(replace(small, releases=ReleasesFinding((step().older,), ()))) is None
+    assert (
+        section(replace(small, releases=ReleasesFinding(releases=(step().older,), steps=())))
+        is None
+    )
 
 
 def test_hostile_names_stay_text_and_the_page_is_one_file() -> None:

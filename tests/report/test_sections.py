@@ -122,7 +122,7 @@ def test_without_curves_the_sentence_holds_whatever_the_score(small: Findings) -
 
 
 def test_a_methods_text_says_simulated_where_the_run_does(small: Findings) -> None:
-    real = Provenance("small", "A small run", "0.1.0")
+    real = Provenance(run="small", title="A small run", credence_version="0.1.0")
     for findings, is_said in ((small, True), (replace(small, provenance=real), False)):
         text = json.dumps(report_record(findings))
         assert ("on simulated data" in text) is is_said
@@ -219,18 +219,34 @@ def test_few_proteins_are_not_said_to_be_enough(small: Findings) -> None:
 
 def test_a_section_opens_with_a_sentence_and_a_picture_and_folds_the_rest() -> None:
     # The page was 40 screens long, all of it in the open.
-    short = TableBlock("short", (), (("row",),) * MOST_ROWS)
-    long = TableBlock("long", (), (("row",),) * (MOST_ROWS + 1))
-    notes = NoticeList((Notice("kind", "Mind this.", is_warning=True),))
-    aside = Folded("Aside", (Paragraph("aside"),))
-    linked = Folded("Linked", (Paragraph("linked"),), "linked")
-    blocks = (Paragraph("first"), Paragraph("second"), long, short, aside)
-    lead = Paragraph("lead", is_lead=True)
-    blocks += (Heading("mine", "mine-1"), Paragraph("before"), lead, short, aside, notes, linked)
+    short = TableBlock(caption="short", columns=(), rows=(("row",),) * MOST_ROWS)
+    long = TableBlock(caption="long", columns=(), rows=(("row",),) * (MOST_ROWS + 1))
+    notes = NoticeList(notices=(Notice(kind="kind", text="Mind this.", is_warning=True),))
+    aside = Folded(summary="Aside", blocks=(Paragraph(text="aside"),))
+    linked = Folded(summary="Linked", blocks=(Paragraph(text="linked"),), anchor="linked")
+    blocks = (Paragraph(text="first"), Paragraph(text="second"), long, short, aside)
+    lead = Paragraph(text="lead", is_lead=True)
+    blocks += (
+        Heading(text="mine", anchor="mine-1"),
+        Paragraph(text="before"),
+        lead,
+        short,
+        aside,
+        notes,
+        linked,
+    )
     assert folded_rest(blocks) == (
-        *(Paragraph("first"), short, Folded("More tables", (Paragraph("second"), long)), aside),
-        *(Heading("mine", "mine-1"), lead, notes),
-        *(Folded("mine: more tables", (Paragraph("before"), short, aside)), linked),
+        *(
+            Paragraph(text="first"),
+            short,
+            Folded(summary="More tables", blocks=(Paragraph(text="second"), long)),
+            aside,
+        ),
+        *(Heading(text="mine", anchor="mine-1"), lead, notes),
+        *(
+            Folded(summary="mine: more tables", blocks=(Paragraph(text="before"), short, aside)),
+            linked,
+        ),
     )
 
 
@@ -238,16 +254,18 @@ def test_a_single_figure_stands_beside_its_words_and_a_tall_one_is_folded(small:
     rows = [b for s in sections_of(small) for b in flat(s) if isinstance(b, FigureRow)]
     one = next(row for row in rows if len(row.figures) == 1)
     pair = next(row for row in rows if len({type(figure.plot) for figure in row.figures}) == 2)
-    words = Paragraph("first")
-    assert folded_rest((words, one)) == (Beside((words,), one),)
-    alike = FigureRow(one.figures * 2)
+    words = Paragraph(text="first")
+    assert folded_rest((words, one)) == (Beside(blocks=(words,), figures=one),)
+    alike = FigureRow(figures=one.figures * 2)
     assert folded_rest((words, alike)) == (words, alike)
-    assert folded_rest((words, pair)) == (words, Folded("More figures", (pair,)))
+    assert folded_rest((words, pair)) == (words, Folded(summary="More figures", blocks=(pair,)))
     names = tuple(f"class {number}" for number in range(MOST_ROWS + 1))
     numbers = ((0.5,) * len(names),)
-    plot = ComparisonPlot("share", names, ("one",), numbers, numbers, numbers)
-    tall = FigureRow((replace(one.figures[0], plot=plot),))
-    assert folded_rest((words, tall)) == (words, Folded("More figures", (tall,)))
+    plot = ComparisonPlot(
+        axis="share", rows=names, methods=("one",), value=numbers, lower=numbers, upper=numbers
+    )
+    tall = FigureRow(figures=(replace(one.figures[0], plot=plot),))
+    assert folded_rest((words, tall)) == (words, Folded(summary="More figures", blocks=(tall,)))
 
 
 def test_settings_come_last_and_among_expert_parts(small: Findings) -> None:
@@ -269,7 +287,17 @@ def test_the_panel_of_a_class_has_every_method_with_its_test(small: Findings) ->
 
 
 def test_genomes_whose_every_call_may_be_right_stand_beside_the_lists(small: Findings) -> None:
-    own = Genomes(small.lists[0].name, ("HTJ",), False, 12, 40, 5.25, 7.5, 0.9, 3)
+    own = Genomes(
+        name=small.lists[0].name,
+        calls=("HTJ",),
+        knows_relatives=False,
+        n=12,
+        n_calls=40,
+        expected_wrong=5.25,
+        expected_right=7.5,
+        sure=0.9,
+        n_sure=3,
+    )
     text = str(lists.section(replace(small, genomes=(own,))))
     assert "Of the 12 genomes of" in text
     assert "about 7.5 have no wrong call; of 3 that is at least 90 % probable." in text

@@ -68,7 +68,7 @@ def test_without_a_correction_nothing_is_said_to_be_corrected() -> None:
     )
 
 
-SAME = Sameness(100, 0.7, 0.012, 0.01, False, 0.09)
+SAME = Sameness(n=100, p_value=0.7, effect=0.012, moved=0.01, is_changed=False, power=0.09)
 
 
 @pytest.mark.parametrize(

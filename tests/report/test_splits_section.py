@@ -37,20 +37,46 @@ FOUND = SplitFinding(
     size_low=0.97,
     size_high=1.03,
     classes=(
-        SplitClass("HTJ", 100, 30, 0.03, 0.01, 100, 2),
-        SplitClass("Tail", 200, 80, 0.05, 0.03, 200, 0),
+        SplitClass(
+            class_name="HTJ",
+            n=100,
+            n_clusters=30,
+            deviation=0.03,
+            lower_bound=0.01,
+            n_examined=100,
+            n_crossing=2,
+        ),
+        SplitClass(
+            class_name="Tail",
+            n=200,
+            n_clusters=80,
+            deviation=0.05,
+            lower_bound=0.03,
+            n_examined=200,
+            n_crossing=0,
+        ),
     ),
     groups=(
-        SplitGroup("1", 150, (0, 0, 3, 20, 0, 1, 0, 0, 0, 0), 126),
-        SplitGroup("2", 150, (0, 0, 5, 12, 1, 0, 0, 0, 0, 0), 132),
+        SplitGroup(name="1", n=150, nearest=(0, 0, 3, 20, 0, 1, 0, 0, 0, 0), n_alone=126),
+        SplitGroup(name="2", n=150, nearest=(0, 0, 5, 12, 1, 0, 0, 0, 0, 0), n_alone=132),
     ),
     edges=EDGES,
-    worst=(CrossingPair("a", "1", "b", "2", 0.52, 0.9),),
-    apart=(Apart("connects parts of a cluster larger than a group", 1, ("x: connects",)),),
+    worst=(
+        CrossingPair(
+            first="a", first_group="1", second="b", second_group="2", identity=0.52, coverage=0.9
+        ),
+    ),
+    apart=(
+        Apart(
+            reason="connects parts of a cluster larger than a group",
+            n=1,
+            examples=("x: connects",),
+        ),
+    ),
     n_counted=40,
     n_by_chance=1,
     n_cut=1,
-    whole=(LargeCluster("big/1", 120, 27, 60),),
+    whole=(LargeCluster(cluster="big/1", n=120, price=27, parted=60),),
 )
 
 
@@ -102,9 +128,11 @@ def test_cuts_are_told_and_why_a_cluster_was_left_whole() -> None:
         "The cluster big/1 holds 120 proteins, more than a group. It was left whole: the " in text
     )
     assert "would set 27 aside to part off 60; " in text
-    dense = replace(FOUND, whole=(LargeCluster("big", 120, 0, 0),))
+    dense = replace(FOUND, whole=(LargeCluster(cluster="big", n=120, price=0, parted=0),))
     assert "no cut would leave two parts" in text_of(dense)
-    blind = replace(FOUND, whole=(LargeCluster("big", 120, 0, 0, is_searched=False),))
+    blind = replace(
+        FOUND, whole=(LargeCluster(cluster="big", n=120, price=0, parted=0, is_searched=False),)
+    )
     assert "It was not cut: that takes an audit" in text_of(blind)
     assert "It was left whole, as the settings say." in text_of(replace(FOUND, cut="never"))
 
@@ -165,5 +193,9 @@ def test_a_budget_that_ended_says_how_many_were_examined_and_what_is_left() -> N
 
 
 def test_a_dense_family_is_said_to_be_judged_by_some_of_its_sequences() -> None:
-    text = text_of(replace(FOUND, whole=(LargeCluster("big", 2_000, 0, 0, n_tried=149),)))
+    text = text_of(
+        replace(
+            FOUND, whole=(LargeCluster(cluster="big", n=2_000, price=0, parted=0, n_tried=149),)
+        )
+    )
     assert "no cut would leave two parts, by 149 of its sequences. The group that" in text

@@ -17,17 +17,17 @@ from credence.report.sections.methods import stacks
 
 def stack_of(findings: Findings) -> StackFinding:
     return StackFinding(
-        "auto",
-        412,
-        120,
-        0.29,
-        (
-            StackMember("class_only", 0.5, 0.0),
-            StackMember("kernel", 0.31, 0.25),
-            StackMember("trees", 0.3, 0.75),
+        method="auto",
+        n=412,
+        n_clusters=120,
+        held_out_nll=0.29,
+        members=(
+            StackMember(method="class_only", held_out_nll=0.5, weight=0.0),
+            StackMember(method="kernel", held_out_nll=0.31, weight=0.25),
+            StackMember(method="trees", held_out_nll=0.3, weight=0.75),
         ),
-        {"kernel": 1.0},
-        (SkippedCandidate("tswa", "needs the score of every class"),),
+        score_only={"kernel": 1.0},
+        skipped=(SkippedCandidate(method="tswa", reason="needs the score of every class"),),
     )
 
 
@@ -49,7 +49,7 @@ def test_the_page_shows_what_auto_rests_on(small: Findings) -> None:
         ("trees", "0.300", "0.75"),
     )
     assert "members that see nothing else: kernel 1.00." in str(curves)
-    assert skipped == Paragraph("Not tried: tswa: needs the score of every class.")
+    assert skipped == Paragraph(text="Not tried: tswa: needs the score of every class.")
 
 
 def test_stacks_go_to_json_and_back(small: Findings) -> None:

@@ -16,18 +16,32 @@ NAN = float("nan")
 
 def tools(above_best: float = -0.03, alone: str = "", is_twofold: bool = True) -> ToolsFinding:
     def nll(value: float) -> Measured:
-        return Measured(value, value - 0.02, value + 0.02)
+        return Measured(value=value, lower=value - 0.02, upper=value + 0.02)
 
-    first = ToolFinding("main", 400, nll(0.4), Measured(0.8, 0.75, 0.85), nll(0.5), ())
+    first = ToolFinding(
+        name="main",
+        n_answered=400,
+        nll=nll(0.4),
+        accuracy=Measured(value=0.8, lower=0.75, upper=0.85),
+        adds=nll(0.5),
+        unnamed=(),
+    )
     second = ToolFinding(
-        "second", 300, nll(0.6), Measured(0.7, 0.6, 0.8), nll(0.03), ("Collar", "Tail")
+        name="second",
+        n_answered=300,
+        nll=nll(0.6),
+        accuracy=Measured(value=0.7, lower=0.6, upper=0.8),
+        adds=nll(0.03),
+        unnamed=("Collar", "Tail"),
     )
     pair = Disagreement(
-        "main", "second", 1200, 9,
-        Measured(0.5, 0.4, 0.6), Measured(0.3, 0.2, 0.4), Measured(0.75, 0.6, 0.9),
+        first="main", second="second", n=1200, n_clusters=9,
+        first_right=Measured(value=0.5, lower=0.4, upper=0.6), second_right=Measured(value=0.3,
+        lower=0.2, upper=0.4), combined_right=Measured(value=0.75, lower=0.6, upper=0.9),
     )  # fmt: skip
     return ToolsFinding(
-        n=400, n_clusters=90, level=0.95, nll=nll(0.37), accuracy=Measured(0.84, 0.8, 0.88),
+        n=400, n_clusters=90, level=0.95, nll=nll(0.37), accuracy=Measured(value=0.84,
+        lower=0.8, upper=0.88),
         tools=(first, second), pairs=(pair,) if is_twofold else (), best="main",
         above_best=above_best, error=0.01, alone=alone,
     )  # fmt: skip

@@ -67,29 +67,55 @@ def run(small: Findings, **ran: bool) -> Findings:
     n_clusters = small.results.n_samples if made_by == "none" else 50
     kind = "relative of training protein"
     split = SplitFinding(
-        0.4, 0.8, False, "join", ran["proteins"], False, 60, 120, 1, 0.1, 0, 0.1, 0.9, 1.1,
-        (SplitClass("Portal", 120, 50, 0.0, 0.0, 60, 1),), (), (),
-        apart=(Apart(kind, 3, ("x",)),) if ran["training"] else (),
+        identity=0.4, coverage=0.8, both_sides=False, strict="join", is_audited=ran["proteins"],
+        is_exhaustive=False, n_sampled=60, n_population=120, n_crossing_sampled=1, bound=0.1,
+        n_joined=0, largest_share=0.1, size_low=0.9, size_high=1.1,
+        classes=(SplitClass(class_name="Portal", n=120, n_clusters=50, deviation=0.0,
+        lower_bound=0.0, n_examined=60, n_crossing=1),), groups=(), edges=(),
+        apart=(Apart(reason=kind, n=3, examples=("x",)),) if ran["training"] else (),
         clusters=made_by, n_training=70 if ran["training"] else 0,
     )  # fmt: skip
-    first = ReleaseState("base", 0, None, "a", 90, 70, 40)
+    first = ReleaseState(
+        name="base", number=0, date=None, digest="a", n_calibration=90, n_correct=70, n_clusters=40
+    )
     state = replace(first, name="july", number=1, n_calibration=120, digest="b")
     asked = events_finding()
     event = replace(asked.events[0], n_clusters=asked.events[0].n if made_by == "none" else 30)
     asked = replace(asked, events=(event,), reference="Platt 1999")
-    found = SetClass(None, 120, n_clusters, False, 0.91, 0.88, 0.94, 0.9, 1.5)
-    sets = SetsFinding(0.9, "class_wise", 5, 9, (), found, (0, 120), 100)
+    found = SetClass(
+        class_name=None,
+        n=120,
+        n_clusters=n_clusters,
+        is_always_in=False,
+        coverage=0.91,
+        lower=0.88,
+        upper=0.94,
+        coverage_proteins=0.9,
+        mean_size=1.5,
+    )
+    sets = SetsFinding(
+        level=0.9,
+        kind="class_wise",
+        n_folds=5,
+        families_needed=9,
+        classes=(),
+        all_classes=found,
+        sizes=(0, 120),
+        n_single_right=100,
+    )
     return replace(
         small,
         results=replace(
             small.results, n_clusters=n_clusters, curves=(), metrics=(), reliability=(), floors=()
         ),
         split=split,
-        releases=ReleasesFinding((first, state), ()) if ran["troves"] else None,
+        releases=ReleasesFinding(releases=(first, state), steps=()) if ran["troves"] else None,
         shifts=(
             ShiftFinding(
-                "sea water", "bbse_hard" if ran["shift"] else "none", "kernel", 0.95, 5, 0, 0.0,
-                1.0, 1.0, 0.5, 0.0, 0.5, (),
+                name="sea water", estimator="bbse_hard" if ran["shift"] else "none",
+                method="kernel", level=0.95, n_use=5, n_cells=0, compression_error=0.0,
+                condition=1.0, part_applied=1.0, p_no_shift=0.5, gap=0.0, p_label_shift=0.5,
+                classes=(),
                 reference="Lipton 2018" if ran["shift"] else "",
             ),
         ),
@@ -99,8 +125,10 @@ def run(small: Findings, **ran: bool) -> Findings:
         events=asked if ran["events"] else None,
         novelties=(
             NoveltyFinding(
-                "sea water", "vectors", 0.95, 50, 50, 7, 0, 0, 120, 90, 0,
-                0.5, 0.5, (), (), (), 0.5, (),
+                name="sea water", features="vectors", flag=0.95, n=50, n_placed=50, n_flagged=7,
+                n_repeats=0, n_off=0, n_calibration=120, n_families=90, n_training=0,
+                confidence_flagged=0.5, confidence_others=0.5, edges=(), calibration_counts=(),
+                use_counts=(), flag_distance=0.5, rows=(),
             ),
         ) if ran["novelty"] else (),
     )  # fmt: skip
@@ -188,7 +216,9 @@ def test_a_column_without_a_number_is_not_shown(small: Findings) -> None:
 
 def test_sequences_without_two_relatives_are_not_asked_for_again(small: Findings) -> None:
     found = run(small, **{what: what == "proteins" for what in WHAT_RAN})
-    alone = Notice("no relatives", "Give the sequences, or a table of clusters.", is_warning=True)
+    alone = Notice(
+        kind="no relatives", text="Give the sequences, or a table of clusters.", is_warning=True
+    )
     results = replace(small.results, n_clusters=small.results.n_samples, notices=(alone,))
     assert alone not in all_notices(replace(found, results=results))
     unknown = run(small, **dict.fromkeys(WHAT_RAN, False))
@@ -197,7 +227,7 @@ def test_sequences_without_two_relatives_are_not_asked_for_again(small: Findings
 
 def test_labelled_proteins_are_not_said_to_be_read_from_a_table_of_others(small: Findings) -> None:
     inputs = tuple(
-        InputFile(role, f"{at}.csv", "ab", 1)
+        InputFile(role=role, name=f"{at}.csv", sha256="ab", n_records=1)
         for at, role in enumerate(("scores", "trove july: scores", "use-set july: scores"))
     )
     found = replace(small, provenance=replace(small.provenance, inputs=inputs))

@@ -26,25 +26,48 @@ from credence.report.sections.measuring import section
 from credence.report.verdict import BAD, CARE, GOOD, OPEN, in_words, reasons, verdict_of
 
 NAMES = ("Portal", "Tail fiber")
-SAME = Sameness(500, 0.4, 0.03, 0.01, False, 0.9)
+SAME = Sameness(n=500, p_value=0.4, effect=0.03, moved=0.01, is_changed=False, power=0.9)
 
 
 def split(n_crossing: int = 0, n: int = 400, bound: float = 0.01) -> SplitFinding:
     return SplitFinding(
-        0.4, 0.8, True, "report", True, False, n, 5_000, n_crossing, bound, 0, 0.02, 0.95, 1.05,
-        (SplitClass("Portal", 100, 50, 0.0, 0.0, n, n_crossing),), (), (0.0, 1.0),
+        identity=0.4, coverage=0.8, both_sides=True, strict="report", is_audited=True,
+        is_exhaustive=False, n_sampled=n, n_population=5_000, n_crossing_sampled=n_crossing,
+        bound=bound, n_joined=0, largest_share=0.02, size_low=0.95, size_high=1.05,
+        classes=(SplitClass(class_name="Portal", n=100, n_clusters=50, deviation=0.0,
+        lower_bound=0.0, n_examined=n, n_crossing=n_crossing),), groups=(), edges=(0.0, 1.0),
         clusters="aligned",
     )  # fmt: skip
 
 
 def gap(class_name: str | None, lower: float, upper: float) -> MetricValue:
     middle = (lower + upper) / 2
-    return MetricValue("kernel", class_name, "held_out", "gap", middle, lower, upper, 60, 25)
+    return MetricValue(
+        method="kernel",
+        class_name=class_name,
+        sample="held_out",
+        metric="gap",
+        value=middle,
+        lower=lower,
+        upper=upper,
+        n=60,
+        n_clusters=25,
+    )
 
 
 def against_class(lower: float, upper: float) -> Difference:
     middle = (lower + upper) / 2
-    return Difference("kernel", "class_only", None, "held_out", "nll", middle, lower, upper, 120)
+    return Difference(
+        method="kernel",
+        reference="class_only",
+        class_name=None,
+        sample="held_out",
+        metric="nll",
+        value=middle,
+        lower=lower,
+        upper=upper,
+        n=120,
+    )
 
 
 def case(
@@ -210,8 +233,18 @@ def test_long_lists_of_classes_are_cut() -> None:
 
 
 def test_only_what_is_bad_forbids_use_with_care() -> None:
-    bad = Check("mix", "use", BAD, 0.1, 0.8, math.nan, 9, "Of another kind", "Text.")
-    assert list(reasons(Verdict(BAD, (bad, replace(bad, state=OPEN))), CARE)) == [bad]
+    bad = Check(
+        name="mix",
+        use_set="use",
+        state=BAD,
+        value=0.1,
+        good=0.8,
+        bad=math.nan,
+        n_affected=9,
+        headline="Of another kind",
+        text="Text.",
+    )
+    assert list(reasons(Verdict(state=BAD, checks=(bad, replace(bad, state=OPEN))), CARE)) == [bad]
 
 
 def test_the_shift_of_another_sample_says_nothing_of_this_one(small: Findings) -> None:

@@ -34,7 +34,7 @@ def every_pair(new: Proteins, old: Proteins) -> dict[tuple[int, int], float]:
             if len(two) == 1:
                 found[one, other] = 1.0
                 continue
-            pairs = Library(two).relatives()
+            pairs = Library(texts=two).relatives()
             if pairs.n_pairs and pairs.at(RELATIVES)[0]:
                 found[one, other] = float(pairs.identity[0])
     return found
@@ -47,7 +47,9 @@ def test_the_closest_relative_under_each_label_is_found(most_cells: float) -> No
     for (one, other), identity in every_pair(new, old).items():
         key = (one, str(label[other]))
         wanted[key] = max(wanted.get(key, 0.0), identity)
-    found = relatives_by_label(new, old, label, ExactFinder(1, most_cells), RELATIVES)
+    found = relatives_by_label(
+        new, old, label, ExactFinder(threads=1, most_cells=most_cells), RELATIVES
+    )
     got = {
         (int(one), str(label[other])): float(identity)
         for one, other, identity in zip(found.first, found.second, found.identity, strict=True)

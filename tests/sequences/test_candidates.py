@@ -59,7 +59,7 @@ def partition(n_texts: int, pairs: Pairs) -> list[int]:
 
 
 def exact(texts: np.ndarray) -> Pairs:
-    found = Library(texts).relatives()
+    found = Library(texts=texts).relatives()
     return found.take(found.at(LOOSER))
 
 
@@ -73,7 +73,7 @@ def test_candidates_connect_what_alignments_of_all_pairs_connect(
     promises = {"nothing": 0.0, "much": 500.0}
     by_chance = np.random.default_rng(2).uniform(0.0, 140.0, len(first))
     promised = np.full(len(first), promises[promise]) if promise in promises else by_chance
-    found = Candidates(Library(texts, threads), LOOSER).connect(
+    found = Candidates(library=Library(texts=texts, threads=threads), thresholds=LOOSER).connect(
         no_pairs(), piece(first, second, promised), pairs_of(len(texts))
     )
     expected = partition(len(texts), exact(texts))
@@ -86,10 +86,10 @@ def test_candidates_connect_what_alignments_of_all_pairs_connect(
 def scored() -> tuple[Pairs, np.ndarray, np.ndarray]:
     """Return the pairs at the lowest thresholds below, their shorter lengths and their scores."""
     texts = world(n_families=40, size=6)
-    library, (first, second) = Library(texts), every_pair(len(texts))
+    library, (first, second) = Library(texts=texts), every_pair(len(texts))
     pairs = library.align(zip(first.tolist(), second.tolist(), strict=True))
     beats = library.beats_chance(first, second, LOOSER.most_expected)
-    pairs = pairs.take(pairs.at(Thresholds(0.2, 0.5)) & beats)
+    pairs = pairs.take(pairs.at(Thresholds(identity=0.2, coverage=0.5)) & beats)
     aligner = pyopal.Aligner(MATRIX, gap_open=GAP_OPEN, gap_extend=GAP_EXTEND)
     shorter, scores = [], []
     for one, other in zip(pairs.first.tolist(), pairs.second.tolist(), strict=True):
@@ -105,7 +105,7 @@ def test_no_pair_at_the_thresholds_scores_less_than_is_asked_for(
     identity: float, coverage: float, scored: tuple[Pairs, np.ndarray, np.ndarray]
 ) -> None:
     pairs, shorter, scores = scored
-    thresholds = Thresholds(identity, coverage)
+    thresholds = Thresholds(identity=identity, coverage=coverage)
     kept = pairs.at(thresholds)
     assert kept.sum() > 100
     assert (scores[kept] >= thresholds.least_score(shorter[kept])).all()
@@ -119,13 +119,13 @@ def test_residues_that_score_least_with_themselves_reach_what_is_asked_for(
     aligner = pyopal.Aligner(MATRIX, gap_open=GAP_OPEN, gap_extend=GAP_EXTEND)
     one, other = "A" * 100, "A" * n_same + "S" * (100 - n_same)
     [found] = aligner.align(one, pyopal.Database([other]), overflow="simple")
-    assert found.score >= Thresholds(identity, 1.0).least_score(100)
+    assert found.score >= Thresholds(identity=identity, coverage=1.0).least_score(100)
 
 
 def test_fewer_pairs_are_aligned_than_there_are_relatives() -> None:
     texts = world(n_families=30)
     first, second = every_pair(len(texts))
-    found = Candidates(Library(texts), LOOSER).connect(
+    found = Candidates(library=Library(texts=texts), thresholds=LOOSER).connect(
         no_pairs(), piece(first, second), nothing_more
     )
     assert found.n_pairs < exact(texts).n_pairs
@@ -155,8 +155,14 @@ def test_members_are_compared_where_their_representatives_are_no_relatives(
     assert (0, 1) not in edges
     assert (2, 3) in edges
     nearness = np.full(2, 0.7)
-    near = Pairs(np.array([0, 1]), np.array([2, 3]), nearness, nearness, nearness)
-    found = Candidates(Library(texts), LOOSER).connect(
+    near = Pairs(
+        first=np.array([0, 1]),
+        second=np.array([2, 3]),
+        identity=nearness,
+        coverage=nearness,
+        coverage_longer=nearness,
+    )
+    found = Candidates(library=Library(texts=texts), thresholds=LOOSER).connect(
         near, piece(np.array([0]), np.array([1])), pairs_of(4)
     )
     assert partition(4, found) == [0, 0, 0, 0]
@@ -187,10 +193,14 @@ def test_relatives_that_nobody_proposed_are_met_where_others_of_their_families_a
     assert tuple(ancestors.tolist()) not in edges
     assert set(partition(len(texts), shares)) == {0}
     given = piece(*proposed)
-    joined = Candidates(Library(found.texts), LOOSER).connect(no_pairs(), given, nothing_more)
+    joined = Candidates(library=Library(texts=found.texts), thresholds=LOOSER).connect(
+        no_pairs(), given, nothing_more
+    )
     assert set(partition(len(texts), joined)) == {0}
     monkeypatch.setattr(candidates, "MOST_PER_LINK", 0)
-    parted = Candidates(Library(found.texts), LOOSER).connect(no_pairs(), given, nothing_more)
+    parted = Candidates(library=Library(texts=found.texts), thresholds=LOOSER).connect(
+        no_pairs(), given, nothing_more
+    )
     assert set(partition(len(texts), parted)) == {0, 1}
 
 
@@ -212,7 +222,7 @@ def test_what_stayed_small_is_searched_for_again_and_nothing_else(
     large = np.flatnonzero(np.array(expected) == sizes.argmax())
     assert sizes.max() > candidates.SMALL
     kept = np.isin(first, large) & np.isin(second, large)
-    found = Candidates(Library(texts), LOOSER).connect(
+    found = Candidates(library=Library(texts=texts), thresholds=LOOSER).connect(
         no_pairs(), piece(first[kept], second[kept]), again
     )
     assert partition(len(texts), found) == expected
@@ -241,7 +251,7 @@ def test_some_of_a_crowd_are_searched_for_with_a_list_that_holds_all_of_it(
     assert all(len(crowd) > 7 for crowd in crowds)
     lost = np.concatenate([crowd[-2:] for crowd in crowds])
     is_met = np.isin(first, lost) == np.isin(second, lost)
-    found = Candidates(Library(texts), LOOSER).connect(
+    found = Candidates(library=Library(texts=texts), thresholds=LOOSER).connect(
         no_pairs(), piece(first[is_met], second[is_met]), again
     )
     assert partition(len(texts), found) == expected
@@ -253,8 +263,12 @@ def test_some_of_a_crowd_are_searched_for_with_a_list_that_holds_all_of_it(
 def test_no_candidates_leave_near_copies_together_and_nothing_else() -> None:
     texts = world(n_families=1, size=3)
     one = np.ones(1)
-    near = Pairs(np.array([0]), np.array([2]), one, one, one)
-    found = Candidates(Library(texts), LOOSER).connect(near, [], nothing_more)
+    near = Pairs(
+        first=np.array([0]), second=np.array([2]), identity=one, coverage=one, coverage_longer=one
+    )
+    found = Candidates(library=Library(texts=texts), thresholds=LOOSER).connect(
+        near, [], nothing_more
+    )
     assert partition(3, found) == [0, 1, 0]
 
 
@@ -263,13 +277,13 @@ def test_what_promises_much_and_is_explained_by_chance_is_no_edge() -> None:
     ancestor = codes("".join(rng.choice(LETTERS, 36)))
     members = [written(ancestor), *(written(mutated(ancestor, 0.4, rng)) for _ in range(60))]
     texts = distinct(np.array(members, dtype=object)).texts
-    library, (first, second) = Library(texts), every_pair(len(texts))
+    library, (first, second) = Library(texts=texts), every_pair(len(texts))
     pairs = library.align(zip(first.tolist(), second.tolist(), strict=True))
     by_chance = pairs.at(LOOSER) & ~library.beats_chance(first, second, LOOSER.most_expected)
     first, second = first[by_chance], second[by_chance]
     assert len(first) > 10
     promise = 0.9 * score_needed(36, np.full(len(first), 36))
-    found = Candidates(Library(texts), LOOSER).connect(
+    found = Candidates(library=Library(texts=texts), thresholds=LOOSER).connect(
         no_pairs(), piece(first, second, promise), nothing_more
     )
     assert found.n_pairs == 0
@@ -281,7 +295,9 @@ def test_the_second_search_may_be_the_first_that_finds_anything() -> None:
     texts = np.array([written(mutated(ancestor, 0.8, rng)) for _ in range(2)], dtype=object)
     texts = distinct(texts).texts
     both = piece(np.array([0]), np.array([1]))
-    found = Candidates(Library(texts), LOOSER).connect(no_pairs(), [], lambda *_: both)
+    found = Candidates(library=Library(texts=texts), thresholds=LOOSER).connect(
+        no_pairs(), [], lambda *_: both
+    )
     assert (found.first.tolist(), found.second.tolist()) == ([0], [1])
 
 
@@ -300,8 +316,8 @@ def test_each_member_of_one_is_compared_with_each_of_the_other(
     # 0, 2 and 4 are together, and 1 and 3.
     near = alike(np.array([0, 0, 1]), np.array([2, 4, 3]))
     pair = candidates.Alike(np.array([0]), np.array([1]), np.array([99.0]))
-    library = Library(world(n_families=1))
-    Candidates(library, LOOSER)._families([near], pair)
+    library = Library(texts=world(n_families=1))
+    Candidates(library=library, thresholds=LOOSER)._families([near], pair)
     assert sorted(compared) == [(0, 1), (0, 3), (2, 1), (2, 3), (4, 1), (4, 3)]
 
 
@@ -313,10 +329,10 @@ def test_a_relative_that_no_search_proposes_is_met_by_way_of_what_is_alike_to_bo
     between = one[:100] + "".join(rng.choice(LETTERS, 200))
     texts = distinct(np.array([between, one, relative], dtype=object)).texts
     first, second = np.array([0, 0]), np.array([1, 2])
-    library = Library(texts)
+    library = Library(texts=texts)
     assert library.align([(1, 2)]).at(LOOSER).all()
     assert not library.align([(0, 1), (0, 2)]).at(LOOSER).any()
-    found = Candidates(library, LOOSER).connect(
+    found = Candidates(library=library, thresholds=LOOSER).connect(
         no_pairs(), piece(first, second), lambda *_: piece(first, second)
     )
     assert (found.first.tolist(), found.second.tolist()) == ([1], [2])

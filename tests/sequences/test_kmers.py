@@ -161,7 +161,7 @@ def test_no_proteins_are_no_clusters() -> None:
 
 def test_given_clusters_keep_their_names_and_the_longest_stands_for_each() -> None:
     ids = np.array(["c", "a", "b"], dtype=object)
-    engine = GivenEngine(ids, np.array(["X", "Y", "X"], dtype=object))
+    engine = GivenEngine(ids=ids, names=np.array(["X", "Y", "X"], dtype=object))
     answer = engine.cluster(proteins(["MK", "MKL", "MKLV"], ["a", "b", "c"]))
     assert answer.cluster.tolist() == ["Y", "X", "X"]
     assert answer.representative.tolist() == ["a", "c", "c"]
@@ -211,8 +211,8 @@ def test_every_pair_is_aligned_where_that_is_no_more_than_so_many_cells(
     monkeypatch.setattr(kmers, "links", lambda *given: asked.append(1) or original(*given))
     texts = families(np.random.default_rng(2), 4, 1, 100).sequences
     # Queries of 200 residues against 400 in all; among all, half of 400 · 400.
-    ExactFinder(1, most_cells).between(texts[:2], texts[2:], Thresholds())
-    ExactFinder(1, most_cells).among(distinct(texts).texts, Thresholds())
+    ExactFinder(threads=1, most_cells=most_cells).between(texts[:2], texts[2:], Thresholds())
+    ExactFinder(threads=1, most_cells=most_cells).among(distinct(texts).texts, Thresholds())
     assert len(asked) == 2 * by_words
 
 

@@ -50,7 +50,7 @@ def test_a_short_protein_is_a_relative_of_what_contains_it_whole_only() -> None:
     ]
     assert found.coverage.tolist() == [1.0]
     assert found.coverage_longer.tolist() == [10 / 40]
-    everything = Library(texts).relatives()
+    everything = Library(texts=texts).relatives()
     assert everything.n_pairs == 1
 
 
@@ -87,7 +87,7 @@ def test_alignments_are_among_the_best_that_biopython_finds() -> None:
     rng = np.random.default_rng(5)
     texts = [text for _ in range(6) for text in family(rng, 90, [0.9, 0.6, 0.45])]
     found = distinct(objects(*texts))
-    library = Library(found.texts, threads=2)
+    library = Library(texts=found.texts, threads=2)
     pairs = library.relatives()
     assert pairs.n_pairs >= 20
     for at in range(pairs.n_pairs):
@@ -100,7 +100,7 @@ def test_every_pair_that_beats_chance_is_found_and_no_other() -> None:
     rng = np.random.default_rng(6)
     texts = [text for _ in range(8) for text in family(rng, 70, [0.8, 0.5])]
     found = distinct(objects(*texts)).texts
-    pairs = Library(found).relatives()
+    pairs = Library(texts=found).relatives()
     met = set(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True))
     expected = {
         (a, b)
@@ -110,7 +110,7 @@ def test_every_pair_that_beats_chance_is_found_and_no_other() -> None:
         >= score_needed(len(found[a]), len(found[b]))
     }
     assert met == expected
-    some = Library(found).relatives(np.array([3, 7]))
+    some = Library(texts=found).relatives(np.array([3, 7]))
     wanted = {pair for pair in expected if 3 in pair or 7 in pair}
     assert set(zip(some.first.tolist(), some.second.tolist(), strict=True)) == wanted
 
@@ -120,7 +120,7 @@ def test_x_is_identical_to_nothing() -> None:
     text = random_protein(rng, 60)
     one, other = text[:25] + "XXXXX" + text[30:], text[:25] + "XXXXX" + text[30:59] + "A"
     found = distinct(objects(one, other))
-    pairs = Library(found.texts).align([(0, 1)])
+    pairs = Library(texts=found.texts).align([(0, 1)])
     length = 59 if one[-1] != other[-1] else 60
     assert pairs.identity[0] == pytest.approx((length - 5) / length)
 
@@ -131,7 +131,7 @@ def test_x_is_identical_to_nothing_behind_a_gap_in_either_of_the_two() -> None:
     for one, other in ((text, lacking), (lacking, text)):
         # The same stretch of three is unknown in both, near the end.
         one, other = (f"{part[:-13]}XXX{part[-10:]}" for part in (one, other))
-        pairs = Library(distinct(objects(one, other)).texts).align([(0, 1)])
+        pairs = Library(texts=distinct(objects(one, other)).texts).align([(0, 1)])
         # 87 columns of residues without the three, and three of the gap.
         assert pairs.identity[0] == pytest.approx(84 / 90)
 
@@ -141,7 +141,7 @@ def test_very_long_proteins_are_aligned_too(monkeypatch: pytest.MonkeyPatch) -> 
     rng = np.random.default_rng(8)
     long = random_protein(rng, 320)
     other = long[10:300]
-    pairs = Library(distinct(objects(long, other)).texts).align([(0, 1)])
+    pairs = Library(texts=distinct(objects(long, other)).texts).align([(0, 1)])
     assert (pairs.identity[0], pairs.coverage[0]) == (1.0, 1.0)
     assert pairs.coverage_longer[0] == pytest.approx(290 / 320)
 
@@ -155,7 +155,7 @@ def test_both_aligners_give_the_numbers_of_an_alignment_by_hand(
     # Ends cut off, a residue exchanged (W for C), one unknown in both, three lost.
     whole, part = text[:20] + "X" + text[21:], text[2:20] + "X" + text[21:25] + text[28:36]
     part = part.replace("WVT", "CVT")
-    pairs = Library(distinct(objects(whole, part)).texts).align([(0, 1)])
+    pairs = Library(texts=distinct(objects(whole, part)).texts).align([(0, 1)])
     # It begins behind the C, which costs 2 and has only a W before it: 33 columns from V on.
     n_columns, n_gaps, n_unknown = 33, 3, 1
     assert pairs.identity[0] == pytest.approx((n_columns - n_gaps - n_unknown) / n_columns)
@@ -171,13 +171,13 @@ def test_what_does_not_align_is_alike_in_nothing_by_either_aligner(
 
 
 def test_the_graph_is_looser_than_relatives_by_the_margins() -> None:
-    looser = Thresholds(0.4, 0.8).looser()
+    looser = Thresholds(identity=0.4, coverage=0.8).looser()
     assert (looser.identity, looser.coverage) == (pytest.approx(0.35), pytest.approx(0.70))
 
 
 def test_what_does_not_align_at_all_is_alike_in_nothing() -> None:
     texts = np.array(["WWWWW", "AAAA"], dtype=object)
-    pairs = Library(texts).align([(0, 1)])
+    pairs = Library(texts=texts).align([(0, 1)])
     assert [pairs.identity[0], pairs.coverage[0], pairs.coverage_longer[0]] == [0.0, 0.0, 0.0]
 
 
@@ -193,7 +193,7 @@ def test_a_peptide_at_either_end_of_the_longest_protein_is_in_it() -> None:
 
 def test_what_has_no_home_is_in_no_pair() -> None:
     whole = random_protein(np.random.default_rng(6), 40)
-    library = Library(distinct(objects(whole, whole[9:21])).texts)
+    library = Library(texts=distinct(objects(whole, whole[9:21])).texts)
     for home, n_pairs in (([0, 1], 1), ([-1, 0], 0), ([0, -1], 0), ([0, 0], 0)):
         assert library.relatives(home=np.array(home)).n_pairs == n_pairs, home
 

@@ -65,7 +65,7 @@ def slow_sets(
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.9])
 def test_sets_are_what_their_definition_says(seed: int, kind: str, level: float) -> None:
     labelled, new = world(seed), world(seed + 100).predictions
-    options = SetOptions(level, kind)  # type: ignore[arg-type]
+    options = SetOptions(level=level, kind=kind)  # type: ignore[arg-type]
     sets = fit_sets(labelled, options)
     slow = slow_sets(labelled, new, options, [Fraction(1)] * 3)
     assert np.array_equal(sets.contains(new), slow)
@@ -75,7 +75,7 @@ def test_sets_are_what_their_definition_says(seed: int, kind: str, level: float)
 @pytest.mark.parametrize("seed", range(4))
 def test_another_mix_weighs_the_families_of_each_class(seed: int) -> None:
     labelled, new = world(seed), world(seed + 100).predictions
-    options = SetOptions(0.8, "overall")
+    options = SetOptions(level=0.8, kind="overall")
     sets = fit_sets(labelled, options)
     use_share = np.array([0.7, 0.2, 0.1])
     unit = [
@@ -105,7 +105,7 @@ def test_the_promise_holds_exactly_when_every_family_is_left_out_in_turn(
     covered = np.zeros(labelled.n_samples)
     for family in sorted(set(labelled.cluster)):
         out = np.asarray(labelled.cluster == family)
-        sets = fit_sets(labelled.take(~out), SetOptions(level))
+        sets = fit_sets(labelled.take(~out), SetOptions(level=level))
         own = labelled.true_class[out]
         covered[out] = sets.contains(labelled.predictions.take(out))[np.arange(out.sum()), own]
     for class_ in range(3):
@@ -138,7 +138,7 @@ def test_relatives_in_one_family_move_nothing() -> None:
 def test_a_class_of_too_few_families_stands_in_every_set() -> None:
     labelled = world(2)
     few = labelled.take(np.asarray((labelled.true_class != 2) | (labelled.cluster == "c2")))
-    sets = fit_sets(few, SetOptions(0.8))
+    sets = fit_sets(few, SetOptions(level=0.8))
     assert sets.limits()[2] == np.inf
     assert sets.contains(world(102).predictions)[:, 2].all()
     assert np.isfinite(sets.limits()[:2]).all()
@@ -152,7 +152,7 @@ def test_how_many_families_a_class_needs() -> None:
 @pytest.mark.parametrize("level", [0.8, 0.99])
 def test_a_record_gives_the_same_sets(kind: str, level: float) -> None:
     labelled, new = world(6), world(106).predictions
-    sets = fit_sets(labelled, SetOptions(level, kind))  # type: ignore[arg-type]
+    sets = fit_sets(labelled, SetOptions(level=level, kind=kind))  # type: ignore[arg-type]
     record = json.loads(json.dumps(to_record(sets), allow_nan=False))
     again = read_sets(record, NAMES)
     assert isinstance(again, PredictionSets)
@@ -179,7 +179,7 @@ def test_a_level_that_no_sets_can_have_is_refused(level: int) -> None:
 
 def test_a_family_counts_about_1_at_any_mix() -> None:
     """The tolerance of the limits is one of families."""
-    sets = fit_sets(world(1), SetOptions(0.8, "overall"))
+    sets = fit_sets(world(1), SetOptions(level=0.8, kind="overall"))
     n_clusters = np.array([ladder.n_clusters for ladder in sets.ladders])
     units = sets._units(np.array([1e-9, 2e-9, 3e-9]))
     assert (units * n_clusters).sum() == pytest.approx(n_clusters.sum(), rel=1e-12)
@@ -206,7 +206,7 @@ def test_of_one_class_a_low_score_is_strange() -> None:
 def test_a_class_without_families_leaves_the_others_their_limits() -> None:
     labelled = world(1)
     two = labelled.take(labelled.true_class != 2)
-    sets = fit_sets(two, SetOptions(0.8, "overall"))
+    sets = fit_sets(two, SetOptions(level=0.8, kind="overall"))
     limits = sets.limits(np.array([0.5, 0.5, 0.0]))
     assert np.isfinite(limits).all()
     # What no protein of use is of counts nothing beside the others.
@@ -219,7 +219,9 @@ def test_a_class_without_families_leaves_the_others_their_limits() -> None:
 
 @pytest.mark.parametrize("part", ["strangeness", "families"])
 def test_steps_in_another_order_are_refused(part: str) -> None:
-    record = json.loads(json.dumps(to_record(fit_sets(world(0), SetOptions(0.9, "overall")))))
+    record = json.loads(
+        json.dumps(to_record(fit_sets(world(0), SetOptions(level=0.9, kind="overall"))))
+    )
     steps = record["classes"][1][part]
     steps[2], steps[3] = steps[3], steps[2]
     with pytest.raises(InputError, match="its steps do not go up one by one"):

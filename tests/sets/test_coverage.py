@@ -28,7 +28,7 @@ def test_each_family_counts_once_in_each_class() -> None:
 @pytest.mark.parametrize("kind", ["class_wise", "overall"])
 def test_coverage_is_counted_on_families_left_out(kind: str) -> None:
     labelled = world(2, n=150, n_families=70)
-    options = SetOptions(0.8, kind)  # type: ignore[arg-type]
+    options = SetOptions(level=0.8, kind=kind)  # type: ignore[arg-type]
     found = judge_sets(labelled, options, 4, 0.95, 50)
     true = np.array(labelled.predictions.class_names)[labelled.true_class]
     fold = fold_of(labelled.cluster, true, 4)
@@ -58,7 +58,7 @@ def test_coverage_is_counted_on_families_left_out(kind: str) -> None:
 
 def test_a_single_family_has_nothing_to_be_judged_by() -> None:
     labelled = world(1).take(np.array([0]))
-    found = judge_sets(labelled, SetOptions(0.9), 5, 0.95, 20)
+    found = judge_sets(labelled, SetOptions(level=0.9), 5, 0.95, 20)
     own = found.classes[int(labelled.true_class[0])]
     assert own.is_always_in
     assert own.coverage == 1.0  # every class may be
@@ -67,12 +67,61 @@ def test_a_single_family_has_nothing_to_be_judged_by() -> None:
 
 def finding(kind: str) -> SetsFinding:
     classes = (
-        SetClass(NAMES[0], 60, 25, False, 0.91, 0.8, 0.96, 0.95, 1.4),
-        SetClass(NAMES[1], 5, 3, True, 1.0, 0.4, 1.0, 1.0, 2.0),
-        SetClass(NAMES[2], 0, 0, True, NAN, NAN, NAN, NAN, NAN),
+        SetClass(
+            class_name=NAMES[0],
+            n=60,
+            n_clusters=25,
+            is_always_in=False,
+            coverage=0.91,
+            lower=0.8,
+            upper=0.96,
+            coverage_proteins=0.95,
+            mean_size=1.4,
+        ),
+        SetClass(
+            class_name=NAMES[1],
+            n=5,
+            n_clusters=3,
+            is_always_in=True,
+            coverage=1.0,
+            lower=0.4,
+            upper=1.0,
+            coverage_proteins=1.0,
+            mean_size=2.0,
+        ),
+        SetClass(
+            class_name=NAMES[2],
+            n=0,
+            n_clusters=0,
+            is_always_in=True,
+            coverage=NAN,
+            lower=NAN,
+            upper=NAN,
+            coverage_proteins=NAN,
+            mean_size=NAN,
+        ),
     )
-    whole = SetClass(None, 65, 28, False, 0.92, 0.82, 0.97, 0.95, 1.5)
-    return SetsFinding(0.9, kind, 5, 9, classes, whole, (4, 31, 20, 10), 28)
+    whole = SetClass(
+        class_name=None,
+        n=65,
+        n_clusters=28,
+        is_always_in=False,
+        coverage=0.92,
+        lower=0.82,
+        upper=0.97,
+        coverage_proteins=0.95,
+        mean_size=1.5,
+    )
+    return SetsFinding(
+        level=0.9,
+        kind=kind,
+        n_folds=5,
+        families_needed=9,
+        classes=classes,
+        all_classes=whole,
+        sizes=(4, 31, 20, 10),
+        n_single_right=28,
+    )
 
 
 def test_the_page_says_what_sets_promise_and_keep(small: Findings) -> None:

@@ -13,7 +13,7 @@ from set_worlds import world
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("level", [0.7, 0.9])
 def test_what_is_judged_is_what_it_was(kind: str, level: float, known: Known) -> None:
-    labelled, options = world(9), SetOptions(level, kind)  # type: ignore[arg-type]
+    labelled, options = world(9), SetOptions(level=level, kind=kind)  # type: ignore[arg-type]
     found = judge_sets(labelled, options, n_folds=4, level=0.8, n_draws=50)
     limits = [fit_sets(labelled, options).limits(share) for share in (None, np.ones(3) / 3)]
     known.compare(f"{kind} {level}", [found, limits])

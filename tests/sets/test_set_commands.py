@@ -78,7 +78,7 @@ def test_a_table_gets_the_sets_of_its_calibration(folder: Path) -> None:
     file = read_calibration(Path("c.json"))
     assert file.sets is not None
     labelled = known()
-    contains = fit_sets(labelled, SetOptions(0.8)).contains(new())
+    contains = fit_sets(labelled, SetOptions(level=0.8)).contains(new())
     assert found["prediction_set"] == set_texts(contains, NAMES).tolist()
     assert found["set_size"] == [str(size) for size in contains.sum(axis=1)]
     assert 0 < contains.mean() < 1
@@ -151,7 +151,7 @@ def test_sets_over_all_have_columns_for_another_composition(folder: Path) -> Non
     found = shifted("overall")
     share = SHIFT.read(Path("s.json")).applied_share
     assert share == pytest.approx(list(USE.values()), abs=1e-9)
-    sets = fit_sets(known(), SetOptions(0.8, "overall"))
+    sets = fit_sets(known(), SetOptions(level=0.8, kind="overall"))
     corrected, plain = sets.contains(new(), share), sets.contains(new())
     assert found["prediction_set"] == set_texts(corrected, NAMES).tolist()
     assert found["set_size"] == [str(size) for size in corrected.sum(axis=1)]
@@ -166,7 +166,7 @@ def test_sets_class_by_class_need_no_column_for_another_composition(folder: Path
     assert (
         found["prediction_set"]
         == set_texts(
-            fit_sets(known(), SetOptions(0.8, "class_wise")).contains(new()), NAMES
+            fit_sets(known(), SetOptions(level=0.8, kind="class_wise")).contains(new()), NAMES
         ).tolist()
     )
     assert "uncorrected_prediction_set" not in found
@@ -174,7 +174,7 @@ def test_sets_class_by_class_need_no_column_for_another_composition(folder: Path
 
 
 def test_a_table_without_all_scores_gets_empty_sets() -> None:
-    sets = fit_sets(known(), SetOptions(0.8))
+    sets = fit_sets(known(), SetOptions(level=0.8))
     blind = replace(new(), scores=None)
     found = set_columns(sets, blind, None)
     assert set(found["prediction_set"]) == {""}

@@ -52,7 +52,7 @@ def test_what_predictions_leave_open_of_a_mix_is_as_usual() -> None:
 
 
 # Of 39 sets without a shift the farthest is 0.25 away: of a distance of 1 three quarters are real.
-SHIFTED = NoShift(1.0, np.linspace(0.0, 0.25, 39))
+SHIFTED = NoShift(distance=1.0, chance=np.linspace(0.0, 0.25, 39))
 ESTIMATED = Composition(
     calibration_share=np.array([0.5, 0.3, 0.2, 0.0]),
     share=np.array([0.2, 0.8, 0.0, 0.0]),
@@ -71,10 +71,12 @@ ESTIMATED = Composition(
 def test_what_chance_gives_of_a_distance_is_not_real() -> None:
     assert SHIFTED.reality == 0.75
     assert SHIFTED.p_value == 1 / 40
-    assert NoShift(0.25, SHIFTED.chance).p_value == 2 / 40
-    assert NoShift(0.25, SHIFTED.chance).reality == 0.0
-    assert NoShift(9.0, SHIFTED.chance[:18]).reality == 0.0  # 18 sets reject nothing at 5 %
-    assert NoShift(0.0, SHIFTED.chance).reality == 0.0
+    assert NoShift(distance=0.25, chance=SHIFTED.chance).p_value == 2 / 40
+    assert NoShift(distance=0.25, chance=SHIFTED.chance).reality == 0.0
+    assert (
+        NoShift(distance=9.0, chance=SHIFTED.chance[:18]).reality == 0.0
+    )  # 18 sets reject nothing at 5 %
+    assert NoShift(distance=0.0, chance=SHIFTED.chance).reality == 0.0
 
 
 def test_a_composition_is_applied_as_far_as_it_is_real() -> None:
@@ -103,7 +105,7 @@ def test_a_composition_is_applied_as_far_as_it_is_real() -> None:
 
 
 def test_where_nothing_is_real_nothing_is_applied_and_what_is_stated_is_as_a_whole() -> None:
-    chance = replace(ESTIMATED, no_shift=NoShift(0.2, SHIFTED.chance))
+    chance = replace(ESTIMATED, no_shift=NoShift(distance=0.2, chance=SHIFTED.chance))
     for share in (chance.moved_share, chance.applied_share):
         np.testing.assert_array_equal(share, ESTIMATED.calibration_share)
     np.testing.assert_array_equal(chance.fit_weight, [1.0, 1.0, 1.0, np.nan])
@@ -117,7 +119,14 @@ def test_where_nothing_is_real_nothing_is_applied_and_what_is_stated_is_as_a_who
 def predictions_of(predicted: list[int]) -> Predictions:
     ids = np.array([f"p{row}" for row in range(len(predicted))], dtype=object)
     score = np.linspace(0.5, 1.0, len(predicted))
-    return Predictions(ids, ("A", "B", "C"), 1.0, 0.01, np.array(predicted), score)
+    return Predictions(
+        ids=ids,
+        class_names=("A", "B", "C"),
+        scale=1.0,
+        resolution=0.01,
+        predicted_class=np.array(predicted),
+        top_score=score,
+    )
 
 
 def test_the_distance_of_two_samples_is_that_of_their_predicted_classes() -> None:

@@ -25,13 +25,13 @@ def corrected() -> Corrected:
     composition = fixed_composition(sample, SHARE)
     calibrator = parse_method("kernel", "test").build(OPTIONS)
     return Corrected(
-        sample,
-        use,
-        composition,
-        diagnose(sample, use, composition, OPTIONS),
-        calibrator.fit(labelled),
-        adjust(sample, calibrator, composition, OPTIONS),
-        True,
+        sample=sample,
+        use=use,
+        composition=composition,
+        diagnostics=diagnose(sample, use, composition, OPTIONS),
+        plain=calibrator.fit(labelled),
+        adjusted=adjust(sample, calibrator, composition, OPTIONS),
+        by_score=True,
     )
 
 

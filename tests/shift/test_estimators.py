@@ -43,17 +43,17 @@ def evidence(seed: int, n_classes: int = 4, n: int = 400, m: int = 300) -> Estim
     confusion = np.zeros((n_classes, n_classes))
     np.add.at(confusion, (own.argmax(axis=1), true), 1.0 / n)
     return EstimatorInput(
-        confusion,
-        np.bincount(use.argmax(axis=1), minlength=n_classes) / m,
-        float(n),
-        float(m),
-        own.T @ np.eye(n_classes)[true] / n,
-        use.mean(axis=0),
-        use,
-        np.full(m, 1.0 / m),
-        own,
-        true,
-        np.full(n, 1.0 / n),
+        confusion=confusion,
+        predicted_share=np.bincount(use.argmax(axis=1), minlength=n_classes) / m,
+        n_calibration=float(n),
+        n_use=float(m),
+        soft_confusion=own.T @ np.eye(n_classes)[true] / n,
+        mean_probability=use.mean(axis=0),
+        probability=use,
+        mass=np.full(m, 1.0 / m),
+        calibration_probability=own,
+        calibration_true=true,
+        calibration_mass=np.full(n, 1.0 / n),
     )
 
 
@@ -100,17 +100,17 @@ def test_renaming_classes_renames_their_shares(entry, seed: int, order: list[int
     assert found.probability is not None and found.calibration_probability is not None
     assert found.calibration_true is not None
     permuted = EstimatorInput(
-        found.confusion[np.ix_(order, order)],
-        found.predicted_share[order],
-        found.n_calibration,
-        found.n_use,
-        found.soft_confusion[np.ix_(order, order)],
-        found.mean_probability[order],
-        found.probability[:, order],
-        found.mass,
-        found.calibration_probability[:, order],
-        np.argsort(order)[found.calibration_true],
-        found.calibration_mass,
+        confusion=found.confusion[np.ix_(order, order)],
+        predicted_share=found.predicted_share[order],
+        n_calibration=found.n_calibration,
+        n_use=found.n_use,
+        soft_confusion=found.soft_confusion[np.ix_(order, order)],
+        mean_probability=found.mean_probability[order],
+        probability=found.probability[:, order],
+        mass=found.mass,
+        calibration_probability=found.calibration_probability[:, order],
+        calibration_true=np.argsort(order)[found.calibration_true],
+        calibration_mass=found.calibration_mass,
     )
     plain = entry.estimate(found).share
     np.testing.assert_allclose(entry.estimate(permuted).share, plain[order], atol=1e-6)
@@ -125,17 +125,17 @@ def test_the_calibration_set_itself_shows_no_shift(entry) -> None:
     soft = rows.T @ np.eye(2)[true] / 100
     mass = np.full(100, 0.01)
     same = EstimatorInput(
-        confusion,
-        np.array([0.5, 0.5]),
-        100.0,
-        100.0,
-        soft,
-        rows.mean(axis=0),
-        rows,
-        mass,
-        rows,
-        true,
-        mass,
+        confusion=confusion,
+        predicted_share=np.array([0.5, 0.5]),
+        n_calibration=100.0,
+        n_use=100.0,
+        soft_confusion=soft,
+        mean_probability=rows.mean(axis=0),
+        probability=rows,
+        mass=mass,
+        calibration_probability=rows,
+        calibration_true=true,
+        calibration_mass=mass,
     )
     np.testing.assert_allclose(entry.estimate(same).share, [0.55, 0.45], atol=1e-8)
 

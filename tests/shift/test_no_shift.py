@@ -71,7 +71,10 @@ def test_families_that_are_named_as_genomes_are_not_taken_for_a_shift() -> None:
 
 def test_what_is_real_begins_where_the_test_rejects_and_tends_to_all() -> None:
     chance = np.arange(1.0, 101.0)
-    values = [NoShift(distance, chance).reality for distance in (0.0, 50.0, 95.0, 190.1, 9505.0)]
+    values = [
+        NoShift(distance=distance, chance=chance).reality
+        for distance in (0.0, 50.0, 95.0, 190.1, 9505.0)
+    ]
     np.testing.assert_allclose(values, [0.0, 0.0, 0.0, 0.5, 0.99], atol=6e-3)
 
 
@@ -80,7 +83,7 @@ def test_something_is_applied_just_where_the_test_of_no_shift_rejects() -> None:
     for n in (18, 19, 20, 60, 400):
         chance = np.arange(1.0, n + 1.0)
         for distance in np.arange(0.5, n + 2.0):
-            found = NoShift(float(distance), chance)
+            found = NoShift(distance=float(distance), chance=chance)
             assert (found.reality > 0.0) == (found.p_value < 0.05)
 
 

@@ -60,13 +60,13 @@ def test_compositions_are_what_they_were(
     composition = estimate_composition(sample, seen, BY_NAME[name], OPTIONS)
     method = parse_method("histogram", "test").build(OPTIONS)
     corrected = Corrected(
-        sample,
-        seen,
-        composition,
-        diagnose(sample, seen, composition, OPTIONS),
-        method.fit(labelled),
-        adjust(sample, method, composition, OPTIONS),
-        True,
+        sample=sample,
+        use=seen,
+        composition=composition,
+        diagnostics=diagnose(sample, seen, composition, OPTIONS),
+        plain=method.fit(labelled),
+        adjusted=adjust(sample, method, composition, OPTIONS),
+        by_score=True,
     )
     error = compression_error(sample, use.predictions.take(np.arange(80)), seen, BY_NAME[name])
     found = summarise_shift("use", name, "histogram", corrected, OPTIONS, error)

@@ -13,7 +13,13 @@ def course(
     array = np.array(counts, dtype=np.float64)
     blank = np.full(len(array), np.nan)
     known = [blank if values is None else np.array(values) for values in (flagged, p)]
-    return Course(array, known[0], known[1], np.full(len(array), effect), 1.0)
+    return Course(
+        counts=array,
+        flagged=known[0],
+        p_value=known[1],
+        effect=np.full(len(array), effect),
+        relatives=1.0,
+    )
 
 
 def quiet(n_samples: int, seed: int) -> np.ndarray:

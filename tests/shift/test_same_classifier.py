@@ -288,7 +288,9 @@ def test_a_damaged_sketch_is_refused(part: str, value: object) -> None:
 def part_of(seen: list[int], design: list[float], counts: list[int]) -> _Part:
     """Return the counts of two classes, all predicted right, in one bin each."""
     place, edges = np.array([0, 3]), np.empty((2, 0))
-    known = FeatureSketch(TOP_SCORE, edges, place, np.array(seen), np.array(design))
+    known = FeatureSketch(
+        name=TOP_SCORE, edges=edges, place=place, count=np.array(seen), design=np.array(design)
+    )
     return _Part(known, np.array(counts), -np.inf, np.inf)
 
 
@@ -337,9 +339,13 @@ def test_a_class_of_which_enough_is_seen_is_asked_for_itself(
     p_values = iter([0.001, 0.002, 0.5])  # of the first, of the second, of both together
     monkeypatch.setattr(sameness, "_tail", lambda misfit, drawn: next(p_values))
     known = FeatureSketch(
-        TOP_SCORE, np.empty((2, 0)), np.array([0, 3]), np.array([60, 60]), np.ones(2)
+        name=TOP_SCORE,
+        edges=np.empty((2, 0)),
+        place=np.array([0, 3]),
+        count=np.array([60, 60]),
+        design=np.ones(2),
     )
-    look = SketchCounts(Sketch((known,)), ("a", "b"))
+    look = SketchCounts(Sketch(features=(known,)), ("a", "b"))
     look._counts, look._lowest, look._highest = [np.array([30, 10])], 0.0, 10.0
     found = look.found()
     assert found is not None
@@ -348,9 +354,13 @@ def test_a_class_of_which_enough_is_seen_is_asked_for_itself(
 
 def test_all_proteins_of_a_large_set_are_told_though_a_thousand_count() -> None:
     known = FeatureSketch(
-        TOP_SCORE, np.empty((2, 0)), np.array([0, 3]), np.array([60, 60]), np.ones(2)
+        name=TOP_SCORE,
+        edges=np.empty((2, 0)),
+        place=np.array([0, 3]),
+        count=np.array([60, 60]),
+        design=np.ones(2),
     )
-    look = SketchCounts(Sketch((known,)), ("a", "b"))
+    look = SketchCounts(Sketch(features=(known,)), ("a", "b"))
     look._counts, look._lowest, look._highest = [np.array([600, 1_000])], 0.0, 10.0
     found = look.found()
     assert found is not None

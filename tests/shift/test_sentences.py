@@ -120,21 +120,23 @@ def test_classes_that_are_taken_for_each_other_are_a_warning_of_estimates_alone(
 def test_what_is_applied_of_an_estimate_is_said_where_it_is_not_all() -> None:
     assert remarks(NAMES, KNOWN) == []
     chance = np.arange(1.0, 401.0)
-    same = replace(KNOWN, no_shift=NoShift(300.0, chance))
+    same = replace(KNOWN, no_shift=NoShift(distance=300.0, chance=chance))
     (found,) = remarks(NAMES, same)
     assert "by no more than chance gives: confidences are not moved" in found
     # 381 is the first of the greatest 20: half of a distance of 762 is more than chance.
-    half = replace(KNOWN, no_shift=NoShift(762.0, chance))
+    half = replace(KNOWN, no_shift=NoShift(distance=762.0, chance=chance))
     (found,) = remarks(NAMES, half)
     assert found.startswith("50 % of the estimated difference from the calibration set")
-    assert remarks(NAMES, replace(KNOWN, no_shift=NoShift(3810.0, chance))) == []  # nine tenths
+    assert (
+        remarks(NAMES, replace(KNOWN, no_shift=NoShift(distance=3810.0, chance=chance))) == []
+    )  # nine tenths
 
 
 def test_a_class_of_few_families_is_said_to_count_less_than_asked_for() -> None:
     far = replace(
         KNOWN,
         share=np.array([0.2, 0.1, 0.7]),
-        no_shift=NoShift(381e6, np.arange(1.0, 401.0)),
+        no_shift=NoShift(distance=381e6, chance=np.arange(1.0, 401.0)),
         class_number=np.array([90.0, 90.0, 1.0]),
     )
     (found,) = remarks(NAMES, far)

@@ -41,13 +41,13 @@ def summary(use: Labelled) -> ShiftFinding:
     composition = estimate_composition(sample, seen, BY_NAME["em_matched"], OPTIONS)
     stage = parse_method("kernel", "test")
     corrected = Corrected(
-        sample,
-        seen,
-        composition,
-        diagnose(sample, seen, composition, OPTIONS),
-        stage.build(FitOptions(n_draws=0)).fit(calibration),
-        adjust(sample, stage.build(FitOptions(n_draws=0)), composition, OPTIONS),
-        True,
+        sample=sample,
+        use=seen,
+        composition=composition,
+        diagnostics=diagnose(sample, seen, composition, OPTIONS),
+        plain=stage.build(FitOptions(n_draws=0)).fit(calibration),
+        adjusted=adjust(sample, stage.build(FitOptions(n_draws=0)), composition, OPTIONS),
+        by_score=True,
     )
     return summarise_shift("use", "em_matched", "kernel", corrected, OPTIONS, 0.0)
 

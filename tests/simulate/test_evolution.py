@@ -27,7 +27,9 @@ def identity(first: str, second: str) -> float:
 
 
 def one_family(size: int) -> Families:
-    return Families(np.array([3]), np.array([size]), np.zeros(size, dtype=bool))
+    return Families(
+        class_=np.array([3]), size=np.array([size]), is_duplicate=np.zeros(size, dtype=bool)
+    )
 
 
 def test_identities_within_a_family_spread_from_a_quarter_to_near_copies() -> None:
@@ -41,7 +43,11 @@ def test_identities_within_a_family_spread_from_a_quarter_to_near_copies() -> No
 
 
 def test_different_families_are_no_relatives() -> None:
-    lone = Families(np.full(12, 3), np.ones(12, dtype=np.int64), np.zeros(12, dtype=bool))
+    lone = Families(
+        class_=np.full(12, 3),
+        size=np.ones(12, dtype=np.int64),
+        is_duplicate=np.zeros(12, dtype=bool),
+    )
     sequences = evolve(lone, np.random.default_rng(3))
     identities = [identity(sequences[i], sequences[i + 1]) for i in range(11)]
     assert max(identities) < 0.35
@@ -66,7 +72,11 @@ def test_substitutions_follow_blosum() -> None:
 
 
 def test_the_composition_of_ancestors_is_natural() -> None:
-    lone = Families(np.full(200, 10), np.ones(200, dtype=np.int64), np.zeros(200, dtype=bool))
+    lone = Families(
+        class_=np.full(200, 10),
+        size=np.ones(200, dtype=np.int64),
+        is_duplicate=np.zeros(200, dtype=bool),
+    )
     text = "".join(evolve(lone, np.random.default_rng(6)))
     for letter, share in zip(ALPHABET, COMPOSITION, strict=True):
         bound = 5 * np.sqrt(share / len(text)) + 0.001  # the shares sum to 1.000 within 0.001
@@ -85,7 +95,10 @@ def test_lengths_stay_between_sixty_and_twelve_hundred() -> None:
 
 def test_duplicates_are_the_member_before_them_to_the_letter() -> None:
     copies = np.array([False, True, False, True, True])
-    sequences = evolve(Families(np.array([0]), np.array([5]), copies), np.random.default_rng(9))
+    sequences = evolve(
+        Families(class_=np.array([0]), size=np.array([5]), is_duplicate=copies),
+        np.random.default_rng(9),
+    )
     assert sequences[0] == sequences[1]
     assert sequences[2] == sequences[3] == sequences[4]
     assert sequences[1] != sequences[2]

@@ -58,7 +58,7 @@ def test_the_sum_of_the_networks_is_the_score_before_rounding() -> None:
 
 def test_duplicates_score_as_the_member_before_them() -> None:
     copies = np.array([False, True, False, True, True, False])
-    families = Families(np.array([2, 4]), np.array([5, 1]), copies)
+    families = Families(class_=np.array([2, 4]), size=np.array([5, 1]), is_duplicate=copies)
     scores, _ = draw_scores(families, np.random.default_rng(8))
     np.testing.assert_array_equal(scores[0], scores[1])
     np.testing.assert_array_equal(scores[[2, 2]], scores[[3, 4]])

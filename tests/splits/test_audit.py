@@ -39,7 +39,7 @@ def brute_force(proteins: Proteins, group: np.ndarray) -> set[int]:
             if len(found.texts) == 1:
                 crossing |= {one, other}
                 continue
-            pairs = Library(found.texts).relatives()
+            pairs = Library(texts=found.texts).relatives()
             if pairs.n_pairs and pairs.at(RELATIVES)[0]:
                 crossing |= {one, other}
     return crossing
@@ -143,7 +143,7 @@ def test_an_audit_stays_within_its_budget_and_examines_a_prefix_of_the_order(
     thresholds, before = Thresholds(most_expected=chance), -1
     for cells in (1e3, 2e6, 8e6, 2e7, 1e9):
         counted.clear()
-        options = SplitOptions(4, thresholds=thresholds, strict="report", cells=cells)
+        options = SplitOptions(n_groups=4, thresholds=thresholds, strict="report", cells=cells)
         examined = split(proteins, proteins.ids, class_, options).audit.is_examined
         assert sum(counted) <= cells
         n = int(examined.sum())
@@ -260,12 +260,12 @@ def test_near_copies_behind_one_head_are_audited_exactly(
     fewer = sum(counted)
     counted.clear()
     texts = distinct(proteins.sequences).texts
-    copies = Copies(Library(texts), 1e-6)
+    copies = Copies(Library(texts=texts), 1e-6)
     assert len(copies.size) < 0.5 * len(texts)
     # No text scores more with another than its head does, and both slacks.
     first, second = np.triu_indices(len(texts), 1)
     most = copies.heads.scores(copies.head[first], copies.head[second])
-    scores = Library(texts).scores(first, second)
+    scores = Library(texts=texts).scores(first, second)
     assert (scores <= most + copies.slack[first] + copies.slack[second]).all()
     counted.clear()
     monkeypatch.setattr(Copies, "undecided", lambda self, rows, others, cells: (others, cells))
@@ -280,7 +280,10 @@ def test_an_audit_is_the_same_with_four_threads() -> None:
     proteins = families(np.random.default_rng(22), 40, 3, 60)
     made = [
         split(proteins, proteins.ids, np.zeros(120, dtype=int), options)
-        for options in (SplitOptions(4, cells=2e7), SplitOptions(4, cells=2e7, threads=4))
+        for options in (
+            SplitOptions(n_groups=4, cells=2e7),
+            SplitOptions(n_groups=4, cells=2e7, threads=4),
+        )
     ]
     one, four = (
         [found.packing.group.tolist(), found.audit.nearest.tobytes(), found.n_unseen]
@@ -377,7 +380,7 @@ def test_setting_aside_names_the_relative_and_ends_with_nothing_crossing() -> No
     # Two families in halves that fill the groups, so that none can be joined.
     proteins = families(np.random.default_rng(13), 2, 8, 80)
     found = distinct(proteins.sequences)
-    pairs = Library(found.texts).relatives()
+    pairs = Library(texts=found.texts).relatives()
     pairs = pairs.take(pairs.at(Thresholds()))
     cluster = objects([f"{row // 8}{'ab'[row % 8 // 4]}" for row in range(16)])
     options = SplitOptions(n_groups=4, strict="set_aside", cells=None, cut="never")
@@ -416,7 +419,13 @@ def test_relatives_of_training_proteins_are_set_aside_by_name() -> None:
 def links(pairs: set[tuple[int, int]]) -> Pairs:
     rows = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
     share = np.full(len(rows), 0.5)
-    return Pairs(rows[:, 0], rows[:, 1], share, share.copy(), share.copy())
+    return Pairs(
+        first=rows[:, 0],
+        second=rows[:, 1],
+        identity=share,
+        coverage=share.copy(),
+        coverage_longer=share.copy(),
+    )
 
 
 PAIRS = st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=8)

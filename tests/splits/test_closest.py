@@ -35,12 +35,12 @@ def world(seed: int = 0, n_families: int = 12) -> tuple[Strings, Integers]:
 
 
 def known_of(texts: Strings, family: Integers, search: str) -> KnownSequences:
-    return KnownSequences(texts, texts, family, search)
+    return KnownSequences(ids=texts, texts=texts, family=family, search=search)
 
 
 def slow(queries: Strings, known: Strings, family: Integers, own: Integers) -> list[int]:
     """The known protein of the best score among all of other families."""
-    library = Library(np.concatenate([queries, known]))
+    library = Library(texts=np.concatenate([queries, known]))
     best = []
     for row in range(len(queries)):
         others = np.flatnonzero(family != own[row])
@@ -55,7 +55,7 @@ def test_the_closest_is_that_of_all_pairs_aligned() -> None:
     found = known_of(texts, family, EVERY).closest(queries)
     every = slow(queries, texts, family, np.full(len(queries), -1))
     assert all(row in best for row, best in zip(found.nearest, every, strict=True))
-    library = Library(np.concatenate([queries, texts]))
+    library = Library(texts=np.concatenate([queries, texts]))
     pairs = measured(library, np.arange(len(queries)), found.nearest + len(queries))
     np.testing.assert_array_equal(found.identity, pairs.identity)
     assert found.identity[0] == found.coverage[0] == 1.0

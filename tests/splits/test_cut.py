@@ -74,14 +74,16 @@ def test_a_family_without_a_weak_place_is_left_whole() -> None:
     assert (found.reason == "").all()
     assert set(found.cluster) == {"x"}
     # Each is a relative of every other: what is set aside is all of a branch.
-    assert found.whole == (LargeCluster("x", 40, 0, 0),)
+    assert found.whole == (LargeCluster(cluster="x", n=40, price=0, parted=0),)
 
 
 def test_no_more_are_set_aside_than_the_limit_allows() -> None:
     proteins = bridged(5, n_fusions=2)
     found = cut_all(proteins, most=30.0, n_apart=1)
     assert (found.reason == "").all()
-    assert found.whole == (LargeCluster("x", proteins.n_proteins, 2, N_FAMILY),)
+    assert found.whole == (
+        LargeCluster(cluster="x", n=proteins.n_proteins, price=2, parted=N_FAMILY),
+    )
 
 
 def test_what_only_the_looser_graph_connected_parts_for_nothing() -> None:
@@ -101,7 +103,7 @@ def test_a_component_too_large_to_align_is_left_and_said_to_be(
     monkeypatch.setattr(cutting, "MOST_TEXTS", 10)
     proteins = bridged(7)
     found = cut_all(proteins, most=30.0, n_apart=2)
-    assert found.whole == (LargeCluster("x", proteins.n_proteins, is_searched=False),)
+    assert found.whole == (LargeCluster(cluster="x", n=proteins.n_proteins, is_searched=False),)
 
 
 def test_near_copies_are_left_whole_without_aligning_all_of_their_pairs(
@@ -133,7 +135,7 @@ def test_a_few_of_a_component_do_not_hide_a_cheap_cut(monkeypatch: pytest.Monkey
     assert (found.n_cut, found.whole) == (1, ())
     monkeypatch.setattr(cutting, "MOST_CELLS", 1e6)
     left = cut_all(proteins, most=30.0, n_apart=2)
-    assert left.whole == (LargeCluster("x", proteins.n_proteins, is_searched=False),)
+    assert left.whole == (LargeCluster(cluster="x", n=proteins.n_proteins, is_searched=False),)
 
 
 def test_a_split_cuts_audits_and_reports_what_it_cut() -> None:
@@ -148,10 +150,10 @@ def test_a_split_cuts_audits_and_reports_what_it_cut() -> None:
     never = SplitOptions(n_groups=2, cells=None, cut="never")
     left = split(proteins, cluster, class_, never)
     assert len(set(left.packing.group)) == 1
-    assert left.whole == (LargeCluster("x", proteins.n_proteins, is_searched=False),)
+    assert left.whole == (LargeCluster(cluster="x", n=proteins.n_proteins, is_searched=False),)
     # Nobody can align without sequences: what is too large is only told.
     alone = split(proteins, cluster, class_, options, is_audited=False)
-    assert alone.whole == (LargeCluster("x", proteins.n_proteins, is_searched=False),)
+    assert alone.whole == (LargeCluster(cluster="x", n=proteins.n_proteins, is_searched=False),)
 
 
 def test_joining_that_makes_a_cluster_too_large_ends_in_a_cut() -> None:
@@ -192,7 +194,13 @@ def test_whatever_the_graph_no_pair_is_left_between_parts(seed: int, density: fl
     is_pair = rng.random(len(first)) < np.where(home[first] == home[second], 0.6, density / 5)
     first, second = first[is_pair], second[is_pair]
     share = rng.uniform(0.4, 1.0, len(first))
-    pairs = Pairs(first, second, share, share.copy(), share.copy())
+    pairs = Pairs(
+        first=first,
+        second=second,
+        identity=share,
+        coverage=share.copy(),
+        coverage_longer=share.copy(),
+    )
     weight = rng.integers(1, 4, 30)
     component = cutting._Component(weight, pairs, float(weight.sum()) / 3, 10)
     part = component.numbered()
@@ -208,7 +216,13 @@ def test_whatever_the_graph_no_pair_is_left_between_parts(seed: int, density: fl
 def linked(pairs: list[tuple[int, int]]) -> Pairs:
     first, second = np.array(pairs, dtype=np.int64).T.copy()
     share = np.full(len(pairs), 0.5)
-    return Pairs(first, second, share, share.copy(), share.copy())
+    return Pairs(
+        first=first,
+        second=second,
+        identity=share,
+        coverage=share.copy(),
+        coverage_longer=share.copy(),
+    )
 
 
 def test_pairs_inside_some_rows_are_those_of_two_of_them() -> None:

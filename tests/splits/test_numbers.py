@@ -57,17 +57,21 @@ def test_pairs_are_what_they_were(most_expected: float | None, known: Known) -> 
     texts = distinct(world().sequences).texts
     thresholds = Thresholds(identity=0.35, coverage=0.6, most_expected=most_expected)
     rows = np.arange(0, len(texts), 3)
-    found = Library(texts).relatives(rows, np.arange(len(texts)) // 2 - 1, thresholds)
+    found = Library(texts=texts).relatives(rows, np.arange(len(texts)) // 2 - 1, thresholds)
     whole = contained(texts, None, most_expected)
     needed = score_needed(50, [8, 50, 3000])
     known.compare(f"pairs {most_expected}", [listed(found), listed(whole), needed])
 
 
 ENGINES = {
-    "words": GraphEngine(WordFinder(), Thresholds(0.7)),
-    "graph": GraphEngine(ExactFinder(), RELATIVES),
-    "strict graph": GraphEngine(ExactFinder(), Thresholds(0.6, 0.8, both_sides=True)),
-    "words, aligned": GraphEngine(ExactFinder(1, 0.0), RELATIVES),
+    "words": GraphEngine(finder=WordFinder(), thresholds=Thresholds(identity=0.7)),
+    "graph": GraphEngine(finder=ExactFinder(), thresholds=RELATIVES),
+    "strict graph": GraphEngine(
+        finder=ExactFinder(), thresholds=Thresholds(identity=0.6, coverage=0.8, both_sides=True)
+    ),
+    "words, aligned": GraphEngine(
+        finder=ExactFinder(threads=1, most_cells=0.0), thresholds=RELATIVES
+    ),
 }
 
 
@@ -83,7 +87,7 @@ def test_links_by_words_are_what_they_were(known: Known) -> None:
 
 
 def test_candidates_connect_what_they_did(known: Known) -> None:
-    library = Library(distinct(world().sequences).texts)
+    library = Library(texts=distinct(world().sequences).texts)
     first, second = np.triu_indices(len(library.texts), 1)
     promise = library.scores(first, second) * 0.8
 
@@ -92,7 +96,9 @@ def test_candidates_connect_what_they_did(known: Known) -> None:
         return [lambda: (first[kept], second[kept], promise[kept])]
 
     pieces: list[Piece] = [lambda: (first[::3], second[::3], promise[::3])]
-    found = Candidates(library, RELATIVES.looser()).connect(no_pairs(), pieces, again)
+    found = Candidates(library=library, thresholds=RELATIVES.looser()).connect(
+        no_pairs(), pieces, again
+    )
     known.compare("candidates", listed(found))
 
 
@@ -137,7 +143,7 @@ def test_splits_are_what_they_were(strict: Any, known: Known) -> None:
 def test_a_cut_is_what_it_was(known: Known) -> None:
     proteins = world()
     everyone = np.ones(proteins.n_proteins, dtype=bool)
-    cluster = GraphEngine(ExactFinder(), RELATIVES).cluster(proteins).cluster
+    cluster = GraphEngine(finder=ExactFinder(), thresholds=RELATIVES).cluster(proteins).cluster
     loose = np.where(np.isin(cluster, cluster[:8]), "x", "y").astype(object)
     found = cut_oversized(proteins, loose, everyone, 9.0, 6, RELATIVES)
     known.compare("cut", [found.cluster, found.reason, found.n_cut, list(found.whole)])
@@ -155,7 +161,7 @@ def test_an_audit_is_what_it_was(known: Known) -> None:
 def test_new_proteins_join_what_they_did(most_cells: float, known: Known) -> None:
     proteins = world()
     old, new = proteins.take(np.arange(0, 40)), proteins.take(np.arange(40, proteins.n_proteins))
-    finder = ExactFinder(1, most_cells)
+    finder = ExactFinder(threads=1, most_cells=most_cells)
     group = objects([str(row % 4) for row in range(40)])
     group[::9] = ""
     to_old = relatives_by_label(new, old, group, finder, RELATIVES)

@@ -116,11 +116,17 @@ def test_all_defects_of_a_table_come_together(tmp_path: Path) -> None:
 
 def test_confidences_are_written_chunk_by_chunk(tmp_path: Path) -> None:
     predictions = Predictions(
-        texts("p1", "p2"), ("HTJ", "Other"), 10.0, 0.01, np.array([1, 0]), np.array([9.5, 3.25])
+        ids=texts("p1", "p2"),
+        class_names=("HTJ", "Other"),
+        scale=10.0,
+        resolution=0.01,
+        predicted_class=np.array([1, 0]),
+        top_score=np.array([9.5, 3.25]),
     )
     answer = Confidence(
-        np.array([0.75, NAN]), np.array([0.5, NAN]), np.array([0.875, NAN]), np.array([12.5, 0.0]),
-        np.array([int(Note.NONE), int(Note.UNSEEN_CLASS)]),
+        value=np.array([0.75, NAN]), lower=np.array([0.5, NAN]), upper=np.array([0.875, NAN]),
+        support=np.array([12.5, 0.0]),
+        note=np.array([int(Note.NONE), int(Note.UNSEEN_CLASS)]),
     )  # fmt: skip
     path = tmp_path / "confidences.tsv"
     with TableWriter(path, CONFIDENCE_NAMES) as writer:

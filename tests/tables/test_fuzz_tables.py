@@ -117,11 +117,11 @@ def test_a_mutated_binary_file_is_read_whole_or_refused(
 ) -> None:
     import numpy as np
 
-    source = read_samples(VALID / "phanns.csv", TableSpec("phanns"))
-    spec = TableSpec("credence", scale=10.0)
+    source = read_samples(VALID / "phanns.csv", TableSpec(format="phanns"))
+    spec = TableSpec(format="credence", scale=10.0)
     path = tmp_path / f"a.tsv{ending}" if ending in (".gz", ".zst") else tmp_path / f"a{ending}"
     if ending == ".npz":
-        spec = TableSpec("networks-npz")
+        spec = TableSpec(format="networks-npz")
         softmax = np.full((3, 2, 2), 0.5)
         np.savez(path, softmax=softmax, id=np.array(list("abc")), class_names=np.array(["x", "y"]))
     else:
@@ -145,7 +145,7 @@ def test_any_bytes_are_read_or_refused(content: bytes, tmp_path: Path) -> None:
         path.write_bytes(content)
         for name in ("phanns", "phynteny", "networks-npz"):
             try:
-                read_samples(path, TableSpec(name))
+                read_samples(path, TableSpec(format=name))
             except InputError as refusal:
                 assert refusal.problems
         try:
@@ -166,4 +166,4 @@ def test_a_mutated_table_of_labels_is_read_whole_or_refused(
     except InputError as refusal:
         assert refusal.problems
         return
-    assert len(labels.ids) == len(rows_in(path, TableSpec("credence")))
+    assert len(labels.ids) == len(rows_in(path, TableSpec(format="credence")))

@@ -62,7 +62,7 @@ class Whole:
 @pytest.fixture
 def written(tmp_path: Path) -> Path:
     path = tmp_path / "record.json"
-    write_record(path, Whole(Part(0.5, ("a", "b")), 3))
+    write_record(path, Whole(part=Part(0.5, ("a", "b")), n=3))
     return path
 
 
@@ -86,7 +86,7 @@ def read_again(path: Path, text: str) -> str:
 
 
 def test_a_record_comes_back_as_it_was_written(written: Path) -> None:
-    assert read_record(Whole, written, AGAIN) == Whole(Part(0.5, ("a", "b")), 3)
+    assert read_record(Whole, written, AGAIN) == Whole(part=Part(0.5, ("a", "b")), n=3)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,9 @@ def test_annotate_refuses_a_calibration_that_is_a_pipe(
 def held_out(tmp_path: Path, labelled: Labelled) -> Path:
     path = tmp_path / "h.json"
     values = np.linspace(0.0, 1.0, labelled.n_samples)
-    file = HeldOutFile("kernel", labelled_digest(labelled), {"folds": 3}, values)
+    file = HeldOutFile(
+        method="kernel", set=labelled_digest(labelled), facts={"folds": 3}, confidence=values
+    )
     HELD_OUT.write(path, file)
     return path
 
@@ -212,7 +214,7 @@ def test_held_out_numbers_of_other_proteins_are_not_judged(
         read_confidences,
         read_vectors,
         lambda path: summarise_file("use", path, None, "kernel"),
-        lambda path: read_samples(path, TableSpec("wide")),
+        lambda path: read_samples(path, TableSpec(format="wide")),
     ],
 )
 def test_a_parquet_table_whose_column_names_are_no_texts_is_refused(
@@ -395,9 +397,9 @@ def test_a_page_is_not_made_of_findings_that_were_edited(
 
 
 def test_the_digest_of_a_record_is_of_all_but_itself() -> None:
-    record = signed(Whole(Part(0.5, ()), 3))
+    record = signed(Whole(part=Part(0.5, ()), n=3))
     assert record[DIGEST] == digest_of({"part": {"share": 0.5, "names": []}, "n": 3})
-    assert signed(replace(Whole(Part(0.5, ()), 3), n=4))[DIGEST] != record[DIGEST]
+    assert signed(replace(Whole(part=Part(0.5, ()), n=3), n=4))[DIGEST] != record[DIGEST]
 
 
 def test_a_cluster_whose_member_has_no_name_is_refused() -> None:

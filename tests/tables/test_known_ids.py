@@ -36,7 +36,7 @@ def test_every_id_of_an_earlier_table_is_refused(
 ) -> None:
     monkeypatch.setattr(joining, "keys_of", hashes_of)
     monkeypatch.setattr(joining, "CLASHES_AT_ONCE", N_HASHES)
-    spec, n_refused = TableSpec("wide", scale=10.0), 0
+    spec, n_refused = TableSpec(format="wide", scale=10.0), 0
     for seed in range(N_SEEDS):
         earlier: dict[str, Path] = {}
         expected, paths = set(), []
@@ -67,7 +67,10 @@ def test_hashes_are_looked_at_some_at_a_time(
         text = "id,A,B\n" + "".join(f"{id_},7.0,3.0\n" for id_ in ids)
         (tmp_path / f"{name}.csv").write_text(text)
     with pytest.raises(InputError, match=r"b.csv, line 6: the id 'f' is in .*a.csv already"):
-        take_census([str(tmp_path / "a.csv"), str(tmp_path / "b.csv")], TableSpec("wide", 10.0))
+        take_census(
+            [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")],
+            TableSpec(format="wide", scale=10.0),
+        )
 
 
 def test_streams_and_censuses_refuse_alike(tmp_path: Path) -> None:
@@ -76,7 +79,7 @@ def test_streams_and_censuses_refuse_alike(tmp_path: Path) -> None:
         rows = "".join(f"{id_},7.0,3.0\n" for id_ in ids)
         (tmp_path / f"{name}.csv").write_text(f"id,A,B\n{rows}")
         paths.append(str(tmp_path / f"{name}.csv"))
-    spec = TableSpec("wide", scale=10.0)
+    spec = TableSpec(format="wide", scale=10.0)
     expected = (
         f"{paths[1]}, line 3: the id 'q' is in {paths[0]} already. "
         "Give each protein its own id, or remove one of the rows."
@@ -93,7 +96,7 @@ def test_a_census_of_several_tables_is_that_of_their_rows(tmp_path: Path) -> Non
     texts = {"whole": rows, "a": rows[:2], "b": rows[2:]}
     for name, own in texts.items():
         (tmp_path / f"{name}.csv").write_text("id,A,B\n" + "".join(f"{row}\n" for row in own))
-    spec = TableSpec("wide", scale=10.0)
+    spec = TableSpec(format="wide", scale=10.0)
     whole = take_census([str(tmp_path / "whole.csv")], spec)
     parts = take_census([str(tmp_path / "a.csv"), str(tmp_path / "b.csv")], spec)
     assert parts == whole

@@ -63,4 +63,7 @@ def test_mere_numbers_are_not_looked_for() -> None:
 
 def test_an_older_file_knows_no_normal_forms() -> None:
     first = known("p1")
-    assert notes(KnownProteins(first.ids, first.sequences), "p1.1", "p1") == [0, int(Note.SAME_ID)]
+    assert notes(KnownProteins(ids=first.ids, sequences=first.sequences), "p1.1", "p1") == [
+        0,
+        int(Note.SAME_ID),
+    ]

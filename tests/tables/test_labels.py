@@ -19,7 +19,7 @@ from credence.tables.samples import Samples, read_samples, stream_samples
 from refusals import refusal
 
 VALID = Path(__file__).resolve().parents[1] / "data" / "valid" / "tables"
-SPEC = TableSpec("credence", scale=1.0)
+SPEC = TableSpec(format="credence", scale=1.0)
 
 
 def test_labels_of_a_second_table_meet_their_proteins_by_id() -> None:
@@ -39,7 +39,7 @@ def test_the_columns_of_a_label_table_are_the_users(tmp_path: Path) -> None:
 
 
 def test_labels_are_spelt_as_the_format_and_the_user_spell() -> None:
-    spec = TableSpec("phanns", synonyms={"gp20": "Portal"})
+    spec = TableSpec(format="phanns", synonyms={"gp20": "Portal"})
     samples = read_samples(VALID / "phanns.csv", spec)
     ids = samples.predictions.ids
     labels = labels_from_headers(
@@ -52,7 +52,7 @@ def test_labels_are_spelt_as_the_format_and_the_user_spell() -> None:
 
 
 def test_proteins_without_scores_may_have_a_label() -> None:
-    spec = TableSpec("phynteny")
+    spec = TableSpec(format="phynteny")
     samples = read_samples(VALID / "phynteny.tsv", spec)
     labels = labels_from_headers(
         "a.fasta", ["c_1", "c_2", "c_3"], ["lysis"] * 3, [1, 2, 3], "(?P<label>.*)"
@@ -86,7 +86,7 @@ def test_labels_may_name_a_class_that_is_never_predicted(tmp_path: Path) -> None
     """Only where the tool names the best class alone; else the columns are the classes."""
     path = tmp_path / "best.csv"
     path.write_text("id,predicted_class,score\na,Portal,0.9\nb,Portal,0.4\nc,Tail,0.4\nd,Tail,1\n")
-    spec = TableSpec("top-score", scale=1.0, synonyms={"neck": "Collar"})
+    spec = TableSpec(format="top-score", scale=1.0, synonyms={"neck": "Collar"})
     samples = read_samples(path, spec)
     headers = ["x=Portal", "x=neck", "x=Baseplate", "x="]
     labels = labels_from_headers("a.fasta", [*"abcd"], headers, [1, 3, 5, 7], "x=(?P<label>.*)")
@@ -96,7 +96,7 @@ def test_labels_may_name_a_class_that_is_never_predicted(tmp_path: Path) -> None
     assert predictions.predicted_class.tolist() == [2, 2, 3, 3]
     assert labelled.true_class is not None
     assert labelled.true_class.tolist() == [2, 1, 0, -1]
-    stated = TableSpec("top-score", scale=1.0, class_names=("Portal", "Tail"))
+    stated = TableSpec(format="top-score", scale=1.0, class_names=("Portal", "Tail"))
     with pytest.raises(InputError, match="'neck' is no class"):
         attach_labels(read_samples(path, stated), labels, stated, "best.csv")
 
@@ -135,7 +135,13 @@ def test_labels_of_headers_are_found_in_any_thread() -> None:
 
 def labels_of(ids: list[str], texts: list[str]) -> Labels:
     names, labels = (np.array(column, dtype=object) for column in (ids, texts))
-    return Labels("labels.tsv", "truth", names, labels, np.arange(2, 2 + len(ids)))
+    return Labels(
+        where="labels.tsv",
+        column="truth",
+        ids=names,
+        texts=labels,
+        lines=np.arange(2, 2 + len(ids)),
+    )
 
 
 def scored(path: Path, ids: list[str], classes: tuple[str, ...] = ("Portal", "Tail")) -> Samples:
@@ -216,7 +222,7 @@ def test_several_labels_are_no_class_of_their_own_where_the_best_class_alone_is_
 ) -> None:
     path = tmp_path / "best.csv"
     path.write_text("id,predicted_class,score\na,Portal,0.9\nb,Tail,0.4\nc,Head,1\n")
-    spec = TableSpec("top-score", scale=1.0)
+    spec = TableSpec(format="top-score", scale=1.0)
     with pytest.raises(InputError) as refusal:
         labels = labels_of([*"abc"], ["Portal;tail", "Tail", "Head, neck"])
         attach_labels(read_samples(path, spec), labels, spec, "best.csv")

@@ -71,7 +71,7 @@ def write(path: Path, rows: list[Row]) -> TableSpec:
         lines = [[row.id, row.true_class, row.genome, *row.scores, row.network] for row in rows]
         text = "".join("\t".join(cells) + "\n" for cells in [names, *lines])
         path.write_text(text)
-    return TableSpec("credence", genome="genome")
+    return TableSpec(format="credence", genome="genome")
 
 
 def assert_same(found: Samples, expected: Samples) -> None:
@@ -116,7 +116,7 @@ def test_pieces_are_the_whole_to_the_bit(
     ending: str, rows: list[Row], chunk_rows: int, pooling: str, tmp_path: Path
 ) -> None:
     path = tmp_path / f"a.{ending}"
-    spec = TableSpec("credence", genome=write(path, rows).genome, pooling=pooling)
+    spec = TableSpec(format="credence", genome=write(path, rows).genome, pooling=pooling)
     whole = read_samples(path, spec)
     parts = streamed(path, spec, chunk_rows)
     assert_same(concatenate([(path, part) for part in parts]), whole)
@@ -229,7 +229,7 @@ def test_each_defect_in_each_row_is_refused_in_the_same_words(defect: str, tmp_p
 def test_networks_that_come_late_are_missing_before(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
     path.write_text("id\tx\ty\tnetwork\np1\t0.5\t0.5\t1\np2\t0.5\t0.5\t2\np2\t0.5\t0.5\t1\n")
-    assert message(stream_samples(path, TableSpec("credence"), 1)) == (
+    assert message(stream_samples(path, TableSpec(format="credence"), 1)) == (
         f"{path}, line 2: protein 'p1' has no row of network '2'. "
         "Give the scores of every network for every protein."
     )
@@ -266,7 +266,7 @@ def test_a_protein_of_two_tables_is_named(together: bool, tmp_path: Path) -> Non
     one.write_text(header + "p1\t0\t1\t1\np1\t0\t1\t2\np2\t0\t1\t1\np2\t0\t1\t2\n")
     rows = ["p3\t0\t1\t1\n", "p3\t0\t1\t2\n", "p2\t0\t1\t1\n", "p2\t0\t1\t2\n"]
     other.write_text(header + "".join(rows if together else sorted(rows, key=lambda r: r[-2])))
-    message = refusal(take_census, [str(one), str(other)], TableSpec("credence"))
+    message = refusal(take_census, [str(one), str(other)], TableSpec(format="credence"))
     line = 4 if together else 3
     assert message == (
         f"{other}, line {line}: the id 'p2' is in {one} already. "
@@ -278,7 +278,7 @@ def test_ids_of_one_hash_are_told_apart(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("credence.tables.samples.hash", lambda name: 7, raising=False)
     path = tmp_path / "a.tsv"
     path.write_text("id\tx\ty\tnetwork\n" + "".join(f"p{row}\t0\t1\t1\n" for row in range(5)))
-    parts = streamed(path, TableSpec("credence"), 2)
+    parts = streamed(path, TableSpec(format="credence"), 2)
     assert [name for part in parts for name in part.predictions.ids] == [
         f"p{row}" for row in range(5)
     ]
@@ -291,5 +291,5 @@ def test_a_chunk_of_many_large_proteins_is_cut(
     path = tmp_path / "a.tsv"
     lines = [f"p{row}\t0\t1\t{network}\n" for row in range(8) for network in (1, 2)]
     path.write_text("id\tx\ty\tnetwork\n" + "".join(lines))
-    parts = streamed(path, TableSpec("credence"), 5)
+    parts = streamed(path, TableSpec(format="credence"), 5)
     assert [part.n_samples for part in parts] == [3, 3, 2]

@@ -11,7 +11,7 @@ from credence.tables.samples import pool, read_samples, stream_samples
 from refusals import refusal
 
 VALID = Path(__file__).resolve().parents[1] / "data" / "valid" / "tables"
-SPEC = TableSpec("networks-npz")
+SPEC = TableSpec(format="networks-npz")
 SOFTMAX = np.array([[[0.25, 0.75], [0.5, 0.5]], [[1.0, 0.0], [0.125, 0.875]]])
 FACTS = {"id": np.array(["p1", "p2"]), "class_names": np.array(["A", "B"])}
 
@@ -43,7 +43,7 @@ def test_a_matrix_for_each_network_is_the_same(tmp_path: Path) -> None:
 def test_the_softmax_of_summed_logs_is_the_normalised_product(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     np.savez(path, softmax=SOFTMAX, **FACTS)
-    found = read_samples(path, TableSpec("networks-npz", pooling="log_sum")).predictions
+    found = read_samples(path, TableSpec(format="networks-npz", pooling="log_sum")).predictions
     assert found.scale == 1.0
     assert found.scores is not None
     # p1: 0.25 · 0.5 against 0.75 · 0.5. p2: 1 · 0.125 against half a step (0.0005) · 0.875.
@@ -55,8 +55,8 @@ def test_networks_sum_whatever_their_order_in_a_long_table(tmp_path: Path) -> No
     header, *rows = (VALID / "networks_long.tsv").read_text().splitlines(keepends=True)
     path = tmp_path / "a.tsv"
     path.write_text(header + "".join(sorted(rows)))
-    expected = read_samples(VALID / "networks_long.tsv", TableSpec("credence")).predictions
-    found = read_samples(path, TableSpec("credence")).predictions
+    expected = read_samples(VALID / "networks_long.tsv", TableSpec(format="credence")).predictions
+    found = read_samples(path, TableSpec(format="credence")).predictions
     assert found.ids.tolist() == expected.ids.tolist()
     assert found.network_scores is not None
     assert np.array_equal(found.network_scores, expected.network_scores)
@@ -87,7 +87,7 @@ def test_each_network_has_to_sum_to_one_even_where_the_total_is_right(tmp_path: 
 def test_a_scale_that_the_networks_do_not_have_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     np.savez(path, softmax=SOFTMAX, **FACTS)
-    assert refusal(read_samples, path, TableSpec("networks-npz", scale=10.0)) == (
+    assert refusal(read_samples, path, TableSpec(format="networks-npz", scale=10.0)) == (
         f"{path}: the networks pooled by 'sum' have the scale 2, 10 is stated. "
         "Leave the scale out, or correct it."
     )

@@ -17,7 +17,13 @@ from credence.tables.stage_files import NOVELTY, NoveltyFile
 
 @pytest.fixture
 def written(tmp_path: Path) -> Path:
-    line = Space("vectors", np.ones(1), np.ones((1, 1)), np.zeros(1), np.ones(1))
+    line = Space(
+        kind="vectors",
+        scale=np.ones(1),
+        axes=np.ones((1, 1)),
+        origin=np.zeros(1),
+        explained=np.ones(1),
+    )
     ids = np.array(["a", "b"], dtype=object)
     reference = build(line, ids, ids, np.array([[0.0], [1.0]]), ids, None, 0.99)
     path = tmp_path / "novelty.json"

@@ -23,7 +23,7 @@ SETTINGS = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 KINDS = ["f2", "f4", "f8", ">f8", "i4", "u1", "U3", "U0", "S2", "?"]
-SPEC = TableSpec("networks-npz")
+SPEC = TableSpec(format="networks-npz")
 DAMAGED = "the arrays are damaged. Copy or make the file again."
 
 

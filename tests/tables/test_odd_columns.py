@@ -41,7 +41,9 @@ def write(path: Path, scores: np.ndarray, further: dict[str, np.ndarray]) -> Non
 
 
 def test_a_length_beside_shares_is_one_problem_with_its_remedy(tmp_path: Path) -> None:
-    stated = refusal(tmp_path / "a.csv", SHARES, {"length": LENGTH}, TableSpec("wide", scale=1.0))
+    stated = refusal(
+        tmp_path / "a.csv", SHARES, {"length": LENGTH}, TableSpec(format="wide", scale=1.0)
+    )
     assert stated == (
         f"a.csv, line 2, column 'length': 40 of 40 cells are above the scale 1, from "
         f"'{LENGTH[0]}' on. Remove the column, or {NAMED} if it is no class; "
@@ -51,7 +53,7 @@ def test_a_length_beside_shares_is_one_problem_with_its_remedy(tmp_path: Path) -
 
 def test_columns_of_several_kinds_are_refused_together(tmp_path: Path) -> None:
     further = {"length": LENGTH, "gravy": np.where(HYDROPATHY > 0, 0.1, HYDROPATHY), "mass": MASS}
-    stated = refusal(tmp_path / "a.csv", SHARES, further, TableSpec("wide", scale=1.0))
+    stated = refusal(tmp_path / "a.csv", SHARES, further, TableSpec(format="wide", scale=1.0))
     assert [line.split(": ")[0].split("column ")[1] for line in stated.split("\n")] == [
         "'length'",
         "'gravy'",
@@ -62,7 +64,7 @@ def test_columns_of_several_kinds_are_refused_together(tmp_path: Path) -> None:
 
 def test_a_share_beside_shares_moves_every_sum(tmp_path: Path) -> None:
     gc = np.full(N_ROWS, 0.25)
-    stated = refusal(tmp_path / "a.csv", SHARES, {"gc": gc}, TableSpec("wide", scale=1.0))
+    stated = refusal(tmp_path / "a.csv", SHARES, {"gc": gc}, TableSpec(format="wide", scale=1.0))
     assert stated == (
         "a.csv, line 2: all 40 rows sum to 1.25, not to 1. State the scale that the rows sum to, "
         "or that they sum to nothing in particular (sum_to_scale: false); if a column is no "
@@ -89,7 +91,7 @@ def test_named_columns_that_hold_no_number_say_how_to_write_them(
     path = tmp_path / "a.tsv"
     path.write_text(f"id\tA\tB\np1\t{first}\t0.2\np2\t{first}\t0.8\n")
     with pytest.raises(InputError) as caught:
-        read_samples(path, TableSpec("wide", scale=1.0, columns=columns))
+        read_samples(path, TableSpec(format="wide", scale=1.0, columns=columns))
     assert str(caught.value) == (
         f"{path}, line 2, column 'A': none of the 2 cells is a number, from {first!r} on. {remedy}"
     )
@@ -99,7 +101,7 @@ def test_named_columns_that_hold_no_number_say_how_to_write_them(
 def test_logits_are_not_asked_for_on_a_scale(tmp_path: Path, is_summed: bool) -> None:
     logits = np.round(RNG.normal(0.0, 2.0, (N_ROWS, 3)), 3)
     stated = refusal(
-        tmp_path / "a.csv", logits, {}, TableSpec("wide", scale=1.0, sum_to_scale=is_summed)
+        tmp_path / "a.csv", logits, {}, TableSpec(format="wide", scale=1.0, sum_to_scale=is_summed)
     )
     softmax = "Give scores that are not negative; of logits say so (logits: true)."
     assert stated.count("cells are negative") == len(CLASSES)
@@ -107,7 +109,7 @@ def test_logits_are_not_asked_for_on_a_scale(tmp_path: Path, is_summed: bool) ->
 
 
 def test_a_format_whose_columns_cannot_be_named_says_to_remove_it(tmp_path: Path) -> None:
-    spec = TableSpec("credence", scale=1.0)
+    spec = TableSpec(format="credence", scale=1.0)
     stated = refusal(tmp_path / "a.csv", SHARES, {"length": LENGTH}, spec)
     assert stated == (
         f"a.csv, line 2, column 'length': 40 of 40 cells are above the scale 1, from "
@@ -117,7 +119,7 @@ def test_a_format_whose_columns_cannot_be_named_says_to_remove_it(tmp_path: Path
 
 
 def test_a_length_among_bit_scores_is_no_class(tmp_path: Path) -> None:
-    spec = TableSpec("wide", scale=1000.0, sum_to_scale=False)
+    spec = TableSpec(format="wide", scale=1000.0, sum_to_scale=False)
     assert refusal(tmp_path / "a.csv", BITS, {"length": LENGTH}, spec) == (
         "a.csv, line 1, column 'length': it was taken as a class, and its numbers are no such "
         "scores: all are whole numbers, and other columns have decimals. "
@@ -128,9 +130,9 @@ def test_a_length_among_bit_scores_is_no_class(tmp_path: Path) -> None:
 def test_a_column_that_the_user_names_as_a_class_is_one(tmp_path: Path) -> None:
     write(tmp_path / "a.csv", BITS, {"length": LENGTH})
     named = {"classes": [*CLASSES, "length"]}
-    spec = TableSpec("wide", scale=1000.0, sum_to_scale=False, columns=named)
+    spec = TableSpec(format="wide", scale=1000.0, sum_to_scale=False, columns=named)
     assert read_samples(tmp_path / "a.csv", spec).predictions.n_classes == 4
-    spec = TableSpec("wide", scale=1000.0, sum_to_scale=False, columns={"classes": CLASSES})
+    spec = TableSpec(format="wide", scale=1000.0, sum_to_scale=False, columns={"classes": CLASSES})
     assert read_samples(tmp_path / "a.csv", spec).predictions.n_classes == 3
 
 
@@ -145,12 +147,12 @@ def test_a_column_that_the_user_names_as_a_class_is_one(tmp_path: Path) -> None:
 )
 def test_scores_of_one_scale_are_classes(tmp_path: Path, scores: np.ndarray) -> None:
     write(tmp_path / "a.csv", scores, {})
-    spec = TableSpec("wide", scale=1000.0, sum_to_scale=False)
+    spec = TableSpec(format="wide", scale=1000.0, sum_to_scale=False)
     assert read_samples(tmp_path / "a.csv", spec).predictions.n_classes == 3
 
 
 def test_a_whole_table_on_another_scale_is_not_put_down_to_its_columns(tmp_path: Path) -> None:
-    stated = refusal(tmp_path / "a.csv", SHARES * 100, {}, TableSpec("wide", scale=1.0))
+    stated = refusal(tmp_path / "a.csv", SHARES * 100, {}, TableSpec(format="wide", scale=1.0))
     assert "Remove the column" not in stated
     assert "Give scores from 0 to 1, or state another scale." in stated
 
@@ -158,7 +160,7 @@ def test_a_whole_table_on_another_scale_is_not_put_down_to_its_columns(tmp_path:
 def test_what_columns_look_like_does_not_depend_on_the_pieces_read(tmp_path: Path) -> None:
     from credence.tables.samples import stream_samples
 
-    spec = TableSpec("wide", scale=1000.0, sum_to_scale=False)
+    spec = TableSpec(format="wide", scale=1000.0, sum_to_scale=False)
     whole = refusal(tmp_path / "a.csv", BITS, {"length": LENGTH}, spec)
     with pytest.raises(InputError) as caught:
         next(stream_samples(tmp_path / "a.csv", spec, chunk_rows=3))

@@ -18,7 +18,7 @@ from credence.tables.samples import Samples, read_samples, stream_samples, write
 from refusals import refusal
 
 VALID = Path(__file__).resolve().parents[1] / "data" / "valid" / "tables"
-PHANNS = TableSpec("phanns-labelled")
+PHANNS = TableSpec(format="phanns-labelled")
 FIELDS = ("ids", "predicted_class", "top_score", "scores", "network_scores")
 
 
@@ -38,16 +38,16 @@ def write_wide(path: Path, rows: str) -> Path:
 
 
 def read_wide(path: Path, scale: float = 10.0) -> Samples:
-    return read_samples(path, TableSpec("wide", scale=scale))
+    return read_samples(path, TableSpec(format="wide", scale=scale))
 
 
 def tables_of_every_kind() -> dict[str, tuple[str, TableSpec]]:
     return {
         "labelled": ("phanns_labelled.csv", PHANNS),
-        "unlabelled": ("deeplocpro.csv", TableSpec("deeplocpro")),
-        "top score": ("phavip.csv", TableSpec("phavip")),
-        "networks": ("networks_long.tsv", TableSpec("credence")),
-        "networks by logs": ("networks_long.tsv", TableSpec("credence", pooling="log_sum")),
+        "unlabelled": ("deeplocpro.csv", TableSpec(format="deeplocpro")),
+        "top score": ("phavip.csv", TableSpec(format="phavip")),
+        "networks": ("networks_long.tsv", TableSpec(format="credence")),
+        "networks by logs": ("networks_long.tsv", TableSpec(format="credence", pooling="log_sum")),
     }
 
 
@@ -57,7 +57,7 @@ def test_a_parquet_table_written_comes_back_bit_for_bit(kind: str, tmp_path: Pat
     samples = read_samples(VALID / name, spec)
     path = tmp_path / "samples.parquet"
     write_samples(path, samples)
-    found = read_samples(path, TableSpec("credence"))
+    found = read_samples(path, TableSpec(format="credence"))
     assert_same(found.predictions, samples.predictions)
     if samples.true_class is None:
         assert found.true_class is None
@@ -68,27 +68,27 @@ def test_a_parquet_table_written_comes_back_bit_for_bit(kind: str, tmp_path: Pat
 
 @pytest.mark.parametrize("ending", ["tsv", "tsv.gz", "tsv.zst"])
 def test_a_text_table_written_comes_back_bit_for_bit(ending: str, tmp_path: Path) -> None:
-    samples = read_samples(VALID / "phanns.csv", TableSpec("phanns"))
+    samples = read_samples(VALID / "phanns.csv", TableSpec(format="phanns"))
     path = tmp_path / f"samples.{ending}"
     write_samples(path, samples)
-    found = read_samples(path, TableSpec("credence", scale=10.0))
+    found = read_samples(path, TableSpec(format="credence", scale=10.0))
     assert_same(found.predictions, samples.predictions)
 
 
 def test_a_verdict_that_breaks_a_tie_otherwise_survives_writing(tmp_path: Path) -> None:
     source = tmp_path / "a.csv"
     source.write_text("header,A,B,prediction,confidence\np1,0.50,0.50,B,1\np2,0.25,0.75,B,1\n")
-    samples = read_samples(source, TableSpec("phanns3"))
+    samples = read_samples(source, TableSpec(format="phanns3"))
     assert samples.predictions.predicted_class.tolist() == [1, 1]
     write_samples(tmp_path / "a.parquet", samples)
-    found = read_samples(tmp_path / "a.parquet", TableSpec("credence"))
+    found = read_samples(tmp_path / "a.parquet", TableSpec(format="credence"))
     assert_same(found.predictions, samples.predictions)
 
 
 def test_a_table_of_classes_alone_has_no_scores(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
     path.write_text("id\ttrue_class\tpredicted_class\np1\ta\tb\np2\tb\ta\n")
-    found = read_samples(path, TableSpec("credence")).predictions
+    found = read_samples(path, TableSpec(format="credence")).predictions
     assert found.top_score is None
     assert found.scores is None
     assert found.predicted_class.tolist() == [1, 0]
@@ -97,7 +97,7 @@ def test_a_table_of_classes_alone_has_no_scores(tmp_path: Path) -> None:
 def test_a_scale_other_than_the_written_one_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     write_samples(path, read_samples(VALID / "phanns_labelled.csv", PHANNS))
-    assert refusal(read_samples, path, TableSpec("credence", scale=1.0)) == (
+    assert refusal(read_samples, path, TableSpec(format="credence", scale=1.0)) == (
         f"{path}: the table was written with the scale 10, 1 is stated. "
         "Leave the scale out, or correct it."
     )
@@ -120,7 +120,7 @@ def test_chunks_join_to_the_whole_table(ending: str, chunk_rows: int, tmp_path: 
     else:
         columns = dict(zip("ABC", scores.T, strict=True))
         pq.write_table(pa.table({"id": ids} | columns), path)
-    spec = TableSpec("wide", scale=10.0)
+    spec = TableSpec(format="wide", scale=10.0)
     whole = read_samples(path, spec)
     parts = list(stream_samples(path, spec, chunk_rows))
     assert max(part.n_samples for part in parts) <= chunk_rows
@@ -134,7 +134,7 @@ def test_the_step_of_floats_is_found_and_of_full_floats_is_unknown(tmp_path: Pat
     def step(scores: Any) -> float:
         columns = {"id": ["p1", "p2"], "A": scores[:, 0], "B": scores[:, 1]}
         pq.write_table(pa.table(columns), tmp_path / "a.parquet")
-        found = read_samples(tmp_path / "a.parquet", TableSpec("wide", scale=1.0))
+        found = read_samples(tmp_path / "a.parquet", TableSpec(format="wide", scale=1.0))
         return found.predictions.resolution
 
     cents = np.array([[0.29, 0.71], [0.5, 0.5]])
@@ -171,7 +171,9 @@ def test_rows_sum_to_the_scale_within_what_the_decimals_allow(
 
 def test_scores_that_sum_to_nothing_in_particular_are_no_distribution(tmp_path: Path) -> None:
     path = write_wide(tmp_path / "a.csv", "p1,3.00,9.00,8.00\np2,0.00,1.00,0.00\n")
-    found = read_samples(path, TableSpec("wide", scale=10.0, sum_to_scale=False)).predictions
+    found = read_samples(
+        path, TableSpec(format="wide", scale=10.0, sum_to_scale=False)
+    ).predictions
     assert not found.is_distribution
     assert found.predicted_class.tolist() == [1, 1]
 
@@ -179,7 +181,7 @@ def test_scores_that_sum_to_nothing_in_particular_are_no_distribution(tmp_path: 
 def test_a_verdict_may_miss_the_best_score_by_the_last_decimal(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("header,A,B,prediction,confidence\np1,0.50,0.49,B,1\np2,0.25,0.75,B,1\n")
-    found = read_samples(path, TableSpec("phanns3")).predictions
+    found = read_samples(path, TableSpec(format="phanns3")).predictions
     assert found.predicted_class.tolist() == [1, 1]
     assert found.top_score is not None
     assert found.top_score.tolist() == [0.49, 0.75]
@@ -207,11 +209,11 @@ def test_tables_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:
 
 
 def test_what_was_accepted_with_a_reserve_is_told() -> None:
-    samples = read_samples(VALID / "phynteny.tsv", TableSpec("phynteny"))
+    samples = read_samples(VALID / "phynteny.tsv", TableSpec(format="phynteny"))
     assert census_of(samples).notices() == [
         "1 of 3 proteins carry no scores and get no confidence, the first is 'c_1' in line 2"
     ]
-    tied = read_samples(VALID / "phanns.csv", TableSpec("phanns"))
+    tied = read_samples(VALID / "phanns.csv", TableSpec(format="phanns"))
     assert census_of(tied).notices() == [
         "1 row has two best scores; the first class in order counts"
     ]
@@ -237,7 +239,7 @@ def test_phanns_own_table_has_the_facts_stated_of_it(real_data: Path) -> None:
 
 
 def test_phanns_ten_networks_are_summed_and_kept(real_data: Path) -> None:
-    spec = TableSpec("networks-npz")
+    spec = TableSpec(format="networks-npz")
     samples = read_samples(real_data / "phanns_ten_networks.npz", spec)
     predictions = samples.predictions
     assert predictions.network_scores is not None
@@ -251,7 +253,7 @@ def test_phanns_ten_networks_are_summed_and_kept(real_data: Path) -> None:
 
 def test_a_real_table_of_phold_keeps_every_protein(real_data: Path) -> None:
     path = real_data / "phold_per_cds_predictions.tsv"
-    samples = read_samples(path, TableSpec("phold"))
+    samples = read_samples(path, TableSpec(format="phold"))
     predictions = samples.predictions
     assert (samples.n_samples, len(samples.unscored_ids)) == (71, 44)
     assert predictions.scores is not None

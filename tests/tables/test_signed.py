@@ -31,7 +31,7 @@ def refuse_half(example: Example) -> None:
         raise ValueError("a half")
 
 
-EXAMPLES = Signed("credence/example/2", Example, AGAIN, refuse_half)
+EXAMPLES = Signed(schema="credence/example/2", kind=Example, again=AGAIN, check=refuse_half)
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ ROWS = "Protein;Kern;Zytoplasma;Äußere Membran;Klasse\r\np1;0,70;0,20;0,10;Ker
 ROWS += "p2;0,05;0,15;0,80;Äußere Membran\r\n"
 NUMBERS = [[0.70, 0.20, 0.10], [0.05, 0.15, 0.80]]
 SPEC = TableSpec(
-    "wide", scale=1.0, columns={"id": "Protein", "true_class": "Klasse", "classes": NAMES}
+    format="wide", scale=1.0, columns={"id": "Protein", "true_class": "Klasse", "classes": NAMES}
 )
 
 
@@ -66,7 +66,7 @@ def test_what_is_no_text_of_windows_either_is_refused(tmp_path: Path) -> None:
 def test_a_header_in_quotation_marks_is_one_with_semicolons_too(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text('# by R\n"";"a";"c"\n"p1";0,25;0,75\n', "utf-8")
-    samples = read_samples(path, TableSpec("wide", scale=1.0, columns={"id": ""}))
+    samples = read_samples(path, TableSpec(format="wide", scale=1.0, columns={"id": ""}))
     assert samples.predictions.ids.tolist() == ["p1"]
     assert samples.predictions.class_names == ("a", "c")
 
@@ -74,7 +74,7 @@ def test_a_header_in_quotation_marks_is_one_with_semicolons_too(tmp_path: Path) 
 def test_a_table_whose_header_has_commas_keeps_them_as_separators(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("id,A;B,C\np1,0.25,0.75\n")
-    names = read_samples(path, TableSpec("wide", scale=1.0)).predictions.class_names
+    names = read_samples(path, TableSpec(format="wide", scale=1.0)).predictions.class_names
     assert names == ("A;B", "C")
 
 
@@ -104,9 +104,9 @@ def test_a_number_with_comma_or_percent_sign_is_one(
 ) -> None:
     path = tmp_path / "t.tsv"
     path.write_text(f"id\tA\tB\np1\t{text}\t0\n".replace("\t", mark), "utf-8")
-    spec = TableSpec("wide", scale=2.0, sum_to_scale=False)
+    spec = TableSpec(format="wide", scale=2.0, sum_to_scale=False)
     if number < 0:
-        spec = TableSpec("wide", logits=True)
+        spec = TableSpec(format="wide", logits=True)
         expected = 1 / (1 + np.exp(-number))
     else:
         expected = number
@@ -118,7 +118,7 @@ def test_a_number_with_comma_or_percent_sign_is_one(
 def test_a_comma_that_may_be_of_thousands_is_one_of_decimals_between_semicolons_only(
     tmp_path: Path,
 ) -> None:
-    path, spec = tmp_path / "t.tsv", TableSpec("wide", scale=10.0)
+    path, spec = tmp_path / "t.tsv", TableSpec(format="wide", scale=10.0)
     path.write_text("id;A;B\np1;1,250;8,750\n")
     samples = read_samples(path, spec)
     assert samples.predictions.scores is not None
@@ -131,7 +131,7 @@ def test_a_comma_that_may_be_of_thousands_is_one_of_decimals_between_semicolons_
 
 
 def test_percent_signs_have_the_step_and_the_slack_of_their_decimals(tmp_path: Path) -> None:
-    path, spec = tmp_path / "t.csv", TableSpec("wide", scale=1.0)
+    path, spec = tmp_path / "t.csv", TableSpec(format="wide", scale=1.0)
     path.write_text("id;A;B;C\np1;33,3%;33,3%;33,3%\n")  # 99.9 %
     assert read_samples(path, spec).predictions.resolution == 0.001
     path.write_text("id;A;B;C\np1;33,3%;33,3%;32,3%\n")
@@ -152,7 +152,7 @@ def test_single_precision_printed_as_double_sums_to_the_scale(
         table.to_csv(path, index=False)
     else:
         pq.write_table(pa.table(table), path)
-    spec = TableSpec("wide", scale=1.0)
+    spec = TableSpec(format="wide", scale=1.0)
     assert read_samples(path, spec).n_samples == 50
     table["c0"] += 2e-5
     table.to_csv(tmp_path / "off.csv", index=False)
@@ -180,7 +180,7 @@ def test_the_index_of_pandas_names_the_proteins_where_nothing_else_does(
 def test_an_index_beside_ids_is_left_out_whatever_the_format(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text(",id,true_class,A,B\n0,p1,A,0.75,0.25\n1,p2,B,0.4,0.6\n")
-    samples = read_samples(path, TableSpec("credence", scale=1.0))
+    samples = read_samples(path, TableSpec(format="credence", scale=1.0))
     assert samples.predictions.ids.tolist() == ["p1", "p2"]
     assert samples.predictions.class_names == ("A", "B")
     assert guess_columns(path, {}, is_labelled=True)["columns"]["id"] == "id"
@@ -205,7 +205,7 @@ def test_of_logits_the_softmax_of_each_row_is_read(name: str, tmp_path: Path) ->
     write_logits(path)
     if name == "phanns3":  # a verdict is held against the scores
         path.write_text("header,A,B,C,prediction\np0,2.5,-1.25,0.5,A\np1,-3,5,2,B\n")
-    samples = read_samples(path, TableSpec(name, logits=True))
+    samples = read_samples(path, TableSpec(format=name, logits=True))
     predictions, logits = samples.predictions, LOGITS
     if name == "phanns3":
         logits = np.array([[2.5, -1.25, 0.5], [-3.0, 5.0, 2.0]])
@@ -226,7 +226,7 @@ def test_the_logits_of_networks_are_pooled_as_their_softmaxes(
         id=np.array(list("abcd")),
         class_names=np.array(list("vwxyz")),
     )
-    spec = TableSpec("networks-npz", logits=True, pooling=pooling)
+    spec = TableSpec(format="networks-npz", logits=True, pooling=pooling)
     predictions = read_samples(tmp_path / "t.npz", spec).predictions
     expected = softmax(cube).sum(axis=1) if pooling == "sum" else softmax(cube.sum(axis=1))
     assert predictions.scores is not None
@@ -239,20 +239,20 @@ def test_the_logits_of_networks_are_pooled_as_their_softmaxes(
     [
         (
             "t.csv",
-            TableSpec("wide", logits=True, scale=10.0),
+            TableSpec(format="wide", logits=True, scale=10.0),
             "id,A,B\np,1,-1\n",
             "the softmax of logits sums to 1, the scale 10 is stated. Leave the scale out, or "
             "`logits`.",
         ),
         (
             "t.tsv",
-            TableSpec("top-score", logits=True),
+            TableSpec(format="top-score", logits=True),
             "id\tpredicted_class\tscore\np\tA\t-1\n",
             "logits have a column for each class, and this table has not. Leave `logits` out.",
         ),
         (
             "t.tsv",
-            TableSpec("long", logits=True),
+            TableSpec(format="long", logits=True),
             "id\tterm\tscore\np\tA\t-1\np\tB\t1\n",
             "logits have a column for each class, and this table has not. Leave `logits` out.",
         ),
@@ -268,7 +268,7 @@ def test_logits_that_cannot_be_are_refused(
 def test_a_cell_of_logits_that_is_no_number_is_one_problem(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("id,A,B\np1,1.5,-2.5\np2,-inf,0.5\n")
-    assert refusal(read_samples, path, TableSpec("wide", logits=True)) == (
+    assert refusal(read_samples, path, TableSpec(format="wide", logits=True)) == (
         f"{path}, line 3, column 'A': '-inf' is not a number. Give protein 'p2' a score or remove "
         "its row."
     )
@@ -278,7 +278,7 @@ def test_a_length_beside_logits_is_no_class(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     rows = [f"p{row},{100 + 40 * row},{-1.5 + row / 8},{0.25 - row}" for row in range(8)]
     path.write_text("\n".join(["id,length,A,B", *rows]) + "\n")
-    assert refusal(read_samples, path, TableSpec("wide", logits=True)) == (
+    assert refusal(read_samples, path, TableSpec(format="wide", logits=True)) == (
         f"{path}, line 1, column 'length': it was taken as a class, and its numbers are no such "
         "scores: all are whole numbers, and other columns have decimals. Remove the column, or "
         'name those of the classes (columns: {"classes": ["A", "B"]}).'

@@ -24,7 +24,7 @@ MARKS = {
     "utf-8-sig": b"",  # Python writes the mark itself
 }
 WAYS = list(product(MARKS, ["\n", "\r\n"]))
-SPEC = TableSpec("credence", scale=1.0)
+SPEC = TableSpec(format="credence", scale=1.0)
 # A comment, an empty line, a line break within a cell, no line end after the last row.
 TABLE = (
     '# made by hand\n\nid\ttrue_class\tKöpfe\tSchwänze\n"p1"\tKöpfe\t0.75\t0.25\n'

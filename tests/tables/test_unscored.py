@@ -52,7 +52,7 @@ def scored_columns(ids: Strings) -> dict[str, Any]:
 
 @pytest.mark.parametrize("chunk_rows", [1, 2, 3, 100])
 def test_rows_without_scores_stand_where_the_table_has_them(table: Path, chunk_rows: int) -> None:
-    spec = TableSpec("phynteny")
+    spec = TableSpec(format="phynteny")
     counted: list[int] = []
     ids: list[str] = []
     notes: list[str] = []
@@ -67,7 +67,7 @@ def test_rows_without_scores_stand_where_the_table_has_them(table: Path, chunk_r
 
 
 def test_their_rows_are_read_back(table: Path, tmp_path: Path) -> None:
-    samples = read_samples(table, TableSpec("phynteny"))
+    samples = read_samples(table, TableSpec(format="phynteny"))
     from credence.tables.contract import Confidences
 
     nobody = np.empty(0, dtype=np.int64)
@@ -84,7 +84,7 @@ def test_their_rows_are_read_back(table: Path, tmp_path: Path) -> None:
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "pipe.csv"
     os.mkfifo(path)
-    assert refusal(read_samples, path, TableSpec("phanns")) == (
+    assert refusal(read_samples, path, TableSpec(format="phanns")) == (
         f"{path}: this is no file but a pipe or a device, which cannot be read twice. "
         "Save it as a file, and give the path of that."
     )

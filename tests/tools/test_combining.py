@@ -72,7 +72,10 @@ def test_the_order_of_classes_changes_nothing(two):
         predictions=turned(labelled.predictions),
         true_class=np.argsort(turn)[labelled.true_class],
     )
-    own = {name: Answers(turned(one.predictions), one.row) for name, one in answers.items()}
+    own = {
+        name: Answers(predictions=turned(one.predictions), row=one.row)
+        for name, one in answers.items()
+    }
     _, values, _ = combined_of(moved, own)
     np.testing.assert_allclose(values, held_out[:, turn], rtol=0, atol=1e-9)
 
@@ -83,7 +86,7 @@ def test_another_scale_changes_nothing(two):
     scaled = from_scores(
         second.predictions.ids, CLASSES, second.predictions.scores * 8.0, 8.0, 0.0
     )
-    own = {**answers, "second": Answers(scaled, second.row)}
+    own = {**answers, "second": Answers(predictions=scaled, row=second.row)}
     np.testing.assert_array_equal(combined_of(labelled, own)[1], held_out)
 
 
@@ -147,7 +150,7 @@ def test_merged_classes_and_classes_that_are_none_of_the_runs_are_used():
     scores = answers["coarse"].predictions.scores
     merged = np.column_stack([scores[:, 0], scores[:, 1:3].sum(axis=1), scores[:, 3]])
     coarse = from_scores(labelled.predictions.ids, ("portal", "tube", "rest"), merged, 1.0, 0.0)
-    answers["coarse"] = Answers(coarse, np.arange(600))
+    answers["coarse"] = Answers(predictions=coarse, row=np.arange(600))
     classes = same_classes(answers)
     classes["coarse"] = {"portal": "Portal", "tube": "", "rest": "Other"}
     finding = combined_of(labelled, answers, classes)[0].finding
@@ -165,7 +168,7 @@ def test_tools_that_give_less_than_a_distribution_help(kind):
         "class": replace(given, scores=None, top_score=None, is_distribution=False),
         "no distribution": replace(given, is_distribution=False),
     }[kind]
-    answers["second"] = Answers(less, np.arange(600))
+    answers["second"] = Answers(predictions=less, row=np.arange(600))
     finding = combined_of(labelled, answers)[0].finding
     assert finding.above_best < 0
 
@@ -218,7 +221,13 @@ def test_what_a_tool_says_is_seen_as_shares_of_its_scale(given, own, share):
         given["top_score"] = given["top_score"][0]
     ids, predicted = np.array(["p"], dtype=object), np.array([2])  # B
     predictions = Predictions(
-        ids, ("C", "A", "B"), 10.0, 0.01, predicted, **given, is_distribution=False
+        ids=ids,
+        class_names=("C", "A", "B"),
+        scale=10.0,
+        resolution=0.01,
+        predicted_class=predicted,
+        **given,
+        is_distribution=False,
     )
     found = signals(np.eye(3), predictions)
     np.testing.assert_allclose(found.own, [own], rtol=0, atol=1e-9)
@@ -278,7 +287,7 @@ def test_weights_are_the_least_of_the_loss_and_of_ridges_towards_the_start():
             total -= truth[row] @ (logit - np.log(np.exp(logit).sum()))
         return total
 
-    found = fit_softmax(SoftmaxInputs(shared, own), truth, start, ridge)
+    found = fit_softmax(SoftmaxInputs(shared=shared, own=own), truth, start, ridge)
     least = loss(found.shared, found.own)
     for step in (-0.003, 0.003):
         for place in range(2):
@@ -335,7 +344,9 @@ def test_real_networks_are_better_together_than_the_best_and_noise_does_no_harm(
     noise = np.random.default_rng(0).dirichlet(np.ones(len(names)), len(rows))
     tables = {"one": scores[:, 0], "two": scores[:, 1], "noise": noise}
     answers = {
-        name: Answers(from_scores(ids, names, own, 1.0, 1e-4), np.arange(len(rows)))
+        name: Answers(
+            predictions=from_scores(ids, names, own, 1.0, 1e-4), row=np.arange(len(rows))
+        )
         for name, own in tables.items()
     }
     labelled = label(answers["one"].predictions, true)

@@ -23,7 +23,9 @@ def test_the_recovered_counts_sum_to_the_papers_test_set_and_every_diagonal_agre
     labelled = read_counts(DATA / "phanns_web_histogram.csv", 10.0, 1.0)
     assert labelled.n_samples == TOTAL == 46_801
     figures = [one for one in FIGURES if one.number in ("01a", "01c")]
-    counts, shares = (np.diag(one.matrix) for one in make_figures(Given(labelled), figures))
+    counts, shares = (
+        np.diag(one.matrix) for one in make_figures(Given(labelled=labelled), figures)
+    )
     with (DATA / "phanns_web_counts.csv").open(newline="") as handle:
         known = {row["class"]: row for row in csv.DictReader(handle)}
     names = labelled.predictions.class_names

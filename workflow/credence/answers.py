@@ -39,7 +39,7 @@ BLUE, GREY, PALE = "#0072b2", "#6a6b6c", "#d7d8d9"  # of every figure of the pag
 PANELS_WIDE = 4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class View:
     """What a record shows of itself: a heading, sentences and a small table."""
 
@@ -118,7 +118,7 @@ class Shown(ABC):
         return axes
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ScoreTable(Shown):
     """What a classifier predicted for some proteins, checked; :func:`credence.read` makes it.
 
@@ -185,7 +185,12 @@ class ScoreTable(Shown):
             for name, n, n_true, n_right in counts
         ]
         keep = 5 if is_labelled else 2
-        return View(heading, sentences, names[:keep], [row[:keep] for row in rows])
+        return View(
+            heading=heading,
+            sentences=sentences,
+            names=names[:keep],
+            rows=[row[:keep] for row in rows],
+        )
 
     def _columns(self) -> Mapping[str, Any]:
         predictions, true = self.predictions, self.samples.true_class
@@ -204,7 +209,7 @@ class ScoreTable(Shown):
         _draw_bars(axes, self.class_names, predicted, *((right, "right") if is_labelled else ()))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FittedCalibration(Shown):
     """A calibration; :func:`credence.fit` and :func:`credence.load` make it.
 
@@ -251,7 +256,7 @@ class FittedCalibration(Shown):
         if file.sets is not None:
             share, kind = file.sets.options.level, file.sets.options.kind.replace("_", "-")
             sentences.append(f"With {kind} prediction sets of {100 * share:g} %.")
-            sentences += map(_sentence, sets_notices(file, SetsSettings(share)))
+            sentences += map(_sentence, sets_notices(file, SetsSettings(level=share)))
         sentences.append(f"Confidence at scores out of {file.scale:g}:")
         predictions, found = self._curves()
         score, rows, places = predictions.top_score, [], np.array(SHOWN_AT) * file.scale
@@ -261,7 +266,7 @@ class FittedCalibration(Shown):
             shown = np.interp(places, score[at], found.value[at])
             rows.append([name, *(rounded(value, 2) for value in shown)])
         names = ["class", *(f"{place:g}" for place in places)]
-        return View(heading, sentences, names, rows)
+        return View(heading=heading, sentences=sentences, names=names, rows=rows)
 
     def _columns(self) -> Mapping[str, Any]:
         predictions, found = self._curves()
@@ -300,7 +305,7 @@ class FittedCalibration(Shown):
                 panel.text(0.5, 0.5, "never predicted", transform=panel.transAxes, ha="center")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class AnnotatedTable(Shown):
     """Every prediction with its confidence; :func:`credence.annotate` makes it.
 
@@ -345,7 +350,7 @@ class AnnotatedTable(Shown):
             expected = rounded(right[name].right if name in right else np.nan, 0)
             rows.append([name, str(len(own)), expected, mean, n_sure])
         names = ["class", "predicted", "expected right", "mean confidence", f"at least {SURE:g}"]
-        return View(heading, sentences, names, rows)
+        return View(heading=heading, sentences=sentences, names=names, rows=rows)
 
     def _columns(self) -> Mapping[str, Any]:
         return self.columns
@@ -360,7 +365,7 @@ class AnnotatedTable(Shown):
         _draw_bars(axes, self.class_names, every, right, "expected right")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class EvaluatedMethods(Shown):
     """How good methods are on proteins that did not fit them; :func:`credence.evaluate` makes it.
 
@@ -395,7 +400,7 @@ class EvaluatedMethods(Shown):
         sentences = [notice.text for notice in found.notices if notice.is_warning]
         rows = [[method, *(of[method, name] for name in names)] for method in self.methods]
         titles = ["held out", *(BY_NAME[name].title for name in names)]
-        return View(heading, sentences, titles, rows)
+        return View(heading=heading, sentences=sentences, names=titles, rows=rows)
 
     def _columns(self) -> Mapping[str, Any]:
         return metric_columns(self.results)
@@ -412,7 +417,7 @@ class EvaluatedMethods(Shown):
         _add_legend(axes)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ProteinGroups(Shown):
     """What each protein is used for; :func:`credence.split` makes it.
 
@@ -440,7 +445,12 @@ class ProteinGroups(Shown):
         cluster, group = self.groups.cluster, self.groups.group
         groups = self.finding.groups
         rows = [[x.name, str(x.n), str(len(set(cluster[group == x.name])))] for x in groups]
-        return View(heading, sentences, ["group", "proteins", "clusters"], rows)
+        return View(
+            heading=heading,
+            sentences=sentences,
+            names=["group", "proteins", "clusters"],
+            rows=rows,
+        )
 
     def _columns(self) -> Mapping[str, Any]:
         names = ("id", "cluster", "group", "role", "reason")
@@ -452,7 +462,7 @@ class ProteinGroups(Shown):
         axes.set_ylabel("group")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class UseComposition(Shown):
     """How frequent the classes are in a use-set; :func:`credence.shift` makes it.
 
@@ -482,7 +492,9 @@ class UseComposition(Shown):
             values = (one.calibration_share, one.share, one.lower, one.upper, one.weight)
             rows.append([one.class_name, *(rounded(value, 3) for value in values)])
         names = ["class", "in calibration", "here", "lower", "upper", "times as frequent"]
-        return View(heading, [*found.remarks, *found.sentences], names, rows)
+        return View(
+            heading=heading, sentences=[*found.remarks, *found.sentences], names=names, rows=rows
+        )
 
     def _draw(self, axes: Any) -> None:
         columns = self._columns()

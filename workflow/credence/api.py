@@ -105,7 +105,7 @@ def _settings_of(
         section, name = entries[keyword]
         plain = value.item() if hasattr(value, "item") else value
         sections.setdefault(section, {})[name] = plain
-        document = Document(function, {name: plain}, {})
+        document = Document(where=function, data={name: plain}, lines={})
         found = schema_problems(document, schema_of(SECTIONS[section]))
         problems += [replace(problem, column=keyword) for problem in found]
     raise_any(problems)
@@ -195,8 +195,10 @@ on, its intervals are too narrow.
 0.01 for the decimals). Correct the scores or remove the row.
     """
     spec = TableSpec(
-        format or "", scale, None if classes is None else tuple(map(str, classes)),
-        dict(columns or {}), dict(synonyms or {}), sum_to_scale, pooling, genome, logits,
+        format=format or "", scale=scale,
+        class_names=None if classes is None else tuple(map(str, classes)),
+        columns=dict(columns or {}), synonyms=dict(synonyms or {}), sum_to_scale=sum_to_scale,
+        pooling=pooling, genome=genome, logits=logits,
     )  # fmt: skip
     with _as_in_python():
         further = {"ids": ids, "labels": labels, "groups": groups, "clusters": clusters}
@@ -217,7 +219,7 @@ on, its intervals are too narrow.
             found = read_labels(_second_table(further["labels"], "labels", known, "true_class"))
             samples = attach_labels(samples, found, spec, paths[0])
         read_as = reading.to_remember(spec) if _is_files(table) else None
-        table = ScoreTable(", ".join(paths), samples, read_as=read_as)
+        table = ScoreTable(where=", ".join(paths), samples=samples, read_as=read_as)
         return _with_relatives(table, further["groups"], further["clusters"])
 
 
@@ -279,7 +281,9 @@ def _of_frame(table: Any, classes: object, problems: list[Problem]) -> dict[str,
     for name, count in Counter(names).items():
         if count > 1:
             what = f"{count} columns have the name {name!r}."
-            problems.append(Problem("table", what, "Give each column its own name."))
+            problems.append(
+                Problem(where="table", what=what, remedy="Give each column its own name.")
+            )
     return {name: table.iloc[:, place] for place, name in enumerate(names)}
 
 
@@ -295,10 +299,12 @@ def _of_array(
         raise refuse("scores", f"they have the shape {values.shape}.", each)
     n_columns = values.shape[1]
     if classes is None:
-        problems.append(Problem("scores", "their classes are not named.", "Give classes."))
+        problems.append(
+            Problem(where="scores", what="their classes are not named.", remedy="Give classes.")
+        )
     elif len(classes) != n_columns:
         what = f"there are {n_columns} columns for {len(classes)} classes."
-        problems.append(Problem("scores", what, each))
+        problems.append(Problem(where="scores", what=what, remedy=each))
     names = map(str, range(n_columns)) if classes is None else classes
     return dict(zip(names, values.T, strict=False))
 
@@ -309,7 +315,13 @@ def _length_problems(values: Any, n_rows: int, word: str) -> list[Problem]:
     if shape == (n_rows,):
         return []
     what = "this is no column of the table" if shape == () else f"its shape is {shape}"
-    return [Problem(word, f"{what}; there are {n_rows} rows.", "Give one entry for each row.")]
+    return [
+        Problem(
+            where=word,
+            what=f"{what}; there are {n_rows} rows.",
+            remedy="Give one entry for each row.",
+        )
+    ]
 
 
 def _is_table(value: Any) -> bool:
@@ -369,7 +381,7 @@ def _in_python(problem: Problem) -> Problem:
         return replace(problem, where=where, what=what, remedy=remedy)
     what = re.sub(r"in line (\d+)", lambda at: f"in {place.format(int(at[1]) - 1)}", what)
     where = where if problem.line is None else place.format(problem.line - 1)
-    return Problem(where, what, remedy, None, problem.column)
+    return Problem(where=where, what=what, remedy=remedy, line=None, column=problem.column)
 
 
 @with_settings("fit")
@@ -402,7 +414,7 @@ def fit(
     known = _table(table)
     chosen = _calibration_set(known, groups, clusters, settings)
     file, _ = fit_and_hold_out(chosen, settings, known.where)
-    return FittedCalibration(replace(file, read_as=known.read_as))
+    return FittedCalibration(file=replace(file, read_as=known.read_as))
 
 
 def annotate(
@@ -446,10 +458,12 @@ def annotate(
             stage_files.require_corrects(found, file, "shift", "the one given")
         sameness = sameness_of(file, found, [use.predictions])
         is_changed = sameness is not None and sameness.is_changed
-        annotation = Annotation(file, found, is_changed=is_changed)
+        annotation = Annotation(file=file, shift=found, is_changed=is_changed)
         columns = annotation.columns(use.samples, "calibration")
         columns, lists = with_lists(columns, file, found, Path(use.where).stem)
-    return AnnotatedTable(columns, file.class_names, file.method_spec, lists)
+    return AnnotatedTable(
+        columns=columns, class_names=file.class_names, method=file.method_spec, lists=lists
+    )
 
 
 @with_settings("evaluate")
@@ -503,7 +517,9 @@ def evaluate(
     if not files:
         raise refuse("methods", "there is none.", "Name a method, as 'kernel'.")
     labelled = reading.in_order_of_ids(chosen.labelled)
-    return EvaluatedMethods(judge_calibrations(labelled, files, settings, next(iter(files))))
+    return EvaluatedMethods(
+        findings=judge_calibrations(labelled, files, settings, next(iter(files)))
+    )
 
 
 @with_settings("split", clustering=("engine", "identity", "coverage", "chance"))
@@ -572,7 +588,7 @@ def split(
     found, finding = stage.split_proteins(
         ours, learnt, cluster, true_class, known.class_names, settings, made_by, related, threads
     )
-    return ProteinGroups(found, finding, chosen)
+    return ProteinGroups(groups=found, finding=finding, settings=chosen)
 
 
 def _proteins(table: ScoreTable, proteins: Any, match: str) -> Proteins:
@@ -641,7 +657,7 @@ def shift(
     )  # fmt: skip
     if isinstance(calibration, FittedCalibration):
         found = replace(found, calibration=stage_files.fitted_digest(file))
-    return UseComposition(found)
+    return UseComposition(file=found)
 
 
 def load(path: str | Path) -> FittedCalibration:
@@ -660,7 +676,7 @@ def load(path: str | Path) -> FittedCalibration:
     credence.problems.InputError: missing.json: there is no such file. Give a file that \
 credence fit wrote.
     """
-    return FittedCalibration(stage_files.read_calibration(Path(path)))
+    return FittedCalibration(file=stage_files.read_calibration(Path(path)))
 
 
 def save(calibration: FittedCalibration, path: str | Path) -> None:

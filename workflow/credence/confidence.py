@@ -129,7 +129,9 @@ def unknown(n_samples: int, note: Note) -> Confidence:
     """Return confidences that say nothing, and why."""
     value, lower, upper = (np.full(n_samples, np.nan) for _ in range(3))
     code = np.full(n_samples, int(note), dtype=np.int64)
-    return Confidence(value, lower, upper, np.zeros(n_samples), code)
+    return Confidence(
+        value=value, lower=lower, upper=upper, support=np.zeros(n_samples), note=code
+    )
 
 
 def least_score(score: Floats, confidence: Floats, enough: float) -> float:

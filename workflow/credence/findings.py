@@ -81,7 +81,7 @@ class Bins:
     upper: Numbers
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ScoreHistogram:
     """Top scores of the proteins predicted to be in one class."""
 
@@ -107,7 +107,7 @@ class CurveFinding:
     note: Counts  # A :class:`credence.confidence.Note` each
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ScoreNeeded:
     """The least score from which on the interval's lower end stays above."""
 
@@ -161,7 +161,7 @@ class Difference:
     n: int  # Proteins to which both give a confidence
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FittedParameter:
     """A number that fitting chose for one class."""
 
@@ -171,7 +171,7 @@ class FittedParameter:
     value: float  # What was chosen
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Notice:
     """Something that a reader has to know."""
 
@@ -181,7 +181,7 @@ class Notice:
     is_warning: bool = False  # Whether numbers must be read with care because of it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Results:
     """All that evaluating the methods on the calibration set gave."""
 
@@ -210,7 +210,7 @@ class Results:
     parameters: tuple[FittedParameter, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StackMember:
     """One member of a stack."""
 
@@ -247,7 +247,7 @@ class StackFinding:
         return {one.method for one in self.members if one.weight > 0} <= set(self.score_only)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SetClass:
     """The sets of the proteins of one class."""
 
@@ -262,7 +262,7 @@ class SetClass:
     mean_size: float  # Mean number of classes in a set, every family counting once
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SetsFinding:
     """What the prediction sets are worth."""
 
@@ -321,7 +321,7 @@ class DriftTruth:
     p_adjusted: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Drift:
     """Whether a trove agrees with the calibration before it."""
 
@@ -333,7 +333,7 @@ class Drift:
     sentences: tuple[str, ...]  # What a reader has to know
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SetAside:
     """One protein of a trove that does not calibrate, and why."""
 
@@ -346,7 +346,7 @@ class SetAside:
     reason: str  # In words
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Outcome:
     """What became of some proteins of a trove."""
 
@@ -356,7 +356,7 @@ class Outcome:
     examples: tuple[SetAside, ...] = ()  # The first of them by id; none of those that were added
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReleaseState:
     """One release of the calibration set."""
 
@@ -402,7 +402,7 @@ class Change:
         return self.after - self.fixed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ParameterChange:
     """What fitting chose for a class, before and after; NaN where nothing."""
 
@@ -456,7 +456,7 @@ class MetricChange:
     n: int  # Proteins
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReleaseStep:
     """From one release to a later one."""
 
@@ -475,7 +475,7 @@ class ReleaseStep:
     schema: str = field(default=STEP_SCHEMA, init=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReleasesFinding:
     """All releases of the run, and what each changed."""
 
@@ -533,7 +533,7 @@ class ShiftedRows:
     is_like_chance: bool = False  # Whether scores tell nothing about the labels
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Sameness:
     """Whether a use-set's scores are like those that were calibrated, whatever its mix."""
 
@@ -575,7 +575,7 @@ class ShiftFinding:
     sameness: Annotated[Sameness | None, Stored(is_left_out=True)] = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NovelProtein:
     """One protein that is unlike those of the calibration set."""
 
@@ -591,7 +591,7 @@ class NovelProtein:
     training_distance: float  # To the nearest training protein; NaN where those are not known
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DistanceBand:
     """What was promised and what was right at one distance from known families."""
 
@@ -606,7 +606,7 @@ class DistanceBand:
     is_off: bool  # Whether they differ beyond noise
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NoveltyFinding:
     """The proteins of one use-set beside those that are known."""
 
@@ -631,7 +631,7 @@ class NoveltyFinding:
     rows: tuple[NovelProtein, ...]  # The farthest of the flagged ones
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FeatureFinding:
     """A feature, or why there is none."""
 
@@ -641,7 +641,7 @@ class FeatureFinding:
     missing: str = ""  # What it would need; empty where it was used
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TunedFinding:
     """What tuning chose for one forecaster."""
 
@@ -650,7 +650,7 @@ class TunedFinding:
     value: float  # What was chosen on the whole set
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LearningPoint:
     """How good forecasts are that learn from part of the calibration set."""
 
@@ -659,7 +659,7 @@ class LearningPoint:
     metrics: tuple[MetricValue, ...]  # Held-out NLL, Brier score, calibration and sharpness
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EventFinding:
     """One event."""
 
@@ -678,7 +678,7 @@ class EventFinding:
     learning: tuple[LearningPoint, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Pooled:
     """What looking at all events at once would hide."""
 
@@ -687,7 +687,7 @@ class Pooled:
     n: int  # Proteins times events
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EventsFinding:
     """All that was found of the events that were asked for."""
 
@@ -715,7 +715,7 @@ class Measured:
     upper: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ToolFinding:
     """What one tool of several adds, on families held out."""
 
@@ -740,7 +740,7 @@ class Disagreement:
     combined_right: Measured
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ToolsFinding:
     """Several tools combined, judged on families held out."""
 
@@ -757,7 +757,7 @@ class ToolsFinding:
     alone: str  # That tool, where all combined are worse by more than that error; else empty
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class InputFile:
     """One file that the run read."""
 
@@ -775,7 +775,7 @@ class Setting:
     value: str  # Its value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Provenance:
     """Where the numbers come from."""
 
@@ -788,7 +788,7 @@ class Provenance:
     versions: tuple[Setting, ...] = ()  # Python and the libraries that computed the numbers
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MethodFinding:
     """One method that was fitted."""
 
@@ -824,7 +824,7 @@ class CrossingPair:
     coverage: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SplitGroup:
     """One group."""
 
@@ -834,7 +834,7 @@ class SplitGroup:
     n_alone: int  # Audited proteins that nothing elsewhere resembles beyond chance
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Apart:
     """Proteins set aside for one kind of reason."""
 
@@ -855,7 +855,7 @@ class LargeCluster:
     n_tried: int = 0  # Sequences of it that were looked at, the others judged by them; 0: all
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SplitFinding:
     """The split of a run."""
 
@@ -940,7 +940,7 @@ class ErrorCurve:
     bound: Numbers  # Its upper end, with the certainty for all of them together
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AllThresholds:
     """Thresholds of every class, and the error of what they let through."""
 
@@ -979,7 +979,7 @@ class VerifyClass:
     width_after: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class UseLists:
     """Which predictions of a use-set can be used."""
 
@@ -995,7 +995,7 @@ class UseLists:
     verify: tuple[VerifyClass, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Genomes:
     """Whether every call of a genome of a use-set is right."""
 
@@ -1021,7 +1021,7 @@ class DoubtfulLabel:
     why: str  # The evidence in words
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DoubtfulLabels:
     """What was found of the calibration set's labels."""
 
@@ -1045,7 +1045,7 @@ class UseClass:
     n_right: int | None = None  # Right ones of those with a confidence, where the truth is known
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class UseSet:
     """Confidences of one set of proteins whose classes are not known."""
 
@@ -1060,7 +1060,7 @@ class UseSet:
     notes: tuple[Setting, ...] = ()  # What notes say and how many proteins each concerns
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class VerdictSettings:
     """Cut-offs of the checks that the page's verdict rests on."""
 
@@ -1101,7 +1101,7 @@ class Check:
     text: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Verdict:
     """Whether the confidences of a run can be relied on: the worst of the checks."""
 
@@ -1109,7 +1109,7 @@ class Verdict:
     checks: tuple[Check, ...]  # Worst first, then by the predictions that they concern
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Findings:
     """All that the page shows."""
 
@@ -1156,7 +1156,7 @@ class FigureSeries:
     n: Counts = ()  # Proteins behind each value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FigurePanel:
     """One panel of a figure."""
 
@@ -1164,7 +1164,7 @@ class FigurePanel:
     series: tuple[FigureSeries, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FigureRecord:
     """One figure, as far as a drawing needs to know: panels, or a matrix."""
 
@@ -1191,7 +1191,7 @@ class FigureRecord:
         return f"{self.number}-{self.name}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FiguresRecord:
     """All figures of a set, as records."""
 

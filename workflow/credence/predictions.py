@@ -158,4 +158,9 @@ def label(
 ) -> Labelled:
     """Return labelled predictions; weight 1 and a cluster each unless given."""
     mass = np.ones(predictions.n_samples) if weight is None else weight
-    return Labelled(predictions, true_class, mass, predictions.ids if cluster is None else cluster)
+    return Labelled(
+        predictions=predictions,
+        true_class=true_class,
+        weight=mass,
+        cluster=predictions.ids if cluster is None else cluster,
+    )

@@ -64,7 +64,7 @@ def refuse(
     where: str, what: str, remedy: str, line: int | None = None, column: str | None = None
 ) -> InputError:
     """Return an :class:`InputError` with the one problem given."""
-    return InputError([Problem(where, what, remedy, line, column)])
+    return InputError([Problem(where=where, what=what, remedy=remedy, line=line, column=column)])
 
 
 @contextmanager
@@ -110,7 +110,9 @@ class ProblemList:
         self, what: str, remedy: str, line: int | None = None, column: str | None = None
     ) -> None:
         """Keep one more problem; raise all when there are far too many."""
-        self.problems.append(Problem(self.where, what, remedy, line, column))
+        self.problems.append(
+            Problem(where=self.where, what=what, remedy=remedy, line=line, column=column)
+        )
         if len(self.problems) >= MOST_PROBLEMS_KEPT:
             raise self.error()
 

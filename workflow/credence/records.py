@@ -65,7 +65,7 @@ ARRAYS: dict[Any, Any] = {
 LISTED_KINDS = {"f": "fiuO", "i": "iu", "b": "biu", "O": "UO"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Stored:
     """How a field stands in a record, where its type does not say it.
 
@@ -85,7 +85,7 @@ PackedFloats = Annotated[NDArray[np.float64], Stored(packed="float32")]
 PackedIntegers = Annotated[NDArray[np.int64], Stored(packed="int32")]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Entry:
     name: str  # Of the field
     key: str  # In the record
@@ -106,7 +106,16 @@ def _entries(kind: Any) -> tuple[_Entry, ...]:
         default = entry.default if entry.default_factory is MISSING else entry.default_factory
         constant = MISSING if entry.init else entry.default
         key = stored.name or entry.name
-        found.append(_Entry(entry.name, key, hint, stored, default, constant))
+        found.append(
+            _Entry(
+                name=entry.name,
+                key=key,
+                kind=hint,
+                stored=stored,
+                default=default,
+                constant=constant,
+            )
+        )
     return tuple(found)
 
 
@@ -191,7 +200,8 @@ def from_record(
         return _read(kind, record, "", kinds or {})  # type: ignore[no-any-return]
     except _DamageError as damage:
         raise InputError(
-            Problem(where, what, remedy, column=path or None) for path, what in damage.found
+            Problem(where=where, what=what, remedy=remedy, column=path or None)
+            for path, what in damage.found
         ) from None
 
 

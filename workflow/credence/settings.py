@@ -19,7 +19,7 @@ JSON_KINDS: dict[type, str] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SettingRule:
     """What a user may write for one setting."""
 
@@ -45,7 +45,7 @@ def range_in_words(low: float | None, high: float | None) -> str:
 
 def setting(default: Any, text: str, choices: tuple[str, ...] = (), **rule: Any) -> Any:
     """Return a dataclass field that carries its own :class:`SettingRule`."""
-    metadata = {"rule": SettingRule(text, choices, **rule)}
+    metadata = {"rule": SettingRule(text=text, choices=choices, **rule)}
     if isinstance(default, dict):
         return field(default_factory=lambda: dict(default), metadata=metadata)
     return field(default=default, metadata=metadata)

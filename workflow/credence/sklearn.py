@@ -100,7 +100,9 @@ class CredenceCalibrator(_ConfidentClassifier):
             raise ValueError(f"y holds labels that are not among the classes: {unknown.tolist()}.")
         check_consistent_length(X, y, groups, sample_weight)
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        options = FitOptions(self.min_positives, self.level, self.n_draws)
+        options = FitOptions(
+            min_positives=self.min_positives, level=self.level, n_draws=self.n_draws
+        )
         method = parse_method(self.method, "method")
         if method.needs is Need.PLACE or (method.needs.is_vector and not self.is_distribution):
             raise ValueError(f"{method.text!r} needs the {method.needs.value}.")

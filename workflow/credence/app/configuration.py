@@ -86,7 +86,7 @@ def trove_of(entry: Mapping[str, Any], base: Mapping[str, Any]) -> Trove:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TableSet:
     """One set of proteins: its tables and how they are to be read."""
 
@@ -114,7 +114,7 @@ class TableSet:
         return None if self.labels is None else self.labels["table"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Configuration:
     """Everything that a run is given."""
 
@@ -280,14 +280,18 @@ def from_mapping(
     """Return the configuration of settings that another workflow hands over."""
     problems = [
         Problem(
-            where, f"this name is read as {path[-1]}.", quoting(path[-1] == "true"), None, name
+            where=where,
+            what=f"this name is read as {path[-1]}.",
+            remedy=quoting(path[-1] == "true"),
+            line=None,
+            column=name,
         )
         for path in _names_as_truths(values, ())
         if (name := dotted(path))
     ]
     # Snakemake's YAML takes 2026-11-21 for a date, which is text here.
     data = json.loads(json.dumps(values, default=str))
-    return check(Document(where, data, {}, tuple(problems)), is_made)
+    return check(Document(where=where, data=data, lines={}, problems=tuple(problems)), is_made)
 
 
 def _names_as_truths(values: Any, path: SettingPath) -> Iterator[SettingPath]:
@@ -371,7 +375,9 @@ def _tables(scores: str | Sequence[str]) -> tuple[str, ...]:
 
 def _tool_set(values: Mapping[str, Any]) -> ToolSet:
     spec = {key: values[key] for key in TABLE_KEYS if key in values}
-    return ToolSet(values["name"], _tables(values["scores"]), spec, values["classes"])
+    return ToolSet(
+        name=values["name"], scores=_tables(values["scores"]), spec=spec, classes=values["classes"]
+    )
 
 
 CONFIGURATION_FILE = "config.yaml"

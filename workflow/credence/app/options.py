@@ -206,7 +206,7 @@ def _mapping(
     if value is None:
         return None
     found = dict(json_settings(value, option.opts[0]))
-    raise_any(schema_problems(Document(option.opts[0], found, {}), schema))
+    raise_any(schema_problems(Document(where=option.opts[0], data=found, lines={}), schema))
     return found
 
 
@@ -219,7 +219,7 @@ def _parsed(text: str, stage: str) -> dict[str, dict[str, Any]]:
     values = dict(json_settings(text, "--settings"))
     sections = {name: schema_of(SECTIONS[name]) for name in USES[stage]}
     schema = {"type": "object", "additionalProperties": False, "properties": sections}
-    raise_any(schema_problems(Document("--settings", values, {}), schema))
+    raise_any(schema_problems(Document(where="--settings", data=values, lines={}), schema))
     return {section: dict(entries) for section, entries in values.items()}
 
 

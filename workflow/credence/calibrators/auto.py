@@ -45,7 +45,7 @@ SHARED_NOTES = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class MemberWeights:
     """Members and their weights."""
 
@@ -61,7 +61,7 @@ class MemberWeights:
         return weighted_mean(values, weight[predicted_rank(predictions)])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MeanLoss:
     """How one member did on clusters that it had not seen."""
 
@@ -186,10 +186,12 @@ def member_weights(
 
     by_class = {name: thinned(weights) for name, weights in by_class.items()}
     kept_names = tuple(np.array(names, dtype=object)[used].tolist())
-    return MemberWeights(kept_names, thinned(pooled), by_class, None)
+    return MemberWeights(
+        members=kept_names, pooled=thinned(pooled), by_class=by_class, spread=None
+    )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Auto:
     """Settings of the stack.
 
@@ -207,7 +209,7 @@ class Auto:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AutoCalibrator:
     """The stack, ready to fit."""
 
@@ -241,8 +243,11 @@ class AutoCalibrator:
             score_only = member_weights(sees_score, columns(names, sees_score, held_out), labelled)
         own = full.answer(columns(names, full.members, held_out), labelled.predictions)
         judged = (
-            *(MeanLoss(n, mean_loss(p, labelled)) for n, p in zip(names, held_out.T, strict=True)),
-            MeanLoss("auto", mean_loss(own, labelled)),
+            *(
+                MeanLoss(method=n, held_out_nll=mean_loss(p, labelled))
+                for n, p in zip(names, held_out.T, strict=True)
+            ),
+            MeanLoss(method="auto", held_out_nll=mean_loss(own, labelled)),
         )
         if self.options.n_draws > 0:
             of_halves = answers_of_halves(labelled, partial(answers, ready))
@@ -307,7 +312,7 @@ def for_curves(calibrator: Calibrator) -> Calibrator:
     """Return what has the same curves, without the members of a stack that curves leave out."""
     if not isinstance(calibrator, AutoCalibrator):
         return calibrator
-    return replace(calibrator, settings=Auto("score"))
+    return replace(calibrator, settings=Auto(sees="score"))
 
 
 def columns(names: Sequence[str], wanted: Sequence[str], values: Floats) -> Floats:
@@ -356,7 +361,7 @@ def method_over(methods: tuple[Method, ...]) -> Method:
 
     def build(settings: Auto, options: FitOptions) -> Calibrator:
         members = tuple(method for method in methods if method.name in MEMBERS)
-        return AutoCalibrator(settings, options, members)
+        return AutoCalibrator(settings=settings, options=options, methods=members)
 
     def member(record: Mapping[str, Any]) -> Calibration:
         return by_name[record["method"]].read(record)

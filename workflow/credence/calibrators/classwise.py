@@ -37,12 +37,12 @@ ENDS = ("score_min", "score_max")  # Counts of a class: the least and the greate
 OUTSIDE = int(Note.BELOW_RANGE | Note.ABOVE_RANGE)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ConstantCurve:
     """A confidence that does not depend on the score."""
 
     share: float  # The confidence
-    code: Annotated[int, Stored("note")]  # A note that holds everywhere
+    code: Annotated[int, Stored(name="note")]  # A note that holds everywhere
 
     def value(self, score: Floats) -> Floats:
         """Return the share for every score."""
@@ -53,7 +53,7 @@ class ConstantCurve:
         return np.full(len(score), self.code, dtype=np.int64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LowEnd:
     """How far a curve can be believed below the scores that a few families reach."""
 
@@ -80,17 +80,17 @@ def low_end(sample: ClassSample, at_scores: Masses) -> LowEnd:
     fitted = isotonic_regression(at_scores.right / at_scores.total, weights=at_scores.total).x
     block = at_scores.total[fitted == fitted[lowest]].sum()
     most = max(float(fitted[lowest]), JEFFREYS / (float(block) + 1.0))
-    return LowEnd(float(at_scores.score[lowest]), most)
+    return LowEnd(score=float(at_scores.score[lowest]), most=most)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ClassCurve:
     """All that is known of one predicted class."""
 
     counts: dict[str, int | float]  # What the class's positives amount to
     # Answers where the class is scarce: its share with Jeffreys' prior, (Σw TP + ½)/(Σw + 1).
     fallback: Annotated[ConstantCurve | None, LEFT_OUT] = None
-    learnt: Annotated[Curve | None, Stored("curve", is_left_out=True)] = None
+    learnt: Annotated[Curve | None, Stored(name="curve", is_left_out=True)] = None
     band: Annotated[Band | None, LEFT_OUT] = None  # Its pointwise interval, if one was asked for
     support: Annotated[Support | None, LEFT_OUT] = None
     low_end: Annotated[LowEnd | None, LEFT_OUT] = None  # Where the curve holds the value of an end
@@ -127,7 +127,9 @@ def fit_classes(
     named = zip(labelled.predictions.class_names, samples, strict=True)
     for name, sample in each(named, len(samples)):
         if sample is None:
-            entries[name] = ClassCurve({"n": 0, "n_correct": 0, "n_clusters": 0, "weight": 0.0})
+            entries[name] = ClassCurve(
+                counts={"n": 0, "n_correct": 0, "n_clusters": 0, "weight": 0.0}
+            )
             continue
         masses = class_masses(sample)
         fallback, curve, band, lowest = scarce_fallback(masses, options), None, None, None
@@ -141,7 +143,14 @@ def fit_classes(
                 band = settings.fit_band(sample, curve, options)
         ends = labelled.predictions.spans.get(name, ())
         counts = count(sample, masses) | dict(zip(ENDS, ends, strict=False))
-        entries[name] = ClassCurve(counts, fallback, curve, band, masses.support, lowest)
+        entries[name] = ClassCurve(
+            counts=counts,
+            fallback=fallback,
+            learnt=curve,
+            band=band,
+            support=masses.support,
+            low_end=lowest,
+        )
     return entries
 
 
@@ -224,7 +233,7 @@ class ClasswiseCalibrator:
     def fit(self, labelled: Labelled) -> ClasswiseCalibration:
         """Return one curve per class."""
         classes = fit_classes(labelled, self.options, self.settings)
-        return ClasswiseCalibration(self.method, classes)
+        return ClasswiseCalibration(method=self.method, classes=classes)
 
 
 def curve_method(
@@ -234,7 +243,7 @@ def curve_method(
     read = partial(from_record, ClasswiseCalibration, kinds=kinds)
     build = partial(ClasswiseCalibrator, name)
     rest: dict[str, Any] = {"needs": Need.TOP_SCORE, "read": read, "build": build} | more
-    return Method(name, summary, reference, settings, **rest)
+    return Method(name=name, summary=summary, reference=reference, settings=settings, **rest)
 
 
 class VectorModel(Protocol):
@@ -337,7 +346,7 @@ class JointCalibrator:
             keys = (keys_of(predictions.ids[rows]), *(column[rows] for column in columns))
             order = np.lexsort(keys)
             model = self.settings.fit_model(labelled.take(rows[order]), self.options)
-        return JointCalibration(self.method, classes, model)
+        return JointCalibration(method=self.method, classes=classes, model=model)
 
 
 def vector_method(
@@ -346,7 +355,14 @@ def vector_method(
     """Return the registry's entry of a vector method whose models are of a class."""
     read = partial(from_record, JointCalibration, kinds={VectorModel: model})
     rest: dict[str, Any] = {"needs": Need.VECTOR, "read": read} | more
-    return Method(name, summary, reference, settings, build=partial(JointCalibrator, name), **rest)
+    return Method(
+        name=name,
+        summary=summary,
+        reference=reference,
+        settings=settings,
+        build=partial(JointCalibrator, name),
+        **rest,
+    )
 
 
 def class_samples(labelled: Labelled) -> list[ClassSample | None]:
@@ -376,7 +392,7 @@ def scarce_fallback(masses: ClassMasses, options: FitOptions) -> ConstantCurve |
         code |= Note.ONE_SIDED
     if code is Note.NONE:
         return None
-    return ConstantCurve((masses.weight_right + 0.5) / (masses.weight + 1.0), int(code))
+    return ConstantCurve(share=(masses.weight_right + 0.5) / (masses.weight + 1.0), code=int(code))
 
 
 def count(sample: ClassSample, masses: ClassMasses) -> dict[str, Any]:

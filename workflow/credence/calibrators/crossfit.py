@@ -109,7 +109,7 @@ COMPOSITION = "composition"  # Method of a composition's record
 NOTHING_KNOWN = 0.5
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ComposedCalibration:
     """A first calibration whose confidence is the second one's score."""
 
@@ -151,10 +151,16 @@ class ComposedCalibration:
         after = self.second.confidence(as_scores(predictions, before.value))
         support = np.minimum(before.support, after.support)
         lower, upper = open_interval(after.lower, after.upper, after.value, before.support)
-        return Confidence(after.value, lower, upper, support, before.note | after.note)
+        return Confidence(
+            value=after.value,
+            lower=lower,
+            upper=upper,
+            support=support,
+            note=before.note | after.note,
+        )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ComposedCalibrator:
     """A composition, cross-fitted by cluster; the interval is the second stage's alone."""
 
@@ -167,7 +173,9 @@ class ComposedCalibrator:
         """Return both stages."""
         unseen = out_of_fold(labelled, self.first, folds_by_class(labelled, self.n_folds)).value
         scored = replace(labelled, predictions=as_scores(labelled.predictions, unseen))
-        return ComposedCalibration(self.text, self.first.fit(labelled), self.second.fit(scored))
+        return ComposedCalibration(
+            text=self.text, first=self.first.fit(labelled), second=self.second.fit(scored)
+        )
 
 
 def as_scores(predictions: Predictions, value: Floats) -> Predictions:

@@ -15,7 +15,7 @@ ROWS_AT_ONCE = 8192  # so that what a tree looks at stays in the processor's cac
 LEAST_CURVATURE = 1e-6  # of the log loss, so that no step is divided by nothing
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Growth:
     """How trees are grown."""
 
@@ -29,7 +29,7 @@ class Growth:
     is_random: bool = True  # Whether a split's place is drawn, instead of searched for
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Forest:
     """Trees, node after node; what their leaves say is added up."""
 
@@ -169,7 +169,15 @@ class TreeGrower:
         root = np.cumsum(sizes) - sizes
         if not self.parts:
             none = np.zeros(0, dtype=np.int64)
-            return Forest(base, root, none, np.zeros(0), none, np.zeros(0), self.typical)
+            return Forest(
+                base=base,
+                root=root,
+                feature=none,
+                threshold=np.zeros(0),
+                child=none,
+                value=np.zeros(0),
+                typical=self.typical,
+            )
         left, right, feature, exact, value = map(np.concatenate, zip(*self.parts, strict=True))
         before = np.repeat(root, sizes)
         order, place = children_together(root, left + before, right + before, left < 0)
@@ -181,7 +189,15 @@ class TreeGrower:
         limit = np.where(limit > exact[order], down, limit)
         threshold = np.where(is_leaf, np.inf, limit.astype(np.float64))
         feature = np.where(is_leaf, 0, feature[order])
-        return Forest(base, root, feature, threshold, child, value[order], self.typical)
+        return Forest(
+            base=base,
+            root=root,
+            feature=feature,
+            threshold=threshold,
+            child=child,
+            value=value[order],
+            typical=self.typical,
+        )
 
 
 @cache

@@ -164,7 +164,7 @@ def curve_band(
     drawn = guarded(values, n_near)
     low, high = expanded_quantiles(drawn, n_near, options, is_share=True)
     low, high = opened(np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0), values, n_near)
-    return Band(knots, np.minimum(low, centre), np.maximum(high, centre))
+    return Band(score=knots, lower=np.minimum(low, centre), upper=np.maximum(high, centre))
 
 
 def open_interval(

@@ -119,7 +119,7 @@ def likelihood_ratio_band(sample: ClassSample, options: FitOptions) -> Band:
         head, tail = np.hstack([blocks[:, :before], head]), np.hstack([tail, blocks[:, after:]])
         held = (float(fitted[left]), float(fitted[right]))
         limits[position] = invert(head, rows[:, upto:onward], tail, greatest - allowed, held)
-    return Band(knots, limits[:, 0], limits[:, 1])
+    return Band(score=knots, lower=limits[:, 0], upper=limits[:, 1])
 
 
 def invert(
@@ -147,7 +147,7 @@ def invert(
     return inside
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Polyline:
     """A curve on knots, straight between them, its ends held outside."""
 
@@ -173,7 +173,7 @@ class Polyline:
             raise ValueError("a curve holds what is no probability")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Isotonic:
     """Settings of isotonic calibration: there are none.
 
@@ -188,7 +188,7 @@ class Isotonic:
         # Inside a block nothing bends.
         bends = np.concatenate([[True], confidence[1:] != confidence[:-1], [True]])
         is_end = bends[1:] | bends[:-1]
-        return Polyline(score[is_end], confidence[is_end])
+        return Polyline(score=score[is_end], confidence=confidence[is_end])
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
         """Return the interval by inverting the likelihood-ratio test at each knot."""
@@ -205,7 +205,7 @@ ISOTONIC = curve_method(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Bracket:
     """Two step functions of the score: the fit if the protein were wrong, or right."""
 
@@ -230,7 +230,7 @@ class Bracket:
         return range_note(score, float(self.score[0]), float(self.score[-1]))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class VennAbers:
     """Settings of Venn–Abers calibration: there are none.
 
@@ -247,7 +247,11 @@ class VennAbers:
             bounds = package_bounds(sample.score, sample.is_correct)
         else:
             bounds = weighted_bounds(weight, weight_correct)
-        return Bracket(score, np.clip(bounds[0], 0.0, 1.0), np.clip(bounds[1], 0.0, 1.0))
+        return Bracket(
+            score=score,
+            if_wrong=np.clip(bounds[0], 0.0, 1.0),
+            if_right=np.clip(bounds[1], 0.0, 1.0),
+        )
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
         """Return the union of [p0, p1] with the interval of the isotonic curve."""
@@ -257,7 +261,11 @@ class VennAbers:
         # p0 and p1 are steps that rise between knots: the lower end looks one knot
         # back and the upper one ahead, so that straight lines stay outside both.
         back, ahead = np.append(low[:1], low[:-1]), np.append(high[1:], high[-1:])
-        return Band(band.score, np.minimum(band.lower, back), np.maximum(band.upper, ahead))
+        return Band(
+            score=band.score,
+            lower=np.minimum(band.lower, back),
+            upper=np.maximum(band.upper, ahead),
+        )
 
 
 def package_bounds(score: Floats, is_correct: Booleans) -> tuple[Floats, Floats]:

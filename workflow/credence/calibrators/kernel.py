@@ -166,7 +166,7 @@ def saturated_bandwidth(
     return steady, Note.SATURATED
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class KernelCurve:
     """A smooth curve on knots, cubic between them, held at its ends."""
 
@@ -174,7 +174,7 @@ class KernelCurve:
     score: Floats  # Knots, ascending, from the least to the greatest of the positives' scores
     share: Floats  # Confidence at the knots
     slope: Floats  # Its derivative there
-    code: Annotated[int, Stored("note", is_left_out=True)] = 0  # A note that holds everywhere
+    code: Annotated[int, Stored(name="note", is_left_out=True)] = 0  # A note that holds everywhere
 
     def value(self, score: Floats) -> Floats:
         """Return the confidence at each score."""
@@ -282,7 +282,7 @@ class OwnParts:
         if not others.any():
             return -np.inf
         order = np.argsort(self.at[others], kind="stable")
-        nodes = Nodes(self.score[self.at[others]][order], rest[others][order])
+        nodes = Nodes(score=self.score[self.at[others]][order], mass=rest[others][order])
         return float(local_sums(self.score[self.at[entry]][None], nodes, bandwidth)[0][0])
 
 
@@ -368,7 +368,7 @@ def lattice_for(draws: Masses, bandwidth: float) -> Masses:
         score = score[0] + step * np.arange(n_steps + 1)
         right, wrong = bins @ right, bins @ wrong
     held = (right.max(axis=1) > 0) | (wrong.max(axis=1) > 0)
-    return Masses(score[held], right[held], wrong[held])
+    return Masses(score=score[held], right=right[held], wrong=wrong[held])
 
 
 def local_means(point: Floats, score: Floats, mass: Floats, bandwidth: float) -> Floats:
@@ -419,7 +419,9 @@ def debiased_values(knots: Floats, draws: Masses, bandwidth: Floats) -> Floats:
     values[:, is_none] = (right / (right + wrong))[is_none]
     for one in np.unique(bandwidth[~is_none]):
         those = np.flatnonzero(bandwidth == one)
-        picked = Masses(draws.score, draws.right[:, those], draws.wrong[:, those])
+        picked = Masses(
+            score=draws.score, right=draws.right[:, those], wrong=draws.wrong[:, those]
+        )
         lattice = lattice_for(picked, float(one))
         inner = gaussian_window(lattice.score, lattice.score, float(one))
         outer = gaussian_window(knots, lattice.score, float(one))
@@ -455,7 +457,7 @@ LEAVE_ONE_OUT = "loo"
 LAW_BANDWIDTH = 0.5  # the trove law holds at any fixed bandwidth; this one is tested
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class KernelRatio:
     """The ratio of kernel sums, by direct summation over nodes."""
 
@@ -490,7 +492,7 @@ class KernelRatio:
         return log_all, slope * np.exp(log_mass - log_all)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Kernel:
     """Settings of the kernel confidence.
 
@@ -531,7 +533,13 @@ class Kernel:
                 bandwidth, code = saturated_bandwidth(sample, masses, bandwidth, allowed)
         if bandwidth is None:
             share = np.array([masses.share])
-            return KernelCurve(np.nan, masses.score[:1], share, np.zeros(1), int(code))
+            return KernelCurve(
+                bandwidth=np.nan,
+                score=masses.score[:1],
+                share=share,
+                slope=np.zeros(1),
+                code=int(code),
+            )
         return replace(trace(self.ratio(masses, bandwidth, sample.scale), masses), code=int(code))
 
     def ratio(self, masses: Masses, bandwidth: float, scale: float) -> KernelRatio:
@@ -539,7 +547,13 @@ class Kernel:
         right, wrong = nodes_of(masses, bandwidth / CURVE_NODES_PER_BANDWIDTH)
         if self.reflection:
             right, wrong = reflected(right, scale), reflected(wrong, scale)
-        return KernelRatio(right, wrong, bandwidth, self.prior_weight, masses.share)
+        return KernelRatio(
+            right=right,
+            wrong=wrong,
+            bandwidth=bandwidth,
+            prior_weight=self.prior_weight,
+            share=masses.share,
+        )
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
         """Return the pointwise interval, each draw with its own bandwidth and less its bias."""
@@ -562,7 +576,7 @@ class Kernel:
         n_near = clusters.effective_number(gaussian_window(at, rank, width))
         steep = curve_band(knots, values, n_near, centre, options)
         lower = np.minimum(smooth.lower, steep.lower)
-        return Band(knots, lower, np.maximum(smooth.upper, steep.upper))
+        return Band(score=knots, lower=lower, upper=np.maximum(smooth.upper, steep.upper))
 
     def draw_values(self, sample: ClassSample, score: float, n_draws: int) -> Floats:
         """Return the confidence at a score in every draw over clusters; no reflection."""
@@ -594,8 +608,8 @@ class Kernel:
 def reflected(nodes: Nodes, scale: float) -> Nodes:
     """Return the nodes with their mirror images at 0 and at the scale."""
     return Nodes(
-        np.concatenate([-nodes.score[::-1], nodes.score, 2.0 * scale - nodes.score[::-1]]),
-        np.concatenate([nodes.mass[::-1], nodes.mass, nodes.mass[::-1]]),
+        score=np.concatenate([-nodes.score[::-1], nodes.score, 2.0 * scale - nodes.score[::-1]]),
+        mass=np.concatenate([nodes.mass[::-1], nodes.mass, nodes.mass[::-1]]),
     )
 
 
@@ -624,7 +638,7 @@ def trace(ratio: KernelRatio, masses: Masses) -> KernelCurve:
         slope = np.insert(slope, position, new_slope)
         at = np.searchsorted(knots, middle)
         open_ = np.sort(np.concatenate([at - 1, at]))
-    return KernelCurve(ratio.bandwidth, knots, share, slope)
+    return KernelCurve(bandwidth=ratio.bandwidth, score=knots, share=share, slope=slope)
 
 
 METHOD = curve_method(

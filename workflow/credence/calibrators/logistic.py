@@ -22,7 +22,7 @@ ROUGH = 1e-6  # tolerance of the fits that only choose a strength
 FLAT = 1e-9  # a feature that varies less than this (logs) tells nothing
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ClassLogistic:
     """The regression of one predicted class."""
 
@@ -54,7 +54,7 @@ class ClassLogistic:
         return value, *newton.log_odds_interval(linear, error, level, self.n_clusters)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LogisticModel:
     """One regression per predicted class."""
 
@@ -75,7 +75,7 @@ class LogisticModel:
         return answer[0], answer[1], answer[2]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Logistic:
     """Settings of the logistic regression on the whole score vector.
 
@@ -101,7 +101,7 @@ class Logistic:
         fits = {
             names[k]: self._fit_class(score_logs.rows_of(labelled, k), options) for k in active
         }
-        return LogisticModel(options.level, fits)
+        return LogisticModel(level=options.level, classes=fits)
 
     def _fit_class(self, labelled: Labelled, options: FitOptions) -> ClassLogistic:
         logs = score_logs.sorted_log_scores(labelled.predictions)
@@ -111,7 +111,15 @@ class Logistic:
         mean = np.average(logs, axis=0, weights=weight)
         spread = np.sqrt(np.average((logs - mean) ** 2, axis=0, weights=weight))
         spread[spread < FLAT] = 0.0
-        blank = ClassLogistic(mean, spread, np.zeros(0), 0.0, None, None, 0)
+        blank = ClassLogistic(
+            mean=mean,
+            spread=spread,
+            coefficient=np.zeros(0),
+            strength=0.0,
+            weak=None,
+            covariance=None,
+            n_clusters=0,
+        )
         design = blank.design(logs)
         _, cluster = np.unique(labelled.cluster.astype(str), return_inverse=True)
         strength = self.strength
@@ -127,7 +135,15 @@ class Logistic:
                 design, weight * (p - target), weight * p * (1.0 - p), cluster, loose
             )
             weak, covariance = loose.coefficient, np.stack([shown, np.linalg.inv(loose.hessian)])
-        return ClassLogistic(mean, spread, fit.coefficient, strength, weak, covariance, n_clusters)
+        return ClassLogistic(
+            mean=mean,
+            spread=spread,
+            coefficient=fit.coefficient,
+            strength=strength,
+            weak=weak,
+            covariance=covariance,
+            n_clusters=n_clusters,
+        )
 
 
 def ridge(

@@ -33,7 +33,7 @@ class Basis(Protocol):
         """Return the columns at each score, the first of them 1."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LogitCurve:
     """A confidence whose log-odds are linear in the columns of a basis."""
 
@@ -153,7 +153,9 @@ class LogitMethod(ABC):
         basis = self.basis_of(sample)
         score, weight, weight_correct = by_score(sample)
         coefficients = self.coefficients_of(basis.columns(score), weight, weight_correct)
-        return LogitCurve(basis, coefficients, float(score[0]), float(score[-1]))
+        return LogitCurve(
+            basis=basis, coefficients=coefficients, low=float(score[0]), high=float(score[-1])
+        )
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
         """Return the cluster-robust interval around the curve, made on the log-odds."""
@@ -175,7 +177,7 @@ class LogitMethod(ABC):
         information = (design.T * (weight * spread)) @ design
         matrices = covariances(terms, information, information)
         if matrices is None:
-            return Band(knots, np.zeros(len(knots)), np.ones(len(knots)))
+            return Band(score=knots, lower=np.zeros(len(knots)), upper=np.ones(len(knots)))
         n_clusters = effective_clusters(sample.cluster, sample.weight)
         critical = critical_value(n_clusters, len(used), options)
         at_knots = curve.basis.columns(knots)
@@ -183,10 +185,14 @@ class LogitMethod(ABC):
         direction = at_knots[:, used] - centre
         variance = np.einsum("np,vpq,nq->vn", direction, matrices, direction).max(axis=0)
         reach = critical * np.sqrt(np.maximum(variance, 0.0))
-        return Band(knots, special.expit(log_odds - reach), special.expit(log_odds + reach))
+        return Band(
+            score=knots,
+            lower=special.expit(log_odds - reach),
+            upper=special.expit(log_odds + reach),
+        )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Line:
     """Columns 1 and the score, or 1 and its logit."""
 
@@ -203,7 +209,7 @@ class Line:
         return np.stack([np.ones(len(score)), log_share - log_rest], axis=1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Platt(LogitMethod):
     """Settings of Platt scaling.
 
@@ -219,7 +225,7 @@ class Platt(LogitMethod):
     def basis_of(self, sample: ClassSample) -> Line:
         """Return 1 and the score, or 1 and its logit."""
         low, high = share_bounds(sample.resolution, sample.scale)
-        return Line(sample.scale, self.on == "logit", low, high)
+        return Line(scale=sample.scale, is_logit=self.on == "logit", low=low, high=high)
 
 
 PLATT = curve_method(
@@ -249,7 +255,7 @@ class BetaColumns:
         return np.stack([np.ones(len(score)), log_share, -log_rest], axis=1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Beta(LogitMethod):
     """Settings of beta calibration: there are none.
 
@@ -288,7 +294,7 @@ BETA = curve_method(
 OUTER_SHARE = 0.05  # of the weight lies outside the first and last knot (Harrell 2015, p. 28)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NaturalSpline:
     """Columns of a natural cubic spline, linear outside its knots."""
 
@@ -313,7 +319,7 @@ class NaturalSpline:
         return np.maximum(share - self.knots[place], 0.0) ** 3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Spline(LogitMethod):
     """Settings of spline calibration.
 
@@ -330,7 +336,7 @@ class Spline(LogitMethod):
         score, weight, _ = by_score(sample)
         levels = np.linspace(OUTER_SHARE, 1.0 - OUTER_SHARE, self.n_knots)
         knots = np.unique(weighted_quantiles(score, weight, levels)) / sample.scale
-        return NaturalSpline(sample.scale, tuple(knots.tolist()))
+        return NaturalSpline(scale=sample.scale, knots=tuple(knots.tolist()))
 
 
 SPLINE = curve_method(

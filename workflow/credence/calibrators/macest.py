@@ -13,7 +13,7 @@ from credence.predictions import Floats, Integers, Labelled, Predictions
 from credence.settings import setting
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class MacestModel:
     """MACEst on proteins and their scores, classes sorted by name."""
 
@@ -62,7 +62,7 @@ class MacestModel:
         return answer
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Macest(macest.MacestSettings):
     """Settings of MACEst as a calibration method.
 
@@ -78,17 +78,19 @@ class Macest(macest.MacestSettings):
         assert labelled.predictions.places is not None
         has_place = np.asarray(np.isfinite(labelled.predictions.places).all(axis=1))
         if not has_place.any():
-            return MacestModel(None, 1.0, self.scores)
+            return MacestModel(fitted=None, place_scale=1.0, score_scale=self.scores)
         known = labelled.take(has_place)
         predictions = known.predictions
         assert predictions.places is not None
         rank = np.argsort(name_order(predictions.class_names))
         place_scale = _to_unit(predictions.places)
         score_scale = self.scores * _to_unit(sorted_log_scores(predictions))
-        points = MacestModel(None, place_scale, score_scale).points(predictions)
+        points = MacestModel(fitted=None, place_scale=place_scale, score_scale=score_scale).points(
+            predictions
+        )
         classes = (rank[known.true_class], predicted_rank(predictions), predictions.n_classes)
         fitted = macest.fit(points, *classes, known.cluster, self, known.weight)
-        return MacestModel(fitted, place_scale, score_scale)
+        return MacestModel(fitted=fitted, place_scale=place_scale, score_scale=score_scale)
 
 
 def _to_unit(values: Floats) -> float:

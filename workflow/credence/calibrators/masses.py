@@ -22,7 +22,7 @@ LOW_UNIT = 2.0**-UNIT_BITS
 MOST = 2.0**36  # of one value: half of what a sum may reach
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class FixedPoint:
     """Numbers of at least 0 as whole numbers of units."""
 
@@ -31,7 +31,7 @@ class FixedPoint:
 
     def where(self, is_held: Booleans) -> "FixedPoint":
         """Return the numbers where that holds, 0 elsewhere."""
-        return FixedPoint(self.high * is_held, self.low * is_held)
+        return FixedPoint(high=self.high * is_held, low=self.low * is_held)
 
     def placed(self, place: Integers, n_places: int) -> "FixedPoint":
         """Return the exact sum at each of `n_places` places."""
@@ -52,7 +52,7 @@ class FixedPoint:
 
 def carried(high: Integers, low: Integers) -> FixedPoint:
     """Return numbers whose low parts may be out of range, in their one form."""
-    return FixedPoint(high + (low >> LOW_BITS), low & ((1 << LOW_BITS) - 1))
+    return FixedPoint(high=high + (low >> LOW_BITS), low=low & ((1 << LOW_BITS) - 1))
 
 
 def fixed(values: Floats) -> FixedPoint:
@@ -84,7 +84,7 @@ N_SUPPORT_KNOTS = 41
 COARSE = 2.0**-20  # squared masses of families are held in units so much coarser
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Masses:
     """Weight of right and wrong predictions at distinct scores, in draws a column each."""
 
@@ -104,7 +104,7 @@ class Masses:
         return right / (right + float(self.wrong.sum()))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Nodes:
     """Points with masses that stand for the scores of one kind."""
 
@@ -127,7 +127,7 @@ def masses_of(sample: ClassSample) -> Masses:
     distinct, place = group_scores(sample.score)
     units, is_right, n = fixed(sample.weight), sample.is_correct, len(distinct)
     right, wrong = (units.where(of).placed(place, n).floats() for of in (is_right, ~is_right))
-    return Masses(distinct, right, wrong)
+    return Masses(score=distinct, right=right, wrong=wrong)
 
 
 def nodes_of(masses: Masses, width: float) -> tuple[Nodes, Nodes]:
@@ -140,12 +140,12 @@ def nodes_of(masses: Masses, width: float) -> tuple[Nodes, Nodes]:
 def compress(score: Floats, mass: Floats, width: float) -> Nodes:
     """Return at most two nodes per bin, with the bin's first four moments."""
     if len(score) <= 2 or float((score[2:] - score[:-2]).min()) >= width:
-        return Nodes(score, mass)
+        return Nodes(score=score, mass=mass)
     bin_ = np.floor((score - score[0]) / width).astype(np.int64)
     starts = np.flatnonzero(np.diff(bin_, prepend=-1))
     n_held = np.diff(starts, append=len(score))
     if bool((n_held <= 2).all()):
-        return Nodes(score, mass)
+        return Nodes(score=score, mass=mass)
     group = np.repeat(np.arange(len(starts)), n_held)
     total = np.add.reduceat(mass, starts)
     mean = np.add.reduceat(mass * score, starts) / total
@@ -163,10 +163,10 @@ def compress(score: Floats, mass: Floats, width: float) -> Nodes:
     weights = [mass[few_rows], total[many] * mass_low, total[many] * (1.0 - mass_low)]
     joined = np.concatenate(scores)
     order = np.argsort(joined, kind="stable")
-    return Nodes(joined[order], np.concatenate(weights)[order])
+    return Nodes(score=joined[order], mass=np.concatenate(weights)[order])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Support:
     """The effective number of proteins near a score, linear between knots."""
 
@@ -174,7 +174,7 @@ class Support:
     n: Floats
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ClassMasses:
     """How much weight one predicted class rests on, and where it lies."""
 
@@ -190,7 +190,13 @@ def class_masses(sample: ClassSample) -> ClassMasses:
     units = fixed(sample.weight)
     right, weight = units.where(sample.is_correct).sum(), units.sum()
     number = weight**2 / fixed(sample.weight**2).sum()
-    return ClassMasses(masses_of(sample), right, weight, number, _support(sample, units))
+    return ClassMasses(
+        at_scores=masses_of(sample),
+        weight_right=right,
+        weight=weight,
+        effective_number=number,
+        support=_support(sample, units),
+    )
 
 
 def _support(sample: ClassSample, units: FixedPoint) -> Support:
@@ -226,7 +232,7 @@ def _support(sample: ClassSample, units: FixedPoint) -> Support:
     mass = window @ units.placed(bin_, n_bins).floats()
     number = np.where(held, mass**2 / np.where(held, squares, 1.0), 0.0)
     # A lone cluster far away is not one protein near: at most what is near of each.
-    return Support(np.linspace(0.0, scale, N_SUPPORT_KNOTS), np.minimum(number, presence))
+    return Support(score=np.linspace(0.0, scale, N_SUPPORT_KNOTS), n=np.minimum(number, presence))
 
 
 MOST_PLACES = 2_000  # more distinct scores than this share places
@@ -235,7 +241,7 @@ BLOCK = 4_000_000  # numbers held at once while clusters are gone through
 HALF = 0.5
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Places:
     """Where rows lie on the score axis, with few places."""
 
@@ -249,7 +255,7 @@ def places_of(sample: ClassSample) -> Places:
     """Return a place per distinct score, or at most two thousand."""
     distinct, group = group_scores(sample.score)
     if len(distinct) <= MOST_PLACES:
-        return Places(group, distinct, distinct)
+        return Places(of_row=group, lowest=distinct, score=distinct)
     n_half = MOST_PLACES // 2  # half of the places at even steps, half at even ranks of the rows
     even = np.searchsorted(distinct, np.linspace(distinct[0], distinct[-1], n_half))
     at_rank = np.sort(group)[np.linspace(0, len(group) - 1, n_half).astype(np.int64)]
@@ -257,10 +263,10 @@ def places_of(sample: ClassSample) -> Places:
     place_of_distinct = np.searchsorted(first, np.arange(len(distinct)), side="right") - 1
     of_row = place_of_distinct[group]
     mean = np.bincount(of_row, weights=sample.score) / np.bincount(of_row)
-    return Places(of_row, distinct[first], mean)
+    return Places(of_row=of_row, lowest=distinct[first], score=mean)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ClusterMasses:
     """How much of each cluster's weight lies at each place."""
 
@@ -293,7 +299,7 @@ def cluster_masses(sample: ClassSample, places: Places) -> ClusterMasses:
     n_families = int(family.max()) + 1 if len(rows) else 0
     entries = (sample.weight[rows], (family, places.of_row[rows]))
     families = sparse.csr_array(entries, shape=(n_families, n_places))
-    return ClusterMasses(total, lone, families)
+    return ClusterMasses(total=total, lone_squares=lone, families=families)
 
 
 def draw_masses(sample: ClassSample, places: Places, n_draws: int) -> Masses:
@@ -306,7 +312,7 @@ def draw_masses(sample: ClassSample, places: Places, n_draws: int) -> Masses:
     kinds = (sample.weight_correct, sample.weight - sample.weight_correct)
     at, shape = (places.of_row, unit), (len(places.score), len(keys))
     right, wrong = (sparse.csr_array((weight, at), shape=shape) @ drawn for weight in kinds)
-    return Masses(places.score, right, wrong)
+    return Masses(score=places.score, right=right, wrong=wrong)
 
 
 def gaussian_window(point: Floats, score: Floats, width: float) -> Floats:

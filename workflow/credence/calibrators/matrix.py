@@ -20,7 +20,7 @@ MOST_CLASSES = 30  # where nobody asked for a matrix: its fit takes the cube of 
 MOST_ASKED = 100  # where somebody did: some ten minutes and 4 GB a fit
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class MatrixFit:
     """A fit of matrix scaling, row by row."""
 
@@ -74,7 +74,7 @@ class MatrixFit:
         return np.asarray(cells.transpose(0, 2, 1, 3).reshape(self.inverse.shape))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class MatrixModel:
     """The linear map from log scores to log odds, classes sorted by name."""
 
@@ -116,7 +116,7 @@ class MatrixModel:
         return answer
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Matrix:
     """Settings of structured matrix scaling.
 
@@ -156,7 +156,13 @@ class Matrix:
         covariance = scatter(problem, matrix, inverse, cluster) if options.n_draws > 0 else None
         chosen = score_logs.predicted_rank(labelled.predictions)[order]
         n_clusters = clusters_by_class(chosen, cluster, labelled.weight[order], len(names))
-        return MatrixModel(tuple(sorted(names)), matrix, covariance, options.level, n_clusters)
+        return MatrixModel(
+            class_names=tuple(sorted(names)),
+            matrix=matrix,
+            covariance=covariance,
+            level=options.level,
+            n_clusters=n_clusters,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,7 +257,9 @@ def least_matrix(problem: ScalingProblem) -> tuple[Floats, Floats]:
 def scatter(problem: ScalingProblem, matrix: Floats, inverse: Floats, cluster: Integers) -> Floats:
     """Return the covariances of the matrix's entries: the clusters' jackknife's, the model's."""
     p, excess = problem.residual(matrix)
-    fitted = MatrixFit(problem.design, p, problem.weight, cluster, inverse)
+    fitted = MatrixFit(
+        design=problem.design, p=p, weight=problem.weight, cluster=cluster, inverse=inverse
+    )
     n_clusters = int(cluster.max()) + 1
     order = np.argsort(cluster, kind="stable")
     members = np.split(order, np.searchsorted(cluster[order], np.arange(1, n_clusters)))

@@ -17,7 +17,7 @@ ARROW = "->"
 STAGE = re.compile(r"\s*(?P<name>[A-Za-z_][\w]*)\s*(?:\((?P<settings>[^()]*)\))?\s*")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Stage:
     """One method with its settings."""
 
@@ -33,7 +33,7 @@ class Stage:
         return self.method.name + (f"({', '.join(changed)})" if changed else "")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Specification:
     """A method, or methods in a row, each calibrating what the one before it says."""
 
@@ -60,8 +60,8 @@ class Specification:
         calibrator = last.method.build(last.settings, options)
         if not before:
             return calibrator
-        first = Specification(tuple(before)).build(replace(options, n_draws=0))
-        return crossfit.ComposedCalibrator(self.text, first, calibrator)
+        first = Specification(stages=tuple(before)).build(replace(options, n_draws=0))
+        return crossfit.ComposedCalibrator(text=self.text, first=first, second=calibrator)
 
     def fit_and_hold_out(
         self, labelled: Labelled, options: FitOptions
@@ -84,7 +84,7 @@ def parse_method(text: str, where: str, line: int | None = None) -> Specificatio
         with gathering(problems):
             stages.append(_parse_stage(part, position > 0, where, line))
     raise_any(problems)
-    return Specification(tuple(stages))
+    return Specification(stages=tuple(stages))
 
 
 def _parse_stage(text: str, is_later: bool, where: str, line: int | None) -> Stage:
@@ -114,13 +114,13 @@ def _parse_stage(text: str, is_later: bool, where: str, line: int | None) -> Sta
                 values[setting] = value
                 continue
             what = f"{word!r} is not allowed."
-        problems.append(Problem(where, what, remedy, line, place))
+        problems.append(Problem(where=where, what=what, remedy=remedy, line=line, column=place))
     raise_any(problems)
     if is_later and method.needs.is_vector:
         what = f"{name!r} sees the whole score vector; a stage before it leaves one number."
         able = [name for name, method in BY_NAME.items() if not method.needs.is_vector]
         raise refuse(where, what, f"Put it first, or write one of {', '.join(able)} there.", line)
-    return Stage(method, method.settings(**values))
+    return Stage(method=method, settings=method.settings(**values))
 
 
 def parse_value(word: str, default: Any, rule: SettingRule) -> tuple[Any, str]:

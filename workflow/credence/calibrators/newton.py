@@ -24,7 +24,7 @@ DECREMENT_TOLERANCE = 1e-13
 MOST_LEFT_OUT = 0.999
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LogisticFit:
     """A penalised logistic regression at its minimum."""
 
@@ -88,7 +88,7 @@ def fit_logistic(
 
     start = (centre if start is None else start).copy()
     found = newton_minimum(start, loss, derivatives, solve, tolerance * float(weight.sum()))
-    return LogisticFit(found, derivatives(found)[1])
+    return LogisticFit(coefficient=found, hessian=derivatives(found)[1])
 
 
 def jackknifed(shift: Floats, n_clusters: int) -> Floats:

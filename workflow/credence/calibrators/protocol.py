@@ -44,7 +44,7 @@ class Law(StrEnum):
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FitOptions:
     """What all methods share when they are fitted."""
 
@@ -177,7 +177,7 @@ class Calibrator(Protocol):
         """Return the calibration learnt from labelled predictions."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Method:
     """One entry of the registry."""
 

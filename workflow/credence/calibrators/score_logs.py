@@ -107,7 +107,15 @@ def sorted_rows(labelled: Labelled) -> ScoreRows:
         true[block] = logs[np.arange(len(rows)), labelled.true_class[rows]] - best
     weight, is_correct = labelled.weight[order], labelled.is_correct[order].astype(np.float64)
     starts = np.flatnonzero(np.diff(predictions.predicted_class[order], prepend=-1))
-    return ScoreRows(top, rest, true, is_correct, weight / weight.sum(), starts, order)
+    return ScoreRows(
+        top=top,
+        rest=rest,
+        true=true,
+        is_correct=is_correct,
+        weight=weight / weight.sum(),
+        starts=starts,
+        origin=order,
+    )
 
 
 def row_blocks(predictions: Predictions) -> Iterator[tuple[slice, Floats]]:

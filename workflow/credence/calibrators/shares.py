@@ -25,7 +25,7 @@ from credence.records import Stored
 from credence.settings import setting
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ScoreShare:
     """The score over the scale, at most 1."""
 
@@ -40,16 +40,16 @@ class ScoreShare:
         return np.zeros(len(score), dtype=np.int64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Uncalibrated:
     """Settings of the uncalibrated confidence S/M: none; no interval (0003, 0211)."""
 
     def fit(self, labelled: Labelled) -> classwise.ClasswiseCalibration:
         """Return the score's share of the scale for every class."""
-        curve = ScoreShare(labelled.predictions.scale)
+        curve = ScoreShare(scale=labelled.predictions.scale)
         seen = classwise.fit_classes(labelled, FitOptions(n_draws=0), None)
         classes = {name: replace(one, fallback=None, learnt=curve) for name, one in seen.items()}
-        return classwise.ClasswiseCalibration(UNCALIBRATED.name, classes)
+        return classwise.ClasswiseCalibration(method=UNCALIBRATED.name, classes=classes)
 
 
 UNCALIBRATED = classwise.curve_method(
@@ -65,13 +65,13 @@ UNCALIBRATED = classwise.curve_method(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClassOnly:
     """Settings of the class-only confidence Σw TP / Σw positives: there are none."""
 
     def fit_curve(self, sample: ClassSample) -> classwise.ConstantCurve:
         """Return the weighted share of right predictions."""
-        return classwise.ConstantCurve(masses_of(sample).share, int(Note.NONE))
+        return classwise.ConstantCurve(share=masses_of(sample).share, code=int(Note.NONE))
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
         """Return the interval of the share, from a bootstrap over clusters."""
@@ -93,7 +93,7 @@ CLASS_ONLY = classwise.curve_method(
 EDGE_TOLERANCE = 1e-9  # of a bin: a score this near to an edge lies on it, in any unit
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class StepCurve:
     """A confidence that is constant in each bin."""
 
@@ -121,7 +121,7 @@ def inner_edges(upper_edge: Floats) -> Floats:
     return np.asarray(upper_edge + EDGE_TOLERANCE * np.abs(upper_edge))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Histogram:
     """Settings of the histogram confidence.
 
@@ -145,14 +145,14 @@ class Histogram:
         total = np.bincount(bin_, weights=masses.total, minlength=n_bins)
         is_empty = total == 0
         share = np.where(is_empty, masses.share, right / np.where(is_empty, 1.0, total))
-        return StepCurve(upper_edge, share, is_empty)
+        return StepCurve(upper_edge=upper_edge, share=share, is_empty=is_empty)
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
         """Return the interval of each bin's share, from a bootstrap over clusters."""
         assert isinstance(curve, StepCurve)
         n_bins = len(curve.share)
         number = np.arange(n_bins, dtype=np.float64)
-        places = Places(bin_of(curve.upper_edge, sample.score), number, number)
+        places = Places(of_row=bin_of(curve.upper_edge, sample.score), lowest=number, score=number)
         draws = draw_masses(sample, places, options.n_draws)
         total = draws.total
         share = draws.right.sum(axis=0) / total.sum(axis=0)
@@ -192,7 +192,7 @@ THINNING = 1e-5  # most that thinning moves a confidence
 ROUNDING = 1e-12  # relative: sums this near are equal but for rounding
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CumulativeCurve:
     """Shares at a score or better, above a cutoff; one share below it."""
 
@@ -214,7 +214,7 @@ class CumulativeCurve:
         return np.where(is_above, int(Note.ABOVE_RANGE), int(Note.NONE)).astype(np.int64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Cumulative:
     """Settings of the cumulative confidence: there are none.
 
@@ -241,7 +241,7 @@ class Cumulative:
             # Steps go, so that no share moves by more than `THINNING`.
             is_last = np.append(np.diff(np.floor(share / THINNING)) != 0, True)
             score, share = score[is_last], share[is_last]
-        return CumulativeCurve(score, share, cutoff, share_below)
+        return CumulativeCurve(score=score, share=share, cutoff=cutoff, share_below=share_below)
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
         """Return the interval of the shares, from a bootstrap that chooses each draw's cutoff."""
@@ -267,7 +267,7 @@ class Cumulative:
         return np.zeros(draws.right.shape[1], dtype=np.int64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CumulativePlus(Cumulative):
     """Settings of the cumulative confidence with its cutoff at the median.
 
@@ -285,7 +285,7 @@ class CumulativePlus(Cumulative):
         return np.asarray((reached < HALF * reached[-1]).sum(axis=0))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CumulativeOptimal(Cumulative):
     """Settings of the cumulative confidence with the cutoff of least NLL.
 

@@ -29,7 +29,7 @@ CURVE_WIDER = 1.3
 JEFFREYS = 0.5
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ClassSpread:
     """The relative error of one class: in units of √(p (1 − p)), where p is the answer."""
 
@@ -39,7 +39,7 @@ class ClassSpread:
     n_families: Floats  # At each step, effective
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Spread:
     """The errors of all classes."""
 
@@ -104,15 +104,17 @@ def spread_of(
         if len(rows) and gaps.size and not np.isnan(gaps).all():
             by_class[name] = steps_of(labelled.take(rows), answer[rows], gaps)
     if not by_class:
-        return Spread(level, {})
+        return Spread(level=level, classes={})
     gap = np.concatenate([one[2] for one in by_class.values()])
     common = float(gap.mean())
     classes, wider = {}, CURVE_WIDER if is_curve else 1.0
     for name, (at, error, surplus, families) in by_class.items():
         own = (surplus.sum() + MISFIT_PRIOR * max(common, 0.0)) / (len(surplus) + MISFIT_PRIOR)
         misfit = wider * float(np.sqrt(max(own, 0.0)))
-        classes[name] = ClassSpread(at, wider * error, misfit, families)
-    return Spread(level, classes)
+        classes[name] = ClassSpread(
+            answer=at, error=wider * error, misfit=misfit, n_families=families
+        )
+    return Spread(level=level, classes=classes)
 
 
 def steps_of(

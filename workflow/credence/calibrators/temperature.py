@@ -76,7 +76,7 @@ def derivatives_of(measure: str, log_odds: Floats, rows: ScoreRows) -> tuple[Flo
     return rows.weight * slope, rows.weight * curvature
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Profile:
     """The least loss at one temperature."""
 
@@ -87,7 +87,7 @@ class Profile:
     award: Floats  # One per run of rows: the best awards at this temperature
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Objective:
     """What is minimised: the rows, the measure, and which parameters there are."""
 
@@ -118,7 +118,13 @@ class Objective:
             own = rows.per_run(beta**2 * second)
             is_free = (np.abs(best) < LARGEST_AWARD) & (own > 0)
             curvature -= float((mixed[is_free] ** 2 / own[is_free]).sum())
-        return Profile(log_temperature, loss, slope, curvature, best)
+        return Profile(
+            log_temperature=log_temperature,
+            loss=loss,
+            slope=slope,
+            curvature=curvature,
+            award=best,
+        )
 
     def _awards(self, base: Floats, beta: float, award: Floats | None) -> Floats:
         rows = self.rows
@@ -163,7 +169,13 @@ def vector_profile(rows: ScoreRows, measure: str, log_temperature: float) -> Pro
         curvature = square * (tilt**2 + bend) - 2.0 * true * (first**2 + second)
     loss, in_beta, twice = (float((rows.weight * of).sum()) for of in (value, slope, curvature))
     curved = beta * in_beta + beta**2 * twice
-    return Profile(log_temperature, loss, -beta * in_beta, curved, np.zeros(rows.n_runs))
+    return Profile(
+        log_temperature=log_temperature,
+        loss=loss,
+        slope=-beta * in_beta,
+        curvature=curved,
+        award=np.zeros(rows.n_runs),
+    )
 
 
 def full_moments(rows: ScoreRows, beta: float) -> tuple[Floats, Floats, Floats]:
@@ -250,7 +262,7 @@ def thinned(objective: Objective) -> Objective:
 N_ENTRIES = 3  # variance of log T, covariance, variance of the award
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class TemperatureVariances:
     """Variances of log T and of the award, per predicted class."""
 
@@ -277,7 +289,7 @@ class TemperatureVariances:
         """Return the variances of a record."""
         flat = [entry or [np.nan] * (2 * N_ENTRIES) for entry in record["variance"]]
         variance = np.array(flat, dtype=np.float64).reshape(-1, 2, N_ENTRIES)
-        return cls(variance, np.array(record["critical"], dtype=np.float64))
+        return cls(variance=variance, critical=np.array(record["critical"], dtype=np.float64))
 
 
 def parameter_variances(
@@ -313,7 +325,7 @@ def parameter_variances(
             critical[class_] = newton.critical_value(n_own, n_parameters, options)
             if matrices is not None:
                 variance[class_] = block_of(matrices, run + 1 if has_awards else None)
-    return TemperatureVariances(variance, critical)
+    return TemperatureVariances(variance=variance, critical=critical)
 
 
 def classes_of(rows: ScoreRows, labelled: Labelled) -> Integers:
@@ -362,7 +374,14 @@ def parameter_covariances(
         curvature[0, 1:] += mixed
         curvature[1:, 0] += mixed
     deviation = rows.weight * pull * np.sqrt(spread)
-    terms = newton.Terms(gradient, first, deviation, expected, cluster, twin)
+    terms = newton.Terms(
+        gradient=gradient,
+        first=first,
+        implied=deviation,
+        expected=expected,
+        cluster=cluster,
+        twin=twin,
+    )
     implied = np.asarray((gradient.T @ gradient.multiply(expected[:, None])).toarray())
     return newton.covariances(terms, curvature, implied)
 
@@ -386,7 +405,14 @@ def vector_covariances(
     gradient = sparse.csr_array(np.ones((len(first), 1)))
     curvature = np.array([[best.curvature]])
     expected = rows.weight * variance * beta**2
-    terms = newton.Terms(gradient, first, implied, expected, cluster, twin)
+    terms = newton.Terms(
+        gradient=gradient,
+        first=first,
+        implied=implied,
+        expected=expected,
+        cluster=cluster,
+        twin=twin,
+    )
     return newton.covariances(terms, curvature, np.array([[float(expected.sum())]]))
 
 
@@ -394,7 +420,7 @@ MEASURES = ("nll", "brier")
 MEASURE_HELP = "The loss to minimise: negative log-likelihood or Brier's squared error."
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class TemperatureModel:
     """A temperature and an award for every predicted class."""
 
@@ -445,11 +471,13 @@ class TemperatureMethod:
     def fit_model(self, labelled: Labelled, options: FitOptions) -> TemperatureModel:
         """Return the temperatures and awards of least loss."""
         rows, n_classes = score_logs.sorted_rows(labelled), labelled.predictions.n_classes
-        objective = Objective(rows, self.measure, False, self.loss == "vector")
+        objective = Objective(
+            rows=rows, measure=self.measure, has_awards=False, is_vector=self.loss == "vector"
+        )
         plain = best = minimise(objective)
         starts = [plain.log_temperature]
         if self.has_awards:
-            objective = Objective(rows, self.measure, True)
+            objective = Objective(rows=rows, measure=self.measure, has_awards=True)
             best = minimise(objective, starts)
             starts.append(best.log_temperature)
         fits = [(objective, best)]
@@ -458,9 +486,11 @@ class TemperatureMethod:
             for part in map(rows.take, rows.slices):
                 own = starts
                 if self.has_awards:
-                    alone = minimise(Objective(part, self.measure, False), starts[:1])
+                    alone = minimise(
+                        Objective(rows=part, measure=self.measure, has_awards=False), starts[:1]
+                    )
                     own = [*starts, alone.log_temperature]
-                objective = Objective(part, self.measure, self.has_awards)
+                objective = Objective(rows=part, measure=self.measure, has_awards=self.has_awards)
                 fits.append((objective, minimise(objective, own)))
         temperature = np.full(n_classes, float(np.exp(best.log_temperature)))
         award = np.zeros(n_classes)
@@ -471,10 +501,15 @@ class TemperatureMethod:
         spread = None
         if options.n_draws > 0:
             spread = parameter_variances(fits, labelled, options, self.is_by_class)
-        return TemperatureModel(temperature, award, labelled.predictions.resolution, spread)
+        return TemperatureModel(
+            temperature=temperature,
+            award=award,
+            resolution=labelled.predictions.resolution,
+            spread=spread,
+        )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SharedTemperature(TemperatureMethod):
     """Settings of single temperature scaling (STS).
 
@@ -490,7 +525,7 @@ class SharedTemperature(TemperatureMethod):
     measure: str = setting("nll", MEASURE_HELP, choices=MEASURES)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClassTemperatures(TemperatureMethod):
     """Settings of class-wise temperature scaling (CSTS): T_k, A = 0."""
 
@@ -498,7 +533,7 @@ class ClassTemperatures(TemperatureMethod):
     measure: str = setting("nll", MEASURE_HELP, choices=MEASURES)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TemperatureWithAwards(TemperatureMethod):
     """Settings of temperature scaling with awards (TSwA): T, A_k."""
 
@@ -506,7 +541,7 @@ class TemperatureWithAwards(TemperatureMethod):
     measure: str = setting("nll", MEASURE_HELP, choices=MEASURES)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClassTemperaturesWithAwards(TemperatureMethod):
     """Settings of class-wise temperature scaling with awards (CSTSwA): T_k, A_k."""
 

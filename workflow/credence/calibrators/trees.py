@@ -37,7 +37,7 @@ RANDOMISED_RIDGE = 0.1  # of a protein: a leaf of five right ones is worth 0.98 
 MOST_RANDOMISED_LEAVES = 1500  # so that a calibration of 50,000 proteins stays a small file
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class TreesModel:
     """One ensemble for all predicted classes."""
 
@@ -99,10 +99,12 @@ def grow(labelled: Labelled, growth: Growth, *, is_log_odds: bool) -> TreesModel
     ordered = labelled.take(order)
     plant = boost if is_log_odds else average
     forest = plant(features[order], ordered.is_correct, ordered.weight, growth, ordered.cluster)
-    return TreesModel(uses_networks, is_log_odds, forest, None)
+    return TreesModel(
+        uses_networks=uses_networks, is_log_odds=is_log_odds, forest=forest, spread=None
+    )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Trees:
     """Settings of the boosted trees.
 
@@ -123,7 +125,7 @@ class Trees:
         if not isinstance(self.trees, str):
             return self
         if self.trees == "all":
-            return Trees(BOOSTING.n_trees)
+            return Trees(trees=BOOSTING.n_trees)
         fold = folds_by_class(labelled, N_FOLDS)
         losses = np.zeros(BOOSTING.n_trees + 1)
         n_judged = 0
@@ -139,7 +141,11 @@ class Trees:
             loss = (unseen.weight[:, None] * each).sum(axis=0)
             losses += np.pad(loss, (0, len(losses) - len(loss)), mode="edge")
             n_judged += unseen.n_samples
-        return Trees(FIXED_TREES) if n_judged == 0 else Trees(max(int(losses.argmin()), 1))
+        return (
+            Trees(trees=FIXED_TREES)
+            if n_judged == 0
+            else Trees(trees=max(int(losses.argmin()), 1))
+        )
 
     def fit_model(self, labelled: Labelled, options: FitOptions) -> TreesModel:
         """Return one ensemble for all active classes."""
@@ -152,7 +158,7 @@ class Trees:
         return grow(labelled, growth, is_log_odds=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RandomisedTrees:
     """Settings of the extremely randomised trees.
 

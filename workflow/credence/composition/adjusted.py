@@ -19,7 +19,7 @@ from credence.predictions import Floats, Labelled, Predictions
 WINDOW = 0.05  # of the scale: standard deviation of the densities that carry w's error
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class AdjustedCalibration:
     """A calibration for a use-set of another composition."""
 
@@ -43,7 +43,9 @@ class AdjustedCalibration:
             up = np.interp(score[rows], middle, self.up[class_])
             lower[rows] = widened(found.value[rows], found.lower[rows], -down)
             upper[rows] = widened(found.value[rows], found.upper[rows], up)
-        return Confidence(found.value, lower, upper, found.support, found.note)
+        return Confidence(
+            value=found.value, lower=lower, upper=upper, support=found.support, note=found.note
+        )
 
 
 def widened(value: Floats, end: Floats, reach: Floats) -> Floats:
@@ -93,7 +95,9 @@ def with_reach(
         down[class_, held], up[class_, held] = np.maximum(-low, 0.0), np.maximum(high, 0.0)
         if composition.share[class_] == 0.0:  # draws pile up at 0; the interval does not
             up[class_] = np.maximum(up[class_], max(np.log(least[class_] / centre[class_]), 0.0))
-    return AdjustedCalibration(calibration, sample.labelled.predictions.scale, down, up)
+    return AdjustedCalibration(
+        calibration=calibration, scale=sample.labelled.predictions.scale, down=down, up=up
+    )
 
 
 def smoothed_masses(mass: Floats) -> Floats:

@@ -30,7 +30,7 @@ FEWEST_KEPT = 8.0  # rows kept of a place, on average
 KEPT_OF_ROOT = 0.5  # and at least so many times the root of the number of rows there
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class GenomeCounts:
     """How many rows of each genome are in each of some places."""
 
@@ -74,7 +74,17 @@ def cells_of(
     key, place = keys_of_rows(bits, keys), np.zeros(probability.shape, dtype=np.uint8)
     n_each, level = np.ones(n_rows, dtype=np.int64), uniform(name, 0, "kept rows")
     genomes = None if genome is None else genomes_at(rows, n_rows, genome)
-    every = Cells(0, keys, key, place, n_each, probability, rows, level, genomes)
+    every = Cells(
+        n_steps=0,
+        class_key=keys,
+        key=key,
+        place=place,
+        n_rows=n_each,
+        row=probability,
+        at=rows,
+        level=level,
+        genomes=genomes,
+    )
     return _within(_gathered(every), most_rows)
 
 
@@ -123,7 +133,7 @@ def _gathered(cells: Cells) -> Cells:
     if genomes is not None:
         shape = (n_places, len(code))
         gather = sparse.csr_array((np.ones(len(code)), (code, np.arange(len(code)))), shape=shape)
-        genomes = GenomeCounts(genomes.key, sparse.csr_array(gather @ genomes.counts))
+        genomes = GenomeCounts(key=genomes.key, counts=sparse.csr_array(gather @ genomes.counts))
     at = code[cells.at].astype(np.int64)
     order = np.lexsort((cells.level, at))
     place, row, level = cells.place[first], cells.row[order], cells.level[order]
@@ -153,7 +163,9 @@ def genomes_at(place: Integers, n_places: int, genome: Keys) -> GenomeCounts:
     """Return how many rows of each genome are at each place."""
     key, code = np.unique(genome.astype(np.uint64), return_inverse=True)
     ones = np.ones(len(place))
-    return GenomeCounts(key, sparse.csr_array((ones, (place, code)), shape=(n_places, len(key))))
+    return GenomeCounts(
+        key=key, counts=sparse.csr_array((ones, (place, code)), shape=(n_places, len(key)))
+    )
 
 
 def of_both(
@@ -168,7 +180,7 @@ def of_both(
         counts, at = own.counts.tocoo(), np.searchsorted(key, own.key)
         entries = (counts.data, (counts.coords[0], at[counts.coords[1]]))
         parts.append(sparse.csr_array(entries, shape=(counts.shape[0], len(key))))
-    return GenomeCounts(key, sparse.csr_array(join(parts)))
+    return GenomeCounts(key=key, counts=sparse.csr_array(join(parts)))
 
 
 def at_level(probability: Floats, name: Keys, n_steps: int) -> Cells:
@@ -247,7 +259,7 @@ def calibration_sample(labelled: Labelled, with_vectors: bool) -> CalibrationSam
     return replace(plain, model=model, logs=model.mapped(logs), probability=probability)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class UseSample:
     """The use-set, summed up: constant memory however many its rows are."""
 
@@ -292,12 +304,26 @@ def use_sample(
     genomes = None if genome is None else genomes_at(place, n_places, genome)
     if model is None:
         none = np.zeros(n_classes)
-        return UseSample(predictions.n_samples, counts, none, None, class_key, genomes)
+        return UseSample(
+            n_rows=predictions.n_samples,
+            counts=counts,
+            total_probability=none,
+            cells=None,
+            class_key=class_key,
+            genomes=genomes,
+        )
     probability = model.probabilities(predictions)
     rows = (model.even(probability), keys_of(predictions.ids), most_rows)
     cells = cells_of(*rows, class_key=class_key, origin=predictions.scores, genome=genome)
     total = probability.sum(axis=0)
-    return UseSample(predictions.n_samples, counts, total, cells, class_key, genomes)
+    return UseSample(
+        n_rows=predictions.n_samples,
+        counts=counts,
+        total_probability=total,
+        cells=cells,
+        class_key=class_key,
+        genomes=genomes,
+    )
 
 
 def both_parts(first: UseSample, second: UseSample, most_rows: int = MOST_ROWS) -> UseSample:

@@ -21,7 +21,7 @@ MOST_PART = 0.9  # part of a shift that is applied, below which it is reported
 HELD = 0.5  # part of a class's weight that is left, below which it is reported
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Diagnostics:
     """Numbers that say how far a composition can be believed."""
 

@@ -57,7 +57,12 @@ def drawn_evidence(
         predicted = both_samples.predicted_draw(use, draw) if is_drawn else use.counts.sum(axis=1)
         joint, share = confusion[:, draw], predicted / predicted.sum()
         joint = joint.reshape(n_classes, n_classes)
-        plain = EstimatorInput(joint, share, sample.n_clusters, use.n_units)
+        plain = EstimatorInput(
+            confusion=joint,
+            predicted_share=share,
+            n_calibration=sample.n_clusters,
+            n_use=use.n_units,
+        )
         if model is None or cells is None:
             yield plain
             continue
@@ -94,7 +99,7 @@ N_DRAWS = 400  # of what chance gives; they cost next to nothing
 LEVEL = 0.05  # of the test that decides whether a composition is applied
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class NoShift:
     """How far the predicted classes are from calibration's, and chance alone."""
 
@@ -141,7 +146,7 @@ def compare_predicted(
         drawn = np.bincount(class_, weights=size, minlength=len(order))
         off = _use_noise(use, draw, pool, seen)[order] + share - drawn
         chance[draw] = float((off**2 / share).sum())
-    return NoShift(float(((seen - own)[order] ** 2 / share).sum()), chance)
+    return NoShift(distance=float(((seen - own)[order] ** 2 / share).sum()), chance=chance)
 
 
 def _use_noise(use: UseSample, draw: int, pool: Floats, seen: Floats) -> Floats:
@@ -164,7 +169,7 @@ DIGITS = 6  # of the weights to fit with
 HALF = 0.5  # of the mean of the draws: no share is taken to be less
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Composition:
     """Shares of the classes in a use-set."""
 
@@ -324,7 +329,16 @@ def fixed_composition(sample: CalibrationSample, share: Floats | None) -> Compos
     own = np.bincount(true_class, weights=weight, minlength=n_classes) / weight.sum()
     taken = own if share is None else share
     none, nothing = np.zeros((n_classes, 0)), np.zeros(n_classes)
-    return Composition(own, taken, taken, taken, none, none, nothing, own > 0)
+    return Composition(
+        calibration_share=own,
+        share=taken,
+        lower=taken,
+        upper=taken,
+        draws=none,
+        calibration_draws=none,
+        deviation=nothing,
+        is_known=own > 0,
+    )
 
 
 def _within(estimator: Estimator, evidence: EstimatorInput, is_known: Booleans) -> Estimate:

@@ -13,7 +13,7 @@ from credence.predictions import Booleans, Floats, Integers
 from credence.problems import Problem, nearest, raise_any, refuse
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class EstimatorInput:
     """What is known of both sets, as sums; one draw of a bootstrap is one more."""
 
@@ -76,7 +76,7 @@ class Estimate:
         return np.asarray((self.flat**2).sum(axis=1) > TAKEN_PART)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Estimator:
     """One entry of the registry."""
 
@@ -95,13 +95,17 @@ SUM_TOLERANCE = 0.005  # of stated shares: they may have been rounded to two dec
 def stated_share(stated: Mapping[str, float], class_names: Sequence[str], where: str) -> Floats:
     """Return stated shares, each from 0 to 1, in the order of the classes, summing to 1."""
     problems = [
-        Problem(where, f"there is no class {name!r}.", nearest(name, list(class_names)))
+        Problem(
+            where=where,
+            what=f"there is no class {name!r}.",
+            remedy=nearest(name, list(class_names)),
+        )
         for name in stated
         if name not in class_names
     ]
     if not problems and not abs((total := sum(stated.values())) - 1.0) <= SUM_TOLERANCE:
         what = f"the shares sum to {total:.4g}."
-        problems = [Problem(where, what, "Give shares that sum to 1.")]
+        problems = [Problem(where=where, what=what, remedy="Give shares that sum to 1.")]
     raise_any(problems)
     values = np.array([float(stated.get(name, 0.0)) for name in class_names])
     return np.asarray(values / values.sum())
@@ -224,7 +228,7 @@ def near_parabola(curvature: Floats, linear: Floats, share: Floats) -> Estimate:
     """Return shares, with the minimum for shares of any sign and what H leaves open."""
     everywhere = np.ones(len(linear), dtype=np.bool_)
     unbounded = on_free(conditioned(curvature), linear, everywhere)
-    return Estimate(share, unbounded, flat_directions(curvature))
+    return Estimate(share=share, unbounded=unbounded, flat=flat_directions(curvature))
 
 
 def least_squares(given_true: Floats, observed: Floats) -> Estimate:
@@ -336,43 +340,54 @@ def regularised(evidence: EstimatorInput) -> Estimate:
 
 LIPTON = "Lipton, Wang & Smola 2018, arXiv 1802.03916"
 ESTIMATORS: tuple[Estimator, ...] = (
-    Estimator("none", "No correction: the calibration set's own composition.", "", Need.CLASS),
     Estimator(
-        "stated",
-        "A composition that you state; it is taken as known, and has no interval.",
-        "",
-        Need.CLASS,
-    ),
-    Estimator("bbse_hard", "Match how often each class is predicted.", LIPTON, Need.CLASS, hard),
-    Estimator(
-        "bbse_soft",
-        "Match the mean calibrated probability of each class.",
-        LIPTON,
-        Need.VECTOR,
-        soft,
+        name="none",
+        summary="No correction: the calibration set's own composition.",
+        reference="",
+        needs=Need.CLASS,
     ),
     Estimator(
-        "rlls",
-        "As bbse_hard, drawn towards no shift where data are few.",
-        "Azizzadenesheli et al. 2019, arXiv 1903.09734",
-        Need.CLASS,
-        regularised,
+        name="stated",
+        summary="A composition that you state; it is taken as known, and has no interval.",
+        reference="",
+        needs=Need.CLASS,
     ),
     Estimator(
-        "em",
-        "The most likely composition, given every row's calibrated probabilities.",
-        "Saerens, Latinne & Decaestecker 2002, doi 10.1162/089976602753284446; "
+        name="bbse_hard",
+        summary="Match how often each class is predicted.",
+        reference=LIPTON,
+        needs=Need.CLASS,
+        estimate=hard,
+    ),
+    Estimator(
+        name="bbse_soft",
+        summary="Match the mean calibrated probability of each class.",
+        reference=LIPTON,
+        needs=Need.VECTOR,
+        estimate=soft,
+    ),
+    Estimator(
+        name="rlls",
+        summary="As bbse_hard, drawn towards no shift where data are few.",
+        reference="Azizzadenesheli et al. 2019, arXiv 1903.09734",
+        needs=Need.CLASS,
+        estimate=regularised,
+    ),
+    Estimator(
+        name="em",
+        summary="The most likely composition, given every row's calibrated probabilities.",
+        reference="Saerens, Latinne & Decaestecker 2002, doi 10.1162/089976602753284446; "
         "Alexandari, Kundaje & Shrikumar 2020, arXiv 1901.06852",
-        Need.VECTOR,
-        most_likely,
+        needs=Need.VECTOR,
+        estimate=most_likely,
     ),
     Estimator(
-        "em_matched",
-        "EM, checked against the calibration set; right where probabilities are not.",
-        "Saerens et al. 2002, doi 10.1162/089976602753284446, with the moments of "
+        name="em_matched",
+        summary="EM, checked against the calibration set; right where probabilities are not.",
+        reference="Saerens et al. 2002, doi 10.1162/089976602753284446, with the moments of "
         "Lipton et al. 2018, arXiv 1802.03916",
-        Need.VECTOR,
-        matched,
+        needs=Need.VECTOR,
+        estimate=matched,
     ),
 )
 BY_NAME: dict[str, Estimator] = {entry.name: entry for entry in ESTIMATORS}

@@ -32,7 +32,7 @@ class Course:
     relatives: float  # Proteins that count as one: the mean size of a protein's family
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Alarm:
     """What is no longer as it was, at one sample."""
 
@@ -72,7 +72,9 @@ def _looked(
         if len(rows) < window or rows[-1] != last or course.effect[rows].mean() <= LEAST_EFFECT:
             return None
         fisher = -2.0 * np.log(np.maximum(course.p_value[rows], 1e-300)).sum()
-        return Alarm(last, of, window, float(special.chdtrc(2 * window, fisher)))
+        return Alarm(
+            sample=last, of=of, window=window, p_value=float(special.chdtrc(2 * window, fisher))
+        )
     known = np.flatnonzero(~np.isnan(values[: last + 1]).any(axis=1) & (n[: last + 1] > 0))
     first, late = known[:-window], known[-window:]
     first = first[first < usual][:USUAL]
@@ -94,7 +96,13 @@ def _looked(
     p_value = np.minimum(2.0 * len(gap) * special.stdtr(n_free, -ratio), 1.0)
     rises = np.flatnonzero((gap > 0) & (p_value <= LEVEL))
     classes = rises[np.argsort(p_value[rises], kind="stable")].tolist() or [int(gap.argmax())]
-    return Alarm(last, of, window, float(p_value.min()), tuple(classes) if of == "mix" else ())
+    return Alarm(
+        sample=last,
+        of=of,
+        window=window,
+        p_value=float(p_value.min()),
+        classes=tuple(classes) if of == "mix" else (),
+    )
 
 
 def sample_variance(angle: Floats) -> tuple[Floats, float]:

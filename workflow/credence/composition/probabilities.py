@@ -30,7 +30,7 @@ SURE = 1e-12  # rise of a step below which the likelihood's own rounding hides i
 TINIEST = 1e-300  # a probability below is as good as none, and its log is finite
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class BiasCorrected:
     """One inverse temperature and a bias for each class."""
 
@@ -111,7 +111,7 @@ def fit_bias_corrected(
         else:
             break
         slope, bias, value = trial_slope, trial_bias, trial
-    return BiasCorrected(slope, bias, share)
+    return BiasCorrected(slope=slope, bias=bias, share=share)
 
 
 RIDGE = 10.0  # on the entries of the matrix, the evidence counted in families: decision 0019
@@ -134,7 +134,9 @@ def fit_mapped(
     # Rows hold on to the unit matrix where families are few.
     strength = RIDGE * (1.0 + RIDGE_FEW / np.maximum(class_number, 0.5))
     ridge = np.repeat(strength[:, None], len(class_number) + 1, axis=1)
-    matrix = least_matrix(ScalingProblem(design, true_class, evidence, ridge))[0]
+    matrix = least_matrix(
+        ScalingProblem(design=design, true_class=true_class, weight=evidence, ridge=ridge)
+    )[0]
     found = fit_bias_corrected(through(matrix, logs), true_class, weight, len(class_number))
     return replace(found, matrix=matrix)
 

@@ -61,7 +61,7 @@ CAUTION = 5.0  # families: what so few show of a class counts half
 USUAL_CLUSTERS = 5.0  # of a class, by which its likeness of relatives is held to that of all
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class FeatureSketch:
     """How often each value of a number was seen, by predicted and true class."""
 
@@ -100,7 +100,7 @@ class FeatureSketch:
             raise ValueError("it counts what there is not")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Sketch:
     """What a calibration saw of scores."""
 
@@ -123,14 +123,18 @@ def sketch_of(labelled: Labelled) -> Sketch | None:
         if predictions.n_classes**2 * (edges.shape[1] + 1) > MOST_CELLS:
             continue
         blank = np.zeros(0, dtype=np.int64)
-        bare = FeatureSketch(name, edges, blank, blank, np.ones(predictions.n_classes))
+        bare = FeatureSketch(
+            name=name, edges=edges, place=blank, count=blank, design=np.ones(predictions.n_classes)
+        )
         bin_ = bare.bins(predictions.predicted_class, value)
         cell = bin_ * predictions.n_classes + labelled.true_class
         place, count = np.unique(cell, return_counts=True)
         is_ordered = name != RUNNER_UP
         design = _design(labelled, bin_ % bare.n_bins if is_ordered else bin_, code, is_ordered)
-        found.append(FeatureSketch(name, edges, place, count, design))
-    return Sketch(tuple(found)) if found else None
+        found.append(
+            FeatureSketch(name=name, edges=edges, place=place, count=count, design=design)
+        )
+    return Sketch(features=tuple(found)) if found else None
 
 
 def sketched_values(predictions: Predictions) -> dict[str, Floats]:
@@ -254,7 +258,7 @@ class SketchCounts:
         rng = np.random.default_rng(SEED)
         scores = 1.0  # Least p-value
         effect, power, n = 0.0, 0.0, 0
-        names, is_filtered = NamesFound(1.0), False
+        names, is_filtered = NamesFound(p_value=1.0), False
         for feature, counts in zip(self._sketch.features, self._counts, strict=True):
             if counts.sum() < FEWEST:
                 continue
@@ -296,7 +300,7 @@ class SketchCounts:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NamesFound:
     """Whether columns stand under wrong names."""
 
@@ -331,7 +335,7 @@ def misnamed_columns(
     usual = np.where(n_true > 0, n_true if is_filtered else 1.0, 0.0)
     n_known, n_first = float(observed.sum()), observed.sum(axis=(1, 2))
     if n_known < FEWEST:
-        return NamesFound(1.0)
+        return NamesFound(p_value=1.0)
     of_first = given.sum(axis=(1, 2))
 
     def likelihood(counted: Floats, steps: int) -> tuple[float, Floats]:
@@ -357,7 +361,7 @@ def misnamed_columns(
     is_tried = (n_true > 0) & (n_first >= LEAST_PREDICTED * is_filtered)
     pairs = list(combinations(order[is_tried[order]].tolist(), 2))[:MOST_PAIRS]
     if not pairs:
-        return NamesFound(1.0)
+        return NamesFound(p_value=1.0)
 
     def changed_back(counted: Floats, pair: tuple[int, int]) -> Floats:
         column = np.arange(n_classes + 1)
@@ -372,11 +376,13 @@ def misnamed_columns(
 
     p_value, pair = best_exchange(observed)
     if QUESTIONS * p_value > LEVEL:
-        return NamesFound(p_value)
+        return NamesFound(p_value=p_value)
     p_after, _ = best_exchange(changed_back(observed, pair))
     if QUESTIONS * p_after <= LEVEL:
-        return NamesFound(p_value)
-    return NamesFound(p_value, pair, float(n_class[list(pair)].sum() / n_class.sum()))
+        return NamesFound(p_value=p_value)
+    return NamesFound(
+        p_value=p_value, exchanged=pair, moved=float(n_class[list(pair)].sum() / n_class.sum())
+    )
 
 
 def _cells_given(seen: Floats, design: Floats) -> Floats:

@@ -89,7 +89,10 @@ def summarise_shift(
         gap=seen.gap,
         p_label_shift=seen.p_label_shift,
         classes=tuple(
-            ShiftClass(class_name, **{name: own[class_].item() for name, own in columns.items()})
+            ShiftClass(
+                class_name=class_name,
+                **{name: own[class_].item() for name, own in columns.items()},
+            )
             for class_, class_name in enumerate(predictions.class_names)
         ),
         sentences=seen.sentences,

@@ -86,7 +86,14 @@ def scores_needed(
         lower_in = np.interp(score_in, score, lower)
         for asked in CONFIDENCES_ASKED:
             needed = least_score(score_in, lower_in, asked)
-            found.append(ScoreNeeded(curve.method, curve.class_name, asked, needed))
+            found.append(
+                ScoreNeeded(
+                    method=curve.method,
+                    class_name=curve.class_name,
+                    confidence=asked,
+                    score=needed,
+                )
+            )
     return tuple(found)
 
 
@@ -107,7 +114,9 @@ def _binned(
     blank = np.full(len(filled), np.nan)
     value, support = means(answer.value[rows]), means(answer.support[rows])
     note = np.zeros(len(filled), dtype=np.int64)
-    return means(score), Confidence(value, blank, blank, support, note)
+    return means(score), Confidence(
+        value=value, lower=blank, upper=blank, support=support, note=note
+    )
 
 
 N_BINS = 10
@@ -137,7 +146,9 @@ def reliability_of(
         confidence = entry.confidence
         lower, upper = _band(confidence, weight, bin_of(confidence, edges), chance, options.level)
         known = ~np.isnan(confidence)
-        judged = Judged(confidence[known], is_correct[known], weight[known])
+        judged = Judged(
+            confidence=confidence[known], is_correct=is_correct[known], weight=weight[known]
+        )
         fine = equal_width(confidence[known], N_COUNTS)
         bins = bins_record(confidence, edges, is_correct, weight, part)
         columns = (lower, upper, share_curve(judged), np.bincount(fine, minlength=N_COUNTS))

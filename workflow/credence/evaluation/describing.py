@@ -26,7 +26,21 @@ def describe_classes(
         positives = labelled.take(predictions.predicted_class == class_)
         n_true = int((labelled.true_class == class_).sum())
         if positives.n_samples == 0:
-            counts.append(ClassCount(class_name, n_true, 0, 0, 0, nan, nan, nan, nan, nan, nan))
+            counts.append(
+                ClassCount(
+                    class_name=class_name,
+                    n_true=n_true,
+                    n_predicted=0,
+                    n_correct=0,
+                    n_clusters=0,
+                    share=nan,
+                    lower=nan,
+                    upper=nan,
+                    score_min=nan,
+                    score_median=nan,
+                    score_max=nan,
+                )
+            )
             continue
         is_correct, weight = positives.is_correct, positives.weight
         everyone = np.ones(positives.n_samples, dtype=np.bool_)
@@ -49,7 +63,15 @@ def describe_classes(
             tuple(np.bincount(bin_of(own, finer), minlength=len(finer) - 1).tolist())
             for own in (score[is_correct], score[~is_correct])
         )
-        histograms.append(ScoreHistogram(class_name, bins, tuple(finer.tolist()), right, wrong))
+        histograms.append(
+            ScoreHistogram(
+                class_name=class_name,
+                shares=bins,
+                edges=tuple(finer.tolist()),
+                n_correct=right,
+                n_wrong=wrong,
+            )
+        )
     return tuple(counts), tuple(histograms)
 
 
@@ -73,7 +95,7 @@ def parameters_of(
 ) -> tuple[FittedParameter, ...]:
     """Return the numbers that each method chose for each class, where it has such."""
     return tuple(
-        FittedParameter(method, class_name, name, value)
+        FittedParameter(method=method, class_name=class_name, name=name, value=value)
         for method, calibration in calibrations.items()
         for class_name, numbers in calibration.parameters(class_names).items()
         for name, value in numbers.items()

@@ -22,7 +22,7 @@ FLOOR = "_floor"  # ending of a noise floor's name in the table of metrics
 FLOOR_ALIKE = "_floor_relatives"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Evaluation:
     """What judging the methods gave."""
 
@@ -55,9 +55,11 @@ def evaluate(
     stated: dict[Key, Stated] = {}
     for name, found in in_sample.items():
         stated[name, IN_SAMPLE] = Stated(
-            found.value, calibrations[name].probabilities(predictions)
+            confidence=found.value, probabilities=calibrations[name].probabilities(predictions)
         )
-        stated[name, HELD_OUT] = before.get(name) or Stated(fresh[name], vectors.get(name))
+        stated[name, HELD_OUT] = before.get(name) or Stated(
+            confidence=fresh[name], probabilities=vectors.get(name)
+        )
     left_out = {name: stated[name, HELD_OUT].confidence for name in in_sample}
     judgement = judge(labelled, stated, reference, options)
     classes, histograms = describing.describe_classes(labelled, options)
@@ -68,7 +70,7 @@ def evaluate(
     for class_, class_name in enumerate(predictions.class_names):
         rows = np.flatnonzero(predictions.predicted_class == class_)
         if len(rows) > 0:
-            own = {key: Stated(entry.confidence[rows]) for key, entry in stated.items()}
+            own = {key: Stated(confidence=entry.confidence[rows]) for key, entry in stated.items()}
             diagrams += reliability_of(labelled.take(rows), class_name, own, options)
     reliability = tuple(diagrams)
     results = Results(
@@ -101,7 +103,7 @@ def evaluate(
         ),
         parameters=describing.parameters_of(calibrations, predictions.class_names),
     )
-    return Evaluation(results, fold, in_sample, left_out)
+    return Evaluation(results=results, fold=fold, in_sample=in_sample, held_out=left_out)
 
 
 def _as_measured(entry: ClassCount, metrics: Sequence[MetricValue]) -> ClassCount:

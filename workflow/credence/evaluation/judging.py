@@ -67,7 +67,7 @@ def difference_scatter(metric: Metric, one: Measures, other: Measures) -> Scatte
         return measuring.scatter_of(one.relatives, losses)
     first, second = one.scatter[name], other.scatter[name]
     freedom = np.minimum(first.freedom, second.freedom)
-    return Scatter(np.maximum(first.stretch, second.stretch), freedom)
+    return Scatter(stretch=np.maximum(first.stretch, second.stretch), freedom=freedom)
 
 
 def difference_interval(
@@ -113,7 +113,7 @@ IN_SAMPLE = "in_sample"
 HELD_OUT = "held_out"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EvaluationOptions:
     """How methods are judged."""
 
@@ -134,7 +134,7 @@ Chance = Mapping[tuple[str, str, str | None, str], float]
 PAIRED = ("nll", "brier", "ece")  # compared between every two methods
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Stated:
     """What one method says of one sample."""
 
@@ -143,7 +143,7 @@ class Stated:
     probabilities: Floats | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Judgement:
     """What judging gives."""
 
@@ -153,7 +153,7 @@ class Judgement:
     floors: tuple[NoiseFloor, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _Outcome:
     """Measures of one method over one sample, with what they rest on."""
 
@@ -200,12 +200,21 @@ class Judge:
     def outcome(self, key: Key, stated: Stated, known: Booleans) -> _Outcome:
         """Return the measures of one method with the counts they rest on."""
         if stated.probabilities is not None and np.isnan(stated.probabilities[known]).any():
-            stated = Stated(stated.confidence)  # a vector that not all have is not judged
+            stated = Stated(
+                confidence=stated.confidence
+            )  # a vector that not all have is not judged
         block, unit = self.block[known], self.drawing.unit[known]
         pairs = np.unique(np.stack([block, unit]), axis=1)
         n, n_units = (np.bincount(of, minlength=self.n_classes) for of in (block, pairs[0]))
         n, n_units = np.append(n, len(block)), np.append(n_units, len(np.unique(unit)))
-        return _Outcome(key, stated, known, self._measure(stated, known), n, n_units)
+        return _Outcome(
+            key=key,
+            stated=stated,
+            known=known,
+            measures=self._measure(stated, known),
+            n=n,
+            n_units=n_units,
+        )
 
     def _measure(self, stated: Stated, known: Booleans) -> Measures:
         judged, block, unit = self.judged(stated, known), self.block[known], self.drawing.unit
@@ -213,7 +222,9 @@ class Judge:
             nothing = np.full(self.n_classes + 1, np.nan)
             value = {metric.name: nothing for metric in METRICS if not metric.needs_vector}
             nobody = measuring.both_relatives(block, self.n_classes, block, judged.weight)
-            return Measures(value, {}, {}, {}, {}, {}, nobody)
+            return Measures(
+                value=value, drawn={}, noise={}, scatter={}, losses={}, centre={}, relatives=nobody
+            )
         placed = measuring.placements(judged, block, self.n_classes, self.in_cells)
         drawing = replace(self.drawing, unit=unit[known])
         return measuring.measure(judged, block, self.n_classes, placed, drawing, self.parts)
@@ -314,7 +325,12 @@ def judge(
                 pairs += of.differences(one, outcomes[other, sample], main, chance)
     order = {class_name: number for number, class_name in of.blocks}
     differences.sort(key=lambda entry: order[entry.class_name])
-    return Judgement(tuple(metrics), tuple(differences), tuple(pairs), tuple(floor))
+    return Judgement(
+        metrics=tuple(metrics),
+        differences=tuple(differences),
+        pairs=tuple(pairs),
+        floors=tuple(floor),
+    )
 
 
 def _is_defined(metric: Metric, class_name: str | None, outcome: _Outcome) -> bool:

@@ -20,7 +20,7 @@ from credence.predictions import Floats, Integers
 NOTHING = 1e-18
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class RelativePairs:
     """Which proteins of a block belong together, and what they weigh."""
 
@@ -43,7 +43,7 @@ class RelativePairs:
         return divide(self.total**2, sum_by(self.block, self.mass**2, self.n_blocks), 0.0)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Scatter:
     """How draws of clusters are to be read, block by block."""
 
@@ -57,7 +57,15 @@ def relatives_of(block: Integers, n_blocks: int, unit: Integers, weight: Floats)
     pairs, code = np.unique(block * n_units + unit, return_inverse=True)
     mass, squares = (sum_by(code, of, len(pairs)) for of in (weight, weight**2))
     n_members = np.bincount(code, minlength=len(pairs))
-    return RelativePairs(code, pairs // n_units, n_blocks, weight, mass, squares, n_members)
+    return RelativePairs(
+        code=code,
+        block=pairs // n_units,
+        n_blocks=n_blocks,
+        weight=weight,
+        mass=mass,
+        squares=squares,
+        n_members=n_members,
+    )
 
 
 def scatter_of(relatives: RelativePairs, losses: Floats) -> Scatter:
@@ -91,7 +99,9 @@ def scatter_of(relatives: RelativePairs, losses: Floats) -> Scatter:
     known = (shown > NOTHING * greatest) & (variance > NOTHING * mean**2)
     bearing = np.where(known, divide(shown**2, by_block(summed**4), 1.0), 1.0)
     stretch = np.sqrt(np.where(known, divide(greatest, shown, 1.0), 1.0))
-    return Scatter(stretch, np.sqrt(np.maximum(number - 1.0, LEAST_FREEDOM) * bearing))
+    return Scatter(
+        stretch=stretch, freedom=np.sqrt(np.maximum(number - 1.0, LEAST_FREEDOM) * bearing)
+    )
 
 
 def twice(values: Floats | Integers) -> NDArray[Any]:
@@ -110,7 +120,7 @@ def both_relatives(
 OUTCOME = 2  # the channel of cells that holds what turned out
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class BinPlaces:
     """Entries of a family of cells, classes side by side."""
 
@@ -131,7 +141,14 @@ def place(family: Family, judged: Judged, block: Integers, n_blocks: int) -> Bin
         return None
     if family.is_fixed:
         position = block[cells.row] * cells.n_cells + cells.cell
-        return BinPlaces(cells.row, position, n_blocks, cells.n_cells, cells.values, has_all=False)
+        return BinPlaces(
+            row=cells.row,
+            position=position,
+            n_blocks=n_blocks,
+            n_cells=cells.n_cells,
+            values=cells.values,
+            has_all=False,
+        )
     parts = []
     for number in range(n_blocks):
         rows = np.flatnonzero(block == number)
@@ -142,7 +159,14 @@ def place(family: Family, judged: Judged, block: Integers, n_blocks: int) -> Bin
     row = np.concatenate([rows for rows, _, _ in parts])
     position = np.concatenate([number * cells.n_cells + own.cell for _, number, own in parts])
     values = np.concatenate([own.values for _, _, own in parts], axis=1)
-    return BinPlaces(row, position, n_blocks + 1, cells.n_cells, values, has_all=True)
+    return BinPlaces(
+        row=row,
+        position=position,
+        n_blocks=n_blocks + 1,
+        n_cells=cells.n_cells,
+        values=values,
+        has_all=True,
+    )
 
 
 def unit_matrices(
@@ -192,7 +216,7 @@ def draws_at_once(n_classes: int) -> int:
 
 LOSSES = tuple(metric for metric in METRICS if metric.losses is not None)
 IN_CELLS = tuple(metric for metric in METRICS if metric.losses is None)
-OF_LOSSES = Family("losses", partial(loss_cells, LOSSES))
+OF_LOSSES = Family(name="losses", cells=partial(loss_cells, LOSSES))
 PART_OF = "brier"  # what metrics in cells are parts of, unless they are errors of calibration
 
 
@@ -210,7 +234,7 @@ class PairedDraws:
         return [weight for _, weight in weight_blocks(self.key, self.n_draws, at_once)]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Measures:
     """All metrics of one method over one sample."""
 
@@ -289,7 +313,9 @@ def measure(
     # Metrics in cells have the stretch of a mean, and the freedom that weights alone give.
     freedom = np.maximum(relatives.n_effective - 1.0, LEAST_FREEDOM)
     gaps = scatter_of(relatives, twice(judged.is_correct - judged.confidence))
-    of_gaps, of_parts = (Scatter(of.stretch, freedom) for of in (gaps, scatter[PART_OF]))
+    of_gaps, of_parts = (
+        Scatter(stretch=of.stretch, freedom=freedom) for of in (gaps, scatter[PART_OF])
+    )
     drawn: dict[str, list[Floats]] = defaultdict(list)
     noise: dict[str, list[Floats]] = defaultdict(list)
     for name, own in placed.items():

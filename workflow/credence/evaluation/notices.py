@@ -37,17 +37,17 @@ def notices_of(
             f"{'has' if n_ties == 1 else 'have'} two or more classes with the same best score. "
             "The class that comes first in the table counts as predicted."
         )
-        found.append(Notice("ties", text))
+        found.append(Notice(kind="ties", text=text))
     if len(np.unique(labelled.cluster)) == labelled.n_samples:
         text = (
             "Every protein of the calibration set counts as independent of all others. If some "
             "are relatives, the intervals are too narrow and the held-out numbers too good. "
             "Give the sequences, or a table of clusters."
         )
-        found.append(Notice("no relatives", text, is_warning=True))
+        found.append(Notice(kind="no relatives", text=text, is_warning=True))
     if len(np.unique(labelled.weight)) > 1:
         text = "Proteins of the calibration set carry different weights. Shares and metrics are "
-        found.append(Notice("weights", text + "weighted; counts of proteins are not."))
+        found.append(Notice(kind="weights", text=text + "weighted; counts of proteins are not."))
     found += _about_classes(classes, n_folds, UNCALIBRATED in in_sample)
     predicted = labelled.predictions.predicted_class
     for class_ in np.unique(predicted):
@@ -58,7 +58,9 @@ def notices_of(
             if methods:
                 whose = "" if len(methods) == len(in_sample) else f" ({', '.join(methods)})"
                 text = f"{class_name}{whose}: {NOTE_TEXTS[flag]}."
-                found.append(Notice("fallback", text, class_name, is_warning=True))
+                found.append(
+                    Notice(kind="fallback", text=text, class_name=class_name, is_warning=True)
+                )
     for method, confidence in held_out.items():
         known = ~np.isnan(confidence)
         n_unknown = int((~known).sum())
@@ -68,7 +70,7 @@ def notices_of(
                 "the class predicted occurs in no other fold. They are left out of the held-out "
                 "numbers."
             )
-            found.append(Notice("left out", text, is_warning=True))
+            found.append(Notice(kind="left out", text=text, is_warning=True))
         clipped = pointwise.is_clipped(confidence[known])
         n_clipped = int(clipped.sum())
         if n_clipped == 0:
@@ -80,7 +82,7 @@ def notices_of(
             f"{n_mistaken:,} of these {'was' if n_mistaken == 1 else 'were'} mistaken. For the "
             f"negative log-likelihood they count as {pointwise.CLIP:g} away from 0 or 1."
         )
-        found.append(Notice("clipped", text, is_warning=n_mistaken > 0))
+        found.append(Notice(kind="clipped", text=text, is_warning=n_mistaken > 0))
     return tuple(found)
 
 
@@ -94,7 +96,7 @@ def notices_of_draws(n_draws: int, level: float) -> tuple[Notice, ...]:
         f"{100 * level:g} % need {least:,}: they reach as far as the spread of the resamples and "
         "Student's t say."
     )
-    return (Notice("few draws", text),)
+    return (Notice(kind="few draws", text=text),)
 
 
 def notices_of_reliability(
@@ -114,7 +116,9 @@ def notices_of_reliability(
                 f"{entry.class_name}: of {len(known)} bins of held-out confidence, in {n_off} the "
                 f"mean confidence lies outside the {100 * level:g} % interval of the share right."
             )
-            found.append(Notice("reliability", text, entry.class_name, is_warning=True))
+            found.append(
+                Notice(kind="reliability", text=text, class_name=entry.class_name, is_warning=True)
+            )
     return tuple(found)
 
 
@@ -128,7 +132,7 @@ def _about_classes(classes: Sequence[ClassCount], n_folds: int, shows_raw: bool)
                 "Predictions of this class get no confidence"
                 + (f", but of {UNCALIBRATED} the raw score." if shows_raw else ".")
             )
-            found.append(Notice("unseen class", text, name, is_warning=True))
+            found.append(Notice(kind="unseen class", text=text, class_name=name, is_warning=True))
         elif entry.n_clusters < n_folds:
             text = (
                 f"The {plural(entry.n_predicted, 'protein')} predicted to be {name} count as only "
@@ -140,8 +144,10 @@ def _about_classes(classes: Sequence[ClassCount], n_folds: int, shows_raw: bool)
                     f"Only one calibration protein is predicted to be {name}, so nothing can be "
                     "held out. There are no held-out numbers of this class."
                 )
-            found.append(Notice("few clusters", text, name, is_warning=True))
+            found.append(Notice(kind="few clusters", text=text, class_name=name, is_warning=True))
         if entry.n_true == 0 and entry.n_predicted > 0:
             text = f"No calibration protein is truly {name}, so every prediction of it was wrong."
-            found.append(Notice("no true member", text, name, is_warning=True))
+            found.append(
+                Notice(kind="no true member", text=text, class_name=name, is_warning=True)
+            )
     return found

@@ -57,7 +57,7 @@ MOST_POWER = 2.0**20  # by which a stand-in is sharpened
 OF_SCORE, OF_VECTOR = "scores of the predicted classes", "scores of all classes"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Given:
     """What figures are made of."""
 
@@ -172,11 +172,13 @@ def series_of(
     name: str, kind: str, look: str, x: Floats, y: Floats, n: tuple[int, ...] = ()
 ) -> Series:
     """Return a series of arrays."""
-    return FigureSeries(name, kind, look, tuple(x.tolist()), tuple(y.tolist()), n=n)
+    return FigureSeries(
+        name=name, kind=kind, look=look, x=tuple(x.tolist()), y=tuple(y.tolist()), n=n
+    )
 
 
 def _fit(method: str, labelled: Labelled) -> Calibration:
-    options = FitOptions(LEAST_FITTED, n_draws=0)
+    options = FitOptions(min_positives=LEAST_FITTED, n_draws=0)
     return parse_method(method, "figures").build(options).fit(labelled)
 
 
@@ -194,7 +196,7 @@ def log_density(score: Floats, weight: Floats, grid: Floats, bandwidth: float) -
     if len(score) == 0:
         return np.full(len(grid), -np.inf)
     places, of_row = np.unique(score, return_inverse=True)
-    nodes = Nodes(places, sum_by(of_row, weight, len(places)))
+    nodes = Nodes(score=places, mass=sum_by(of_row, weight, len(places)))
     return local_sums(grid, nodes, bandwidth)[0]
 
 
@@ -228,7 +230,7 @@ def _pairs(given: Given, panels: Callable[[int], Parts]) -> FigureRecord | None:
 
 def _one(given: Given, series: Callable[[int], Sequence[Series]]) -> FigureRecord | None:
     """Return one panel a class with several series."""
-    panels = [FigurePanel(given.names[k], tuple(series(k))) for k in given.samples]
+    panels = [FigurePanel(title=given.names[k], series=tuple(series(k))) for k in given.samples]
     return _over_scores(given, panels)
 
 
@@ -270,15 +272,15 @@ def scheme(given: Given) -> FigureRecord | None:
     if given.labelled is not None:
         own = 2 if given.has_vectors else int(given.known.predictions.top_score is not None)
     for place, (need, title, confidence) in enumerate(kinds):
-        words = [FigureSeries(confidence, "word", "heading")]
+        words = [FigureSeries(name=confidence, kind="word", look="heading")]
         words += [
-            FigureSeries(method.name, "word", "plain")
+            FigureSeries(name=method.name, kind="word", look="plain")
             for method in METHODS
             if method.needs is need or (need is Need.VECTOR and method.needs is Need.PLACE)
         ]
         if place == own:
-            words.append(FigureSeries("this tool", "word", "mark"))
-        panels.append(FigurePanel(title, tuple(words)))
+            words.append(FigureSeries(name="this tool", kind="word", look="mark"))
+        panels.append(FigurePanel(title=title, series=tuple(words)))
     return FigureRecord(panels=tuple(panels), across=len(panels))
 
 
@@ -295,7 +297,7 @@ def score_counts(given: Given) -> FigureRecord | None:
             n_each = tuple(count.tolist())
             bars.append(series_of(word, "bars", word, edges, count / most, n_each))
         name = given.names[class_]
-        left = FigurePanel(f"{name}: counts, top {most:,}", tuple(bars))
+        left = FigurePanel(title=f"{name}: counts, top {most:,}", series=tuple(bars))
         steps = given.histogram(class_)
         # Gupta and Ramdas' bound of all intervals at once (ICML 2021): √(ln(2B/α) / 2n) around
         # each share, of B intervals that hold any, n families each.
@@ -306,7 +308,7 @@ def score_counts(given: Given) -> FigureRecord | None:
         ends = (np.maximum(share - half, 0.0), np.minimum(share + half, 1.0))
         lower, upper = (tuple(end.tolist()) for end in ends)
         steps = replace(steps, lower=lower, upper=upper)
-        return left, FigurePanel(f"{name}: share right", (steps,))
+        return left, FigurePanel(title=f"{name}: share right", series=(steps,))
 
     return _pairs(given, panel)
 
@@ -360,8 +362,8 @@ def kernels(given: Given, has_others: bool = False) -> FigureRecord | None:
             share = np.exp(logs["right"] - np.logaddexp.reduce([*logs.values(), rest]))
             right[0] = series_of("were all counted", "line", "all", grid, share)
         return (
-            FigurePanel(f"{name}: densities", scaled(parts, grid)),
-            FigurePanel(f"{name}: confidence", tuple(right)),
+            FigurePanel(title=f"{name}: densities", series=scaled(parts, grid)),
+            FigurePanel(title=f"{name}: confidence", series=tuple(right)),
         )
 
     return _pairs(given, panel)
@@ -381,7 +383,7 @@ def nearly_calibrated(given: Given) -> FigureRecord | None:
         clouds = given.cloud("tswa", class_) if given.has_vectors else ()
         line = given.curve("uncalibrated", class_, "score over scale", "score", "dashed")
         series = (*clouds, given.histogram(class_), given.kernel(class_), line)
-        panels.append(FigurePanel(given.names[class_], series))
+        panels.append(FigurePanel(title=given.names[class_], series=series))
     return _over_scores(given, panels, 2)
 
 
@@ -406,14 +408,16 @@ def cumulatives(given: Given) -> FigureRecord | None:
     ):
         own = given.curve(method, best, "cumulative", "cumulative")
         series = (given.histogram(best), given.kernel(best), own)
-        panels.append(FigurePanel(f"{given.names[best]}: {name}", series))
+        panels.append(FigurePanel(title=f"{given.names[best]}: {name}", series=series))
     return _over_scores(given, panels, len(panels))
 
 
 def nll(confidence: Floats, is_correct: np.ndarray, weight: Floats) -> float:
     """Return the mean negative log-likelihood of confidences that are known."""
     known = ~np.isnan(confidence)
-    judged = Judged(confidence[known], is_correct[known], weight[known])
+    judged = Judged(
+        confidence=confidence[known], is_correct=is_correct[known], weight=weight[known]
+    )
     return METRICS["nll"].compute(judged)
 
 
@@ -442,7 +446,7 @@ def wiggles(given: Given) -> FigureRecord | None:
     for class_ in sorted(given.samples, key=excess, reverse=True)[:2]:
         rough = given.curve(LOO, class_, "b_opt", "wrong")
         series = (given.histogram(class_), rough, given.kernel(class_))
-        panels.append(FigurePanel(given.names[class_], series))
+        panels.append(FigurePanel(title=given.names[class_], series=series))
     return _over_scores(given, panels, 2)
 
 
@@ -457,7 +461,7 @@ def troves(given: Given) -> FigureRecord | None:
     panels: list[FigurePanel] = []
     last = given
     for trove, sets in given.troves.items():
-        before, after = (Given(labelled) for labelled in sets)
+        before, after = (Given(labelled=labelled) for labelled in sets)
         for class_, sample in after.samples.items():
             old = before.samples.get(class_)
             before_it = 0 if old is None else int(old.is_correct.sum())
@@ -480,8 +484,8 @@ def _before_and_after(before: Given, after: Given, class_: int, trove: str) -> P
         lines.append(series_of(f"confidence {when}", kind, "kernel", after.grid, share))
     title = f"{after.names[class_]}, trove {trove}"
     return (
-        FigurePanel(f"{title}: densities", scaled(densities, after.grid)),
-        FigurePanel(f"{title}: confidence", tuple(lines)),
+        FigurePanel(title=f"{title}: densities", series=scaled(densities, after.grid)),
+        FigurePanel(title=f"{title}: confidence", series=tuple(lines)),
     )
 
 
@@ -505,7 +509,7 @@ def saturated(given: Given) -> FigureRecord | None:
     if not given.samples:
         return None
     labelled = given.known if given.is_saturated else sharpened(given.known)
-    given = Given(labelled, is_near_top=True)
+    given = Given(labelled=labelled, is_near_top=True)
     resolution = labelled.predictions.resolution
 
     def remedies(class_: int) -> list[Series]:
@@ -539,7 +543,7 @@ def losses(given: Given) -> FigureRecord | None:
         for name, text in NAMES.items()
         if given.has_vectors or not parse_method(text, "figures").needs.is_vector
     ]
-    options = FitOptions(LEAST_FITTED, n_draws=0)
+    options = FitOptions(min_positives=LEAST_FITTED, n_draws=0)
     fold = folds_by_class(labelled, FOLDS)
     calibrators = {name: parse_method(NAMES[name], "figures").build(options) for name in names}
     held_out, _ = cross_fit(labelled, calibrators, fold)
@@ -555,9 +559,9 @@ def losses(given: Given) -> FigureRecord | None:
         ):
             y = tuple(nll(found[name][rows], right, weight) for name in names)
             x = tuple(at + beside for at in range(len(names)))
-            series.append(FigureSeries(word, kind, look, x, y, n=n))
+            series.append(FigureSeries(name=word, kind=kind, look=look, x=x, y=y, n=n))
         title = "all classes" if class_ is None else given.names[class_]
-        panels.append(FigurePanel(title, tuple(series)))
+        panels.append(FigurePanel(title=title, series=tuple(series)))
     known = [y for one in panels for part in one.series for y in part.y if math.isfinite(y)]
     return FigureRecord(
         panels=tuple(panels), upright="mean NLL per protein", start=-0.6, end=len(names) - 0.4,
@@ -577,8 +581,10 @@ def reliabilities(given: Given) -> FigureRecord | None:
         b = one.bins
         columns = (b.mean, b.share, b.lower, b.upper, b.n)
         points = FigureSeries("held out", "points", "kernel", *columns)
-        line = FigureSeries("perfect", "dotted", "score", (0.0, 1.0), (0.0, 1.0))
-        panels.append(FigurePanel(one.class_name or "all classes", (line, points)))
+        line = FigureSeries(
+            name="perfect", kind="dotted", look="score", x=(0.0, 1.0), y=(0.0, 1.0)
+        )
+        panels.append(FigurePanel(title=one.class_name or "all classes", series=(line, points)))
     return FigureRecord(
         panels=tuple(panels), axis="confidence (mean of bin)", upright="share right"
     )
@@ -594,11 +600,13 @@ def given_out(given: Given) -> FigureRecord | None:
         if curve.method != given.findings.chosen or curve.class_name not in shares:
             continue
         bins, counts = shares[curve.class_name], shares[curve.class_name].n
-        steps = FigureSeries("histogram", "steps", "histogram", bins.edges, bins.share, n=counts)
+        steps = FigureSeries(
+            name="histogram", kind="steps", look="histogram", x=bins.edges, y=bins.share, n=counts
+        )
         kind = "line" if curve.is_function else "hollow"
         columns = (curve.score, curve.value, curve.lower, curve.upper)
         own = FigureSeries("confidence", kind, "kernel", *columns)
-        panels.append(FigurePanel(curve.class_name, (steps, own)))
+        panels.append(FigurePanel(title=curve.class_name, series=(steps, own)))
     if not panels:
         return None
     return FigureRecord(
@@ -607,7 +615,7 @@ def given_out(given: Given) -> FigureRecord | None:
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FigureSpec:
     """One figure of the list."""
 
@@ -687,28 +695,64 @@ _GIVEN = f"The confidence that is given out, class by class. Band: pointwise int
 SOME = f"{OF_SCORE}, and a class with 10 predictions, right and wrong"
 ADDED = "a trove that added predictions, and the samples of the release before it"
 FIGURES: tuple[FigureSpec, ...] = (
-    FigureSpec("01a", "counts", _COUNTS, _joint, TRUE),
-    FigureSpec("01b", "confusion", _ROWS, _by_row, "the true classes of wrong predictions"),
-    FigureSpec("01c", "reverse-confusion", _COLUMNS, _by_column, TRUE),
-    FigureSpec("02", "kinds", _KINDS, scheme),
-    FigureSpec("03", "histograms", _STEPS, score_counts),
-    FigureSpec("04", "halves", _HALVES, half_histograms),
-    FigureSpec("05", "densities", _KERNELS, kernels),
-    FigureSpec("06", "counting", _COUNTING, partial(kernels, has_others=True), OF_VECTOR),
-    FigureSpec("07", "nearly-calibrated", _NEARLY, nearly_calibrated, SOME),
-    FigureSpec("08", "cumulative", _CUMULATIVE, cumulatives, SOME),
-    FigureSpec("09", "optimal-cutoff", _BEST, optimal),
-    FigureSpec("10", "sts", f"One temperature (STS). {POINTS}", _sts, OF_VECTOR),
-    FigureSpec("11", "csts", f"One for each class (CSTS). {POINTS}", _csts, OF_VECTOR),
-    FigureSpec("12", "tswa", f"One, and awards (TSwA). {POINTS}", _tswa, OF_VECTOR),
-    FigureSpec("13", "bandwidth", f"{_LOO} {PLAIN}", wiggles),
-    FigureSpec("14", "steadiest", _BOTH, steadiest),
-    FigureSpec("15", "troves", _TROVES, troves, ADDED),
-    FigureSpec("16a", "saturated-counts", _TRAINED, _joint, TRUE),
-    FigureSpec("16b", "saturated", _WARNING, saturated),
-    FigureSpec("17", "nll", _LOSSES, losses),
-    FigureSpec("18", "reliability", _RELIABLE, reliabilities, OF_RUN),
-    FigureSpec("19", "confidence", _GIVEN, given_out, OF_RUN),
+    FigureSpec(number="01a", name="counts", caption=_COUNTS, build=_joint, needs=TRUE),
+    FigureSpec(
+        number="01b",
+        name="confusion",
+        caption=_ROWS,
+        build=_by_row,
+        needs="the true classes of wrong predictions",
+    ),
+    FigureSpec(
+        number="01c", name="reverse-confusion", caption=_COLUMNS, build=_by_column, needs=TRUE
+    ),
+    FigureSpec(number="02", name="kinds", caption=_KINDS, build=scheme),
+    FigureSpec(number="03", name="histograms", caption=_STEPS, build=score_counts),
+    FigureSpec(number="04", name="halves", caption=_HALVES, build=half_histograms),
+    FigureSpec(number="05", name="densities", caption=_KERNELS, build=kernels),
+    FigureSpec(
+        number="06",
+        name="counting",
+        caption=_COUNTING,
+        build=partial(kernels, has_others=True),
+        needs=OF_VECTOR,
+    ),
+    FigureSpec(
+        number="07", name="nearly-calibrated", caption=_NEARLY, build=nearly_calibrated, needs=SOME
+    ),
+    FigureSpec(number="08", name="cumulative", caption=_CUMULATIVE, build=cumulatives, needs=SOME),
+    FigureSpec(number="09", name="optimal-cutoff", caption=_BEST, build=optimal),
+    FigureSpec(
+        number="10",
+        name="sts",
+        caption=f"One temperature (STS). {POINTS}",
+        build=_sts,
+        needs=OF_VECTOR,
+    ),
+    FigureSpec(
+        number="11",
+        name="csts",
+        caption=f"One for each class (CSTS). {POINTS}",
+        build=_csts,
+        needs=OF_VECTOR,
+    ),
+    FigureSpec(
+        number="12",
+        name="tswa",
+        caption=f"One, and awards (TSwA). {POINTS}",
+        build=_tswa,
+        needs=OF_VECTOR,
+    ),
+    FigureSpec(number="13", name="bandwidth", caption=f"{_LOO} {PLAIN}", build=wiggles),
+    FigureSpec(number="14", name="steadiest", caption=_BOTH, build=steadiest),
+    FigureSpec(number="15", name="troves", caption=_TROVES, build=troves, needs=ADDED),
+    FigureSpec(number="16a", name="saturated-counts", caption=_TRAINED, build=_joint, needs=TRUE),
+    FigureSpec(number="16b", name="saturated", caption=_WARNING, build=saturated),
+    FigureSpec(number="17", name="nll", caption=_LOSSES, build=losses),
+    FigureSpec(
+        number="18", name="reliability", caption=_RELIABLE, build=reliabilities, needs=OF_RUN
+    ),
+    FigureSpec(number="19", name="confidence", caption=_GIVEN, build=given_out, needs=OF_RUN),
 )
 LAST = "17"  # Further figures are not in the paper
 STAND_IN = (
@@ -724,7 +768,7 @@ def make_figures(given: Given, only: Sequence[FigureSpec] = FIGURES) -> Iterator
         shows = spec.caption.partition(". ")[0].rstrip(".") + "."
         sentences = [spec.caption]
         if found is None or not (found.panels or found.matrix):
-            yield FigureRecord(spec.number, spec.name, shows, lacks=spec.needs)
+            yield FigureRecord(number=spec.number, name=spec.name, shows=shows, lacks=spec.needs)
             continue
         if spec.number.startswith("16") and not given.is_saturated:
             sentences.append(STAND_IN)

@@ -19,7 +19,7 @@ MIN_CLUSTERS = 5  # fewer cannot tell how much a mean varies: no interval is giv
 DRAWS_AT_ONCE = 50  # bounds the memory of a block of draws
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Ratio:
     """One ratio, over some of the block's proteins."""
 
@@ -48,7 +48,12 @@ class Estimates:
 def mean_of(losses: Floats, weight: Floats, chosen: Booleans, *, is_share: bool = False) -> Ratio:
     """Return the ratio that is the weighted mean of losses over chosen rows."""
     rows = np.flatnonzero(chosen)
-    return Ratio(rows, losses[rows] * weight[rows], weight[rows], is_share)
+    return Ratio(
+        rows=rows,
+        numerator=losses[rows] * weight[rows],
+        denominator=weight[rows],
+        is_share=is_share,
+    )
 
 
 def estimate(cluster: Strings, ratios: Sequence[Ratio], level: float, n_draws: int) -> Estimates:
@@ -80,7 +85,7 @@ def estimate(cluster: Strings, ratios: Sequence[Ratio], level: float, n_draws: i
         low, high = expanded_quantiles(drawn, n_near, of_level, is_share=is_share[known])
         lower[known] = np.minimum(low, value[known])
         upper[known] = np.maximum(high, value[known])
-    return Estimates(value, lower, upper, n, n_clusters)
+    return Estimates(value=value, lower=lower, upper=upper, n=n, n_clusters=n_clusters)
 
 
 def _cluster_sums(

@@ -87,7 +87,9 @@ def _groups(names: Strings, group: Strings, audited: Audit) -> tuple[SplitGroup,
         nearest = audited.nearest[here & audited.is_examined]
         is_alone = np.isnan(nearest)
         counts = tuple(np.histogram(nearest[~is_alone], bins=np.array(EDGES))[0].tolist())
-        rows.append(SplitGroup(name, int(here.sum()), counts, int(is_alone.sum())))
+        rows.append(
+            SplitGroup(name=name, n=int(here.sum()), nearest=counts, n_alone=int(is_alone.sum()))
+        )
     return tuple(rows)
 
 
@@ -106,4 +108,7 @@ def _apart(ids: Strings, is_apart: Booleans, reason: Strings) -> tuple[Apart, ..
     for row in sorted(np.flatnonzero(is_apart).tolist(), key=lambda row: str(ids[row])):
         by_kind[pack.kind_of(str(reason[row]))].append(f"{ids[row]}: {reason[row]}")
     kinds = sorted(by_kind.items())
-    return tuple(Apart(kind, len(texts), tuple(texts[:MOST_EXAMPLES])) for kind, texts in kinds)
+    return tuple(
+        Apart(reason=kind, n=len(texts), examples=tuple(texts[:MOST_EXAMPLES]))
+        for kind, texts in kinds
+    )

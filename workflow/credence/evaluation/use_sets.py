@@ -68,7 +68,9 @@ def use_set_of(
         classes=tuple(classes),
         edges=tuple(EDGES.tolist()),
         counts=tuple(by_bin.tolist()),
-        notes=tuple(Setting(text, str(number)) for text, number in notes.items() if number),
+        notes=tuple(
+            Setting(name=text, value=str(number)) for text, number in notes.items() if number
+        ),
     )
 
 

@@ -22,7 +22,7 @@ NOT_QUITE = 0.95  # of the way to a share of 0
 PROMISED = 1e-4  # of the fall that the slope promises, at least (Armijo)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class EventProblem:
     """What some proteins with the same events ask."""
 
@@ -38,7 +38,9 @@ class EventProblem:
 
     def take(self, rows: Booleans) -> "EventProblem":
         """Return the problem of some of the proteins."""
-        return EventProblem(self.columns, self.goal[rows], self.own[rows], self.base)
+        return EventProblem(
+            columns=self.columns, goal=self.goal[rows], own=self.own[rows], base=self.base
+        )
 
     def events(self, share: Floats) -> tuple[Floats, Floats]:
         """Return the events' probabilities and what they leave, both sums: 0 beside 1 is exact."""
@@ -66,7 +68,9 @@ def nearest_shares(columns: Floats, stated: Floats, own: Floats, base: Floats) -
     is_partial = kinds.any(axis=1) & ~kinds.all(axis=1)
     if is_partial.any() and is_open.any():
         goal = np.clip(stated[np.ix_(is_open, is_partial)], LEAST, 1.0 - LEAST)
-        problem = EventProblem(kinds[is_partial], goal, own[is_open], base[is_partial])
+        problem = EventProblem(
+            columns=kinds[is_partial], goal=goal, own=own[is_open], base=base[is_partial]
+        )
         found = share[is_open]
         for barrier in BARRIERS:
             found = _descend(problem, found, barrier)

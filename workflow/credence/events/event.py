@@ -15,7 +15,7 @@ BEST = {PREDICTED: 1, "two_best": 2, "three_best": 3}
 STANDING = (*BEST, EACH_CLASS)  # events that need no definition
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Event:
     """Whether a protein's true class is one of a set, which one of the last two gives."""
 
@@ -72,8 +72,15 @@ def as_question(labelled: Labelled, came_true: Booleans) -> Labelled:
     """Return proteins that are right where an event came true, to judge it as confidences are."""
     of = labelled.predictions
     yes = np.ones(of.n_samples, dtype=np.int64)
-    predictions = Predictions(of.ids, ("no", "yes"), 1.0, 0.0, yes)
-    return Labelled(predictions, came_true.astype(np.int64), labelled.weight, labelled.cluster)
+    predictions = Predictions(
+        ids=of.ids, class_names=("no", "yes"), scale=1.0, resolution=0.0, predicted_class=yes
+    )
+    return Labelled(
+        predictions=predictions,
+        true_class=came_true.astype(np.int64),
+        weight=labelled.weight,
+        cluster=labelled.cluster,
+    )
 
 
 def events_of(
@@ -86,28 +93,34 @@ def events_of(
     for name in standing:
         if name not in STANDING:
             what = f"there is no event {name!r}."
-            problems.append(Problem("--ask", what, nearest(name, STANDING)))
+            problems.append(Problem(where="--ask", what=what, remedy=nearest(name, STANDING)))
         elif name in BEST:
-            found.append(Event(name, n_best=BEST[name]))
+            found.append(Event(name=name, n_best=BEST[name]))
         else:
-            found += [Event(class_name, classes=(class_name,)) for class_name in class_names]
+            found += [Event(name=class_name, classes=(class_name,)) for class_name in class_names]
     for name, classes in groups.items():
         for class_ in classes:
             if class_ not in known:
                 what, remedy = f"there is no class {class_!r}.", nearest(class_, known)
-                problems.append(Problem("--named", what, remedy, None, name))
-        found.append(Event(name, classes=tuple(dict.fromkeys(classes))))
+                problems.append(
+                    Problem(where="--named", what=what, remedy=remedy, line=None, column=name)
+                )
+        found.append(Event(name=name, classes=tuple(dict.fromkeys(classes))))
     problems += [
-        Problem("--named", f"{name!r} can be no event's name.", "Give it another name.")
+        Problem(
+            where="--named",
+            what=f"{name!r} can be no event's name.",
+            remedy="Give it another name.",
+        )
         for name in groups
         if not name.strip() or name in STANDING
     ]
     names = [event.name for event in found]
     problems += [
         Problem(
-            "--named" if name in groups else "--ask",
-            f"two events are called {name!r}.",
-            "Give one another name.",
+            where="--named" if name in groups else "--ask",
+            what=f"two events are called {name!r}.",
+            remedy="Give one another name.",
         )
         for name in dict.fromkeys(names)
         if names.count(name) > 1

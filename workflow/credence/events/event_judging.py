@@ -50,11 +50,16 @@ class EventOptions:
     def judging(self) -> EvaluationOptions:
         """How metrics are drawn."""
         return EvaluationOptions(
-            self.n_folds, self.level, self.n_draws, n_floor=0, n_signs=0, families=(WIDTH.name,)
+            n_folds=self.n_folds,
+            level=self.level,
+            n_draws=self.n_draws,
+            n_floor=0,
+            n_signs=0,
+            families=(WIDTH.name,),
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Asked:
     """One event on the calibration set."""
 
@@ -65,7 +70,7 @@ class Asked:
     note: str  # Why nothing is to be learnt; empty where it is
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class EventData:
     """The calibration set, in an order that no table's order reaches."""
 
@@ -108,20 +113,32 @@ def event_data(
     elif options.agrees and calibrators:
         held_out, _ = cross_fit(labelled, calibrators, fold)
         confidence = next(iter(held_out.values()))
-    return EventData(labelled, ordered, fold, cluster, key, options, confidence)
+    return EventData(
+        labelled=labelled,
+        evidence=ordered,
+        fold=fold,
+        cluster=cluster,
+        key=key,
+        options=options,
+        confidence=confidence,
+    )
 
 
 def ask(data: EventData, event: Event) -> Asked:
     """Return an event with its features and outcomes."""
     held = membership(event, data.labelled.predictions)
     came_true = outcomes(held, data.labelled.true_class)
-    table = table_of(OneEvent(data.evidence, held, data.frequency), list(FEATURES))
+    table = table_of(
+        OneEvent(evidence=data.evidence, held=held, frequency=data.frequency), list(FEATURES)
+    )
     note = ""
     if held.all():
         note = "holds every class: its probability is 1 whatever is predicted"
     outcome = came_true.astype(float)
-    examples = Examples(table.values, outcome, data.labelled.weight, data.cluster)
-    return Asked(event, table, came_true, examples, note)
+    examples = Examples(
+        features=table.values, outcome=outcome, weight=data.labelled.weight, cluster=data.cluster
+    )
+    return Asked(event=event, table=table, came_true=came_true, examples=examples, note=note)
 
 
 NAME = "one_vs_all"
@@ -199,7 +216,9 @@ def study_events(
     features = []
     for of in FEATURES.values():
         why = f"needs {of.needs}" if of.name in asked[0].table.missing else ""
-        features.append(findings.FeatureFinding(of.name, of.group, of.summary, why))
+        features.append(
+            findings.FeatureFinding(name=of.name, group=of.group, summary=of.summary, missing=why)
+        )
     return model, findings.EventsFinding(
         forecaster=options.forecaster,
         compared=(*options.every, *((NAME,) if rivals is not None else ())),
@@ -220,8 +239,10 @@ def study_events(
 def _learn_all(data: EventData, asked: Asked) -> dict[str, Learnt]:
     options = data.options
     if asked.note:
-        same = ConstantForecast(asked.examples.share)
-        nothing = Learnt(same, 0.0, np.ones(asked.examples.n_samples), is_scarce=True)
+        same = ConstantForecast(value=asked.examples.share)
+        nothing = Learnt(
+            forecast=same, value=0.0, held_out=np.ones(asked.examples.n_samples), is_scarce=True
+        )
         return dict.fromkeys(options.every, nothing)
     how = (asked.examples, data.fold, options.min_positives)
     return {name: learn_event(FORECASTERS[name], *how) for name in options.every}
@@ -232,7 +253,7 @@ def _fitted(asked: Asked, learnt: Mapping[str, Learnt], forecaster: str) -> Fitt
     if part.is_scarce:
         few = "too few calibration proteins for which it came true, or did not: overall share"
         note, kind = note or few, CONSTANT
-    return FittedEvent(asked.event, kind, part.forecast, note)
+    return FittedEvent(event=asked.event, forecaster=kind, forecast=part.forecast, note=note)
 
 
 def _finding(
@@ -244,8 +265,8 @@ def _finding(
 ) -> findings.EventFinding:
     options, of = data.options, data.labelled
     question = as_question(of, asked.came_true)
-    shown = {(PUBLISHED, HELD_OUT): Stated(published)}
-    entries = {(name, HELD_OUT): Stated(values) for name, values in stated.items()}
+    shown = {(PUBLISHED, HELD_OUT): Stated(confidence=published)}
+    entries = {(name, HELD_OUT): Stated(confidence=values) for name, values in stated.items()}
     judgement = judge(question, shown | entries, PUBLISHED, options.judging)
     is_learnt = not asked.note and not learnt[options.forecaster].is_scarce
     return findings.EventFinding(
@@ -260,7 +281,9 @@ def _finding(
         differences=_over_all(judgement.differences, COMPARED),
         reliability=reliability_of(question, None, shown, options.judging),
         tuned=tuple(
-            findings.TunedFinding(name, FORECASTERS[name].tuned, part.value)
+            findings.TunedFinding(
+                forecaster=name, setting=FORECASTERS[name].tuned, value=part.value
+            )
             for name, part in learnt.items()
             if FORECASTERS[name].tuned and not part.is_scarce
         ),
@@ -289,14 +312,18 @@ def _learning(
         if not kept.all():
             forecaster = FORECASTERS[options.forecaster]
             part = learn_event(forecaster, asked.examples, data.fold, options.min_positives, kept)
-        entries[f"{share:g}", HELD_OUT] = Stated(part.held_out)
+        entries[f"{share:g}", HELD_OUT] = Stated(confidence=part.held_out)
         numbers = np.unique(data.fold)
         outside = [int((kept & (data.fold != number)).sum()) for number in numbers]
         learnt_from.append(round(float(np.mean(outside))))
     judgement = judge(question, entries, f"{SHARES_LEARNT[-1]:g}", options.judging)
     rows = _over_all(judgement.metrics, SHOWN[:4])
     return tuple(
-        findings.LearningPoint(share, n, tuple(row for row in rows if row.method == f"{share:g}"))
+        findings.LearningPoint(
+            share=share,
+            n_learnt=n,
+            metrics=tuple(row for row in rows if row.method == f"{share:g}"),
+        )
         for share, n in zip(SHARES_LEARNT, learnt_from, strict=True)
     )
 
@@ -314,9 +341,13 @@ def pooled_error(stated: Floats, outcome: Floats, weight: Floats) -> findings.Po
 
     def error(rows: Floats, came_true: Floats, mass: Floats) -> float:
         known = ~np.isnan(rows)
-        return CALIBRATION.compute(Judged(rows[known], came_true[known] > 0, mass[known]))
+        return CALIBRATION.compute(
+            Judged(confidence=rows[known], is_correct=came_true[known] > 0, weight=mass[known])
+        )
 
     every = np.tile(weight, len(stated))
     apart = [error(one, came_true, weight) for one, came_true in zip(stated, outcome, strict=True)]
     pooled = error(stated.ravel(), outcome.ravel(), every)
-    return findings.Pooled(pooled, float(np.nanmean(apart)), int((~np.isnan(stated)).sum()))
+    return findings.Pooled(
+        pooled=pooled, apart=float(np.nanmean(apart)), n=int((~np.isnan(stated)).sum())
+    )

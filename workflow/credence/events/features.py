@@ -24,7 +24,7 @@ MEMBERS = "the scores of an ensemble's members"
 DISTANCE = "what credence novelty wrote"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class EventEvidence:
     """What is known of some proteins beside the events."""
 
@@ -33,7 +33,7 @@ class EventEvidence:
     types: tuple[Event, ...] = ()  # Named groups of classes
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class OneEvent:
     """One event of some proteins, with the evidence, ready for features."""
 
@@ -47,7 +47,7 @@ class OneEvent:
         return self.evidence.predictions
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Feature:
     """An entry of the registry."""
 
@@ -181,31 +181,109 @@ def _distance(seen: OneEvent) -> Any:
 
 
 FEATURES = (
-    Feature("top_score", "score", "score of the predicted class", SCORES, _top_score),
-    Feature("event_score", "score", "log odds of the event's scores", VECTOR, event_score),
-    Feature("event_rank", "score", "rank of the event's best class", VECTOR, _event_rank),
-    Feature("margin", "score", "lead over the next class, plain and in logs", VECTOR, _margin),
-    Feature("entropy", "score", "entropy of the scores", VECTOR, _entropy),
-    Feature("predicted_class", "class", "which class is predicted", PREDICTION, _one_hot),
-    Feature("class_score", "class", "the event's scores, class by class", VECTOR, _class_score),
-    Feature("runner_up", "class", "which class comes second", VECTOR, _runner_up),
-    Feature("class_frequency", "class", "how common the class is", PREDICTION, _class_frequency),
-    Feature("class_type", "class", "named groups that hold the class", TYPES, _class_type),
     Feature(
-        "spread", "ensemble", "how far the members' scores of the event differ", MEMBERS, _spread
+        name="top_score",
+        group="score",
+        summary="score of the predicted class",
+        needs=SCORES,
+        compute=_top_score,
     ),
     Feature(
-        "vote_share", "ensemble", "share of the members that vote for it", MEMBERS, _vote_share
+        name="event_score",
+        group="score",
+        summary="log odds of the event's scores",
+        needs=VECTOR,
+        compute=event_score,
     ),
-    Feature("concordance", "ensemble", "whether most vote as predicted", MEMBERS, _concordance),
     Feature(
-        "distance", "sequence", "distance to the nearest calibration protein", DISTANCE, _distance
+        name="event_rank",
+        group="score",
+        summary="rank of the event's best class",
+        needs=VECTOR,
+        compute=_event_rank,
+    ),
+    Feature(
+        name="margin",
+        group="score",
+        summary="lead over the next class, plain and in logs",
+        needs=VECTOR,
+        compute=_margin,
+    ),
+    Feature(
+        name="entropy",
+        group="score",
+        summary="entropy of the scores",
+        needs=VECTOR,
+        compute=_entropy,
+    ),
+    Feature(
+        name="predicted_class",
+        group="class",
+        summary="which class is predicted",
+        needs=PREDICTION,
+        compute=_one_hot,
+    ),
+    Feature(
+        name="class_score",
+        group="class",
+        summary="the event's scores, class by class",
+        needs=VECTOR,
+        compute=_class_score,
+    ),
+    Feature(
+        name="runner_up",
+        group="class",
+        summary="which class comes second",
+        needs=VECTOR,
+        compute=_runner_up,
+    ),
+    Feature(
+        name="class_frequency",
+        group="class",
+        summary="how common the class is",
+        needs=PREDICTION,
+        compute=_class_frequency,
+    ),
+    Feature(
+        name="class_type",
+        group="class",
+        summary="named groups that hold the class",
+        needs=TYPES,
+        compute=_class_type,
+    ),
+    Feature(
+        name="spread",
+        group="ensemble",
+        summary="how far the members' scores of the event differ",
+        needs=MEMBERS,
+        compute=_spread,
+    ),
+    Feature(
+        name="vote_share",
+        group="ensemble",
+        summary="share of the members that vote for it",
+        needs=MEMBERS,
+        compute=_vote_share,
+    ),
+    Feature(
+        name="concordance",
+        group="ensemble",
+        summary="whether most vote as predicted",
+        needs=MEMBERS,
+        compute=_concordance,
+    ),
+    Feature(
+        name="distance",
+        group="sequence",
+        summary="distance to the nearest calibration protein",
+        needs=DISTANCE,
+        compute=_distance,
     ),
 )
 BY_NAME: dict[str, Feature] = {entry.name: entry for entry in FEATURES}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class FeatureTable:
     """Features of one event, as numbers."""
 
@@ -231,4 +309,6 @@ def table_of(seen: OneEvent, names: Sequence[str]) -> FeatureTable:
     columns = [np.zeros((len(seen.held), 0)), *blocks.values()]
     feature = tuple(name for name, block in blocks.items() for _ in block.T)
     missing = tuple(name for name in is_given if not is_given[name])
-    return FeatureTable(np.round(np.hstack(columns), DECIMALS), feature, missing)
+    return FeatureTable(
+        values=np.round(np.hstack(columns), DECIMALS), feature=feature, missing=missing
+    )

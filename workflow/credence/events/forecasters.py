@@ -16,7 +16,7 @@ from credence.predictions import Floats, Integers
 JEFFREYS = 0.5  # of a protein, added to both outcomes of every share
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Examples:
     """What a forecaster learns from; rows are in an order that the table's does not reach."""
 
@@ -39,7 +39,10 @@ class Examples:
     def take(self, rows: Any) -> "Examples":
         """Return the rows chosen."""
         return Examples(
-            self.features[rows], self.outcome[rows], self.weight[rows], self.cluster[rows]
+            features=self.features[rows],
+            outcome=self.outcome[rows],
+            weight=self.weight[rows],
+            cluster=self.cluster[rows],
         )
 
 
@@ -50,7 +53,7 @@ class Forecast(Protocol):
         """Return the probability of the event, in (0, 1), for each row."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Forecaster:
     """An entry of the registry."""
 
@@ -73,7 +76,7 @@ class Forecaster:
         return np.stack([forecast.probability(features) for forecast in fitted])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ConstantForecast:
     """The same answer for all: where there is too little to learn from."""
 
@@ -84,7 +87,7 @@ class ConstantForecast:
         return np.full(len(features), self.value)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Scaling:
     """What brings columns to one scale, the unknown to the middle."""
 
@@ -109,7 +112,7 @@ def scaling_of(examples: Examples) -> Scaling:
     values = np.where(is_known, examples.features, 0.0)
     mean = (weight * values).sum(axis=0) / total
     spread = np.sqrt((weight * np.where(is_known, values - mean, 0.0) ** 2).sum(axis=0) / total)
-    return Scaling(mean, np.where(spread < FLAT, 0.0, spread))
+    return Scaling(mean=mean, spread=np.where(spread < FLAT, 0.0, spread))
 
 
 def share_with_prior(right: Floats, total: Floats) -> Floats:
@@ -122,7 +125,7 @@ AT_ONCE = 1 << 21  # distances held in memory at a time
 DECIMALS = 7  # of a distance; proteins nearer to each other are equally far
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class NearestProteins:
     """The proteins learnt from, in an order that settles ties."""
 
@@ -167,7 +170,9 @@ def neighbours_of(examples: Examples, k: float) -> NearestProteins:
         kept = (np.cumsum(np.bincount(examples.cluster)) <= MOST_ROWS)[examples.cluster]
         examples = examples.take(kept if kept.any() else slice(MOST_ROWS))
     points = scaling.apply(examples.features)
-    return NearestProteins(scaling, points, examples.outcome, examples.weight, int(k))
+    return NearestProteins(
+        scaling=scaling, points=points, outcome=examples.outcome, weight=examples.weight, k=int(k)
+    )
 
 
 def knn_path(examples: Examples, features: Floats, numbers: tuple[float, ...]) -> Floats:
@@ -178,7 +183,7 @@ def knn_path(examples: Examples, features: Floats, numbers: tuple[float, ...]) -
 MOST_LINEAR = 30.0  # log odds beyond which a probability would round to 0 or 1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LogisticForecast:
     """A regression."""
 
@@ -201,7 +206,7 @@ def ridge_logistic(examples: Examples, strength: float) -> LogisticForecast:
     scaling = scaling_of(examples)
     design = design_of(scaling, examples.features)
     found = ridge(design, examples.outcome, examples.weight, strength)
-    return LogisticForecast(scaling, found.coefficient)
+    return LogisticForecast(scaling=scaling, coefficient=found.coefficient)
 
 
 def logistic_path(examples: Examples, features: Floats, strengths: tuple[float, ...]) -> Floats:
@@ -212,14 +217,14 @@ def logistic_path(examples: Examples, features: Floats, strengths: tuple[float, 
     for strength in strengths:
         fitted = ridge(design, examples.outcome, examples.weight, strength, start, ROUGH)
         start = fitted.coefficient
-        found.append(LogisticForecast(scaling, start).probability(features))
+        found.append(LogisticForecast(scaling=scaling, coefficient=start).probability(features))
     return np.stack(found)
 
 
 LEAVES_OF_ONE_TREE = 256
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class TreeForecast:
     """One tree, stored as arrays."""
 
@@ -233,17 +238,24 @@ class TreeForecast:
 def fit_tree(examples: Examples, least: float) -> TreeForecast:
     """Return the tree whose leaves hold so many proteins or more, split as by Gini's index."""
     least_rows = min(max(int(least), 1), examples.n_samples)
-    growth = Growth(1, LEAVES_OF_ONE_TREE, 1.0, least_rows, ridge=0.0, is_random=False)
+    growth = Growth(
+        n_trees=1,
+        n_leaves=LEAVES_OF_ONE_TREE,
+        learning_rate=1.0,
+        least_rows=least_rows,
+        ridge=0.0,
+        is_random=False,
+    )
     forest = boost(examples.features, examples.outcome > 0, examples.weight, growth)
     if len(forest.root) == 0:
-        return TreeForecast(forest)
+        return TreeForecast(forest=forest)
     n_nodes = len(forest.value)
     (leaf,) = forest.leaves(examples.features)
     total = sum_by(leaf, examples.weight, n_nodes)
     right = sum_by(leaf, examples.weight * examples.outcome, n_nodes)
     odds = special.logit(share_with_prior(right, total))
     value = single(np.where(np.isinf(forest.threshold), odds, 0.0))
-    return TreeForecast(replace(forest, base=0.0, value=value))
+    return TreeForecast(forest=replace(forest, base=0.0, value=value))
 
 
 KULESHOV = "Kuleshov & Liang 2015, Calibrated structured prediction, NeurIPS"

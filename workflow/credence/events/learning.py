@@ -11,7 +11,7 @@ from credence.events.forecasters import ConstantForecast, Examples, Forecast, Fo
 from credence.predictions import Booleans, Floats, Integers
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Learnt:
     """A forecaster that has learnt one event."""
 
@@ -31,7 +31,7 @@ def is_scarce(examples: Examples, least: float) -> bool:
 def fit_one(forecaster: Forecaster, examples: Examples, value: float, least: float) -> Forecast:
     """Return what a forecaster learns under one value of its setting."""
     if is_scarce(examples, least):
-        return ConstantForecast(examples.share)
+        return ConstantForecast(value=examples.share)
     return forecaster.fit(examples, value)
 
 
@@ -61,7 +61,9 @@ def learn_event(
         total += _losses(found[:, tells], examples.take(may & judged))
     value = float(candidates[_best(total, forecaster)])
     forecast = fit_one(forecaster, every, value, least)
-    return Learnt(forecast, value, held_out, is_scarce(every, least))
+    return Learnt(
+        forecast=forecast, value=value, held_out=held_out, is_scarce=is_scarce(every, least)
+    )
 
 
 def _inner_losses(
@@ -86,7 +88,7 @@ def _inner_losses(
 
 def _path(forecaster: Forecaster, examples: Examples, features: Floats, least: float) -> Floats:
     if is_scarce(examples, least):
-        same = ConstantForecast(examples.share).probability(features)
+        same = ConstantForecast(value=examples.share).probability(features)
         return np.tile(same, (len(forecaster.candidates), 1))
     return forecaster.path(examples, features)
 

@@ -21,7 +21,7 @@ from credence.records import Stored
 PRIOR_MASS = 1.0  # proteins of the overall mix, added to those of each predicted class
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Mixture:
     """How probable each class is, roughly: it only divides the probability of an event."""
 
@@ -55,9 +55,12 @@ def mixture_of(labelled: Labelled) -> Mixture:
     mass = mass + PRIOR_MASS * mass.sum(axis=0) / mass.sum()
     confused = np.asarray(mass / mass.sum(axis=1, keepdims=True))
     if of.scores is None or not of.is_distribution:
-        return Mixture(confused)
+        return Mixture(confused=confused)
     logs = log_scores(of.scores, of.resolution)
-    return Mixture(confused, fit_bias_corrected(logs, labelled.true_class, weight, n_classes))
+    return Mixture(
+        confused=confused,
+        by_scores=fit_bias_corrected(logs, labelled.true_class, weight, n_classes),
+    )
 
 
 def for_another_mix(held: Booleans, stated: Floats, share: Floats, weight: Floats) -> Floats:
@@ -91,7 +94,7 @@ FORECASTS: dict[Any, Any] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class FittedEvent:
     """One event and its forecast."""
 
@@ -101,7 +104,7 @@ class FittedEvent:
     note: str = ""  # Why this is no forecast; empty where it is
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Mix:
     """The mix of classes of a use-set, and the confidences corrected for it."""
 
@@ -128,14 +131,16 @@ class EventModel:
 
     def evidence(self, predictions: Predictions, distance: Floats | None = None) -> EventEvidence:
         """Return what is known of some proteins, with what the model itself knows."""
-        return EventEvidence(predictions, distance, self.types)
+        return EventEvidence(predictions=predictions, distance=distance, types=self.types)
 
     def stated(self, evidence: EventEvidence) -> Floats:
         """Return every forecast as it is, shape (n_events, n_samples)."""
         held = memberships([entry.event for entry in self.events], evidence.predictions)
         found = []
         for entry, inside in zip(self.events, held, strict=True):
-            table = table_of(OneEvent(evidence, inside, self.frequency), self.features)
+            table = table_of(
+                OneEvent(evidence=evidence, held=inside, frequency=self.frequency), self.features
+            )
             if table.missing:
                 name = table.missing[0]
                 raise refuse(

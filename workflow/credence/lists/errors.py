@@ -30,7 +30,7 @@ BAND_FROM = 5.0  # families above a step that the band is simultaneous over
 N_STEPS = len(STEPS)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Above:
     """What calibration has at each step or above."""
 
@@ -246,7 +246,7 @@ def _above(held_out: HeldOut, step_error: Floats) -> tuple[Above, Floats]:
     pairs, most = sums(2.0 * (residual * before).to_numpy()), sums(p * (1.0 - p)) * relatives
     # Where no relatives are known, they may be all alike.
     alike = np.divide(pairs, most, out=np.ones_like(most), where=most > 0)
-    above = Above(np.where(n_rows > 0, n_families, 0.0), kish, relatives)
+    above = Above(n_families=np.where(n_rows > 0, n_families, 0.0), kish=kish, relatives=relatives)
     return above, np.clip(alike, 0.0, 1.0)
 
 

@@ -31,7 +31,7 @@ class Coins:
     n_wrong: Integers  # Those of them whose member of least hash there is wrong
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Guarantee:
     """A threshold whose error per family is at most a rate, with a certainty."""
 
@@ -98,12 +98,14 @@ def guaranteed(coins: Coins, error: float, certainty: float) -> Guarantee:
     n, wrong = coins.n_families[last], coins.n_wrong[last]
     passed = _walk(n, wrong, error, certainty)
     if passed >= 0:
-        return Guarantee(float(coins.threshold[last[passed]]), int(n[passed]), 0)
+        return Guarantee(
+            threshold=float(coins.threshold[last[passed]]), n_families=int(n[passed]), n_more=0
+        )
     n_more = max(int((least_families(wrong, error, (1.0 - certainty) / MOST_STARTS) - n).min()), 1)
     # At a threshold between two starts a small p-value is not enough.
     while _walk(n + n_more, wrong, error, certainty) < 0:
         n_more += 1 + n_more // 10
-    return Guarantee(float("nan"), 0, n_more)
+    return Guarantee(threshold=float("nan"), n_families=0, n_more=n_more)
 
 
 def _walk(n: Integers, wrong: Integers, error: float, certainty: float) -> int:

@@ -26,7 +26,7 @@ def step_of(confidence: Floats) -> Integers:
     return np.where(np.isnan(confidence), -1, step).astype(np.int64)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class MixDraws:
     """How far the weights of classes, by which outcomes count, may be from the true ones."""
 
@@ -52,7 +52,7 @@ def mix_draws(weight: Floats, draws: Floats) -> MixDraws | None:
         return None
     used = np.nan_to_num(weight)[:, None]
     ratios = np.divide(np.nan_to_num(draws), used, out=np.ones_like(draws), where=used > 0)
-    return MixDraws(len(weight), ratios.ravel())
+    return MixDraws(n_classes=len(weight), ratios=ratios.ravel())
 
 
 @dataclass(frozen=True, eq=False)

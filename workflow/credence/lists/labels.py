@@ -146,7 +146,7 @@ def with_wrong_labels(
     return replace(labelled, true_class=label), is_wrong & (label != labelled.true_class)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PlantedErrors:
     """What doubts are worth, by wrong labels that were planted."""
 
@@ -194,4 +194,4 @@ def plant(labelled: Labelled, doubts: Doubts) -> PlantedErrors:
     share = float(least) / (n * float(found[place]))
     n_wrong = np.minimum(share * n * found, n_listed)
     false = 1.0 - n_wrong / np.maximum(n_listed, 1)
-    return PlantedErrors(share, at, found, np.minimum.accumulate(false))
+    return PlantedErrors(share=share, doubt=at, found=found, false=np.minimum.accumulate(false))

@@ -72,7 +72,7 @@ def plan_of(held_out: HeldOut, n_use: Integers, number: int, most: Integers | No
     n_verify, none = np.zeros_like(n_use), np.zeros_like(n_use[0])
     for class_ in np.flatnonzero(of_class):
         n_verify[class_] = divided(spread[class_], none, most[class_], int(of_class[class_]))
-    return Plan(n_use, n_known, right, n_verify)
+    return Plan(n_use=n_use, n_known=n_known, right=right, n_verify=n_verify)
 
 
 def divided(goal: Floats, n_known: Integers, most: Integers, number: int) -> Integers:

@@ -20,7 +20,7 @@ ON_SCORE, ON_CONFIDENCE = "score", "confidence"
 MOST_POINTS = 100  # of a curve that is shown
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Wanted:
     """What is asked of thresholds."""
 
@@ -159,7 +159,9 @@ def find_thresholds(labelled: Labelled, held_out: HeldOut | None, wanted: Wanted
             if len(of_class.step):
                 curves.append(curve_of(name, own_errors(of_class, wanted.certainty)))
     rows = thresholds_of(ranked, names, wanted)
-    return AllThresholds(wanted.certainty, wanted.level, rows, tuple(curves))
+    return AllThresholds(
+        certainty=wanted.certainty, level=wanted.level, rows=rows, curves=tuple(curves)
+    )
 
 
 def own_errors(held_out: HeldOut, certainty: float) -> ListErrors:

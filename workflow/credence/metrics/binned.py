@@ -56,13 +56,13 @@ def _score_cells(judged: Judged) -> BinSums | None:
 
 
 # The Brier score is taken apart in these.
-WIDTH = Family(f"width {N_BINS}", partial(width_cells, n_bins=N_BINS, has_squares=True))
+WIDTH = Family(name=f"width {N_BINS}", cells=partial(width_cells, n_bins=N_BINS, has_squares=True))
 COUNT = Family(
-    f"count {N_BINS}",
-    lambda of: in_cells(of, equal_count(of.confidence, of.weight, N_BINS), N_BINS),
+    name=f"count {N_BINS}",
+    cells=lambda of: in_cells(of, equal_count(of.confidence, of.weight, N_BINS), N_BINS),
     is_fixed=False,
 )
-SCORE = Family("score", _score_cells)
+SCORE = Family(name="score", cells=_score_cells)
 
 GUO = "Guo et al. 2017, arXiv 1706.04599; Naeini et al. 2015"
 GUPTA = "Gupta & Ramdas 2021, arXiv 2107.08353"
@@ -261,7 +261,9 @@ def _vector_cells(judged: Judged, *, by_count: bool, least: float) -> BinSums | 
     row, class_of = np.nonzero(counted)
     is_true = (judged.true_class[row] == class_of).astype(np.float64)
     values = np.stack([np.ones(len(row)), probabilities[row, class_of], is_true])
-    return BinSums(row, cell[row, class_of], probabilities.shape[1] * N_BINS, values)
+    return BinSums(
+        row=row, cell=cell[row, class_of], n_cells=probabilities.shape[1] * N_BINS, values=values
+    )
 
 
 def mean_gap_of_classes(sums: Floats, n_effective: Floats) -> Floats:
@@ -280,7 +282,7 @@ def vector_metric(
         title=title,
         summary=summary,
         reference="Nixon et al. 2019, arXiv 1904.01685",
-        family=Family(name, cells, is_fixed=False),
+        family=Family(name=name, cells=cells, is_fixed=False),
         finish=mean_gap_of_classes,
         is_error=True,
         needs_vector=True,

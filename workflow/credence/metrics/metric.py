@@ -39,7 +39,7 @@ class Judged:
         return Judged(*columns)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class BinSums:
     """Where each protein counts, and with what."""
 
@@ -54,7 +54,7 @@ class BinSums:
         return np.stack([sum_by(self.cell, channel, self.n_cells) for channel in entries])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Family:
     """A rule that says in which cells proteins count; metrics share them."""
 
@@ -72,7 +72,12 @@ def in_cells(
     channels = [np.ones(judged.n_samples), confidence, outcome]
     if has_squares:
         channels.append((confidence - outcome) ** 2)
-    return BinSums(np.arange(judged.n_samples, dtype=np.int64), cell, n_cells, np.stack(channels))
+    return BinSums(
+        row=np.arange(judged.n_samples, dtype=np.int64),
+        cell=cell,
+        n_cells=n_cells,
+        values=np.stack(channels),
+    )
 
 
 def sum_by(position: Integers, values: Floats, n_places: int) -> Floats:
@@ -143,7 +148,7 @@ def loss_cells(metrics: tuple[Metric, ...], judged: Judged) -> BinSums:
     channels = [loss(judged.confidence, judged.is_correct) for loss in losses]
     everyone = np.arange(judged.n_samples)
     values = np.stack([np.ones(judged.n_samples), *channels])
-    return BinSums(everyone, np.zeros_like(everyone), 1, values)
+    return BinSums(row=everyone, cell=np.zeros_like(everyone), n_cells=1, values=values)
 
 
 def mean_over_classes(values: Floats, axis: int = 0) -> Floats:

@@ -21,7 +21,7 @@ def smoothed(transformed: Floats, bandwidth: Floats) -> Floats:
     return np.asarray(fft.idct(transformed * damping))
 
 
-GRID = Family("grid", partial(width_cells, n_bins=N_CELLS))
+GRID = Family(name="grid", cells=partial(width_cells, n_bins=N_CELLS))
 
 N_STEPS = 12  # at most; half as many are enough as a rule
 EXACT = 1e-7  # of the search for the bandwidth, on the axis of the confidence

@@ -20,7 +20,7 @@ RANGE = "kuiper"
 SPIEGELHALTER = "spiegelhalter"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Walk:
     """Differences between outcome and confidence, summed from the least confidence up."""
 
@@ -45,7 +45,14 @@ def walk_of(confidence: Floats, is_correct: Booleans, weight: Floats) -> Walk:
     slope = 1.0 - 2.0 * confidence
     mass = sum_by(group, share, len(values))
     scale, tilt = (float(np.sqrt(part.sum())) for part in (variance, variance * slope**2))
-    return Walk(share * (is_correct - confidence), group, slope, mass, scale, tilt)
+    return Walk(
+        difference=share * (is_correct - confidence),
+        group=group,
+        slope=slope,
+        mass=mass,
+        scale=scale,
+        tilt=tilt,
+    )
 
 
 def statistics(steps: Floats, tilted: Floats, walk: Walk) -> dict[str, Floats]:
@@ -68,7 +75,7 @@ def observed(walk: Walk) -> dict[str, float]:
     return {name: float(v[0]) for name, v in statistics(steps[:, None], tilted, walk).items()}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SignedWalks:
     """Walks with random signs per cluster."""
 
@@ -83,7 +90,9 @@ class SignedWalks:
         slope[walk.group] = walk.slope  # the same throughout a group
         tilt = float((walk.mass * slope).sum())
         steps = self.steps + shift * walk.mass[:, None]
-        return SignedWalks(steps, self.tilted + shift * tilt, self.cubes, self.squares)
+        return SignedWalks(
+            steps=steps, tilted=self.tilted + shift * tilt, cubes=self.cubes, squares=self.squares
+        )
 
     def compared(self, walk: Walk) -> dict[str, Floats]:
         """Return both distances, and Spiegelhalter's sum over its own scatter, not skewed."""
@@ -117,7 +126,12 @@ def signed_walks(walk: Walk, cluster: Integers, signs: NDArray[np.int8]) -> Sign
     tilt = sum_by(cluster, walk.difference * walk.slope, len(signs))
     factor = signs.astype(np.float64)
     squares = float((tilt**2).sum())
-    return SignedWalks(np.asarray(by_group @ factor), tilt @ factor, tilt**3 @ factor, squares)
+    return SignedWalks(
+        steps=np.asarray(by_group @ factor),
+        tilted=tilt @ factor,
+        cubes=tilt**3 @ factor,
+        squares=squares,
+    )
 
 
 def holm(p_values: Floats) -> Floats:

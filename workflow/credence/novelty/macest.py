@@ -24,7 +24,7 @@ FINER = tuple(2.0 ** (step / 4.0) for step in range(-3, 4))  # of the best, trie
 CLIP = 1e-15  # probabilities in a logarithm, as in the metrics
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class NeighbourEvidence:
     """The neighbours of some points, class by class, nearest first."""
 
@@ -39,7 +39,7 @@ class NeighbourEvidence:
         return error, (distance * inverse_rank).sum(axis=-1) / inverse_rank.sum()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Tuning:
     """What is learnt."""
 
@@ -54,7 +54,7 @@ class Tuning:
         return -self.sharpness * relative(self.alpha * error + self.beta * spread)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TuningTrial:
     """A tuning and how it did."""
 
@@ -93,7 +93,7 @@ def search(
     ) -> Iterator[TuningTrial]:
         error, spread = evidence.terms(n_neighbours)
         for alpha, sharpness in itertools.product(alphas, sharpnesses):
-            tuning = Tuning(n_neighbours, alpha, 1.0, sharpness)
+            tuning = Tuning(neighbours=n_neighbours, alpha=alpha, beta=1.0, sharpness=sharpness)
             sigma = relative(alpha * error + tuning.beta * spread)
             # Taken from the least σ, nothing overflows.
             least = sigma.min(axis=1)
@@ -104,7 +104,7 @@ def search(
             loss = -np.where(is_correct, np.log(clipped), np.log1p(-clipped))
             chance = n_bins * float(share @ (p * (1.0 - p))) / n_effective
             found = calibration_error(p, is_correct, weight)
-            yield TuningTrial(tuning, found, float(share @ loss), chance)
+            yield TuningTrial(tuning=tuning, error=found, loss=float(share @ loss), chance=chance)
 
     found: list[TuningTrial] = []
     for n_neighbours in tried:
@@ -173,7 +173,7 @@ MOST_JUDGED = 4_000  # proteins that three numbers are learnt on; more change th
 NEIGHBOURS = (1, 2, 3, 5, 8, 12, 20, 30)  # the numbers that are tried
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MacestSettings:
     """What :class:`credence.calibrators.macest.Macest` and the study of novelty may set."""
 
@@ -225,10 +225,10 @@ class NeighbourGraph:
             distance[:, position] = found.distance
             is_wrong[:, position] = wrong[found.place]
         distance[distance == 0] = self.least_distance
-        return NeighbourEvidence(distance, is_wrong)
+        return NeighbourEvidence(distance=distance, is_wrong=is_wrong)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class FittedMacest:
     """MACEst with its graph and what was learnt."""
 
@@ -287,17 +287,30 @@ def fit(
     is_graph = in_graph(true_class[order], cluster[order], settings.graph)
     own, others = order[is_graph], order[~is_graph]
     is_wrong = np.not_equal(true_class, predicted_class)
-    graph = NeighbourGraph(values[own], true_class[own], is_wrong[own], n_classes, settings.least)
+    graph = NeighbourGraph(
+        points=values[own],
+        true_class=true_class[own],
+        is_wrong=is_wrong[own],
+        n_classes=n_classes,
+        least=settings.least,
+    )
     # A prediction in a class that is not looked at is no help to the tuning.
     # Their canonical order is as good as random, so the first ones are a fair sample.
     others = others[graph.is_seen[predicted_class[others]]][:MOST_JUDGED]
     tried = [k for k in NEIGHBOURS if k <= min(settings.neighbours, graph.most_neighbours)]
     if len(others) == 0:
-        return FittedMacest(graph, Tuning(max(1, graph.most_neighbours)), 0, None)
+        return FittedMacest(
+            graph=graph,
+            tuning=Tuning(neighbours=max(1, graph.most_neighbours)),
+            n_fitting=0,
+            calibration_error=None,
+        )
     judged = np.ones(len(others)) if weight is None else weight[others]
     codes = np.unique(cluster[others].astype(str), return_inverse=True)[1]
     position = (np.cumsum(graph.is_seen) - 1)[predicted_class[others]]
     outcome = (~is_wrong[others], judged, effective_clusters(codes, judged))
     evidence, n_unseen = graph.evidence(values[others], tried[-1]), int((~graph.is_seen).sum())
     found = search(evidence, position, *outcome, tried, n_unseen)
-    return FittedMacest(graph, found.tuning, len(others), found.error)
+    return FittedMacest(
+        graph=graph, tuning=found.tuning, n_fitting=len(others), calibration_error=found.error
+    )

@@ -24,7 +24,7 @@ BLOCK = 4_096  # queries at a time
 ELEMENTS = 1 << 22  # numbers of one block of differences
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class FoundNeighbours:
     """The nearest points of each query, nearest first."""
 
@@ -41,7 +41,7 @@ class Index:
     def nearest(self, queries: Floats, n_neighbours: int, threads: int = 1) -> FoundNeighbours:
         """Return the `n_neighbours` nearest points of each query; equal ones by place."""
         shape = len(queries), min(n_neighbours, len(self.points))
-        found = FoundNeighbours(np.empty(shape), np.empty(shape, dtype=np.int64))
+        found = FoundNeighbours(distance=np.empty(shape), place=np.empty(shape, dtype=np.int64))
 
         def fill(start: int) -> None:
             rows = slice(start, start + BLOCK)

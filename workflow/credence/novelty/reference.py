@@ -19,7 +19,7 @@ STREAM = "who stands for a family"
 FIRST_NEIGHBOURS = 17  # looked at, before a protein's own cluster is looked through
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Look:
     """How far some proteins are from those that are known."""
 
@@ -41,7 +41,7 @@ class Look:
         return Look(**{name: values[rows] for name, values in vars(self).items()})
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Reference:
     """The proteins that are known, in a space."""
 

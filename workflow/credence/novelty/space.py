@@ -107,7 +107,7 @@ PROTEINS_AT_ONCE = 4_096
 NO_LETTER = 255
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WordFeatures:
     """One kind of word."""
 
@@ -146,9 +146,9 @@ class WordFeatures:
 
 
 KINDS = (
-    WordFeatures(SIDE_CHAINS, 4),
-    WordFeatures(tuple(RESIDUES), 2),
-    WordFeatures(tuple(RESIDUES), 3),
+    WordFeatures(groups=SIDE_CHAINS, length=4),
+    WordFeatures(groups=tuple(RESIDUES), length=2),
+    WordFeatures(groups=tuple(RESIDUES), length=3),
 )
 WIDTHS = (*(kind.n_words for kind in KINDS), len(CHEMISTRY))
 
@@ -198,7 +198,7 @@ POWER_STEPS = 4
 SEED = 0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Space:
     """Axes along which proteins differ most, and where their origin is."""
 
@@ -250,7 +250,11 @@ def fit_composition(sequences: Strings, n_components: int) -> Space:
     if features.shape[0] < 2:
         width = sum(WIDTHS)
         return Space(
-            "composition", np.zeros(width), np.empty((width, 0)), np.empty(0), np.empty(0)
+            kind="composition",
+            scale=np.zeros(width),
+            axes=np.empty((width, 0)),
+            origin=np.empty(0),
+            explained=np.empty(0),
         )
     return _fit("composition", features, block_scale(features, WIDTHS), n_components)
 
@@ -292,7 +296,11 @@ def _fit(kind: str, features: Any, scale: Floats, n_components: int) -> Space:
     mean = np.asarray(scaled.mean(axis=0), dtype=np.float64).ravel()
     explained = variance / total if total > 0 else np.zeros_like(variance)
     return Space(
-        kind, scale, axes, singles((mean @ axes)[None, :])[0], singles(explained[None])[0]
+        kind=kind,
+        scale=scale,
+        axes=axes,
+        origin=singles((mean @ axes)[None, :])[0],
+        explained=singles(explained[None])[0],
     )
 
 

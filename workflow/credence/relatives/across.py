@@ -36,7 +36,7 @@ class _Both:
         self.ours = self.distinct.code[: new.n_proteins]
         self.theirs = self.distinct.code[new.n_proteins :]
         self.thresholds = thresholds
-        self.library = Library(self.distinct.texts, threads)
+        self.library = Library(texts=self.distinct.texts, threads=threads)
         whole = contained(self.distinct.texts, most_expected=thresholds.most_expected)
         self.whole = self._keys(whole.first, whole.second)
 

@@ -78,7 +78,7 @@ ANY_LIKENESS = Thresholds(identity=0.0, coverage=0.0)
 Undecided = Callable[[Sequence[int], Sequence[Integers], float], tuple[list[Integers], float]]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Library:
     """Sequences ready to be aligned."""
 
@@ -128,7 +128,9 @@ class Library:
         home = np.arange(n_texts) if home is None else home
         rows = np.arange(n_texts) if queries is None else queries
         rows = rows[home[rows] >= 0]
-        asked = _Queries(self, rows, home, thresholds, undecided)
+        asked = _Queries(
+            library=self, rows=rows, home=home, thresholds=thresholds, undecided=undecided
+        )
         near = asked.near_all(pieces) if cells == math.inf else asked.near_within(cells)
         aligned = self.align(
             (min(row, other), max(row, other))
@@ -305,7 +307,7 @@ def measured(library: Library, row: Integers, other: Integers) -> Pairs:
     return Pairs(row, other, *shares)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _Queries:
     """Rows of a library to be compared, in their order, with what is apart from them."""
 

@@ -11,8 +11,8 @@ from credence.relatives.pairs import Thresholds
 # Clusters are the connected components of these pairs.
 FINDERS: dict[str, Callable[[int, float | None], Finder]] = {
     "mmseqs": MmseqsFinder,
-    "exact": lambda threads, timeout: ExactFinder(threads),
-    "kmer": lambda threads, timeout: WordFinder(threads),
+    "exact": lambda threads, timeout: ExactFinder(threads=threads),
+    "kmer": lambda threads, timeout: WordFinder(threads=threads),
 }
 
 
@@ -20,4 +20,8 @@ def build_engine(
     name: str, thresholds: Thresholds | None = None, threads: int = 1, timeout: float | None = None
 ) -> GraphEngine:
     """Return the engine of a name."""
-    return GraphEngine(FINDERS[name](threads, timeout), thresholds or Thresholds(), threads)
+    return GraphEngine(
+        finder=FINDERS[name](threads, timeout),
+        thresholds=thresholds or Thresholds(),
+        threads=threads,
+    )

@@ -46,7 +46,7 @@ MOST_WORDS, MOST_LIKELY = 5_000_000, 200_000
 MOST_HUBS, TEXTS_AT_ONCE = 50, 1000  # carriers of a word that others are compared with
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Audit:
     """What crosses the groups."""
 
@@ -63,7 +63,7 @@ class Audit:
     n_by_chance: int = 0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Compared:
     """What exact alignment of proteins that are apart has shown."""
 
@@ -86,7 +86,7 @@ class _Apart:
         self.inside = np.flatnonzero(apart != "")
         self.found = distinct(proteins.sequences[self.inside])
         names, self.codes = np.unique(apart[self.inside].astype(str), return_inverse=True)
-        self.library = Library(self.found.texts, threads)
+        self.library = Library(texts=self.found.texts, threads=threads)
         self.home = _home(self.found, self.codes, len(names))
 
     def of_proteins(self, pairs: Pairs) -> Pairs:
@@ -127,7 +127,7 @@ def compare(
     is_left = np.append(~np.isin(code, done), True)
     is_examined = np.zeros(proteins.n_proteins, dtype=np.bool_)
     is_examined[asked[: int(is_left.argmax())]] = True
-    return Compared(is_examined, every.of_proteins(pairs))
+    return Compared(is_examined=is_examined, pairs=every.of_proteins(pairs))
 
 
 def likely_to_cross(
@@ -161,7 +161,9 @@ def most_alike(texts: Strings, home: Integers) -> tuple[Integers, Integers]:
         is_kept = uniform(found.word.astype(np.uint64), 0, "words") < share
         proteins.append(found.protein[is_kept] + start)
         words.append(found.word[is_kept])
-    index = WordIndex(np.concatenate(proteins), np.concatenate(words), n_texts)
+    index = WordIndex(
+        protein=np.concatenate(proteins), word=np.concatenate(words), n_proteins=n_texts
+    )
     keys, worth = np.empty(0, dtype=np.int64), np.empty(0)
     for row, column, n_shared, fewest in shared(index, MOST_HUBS):
         is_kept = (n_shared >= LEAST_SHARED) & (home[row] != home[column])
@@ -190,7 +192,9 @@ def with_chance_counted(
     rows = in_hash_order(proteins.ids, found.is_examined)[:MOST_COUNTED]
     literal = replace(thresholds, most_expected=None)
     compared = compare(proteins, group, literal, rows, threads, cells)
-    every = Compared(found.is_examined, judged(compared, group, thresholds).pairs)
+    every = Compared(
+        is_examined=found.is_examined, pairs=judged(compared, group, thresholds).pairs
+    )
     n_new = every.with_pairs(found.pairs).pairs.n_pairs - found.pairs.n_pairs
     n_counted = int(compared.is_examined.sum())
     return replace(found, n_counted=n_counted, n_by_chance=n_new)
@@ -208,7 +212,7 @@ def judged(compared: Compared, group: Strings, thresholds: Thresholds) -> Audit:
     is_crossing = np.zeros(len(group), dtype=np.bool_)
     is_crossing[crossing.first] = True
     is_crossing[crossing.second] = True
-    return Audit(is_examined, is_crossing, nearest, crossing)
+    return Audit(is_examined=is_examined, is_crossing=is_crossing, nearest=nearest, pairs=crossing)
 
 
 def _crossing(pairs: Pairs, group: Strings) -> Pairs:

@@ -74,7 +74,7 @@ def together(parts: Iterable[Alike]) -> Alike:
     return Alike(*(np.concatenate(column) for column in zip(nothing, *parts, strict=True)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Candidates:
     """Sequences, and pairs of them that may be relatives."""
 

@@ -44,7 +44,14 @@ def parse_clstr(
         elif text.strip():
             member = MEMBER.match(text)
             if member is None or not starts:
-                problems.append(Problem(where, f"{text!r} is no member.", CLSTR_REMEDY, number))
+                problems.append(
+                    Problem(
+                        where=where,
+                        what=f"{text!r} is no member.",
+                        remedy=CLSTR_REMEDY,
+                        line=number,
+                    )
+                )
                 continue
             id_ = member.group(2) if whole_header else member.group(2).split(maxsplit=1)[0]
             ids.append(id_)
@@ -52,16 +59,25 @@ def parse_clstr(
             if member.group(3) == "*":
                 stands[len(starts) - 1] = id_
     problems += [
-        Problem(where, "the cluster has no representative (*).", CLSTR_REMEDY, line)
+        Problem(
+            where=where,
+            what="the cluster has no representative (*).",
+            remedy=CLSTR_REMEDY,
+            line=line,
+        )
         for at, line in enumerate(starts)
         if at not in stands
     ]
     for repeated in sorted(id_ for id_, count in Counter(ids).items() if count > 1):
         problems.append(
-            Problem(where, f"{repeated!r} is in it twice.", "Match by full header, or rename it.")
+            Problem(
+                where=where,
+                what=f"{repeated!r} is in it twice.",
+                remedy="Match by full header, or rename it.",
+            )
         )
     if not ids and not problems:
-        problems.append(Problem(where, "it holds no cluster.", CLSTR_REMEDY))
+        problems.append(Problem(where=where, what="it holds no cluster.", remedy=CLSTR_REMEDY))
     if problems:
         raise InputError(problems)
     home = [stands[at] for at in cluster]

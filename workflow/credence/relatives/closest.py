@@ -53,7 +53,7 @@ class Closest:
         return np.asarray(1.0 - np.nan_to_num(self.identity * self.coverage))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class KnownSequences:
     """Sequences among which the closest is sought."""
 
@@ -102,7 +102,10 @@ class KnownSequences:
     def _closest(
         self, queries: Strings, apart: tuple[Integers, Integers] | None, threads: int
     ) -> Closest:
-        n, library = len(queries), Library(np.concatenate([self.texts, queries]), threads)
+        n, library = (
+            len(queries),
+            Library(texts=np.concatenate([self.texts, queries]), threads=threads),
+        )
         with ThreadPoolExecutor(1) as pool:  # while MMseqs2 is at work
             starts = range(0, n, ROWS_AT_ONCE)
             by_words = [pool.submit(self._by_words, queries, apart, start) for start in starts]
@@ -128,7 +131,7 @@ class KnownSequences:
         nearest, (identity, coverage) = np.full(n, -1), np.full((2, n), np.nan)
         nearest[rows], identity[rows] = chosen, pairs.identity
         coverage[rows] = np.where(is_shorter, pairs.coverage, pairs.coverage_longer)
-        return Closest(nearest, identity, coverage)
+        return Closest(nearest=nearest, identity=identity, coverage=coverage)
 
     @cached_property
     def _place(self) -> Integers:

@@ -43,7 +43,10 @@ class Copies:
                 heads.append(library.texts[one])
         texts = np.empty(len(heads), dtype=object)
         texts[:] = heads
-        self.heads, self.size = Library(texts, library.threads), np.bincount(self.head)
+        self.heads, self.size = (
+            Library(texts=texts, threads=library.threads),
+            np.bincount(self.head),
+        )
         self.known: dict[int, Floats] = {}
 
     def undecided(

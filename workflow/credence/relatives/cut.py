@@ -48,7 +48,7 @@ MOST_TEXTS, MOST_CELLS = 6_000, 2e12
 CELLS_OF_FEW, CHANCE_OF_FEW = 1e9, 2.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Cut:
     """Clusters after cutting."""
 
@@ -67,7 +67,7 @@ def left_uncut(cluster: Strings, is_used: Booleans, even: float) -> tuple[LargeC
     """Return the clusters larger than a group, where none is looked into."""
     names, sizes = np.unique(cluster[is_used].astype(str), return_counts=True)
     return tuple(
-        LargeCluster(str(name), int(size), is_searched=False)
+        LargeCluster(cluster=str(name), n=int(size), is_searched=False)
         for name, size in zip(names, sizes, strict=True)
         if size > _largest_that_fits(even)
     )
@@ -95,7 +95,7 @@ def cut_oversized(
         found = distinct(proteins.sequences[rows])
         before = known.get((name, len(rows)))
         if before is not None or len(found.texts) > MOST_TEXTS:
-            whole.append(before or LargeCluster(name, len(rows), is_searched=False))
+            whole.append(before or LargeCluster(cluster=name, n=len(rows), is_searched=False))
             continue
         weight = np.bincount(found.code, minlength=len(found.texts))
         tried = _tried(found.texts, weight, name, most, thresholds, threads)
@@ -103,7 +103,7 @@ def cut_oversized(
             whole.append(tried)
             continue
         # Every pair is aligned: the engine's graph is looser, and may lack some.
-        pairs = Library(found.texts, threads).relatives(thresholds=thresholds)
+        pairs = Library(texts=found.texts, threads=threads).relatives(thresholds=thresholds)
         component = _Component(weight, pairs, most, n_apart)
         part = component.numbered()
         n_apart -= int(component.weight[part < 0].sum())
@@ -114,11 +114,13 @@ def cut_oversized(
         if is_cut:
             result[rows] = np.array(called, dtype=object)[np.maximum(part[found.code], 0)]
         whole += [
-            LargeCluster(called[part[row]] if is_cut else name, n, price, parted)
+            LargeCluster(
+                cluster=called[part[row]] if is_cut else name, n=n, price=price, parted=parted
+            )
             for row, n, price, parted in component.left
         ]
         reason[rows] = _reasons(component, found.code, part, proteins.ids[rows], name)
-    return Cut(result, reason, n_cut, tuple(whole))
+    return Cut(cluster=result, reason=reason, n_cut=n_cut, whole=tuple(whole))
 
 
 def _tried(
@@ -130,7 +132,7 @@ def _tried(
     if n_few >= len(texts):
         return None
     few = np.linspace(0, len(texts) - 1, n_few).astype(np.int64)
-    pairs = Library(texts[few], threads).relatives(thresholds=thresholds)
+    pairs = Library(texts=texts[few], threads=threads).relatives(thresholds=thresholds)
     n_all, share = int(weight.sum()), float(weight[few].sum() / weight.sum())
     component = _Component(weight[few], pairs, share * most, n_all)
     density = 2.0 * pairs.n_pairs / (n_few * (n_few - 1))
@@ -140,7 +142,7 @@ def _tried(
         if price > CHANCE_OF_FEW * MOST_PRICE * parted or not parted:
             scaled = round(price / share), round(parted / share)
             return LargeCluster(name, n_all, *scaled, n_tried=n_few)
-    return LargeCluster(name, n_all, is_searched=False) if cells > MOST_CELLS else None
+    return LargeCluster(cluster=name, n=n_all, is_searched=False) if cells > MOST_CELLS else None
 
 
 def _part_name(cluster: str, part: int, known: NDArray[Any]) -> str:

@@ -21,7 +21,7 @@ from credence.relatives.pairs import (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Clustering:
     """Which cluster of relatives each protein is in, in the order of the proteins."""
 
@@ -85,11 +85,11 @@ def relatives_of_short(found: Distinct, thresholds: Thresholds, threads: int) ->
     rows = len(found.texts) - 1 - np.flatnonzero(is_short)
     if len(rows) == 0:
         return whole
-    pairs = Library(found.texts, threads).relatives(rows, thresholds=thresholds)
+    pairs = Library(texts=found.texts, threads=threads).relatives(rows, thresholds=thresholds)
     return joined([pairs, whole])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GraphEngine:
     """Clusters as components of the pairs that a finder gives."""
 
@@ -106,5 +106,12 @@ class GraphEngine:
         names = proteins.ids[rows]
         # Each pair of sequences is aligned once.
         keys, places = np.unique(code * len(texts) + code[rows], return_inverse=True)
-        pairs = measured(Library(texts, self.threads), *np.divmod(keys, max(len(texts), 1)))
-        return Clustering(names, names.copy(), pairs.identity[places], pairs.coverage[places])
+        pairs = measured(
+            Library(texts=texts, threads=self.threads), *np.divmod(keys, max(len(texts), 1))
+        )
+        return Clustering(
+            cluster=names,
+            representative=names.copy(),
+            identity=pairs.identity[places],
+            coverage=pairs.coverage[places],
+        )

@@ -43,7 +43,7 @@ for _letter, _residues in enumerate(RESIDUE_GROUPS):
     LETTERS[list(_residues.encode())] = _letter
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WordIndex:
     """Which protein has which words, each counted once."""
 
@@ -72,7 +72,7 @@ def words_of(sequences: Strings, length: int = WORD) -> WordIndex:
     owner = np.searchsorted(starts, place, side="right") - 1
     n_words = NO_LETTER**length
     pairs = each_once(owner * n_words + word[place])
-    return WordIndex(pairs // n_words, pairs % n_words, len(sequences))
+    return WordIndex(protein=pairs // n_words, word=pairs % n_words, n_proteins=len(sequences))
 
 
 def links(words: WordIndex, least_containment: float) -> tuple[Integers, Integers]:
@@ -111,7 +111,7 @@ def _indicator(row: Integers, column: Integers, shape: tuple[int, int]) -> spars
     return sparse.csr_array((np.ones(len(row), dtype=np.int32), (row, column)), shape=shape)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExactFinder:
     """Shared words and exact alignment."""
 
@@ -136,7 +136,7 @@ class ExactFinder:
         self, texts: Strings, thresholds: Thresholds, parts: tuple[Booleans, Booleans] | None
     ) -> Pairs:
         """Return aligned pairs at the thresholds: of the one part with the other, or of all."""
-        library = Library(texts, self.threads)
+        library = Library(texts=texts, threads=self.threads)
         n_residues = float(library.lengths.sum())
         asked, n_asked = None, n_residues / 2.0
         if parts is not None:
@@ -154,7 +154,7 @@ class ExactFinder:
         return pairs.take(pairs.at(thresholds))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WordFinder(ExactFinder):
     """Shared words alone where clusters are made; relatives among others are aligned."""
 
@@ -168,7 +168,7 @@ class WordFinder(ExactFinder):
         return alike(*links(words_of(texts), least), 0.0)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class GivenEngine:
     """Clusters as a table states them."""
 
@@ -182,4 +182,9 @@ class GivenEngine:
         _, codes = np.unique(names.astype(str), return_inverse=True)
         chosen = representatives(codes.astype(np.int64), proteins.ids, proteins.lengths)
         unknown = np.full(proteins.n_proteins, np.nan)
-        return Clustering(names, proteins.ids[chosen], unknown, unknown.copy())
+        return Clustering(
+            cluster=names,
+            representative=proteins.ids[chosen],
+            identity=unknown,
+            coverage=unknown.copy(),
+        )

@@ -78,7 +78,7 @@ class Search(NamedTuple):
     more_hits: int = 0  # Candidates of each, beyond the usual
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Mmseqs:
     """MMseqs2 at work in a folder."""
 
@@ -95,7 +95,7 @@ class Mmseqs:
         if release is not None and release < OLDEST:
             what = f"{path} is MMseqs2 {release}, and {OLDEST} is the oldest that will do."
             raise refuse("mmseqs", what, REMEDY)
-        return cls(path, folder, threads, timeout)
+        return cls(path=path, folder=folder, threads=threads, timeout=timeout)
 
     def near_copies(self, name: str, texts: Strings, rows: Integers, identity: float) -> Pairs:
         """Return what may be near copies, each with the one that stands for it, sorted."""
@@ -216,19 +216,24 @@ class MmseqsFinder:
 
     def among(self, texts: Strings, thresholds: Thresholds) -> Pairs:
         """Return pairs at the thresholds (see :class:`credence.relatives.graph.Finder`)."""
-        library = Library(texts, self.threads)
+        library = Library(texts=texts, threads=self.threads)
         if _cells(library.lengths)[-1] <= self.most_cells:
             if self.pieces is not None and self.pieces.step is not None:
                 self.pieces.divided(self.pieces.step, {})
-            return Candidates(library, thresholds).connect_every()
+            return Candidates(library=library, thresholds=thresholds).connect_every()
         with programs.scratch_folder() as folder:
             program = Mmseqs.found(folder, self.threads, self.timeout)
-            return self._connected(program, self.pieces or Pieces(folder), library, thresholds)
+            return self._connected(
+                program, self.pieces or Pieces(folder=folder), library, thresholds
+            )
 
     def _connected(
         self, program: Mmseqs, pieces: Pieces, library: Library, thresholds: Thresholds
     ) -> Pairs:
-        database, candidates = pieces.folder / "sequences", Candidates(library, thresholds)
+        database, candidates = (
+            pieces.folder / "sequences",
+            Candidates(library=library, thresholds=thresholds),
+        )
         everyone = np.arange(len(library.texts))
 
         def searched(step: str, searches: Iterable[Search]) -> list[Piece]:
@@ -280,7 +285,10 @@ class MmseqsFinder:
         if not len(exact):
             return pairs
         exact.sort()
-        part = Candidates(Library(library.texts[exact], self.threads), thresholds)
+        part = Candidates(
+            library=Library(texts=library.texts[exact], threads=self.threads),
+            thresholds=thresholds,
+        )
         return joined([pairs, part.connect_every().renamed(exact)])
 
     def between(self, queries: Strings, targets: Strings, thresholds: Thresholds) -> Pairs:

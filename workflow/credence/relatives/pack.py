@@ -123,7 +123,7 @@ SET_ASIDE = "set_aside"
 NO_GROUP = ""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Packing:
     """What each protein is used for, in the order of the proteins."""
 
@@ -182,7 +182,7 @@ def packed(
     group = np.where(learnt, TRAINING, NO_GROUP).astype(object)
     group[rows] = np.array(names, dtype=object)[bins]
     role[group == TEST] = TEST
-    return Packing(group, role, reason)
+    return Packing(group=group, role=role, reason=reason)
 
 
 def kind_of(reason: str) -> str:

@@ -46,7 +46,7 @@ N_RESIDUES = 20
 LAMBDA, KAPPA = 0.267, 0.041
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Thresholds:
     """From where on two proteins are relatives."""
 
@@ -126,13 +126,25 @@ class Pairs:
 def no_pairs() -> Pairs:
     """Return no pairs."""
     rows, shares = np.empty(0, dtype=np.int64), np.empty(0)
-    return Pairs(rows, rows.copy(), shares, shares.copy(), shares.copy())
+    return Pairs(
+        first=rows,
+        second=rows.copy(),
+        identity=shares,
+        coverage=shares.copy(),
+        coverage_longer=shares.copy(),
+    )
 
 
 def alike(first: Integers, second: Integers, share: float = 1.0) -> Pairs:
     """Return pairs of one likeness: 1 of identical sequences, 0 where it is not known."""
     shares = np.full(len(first), share)
-    return Pairs(first, second, shares, shares.copy(), shares.copy())
+    return Pairs(
+        first=first,
+        second=second,
+        identity=shares,
+        coverage=shares.copy(),
+        coverage_longer=shares.copy(),
+    )
 
 
 def joined(parts: list[Pairs]) -> Pairs:
@@ -210,7 +222,7 @@ STANDS_FOR = str.maketrans("BZJUO", "DELCK")
 KNOWN = frozenset("ACDEFGHIKLMNPQRSTVWY")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Distinct:
     """Each sequence once."""
 
@@ -241,5 +253,6 @@ def distinct(sequences: Strings) -> Distinct:
     order = sorted(set(plain), key=lambda text: (-len(text), text))
     row_of = {text: row for row, text in enumerate(order)}
     return Distinct(
-        np.array(order, dtype=object), np.array([row_of[text] for text in plain], dtype=np.int64)
+        texts=np.array(order, dtype=object),
+        code=np.array([row_of[text] for text in plain], dtype=np.int64),
     )

@@ -27,7 +27,7 @@ class UnfinishedError(Exception):
     """Raised where a job has made its share, and others make the rest."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Pieces:
     """Where pieces are kept, and which of them a job makes."""
 

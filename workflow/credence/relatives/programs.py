@@ -202,7 +202,13 @@ def read_hits(path: Path) -> Pairs:
     coverage = np.where(is_shorter, of_query, of_target)
     longer = np.where(is_shorter, of_target, of_query)
     order = np.lexsort((-values[:, 2], -coverage, second, first))
-    pairs = Pairs(first, second, values[:, 2], coverage, longer).take(order)
+    pairs = Pairs(
+        first=first,
+        second=second,
+        identity=values[:, 2],
+        coverage=coverage,
+        coverage_longer=longer,
+    ).take(order)
     is_first = np.append(True, (np.diff(pairs.first) != 0) | (np.diff(pairs.second) != 0))
     return pairs.take(is_first)
 

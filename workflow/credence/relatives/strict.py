@@ -119,7 +119,7 @@ Cutting = Literal["auto", "never"]
 MOST_ROUNDS = 20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SplitOptions:
     """How proteins are split."""
 
@@ -173,8 +173,13 @@ def split(
     if not is_audited:
         state.cut_and_pack()
         nobody = np.zeros(proteins.n_proteins, dtype=np.bool_)
-        nothing = Audit(nobody, nobody.copy(), np.full(proteins.n_proteins, np.nan), no_pairs())
-        return Split(state.packing, cluster, nothing, whole=state.whole)
+        nothing = Audit(
+            is_examined=nobody,
+            is_crossing=nobody.copy(),
+            nearest=np.full(proteins.n_proteins, np.nan),
+            pairs=no_pairs(),
+        )
+        return Split(packing=state.packing, cluster=cluster, audit=nothing, whole=state.whole)
     for _ in range(MOST_ROUNDS):
         found = state.round()
         pairs = state.offending(found)
@@ -197,7 +202,7 @@ class _Watch:
         self.left = self.cells * (1.0 - SHARE_COUNTED)
         self.n_unseen = proteins.n_proteins
         nobody = np.zeros(proteins.n_proteins, dtype=np.bool_)
-        self.compared = Compared(nobody, no_pairs())
+        self.compared = Compared(is_examined=nobody, pairs=no_pairs())
         self.is_searched, self.is_sampled = cells is None, False
 
     def look_for_likely(self, homes: Strings) -> None:
@@ -405,4 +410,4 @@ def split_by_recipe(
     watch.look_for_likely(packing.group)
     watch.sample(packing.group, (packing.role == TEST) | (packing.role == CALIBRATION))
     found = judged(watch.compared, packing.group, settings.thresholds)
-    return Split(packing, every, found, watch.n_unseen)
+    return Split(packing=packing, cluster=every, audit=found, n_unseen=watch.n_unseen)

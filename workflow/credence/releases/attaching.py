@@ -25,7 +25,7 @@ from credence.relatives.pack import CALIBRATION, NO_GROUP, SET_ASIDE
 from credence.relatives.pairs import Pairs, Thresholds, alike, joined, no_pairs
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Attached:
     """Where each new protein belongs."""
 
@@ -51,7 +51,9 @@ def attach(
     touched = [set[str]() for _ in order]
     for row, name in zip(new.tolist(), old_group[old].tolist(), strict=True):
         touched[row].add(str(name))
-    relatives = _Relatives(place[among_new.first], place[among_new.second], touched)
+    relatives = _Relatives(
+        first=place[among_new.first], second=place[among_new.second], touched=touched
+    )
     stays = ~relatives.bridges()
     component, groups = relatives.parts(stays)
     nearest_first = np.lexsort((old, old_ids[old].astype(str), -to_old.identity, new))
@@ -73,10 +75,10 @@ def attach(
             bridged = relatives.reached(row, stays, component, groups)
             by_number = sorted(bridged, key=lambda name: (len(name), name))
             reason[row] = f"bridges groups {', '.join(by_number)}"
-    return Attached(cluster[place], group[place], reason[place])
+    return Attached(cluster=cluster[place], group=group[place], reason=reason[place])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _Relatives:
     """New proteins by the rank of their ids, the pairs among them, and what each touches."""
 
@@ -266,7 +268,7 @@ class TroveSearch:
         return no_pairs()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SequenceSearch(TroveSearch):
     """Relatives as decision 0013 defines them."""
 
@@ -289,7 +291,7 @@ class SequenceSearch(TroveSearch):
         return joined([pairs.renamed(row.astype(np.int64)), same])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class TableSearch(TroveSearch):
     """Relatives are those whom a table gives one cluster."""
 

@@ -33,7 +33,7 @@ from credence.releases.drift import OldSet, class_weights, drawn_means, drift_of
 NONE = float("nan")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ReleaseData:
     """One of the two releases."""
 
@@ -313,7 +313,9 @@ def _described(
             for known in (older.labelled, newer.labelled)
         ),
         parameters=tuple(
-            findings.ParameterChange(key, chosen[0].get(key, NONE), chosen[1].get(key, NONE))
+            findings.ParameterChange(
+                name=key, before=chosen[0].get(key, NONE), after=chosen[1].get(key, NONE)
+            )
             for key in dict.fromkeys([*chosen[0], *chosen[1]])
         ),
         score=NONE,
@@ -326,7 +328,13 @@ def _described(
 
 def _asked(how: Comparison, class_: int, scores: Floats) -> Predictions:
     nobody = np.zeros(0, dtype=np.int64)
-    blank = Predictions(nobody.astype(object), how.class_names, how.scale, how.resolution, nobody)
+    blank = Predictions(
+        ids=nobody.astype(object),
+        class_names=how.class_names,
+        scale=how.scale,
+        resolution=how.resolution,
+        predicted_class=nobody,
+    )
     return blank.at_scores(class_, scores)
 
 
@@ -371,7 +379,12 @@ def compare(
         held_out = older.held_out
         if held_out is None:
             held_out = cross_fit(before, {"": how.calibrator}, _fold(before))[0][""]
-        known = OldSet(before, older.calibration, held_out, how.calibrator)
+        known = OldSet(
+            labelled=before,
+            calibration=older.calibration,
+            held_out=held_out,
+            calibrator=how.calibrator,
+        )
         trove = after.take(~is_among(after.predictions.ids, before.predictions.ids))
         now = dict(zip(after.predictions.ids, after.weight.tolist(), strict=True))
         weights = zip(before.predictions.ids, before.weight.tolist(), strict=True)

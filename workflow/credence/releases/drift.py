@@ -117,7 +117,7 @@ AT_ONCE = 100  # exchanges of families held in memory together, at most
 BLOCK = 4_000_000  # numbers held at once
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class OldSet:
     """What is known of the release before the trove."""
 
@@ -137,7 +137,14 @@ def drift_of(
     fresh = trove.take(~is_related)
     if fresh.n_samples == 0:
         stated = ("All of the trove are relatives of the old set: it cannot judge the old set.",)
-        return Drift(0, 0, int(is_related.sum()), (), (), stated)
+        return Drift(
+            n=0,
+            n_clusters=0,
+            n_joined=int(is_related.sum()),
+            classes=(),
+            truths=(),
+            sentences=stated,
+        )
     raw = old.calibration.confidence(fresh.predictions).value
     tests = _tests(fresh, raw, False, n_signs)
     is_corrected = False  # whether they are judged at the trove's class frequencies, too
@@ -150,7 +157,14 @@ def drift_of(
     classes = tuple(_class(old, fresh, raw, of, tests, level, n_draws) for of in each_class)
     truths = _truths(old.labelled, fresh, n_signs)
     n_clusters = len(np.unique(fresh.cluster))
-    found = Drift(fresh.n_samples, n_clusters, int(is_related.sum()), classes, truths, ())
+    found = Drift(
+        n=fresh.n_samples,
+        n_clusters=n_clusters,
+        n_joined=int(is_related.sum()),
+        classes=classes,
+        truths=truths,
+        sentences=(),
+    )
     return replace(found, sentences=sentences(found, is_corrected))
 
 

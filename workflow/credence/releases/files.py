@@ -24,7 +24,7 @@ REMEDY = "Derive the release again: credence run."
 FILE = "release.json"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReleaseCounts:
     """What a release holds."""
 
@@ -36,7 +36,7 @@ class ReleaseCounts:
     by_class: dict[str, int]  # True class → proteins that calibrate
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Release:
     """One release."""
 
@@ -104,7 +104,7 @@ COLUMNS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AttachSummary:
     """The counts of a trove."""
 

@@ -13,7 +13,7 @@ class Block:
     """A part of a section."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Heading(Block):
     """A heading below the section's own."""
 
@@ -21,7 +21,7 @@ class Heading(Block):
     anchor: str  # Name that links point to; unique on the page
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Paragraph(Block):
     """One paragraph."""
 
@@ -29,7 +29,7 @@ class Paragraph(Block):
     is_lead: bool = False  # Whether it is the sentence that a reader should take away
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TableColumn:
     """One column of a table."""
 
@@ -69,7 +69,7 @@ def numbers(titles: Iterable[str], cell: Callable[[Any, int], str]) -> list[Colu
     return [number(title, of_place(at)) for at, title in enumerate(titles)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TableBlock(Block):
     """A table of texts; its numbers are already worded."""
 
@@ -88,9 +88,12 @@ def table(
 ) -> TableBlock:
     """Return a table with a row for each record, its columns explained by their titles."""
     notes = explained or {}
-    headings = tuple(TableColumn(title, kind, notes.get(title, "")) for title, kind, _ in columns)
+    headings = tuple(
+        TableColumn(title=title, is_number=kind, explained=notes.get(title, ""))
+        for title, kind, _ in columns
+    )
     rows = tuple(tuple(make(record) for *_, make in columns) for record in records)
-    return TableBlock(caption, headings, rows, anchors)
+    return TableBlock(caption=caption, columns=headings, rows=rows, anchors=anchors)
 
 
 def known(records: Sequence[Any], *columns: Column) -> list[Column]:
@@ -98,7 +101,7 @@ def known(records: Sequence[Any], *columns: Column) -> list[Column]:
     return [one for one in columns if any(one[-1](record) != NOTHING for record in records)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Figure:
     """A picture with its caption."""
 
@@ -108,42 +111,42 @@ class Figure:
     plot: Plot  # The numbers drawn
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FigureRow(Block):
     """Figures that stand side by side where the page is wide enough."""
 
     figures: tuple[Figure, ...]  # In reading order
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Tile(Figure):
     """A reliability diagram drawn small, with few words; a link to what bears its name."""
 
     title: str  # What it is of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Tiles(Block):
     """Small diagrams side by side, to choose one."""
 
     tiles: tuple[Tile, ...]  # In reading order
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NoticeList(Block):
     """Notices, warnings first."""
 
     notices: tuple[Notice, ...]  # What to know
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Definitions(Block):
     """Terms with what they mean."""
 
     entries: tuple[tuple[str, str], ...]  # Term and meaning
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Folded(Block):
     """Blocks that are shown, on a screen and in print, when a reader opened them."""
 
@@ -153,7 +156,7 @@ class Folded(Block):
     is_expert: bool = False  # Whether it is shown among expert parts only
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Beside(Block):
     """Words with a figure beside them, where the page is wide enough."""
 
@@ -161,7 +164,7 @@ class Beside(Block):
     figures: FigureRow  # The figure
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Widget(Block):
     """Something that a script fills and shows; what it says has to stand elsewhere too."""
 
@@ -172,7 +175,7 @@ class Widget(Block):
     shares: str = ""  # Name of the widget whose data it reads, where it has none of its own
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Passage(Block):
     """A text to be copied as it stands."""
 
@@ -180,7 +183,7 @@ class Passage(Block):
     lines: tuple[str, ...]  # Its paragraphs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Panel(Block):
     """Blocks about one thing, which a reader can choose among many."""
 
@@ -189,7 +192,7 @@ class Panel(Block):
     blocks: tuple[Block, ...]  # The blocks
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Reason:
     """One check of the verdict, as the first screen shows it."""
 
@@ -198,7 +201,7 @@ class Reason:
     text: str  # In a sentence or two
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Answer:
     """A number that answers a question."""
 
@@ -241,7 +244,7 @@ class FirstScreen(Block):
     lookup: Widget
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Section:
     """One section of the page."""
 
@@ -260,9 +263,9 @@ def flat(*parts: Part) -> tuple[Block, ...]:
     found: list[Block] = []
     for part in filter(None, parts):
         if isinstance(part, str):
-            found.append(Paragraph(part))
+            found.append(Paragraph(text=part))
         elif isinstance(part, Figure):
-            found.append(FigureRow((part,)))
+            found.append(FigureRow(figures=(part,)))
         else:
             found += [part] if isinstance(part, Block) else flat(*part)  # type: ignore[misc]
     return tuple(found)
@@ -275,7 +278,7 @@ def with_slugs(records: Iterable[Any]) -> list[tuple[Any, str]]:
 
 def lead(text: str) -> Paragraph:
     """Return the sentence that a reader should take away."""
-    return Paragraph(text, is_lead=True)
+    return Paragraph(text=text, is_lead=True)
 
 
 KINDS: dict[type[Any], str] = {TableBlock: "Table", TableColumn: "Column"}

@@ -96,7 +96,7 @@ class Heat(Plot):
         return len(self.names) > MOST_BESIDE
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HistogramPlot(Plot):
     """Counts in bins."""
 
@@ -105,7 +105,7 @@ class HistogramPlot(Plot):
     counts: tuple[int, ...]  # Per bin
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NearestPlot(Plot):
     """Proteins of each group by identity of the nearest protein elsewhere."""
 
@@ -116,7 +116,7 @@ class NearestPlot(Plot):
     threshold: float  # From here on proteins are relatives
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DistancePlot(Plot):
     """Two sets of proteins by distance, as shares."""
 

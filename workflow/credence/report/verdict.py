@@ -37,7 +37,7 @@ def verdict_of(findings: Findings) -> Verdict:
     checks.sort(key=lambda one: (ORDER.index(one.state), -one.n_affected))
     states = {one.state for one in checks}
     state = BAD if BAD in states else GOOD if states == {GOOD} else CARE
-    return Verdict(state, tuple(checks))
+    return Verdict(state=state, checks=tuple(checks))
 
 
 def in_words(names: Iterable[str]) -> str:
@@ -117,7 +117,17 @@ def _rows(findings: Findings) -> Iterator[Check]:
         value = found.with_others if found.network else found.agreement
         headline = "Rows or labels may stand under wrong ids"
         text = " ".join(f"{as_sentence(sentence)}." for sentence in sentences_of_rows(found))
-        yield Check("rows", None, BAD, value, math.nan, math.nan, total, headline, text)
+        yield Check(
+            name="rows",
+            use_set=None,
+            state=BAD,
+            value=value,
+            good=math.nan,
+            bad=math.nan,
+            n_affected=total,
+            headline=headline,
+            text=text,
+        )
 
 
 def _signed(value: float) -> str:
@@ -150,7 +160,17 @@ def _class_alone(lookup: Lookup) -> Check:
     else:
         state, headline = CARE, "Scores may say no more than the class alone"
         text = f"The difference is within chance {on}"
-    return Check("class_alone", None, state, value, 0.0, 0.0, total, headline, text)
+    return Check(
+        name="class_alone",
+        use_set=None,
+        state=state,
+        value=value,
+        good=0.0,
+        bad=0.0,
+        n_affected=total,
+        headline=headline,
+        text=text,
+    )
 
 
 def _relatives(lookup: Lookup) -> Check:

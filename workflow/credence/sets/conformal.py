@@ -47,7 +47,7 @@ TOLERANCE = 1e-9  # families; rounding of sums is far below, one family far abov
 SEPARATOR = "|"  # between the names of a set
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SetOptions:
     """What the sets promise."""
 
@@ -58,7 +58,7 @@ class SetOptions:
     kind: Kind = "class_wise"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Ladder:
     """How strange the calibration proteins of one class are."""
 
@@ -75,7 +75,7 @@ class Ladder:
             raise ValueError("its steps do not go up one by one")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PredictionSets:
     """Fitted sets."""
 
@@ -161,7 +161,9 @@ def fit_sets(labelled: Labelled, options: SetOptions | None = None) -> Predictio
         rows = np.flatnonzero(labelled.true_class == class_)
         n_clusters = len(np.unique(codes[rows]))
         ladders.append(_ladder(strange[rows, class_], weight[rows], n_clusters))
-    return PredictionSets(names, options or SetOptions(), tuple(ladders))
+    return PredictionSets(
+        class_names=names, options=options or SetOptions(), ladders=tuple(ladders)
+    )
 
 
 def family_weights(labelled: Labelled) -> Floats:
@@ -177,7 +179,7 @@ def _ladder(strange: Floats, mass: Floats, n_clusters: int) -> Ladder:
     values, place = np.unique(strange, return_inverse=True)
     masses = fixed(mass).placed(place, len(values)).floats()
     from_the_top = np.ascontiguousarray(masses[::-1].cumsum()[::-1])
-    return Ladder(len(strange), n_clusters, values, from_the_top)
+    return Ladder(n=len(strange), n_clusters=n_clusters, strangeness=values, families=from_the_top)
 
 
 def _limit(ladder: Ladder, unit: float, whole: float, miss: float) -> float:
@@ -194,10 +196,10 @@ def read_sets(record: Mapping[str, Any], class_names: tuple[str, ...]) -> Predic
     parts = from_record(_Parts, record)
     if len(parts.classes) != len(class_names):
         raise ValueError("the sets are not of these classes")
-    return PredictionSets(class_names, parts.options, parts.classes)
+    return PredictionSets(class_names=class_names, options=parts.options, ladders=parts.classes)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Parts:
     options: Annotated[SetOptions, Stored(is_inline=True)]
     classes: tuple[Ladder, ...]

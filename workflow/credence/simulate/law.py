@@ -65,7 +65,7 @@ LAW_SEED = 20230726  # fixes the networks' lasting leanings; no world's seed
 FIT_ROUNDS = 200  # of proportional fitting; it settles within thirty
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ScoreLaw:
     """Arrays that fix P(ten networks' scores | true class)."""
 
@@ -108,13 +108,15 @@ def score_law() -> ScoreLaw:
             rival[true_class, favoured] = share / share.sum()
     bias = rng.normal(0.0, SPREAD_NETWORK_BIAS, (N_NETWORKS, N_CLASSES))
     sharpness = np.exp(rng.normal(0.0, SPREAD_SHARPNESS, N_NETWORKS))
-    return ScoreLaw(prevalence, favour, rival, bias, sharpness)
+    return ScoreLaw(
+        prevalence=prevalence, favour=favour, rival=rival, bias=bias, sharpness=sharpness
+    )
 
 
 MOST_SAMPLES = 100_000_000  # beyond it, ids alone fill the memory of any workstation
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WorldSettings:
     """What a simulated world is made of; the seed fixes every byte of it."""
 

@@ -13,7 +13,7 @@ from credence.simulate.law import WorldSettings
 SHARE_DUPLICATES = 0.05  # of a family's further members, exact copies of the one before
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Families:
     """Families of relatives, the rows of one family next to each other."""
 
@@ -62,7 +62,7 @@ def draw_families(
         class_, size = class_[order], size[order]
     is_duplicate = rng.random(n_members) < SHARE_DUPLICATES
     is_duplicate[np.cumsum(size) - size] = False
-    return Families(class_.astype(np.int64), size, is_duplicate)
+    return Families(class_=class_.astype(np.int64), size=size, is_duplicate=is_duplicate)
 
 
 def whole_shares(prevalence: Floats, n_members: int) -> Integers:

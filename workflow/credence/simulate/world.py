@@ -28,7 +28,7 @@ LABELS = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SimulatedSet:
     """Labelled proteins with scores and sequences, in the order of their table."""
 
@@ -61,7 +61,7 @@ class SimulatedSet:
         return networks
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SimulatedTraining:
     """Proteins that the simulated classifier saw in training."""
 
@@ -71,7 +71,7 @@ class SimulatedTraining:
     family: Strings
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Planted:
     """One thing planted in the world for a stage of the pipeline to find."""
 
@@ -144,7 +144,9 @@ def make_world(settings: WorldSettings) -> World:
             ids = labelled_ids(families.member_class, counts)
         truth = (families.member_class[rows], names[rows])
         labelled = as_labelled(ids, *truth, scores[rows], networks[rows])
-        return SimulatedSet(labelled, sequences[rows], scores[rows])
+        return SimulatedSet(
+            labelled=labelled, sequences=sequences[rows], unrounded_scores=scores[rows]
+        )
 
     calibration = draw("calibration", settings.n_calibration, prevalence)
     use = draw("use", settings.n_use, np.array(USE_PREVALENCE))
@@ -157,9 +159,13 @@ def make_world(settings: WorldSettings) -> World:
     networks = np.array([row.networks for row in rows]) if rows else None
     labelled = as_labelled(labelled_ids(classes, counts), classes, family, scores, networks)
     sequences = np.array([row.sequence for row in rows], dtype=object)
-    mixed = SimulatedSet(labelled, sequences, scores)
+    mixed = SimulatedSet(labelled=labelled, sequences=sequences, unrounded_scores=scores)
     defects = tuple(
-        Planted(id_, row.kind, tuple(mixed.ids[at] for at in row.repeats) or row.sources)
+        Planted(
+            id=id_,
+            kind=row.kind,
+            sources=tuple(mixed.ids[at] for at in row.repeats) or row.sources,
+        )
         for id_, row in zip(mixed.ids, rows, strict=True)
         if row.kind
     )
@@ -180,17 +186,17 @@ def _training(
     sources = one_per_family(family, settings.n_training_relatives, rng["relatives"])
     relatives = [relative(calibration.sequences[row], rng["relatives"]) for row in sources]
     training = SimulatedTraining(
-        numbered("simulated_training", settings.n_training + len(sources)),
-        np.concatenate([sequences, np.array(relatives, dtype=object)]),
-        np.concatenate([families.member_class, calibration.true_class[sources]]),
-        np.concatenate([families.names("simulated_training_family"), family[sources]]),
+        ids=numbered("simulated_training", settings.n_training + len(sources)),
+        sequences=np.concatenate([sequences, np.array(relatives, dtype=object)]),
+        true_class=np.concatenate([families.member_class, calibration.true_class[sources]]),
+        family=np.concatenate([families.names("simulated_training_family"), family[sources]]),
     )
     planted = []
     for row, training_id in zip(sources, training.ids[settings.n_training :], strict=True):
         for member in np.flatnonzero(family == family[row]):
             is_same = calibration.sequences[member] == calibration.sequences[row]
             kind = "relative_in_training" if is_same else "family_in_training"
-            planted.append(Planted(calibration.ids[member], kind, (training_id,)))
+            planted.append(Planted(id=calibration.ids[member], kind=kind, sources=(training_id,)))
     return training, tuple(planted)
 
 
@@ -223,7 +229,9 @@ def _mixed_trove(
     repeated, relabelled, joining, bridged = np.split(free, [n, 2 * n, 3 * n])
 
     def new_scores(class_: int) -> tuple[Floats, Floats]:
-        lone = Families(np.array([class_]), np.array([1]), np.array([False]))
+        lone = Families(
+            class_=np.array([class_]), size=np.array([1]), is_duplicate=np.array([False])
+        )
         scores, networks = draw_scores(lone, rng)
         return scores[0], networks[0]
 

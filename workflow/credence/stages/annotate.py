@@ -51,7 +51,7 @@ NO_SKETCH = (
 MOST_NAMED = 3  # tables, in a sentence
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Request:
     """What tables are annotated with, as the command names it."""
 
@@ -372,7 +372,7 @@ class Annotation:
                 contract.UNCORRECTED_NAMES, (plain.value, plain.lower, plain.upper), strict=True
             )
             share = self.shift.applied_share
-            mix = Mix(self.shift.applied_weight, confidence.value)
+            mix = Mix(weight=self.shift.applied_weight, confidence=confidence.value)
         columns |= contract.set_columns(self.file.sets, predictions, share) | novel
         model = distance = None
         if self.events is not None:
@@ -403,7 +403,7 @@ class Newcomers:
         bands = bands_of(self.file, calibration.held_out, calibration.class_names)
         is_band_off = [band.is_off for band in bands] or [False] * len(BANDS)
         self.is_band_off = np.array(is_band_off, dtype=np.bool_)
-        self.set = NovelSet(given.name, self.reference, self.file.held_out_far)
+        self.set = NovelSet(name=given.name, reference=self.reference, held=self.file.held_out_far)
         self.neighbours: Neighbours | None = None
         self.class_names = calibration.class_names
 

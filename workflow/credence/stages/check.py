@@ -181,13 +181,13 @@ def _inputs(
 
 
 def _input(role: str, path: str, n_rows: int | None = None) -> InputFile:
-    return InputFile(role, path, sha256_of(Path(path)), n_rows)
+    return InputFile(role=role, name=path, sha256=sha256_of(Path(path)), n_records=n_rows)
 
 
 SCHEMA = "credence/check/1"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Summary:
     """What a set holds."""
 

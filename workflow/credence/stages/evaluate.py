@@ -73,7 +73,7 @@ def evaluate_tables(
             if file.method in before:
                 what = f"{file.method!r} was given already."
                 raise refuse(path, what, "Give each method once.")
-            before[file.method] = Stated(file.confidence)
+            before[file.method] = Stated(confidence=file.confidence)
     raise_any(problems)
     found = judge_calibrations(used.labelled, files, settings, chosen, before, resample)
     base = () if summary is None else read_summary(Path(summary)).inputs
@@ -113,7 +113,7 @@ def judge_calibrations(
     evaluation = evaluate(
         labelled,
         {name: parse_method(name, "--calibration").build(quick) for name in files},
-        EvaluationOptions(folds, level, draws, resample),
+        EvaluationOptions(n_folds=folds, level=level, n_draws=draws, resample=resample),
         {name: file.calibration for name, file in files.items()},
         reference=chosen,
         held_out=held_out,
@@ -124,7 +124,9 @@ def judge_calibrations(
     versions = {"Python": platform.python_version()} | {name: version(name) for name in LIBRARIES}
     own = tuple(starmap(findings.Setting, versions.items()))
     return findings.Findings(
-        provenance=findings.Provenance("", "", __version__, versions=own),
+        provenance=findings.Provenance(
+            run="", title="", credence_version=__version__, versions=own
+        ),
         methods=tuple(map(_method_finding, files)),
         chosen=chosen,
         results=evaluation.results,
@@ -195,7 +197,7 @@ def _method_finding(name: str) -> findings.MethodFinding:
         for key, (_, rule) in setting_rules(stage.method.settings).items():
             value = getattr(stage.settings, key)
             name = key if len(stages) == 1 else f"{stage.method.name}.{key}"
-            settings.append(findings.Setting(name, str(value)))
+            settings.append(findings.Setting(name=name, value=str(value)))
             text = rule.text.rstrip(".")
             prose.append(f"{_in_words(key, value)} ({text[:1].lower()}{text[1:]})")
     return findings.MethodFinding(
@@ -221,7 +223,14 @@ def _stack_finding(name: str, calibration: AutoCalibration) -> findings.StackFin
     found = []
     for one in members:
         weight, reference = pooled.get(one.method, 0.0), BY_NAME[one.method].reference
-        found.append(findings.StackMember(one.method, one.held_out_nll, weight, reference))
+        found.append(
+            findings.StackMember(
+                method=one.method,
+                held_out_nll=one.held_out_nll,
+                weight=weight,
+                reference=reference,
+            )
+        )
     alone = dict(zip(score_only.members, score_only.pooled.tolist(), strict=True))
     skipped = tuple(starmap(findings.SkippedCandidate, calibration.skipped.items()))
     numbers = (calibration.n, calibration.n_clusters, own.held_out_nll)
@@ -230,4 +239,4 @@ def _stack_finding(name: str, calibration: AutoCalibration) -> findings.StackFin
 
 def _set_aside(reason: str, count: int) -> findings.Notice:
     of_set = f"{plural(count, 'protein')} of the calibration set {'is' if count == 1 else 'are'}"
-    return findings.Notice("set aside", f"{of_set} not used: {reason}.")
+    return findings.Notice(kind="set aside", text=f"{of_set} not used: {reason}.")

@@ -40,7 +40,11 @@ def learn_events(
         n_draws=of.draws,
     )
     raise_any(
-        Problem(where, f"there is no forecaster {name!r}.", nearest(name, list(FORECASTERS)))
+        Problem(
+            where=where,
+            what=f"there is no forecaster {name!r}.",
+            remedy=nearest(name, list(FORECASTERS)),
+        )
         for where, names in (("--forecaster", (asked.forecaster,)), ("--compare", asked.compare))
         for name in names
         if name not in FORECASTERS
@@ -52,8 +56,10 @@ def learn_events(
     events = _events(asked, samples.predictions)
     labelled = in_order_of_ids(given.calibrating(samples, settings.calibration.weights).labelled)
     method, calibrators = _method(calibration, file, options, samples.predictions, where)
-    types = tuple(Event(name, classes=tuple(classes)) for name, classes in asked.groups.items())
-    known = EventEvidence(labelled.predictions, types=types)
+    types = tuple(
+        Event(name=name, classes=tuple(classes)) for name, classes in asked.groups.items()
+    )
+    known = EventEvidence(predictions=labelled.predictions, types=types)
     novelty, near = given.novelty, ""
     if novelty is not None:
         reference = stage_files.NOVELTY.read(Path(novelty)).reference
@@ -72,7 +78,15 @@ def learn_events(
     model, finding = study_events(labelled, known, events, options, calibrators, confidence)
     names, scale = labelled.predictions.class_names, labelled.predictions.scale
     stage_files.EVENTS.write(
-        Path(out), stage_files.EventsFile(method, names, scale, finding, model, near)
+        Path(out),
+        stage_files.EventsFile(
+            method_spec=method,
+            class_names=names,
+            scale=scale,
+            finding=finding,
+            model=model,
+            novelty=near,
+        ),
     )
     count = plural(len(events), "event")
     echo(f"Wrote {out}: {count}, {labelled.n_samples} proteins, {asked.folds} folds.")
@@ -84,7 +98,7 @@ def _events(asked: EventsSettings, predictions: Predictions) -> tuple[Event, ...
     remedy = "Ask for predicted_class, each_class or named groups."
     what = "{!r} needs the score of every class, and the table gives the best."
     raise_any(
-        Problem("--ask", what.format(event.name), remedy)
+        Problem(where="--ask", what=what.format(event.name), remedy=remedy)
         for event in events
         if predictions.scores is None and event.n_best > 1
     )
@@ -104,5 +118,5 @@ def _method(
     stage_files.require_match(file, predictions, where)
     method = parse_method(file.method_spec, str(calibration))
     raise_any(stage_files.need_problems(method.text, method.needs, predictions, where))
-    quick = FitOptions(options.min_positives, options.level, 0)
+    quick = FitOptions(min_positives=options.min_positives, level=options.level, n_draws=0)
     return file.method_spec, {file.method_spec: method.build(quick)}

@@ -25,7 +25,7 @@ AGAIN = "Make it again: credence figures --findings, or verification/figure_reco
 def _made(given: Given, figures: Sequence[FigureSpec]) -> FiguresRecord:
     found = tuple(each(make_figures(given, figures), len(figures)))
     is_simulated = given.findings is not None and given.findings.provenance.is_simulated
-    return FiguresRecord(found, is_simulated)
+    return FiguresRecord(figures=found, is_simulated=is_simulated)
 
 
 def _of_run(found_in: str) -> Given:
@@ -36,7 +36,7 @@ def _of_run(found_in: str) -> Given:
     folder = Path(found_in).parent / "releases"
     needed = [folder / name / file for name in names for file in ("samples.parquet", "groups.tsv")]
     if not all(path.is_file() for path in needed):
-        return Given(None, findings)
+        return Given(labelled=None, findings=findings)
     stated = {one.name: one.value for one in findings.provenance.settings}
     weights = stated.get("calibration.weights", "none")
     sets = [_release(folder / name, weights) for name in names]
@@ -44,12 +44,16 @@ def _of_run(found_in: str) -> Given:
         what = f"it is of {findings.results.n_samples} proteins, {folder}/{names[-1]} of others."
         raise refuse(found_in, what, "Run again: credence run.")
     troves = {one.name: pair for one, pair in zip(releases[1:], pairwise(sets), strict=True)}
-    return Given(sets[-1], findings, troves)
+    return Given(labelled=sets[-1], findings=findings, troves=troves)
 
 
 def _release(folder: Path, weights: str) -> Labelled:
     tables = LabelledTables(
-        [str(folder / "samples.parquet")], "credence", "{}", str(folder / "groups.tsv"), None
+        tables=[str(folder / "samples.parquet")],
+        format_="credence",
+        spec_json="{}",
+        groups=str(folder / "groups.tsv"),
+        clusters=None,
     )
     return in_order_of_ids(tables.calibrating(tables.samples(), weights).labelled)
 
@@ -71,7 +75,7 @@ def draw_figures(
     known_kinds = {name: name for name in writing_figures.FORMATS}
     kinds = _named(formats, known_kinds, "--formats", "format", problems)
     figures: Sequence[FigureSpec | FigureRecord] = FIGURES
-    known = FiguresRecord(())
+    known = FiguresRecord(figures=())
     if records is not None:
         known = read_record(FiguresRecord, Path(records), AGAIN)
         figures = known.figures
@@ -88,7 +92,11 @@ def draw_figures(
         what, remedy = "figure {} needs {}, which is not there.", "Leave {} out of --only."
         lacking, where = [one for one in made if one.lacks], str(found_in or records)
         raise_any(
-            Problem(where, what.format(one.number, one.lacks), remedy.format(one.number))
+            Problem(
+                where=where,
+                what=what.format(one.number, one.lacks),
+                remedy=remedy.format(one.number),
+            )
             for one in lacking
         )
     if found_in is not None:
@@ -122,13 +130,17 @@ def _named(
     words = [word.strip() for word in text.split(",") if word.strip()]
     if not words:
         what = f"it names no {what}."
-        problems.append(Problem(option, what, f"Name some: {', '.join(list(known)[:3])}."))
+        problems.append(
+            Problem(where=option, what=what, remedy=f"Name some: {', '.join(list(known)[:3])}.")
+        )
     shown = [getattr(entry, "number", entry) for entry in dict.fromkeys(known.values())]
     for word in words:
         if word not in known:
             close = nearest(word, [name for name in known if not name[0].isdigit()])
             remedy = close if close.startswith("Did") else f"Known are: {', '.join(shown)}."
-            problems.append(Problem(option, f"there is no {what} {word!r}.", remedy))
+            problems.append(
+                Problem(where=option, what=f"there is no {what} {word!r}.", remedy=remedy)
+            )
     named = [known[word] for word in words if word in known]
     return [entry for entry in dict.fromkeys(known.values()) if entry in named]
 

@@ -64,12 +64,14 @@ def fit_tables(
         }
         what = "counts name no proteins and no columns."
         problems = [
-            Problem(name, what, "Leave it out.") for name, value in further.items() if value
+            Problem(where=name, what=what, remedy="Leave it out.")
+            for name, value in further.items()
+            if value
         ]
         if len(given.tables) > 1:
             remedy = "Add up its counts and those of the first."
             what = "only one table of counts can be given."
-            problems.append(Problem(given.tables[1], what, remedy))
+            problems.append(Problem(where=given.tables[1], what=what, remedy=remedy))
         raise_any(problems)
         table = given.tables[0]
         design_effect = design_effect or 1.0
@@ -130,7 +132,9 @@ def counts_calibration(
     labelled: Labelled, settings: Settings, where: str, design_effect: float = 1.0
 ) -> stage_files.CalibrationFile:
     """Return one method fitted to predictions that have no names, the wrong ones no true class."""
-    file, _ = fit_and_hold_out(reading.CalibrationSet(labelled, {}), settings, where)
+    file, _ = fit_and_hold_out(
+        reading.CalibrationSet(labelled=labelled, set_aside={}), settings, where
+    )
     relatives = reading.RELATIVES_UNKNOWN
     if design_effect > 1.0:
         relatives = f"{design_effect:g} proteins count as one family, as was stated"
@@ -154,7 +158,7 @@ def fit_and_hold_out(
     options = fit_options(settings.calibration)
     sets = None
     if settings.sets.level is not None and predictions.scores is not None:
-        sets = fit_sets(labelled, SetOptions(settings.sets.level, settings.sets.kind))  # type: ignore[arg-type]
+        sets = fit_sets(labelled, SetOptions(level=settings.sets.level, kind=settings.sets.kind))  # type: ignore[arg-type]
     calibration, unseen = method.fit_and_hold_out(labelled, options)
     counts = reading.counts_of(labelled)
     is_known = counts["n_clusters"] < counts["n"]
@@ -181,7 +185,9 @@ def fit_and_hold_out(
 
 def fit_options(settings: CalibrationSettings) -> FitOptions:
     """Return what every calibrator is given beside its own settings."""
-    return FitOptions(settings.min_positives, settings.level, settings.draws)
+    return FitOptions(
+        min_positives=settings.min_positives, level=settings.level, n_draws=settings.draws
+    )
 
 
 def sets_notices(file: stage_files.CalibrationFile, settings: SetsSettings) -> list[str]:

@@ -42,7 +42,10 @@ def genome_calls(
     classes, asked = table.ranking.class_names, settings.lists.calls
     what = "{!r} is no class that is known here."
     strange = [one for one in asked if one not in classes]
-    raise_any(Problem("--calls", what.format(one), nearest(one, classes)) for one in strange)
+    raise_any(
+        Problem(where="--calls", what=what.format(one), remedy=nearest(one, classes))
+        for one in strange
+    )
     header = open_table(Path(confidences), CONTRACT)
     if genomes is None and GENOME not in header.header:
         raise refuse(confidences, NO_GENOMES, NAME_THEM, header.header_line, GENOME)

@@ -69,7 +69,9 @@ def annotate_gff(confidences: str, gff: str, out: str, attribute: str | None, so
         raise refuse(gff, f"no id of {confidences} is a CDS: {there}.", remedy)
     remedy = f"Give the GFF3 of its genome too in {gff}, or --some to leave out what is not there."
     raise_any(
-        Problem(confidences, f"{id_!r} is no CDS of {gff}, by {attribute!r}.", remedy)
+        Problem(
+            where=confidences, what=f"{id_!r} is no CDS of {gff}, by {attribute!r}.", remedy=remedy
+        )
         for id_ in added
         if not some and id_ not in held[attribute]
     )

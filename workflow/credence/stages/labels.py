@@ -59,7 +59,9 @@ def doubtful_labels(
         names = ("id", "label", "suggested_class", "expected_false", "why")
         first = zip(*(columns[name][:SHOWN] for name in names), strict=True)
         shown = tuple(DoubtfulLabel(*row) for row in first)
-        found = DoubtfulLabels(labelled.n_samples, len(listed), tuple(sentences), shown)
+        found = DoubtfulLabels(
+            n=labelled.n_samples, n_listed=len(listed), sentences=tuple(sentences), first=shown
+        )
         write_record(Path(record), found)
     lines += sentences
     if len(set(labelled.cluster.tolist())) == labelled.n_samples:

@@ -43,7 +43,7 @@ ROUNDING = 2e-6  # by which a confidence in six decimals may be another; scores 
 LAST_DIGITS = 1e-9  # of a score, which a spreadsheet may drop
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Ranking:
     """By which confidences proteins are ranked, and what is known of these."""
 
@@ -60,10 +60,15 @@ def ranking_of(
     held_out = file.held_out if shift is None else shift.held_out
     if held_out is None:
         return None
-    return Ranking(held_out, file.class_names, file.method_spec, shift is not None)
+    return Ranking(
+        held_out=held_out,
+        class_names=file.class_names,
+        method=file.method_spec,
+        is_corrected=shift is not None,
+    )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Table:
     """A table of confidences, read as often as is needed."""
 
@@ -98,14 +103,14 @@ def table_and_counts(path: Path, ranking: Ranking) -> tuple[Table, Integers]:
     if contract.is_corrected(path) != ranking.is_corrected:
         raise refuse(str(path), *(PLAIN if ranking.is_corrected else CORRECTED))
     try:
-        table = Table(path, ranking)
+        table = Table(path=path, ranking=ranking)
         ids = (id_ for piece, *_ in table.pieces() for id_ in piece["id"].to_pylist())
         hashes = np.fromiter(map(hash, ids), np.int64)
         if len(np.unique(hashes)) < len(hashes):
             raise pa.ArrowInvalid("an id stands twice")
         return table, table.counts()
     except contract.NOT_QUICKLY:
-        table = Table(path, ranking, is_odd=True)
+        table = Table(path=path, ranking=ranking, is_odd=True)
         return table, table.counts()
 
 
@@ -317,7 +322,7 @@ def finish_table(
         write_again(rows, outs, None, **how)
         write_record(record, {})
         return
-    table = Table(rows, ranking)
+    table = Table(path=rows, ranking=ranking)
     counts = table.counts()
     errors = errors_of(ranking.held_out, counts.sum(axis=0), settings.lists.certainty)
     write_again(rows, outs, errors.q_value, **how)
@@ -429,7 +434,12 @@ def threshold_tables(
 def wanted_of(settings: Settings) -> Wanted:
     """Return what settings ask of thresholds."""
     lists, calibration = settings.lists, settings.calibration
-    return Wanted(lists.precision, lists.certainty, calibration.level, calibration.draws)
+    return Wanted(
+        precision=lists.precision,
+        certainty=lists.certainty,
+        level=calibration.level,
+        n_draws=calibration.draws,
+    )
 
 
 COLUMN_NAMES = {

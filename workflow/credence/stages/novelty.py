@@ -95,7 +95,7 @@ def _with_sequences(
     family = np.concatenate([codes, np.full(len(training), -1)])
     every = np.array([*ids, *training], dtype=object)
     texts = np.array([*(sequences[id_] for id_ in ids), *training.values()], dtype=object)
-    known = KnownSequences(every, texts, family, search_for(texts, family))
+    known = KnownSequences(ids=every, texts=texts, family=family, search=search_for(texts, family))
     own = known.closest(known.texts[: len(ids)], (family[: len(ids)], family), threads)
     return replace(file, known=known, own=own, family_key=key)
 

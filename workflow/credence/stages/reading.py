@@ -42,7 +42,7 @@ RELATIVES_UNKNOWN = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CalibrationSet:
     """The proteins that fit and judge, and why others do not."""
 
@@ -168,7 +168,7 @@ def require_combined(file: CalibrationFile | None, tables: Sequence[str]) -> Non
     what = "it is of one tool, and the calibration is of several, combined."
     remedy = "Combine it with those of the other tools: credence combine."
     raise_any(
-        Problem(table, what, remedy)
+        Problem(where=table, what=what, remedy=remedy)
         for table in tables
         if file is not None and file.tools is not None and not is_combined(Path(table))
     )
@@ -181,11 +181,14 @@ def require_labels(samples: Samples, where: str) -> Integers:
         raise refuse(where, "the table has no true classes.", remedy)
     unknown, remedy = samples.true_class == UNKNOWN_CLASS, "Give it one, or remove its row."
     rows = zip(samples.predictions.ids[unknown], samples.lines[unknown].tolist(), strict=True)
-    raise_any(Problem(where, f"{id_!r} has no true class.", remedy, line) for id_, line in rows)
+    raise_any(
+        Problem(where=where, what=f"{id_!r} has no true class.", remedy=remedy, line=line)
+        for id_, line in rows
+    )
     return samples.true_class
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LabelledTables:
     """Labelled tables as a command is given them, and which of their proteins calibrate."""
 
@@ -268,7 +271,7 @@ def choose_calibration(
     if clusters is not None:
         cluster = clusters.cluster[rows_by_id(predictions.ids, where, clusters.ids, names[1])]
     labelled = label(predictions, true_class, cluster=cluster).take(is_used)
-    return CalibrationSet(weighted(labelled, weights), set_aside)
+    return CalibrationSet(labelled=weighted(labelled, weights), set_aside=set_aside)
 
 
 def weighted(labelled: Labelled, weights: str) -> Labelled:
@@ -426,7 +429,7 @@ class Features:
         """Refuse proteins that calibrate and have no features."""
         remedy = "Add the protein there or remove this row."
         raise_any(
-            Problem(where, f"{id_!r} is not in {self.where}.", remedy)
+            Problem(where=where, what=f"{id_!r} is not in {self.where}.", remedy=remedy)
             for id_, is_known in zip(ids, self.known(ids), strict=True)
             if not is_known
         )
@@ -492,7 +495,7 @@ def require_other(outs: Iterable[str | None], inputs: Iterable[str | None]) -> N
     for path in given:
         refuse_pipe(Path(path))
     problems = [
-        Problem(path, "this file is given twice.", "Name it once.")
+        Problem(where=path, what="this file is given twice.", remedy="Name it once.")
         for path in dict.fromkeys(given)
         if given.count(path) > 1
     ]
@@ -501,6 +504,10 @@ def require_other(outs: Iterable[str | None], inputs: Iterable[str | None]) -> N
         refuse_loop(Path(out))
         place = Path(out).resolve()
         if place in taken:
-            problems.append(Problem(out, f"this file is {taken[place]}.", "Choose another --out."))
+            problems.append(
+                Problem(
+                    where=out, what=f"this file is {taken[place]}.", remedy="Choose another --out."
+                )
+            )
         taken.setdefault(place, "another output too")
     raise_any(problems)

@@ -129,7 +129,11 @@ def compare_releases(
         remedy = "Give --out, --classes, --page, --record or --json."
         raise refuse("credence compare", "nothing is to be written.", remedy)
     raise_any(
-        Problem(path, "two outputs are to be written here.", "Give each a name of its own.")
+        Problem(
+            where=path,
+            what="two outputs are to be written here.",
+            remedy="Give each a name of its own.",
+        )
         for path in sorted({path for path in written if written.count(path) > 1})
     )
     reading.require_other(written, [older, newer, table, held_out])
@@ -221,7 +225,7 @@ def _class_columns(step: ReleaseStep) -> dict[str, list[Any]]:
     return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Source:
     """One of the two things that are compared, with its calibration read."""
 
@@ -247,8 +251,8 @@ def read_pair(older: Path, newer: Path, method: str | None) -> tuple[Source, Sou
     (first_release, first), (second_release, second) = found
     chosen = _method(older, first, newer, second, method)
     sources = (
-        Source(older, first[chosen], first_release),
-        Source(newer, second[chosen], second_release),
+        Source(path=older, file=first[chosen], release=first_release),
+        Source(path=newer, file=second[chosen], release=second_release),
     )
     _require_alike(*sources)
     return sources
@@ -346,7 +350,7 @@ def _require_alike(first: Source, second: Source) -> None:
             )
             what = f"its {what} {shown}; in {first.path} {known}."
             remedy = "Compare calibrations of one classifier."
-            problems.append(Problem(str(second.path), what, remedy))
+            problems.append(Problem(where=str(second.path), what=what, remedy=remedy))
     raise_any(problems)
 
 
@@ -374,7 +378,13 @@ def release_data(source: Source) -> ReleaseData:
         if release and attached.is_file()
         else (),
     )
-    return ReleaseData(state, source.file.calibration, counts, labelled, test)
+    return ReleaseData(
+        state=state,
+        calibration=source.file.calibration,
+        counts=counts,
+        labelled=labelled,
+        test=test,
+    )
 
 
 def _proteins(source: Source) -> tuple[Labelled, Labelled]:
@@ -400,5 +410,5 @@ def outcomes_of(table: Mapping[str, Any]) -> tuple[Outcome, ...]:
             SetAside(**{entry.name: table[entry.name][row] for entry in fields(SetAside)})
             for row in (() if outcome == ADDED else rows[:MOST_EXAMPLES])
         )
-        found.append(Outcome(outcome, meaning, len(rows), examples))
+        found.append(Outcome(outcome=outcome, meaning=meaning, n=len(rows), examples=examples))
     return tuple(found)

@@ -88,12 +88,15 @@ def report_findings(
         for name, _, check in use_sets
         for entry in read_summary(Path(check)).inputs
     ]
-    inputs += [findings.InputFile(role, path, sha256_of(Path(path))) for role, path in read]
+    inputs += [
+        findings.InputFile(role=role, name=path, sha256=sha256_of(Path(path)))
+        for role, path in read
+    ]
     read_shifts = [_finding(SHIFT, path, found) for path in shift]
     require_corrected_alike(use_sets, read_shifts)
     notices = _changed(summaries, read_shifts)
     notices += [
-        findings.Notice(f"composition of {shift.name}", sentence, is_warning=True)
+        findings.Notice(kind=f"composition of {shift.name}", text=sentence, is_warning=True)
         for shift in read_shifts
         for sentence in shift.sentences
     ]
@@ -161,7 +164,7 @@ def require_corrected_alike(
                 f"its confidences are corrected for a mix of classes; no --shift is of {name!r}."
             )
             remedy = f"Give what credence shift --name {name} wrote with --record."
-            problems.append(Problem(path, what, remedy))
+            problems.append(Problem(where=path, what=what, remedy=remedy))
         elif name in shown and not is_own:
             problems.append(Problem(path, *PLAIN))
     raise_any(problems)
@@ -172,12 +175,12 @@ def use_set_notices(use_set: findings.UseSet) -> list[findings.Notice]:
     texts = {NOTE_TEXTS[flag] for flag in OF_PROTEINS}
     numbers = {entry.name: int(entry.value) for entry in use_set.notes if entry.name in texts}
     return [
-        findings.Notice("use-set", f"{use_set.name}: {sentence}.", is_warning=True)
+        findings.Notice(kind="use-set", text=f"{use_set.name}: {sentence}.", is_warning=True)
         for sentence in sentences_of(numbers, use_set.n)
     ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunFacts:
     """What the option --settings may say of a run; None and no settings: as the findings say."""
 
@@ -202,7 +205,7 @@ def _changed(
         if any(note.name == text for note in use_set.notes):
             found.setdefault(use_set.name, text)
     return [
-        findings.Notice(findings.OTHER_CLASSIFIER, f"{name}: {text}.", is_warning=True)
+        findings.Notice(kind=findings.OTHER_CLASSIFIER, text=f"{name}: {text}.", is_warning=True)
         for name, text in found.items()
     ]
 
@@ -242,7 +245,7 @@ def _releases(paths: Sequence[str]) -> findings.ReleasesFinding:
             raise refuse(path, f"{what}{steps[-1].newer.name}.", remedy)
         steps.append(step)
     releases = (steps[0].older, *(step.newer for step in steps))
-    return findings.ReleasesFinding(releases, tuple(steps))
+    return findings.ReleasesFinding(releases=releases, steps=tuple(steps))
 
 
 def _publish_archive(
@@ -306,7 +309,10 @@ def _summary(
     none, nothing = np.empty(0, np.int64), np.empty(0)
     is_none = np.empty(0, np.bool_)
     by_class, by_bin = use_set_counts(
-        len(results.class_names), UseColumns(none, nothing, nothing, is_none, is_none)
+        len(results.class_names),
+        UseColumns(
+            class_=none, value=nothing, lower=nothing, is_evident=is_none, is_in_range=is_none
+        ),
     )
     notes: Counter[str] = Counter()
     method = chosen
@@ -319,11 +325,11 @@ def _summary(
             piece[column].to_numpy().astype(np.float64) for column in columns
         )
         own = UseColumns(
-            contract.class_codes(piece["predicted_class"], results.class_names, path),
-            value,
-            lower,
-            pc.not_equal(piece["use"], USES[-1]).to_numpy(),
-            (least <= value) & (value <= most),
+            class_=contract.class_codes(piece["predicted_class"], results.class_names, path),
+            value=value,
+            lower=lower,
+            is_evident=pc.not_equal(piece["use"], USES[-1]).to_numpy(),
+            is_in_range=(least <= value) & (value <= most),
         )
         more_by_class, more_by_bin = use_set_counts(len(results.class_names), own)
         by_class, by_bin = by_class + more_by_class, by_bin + more_by_bin

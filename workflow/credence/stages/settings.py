@@ -42,7 +42,7 @@ class Drawn:
             raise refuse("--draws", ONE_DRAW, MORE_DRAWS)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClusteringSettings:
     """Which proteins are relatives (docs/splits.md)."""
 
@@ -68,7 +68,7 @@ class ClusteringSettings:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SplitSettings:
     """How whole clusters are put into groups."""
 
@@ -114,7 +114,7 @@ class SplitSettings:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CalibrationSettings(Drawn):
     """How scores become confidences."""
 
@@ -137,7 +137,7 @@ class CalibrationSettings(Drawn):
     draws: int = setting(200, "bootstrap draws over clusters; 0: no intervals", **DRAWS)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ShiftSettings(Drawn):
     """Use-sets whose classes are mixed in other shares; confidences are given both ways."""
 
@@ -160,7 +160,7 @@ class ShiftSettings(Drawn):
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SetsSettings:
     """Prediction sets: the classes that a protein may well be of, where every class is scored."""
 
@@ -176,7 +176,7 @@ class SetsSettings:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ListsSettings:
     """Which predictions can be used: lists of each use-set, thresholds of each class."""
 
@@ -203,7 +203,7 @@ def list_names(error: Iterable[float]) -> list[str]:
     return [f"list_{one:g}.tsv" for one in error]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EventsSettings:
     """Questions beyond the predicted class; each is a column of the confidences."""
 
@@ -226,7 +226,7 @@ class EventsSettings:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NoveltySettings:
     """How far proteins are from those of known class; needs proteins above."""
 
@@ -250,7 +250,7 @@ class NoveltySettings:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EvaluationSettings:
     """How methods are judged."""
 
@@ -260,7 +260,7 @@ class EvaluationSettings:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ScatterSettings:
     """What is divided into jobs, for several cores or a cluster; results are the same bytes."""
 
@@ -272,7 +272,7 @@ class ScatterSettings:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """All settings of a run's stages."""
 
@@ -321,7 +321,7 @@ TABLE_KEYS: dict[str, Any] = {
 MAIN_TOOL = "main"  # what the tool of the calibration set is called beside others
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ToolSet:
     """A further tool that scored the same proteins."""
 
@@ -432,7 +432,11 @@ def world_settings(values: Mapping[str, Any], where: str) -> "WorldSettings":
     """Return the settings of a simulated world; refuse as the configuration does."""
     from credence.simulate.law import WorldSettings
 
-    raise_any(schema_problems(Document(where, dict(values), {}), schema_of(WorldSettings)))
+    raise_any(
+        schema_problems(
+            Document(where=where, data=dict(values), lines={}), schema_of(WorldSettings)
+        )
+    )
     found: WorldSettings = settings_from(WorldSettings, values)
     return found
 
@@ -443,4 +447,4 @@ def set_problems(where: str, values: Mapping[str, Any], names: Iterable[str]) ->
     known = {**sets["labelled_set"]["properties"], **sets["use_set"]["properties"]}
     rules = {name: known[name] for name in names}
     schema = {"type": "object", "additionalProperties": False, "properties": rules}
-    return schema_problems(Document(where, dict(values), {}), schema)
+    return schema_problems(Document(where=where, data=dict(values), lines={}), schema)

@@ -63,7 +63,12 @@ def shift_tables(
     reading.json_settings(spec_json, "--spec")  # refused before anything that takes time
     shift = with_stated(settings.shift)
     known = reading.LabelledTables(
-        [samples], samples_format, samples_spec, groups, clusters, option="--samples-spec"
+        tables=[samples],
+        format_=samples_format,
+        spec_json=samples_spec,
+        groups=groups,
+        clusters=clusters,
+        option="--samples-spec",
     )
     file = None if calibration is None else stage_files.read_calibration(Path(calibration))
     reading.require_combined(file, tables)
@@ -105,7 +110,7 @@ def shift_options(settings: Settings) -> FitOptions:
     calibration, shift = settings.calibration, settings.shift
     level = calibration.level if shift.level is None else shift.level
     draws = calibration.draws if shift.draws is None else shift.draws
-    return FitOptions(calibration.min_positives, level, draws)
+    return FitOptions(min_positives=calibration.min_positives, level=level, n_draws=draws)
 
 
 def find_shift(

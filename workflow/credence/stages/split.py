@@ -118,8 +118,13 @@ def kept_in(
     place = Path(folder).absolute() / key.hexdigest()[:LETTERS_OF_KEY]
     place.mkdir(parents=True, exist_ok=True)
     if share is None:
-        return Pieces(place)
-    return Pieces(place, asked["step"], int(asked["number"]), int(asked["n_shares"]))
+        return Pieces(folder=place)
+    return Pieces(
+        folder=place,
+        step=asked["step"],
+        number=int(asked["number"]),
+        n_shares=int(asked["n_shares"]),
+    )
 
 
 def write_share(out: str, share: str | None) -> None:
@@ -141,7 +146,7 @@ def training_relatives(
     ours: Proteins, learnt: Proteins, engine: Engine, settings: Settings, threads: int
 ) -> contract.RelativesTable:
     """Return the closest training relative of each protein that has one."""
-    finder = engine.finder if isinstance(engine, GraphEngine) else ExactFinder(threads)
+    finder = engine.finder if isinstance(engine, GraphEngine) else ExactFinder(threads=threads)
     pairs = relatives_in(ours, learnt, finder, relatives_from(settings), threads)
     names = ours.ids[pairs.first], learnt.ids[pairs.second]
     return contract.RelativesTable(*names, pairs.identity, pairs.coverage)
@@ -150,7 +155,12 @@ def training_relatives(
 def relatives_from(settings: Settings) -> Thresholds:
     """Return from where on two proteins are relatives."""
     chosen = settings.clustering
-    return Thresholds(chosen.identity, chosen.coverage, settings.split.both_sides, chosen.chance)
+    return Thresholds(
+        identity=chosen.identity,
+        coverage=chosen.coverage,
+        both_sides=settings.split.both_sides,
+        most_expected=chosen.chance,
+    )
 
 
 def read_training(path: str | None, match: str, beside: Proteins) -> Proteins:
@@ -165,8 +175,11 @@ def _given(clstr: str, proteins: Proteins, match: str) -> GivenEngine:
     ids, names = parse_clstr(lines_of(Path(clstr)), clstr, whole_header=match == "full")
     missing = proteins.ids[~np.isin(proteins.ids.astype(str), ids.astype(str))]
     remedy = "Cluster all proteins."
-    raise_any(Problem(clstr, f"{id_!r} is in none of its clusters.", remedy) for id_ in missing)
-    return GivenEngine(ids, names)
+    raise_any(
+        Problem(where=clstr, what=f"{id_!r} is in none of its clusters.", remedy=remedy)
+        for id_ in missing
+    )
+    return GivenEngine(ids=ids, names=names)
 
 
 def split_tables(
@@ -304,14 +317,14 @@ def in_effect(
         problems = []
         if proteins is None:
             what = "PhANNs' recipe clusters by itself."
-            problems.append(Problem("--recipe", what, "Give --proteins."))
+            problems.append(Problem(where="--recipe", what=what, remedy="Give --proteins."))
         if clusters is not None:
             what = "PhANNs' recipe makes its own."
-            problems.append(Problem("--clusters", what, "Leave --clusters out."))
+            problems.append(Problem(where="--clusters", what=what, remedy="Leave --clusters out."))
         if "strict" in asked and settings.strict != "report":
             what = "PhANNs' recipe is reproduced as it is, with what crosses."
             remedy = "Leave --strict out, or choose --recipe balanced."
-            problems.append(Problem("--strict", what, remedy))
+            problems.append(Problem(where="--strict", what=what, remedy=remedy))
         raise_any(problems)
         return replace(settings, strict="report")
     if proteins is not None:

@@ -27,7 +27,7 @@ from credence.tools.combining import Answers, Tool, facts_of, in_table_order
 from credence.tools.judging import classes_named, combine
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ReadTool:
     """What one tool answered of labelled proteins."""
 
@@ -57,11 +57,14 @@ def stated_tools(text: str) -> tuple[ToolSet, ...]:
         raise refuse("--tools", "there is no further tool.", remedy)
     what = "the tool {!r} has no table."
     bare = [tool.name for tool in tools if not tool.scores]
-    raise_any(Problem("--tools", what.format(name), remedy, column="scores") for name in bare)
+    raise_any(
+        Problem(where="--tools", what=what.format(name), remedy=remedy, column="scores")
+        for name in bare
+    )
     names, other = [MAIN_TOOL, *(tool.name for tool in tools)], "Give it another name."
     what = f"is taken: {MAIN_TOOL!r} is the tool of TABLE."
     taken = (name for place, name in enumerate(names) if name in names[:place])
-    raise_any(Problem("--tools", f"{name!r} {what}", other) for name in taken)
+    raise_any(Problem(where="--tools", what=f"{name!r} {what}", remedy=other) for name in taken)
     return tools
 
 
@@ -78,7 +81,7 @@ def read_tools(tools: Sequence[ToolSet], main: Samples) -> dict[str, ReadTool]:
             problems += wrong
             more = tuple(name for name in classes if name not in own.class_names)
             own = replace(own, class_names=own.class_names + more)  # where only the best is named
-            found[entry.name] = ReadTool(entry, own, classes)
+            found[entry.name] = ReadTool(entry=entry, predictions=own, classes=classes)
             if not set(known) & set(own.ids):
                 what = f"none of its {plural(own.n_samples, 'protein')} is in the calibration set"
                 alike = f"where ids are like {known[0]!r} and here like {own.ids[0]!r}"
@@ -100,24 +103,32 @@ def mapped(
         column = f"classes.{name}"
         if own.scores is not None and name not in own.class_names:
             what = f"the tool {entry.name!r} has no class {name!r}."
-            problems.append(Problem(where, what, nearest(name, own.class_names), column=column))
+            problems.append(
+                Problem(
+                    where=where, what=what, remedy=nearest(name, own.class_names), column=column
+                )
+            )
         if target is not None and target not in run:
             what = f"{target!r}, to which the tool {entry.name!r} maps {name!r}, is no class."
-            problems.append(Problem(where, what, nearest(target, run), column=column))
+            problems.append(
+                Problem(where=where, what=what, remedy=nearest(target, run), column=column)
+            )
         classes[name] = target or ""
     for name in (name for name in own.class_names if name not in classes):
         what = f"nothing says which class {name!r} of the tool {entry.name!r} is."
         stated = f"{json.dumps(name, ensure_ascii=False)}: one of {', '.join(run)}, or null"
-        problems.append(Problem(where, what, f"Write classes: {{{stated}}}."))
+        problems.append(Problem(where=where, what=what, remedy=f"Write classes: {{{stated}}}."))
     if not problems and not any(classes.values()):
         what = f"no class of the tool {entry.name!r} is mapped to one of the run."
-        problems.append(Problem(where, what, "Map one with classes, or leave the tool out."))
+        problems.append(
+            Problem(where=where, what=what, remedy="Map one with classes, or leave the tool out.")
+        )
     return classes, problems
 
 
 def answers_for(ids: Strings, own: Predictions) -> Answers:
     """Return the answers of a tool for the proteins at hand."""
-    return Answers(own, pd.Index(own.ids).get_indexer(ids).astype(np.int64))
+    return Answers(predictions=own, row=pd.Index(own.ids).get_indexer(ids).astype(np.int64))
 
 
 def combine_tables(
@@ -195,10 +206,14 @@ def tables_of(
     for text in named:
         name, equals, path = text.partition("=")
         if not equals or not path:
-            problems.append(Problem("--tool", f"{text!r} names no table.", "Write name=table."))
+            problems.append(
+                Problem(
+                    where="--tool", what=f"{text!r} names no table.", remedy="Write name=table."
+                )
+            )
         elif name not in known:
             what = f"{name!r} is no tool of {where}."
-            problems.append(Problem("--tool", what, nearest(name, list(known))))
+            problems.append(Problem(where="--tool", what=what, remedy=nearest(name, list(known))))
         else:
             found.setdefault(name, []).append(path)
     raise_any(problems)
@@ -258,7 +273,9 @@ def combine_use_set(
     if main is not None and main.genome is not None:
         genome = _in_order(main, main.genome)[is_there]
     lines = 1 + np.arange(int(is_there.sum()))
-    there = Samples(predictions.take(is_there), None, lines, genome=genome)
+    there = Samples(
+        predictions=predictions.take(is_there), true_class=None, lines=lines, genome=genome
+    )
     write_samples(out, there, combined=True)
     if answers_out is not None:
         names = np.array([*whole.sorted_names, ""], dtype=object)

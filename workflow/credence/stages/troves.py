@@ -41,7 +41,7 @@ def digest_problems(sha256: Mapping[str, str]) -> list[Problem]:
             now = sha256_of(Path(path))
             if now != was:
                 what = f"its SHA-256 begins with {now[:8]}, and with {was[:8]} when it was added."
-                problems.append(Problem(path, what, RESTORE))
+                problems.append(Problem(where=path, what=what, remedy=RESTORE))
     return problems
 
 
@@ -62,7 +62,7 @@ def read_trove(
     if samples.recased:
         echo(f"{trove.scores[0]}: {taken_as_one(samples.recased)}.")
     nothing = np.empty(0, dtype=np.int64)
-    like_known = Samples(known.take(nothing), nothing, nothing)
+    like_known = Samples(predictions=known.take(nothing), true_class=nothing, lines=nothing)
     concatenate([(Path("the calibration set"), like_known), (Path(trove.scores[0]), samples)])
     files = [] if trove.fasta is None else [(trove.fasta, trove.match)]
     ids = samples.predictions.ids
@@ -126,10 +126,14 @@ def attach_tables(
             what = "clusters are given, and none of the trove."
             raise refuse("--trove-clusters", what, "Give its table: id and cluster.")
         old = _clusters(clusters, np.concatenate([ids, learnt.ids]), samples_file)
-        search = attaching.TableSearch(old, _clusters([trove_clusters], new.ids, "the trove"))
+        search = attaching.TableSearch(
+            old=old, new=_clusters([trove_clusters], new.ids, "the trove")
+        )
     elif proteins is not None:
         finder = FINDERS[settings.clustering.engine](threads, None)
-        search = attaching.SequenceSearch(finder, relatives_from(settings), threads)
+        search = attaching.SequenceSearch(
+            finder=finder, thresholds=relatives_from(settings), threads=threads
+        )
     found = attaching.attach_trove(known, learnt, new, search, base.predictions.class_names)
     pairs = (samples_file, samples_as), (groups_file, "groups.tsv")
     summary = _write(Path(out), entry, base, groups, trove, found, pairs)
@@ -150,7 +154,10 @@ def _sequences(ids: Strings, files: Sequence[tuple[str, str]]) -> Strings:
     for path, match in files:
         residues |= reading.read_sequences([path], match)
     missing = [id_ for id_ in ids if id_ not in residues] if files else []
-    raise_any(Problem(files[0][0], f"there is no protein {id_!r}.", "Add it.") for id_ in missing)
+    raise_any(
+        Problem(where=files[0][0], what=f"there is no protein {id_!r}.", remedy="Add it.")
+        for id_ in missing
+    )
     return np.array([residues.get(id_, "") for id_ in ids], dtype=object)
 
 
@@ -185,7 +192,11 @@ def _write(
             with open_output(target) as handle:
                 handle.write(Path(source).read_bytes())
     else:
-        part = Samples(scored.predictions.take(added), new.class_[added], scored.lines[added])
+        part = Samples(
+            predictions=scored.predictions.take(added),
+            true_class=new.class_[added],
+            lines=scored.lines[added],
+        )
         parts = [(Path("the set"), base), *([(Path("the trove"), part)] if len(added) else [])]
         write_samples(targets[0], concatenate(parts))
         role, reason = (np.full(len(added), text, dtype=object) for text in (CALIBRATION, ""))

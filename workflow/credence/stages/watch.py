@@ -109,7 +109,12 @@ def _numbers(confidences: str, calibration: str, file: CalibrationFile) -> dict[
     if file.held_out is None:
         raise refuse(calibration, *NO_HELD_OUT)
     path, names = Path(confidences), file.class_names
-    ranking = Ranking(file.held_out, names, file.method_spec, contract.is_corrected(path))
+    ranking = Ranking(
+        held_out=file.held_out,
+        class_names=names,
+        method=file.method_spec,
+        is_corrected=contract.is_corrected(path),
+    )
     table, counts = table_and_counts(path, ranking)
     if counts.any():
         require_made_by(table, file, calibration)
@@ -154,7 +159,9 @@ def reasons_of(lines: pd.DataFrame, file: CalibrationFile) -> list[WatchAlarm]:
     relatives = max(float((size**2).sum() / max(size.sum(), 1.0)), 1.0)
     counts = lines[[f"{PREDICTED}{name}" for name in file.class_names]].to_numpy(np.float64)
     flagged, p_value, effect = lines[["flagged", "p", "effect"]].to_numpy(np.float64).T
-    alarms = alarms_of(Course(counts, flagged, p_value, effect, relatives))
+    alarms = alarms_of(
+        Course(counts=counts, flagged=flagged, p_value=p_value, effect=effect, relatives=relatives)
+    )
     reasons = []
     for of in SINCE:
         if own := [alarm for alarm in alarms if alarm.of == of]:

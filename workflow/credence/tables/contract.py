@@ -24,7 +24,9 @@ from credence.tables.source import Chunk, MemoryTable, open_parquet, open_table
 from credence.tables.writing import write_table
 
 ROWS_AT_ONCE = 100_000
-CONTRACT = Format("contract", "A table of credence itself.", Columns(), delimiter="\t")
+CONTRACT = Format(
+    name="contract", summary="A table of credence itself.", columns=Columns(), delimiter="\t"
+)
 
 
 class Kind(Enum):
@@ -140,7 +142,9 @@ def _places(
         raise refuse(where, f"the header is one cell, {header[0]!r}.", remedy, line)
     what, remedy = "the column is missing.", f"The columns are: {', '.join(names)}."
     missing = [name for name in needed if name not in header]
-    problems = [Problem(where, what, remedy, line, name) for name in missing]
+    problems = [
+        Problem(where=where, what=what, remedy=remedy, line=line, column=name) for name in missing
+    ]
     for place, name in enumerate(header):
         if name in header[:place]:
             what, remedy = "the column stands there twice.", "Remove one of the two."
@@ -149,7 +153,7 @@ def _places(
             remedy = f"{close} Else remove it." if close.endswith("?") else f"Remove it. {close}"
         else:
             continue
-        problems.append(Problem(where, what, remedy, line, name))
+        problems.append(Problem(where=where, what=what, remedy=remedy, line=line, column=name))
     raise_any(problems)
     return {name: place for place, name in enumerate(header)}
 
@@ -565,7 +569,12 @@ def class_codes(column: pa.ChunkedArray, class_names: Sequence[str], path: str) 
     unknown = sorted({name for name in names if name not in code_of})
     what = "{!r} is no class that is known here."
     raise_any(
-        Problem(path, what.format(name), nearest(name, class_names), column="predicted_class")
+        Problem(
+            where=path,
+            what=what.format(name),
+            remedy=nearest(name, class_names),
+            column="predicted_class",
+        )
         for name in unknown
     )
     places = np.array([code_of[name] for name in names], dtype=np.int64)

@@ -63,7 +63,14 @@ def read_counts(path: Path, scale: float | None, design_effect: float) -> Labell
     spans = {k: (float(above[own].min()), float(to[own].max())) for k, own in of_class.items()}
     ids = np.arange(total).astype(str).astype(object)
     predictions = Predictions(
-        ids, names, most, 0.0, predicted, score, is_distribution=False, spans=spans
+        ids=ids,
+        class_names=names,
+        scale=most,
+        resolution=0.0,
+        predicted_class=predicted,
+        top_score=score,
+        is_distribution=False,
+        spans=spans,
     )
     true_class = np.where(is_wrong == 1, UNKNOWN_CLASS, predicted)
     return label(predictions, true_class, cluster=family.astype(str).astype(object))

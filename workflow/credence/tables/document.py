@@ -22,7 +22,7 @@ MAXIMUM_DEPTH = 20  # a configuration is four levels deep; an alias of itself ha
 CORE_TAGS = "tag:yaml.org,2002:"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Document:
     """The settings of a file, and where each stands."""
 
@@ -42,7 +42,13 @@ class Document:
 
     def problem(self, path: SettingPath, what: str, remedy: str) -> Problem:
         """Return a problem with the setting at `path`."""
-        return Problem(self.where, what, remedy, self.line(path), dotted(path) or None)
+        return Problem(
+            where=self.where,
+            what=what,
+            remedy=remedy,
+            line=self.line(path),
+            column=dotted(path) or None,
+        )
 
 
 def dotted(path: SettingPath) -> str:
@@ -90,7 +96,7 @@ def parse_document(text: str, where: str) -> Document:
     data = builder.build(node, ())
     if not isinstance(data, dict):
         raise refuse(where, "there are no settings here.", "Write lines like run: mylab.", 1)
-    return Document(where, data, builder.lines, tuple(builder.problems))
+    return Document(where=where, data=data, lines=builder.lines, problems=tuple(builder.problems))
 
 
 def _not_yaml(error: Exception, where: str) -> InputError:
@@ -165,7 +171,11 @@ class _Builder:
 
     def _report(self, node: Any, path: SettingPath, what: str, remedy: str) -> None:
         line = node.start_mark.line + 1
-        self.problems.append(Problem(self.where, what, remedy, line, dotted(path) or None))
+        self.problems.append(
+            Problem(
+                where=self.where, what=what, remedy=remedy, line=line, column=dotted(path) or None
+            )
+        )
 
 
 Schema = Mapping[str, Any]

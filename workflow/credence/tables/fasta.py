@@ -32,7 +32,7 @@ STOP = "*"
 AS_RESIDUES = str.maketrans(string.ascii_lowercase, string.ascii_uppercase, "-.")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Defect:
     """One kind of thing that is wrong with a record."""
 
@@ -42,17 +42,21 @@ class Defect:
     pattern: str = ""  # Finds the place in a line of the record; empty for its header
 
 
-EMPTY = Defect("has no sequence.", "have no sequence.", "Add the sequence or remove the record.")
+EMPTY = Defect(
+    what="has no sequence.",
+    what_many="have no sequence.",
+    remedy="Add the sequence or remove the record.",
+)
 DNA = Defect(
-    "is DNA or RNA: it has no letter but A, C, G, T, U, N.",
-    "are DNA or RNA: they have no letter but A, C, G, T, U, N.",
-    "Translate it to protein.",
+    what="is DNA or RNA: it has no letter but A, C, G, T, U, N.",
+    what_many="are DNA or RNA: they have no letter but A, C, G, T, U, N.",
+    remedy="Translate it to protein.",
 )
 STAR = Defect(
-    "has a stop '*' within its sequence.",
-    "have a stop '*' within their sequences.",
-    "Remove the record, or give the protein that is made.",
-    r"\*",
+    what="has a stop '*' within its sequence.",
+    what_many="have a stop '*' within their sequences.",
+    remedy="Remove the record, or give the protein that is made.",
+    pattern=r"\*",
 )
 STRANGE_REMEDY = f"Give residues in one-letter code ({RESIDUES})."
 
@@ -79,10 +83,15 @@ def residue_problems(
         places = [_line_of(defect, int(lines[row]), rows) for row in bad]
         if len(bad) >= LEAST_RECORDS_OF_ONE_KIND and 2 * len(bad) > len(sequences):
             what = f"{len(bad)} of {len(sequences)} records {defect.what_many}"
-            problems.append(Problem(where, what, defect.remedy, places[0]))
+            problems.append(Problem(where=where, what=what, remedy=defect.remedy, line=places[0]))
             continue
         problems += [
-            Problem(where, f"protein {ids[row]!r} {defect.what}", defect.remedy, place)
+            Problem(
+                where=where,
+                what=f"protein {ids[row]!r} {defect.what}",
+                remedy=defect.remedy,
+                line=place,
+            )
             for row, place in zip(bad, places, strict=True)
         ]
     return problems
@@ -100,7 +109,14 @@ def _defects(text: str, least_nucleotides: int) -> list[Defect]:
     found = [STAR] if STOP in text else []
     for letter in sorted(set(text) - set(RESIDUES) - {STOP}):
         what = f"{letter!r}, which is no residue."
-        found.append(Defect(f"has {what}", f"have {what}", STRANGE_REMEDY, re.escape(letter)))
+        found.append(
+            Defect(
+                what=f"has {what}",
+                what_many=f"have {what}",
+                remedy=STRANGE_REMEDY,
+                pattern=re.escape(letter),
+            )
+        )
     return found
 
 
@@ -151,12 +167,14 @@ def read_fasta(path: Path, by: Match = "first_word") -> Fasta:
     if not first.startswith(">"):
         what = f"{short(first)!r} stands before the first '>'."
         remedy = "Begin the file with a header: '>' and an id."
-        problems.append(Problem(where, what, remedy, number))
+        problems.append(Problem(where=where, what=what, remedy=remedy, line=number))
     before_it: dict[str, int] = {}
     for row, (id_, line) in enumerate(zip(fasta.ids, fasta.lines.tolist(), strict=True)):
         if not id_:
             what = "the header is empty."
-            problems.append(Problem(where, what, "Write an id after the '>'.", line))
+            problems.append(
+                Problem(where=where, what=what, remedy="Write an id after the '>'.", line=line)
+            )
         elif (before := before_it.setdefault(id_, row)) != row:
             is_same = fasta.sequences[before] == fasta.sequences[row]
             remedy = "Remove one of them." if is_same else "Give one of them another id."
@@ -166,7 +184,7 @@ def read_fasta(path: Path, by: Match = "first_word") -> Fasta:
                 f"the id {id_!r} stands in line {fasta.lines[before]} already, "
                 f"with {'the same' if is_same else 'another'} sequence."
             )
-            problems.append(Problem(where, what, remedy, line))
+            problems.append(Problem(where=where, what=what, remedy=remedy, line=line))
     problems += residue_problems(where, fasta.sequences, fasta.ids, fasta.lines, rows)
     if problems:
         raise InputError(sorted(problems, key=lambda problem: problem.line or 0))
@@ -206,19 +224,21 @@ def match_ids(
     if recased:
         first, number = next(iter(recased)), plural(len(recased), "id")
         what = f"{number} of {table} in other capitals, {first!r} as {recased[first]!r}."
-        problems.append(Problem(proteins, what, "Write ids alike in both files."))
+        problems.append(
+            Problem(where=proteins, what=what, remedy="Write ids alike in both files.")
+        )
     apart = {*recased, *recased.values()}
     for row, id_ in enumerate(table_ids):
         if id_ not in row_of and id_ not in apart:
             what = f"{id_!r} has no protein in {proteins}."
             remedy = "Add the protein there or remove this row."
             line = None if table_lines is None else int(table_lines[row])
-            problems.append(Problem(table, what, remedy, line))
+            problems.append(Problem(where=table, what=what, remedy=remedy, line=line))
     for id_, line in zip(ids, fasta.lines.tolist(), strict=True):
         if id_ not in known and id_ not in apart:
             what = f"{id_!r} has no row in {table}."
             remedy = "Add the row there or remove this protein."
-            problems.append(Problem(proteins, what, remedy, line))
+            problems.append(Problem(where=proteins, what=what, remedy=remedy, line=line))
     if problems:
         raise InputError(_better_match(known, fasta, by, table, proteins) + problems)
     return np.array([row_of[id_] for id_ in table_ids], dtype=np.int64)
@@ -234,4 +254,6 @@ def _better_match(
         return []
     what = f"by {MATCH_TEXTS[by]} {n_found[by]} of its {fasta.n_proteins} headers stand in {table}"
     what += f", by {MATCH_TEXTS[best]} {n_found[best]}."
-    return [Problem(proteins, what, f"Match by {MATCH_TEXTS[best]}: match: {best}.")]
+    return [
+        Problem(where=proteins, what=what, remedy=f"Match by {MATCH_TEXTS[best]}: match: {best}.")
+    ]

@@ -32,7 +32,7 @@ class Columns:
     optional: frozenset[str] = frozenset()  # Roles whose column may be absent
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Format:
     """One way in which a classifier writes its scores."""
 
@@ -166,9 +166,9 @@ def nearest_ec(row: list[str]) -> list[str]:
 
 
 CLEAN = Format(
-    "clean",
-    "CLEAN's <name>_maxsep.csv: id, EC number/distance, …; the nearest number counts",
-    Columns(id="id", predicted_class="nearest", score="distance"),
+    name="clean",
+    summary="CLEAN's <name>_maxsep.csv: id, EC number/distance, …; the nearest number counts",
+    columns=Columns(id="id", predicted_class="nearest", score="distance"),
     vector=False,
     sum_to_scale=False,
     spell=lambda text: text.strip().removeprefix(EC),
@@ -209,9 +209,9 @@ def spell_phanns(text: str) -> str:
 
 
 PHANNS = Format(
-    "phanns",
-    "PhANNs CSV (web, batch or single file): first header cell empty, a column per class",
-    Columns(id="", ignored=("Confidence",)),
+    name="phanns",
+    summary="PhANNs CSV (web, batch or single file): first header cell empty, a column per class",
+    columns=Columns(id="", ignored=("Confidence",)),
     scale=float(N_NETWORKS),
     spell=spell_phanns,
     known_classes=CLASSES,
@@ -262,9 +262,9 @@ def spell_vpf(text: str) -> str:
 
 CONTRACT = "credence"  # credence's own tables; any with a column `id` may be of this format
 WIDE = Format(
-    "wide",
-    "any table with a column per class; columns and scale are named by you",
-    Columns(id="id", ignored=("",)),
+    name="wide",
+    summary="any table with a column per class; columns and scale are named by you",
+    columns=Columns(id="id", ignored=("",)),
     scale=None,
     configurable=True,  # pandas' index is nameless
 )
@@ -279,26 +279,27 @@ FORMATS: tuple[Format, ...] = (
     ),
     PHANNS,
     Format(
-        "phanns3",
-        "PhANNs3 CSV: header, a column per class, prediction, confidence",
-        Columns(id="header", predicted_class="prediction", ignored=("confidence",)),
+        name="phanns3",
+        summary="PhANNs3 CSV: header, a column per class, prediction, confidence",
+        columns=Columns(id="header", predicted_class="prediction", ignored=("confidence",)),
         spell=spell_phanns,
     ),
     Format(
-        "phanns3-labelled",
-        "PhANNs3 CSV with truth: true_class, a column per class, prediction; ids row_1, …",
-        Columns(true_class="true_class", predicted_class="prediction"),
+        name="phanns3-labelled",
+        summary="PhANNs3 CSV with truth: true_class, a column per class, prediction; ids row_1, …",
+        columns=Columns(true_class="true_class", predicted_class="prediction"),
         spell=spell_phanns,
     ),
     Format(
-        "deeplocpro",
-        "DeepLocPro CSV: unnamed index, ACC, Localization, six classes",
-        Columns(id="ACC", predicted_class="Localization", ignored=("",)),
+        name="deeplocpro",
+        summary="DeepLocPro CSV: unnamed index, ACC, Localization, six classes",
+        columns=Columns(id="ACC", predicted_class="Localization", ignored=("",)),
     ),
     Format(
-        "signalp6",
-        "SignalP 6 prediction_results.txt: # ID, Prediction, a column per class, CS Position",
-        Columns(id="# ID", predicted_class="Prediction", ignored=("CS Position",)),
+        name="signalp6",
+        summary="SignalP 6 prediction_results.txt: # ID, Prediction, a column per class, CS "
+        "Position",
+        columns=Columns(id="# ID", predicted_class="Prediction", ignored=("CS Position",)),
         delimiter="\t",
         spell=spell_signalp6,
         slack=EXCESS,
@@ -306,15 +307,15 @@ FORMATS: tuple[Format, ...] = (
         quoted=False,
     ),
     Format(
-        "deepvp",
-        "DeePVP CSV: Header, ten columns <class>_score, Possible_class",
-        Columns(id="Header", predicted_class="Possible_class", class_suffix="_score"),
+        name="deepvp",
+        summary="DeePVP CSV: Header, ten columns <class>_score, Possible_class",
+        columns=Columns(id="Header", predicted_class="Possible_class", class_suffix="_score"),
         spell=spell_deepvp,
     ),
     Format(
-        "phold",
-        "phold per-CDS TSV: cds_id and ten columns <category>_bitscore_proportion",
-        Columns(
+        name="phold",
+        summary="phold per-CDS TSV: cds_id and ten columns <category>_bitscore_proportion",
+        columns=Columns(
             id="cds_id",
             predicted_class="function_with_highest_bitscore_proportion",
             class_suffix="_bitscore_proportion",
@@ -326,16 +327,16 @@ FORMATS: tuple[Format, ...] = (
         zero_row_class=UNKNOWN,
     ),
     Format(
-        "phavip",
-        "PhaVIP CSV: accession, pred, score (the best class only)",
-        Columns(id="accession", predicted_class="pred", score="score"),
+        name="phavip",
+        summary="PhaVIP CSV: accession, pred, score (the best class only)",
+        columns=Columns(id="accession", predicted_class="pred", score="score"),
         vector=False,
         sum_to_scale=False,
     ),
     Format(
-        "phynteny",
-        "Phynteny TSV: ID, phynteny_category, phynteny_score (the best class only)",
-        Columns(id="ID", predicted_class="phynteny_category", score="phynteny_score"),
+        name="phynteny",
+        summary="Phynteny TSV: ID, phynteny_category, phynteny_score (the best class only)",
+        columns=Columns(id="ID", predicted_class="phynteny_category", score="phynteny_score"),
         delimiter="\t",
         scale=float(N_NETWORKS),
         vector=False,
@@ -345,23 +346,25 @@ FORMATS: tuple[Format, ...] = (
         quoted=False,
     ),
     Format(
-        "vpf-plm",
-        "VPF-PLM's <name>_functional_probabilities.csv: no first name, ten PHROGs categories",
-        Columns(id=""),
+        name="vpf-plm",
+        summary="VPF-PLM's <name>_functional_probabilities.csv: no first name, ten PHROGs "
+        "categories",
+        columns=Columns(id=""),
         spell=spell_vpf,
         id_start=">",
         known_classes=(*CATEGORIES[:-1], VPF_UNKNOWN),
     ),
     Format(
-        "empathi",
-        "Empathi's predictions_<name>.csv: the 18 classes that every protein has a score for",
-        Columns(id="", classes=BROAD),
+        name="empathi",
+        summary="Empathi's predictions_<name>.csv: the 18 classes that every protein has a score "
+        "for",
+        columns=Columns(id="", classes=BROAD),
         sum_to_scale=False,
     ),
     Format(
-        "genomad",
-        "geNomad's <name>_aggregated_classification.tsv: seq_name, three <class>_score",
-        Columns(id="seq_name", class_suffix="_score"),
+        name="genomad",
+        summary="geNomad's <name>_aggregated_classification.tsv: seq_name, three <class>_score",
+        columns=Columns(id="seq_name", class_suffix="_score"),
         delimiter="\t",
         known_classes=("chromosome", "plasmid", "virus"),
     ),
@@ -373,34 +376,39 @@ FORMATS: tuple[Format, ...] = (
         summary="the same with CLEAN's own confidence after the EC number, not a distance",
     ),
     Format(
-        "networks-npz",
-        "npz: an array (proteins, networks, classes) or a matrix per network, id, class_names "
+        name="networks-npz",
+        summary="npz: an array (proteins, networks, classes) or a matrix per network, id, "
+        "class_names "
         "(, true_class)",
-        Columns("id", "true_class", network="network", optional=frozenset({"true_class"})),
+        columns=Columns(
+            id="id", true_class="true_class", network="network", optional=frozenset({"true_class"})
+        ),
         scale=None,
         arrays=True,
     ),
     Format(
-        CONTRACT,
-        "credence's own table: id, true_class, a column per class (, network), TSV or Parquet",
-        Columns("id", *CREDENCES, optional=frozenset(CREDENCES)),
+        name=CONTRACT,
+        summary="credence's own table: id, true_class, a column per class (, network), TSV or "
+        "Parquet",
+        columns=Columns("id", *CREDENCES, optional=frozenset(CREDENCES)),
         delimiter="\t",
         scale=None,
     ),
     WIDE,
     Format(
-        "top-score",
-        "any table with the best class and its score; columns and scale are named by you",
-        Columns(id="id", predicted_class="predicted_class", score="score", ignored=("",)),
+        name="top-score",
+        summary="any table with the best class and its score; columns and scale are named by you",
+        columns=Columns(id="id", predicted_class="predicted_class", score="score", ignored=("",)),
         scale=None,
         vector=False,
         sum_to_scale=False,
         configurable=True,
     ),
     Format(
-        "long",
-        "any table with a row per protein and class (id, term, score); what is absent is 0",
-        Columns(id="id", term="term", score="score", ignored=("",)),
+        name="long",
+        summary="any table with a row per protein and class (id, term, score); "
+        "what is absent is 0",
+        columns=Columns(id="id", term="term", score="score", ignored=("",)),
         scale=None,
         configurable=True,
         is_long=True,
@@ -412,7 +420,7 @@ BY_NAME: dict[str, Format] = {entry.name: entry for entry in FORMATS}
 
 def unknown_format(name: str, where: str) -> Problem:
     """Return the problem of a format that does not exist, with the nearest one."""
-    return Problem(where, f"{name!r} is no format.", instead_of(name))
+    return Problem(where=where, what=f"{name!r} is no format.", remedy=instead_of(name))
 
 
 def instead_of(name: str) -> str:
@@ -433,7 +441,7 @@ POOLINGS = ("sum", "log_sum")
 MOST_SCALE = 1e12  # no tool's rows sum to more; the schema of the configuration has it too
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TableSpec:
     """How to read one score table."""
 

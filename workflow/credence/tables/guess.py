@@ -124,7 +124,7 @@ class _Guess:
             if self.is_labelled and "true_class" not in self.columns and labels:
                 self.columns["true_class"] = self._named(labels, TRUTHS) or labels[0]
             spec = TableSpec(
-                "long", columns={k: v for k, v in self.columns.items() if v is not None}
+                format="long", columns={k: v for k, v in self.columns.items() if v is not None}
             )
             columns = format_of(spec, str(self.path)).columns
             wide = LongTable(self.table, columns, NameLookup(()))
@@ -329,7 +329,7 @@ LEAST_SHARE = 0.5  # of cells that are numbers, of classes or labels that are kn
 ARRAY_ENDING = ".npz"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Proposal:
     """A format that a table could be of."""
 
@@ -350,7 +350,7 @@ def propose_formats(path: Path) -> list[Proposal]:
         rows, layout, _ = _first_rows(path, format_)
         reason = None if rows is None else _argument(rows, layout, format_)
         if reason is not None:
-            found.append(Proposal(format_.name, reason))
+            found.append(Proposal(format=format_.name, reason=reason))
     names = {proposal.format for proposal in found}
     # A name that carries a label makes it the table of a labelled set.
     labelled = [one.columns for one in FORMATS if one.name in names and one.label_of_id]
@@ -409,7 +409,7 @@ def the_format(path: Path, name_it: str, state: Callable[[dict[str, Any]], str])
 
 def scale_of_rows(path: Path, name: str) -> dict[str, Any]:
     """Return the scale of a table in a format that states none, and whether rows sum to it."""
-    rows, layout, table = _first_rows(path, format_of(TableSpec(name), str(path)))
+    rows, layout, table = _first_rows(path, format_of(TableSpec(format=name), str(path)))
     if layout.network is not None:  # of an ensemble it follows from their number
         return {"scale": None}
     if rows is None or table is None:
@@ -421,7 +421,7 @@ def _first_rows(
     path: Path, format_: Format
 ) -> tuple[TableRows | None, ColumnLayout, TableSource | None]:
     """Return the first rows of a table, read as a format; None where they are not of it."""
-    problems, layout = ProblemList(str(path)), ColumnLayout(())
+    problems, layout = ProblemList(str(path)), ColumnLayout(header=())
     try:
         table = open_table(path, format_)
         layout = lay_out(table, format_, None, problems)

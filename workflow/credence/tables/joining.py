@@ -28,7 +28,7 @@ OF_EVERY_CLASS, OF_BEST_CLASS, NO_SCORES = "of every class", "of the best class"
 def require_different(paths: Sequence[str]) -> None:
     """Refuse a table that is given twice."""
     raise_any(
-        Problem(path, "this table is given twice.", "Name it once.")
+        Problem(where=path, what="this table is given twice.", remedy="Name it once.")
         for path in dict.fromkeys(paths)
         if paths.count(path) > 1
     )
@@ -92,7 +92,11 @@ class KnownIds(ExitStack):
                     first = seen.setdefault(ids[row], table)
                     if first != table:
                         what = f"the id {ids[row]!r} is in {first} already."
-                        problems.append(Problem(table, what, ONE_ID_EACH, int(lines[row])))
+                        problems.append(
+                            Problem(
+                                where=table, what=what, remedy=ONE_ID_EACH, line=int(lines[row])
+                            )
+                        )
         return problems
 
 
@@ -174,7 +178,9 @@ def match_rows(wanted: Strings, table: Strings, *, wanted_in: str, table_in: str
         remedy = f"Make it anew with {wanted_in}, or check that ids are alike."
         raise refuse(table_in, what, remedy)
     raise_any(
-        Problem(table_in, f"there is no row for {id_!r} of {wanted_in}.", "Add it.")
+        Problem(
+            where=table_in, what=f"there is no row for {id_!r} of {wanted_in}.", remedy="Add it."
+        )
         for id_ in wanted
         if id_ not in row_of
     )

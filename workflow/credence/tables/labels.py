@@ -35,7 +35,7 @@ DEFAULT_COLUMNS = ("id", "true_class")
 MOST_SECONDS = 1.0  # of the processor for a header; a usual pattern takes a millionth
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Labels:
     """The true classes of some proteins, as they are written."""
 
@@ -52,7 +52,7 @@ def read_labels(
     """Return the labels of a table, or raise all its problems."""
     # Tables of labels are read like score tables that have no scores.
     columns = Columns(id=id_column, true_class=label_column)
-    format_ = Format("labels", "", columns, delimiter="\t", vector=False)
+    format_ = Format(name="labels", summary="", columns=columns, delimiter="\t", vector=False)
     table = open_table(path, format_)
     problems = ProblemList(table.where)
     layout = lay_out(table, format_, None, problems)
@@ -82,7 +82,13 @@ def read_labels(
             problems.add(what, ONE_ID_EACH, line, id_column)
     problems.raise_any()
     names, labels = (np.array(column, dtype=object) for column in (ids, texts))
-    return Labels(table.where, label_column, names, labels, np.array(lines, dtype=np.int64))
+    return Labels(
+        where=table.where,
+        column=label_column,
+        ids=names,
+        texts=labels,
+        lines=np.array(lines, dtype=np.int64),
+    )
 
 
 def label_finder(pattern: str, where: str) -> re.Pattern[str]:
@@ -144,7 +150,9 @@ def labels_from_headers(
                 problems.add(what, "Correct the pattern or the header.", int(line))
     problems.raise_any()
     names, labels = (np.array(column, dtype=object) for column in (ids, texts))
-    return Labels(where, None, names, labels, np.asarray(lines, dtype=np.int64))
+    return Labels(
+        where=where, column=None, ids=names, texts=labels, lines=np.asarray(lines, dtype=np.int64)
+    )
 
 
 def attach_labels(
@@ -191,16 +199,22 @@ def attach_labels(
         elif name not in unscored:
             what = f"protein {name!r} is not in {table}."
             remedy = "Correct its name, remove it, or add its scores."
-            problems.append(Problem(labels.where, what, remedy, int(labels.lines[at])))
+            problems.append(
+                Problem(where=labels.where, what=what, remedy=remedy, line=int(labels.lines[at]))
+            )
     for text, (first, *more) in strange.items():
         what, remedy = lookup.misfit(text, named(labels.ids[first], 1 + len(more)))
         line = int(labels.lines[first])
-        problems.append(Problem(labels.where, what, remedy, line, labels.column))
+        problems.append(
+            Problem(where=labels.where, what=what, remedy=remedy, line=line, column=labels.column)
+        )
     problems.sort(key=lambda problem: problem.line or 0)
     for place in () if may_lack else np.flatnonzero(~is_labelled):
         what = f"protein {predictions.ids[place]!r} has no label in {labels.where}."
         remedy = "Give it one, or remove its row."
-        problems.append(Problem(table, what, remedy, int(samples.lines[place])))
+        problems.append(
+            Problem(where=table, what=what, remedy=remedy, line=int(samples.lines[place]))
+        )
     raise_any(problems)
     return replace(
         samples, true_class=truth, recased={**samples.recased, **recased, **lookup.recased}

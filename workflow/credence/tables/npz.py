@@ -32,7 +32,7 @@ DAMAGE = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Member:
     """One array of an archive, not yet read."""
 
@@ -84,14 +84,22 @@ class NpzFile:
             version = npy.read_magic(stream)
             if version not in READ_HEADER:  # has names that are not Latin; holds no scores
                 array = _whole(archive, info)
-                return Member(name, info, array.shape, array.dtype, is_by_rows=False)
+                return Member(
+                    name=name, info=info, shape=array.shape, dtype=array.dtype, is_by_rows=False
+                )
             shape, is_by_columns, dtype = READ_HEADER[version](stream)
             n_left = info.file_size - stream.tell()
         if dtype.hasobject:
             raise ValueError(PICKLED)
         if min((0, *shape)) < 0 or prod(shape) * dtype.itemsize > n_left:
             raise EOFError
-        return Member(name, info, shape, dtype, is_by_rows=len(shape) > 0 and not is_by_columns)
+        return Member(
+            name=name,
+            info=info,
+            shape=shape,
+            dtype=dtype,
+            is_by_rows=len(shape) > 0 and not is_by_columns,
+        )
 
     def whole(self, name: str) -> Any:
         """Return one array."""
@@ -143,7 +151,7 @@ GREATEST = 1e18  # whose square single precision can hold
 REMEDY = "Give an npz file with the arrays id and vectors, or Parquet with the column id."
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Vectors:
     """A vector for each of some proteins."""
 
@@ -200,7 +208,12 @@ def _parquet(path: Path) -> tuple[list[Any], Any]:
     if ids is None:
         raise refuse(where, "the column 'id' is missing.", nearest("id", names))
     raise_any(
-        Problem(where, f"it holds {field.type}, no numbers.", "Remove it.", column=field.name)
+        Problem(
+            where=where,
+            what=f"it holds {field.type}, no numbers.",
+            remedy="Remove it.",
+            column=field.name,
+        )
         for field in table.schema
         if field.name != "id"
         and not (pa.types.is_floating(field.type) or pa.types.is_integer(field.type))
@@ -216,12 +229,18 @@ def _checked(where: str, ids: list[Any], values: Any) -> Vectors:
     for row, id_ in enumerate(map(str, ids), start=1):
         if seen.setdefault(id_, row) != row:
             what = f"the id {id_!r} stands in row {seen[id_]} already."
-            problems.append(Problem(where, what, "Remove one of them.", row, "id"))
+            problems.append(
+                Problem(
+                    where=where, what=what, remedy="Remove one of them.", line=row, column="id"
+                )
+            )
     if values.shape[1] == 0 or len(ids) == 0:
-        problems.append(Problem(where, "it holds no numbers.", REMEDY))
+        problems.append(Problem(where=where, what="it holds no numbers.", remedy=REMEDY))
     numbers = np.asarray(values, dtype=np.float64)
     for bad in np.flatnonzero(~(np.abs(numbers) <= GREATEST).all(axis=1)).tolist():
         what = f"the vector of {ids[bad]!r} has a number that is not finite, or beyond 1e18."
-        problems.append(Problem(where, what, "Remove the protein.", bad + 1))
+        problems.append(
+            Problem(where=where, what=what, remedy="Remove the protein.", line=bad + 1)
+        )
     raise_any(problems)
-    return Vectors(np.array([str(id_) for id_ in ids], dtype=object), numbers)
+    return Vectors(ids=np.array([str(id_) for id_ in ids], dtype=object), values=numbers)

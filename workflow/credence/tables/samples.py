@@ -96,7 +96,14 @@ def _predictions(scan: Scan, part: Part) -> Predictions:
         return replace(found, predicted_class=predicted, top_score=top_score)
     assert predicted is not None
     score = numbers[:, 0] if numbers.shape[1] else None
-    found = Predictions(part.ids, names, scan.scale, resolution, predicted, score)
+    found = Predictions(
+        ids=part.ids,
+        class_names=names,
+        scale=scan.scale,
+        resolution=resolution,
+        predicted_class=predicted,
+        top_score=score,
+    )
     return replace(found, is_distribution=False)
 
 
@@ -133,7 +140,9 @@ def _pooled(scan: Scan, part: Part, names: Sequence[str]) -> Samples:
     predictions = from_scores(*own, is_distribution=scan.sum_to_scale, network_scores=cube)
     truth = part.truth[first] if part.truth is not None and scan.has_truth else None
     genome = None if part.genome is None else part.genome[first]
-    return Samples(predictions, truth, part.lines[first], genome=genome)
+    return Samples(
+        predictions=predictions, true_class=truth, lines=part.lines[first], genome=genome
+    )
 
 
 def _proteins(ids: Strings) -> tuple[Integers, Integers]:
@@ -265,9 +274,9 @@ def _whole(scan: Scan, chunk_rows: int, counted: Counted) -> Iterator[Samples]:
     for begin in range(0, len(ids), chunk_rows):
         here = np.arange(begin, min(begin + chunk_rows, len(ids)))
         yield Samples(
-            samples.predictions.take(here),
-            None if truth is None else truth[here],
-            samples.lines[here],
+            predictions=samples.predictions.take(here),
+            true_class=None if truth is None else truth[here],
+            lines=samples.lines[here],
             genome=None if genome is None else genome[here],
             is_apart=True,
         )
@@ -352,7 +361,12 @@ def write_samples(path: Path, samples: Samples, *, combined: bool = False) -> No
             columns["score"] = predictions.top_score
     if samples.genome is not None and len(samples.genome) == len(columns["id"]):
         columns["genome"] = samples.genome
-    metadata = Metadata(predictions.scale, resolution, predictions.is_distribution, pooling)
+    metadata = Metadata(
+        scale=predictions.scale,
+        resolution=resolution,
+        is_distribution=predictions.is_distribution,
+        pooling=pooling,
+    )
     marks = {COMBINED: "yes"} if combined else {}
     write_table(path, columns, metadata={KEY: json.dumps(asdict(metadata)), **marks})
 

@@ -24,7 +24,7 @@ from credence.tables import formats, source
 SINGLE_ROLES = ("id", "true_class", "predicted_class", "score", "network", "genome")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ColumnLayout:
     """Positions of the columns that matter."""
 
@@ -84,7 +84,7 @@ def lay_out(
         what = f"the table has {'only one' if candidates else 'no'} class column."
         problems.add(what, "Give a table with a column for each of at least two classes.", line)
     _refuse_repeated(list(map(header.__getitem__, candidates)), class_names, line, problems)
-    return ColumnLayout(header, class_names, tuple(candidates), **found)
+    return ColumnLayout(header=header, class_names=class_names, classes=tuple(candidates), **found)
 
 
 def _refuse_repeated(
@@ -568,7 +568,7 @@ def rewriting(text: str) -> str:
 KEY = "credence"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Metadata:
     """Facts that the cells do not show; None where the file does not say."""
 
@@ -758,10 +758,10 @@ class Scan:
     def step(self) -> source.ScoreStep:
         """Return the step between the scores seen so far; a softmax has none."""
         if self.spec.logits:
-            return source.ScoreStep(0.0, 0.0)
+            return source.ScoreStep(resolution=0.0, relative=0.0)
         step = self.table.step(self.row_scale)
         if self.metadata.resolution is not None and not self.has_networks:
-            return source.ScoreStep(self.metadata.resolution, step.relative)
+            return source.ScoreStep(resolution=self.metadata.resolution, relative=step.relative)
         return step
 
     def _rows(self, n_rows: int, problems: ProblemList) -> Iterator[TableRows]:

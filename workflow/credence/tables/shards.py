@@ -72,7 +72,7 @@ ENDINGS = {
 SEALS = ".credence"  # the folder of seals, in that of the confidences
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Seal:
     """What is known of the confidences of a table."""
 
@@ -80,7 +80,7 @@ class Seal:
     inputs: Mapping[str, str]  # Digests of the files that they were made of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Shard:
     """A table of a set, and where its confidences are written."""
 
@@ -103,12 +103,12 @@ class Shard:
 
     def begin(self) -> None:
         """Mark the place as ours, and take away what was made of other files."""
-        write_json(self.seal, to_record(Seal("", {})))
+        write_json(self.seal, to_record(Seal(sha256="", inputs={})))
         self.target.unlink(missing_ok=True)
 
     def finish(self, made_of: Mapping[str, str], known: KnownDigests) -> None:
         """Write what the confidences were made of."""
-        write_json(self.seal, to_record(Seal(known.digest(self.target), made_of)))
+        write_json(self.seal, to_record(Seal(sha256=known.digest(self.target), inputs=made_of)))
 
 
 def shards_of(words: Sequence[str], out: Path, ending: str | None) -> tuple[Shard, ...]:
@@ -124,18 +124,28 @@ def shards_of(words: Sequence[str], out: Path, ending: str | None) -> tuple[Shar
         new = ending or ENDINGS.get(own)
         if new is None:
             what = f"nothing is written that ends in {own!r}."
-            problems.append(Problem(source, what, "Say which kind is wanted: --ending .parquet."))
+            problems.append(
+                Problem(
+                    where=source, what=what, remedy="Say which kind is wanted: --ending .parquet."
+                )
+            )
             continue
-        shard = Shard(source, out / (Path(source).name.removesuffix(own) + new))
+        shard = Shard(source=source, target=out / (Path(source).name.removesuffix(own) + new))
         earlier = found.setdefault(shard.target.name, shard)
         if earlier is not shard:
             what = f"its confidences would be {shard.target}, as those of {earlier.source}."
-            problems.append(Problem(source, what, "Rename it, or annotate it into another --out."))
+            problems.append(
+                Problem(
+                    where=source, what=what, remedy="Rename it, or annotate it into another --out."
+                )
+            )
     here = {Path(source).resolve().parent for source in tables}
     folders = [Path(word).resolve() for word in words if Path(word).is_dir()]
     if out.resolve() in here or any(out.resolve().is_relative_to(one) for one in folders):
         what = "confidences would stand among the tables, and be read as such the next time."
-        problems.append(Problem(str(out), what, "Give a folder elsewhere as --out."))
+        problems.append(
+            Problem(where=str(out), what=what, remedy="Give a folder elsewhere as --out.")
+        )
     raise_any(problems)
     raise_any(_strangers(out, found))
     return tuple(found.values())
@@ -144,10 +154,16 @@ def shards_of(words: Sequence[str], out: Path, ending: str | None) -> tuple[Shar
 def _strangers(out: Path, shards: Mapping[str, Shard]) -> Iterator[Problem]:
     """Yield the files of a folder that would be taken for what is written there."""
     for path in sorted(out.glob("*")) if out.is_dir() else ():
-        shard = Shard("", path)
+        shard = Shard(source="", target=path)
         if path.name in shards and not shard.seal.is_file():
             what = "it was not written here by credence annotate, and would be overwritten."
-            yield Problem(str(path), what, "Move it away, or give another --out.")
+            yield Problem(
+                where=str(path), what=what, remedy="Move it away, or give another --out."
+            )
         elif path.name not in shards and shard.seal.is_file():
             what = "it was made of a table that is not given now."
-            yield Problem(str(path), what, "Remove it, give that table too, or another --out.")
+            yield Problem(
+                where=str(path),
+                what=what,
+                remedy="Remove it, give that table too, or another --out.",
+            )

@@ -83,10 +83,10 @@ class Numbers(dict[str, float]):
         """Return the step that the texts seen allow."""
         is_even = self.fewest_decimals >= self.decimals
         relative = 0.0 if is_even else 10.0 ** (1 - self.digits)
-        return ScoreStep(_resolution(self.decimals, scale), relative)
+        return ScoreStep(resolution=_resolution(self.decimals, scale), relative=relative)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ScoreStep:
     """What rounding the numbers of a table have gone through."""
 
@@ -141,7 +141,9 @@ class ScoreGrid:
     def step(self, scale: float) -> ScoreStep:
         """Return the step that the numbers seen allow."""
         is_grid = self.decimals <= MOST_GRID_DECIMALS
-        return ScoreStep(_resolution(self.decimals, scale) if is_grid else 0.0, self.epsilon)
+        return ScoreStep(
+            resolution=_resolution(self.decimals, scale) if is_grid else 0.0, relative=self.epsilon
+        )
 
 
 class TextChunk:

@@ -117,7 +117,7 @@ NOT_ALWAYS = (
 )  # keys that a file may do without
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class KnownProteins:
     """By what proteins are found again: a hash of 8 bytes of each id and of each sequence."""
 
@@ -161,7 +161,7 @@ def known_proteins(ids: Strings, sequences: Mapping[str, str]) -> KnownProteins:
     n_of = Counter(bare for _, bare in forms)
     normal = [form for form, _ in forms] + [bare for bare in n_of if n_of[bare] == 1]
     wanted = [form for form in normal if not form.isdecimal()]
-    return KnownProteins(names, residues, np.unique(hashes_of(wanted)))
+    return KnownProteins(ids=names, sequences=residues, normal=np.unique(hashes_of(wanted)))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -171,7 +171,7 @@ class CalibrationFile:
     credence_version: str = __version__  # Version that fitted it
     release: str | None = None  # Name of the release of the calibration set
     # The method with its settings, as a user writes it.
-    method_spec: Annotated[str, records.Stored("method")]
+    method_spec: Annotated[str, records.Stored(name="method")]
     # Every setting of the fit with its value, also defaults: see :func:`settings_record`.
     settings: Mapping[str, Any] = field(default_factory=dict)
     class_names: tuple[str, ...]  # Classes in the classifier's order
@@ -208,7 +208,9 @@ class CalibrationFile:
         if self.held_out is not None and self.held_out.n_classes > len(self.class_names):
             raise ValueError("its held-out proteins are of another number of classes")
         raise_any(
-            Problem("", f"{value!r} is no value for it.", "", column=f"counts.{name}")
+            Problem(
+                where="", what=f"{value!r} is no value for it.", remedy="", column=f"counts.{name}"
+            )
             for name, value in self.counts.items()
             if type(value) is not (str if name in COUNTS_IN_WORDS else int)
         )
@@ -252,12 +254,12 @@ def read_calibration(path: Path) -> CalibrationFile:
     records.require_schema(body, SCHEMA, where, OTHER)
     known = ["schema", *records.record_keys(CalibrationFile), "checksum"]
     problems = [
-        Problem(where, "it is missing.", REFIT, column=key)
+        Problem(where=where, what="it is missing.", remedy=REFIT, column=key)
         for key in known
         if key not in body and key not in NOT_ALWAYS
     ]
     problems += [
-        Problem(where, f"{key!r} is nothing that a calibration has.", REFIT)
+        Problem(where=where, what=f"{key!r} is nothing that a calibration has.", remedy=REFIT)
         for key in body
         if key not in known
     ]
@@ -310,14 +312,16 @@ def require_match(file: CalibrationFile, predictions: Predictions, where: str) -
     if parts:
         what = f"its classes are not the calibration's: {'; '.join(parts)}."
         remedy = f"Give a table with these classes, in this order: {_list(known)}."
-        problems.append(Problem(where, what, remedy))
+        problems.append(Problem(where=where, what=what, remedy=remedy))
     elif known != found:
         what = f"its classes are the calibration's in another order: {_list(found)}."
-        problems.append(Problem(where, what, f"Put them in this order: {_list(known)}."))
+        problems.append(
+            Problem(where=where, what=what, remedy=f"Put them in this order: {_list(known)}.")
+        )
     if float(predictions.scale) != float(file.scale):
         what = f"its scale is {predictions.scale:g}, the calibration's is {file.scale:g}."
         remedy = "Give scores of the classifier that was calibrated, on the same scale."
-        problems.append(Problem(where, what, remedy))
+        problems.append(Problem(where=where, what=what, remedy=remedy))
     problems += need_problems(file.method_spec, file.needs, predictions, where)
     raise_any(problems)
 
@@ -336,7 +340,9 @@ def need_problems(text: str, needs: Need, predictions: Predictions, where: str) 
         remedy = "Give what credence novelty wrote: --novelty."
     if what is None:
         return []
-    return [Problem(where, f"{what}, and {text!r} needs the {needs.value}.", remedy)]
+    return [
+        Problem(where=where, what=f"{what}, and {text!r} needs the {needs.value}.", remedy=remedy)
+    ]
 
 
 def _list(names: Iterable[str]) -> str:
@@ -347,7 +353,7 @@ HEAD = ("schema", records.DIGEST)
 File = TypeVar("File")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Signed(Generic[File]):
     """A kind of files that carry the digest of what they hold."""
 
@@ -399,14 +405,18 @@ def _try(file: EventsFile) -> None:
     evidence = file.model.evidence(predictions, np.ones(len(scores)))
     with np.errstate(all="ignore"):
         same = np.full(len(scores), 0.5)
-        mix = Mix(np.linspace(0.5, 2.0, len(file.class_names)), same)
+        mix = Mix(weight=np.linspace(0.5, 2.0, len(file.class_names)), confidence=same)
         stated = np.concatenate(file.model.probabilities(evidence, same, mix))
     if not ((stated >= 0) & (stated <= 1)).all():
         raise ValueError("it gives chances that are no probabilities")
 
 
 EVENTS = Signed(
-    "credence/events/3", EventsFile, "Learn the events again: credence events.", _try, FORECASTS
+    schema="credence/events/3",
+    kind=EventsFile,
+    again="Learn the events again: credence events.",
+    check=_try,
+    kinds=FORECASTS,
 )
 
 
@@ -445,11 +455,11 @@ def _check_shift(file: ShiftFile) -> None:
 
 
 SHIFT = Signed(
-    "credence/shift/2",
-    ShiftFile,
-    "Estimate the composition again: credence shift.",
-    _check_shift,
-    {Calibration: calibration_of},
+    schema="credence/shift/2",
+    kind=ShiftFile,
+    again="Estimate the composition again: credence shift.",
+    check=_check_shift,
+    kinds={Calibration: calibration_of},
 )
 
 
@@ -488,10 +498,10 @@ def require_same(
     problems = []
     if file.method_spec != method_spec and (file.method_spec or isinstance(file, ShiftFile)):
         what = f"{what} {file.method_spec!r}, the calibration is {method_spec!r}."
-        problems.append(Problem(where, what, remedy))
+        problems.append(Problem(where=where, what=what, remedy=remedy))
     if file.class_names != predictions.class_names or file.scale != predictions.scale:
         what = "its classes or its scale are not the table's."
-        problems.append(Problem(where, what, again))
+        problems.append(Problem(where=where, what=what, remedy=again))
     raise_any(problems)
 
 
@@ -543,7 +553,10 @@ def _require_shapes(file: NoveltyFile) -> None:
 
 
 NOVELTY = Signed(
-    "credence/novelty/6", NoveltyFile, "Make it again: credence novelty.", _require_shapes
+    schema="credence/novelty/6",
+    kind=NoveltyFile,
+    again="Make it again: credence novelty.",
+    check=_require_shapes,
 )
 
 
@@ -558,10 +571,10 @@ class HeldOutFile:
 
 
 HELD_OUT = Signed(
-    "credence/held-out/3",
-    HeldOutFile,
-    "Fit the method again: credence fit --held-out.",
-    lambda file: None,  # it is looked at beside the proteins: see :func:`read_held_out_file`
+    schema="credence/held-out/3",
+    kind=HeldOutFile,
+    again="Fit the method again: credence fit --held-out.",
+    check=lambda file: None,  # it is looked at beside the proteins: see :func:`read_held_out_file`
 )
 
 

@@ -150,16 +150,18 @@ def _byte_problems(path: Path, block: bytes, n_lines_before: int) -> Iterator[Pr
 
     if (place := block.find(b"\0")) >= 0:
         what = "there is a NUL byte: the file is damaged or no text."
-        yield Problem(where, what, "Copy or make it again.", line_of(place))
+        yield Problem(where=where, what=what, remedy="Copy or make it again.", line=line_of(place))
     if (place := block.find(b"\r")) >= 0:
         what = "there is a carriage return inside the line."
-        yield Problem(where, what, fix_with(r"tr -d '\r'", path), line_of(place))
+        yield Problem(
+            where=where, what=what, remedy=fix_with(r"tr -d '\r'", path), line=line_of(place)
+        )
     try:
         block.decode("utf-8")
     except UnicodeDecodeError as error:
         what = f"the byte 0x{block[error.start]:02x} is no UTF-8."
         remedy = fix_with("iconv -f ISO-8859-1 -t UTF-8", path)
-        yield Problem(where, what, remedy, line_of(error.start))
+        yield Problem(where=where, what=what, remedy=remedy, line=line_of(error.start))
 
 
 def _is_of_windows(text: bytes) -> bool:

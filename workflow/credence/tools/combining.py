@@ -30,7 +30,7 @@ SHARED_RIDGE, INTERCEPT_RIDGE = 1.0, 1.0
 MOST_ROUNDS, SETTLED = 300, 1e-7  # of the search: rounds, and by what part the loss still falls
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SoftmaxInputs:
     """What a softmax sees of some proteins."""
 
@@ -38,7 +38,7 @@ class SoftmaxInputs:
     own: Floats  # By protein and feature
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Softmax:
     """The weights of a regularised softmax.
 
@@ -81,7 +81,7 @@ def fit_softmax(features: SoftmaxInputs, truth: Floats, start: Floats, ridge: Fl
     begin = np.concatenate([start, np.zeros(n_classes * design.shape[1])])
     options = {"maxiter": MOST_ROUNDS, "ftol": SETTLED, "gtol": 1e-6, "maxfun": 2 * MOST_ROUNDS}
     found = optimize.minimize(loss, begin, jac=True, method="L-BFGS-B", options=options).x
-    return Softmax(found[:n_shared], found[n_shared:].reshape(n_classes, -1))
+    return Softmax(shared=found[:n_shared], own=found[n_shared:].reshape(n_classes, -1))
 
 
 def meant_classes(run: Sequence[str], classes: Mapping[str, str]) -> Integers:
@@ -124,7 +124,8 @@ def signals(shares: Floats, predictions: Predictions) -> SoftmaxInputs:
     spread = np.einsum("nj,jk->nk", share, shares)
     logs: Floats = np.log(np.maximum(spread, score_logs.UNKNOWN_RESOLUTION_FLOOR))
     return SoftmaxInputs(
-        np.round(logs, score_logs.DECIMALS)[:, :, None], np.round(own, score_logs.DECIMALS)
+        shared=np.round(logs, score_logs.DECIMALS)[:, :, None],
+        own=np.round(own, score_logs.DECIMALS),
     )
 
 
@@ -138,7 +139,7 @@ def facts_of(predictions: Predictions) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Answers:
     """What one tool answered of the proteins at hand."""
 
@@ -157,13 +158,13 @@ class Answers:
 
     def take(self, rows: Integers | Booleans) -> "Answers":
         """Return those of the proteins chosen."""
-        return Answers(self.predictions, self.row[rows])
+        return Answers(predictions=self.predictions, row=self.row[rows])
 
 
 ByTool = Mapping[str, Answers]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Tool:
     """One tool, calibrated to the run's classes."""
 
@@ -194,7 +195,7 @@ def fit_tool(
     return fit_softmax(features, truth[answers.is_there], start, ridges)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Pattern:
     """How the answers of some tools are combined where others gave none."""
 
@@ -203,7 +204,7 @@ class Pattern:
     silence: Floats  # Mean, where it was fitted, of whether each other tool was asked in vain
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Combination:
     """Tools and how they are combined."""
 
@@ -268,7 +269,7 @@ def product(
         shared[:, :, place] = stated[name]
     for place, (name, mean) in enumerate(silence.items()):
         own[:, place] = np.isnan(stated[name][:, 0]) if name in stated else mean
-    return SoftmaxInputs(shared, own)
+    return SoftmaxInputs(shared=shared, own=own)
 
 
 def answered(stated: Mapping[str, Floats]) -> Booleans:
@@ -314,7 +315,7 @@ def fit_patterns(
         start = np.full(len(inside), 1.0 / max(len(inside), 1))
         weights = fit_softmax(features, truth[rows], start, ridge)
         mean = features.own.mean(axis=0) if len(rows) else np.array([*silence.values()])
-        found.append(Pattern(inside, weights, mean))
+        found.append(Pattern(tools=inside, weights=weights, silence=mean))
     return tuple(found)
 
 
@@ -360,24 +361,26 @@ def fit_combination(
     def calibrated(rows: Integers | Booleans) -> tuple[Tool, ...]:
         return tuple(
             Tool(
-                name,
-                dict(classes[name]),
-                dict((specs or {}).get(name, {})),
-                facts_of(answers[name].predictions),
-                fit_tool(run, classes[name], answers[name].take(rows), truth[rows]),
+                name=name,
+                classes=dict(classes[name]),
+                spec=dict((specs or {}).get(name, {})),
+                facts=facts_of(answers[name].predictions),
+                weights=fit_tool(run, classes[name], answers[name].take(rows), truth[rows]),
             )
             for name in names
         )
 
     def combined(rows: Integers | Booleans, tools: tuple[Tool, ...]) -> Combination:
         part = {name: values[rows] for name, values in stated.items()}
-        return Combination(class_names, tools, fit_patterns(names, part, truth[rows]))
+        return Combination(
+            class_names=class_names, tools=tools, patterns=fit_patterns(names, part, truth[rows])
+        )
 
     every = np.arange(len(order))
     stated = {name: np.full((len(order), len(run)), np.nan) for name in names}
     of_fold = []
     for is_out in left_out(fold):
-        without = Combination(class_names, calibrated(~is_out), ())
+        without = Combination(class_names=class_names, tools=calibrated(~is_out), patterns=())
         part = {name: own.take(is_out) for name, own in answers.items()}
         for name, values in without.stated(part).items():
             stated[name][is_out] = values

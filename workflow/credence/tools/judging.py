@@ -79,7 +79,16 @@ def judge_tools(
         nll, accuracy, added = judge.measured(*judge.ratios(alone[name]), adds)
         n_answered, named = int(answers[name].is_there.sum()), set(classes[name].values())
         unnamed = tuple(one for one in fitted.combination.class_names if one not in named)
-        tools.append(ToolFinding(name, n_answered, nll, accuracy, added, unnamed))
+        tools.append(
+            ToolFinding(
+                name=name,
+                n_answered=n_answered,
+                nll=nll,
+                accuracy=accuracy,
+                adds=added,
+                unnamed=unnamed,
+            )
+        )
     nll, accuracy = judge.measured(*judge.ratios(every))
     meant, right, found = classes_named(fitted.combination, answers), judge.is_right(every), []
     for first, second in combinations(fitted.combination.names, 2):

@@ -67,7 +67,9 @@ class Drawing:
 
 def heat_of(record: FigureRecord) -> Heat:
     """Return the matrix of a figure."""
-    return Heat(record.names, record.matrix, record.key, record.key == "proteins")
+    return Heat(
+        names=record.names, values=record.matrix, key=record.key, is_count=record.key == "proteins"
+    )
 
 
 def parts_of(

@@ -93,7 +93,7 @@ def folded_rest(blocks: tuple[page.Block, ...]) -> tuple[page.Block, ...]:
                 rest.append(block)
         match picture:
             case [page.FigureRow(figures=(_,)) as figure]:
-                shown.append(page.Beside(tuple(words), figure))
+                shown.append(page.Beside(blocks=tuple(words), figures=figure))
             case _:
                 shown += [*words, *picture]
         shown += [*_folded(group, rest), *parts]
@@ -122,4 +122,4 @@ def _folded(group: list[page.Block], rest: list[page.Block]) -> list[page.Block]
     inside = f"more {inside}" if inside else "how to read it"
     head = group[0]
     title = f"{head.text}: {inside}" if isinstance(head, page.Heading) else inside.capitalize()
-    return [page.Folded(title, tuple(rest))]
+    return [page.Folded(summary=title, blocks=tuple(rest))]

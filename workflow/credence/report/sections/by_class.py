@@ -46,25 +46,42 @@ def section(findings: Findings) -> page.Section | None:
     ]
     if not predicted:
         return None
-    explorer = page.Widget("explorer", "explorer", "Classes and methods shown", shares="curves")
+    explorer = page.Widget(
+        name="explorer", script="explorer", label="Classes and methods shown", shares="curves"
+    )
     blocks = page.flat(
         "Confidence across, share right upwards. Points on the diagonal: confidences keep their "
         f"word on {lookup.families} that the fit did not see. Orange: off by more than the "
         "interval. Choose a class to see all of it.",
-        page.Tiles(tuple(_tile(lookup, *entry) for entry in predicted)),
-        page.Folded("How to read the figures of a class", (page.Paragraph(HOW_TO_READ),)),
+        page.Tiles(tiles=tuple(_tile(lookup, *entry) for entry in predicted)),
+        page.Folded(
+            summary="How to read the figures of a class",
+            blocks=(page.Paragraph(text=HOW_TO_READ),),
+        ),
         max(len(predicted), len(findings.methods)) > 1 and explorer,
         (_panel(lookup, *entry) for entry in predicted),
     )
-    return page.Section("classes", "Class by class", blocks)
+    return page.Section(name="classes", title="Class by class", blocks=blocks)
 
 
 def _tile(lookup: Lookup, entry: ClassCount, name: str, anchor: str) -> page.Tile:
     words = f"{share(entry.share)} right of {count(entry.n_predicted)}"
     for figure in _reliability_figure(lookup, entry, name):
-        return page.Tile(anchor, words, figure.alternative, figure.plot, entry.class_name)
+        return page.Tile(
+            name=anchor,
+            caption=words,
+            alternative=figure.alternative,
+            plot=figure.plot,
+            title=entry.class_name,
+        )
     nothing = f"{entry.class_name}: nothing was held out."
-    return page.Tile(anchor, words, nothing, ReliabilityPlot((), ()), entry.class_name)
+    return page.Tile(
+        name=anchor,
+        caption=words,
+        alternative=nothing,
+        plot=ReliabilityPlot(names=(), bins=()),
+        title=entry.class_name,
+    )
 
 
 def _panel(lookup: Lookup, entry: ClassCount, name: str, anchor: str) -> page.Panel:
@@ -82,10 +99,10 @@ def _panel(lookup: Lookup, entry: ClassCount, name: str, anchor: str) -> page.Pa
         page.lead(sentence(lookup, entry)),
         advice(lookup, entry),
         warnings,
-        figures and page.FigureRow(figures),
-        page.Folded(summary, _overlay(lookup, entry, name)),
+        figures and page.FigureRow(figures=figures),
+        page.Folded(summary=summary, blocks=_overlay(lookup, entry, name)),
     )
-    return page.Panel(entry.class_name, anchor, blocks)
+    return page.Panel(title=entry.class_name, anchor=anchor, blocks=blocks)
 
 
 def sentence(lookup: Lookup, entry: ClassCount) -> str:
@@ -157,12 +174,13 @@ def _confidence_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[pa
         and (point := lookup.at(curve, value)) is not None
     )
     figure = page.Figure(
-        f"confidence-{name}",
-        f"{entry.class_name}: confidence of {findings.chosen} over the score, from "
+        name=f"confidence-{name}",
+        caption=f"{entry.class_name}: confidence of {findings.chosen} over the score, from "
         f"{lookup.evidence(entry)}.{words} Dashed: share right, whatever the score. "
         "Dotted: beyond the scores that calibration saw.",
-        f"Confidence of {entry.class_name} over the score: {rising or 'see the table'}.",
-        plot,
+        alternative=f"Confidence of {entry.class_name} over the score: "
+        f"{rising or 'see the table'}.",
+        plot=plot,
     )
     return (figure,)
 
@@ -175,13 +193,14 @@ def _reliability_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[p
     filled = np.flatnonzero(bins.n)
     n_off = sum(not bins.lower[k] <= bins.mean[k] <= bins.upper[k] for k in filled)
     figure = page.Figure(
-        f"reliability-{name}",
-        f"{entry.class_name}: held-out confidence of {lookup.findings.chosen} against the "
+        name=f"reliability-{name}",
+        caption=f"{entry.class_name}: held-out confidence of {lookup.findings.chosen} against the "
         f"share right, {of(sum(bins.n), 'protein')}. Intervals count "
         f"{lookup.families}." + lookup.chance_in_words(found),
-        f"Reliability of {entry.class_name}: of {of(len(filled), 'bin')} of confidence, in "
-        f"{n_off} the mean confidence lies outside the interval of the share right.",
-        reliability_plot(("held out",), (found,)),
+        alternative=f"Reliability of {entry.class_name}: of {of(len(filled), 'bin')} of "
+        f"confidence, in {n_off} the mean confidence lies outside the interval of the share "
+        "right.",
+        plot=reliability_plot(("held out",), (found,)),
     )
     return (figure,)
 
@@ -216,4 +235,10 @@ def _overlay(lookup: Lookup, entry: ClassCount, name: str) -> tuple[page.Block, 
         "in bins of the score."
     )
     alternative = f"Curves of {', '.join(names)}; the table below gives their numbers."
-    return page.FigureRow((page.Figure(f"methods-{name}", caption, alternative, plot),)), losses
+    return page.FigureRow(
+        figures=(
+            page.Figure(
+                name=f"methods-{name}", caption=caption, alternative=alternative, plot=plot
+            ),
+        )
+    ), losses

@@ -137,10 +137,12 @@ def section(findings: Findings) -> page.Section | None:
         page.word("what it is", "summary"),
         page.word("used", lambda entry: entry.missing or "yes"),
     )
-    seen = page.Folded("What forecasts look at", (features,), is_expert=True)
+    seen = page.Folded(summary="What forecasts look at", blocks=(features,), is_expert=True)
     words = (agreement, predicted_words(events), LIMITS, together)
     blocks = page.flat(page.lead(lead), overview, words, single, seen)
-    return page.Section("events", "How probable are two classes, or a group?", blocks)
+    return page.Section(
+        name="events", title="How probable are two classes, or a group?", blocks=blocks
+    )
 
 
 def _found(event: EventFinding, method: str, metric: str) -> MetricValue | None:
@@ -166,12 +168,13 @@ def _one(events: EventsFinding, event: EventFinding, name: str) -> page.Folded:
     band = ((), ()) if all(map(math.isnan, (*lower, *upper))) else (lower, upper)
     axes = ("probability (mean of bin)", "share that came true")
     diagram = page.Figure(
-        f"event-{name}-reliability",
-        f"{event.name}: share for which it came true over the probability stated, on "
+        name=f"event-{name}-reliability",
+        caption=f"{event.name}: share for which it came true over the probability stated, on "
         f"{units(event)} held out, with intervals over them; below, how many have which "
         f"probability (n = {count(event.n)}). On the diagonal probabilities keep their word.",
-        f"Held-out shares over the probability of {event.name}, in {of(filled, 'filled bin')}.",
-        ReliabilityPlot(("held out",), (found.bins,), *band, (), found.counts, *axes),
+        alternative=f"Held-out shares over the probability of {event.name}, in "
+        f"{of(filled, 'filled bin')}.",
+        plot=ReliabilityPlot(("held out",), (found.bins,), *band, (), found.counts, *axes),
     )
     figures = [diagram]
     if event.learning:
@@ -185,12 +188,21 @@ def _one(events: EventsFinding, event: EventFinding, name: str) -> page.Folded:
             (tuple(getattr(row, end) for _, row in rows),) for end in ("value", "lower", "upper")
         )
         learning = page.Figure(
-            f"event-{name}-learning",
-            f"{event.name}: held-out NLL of forecasts that learn from part of the {units(event)}, "
+            name=f"event-{name}-learning",
+            caption=f"{event.name}: held-out NLL of forecasts that learn from part of the "
+            f"{units(event)}, "
             "with intervals over them. Where it still falls at the end, more proteins would help.",
-            f"Held-out NLL of {event.name} from {first[1].value:.3f} with {count(first[0])} "
+            alternative=f"Held-out NLL of {event.name} from {first[1].value:.3f} with "
+            f"{count(first[0])} "
             f"proteins to {last[1].value:.3f} with {count(last[0])}.",
-            ComparisonPlot("held-out NLL", names, ("forecast",), value, low, high),
+            plot=ComparisonPlot(
+                axis="held-out NLL",
+                rows=names,
+                methods=("forecast",),
+                value=value,
+                lower=low,
+                upper=high,
+            ),
         )
         figures.append(learning)
     tuned = {entry.forecaster: f"{entry.setting} {entry.value:g}" for entry in event.tuned}
@@ -211,7 +223,7 @@ def _one(events: EventsFinding, event: EventFinding, name: str) -> page.Folded:
     )
     so = f"so it was for {of(event.n_true, 'protein')} of {count(event.n)}."
     blocks = page.flat(
-        f"{as_sentence(event.words)}: {so}", page.FigureRow(tuple(figures)), compared
+        f"{as_sentence(event.words)}: {so}", page.FigureRow(figures=tuple(figures)), compared
     )
     summary = f"Event {event.name}: forecasters"
-    return page.Folded(summary, blocks, f"event-{name}", is_expert=True)
+    return page.Folded(summary=summary, blocks=blocks, anchor=f"event-{name}", is_expert=True)

@@ -52,7 +52,11 @@ def section(findings: Findings) -> page.Section:
         for (state, headline), checks in alike.items():
             about = in_words(one.use_set for one in checks if many and one.use_set)
             text = checks[0].text if len(checks) == 1 else ""
-            found.append(page.Reason(state, f"{about}: {headline}" if about else headline, text))
+            found.append(
+                page.Reason(
+                    state=state, headline=f"{about}: {headline}" if about else headline, text=text
+                )
+            )
         return tuple(found)
 
     yours = ("yours at 90\u00a0%",) if findings.use_sets else ()
@@ -62,11 +66,16 @@ def section(findings: Findings) -> page.Section:
     why = (reasons[:MOST_REASONS], (*reasons[MOST_REASONS:], *shown(GOOD), *shown(OPEN)))
     about, truth, basis = _about(lookup), _truth(findings), _basis(lookup)
     answers, ticks, columns = _answers(lookup), _ticks(lookup), ("90\u00a0% from", *yours, known)
-    curves = page.Widget("curves", "lookup", "Look up a class and a score", curve_data(lookup))
+    curves = page.Widget(
+        name="curves",
+        script="lookup",
+        label="Look up a class and a score",
+        data=curve_data(lookup),
+    )
     block = page.FirstScreen(
         about, truth, *stated, *why, answers, ticks, columns, strips, basis, curves
     )
-    return page.Section("first", "In short", (block,))
+    return page.Section(name="first", title="In short", blocks=(block,))
 
 
 def _about(lookup: Lookup) -> str:
@@ -109,7 +118,7 @@ def _answers(lookup: Lookup) -> tuple[page.Answer, ...]:
     if not found:
         n, n_right = findings.results.n_samples, findings.results.n_correct
         words = f"of {of(n, 'prediction')} of known class are right, whatever their score"
-        found = [page.Answer(f"{100 * n_right / n:.0f} %", "", words)]
+        found = [page.Answer(number=f"{100 * n_right / n:.0f} %", range="", text=words)]
     return tuple(found)
 
 
@@ -123,15 +132,23 @@ def _of_use_set(findings: Findings, use_set: UseSet) -> list[page.Answer]:
         low, middle, high = (100 * value / whole.n for value in right)
         words = f"of {name} {of(known, 'prediction')} should be right: about "
         words += count(round(whole.right))
-        found.append(page.Answer(f"{middle:.0f} %", f"({low:.0f} to {high:.0f})", words))
+        found.append(
+            page.Answer(number=f"{middle:.0f} %", range=f"({low:.0f} to {high:.0f})", text=words)
+        )
     sure = sum(entry.n_at_least[PLACE] for entry in use_set.classes)
     surely = sum(entry.n_surely[PLACE] for entry in use_set.classes)
-    found.append(page.Answer(count(sure), "", f"of {name} predictions are 90 % sure or more"))
-    found.append(page.Answer(count(surely), "", "even at the low end of their range"))
+    found.append(
+        page.Answer(
+            number=count(sure), range="", text=f"of {name} predictions are 90 % sure or more"
+        )
+    )
+    found.append(
+        page.Answer(number=count(surely), range="", text="even at the low end of their range")
+    )
     lists = (one for own in findings.lists if own.name == use_set.name for one in own.lists)
     for one in islice((one for one in lists if one.class_name is None and not one.is_certain), 1):
         words = f"to use, if {percent(one.error)} of them may be wrong"
-        found.append(page.Answer(count(one.n), "", words, "lists"))
+        found.append(page.Answer(number=count(one.n), range="", text=words, anchor="lists"))
     return found
 
 
@@ -168,12 +185,30 @@ def _strip(lookup: Lookup, entry: ClassCount, anchor: str, cells: tuple[str, ...
     name, curve = entry.class_name, lookup.shown(entry.class_name)
     if entry.n_predicted == 0:
         words = f"{name}: never predicted in calibration"
-        return page.Strip(name, anchor, words, (), (), None, None, (NOTHING, *cells))
+        return page.Strip(
+            name=name,
+            anchor=anchor,
+            label=words,
+            bands=(),
+            thin=(),
+            estimate=None,
+            sure=None,
+            cells=(NOTHING, *cells),
+        )
     if lookup.axis is None or curve is None or not curve.score:
         blank = ((0.0, 100.0),) if entry.upper - entry.lower > WIDEST else ()
         words = f"{name}: one confidence, whatever the score"
         bands = ((_band(entry.share), 0.0, 100.0),)
-        return page.Strip(name, anchor, words, bands, blank, None, None, (NOTHING, *cells))
+        return page.Strip(
+            name=name,
+            anchor=anchor,
+            label=words,
+            bands=bands,
+            thin=blank,
+            estimate=None,
+            sure=None,
+            cells=(NOTHING, *cells),
+        )
     low, high = lookup.axis
     ends = (entry.score_min, entry.score_max)
     if ends[0] == ends[1]:  # a line would not be seen

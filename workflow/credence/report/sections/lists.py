@@ -24,7 +24,11 @@ def section(findings: Findings) -> page.Section | None:
         blocks += [_genomes(one) for one in findings.genomes if one.name == lists.name]
     if findings.thresholds is not None and findings.thresholds.rows:
         blocks += _of_classes(findings.thresholds, findings)
-    return page.Section("lists", "Which predictions can I use?", tuple(blocks)) if blocks else None
+    return (
+        page.Section(name="lists", title="Which predictions can I use?", blocks=tuple(blocks))
+        if blocks
+        else None
+    )
 
 
 def whole_of(findings: Findings, name: str, class_name: str | None = None) -> ProteinList | None:
@@ -55,9 +59,9 @@ def _round(number: float) -> str:
 
 def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
     together = [one for one in lists.lists if one.class_name is None]
-    blocks: list[page.Block] = [page.Heading(lists.name, f"lists-{name}")]
+    blocks: list[page.Block] = [page.Heading(text=lists.name, anchor=f"lists-{name}")]
     if lists.n == 0:
-        return [*blocks, page.Paragraph(f"No prediction of {lists.name} has a confidence.")]
+        return [*blocks, page.Paragraph(text=f"No prediction of {lists.name} has a confidence.")]
     if together:
         sure = {one.error: one.n for one in together if one.is_certain}
         parts = [
@@ -103,11 +107,11 @@ def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
         )
         stated = "; ".join(f"{label}: {percent(x)} kept" for label, x, _ in points) or "no list"
         figure = page.Figure(
-            f"lists-{name}",
-            f"{lists.name}: how many predictions are kept, and how many of these are wrong."
-            + (" Points are the lists above." if ends else ""),
-            f"Share wrong over the share of predictions kept. {stated}.",
-            _curve_plot(lists.curve, lists.certainty, points),
+            name=f"lists-{name}",
+            caption=f"{lists.name}: how many predictions are kept, and how many of these are "
+            f"wrong." + (" Points are the lists above." if ends else ""),
+            alternative=f"Share wrong over the share of predictions kept. {stated}.",
+            plot=_curve_plot(lists.curve, lists.certainty, points),
         )
         blocks += page.flat(figure)
     if lists.verify:
@@ -126,7 +130,9 @@ def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
         blocks += page.flat(verify)
     by_class = _by_class(lists, lookup.findings)
     if by_class.rows:
-        blocks.append(page.Folded(f"{lists.name}: each class by itself", (by_class,)))
+        blocks.append(
+            page.Folded(summary=f"{lists.name}: each class by itself", blocks=(by_class,))
+        )
     return blocks
 
 
@@ -138,8 +144,8 @@ def _genomes(found: Genomes) -> page.Paragraph:
         else "; which of them are relatives is not known, and with relatives more are all right."
     )
     return page.Paragraph(
-        f"Of the {of(found.n, 'genome')} of {found.name}, about {found.expected_right:.1f} have "
-        f"no wrong call; of {_count(found.n_sure)} that is at least {percent(found.sure)} "
+        text=f"Of the {of(found.n, 'genome')} of {found.name}, about {found.expected_right:.1f} "
+        f"have no wrong call; of {_count(found.n_sure)} that is at least {percent(found.sure)} "
         f"probable. About {found.expected_wrong:.1f} of {count(found.n_calls)} {of_what} are "
         "wrong. genomes.tsv has each genome, with ranges. Calls of a genome are taken to be right "
         f"or wrong by themselves{relatives}"
@@ -228,11 +234,12 @@ def kept_figures(found: AllThresholds, class_name: str, name: str) -> tuple[page
     """Return what is kept of a class and how much of it is wrong, both thresholds marked."""
     return tuple(
         page.Figure(
-            f"kept-{name}",
-            f"{class_name}: how many of the calibration proteins predicted to be of it are kept, "
+            name=f"kept-{name}",
+            caption=f"{class_name}: how many of the calibration proteins predicted to be of it "
+            f"are kept, "
             "by confidences held out, and how many of these are wrong.",
-            f"Share wrong over the share kept, {class_name}.",
-            replace(_curve_plot(curve, found.certainty, marks_of(found, curve)), top=1.0),
+            alternative=f"Share wrong over the share kept, {class_name}.",
+            plot=replace(_curve_plot(curve, found.certainty, marks_of(found, curve)), top=1.0),
         )
         for curve in found.curves
         if curve.class_name == class_name and curve.confidence
@@ -293,9 +300,9 @@ def _of_classes(found: AllThresholds, findings: Findings) -> list[page.Block]:
         *page.numbers(titles, cell),
     )
     return [
-        page.Heading(f"From which {on} on", "lists-thresholds"),
-        page.Paragraph(text),
-        page.Folded("Thresholds of each class", (table,)),
+        page.Heading(text=f"From which {on} on", anchor="lists-thresholds"),
+        page.Paragraph(text=text),
+        page.Folded(summary="Thresholds of each class", blocks=(table,)),
     ]
 
 

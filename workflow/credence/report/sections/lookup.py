@@ -238,7 +238,14 @@ class Lookup:
 def reliability_plot(names: tuple[str, ...], found: tuple[Reliability, ...]) -> ReliabilityPlot:
     """Return diagrams laid over each other, with band and curve of the first."""
     one, bins = found[0], tuple(entry.bins for entry in found)
-    return ReliabilityPlot(names, bins, one.band_lower, one.band_upper, one.curve, one.counts)
+    return ReliabilityPlot(
+        names=names,
+        bins=bins,
+        band_lower=one.band_lower,
+        band_upper=one.band_upper,
+        curve=one.curve,
+        counts=one.counts,
+    )
 
 
 def class_anchors(findings: Findings) -> dict[str, str]:

@@ -75,27 +75,38 @@ def section(findings: Findings) -> page.Section | None:
         names, chosen = tuple(name for name, _ in gaps), (findings.chosen,)
         stated = "; ".join(f"{name} {rounded(100.0 * gap.value, 1, '+')}" for name, gap in gaps)
         gaps_figure = page.Figure(
-            "gaps",
-            f"Mean confidence of {lookup.findings.chosen} minus share right, held out; lines: "
+            name="gaps",
+            caption=f"Mean confidence of {lookup.findings.chosen} minus share right, held out; "
+            f"lines: "
             f"{100 * lookup.findings.results.level:g} % intervals over {lookup.families}. Right "
             f"of 0 confidences are too high. Shaded: within {points(zone)}.",
-            f"Percentage points by which confidences are too high (+) or too low (−): {stated}.",
-            ComparisonPlot(axis, names, chosen, value, lower, upper, zone=100.0 * zone),
+            alternative=f"Percentage points by which confidences are too high (+) or too low (−): "
+            f"{stated}.",
+            plot=ComparisonPlot(
+                axis=axis,
+                rows=names,
+                methods=chosen,
+                value=value,
+                lower=lower,
+                upper=upper,
+                zone=100.0 * zone,
+            ),
         )
         blocks += page.flat(page.lead(gaps_in_words), gaps_figure)
     if findings.results.tests:
         often = " Were there relatives, it would reject too often."
         note = page.Paragraph(
-            "No test shows that confidences are right. One that finds nothing counts only where "
+            text="No test shows that confidences are right. One that finds nothing counts only "
+            "where "
             "its power is high: the chance to see, at 5 %, confidences five percentage points off "
             f"throughout.{'' if lookup.knows_relatives else often}"
         )
         title = "Tests, with their power"
-        blocks.append(page.Folded(title, (note, _tests(lookup)), is_expert=True))
+        blocks.append(page.Folded(summary=title, blocks=(note, _tests(lookup)), is_expert=True))
     if findings.results.floors:
         alike = " and were known relatives right or wrong together (the truth lies between)"
         note = page.Paragraph(
-            "In brackets what a perfect method would score by chance on as many independent "
+            text="In brackets what a perfect method would score by chance on as many independent "
             f"proteins{alike if lookup.knows_relatives else ''}. An error no greater is no "
             "evidence against a method; a small one is none for it: choose by NLL or Brier score."
         )
@@ -110,13 +121,15 @@ def section(findings: Findings) -> page.Section | None:
                 lambda method, at: floor_words(lookup, method.name, None, list(ERRORS)[at]),
             ),
         )
-        blocks.append(page.Folded(title, (note, errors), is_expert=True))
+        blocks.append(page.Folded(summary=title, blocks=(note, errors), is_expert=True))
     if findings.by_identity:
-        heading = page.Heading("Far from known proteins", "by-identity")
+        heading = page.Heading(text="Far from known proteins", anchor="by-identity")
         blocks += [heading, page.lead(_identity_text(findings)), _by_identity(findings)]
     if not blocks:
         return None
-    return page.Section("measuring", "Do confidences keep their word?", tuple(blocks))
+    return page.Section(
+        name="measuring", title="Do confidences keep their word?", blocks=tuple(blocks)
+    )
 
 
 def _identity_text(findings: Findings) -> str:
@@ -220,8 +233,12 @@ def notices(findings: Findings) -> page.Section:
     """Return every notice of the run, warnings first, like ones as one."""
     # The sort is stable: among equals the order in which they were found stays.
     found = sorted(grouped(all_notices(findings)), key=lambda notice: not notice.is_warning)
-    block = page.NoticeList(tuple(found)) if found else page.Paragraph("Nothing was found.")
-    return page.Section("notices", "What to be careful with", (block,))
+    block = (
+        page.NoticeList(notices=tuple(found))
+        if found
+        else page.Paragraph(text="Nothing was found.")
+    )
+    return page.Section(name="notices", title="What to be careful with", blocks=(block,))
 
 
 def grouped(found: Iterable[Notice]) -> Iterator[Notice]:
@@ -252,10 +269,10 @@ def _failed_tests(findings: Findings) -> Iterator[Notice]:
         is_asked = (entry.method, entry.test) == (findings.chosen, TEST)
         if is_asked and entry.class_name is not None and entry.p_adjusted <= LEVEL:
             yield Notice(
-                "failed test",
-                f"Held-out confidences of {entry.class_name} are off by more than chance "
+                kind="failed test",
+                text=f"Held-out confidences of {entry.class_name} are off by more than chance "
                 f"(p {p_words(entry.p_adjusted)} after Holm's correction, {_known(entry.power)}).",
-                entry.class_name,
+                class_name=entry.class_name,
                 is_warning=True,
             )
 
@@ -264,4 +281,6 @@ def _audit(findings: Findings) -> Iterator[Notice]:
     split = findings.split
     if split is not None and (split.is_audited or Lookup(findings).knows_relatives):
         n_found = split.n_crossing_sampled + split.n_met
-        yield Notice("audit", lead_of(split), is_warning=split.is_audited and n_found > 0)
+        yield Notice(
+            kind="audit", text=lead_of(split), is_warning=split.is_audited and n_found > 0
+        )

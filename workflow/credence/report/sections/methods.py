@@ -20,13 +20,16 @@ def section(findings: Findings) -> page.Section:
     figure = _comparison(lookup)
     is_cumulative = any(method.name.startswith("cumulative") for method in findings.methods)
     blocks = page.flat(
-        figure and page.FigureRow((figure, *_overall_reliability(lookup))),
+        figure and page.FigureRow(figures=(figure, *_overall_reliability(lookup))),
         _overall_table(lookup),
         "A cumulative confidence is the share right among predictions with that score or better "
         "(or, below the cut-off, of all those below), not at that very score." * is_cumulative,
     )
-    shown = page.lead(_verdict(lookup)), page.Folded("Every method in numbers", blocks)
-    return page.Section("methods", "Which method, and why", shown)
+    shown = (
+        page.lead(_verdict(lookup)),
+        page.Folded(summary="Every method in numbers", blocks=blocks),
+    )
+    return page.Section(name="methods", title="Which method, and why", blocks=shown)
 
 
 def _verdict(lookup: Lookup) -> str:
@@ -80,14 +83,15 @@ def _comparison(lookup: Lookup) -> page.Figure | None:
     if np.isnan(numbers[0]).all():
         return None
     return page.Figure(
-        "methods-nll",
-        "Held-out negative log-likelihood of every method, over all classes and per predicted "
+        name="methods-nll",
+        caption="Held-out negative log-likelihood of every method, over all classes and per "
+        "predicted "
         f"class; less is better. Lines: {100 * findings.results.level:g} % intervals over "
         f"{lookup.families}. Compare methods by the differences in the table, not by whether "
         "their lines overlap: they are judged on the same proteins.",
-        "Held-out negative log-likelihood per class and method; the table gives those of all "
-        "classes, metrics.tsv each.",
-        ComparisonPlot("held-out NLL per protein", (OVER_ALL, *classes), names, *numbers),
+        alternative="Held-out negative log-likelihood per class and method; the table gives "
+        "those of all classes, metrics.tsv each.",
+        plot=ComparisonPlot("held-out NLL per protein", (OVER_ALL, *classes), names, *numbers),
     )
 
 
@@ -102,12 +106,13 @@ def _overall_reliability(lookup: Lookup) -> tuple[page.Figure, ...]:
     if not pairs:
         return ()
     figure = page.Figure(
-        "reliability-all",
-        f"All classes together: confidence of {chosen} against the share right, held-out and "
+        name="reliability-all",
+        caption=f"All classes together: confidence of {chosen} against the share right, held-out "
+        f"and "
         "in-sample. In-sample points lie nearer to the diagonal than new proteins will."
         + lookup.chance_in_words(pairs[0][1]),
-        "Reliability over all classes, held-out and in-sample.",
-        reliability_plot(*zip(*pairs, strict=True)),
+        alternative="Reliability over all classes, held-out and in-sample.",
+        plot=reliability_plot(*zip(*pairs, strict=True)),
     )
     return (figure,)
 
@@ -180,4 +185,8 @@ def stacks(findings: Findings) -> page.Section | None:
         if entry.skipped:
             reasons = "; ".join(f"{skipped.method}: {skipped.reason}" for skipped in entry.skipped)
             blocks += page.flat(f"Not tried: {reasons}.")
-    return page.Section("stacks", "What auto rests on", tuple(blocks)) if blocks else None
+    return (
+        page.Section(name="stacks", title="What auto rests on", blocks=tuple(blocks))
+        if blocks
+        else None
+    )

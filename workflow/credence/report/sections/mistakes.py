@@ -33,7 +33,12 @@ def section(findings: Findings) -> page.Section | None:
     alternative = f"Matrix of {count(len(names))} classes; the folded table gives its numbers."
     heat = partial(Heat, names, key="", counts=results.confusion)
     figures = tuple(
-        page.Figure(f"mistakes-{word}", f"{caption} {key}", alternative, heat(values=values))
+        page.Figure(
+            name=f"mistakes-{word}",
+            caption=f"{caption} {key}",
+            alternative=alternative,
+            plot=heat(values=values),
+        )
         for word, values, caption in given
     )
     counts = page.table(
@@ -43,12 +48,15 @@ def section(findings: Findings) -> page.Section | None:
         *page.numbers(names, lambda row, at: count(row[1][at]) if row[1][at] else ""),
     )
     blocks = (
-        page.Paragraph(_most_often(findings), is_lead=True),
-        page.FigureRow(figures),
-        page.Folded("The counts as a table", (counts,)),
-        *((page.Folded("Are labels wrong?", (page.Paragraph(NOT_ASKED),)),) * is_unasked),
+        page.Paragraph(text=_most_often(findings), is_lead=True),
+        page.FigureRow(figures=figures),
+        page.Folded(summary="The counts as a table", blocks=(counts,)),
+        *(
+            (page.Folded(summary="Are labels wrong?", blocks=(page.Paragraph(text=NOT_ASKED),)),)
+            * is_unasked
+        ),
     )
-    return page.Section("mistakes", "What is taken for what", blocks)
+    return page.Section(name="mistakes", title="What is taken for what", blocks=blocks)
 
 
 def _most_often(findings: Findings) -> str:
@@ -89,4 +97,4 @@ def doubtful_labels(findings: Findings) -> page.Section | None:
         page.word("why", "why"),
     )
     blocks = page.flat(page.lead(lead), text, found.first and table)
-    return page.Section("labels", "Which labels are doubtful?", blocks)
+    return page.Section(name="labels", title="Which labels are doubtful?", blocks=blocks)

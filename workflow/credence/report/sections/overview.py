@@ -31,7 +31,7 @@ def section(findings: Findings) -> page.Section:
         *release,
         ("Version", ", ".join(versions)),
     )
-    blocks: list[page.Block] = [page.Definitions(facts)]
+    blocks: list[page.Block] = [page.Definitions(entries=facts)]
     if findings.provenance.inputs:
         files = page.table(
             "The files that this run read",
@@ -53,7 +53,7 @@ def section(findings: Findings) -> page.Section:
             page.word("value", lambda pair: pair[1].value),
         )
         blocks.append(chosen)
-    return page.Section("settings", "Settings and inputs", tuple(blocks))
+    return page.Section(name="settings", title="Settings and inputs", blocks=tuple(blocks))
 
 
 TERMS = {
@@ -86,7 +86,7 @@ TERMS = {
 }
 
 MEANING = tuple(
-    page.Paragraph(text)
+    page.Paragraph(text=text)
     for text in (
         "Of 100 predictions of the same class with such a score about 80 are right; which ones "
         "nobody knows. With a range of 0.71 to 0.87, 71 to 87 may be: plan with the lower end "
@@ -124,8 +124,16 @@ def glossary(findings: Findings) -> page.Section:
         if has_kernel or word != "bandwidth"
     )
     blocks = (
-        page.Folded("What does 0.8 mean for my bench work?", MEANING, "what-it-means"),
-        page.Folded("The words", (page.Definitions(terms),), "glossary-words"),
-        page.Folded("The methods", (page.Definitions(methods),), "glossary-methods"),
+        page.Folded(
+            summary="What does 0.8 mean for my bench work?", blocks=MEANING, anchor="what-it-means"
+        ),
+        page.Folded(
+            summary="The words", blocks=(page.Definitions(entries=terms),), anchor="glossary-words"
+        ),
+        page.Folded(
+            summary="The methods",
+            blocks=(page.Definitions(entries=methods),),
+            anchor="glossary-methods",
+        ),
     )
-    return page.Section("glossary", "What these words mean", blocks)
+    return page.Section(name="glossary", title="What these words mean", blocks=blocks)

@@ -418,17 +418,21 @@ def section(findings: Findings) -> page.Section:
     )
     recommendations = "DOME: the recommendations for machine learning in biology, filled in"
     parts: dict[str, tuple[str, page.Block]] = {
-        "methods-text": ("A methods text to paste", page.Passage("methods-text", text)),
-        "references": ("References", page.Passage("references", references(findings))),
+        "methods-text": ("A methods text to paste", page.Passage(name="methods-text", lines=text)),
+        "references": ("References", page.Passage(name="references", lines=references(findings))),
         "dome": (recommendations, dome),
-        "archive": ("What archive.zip holds", page.Definitions(archive_files(findings))),
+        "archive": ("What archive.zip holds", page.Definitions(entries=archive_files(findings))),
     }
     blocks = (
         page.Paragraph(
-            "Texts and a checklist to take over; what only you know is marked. Beside this page "
+            text="Texts and a checklist to take over; what only you know is marked. Beside "
+            "this page "
             "lies archive.zip, the same bytes for the same inputs. Put your names into its "
             "CITATION.cff and deposit it where it gets a DOI (Zenodo, for example)."
         ),
-        *(page.Folded(title, (block,), anchor) for anchor, (title, block) in parts.items()),
+        *(
+            page.Folded(summary=title, blocks=(block,), anchor=anchor)
+            for anchor, (title, block) in parts.items()
+        ),
     )
-    return page.Section("publish", "For your publication", blocks)
+    return page.Section(name="publish", title="For your publication", blocks=blocks)

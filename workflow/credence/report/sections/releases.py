@@ -48,7 +48,7 @@ def outcome_tables(step: ReleaseStep) -> page.Folded | None:
     tables = tuple(_examples(entry) for entry in outcomes if entry.examples)
     n_apart = sum(entry.n for entry in outcomes if entry.outcome != "added")
     summary = f"Not added: {of(n_apart, 'protein')}, and why" if n_apart else "What became of them"
-    return page.Folded(summary, (table, *tables))
+    return page.Folded(summary=summary, blocks=(table, *tables))
 
 
 def _words(entry: Outcome) -> str:
@@ -96,7 +96,8 @@ def drift_blocks(drift: Drift, step: ReleaseStep) -> tuple[page.Block, ...]:
     tables = page.flat(_drift_table(drift, step), drift.truths and truths)
     return page.flat(
         f"Does the trove agree with the calibration before it? {stated}",
-        drift.classes and page.Folded("The old calibration on the trove, class by class", tables),
+        drift.classes
+        and page.Folded(summary="The old calibration on the trove, class by class", blocks=tables),
     )
 
 
@@ -153,7 +154,7 @@ def metrics_of(step: ReleaseStep) -> page.Folded | None:
         page.number("difference", "before after lower upper", _minus),
         explained={"difference": "Negative: better now"},
     )
-    return page.Folded("Is the new release better on the old proteins?", (metrics,))
+    return page.Folded(summary="Is the new release better on the old proteins?", blocks=(metrics,))
 
 
 def _points(ends: tuple[float, float, float]) -> str:
@@ -181,22 +182,26 @@ def section(findings: Findings) -> page.Section | None:
     for step in reversed(found.steps[:-1]):
         heading, *inside = step_blocks(step)
         assert isinstance(heading, page.Heading)
-        before.append(page.Folded(heading.text, tuple(inside), heading.anchor))
+        before.append(
+            page.Folded(summary=heading.text, blocks=tuple(inside), anchor=heading.anchor)
+        )
     blocks = page.flat(
         f"The calibration set has grown by {of(len(found.steps), 'trove')}. Every confidence "
         f"on this page is of the last release.{_alone(found.releases[-1])}",
         step_blocks(found.steps[-1]),
         before,
-        page.Folded("All releases", (_timeline(found.releases),), "all-releases"),
+        page.Folded(
+            summary="All releases", blocks=(_timeline(found.releases),), anchor="all-releases"
+        ),
     )
-    return page.Section("releases", TITLE, blocks)
+    return page.Section(name="releases", title=TITLE, blocks=blocks)
 
 
 def sections_of_step(step: ReleaseStep) -> tuple[page.Section, ...]:
     """Return the sections of a page about one step alone."""
     timeline = _timeline((step.older, step.newer))
     blocks = page.flat(_alone(step.newer).strip(), timeline, step_blocks(step))
-    return (page.Section("releases", TITLE, blocks),)
+    return (page.Section(name="releases", title=TITLE, blocks=blocks),)
 
 
 def _alone(release: ReleaseState) -> str:
@@ -243,12 +248,14 @@ def step_blocks(step: ReleaseStep) -> tuple[page.Block, ...]:
     inside = page.flat(EXPLAINED, _changes(step, touched), (one.sentence for one in touched))
     summary = f"What changed in {of(len(touched), 'class', 'classes')}, in numbers"
     return page.flat(
-        page.Heading(f"{step.older.name} → {step.newer.name}{date}", f"release-{name}"),
-        (page.Paragraph(text, is_lead=at == 0) for at, text in enumerate(step.sentences)),
+        page.Heading(
+            text=f"{step.older.name} → {step.newer.name}{date}", anchor=f"release-{name}"
+        ),
+        (page.Paragraph(text=text, is_lead=at == 0) for at, text in enumerate(step.sentences)),
         _arrows(step, changed, name) if changed else None,
         outcome_tables(step),
         drift_blocks(step.drift, step) if step.drift else None,
-        touched and page.Folded(summary, inside),
+        touched and page.Folded(summary=summary, blocks=inside),
         metrics_of(step),
     )
 
@@ -299,10 +306,11 @@ def _arrows(step: ReleaseStep, changed: list[tuple[str, Change]], name: str) -> 
         for class_name, change in ordered
     )
     return page.Figure(
-        f"changes-{name}",
-        f"Confidence of a typical prediction by {step.method}: {step.older.name} (hollow), "
+        name=f"changes-{name}",
+        caption=f"Confidence of a typical prediction by {step.method}: {step.older.name} "
+        f"(hollow), "
         f"{step.newer.name} (filled; tick: at the old mix of classes).{interval} Classes that "
         "moved by half a percentage point or more.",
-        f"Confidence before and now: {stated}.",
-        ComparisonPlot("confidence", names, series, *numbers, has_arrows=True),
+        alternative=f"Confidence before and now: {stated}.",
+        plot=ComparisonPlot("confidence", names, series, *numbers, has_arrows=True),
     )

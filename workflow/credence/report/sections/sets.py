@@ -65,9 +65,11 @@ def section(findings: Findings) -> page.Section | None:
         "Which class is likelier a set does not show."
     )
     inside = page.flat(text.strip(), meaning, _table(sets, lookup))
-    kept = page.Folded("What sets kept of their promise, and how to read them", inside)
+    kept = page.Folded(
+        summary="What sets kept of their promise, and how to read them", blocks=inside
+    )
     blocks = page.flat(page.lead(promise), _figure(sets, lookup), kept)
-    return page.Section("sets", "Which classes may it be?", blocks)
+    return page.Section(name="sets", title="Which classes may it be?", blocks=blocks)
 
 
 def _figure(sets: SetsFinding, lookup: Lookup) -> page.Figure:
@@ -75,18 +77,18 @@ def _figure(sets: SetsFinding, lookup: Lookup) -> page.Figure:
     worst = min(known, key=lambda entry: entry.coverage, default=sets.all_classes)
     nothing = (math.nan,) * len(known)
     return page.Figure(
-        "sets-coverage",
-        f"Share of held-out proteins whose set holds their class, beside the promised "
+        name="sets-coverage",
+        caption=f"Share of held-out proteins whose set holds their class, beside the promised "
         f"{share(sets.level)}. Intervals count {lookup.families}.",
-        f"Held-out coverage of each class; the least is {share(worst.coverage)}, of "
+        alternative=f"Held-out coverage of each class; the least is {share(worst.coverage)}, of "
         f"{worst.class_name or 'all'}.",
-        ComparisonPlot(
-            "share of sets that hold the true class",
-            tuple(entry.class_name or "" for entry in known),
-            ("held out", "promised"),
-            (tuple(entry.coverage for entry in known), (sets.level,) * len(known)),
-            (tuple(entry.lower for entry in known), nothing),
-            (tuple(entry.upper for entry in known), nothing),
+        plot=ComparisonPlot(
+            axis="share of sets that hold the true class",
+            rows=tuple(entry.class_name or "" for entry in known),
+            methods=("held out", "promised"),
+            value=(tuple(entry.coverage for entry in known), (sets.level,) * len(known)),
+            lower=(tuple(entry.lower for entry in known), nothing),
+            upper=(tuple(entry.upper for entry in known), nothing),
         ),
     )
 

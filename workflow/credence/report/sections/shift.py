@@ -25,13 +25,13 @@ def section(findings: Findings) -> page.Section | None:
         "In confidences.tsv, uncorrected_confidence is the one before.",
         (_blocks(findings, *named) for named in page.with_slugs(findings.shifts)),
     )
-    return page.Section("shift", "Does it hold for my samples?", blocks)
+    return page.Section(name="shift", title="Does it hold for my samples?", blocks=blocks)
 
 
 def _blocks(findings: Findings, found: ShiftFinding, name: str) -> tuple[page.Block, ...]:
     kind = f"composition of {found.name}"
-    notices = [Notice(kind, text, is_warning=True) for text in found.sentences]
-    notices += [Notice(kind, text) for text in found.remarks]
+    notices = [Notice(kind=kind, text=text, is_warning=True) for text in found.sentences]
+    notices += [Notice(kind=kind, text=text) for text in found.remarks]
     bounds = [_bounds(found, entry) for entry in found.classes]
     low, high = (tuple(ends[at] for ends in bounds) for at in (0, 1))
     nothing = (math.nan,) * len(low)
@@ -45,10 +45,10 @@ def _blocks(findings: Findings, found: ShiftFinding, name: str) -> tuple[page.Bl
     here = tuple(one.share for one in found.classes)
     numbers = (before, here), (nothing, low), (nothing, high)
     figure = page.Figure(
-        f"shift-{name}",
-        f"{found.name}: share of each class, in the calibration set and here{level}.",
-        f"Shares here and in calibration: {', '.join(parts)}.",
-        ComparisonPlot("share of the proteins", names, series, *numbers),
+        name=f"shift-{name}",
+        caption=f"{found.name}: share of each class, in the calibration set and here{level}.",
+        alternative=f"Shares here and in calibration: {', '.join(parts)}.",
+        plot=ComparisonPlot("share of the proteins", names, series, *numbers),
     )
     entries = [("Found by", found.estimator), ("Corrected", found.method)]
     if found.estimator not in ("none", "stated"):
@@ -78,12 +78,15 @@ def _blocks(findings: Findings, found: ShiftFinding, name: str) -> tuple[page.Bl
         entries.append(("Proteins gathered", gathered))
     numbers_of = f"{found.name}: the numbers, and how they were found"
     return page.flat(
-        page.Heading(found.name, f"shift-{name}"),
+        page.Heading(text=found.name, anchor=f"shift-{name}"),
         page.lead(mix_sentences(found)),
         mix_fit(found),
-        notices and page.NoticeList(tuple(notices)),
+        notices and page.NoticeList(notices=tuple(notices)),
         figure,
-        page.Folded(numbers_of, (_table(findings, found), page.Definitions(tuple(entries)))),
+        page.Folded(
+            summary=numbers_of,
+            blocks=(_table(findings, found), page.Definitions(entries=tuple(entries))),
+        ),
     )
 
 

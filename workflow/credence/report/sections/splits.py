@@ -76,7 +76,7 @@ def section(findings: Findings) -> page.Section | None:
     blocks = page.flat(
         page.lead(lead_of(found)), texts, classes, nearest, found.worst and worst, apart
     )
-    return page.Section("split", "Do relatives cross the split?", blocks)
+    return page.Section(name="split", title="Do relatives cross the split?", blocks=blocks)
 
 
 def lead_of(found: SplitFinding) -> str:
@@ -185,15 +185,21 @@ def _nearest(found: SplitFinding) -> page.Figure:
         counts = (tuple(sum(column) for column in zip(*counts, strict=True)),)
     n_near = sum(map(sum, counts))
     return page.Figure(
-        "nearest",
-        "Audited proteins by the identity of the nearest protein of another group, or of "
+        name="nearest",
+        caption="Audited proteins by the identity of the nearest protein of another group, or of "
         "training, that covers enough to count. Bars share one scale; right of the dashed line "
         "are relatives: there should be none.",
-        f"Histograms of the identity of the nearest protein elsewhere, one per group: of "
-        f"{of(n_near + sum(alone), 'audited protein')} {count(n_near)} have anything alike in "
+        alternative=f"Histograms of the identity of the nearest protein elsewhere, one per group: "
+        f"of {of(n_near + sum(alone), 'audited protein')} {count(n_near)} have anything alike in "
         f"another group, and {count(found.n_crossing_sampled)} a relative, at "
         f"{found.identity:.2f} or above.",
-        NearestPlot(names, tuple(found.edges), counts, alone, found.identity),
+        plot=NearestPlot(
+            names=names,
+            edges=tuple(found.edges),
+            counts=counts,
+            n_alone=alone,
+            threshold=found.identity,
+        ),
     )
 
 
@@ -202,4 +208,4 @@ def _apart(part: Apart) -> page.Folded:
     if part.n > len(texts):
         texts.append(f"… and {count(part.n - len(texts))} more, in groups.tsv.")
     summary = f"Set aside: {count(part.n)}, {part.reason}"
-    return page.Folded(summary, page.flat(*texts))
+    return page.Folded(summary=summary, blocks=page.flat(*texts))

@@ -12,9 +12,9 @@ def section(findings: Findings) -> page.Section | None:
     if tools is None:
         return None
     lookup = Lookup(findings)
-    pairs = page.Folded("Where tools disagree, and who is right", (_pairs(tools),))
+    pairs = page.Folded(summary="Where tools disagree, and who is right", blocks=(_pairs(tools),))
     parts = page.lead(_in_short(tools, lookup)), _tools(tools, lookup), tools.pairs and pairs
-    return page.Section("tools", "What each tool adds", page.flat(*parts))
+    return page.Section(name="tools", title="What each tool adds", blocks=page.flat(*parts))
 
 
 def _share(one: Measured) -> str:
@@ -49,7 +49,14 @@ def _tools(tools: ToolsFinding, lookup: Lookup) -> page.TableBlock:
         return ", ".join(tool.unnamed) or NOTHING
 
     nothing = Measured(*3 * (float("nan"),))
-    every = ToolFinding("all together", tools.n, tools.nll, tools.accuracy, nothing, ())
+    every = ToolFinding(
+        name="all together",
+        n_answered=tools.n,
+        nll=tools.nll,
+        accuracy=tools.accuracy,
+        adds=nothing,
+        unnamed=(),
+    )
     rows = (*tools.tools, every)
     return page.table(
         f"What each tool is worth alone, and what is lost without it, on {lookup.families} held "

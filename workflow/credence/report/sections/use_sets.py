@@ -21,7 +21,7 @@ def section(findings: Findings) -> page.Section | None:
         "classes can be corrected for, other kinds of proteins cannot.",
         (_blocks(findings, *named) for named in page.with_slugs(findings.use_sets)),
     )
-    return page.Section("use-sets", "Your samples", blocks)
+    return page.Section(name="use-sets", title="Your samples", blocks=blocks)
 
 
 def _blocks(findings: Findings, use_set: UseSet, name: str) -> tuple[page.Block, ...]:
@@ -39,10 +39,10 @@ def _blocks(findings: Findings, use_set: UseSet, name: str) -> tuple[page.Block,
         for at, level in enumerate(use_set.levels)
     )
     figure = page.Figure(
-        f"use-set-{name}",
-        f"{use_set.name}: confidences of {use_set.method}, {of(known, 'protein')}.",
-        f"Histogram of confidences: {', '.join(parts)}.",
-        HistogramPlot("confidence", use_set.edges, use_set.counts),
+        name=f"use-set-{name}",
+        caption=f"{use_set.name}: confidences of {use_set.method}, {of(known, 'protein')}.",
+        alternative=f"Histogram of confidences: {', '.join(parts)}.",
+        plot=HistogramPlot(axis="confidence", edges=use_set.edges, counts=use_set.counts),
     )
     by_class = page.table(
         f"{use_set.name} by predicted class",
@@ -59,10 +59,10 @@ def _blocks(findings: Findings, use_set: UseSet, name: str) -> tuple[page.Block,
     notes = page.table("Notes on these confidences", use_set.notes, *columns)
     tables = page.flat(by_class, use_set.notes and notes)
     return page.flat(
-        page.Heading(use_set.name, f"use-set-{name}"),
+        page.Heading(text=use_set.name, anchor=f"use-set-{name}"),
         page.lead(lead),
         known > 0 and figure,
-        page.Folded(f"{use_set.name}: classes and notes", tables),
+        page.Folded(summary=f"{use_set.name}: classes and notes", blocks=tables),
     )
 
 
@@ -85,28 +85,33 @@ def novelty_blocks(findings: Findings) -> page.Section | None:
         + ("" if Lookup(findings).knows_relatives else ALONE),
         (_novelty_blocks(*named) for named in page.with_slugs(findings.novelties)),
     )
-    return page.Section("novelty", "Proteins unlike any known", blocks)
+    return page.Section(name="novelty", title="Proteins unlike any known", blocks=blocks)
 
 
 def _novelty_blocks(found: NoveltyFinding, name: str) -> tuple[page.Block, ...]:
     counts = (found.calibration_counts, found.use_counts)
     families = of(found.n_families, "known family", "known families")
     distances = page.Figure(
-        f"novelty-distances-{name}",
-        "How far proteins are from all known ones; of each known family one protein, with "
+        name=f"novelty-distances-{name}",
+        caption="How far proteins are from all known ones; of each known family one protein, with "
         "its family left out. Right of the dashed line proteins are flagged. The first and the "
         "last bin hold what is beyond them.",
-        f"Histograms of how far proteins are from those known: {families} and "
+        alternative=f"Histograms of how far proteins are from those known: {families} and "
         f"{of(found.n_placed, 'protein')} of {found.name}.",
-        DistancePlot(("known families", found.name), found.edges, counts, found.flag_distance),
+        plot=DistancePlot(
+            names=("known families", found.name),
+            edges=found.edges,
+            counts=counts,
+            flag=found.flag_distance,
+        ),
     )
     summary = f"{found.name}: flagged proteins ({count(found.n_flagged)})"
     return page.flat(
-        page.Heading(found.name, f"novelty-{name}"),
+        page.Heading(text=found.name, anchor=f"novelty-{name}"),
         page.lead(_novelty_lead(found)),
         _advice(found),
         found.n_placed > 0 and distances,
-        page.Folded(summary, (_flagged(found),)) if found.rows else None,
+        page.Folded(summary=summary, blocks=(_flagged(found),)) if found.rows else None,
     )
 
 
