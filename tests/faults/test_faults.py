@@ -110,10 +110,10 @@ def test_a_disk_that_is_full_is_told_and_what_was_made_stays(lab: Lab, tmp_path:
     with small_disk(tmp_path / "disk", "200m") as disk:
         folder = moved(lab, disk)
         (folder / "config.yaml").write_text(SMALLEST.replace("groups: 4", "groups: 5"))
-        with (disk / "filler").open("wb") as filler:
+        with (disk / "filler").open("wb", buffering=0) as filler:
             try:
                 while filler.write(bytes(1 << 16)):
-                    filler.flush()
+                    pass
             except OSError:
                 pass
         stated = call(folder, "run", code=2).stderr
