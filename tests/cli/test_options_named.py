@@ -19,7 +19,6 @@ OTHERS = {
     **dict.fromkeys(("--require-hashes", "--requirement", "--force-reinstall"), "pip"),
     **dict.fromkeys(("--no-deps", "--no-build-isolation", "--editable", "--only-binary"), "pip"),
     **dict.fromkeys(("--configfile", "--dry-run"), "snakemake"),
-    **dict.fromkeys(("--reads", "--writes"), "credence stage"),
     "--images": "verification/ensembles.py",
     "--file": "conda",
 }
