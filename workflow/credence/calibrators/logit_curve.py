@@ -12,16 +12,23 @@ import numpy as np
 from scipy import sparse, special
 
 from credence.calibrators.classwise import curve_method
-from credence.calibrators.newton import Terms, covariances, critical_value, inverse, twins_of
+from credence.calibrators.newton import (
+    Terms,
+    covariances,
+    critical_value,
+    inverse,
+    newton_minimum,
+    twins_of,
+)
 from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Law, range_note
 from credence.calibrators.score_logs import log_parts, share_bounds
 from credence.draws import effective_clusters
 from credence.predictions import Floats, Integers
 from credence.settings import setting
 
-STEP_DONE = 1e-13  # a step of the standardised coefficients below this is the last
-MOST_STEPS = 500
-MOST_HALVINGS = 40
+SCORING_DONE = 1e-13  # a step of the standardised coefficients below this is the last
+SCORING_STEPS = 500  # at most: they approach the maximum by a factor each
+SCORING_SLACK = 1e-9  # of the loss, by which rounding may raise it
 N_EVEN_KNOTS = 65  # knots of a band, even over the range of scores,
 N_QUANTILE_KNOTS = 128  # and where the scores are
 
@@ -74,32 +81,26 @@ def firth(columns: Floats, weight: Floats, weight_correct: Floats) -> Floats:
     kept, centre, spread = standard(columns, weight)
     design = (columns[:, kept] - centre) / spread
 
-    def penalised(point: Floats) -> float:
+    def loss(point: Floats) -> float:
         log_odds = design @ point
         right = special.expit(log_odds)
         information = (design.T * (weight * right * (1.0 - right))) @ design
         sign, log_determinant = np.linalg.slogdet(information)
         if sign <= 0:
-            return -np.inf
-        return log_likelihood(log_odds, weight, weight_correct) + 0.5 * float(log_determinant)
+            return np.inf
+        return -log_likelihood(log_odds, weight, weight_correct) - 0.5 * float(log_determinant)
 
-    point = np.zeros(design.shape[1])
-    point[0] = special.logit((weight_correct.sum() + 0.5) / (weight.sum() + 1.0))
-    best = penalised(point)
-    for _ in range(MOST_STEPS):
+    def step_at(point: Floats) -> tuple[Floats, bool]:
         right = special.expit(design @ point)
         spread_at = weight * right * (1.0 - right)
         inverted = np.linalg.inv((design.T * spread_at) @ design)
         leverage = spread_at * np.einsum("np,pq,nq->n", design, inverted, design)
         step = inverted @ (design.T @ (weight_correct - weight * right + leverage * (0.5 - right)))
-        for _ in range(MOST_HALVINGS):
-            value = penalised(point + step)
-            if value >= best - 1e-9 * abs(best):
-                break
-            step = step / 2.0
-        point, best = point + step, value
-        if np.abs(step).max() <= STEP_DONE * (1.0 + np.abs(point).max()):
-            break
+        return step, bool(np.abs(step).max() <= SCORING_DONE * (1.0 + np.abs(point + step).max()))
+
+    start = np.zeros(design.shape[1])
+    start[0] = special.logit((weight_correct.sum() + 0.5) / (weight.sum() + 1.0))
+    point = newton_minimum(start, loss, step_at, most_steps=SCORING_STEPS, slack=SCORING_SLACK)
     coefficients = np.zeros(columns.shape[1])
     coefficients[kept] = point / spread
     coefficients[0] -= float((point / spread * centre)[1:].sum())

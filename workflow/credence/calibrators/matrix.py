@@ -245,9 +245,14 @@ def least_matrix(problem: ScalingProblem) -> tuple[Floats, Floats]:
         )
         return np.append(likelihood + ridge * point[:-1], base @ likelihood), hessian
 
-    least = newton.DECREMENT_TOLERANCE * float(problem.weight.sum())
+    def step_at(point: Floats) -> tuple[Floats, bool]:
+        gradient, hessian = derivatives(point)
+        step = np.asarray(np.linalg.solve(hessian, -gradient), dtype=np.float64)
+        least = newton.DECREMENT_TOLERANCE * problem.weight.sum()
+        return step, bool(-gradient @ step <= least)
+
     start = np.append(np.zeros(base.size), 1.0)
-    point = newton.newton_minimum(start, loss, derivatives, np.linalg.solve, least)
+    point = newton.newton_minimum(start, loss, step_at)
     full = np.linalg.inv(derivatives(point)[1])
     # Entry = deviation + temperature · base: carry the inverse over.
     lift = np.hstack([np.eye(base.size), base[:, None]])

@@ -8,13 +8,12 @@ imply is kept beside it, and the larger one holds, direction by direction.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse, special
 
 from credence.calibrators.protocol import FitOptions
-from credence.predictions import Floats, Integers
+from credence.predictions import Booleans, Floats, Integers
 
 MOST_STEPS = 100
 MOST_HALVINGS = 40
@@ -38,27 +37,57 @@ def log_loss(linear: Floats, target: Floats) -> Floats:
 
 
 def newton_minimum(
-    point: Floats,
-    loss: Callable[[Floats], float],
-    derivatives: Callable[[Floats], tuple[Floats, Floats]],
-    solve: Callable[[Any, Any], Any],
-    least: float,
+    start: Floats,
+    loss: Callable[[Floats], float | Floats],
+    step_at: Callable[[Floats], tuple[Floats, bool | Booleans]],
+    *,
+    most_steps: int = MOST_STEPS,
+    slack: float = 0.0,
+    low: float | Floats = -np.inf,
+    high: float | Floats = np.inf,
 ) -> Floats:
-    """Return the minimum of a convex loss by halved Newton steps, to a decrement of `least`."""
-    best = loss(point)
-    for _ in range(MOST_STEPS):
-        gradient, hessian = derivatives(point)
-        step = solve(hessian, gradient)
-        if gradient @ step <= least:
-            return np.asarray(point - step)
+    """Return where a loss is least: Newton's method, a step halved until it raises no loss.
+
+    Parameters
+    ----------
+    start
+        Where the search begins, coordinates along the last axis. Rows along the axes before it
+        are problems of their own, of which none moves another.
+    loss
+        The loss of each problem at such points; infinite or NaN where no step may end.
+    step_at
+        The step of each problem from such points, and whether it is the last. The last is taken
+        as it is: Newton's method squares the error, below what the loss can show. Where the point
+        need not move any more, the last step is 0.
+    most_steps
+        Steps after which the search ends wherever it is.
+    slack
+        Part of the loss that it may rise by: rounding, which would halve for ever.
+    low, high
+        Bounds of the coordinates; what a step brings beyond one is brought back to it.
+
+    Notes
+    -----
+    A problem also ends where `MOST_HALVINGS` halves of its step do not help: it is at its minimum
+    as far as floats can tell.
+    """
+    point, best = start, np.asarray(loss(start))
+    is_open = np.ones(best.shape, dtype=np.bool_)
+    for _ in range(most_steps):
+        step, is_last = step_at(point)
+        step = step * is_open[..., None]
         for _ in range(MOST_HALVINGS):
-            value = loss(point - step)
-            if value <= best:
+            trial = np.clip(point + step, low, high)
+            value = np.asarray(loss(trial))
+            is_taken = (value <= best + slack * np.abs(best)) | is_last | ~is_open
+            if is_taken.all():
                 break
-            step = step / 2.0
-        else:  # no step lowers the loss any more: this is the minimum in floats
+            step = np.where(is_taken[..., None], step, step / 2.0)
+        point = np.where(is_taken[..., None], trial, point)
+        best = np.where(is_taken, value, best)
+        is_open = is_open & is_taken & ~np.asarray(is_last)
+        if not is_open.any():
             break
-        point, best = point - step, value
     return point
 
 
@@ -83,12 +112,13 @@ def fit_logistic(
         spread = weight * p * (1.0 - p)
         return gradient, design.T @ (design * spread[:, None]) + np.diag(penalty)
 
-    def solve(hessian: Floats, gradient: Floats) -> Any:
-        return np.linalg.lstsq(hessian, gradient, rcond=None)[0]
+    def step_at(value: Floats) -> tuple[Floats, bool]:
+        gradient, hessian = derivatives(value)
+        step = np.asarray(np.linalg.lstsq(hessian, -gradient, rcond=None)[0], dtype=np.float64)
+        return step, bool(-gradient @ step <= tolerance * weight.sum())
 
-    start = (centre if start is None else start).copy()
-    found = newton_minimum(start, loss, derivatives, solve, tolerance * float(weight.sum()))
-    return LogisticFit(coefficient=found, hessian=derivatives(found)[1])
+    coefficient = newton_minimum(centre if start is None else start, loss, step_at)
+    return LogisticFit(coefficient=coefficient, hessian=derivatives(coefficient)[1])
 
 
 def jackknifed(shift: Floats, n_clusters: int) -> Floats:

@@ -7,6 +7,7 @@ from typing import Self
 import numpy as np
 from scipy import optimize
 
+from credence.calibrators.newton import newton_minimum
 from credence.calibrators.protocol import Need
 from credence.composition.probabilities import TINIEST
 from credence.predictions import Booleans, Floats, Integers
@@ -116,10 +117,8 @@ AS_IF = 1e-8  # the curvature it is given; rounding then moves no share by 1e-7
 TAKEN_PART = 1e-3  # of a class in flat directions, above which its share is not determined
 SLACK = 1e-12  # of a multiplier, as a part of the largest gradient
 MOST_TURNS = 100  # changes of the active set, per class
-MOST_STEPS = 100
-MOST_HALVINGS = 60
 LEAST_PART = 0.05  # of a cell's density that a step leaves: the parabola holds no further
-DECREMENT = 1e-14  # of the mean log-likelihood, below which the maximum is reached
+MIXTURE_DECREMENT = 1e-14  # of the mean log-likelihood, below which the maximum is reached
 
 
 def quadratic_minimum(curvature: Floats, linear: Floats) -> Floats:
@@ -184,29 +183,22 @@ def on_free(curvature: Floats, linear: Floats, is_free: Booleans) -> Floats:
 
 def mixture_maximum(ratio: Floats, mass: Floats, start: Floats) -> Floats:
     """Return the shares q of most likelihood Σ m log Σ_j ratio_j q_j, which is concave."""
-    share = start
-    density = ratio @ share
-    value = float(mass @ np.log(density))
-    for _ in range(MOST_STEPS):
+
+    def loss(share: Floats) -> float:
+        return -float(mass @ np.log(ratio @ share))
+
+    def step_at(share: Floats) -> tuple[Floats, bool]:
+        density = ratio @ share
         gradient, curvature = mixture_slope(ratio, mass, density)
         steady = conditioned(curvature)
-        target = quadratic_minimum(steady, steady @ share + gradient)
-        step = target - share
-        rise = float(gradient @ step)
-        if rise <= DECREMENT:
-            break
-        part = 1.0
-        for _ in range(MOST_HALVINGS):
-            trial = share + part * step
-            trial_density = ratio @ trial
-            if (trial_density >= LEAST_PART * density).all():
-                trial_value = float(mass @ np.log(trial_density))
-                if trial_value >= value:
-                    break
-            part /= 2.0
-        else:
-            break
-        share, density, value = trial, trial_density, trial_value
+        step = quadratic_minimum(steady, steady @ share + gradient) - share
+        if gradient @ step <= MIXTURE_DECREMENT:
+            return np.zeros(len(share)), True
+        while (ratio @ (share + step) < LEAST_PART * density).any():
+            step = step / 2.0
+        return step, False
+
+    share = newton_minimum(start, loss, step_at)
     return np.asarray(share / share.sum())
 
 

@@ -18,15 +18,15 @@ from credence.calibrators.matrix import (
     log_probabilities,
     with_ones,
 )
+from credence.calibrators.newton import newton_minimum
 from credence.calibrators.score_logs import log_scores
 from credence.predictions import Floats, Integers, Predictions
 from credence.records import Stored
 
 LEAST, GREATEST = 0.05, 20.0  # bounds of the temperature
-MOST_STEPS = 60
-MOST_HALVINGS = 40
-DECREMENT = 1e-20
-SURE = 1e-12  # rise of a step below which the likelihood's own rounding hides it
+BIAS_STEPS = 60  # at most: biases that tell all apart have no greatest likelihood
+BIAS_DECREMENT = 1e-20  # rise of a step below which the likelihood is at its greatest
+BIAS_SLACK = 1e-12  # of the likelihood, that its own rounding hides
 TINIEST = 1e-300  # a probability below is as good as none, and its log is finite
 
 
@@ -85,33 +85,31 @@ def fit_bias_corrected(
     share = np.bincount(true_class, weights=weight, minlength=n_classes) / weight.sum()
     is_known = share > 0
     part = weight / weight.sum()
-    slope = 1.0
-    bias = np.where(is_known, 0.0, -np.inf)
-    value = _likelihood(logs, true_class, part, slope, bias)
-    for _ in range(MOST_STEPS):
-        gradient, curvature = slopes(logs, true_class, part, probabilities(logs, slope, bias))
+
+    def loss(point: Floats) -> float:
+        return -_likelihood(logs, true_class, part, point[0], point[1:])
+
+    def step_at(point: Floats) -> tuple[Floats, bool]:
+        p = probabilities(logs, point[0], point[1:])
+        gradient, curvature = slopes(logs, true_class, part, p)
         is_free = np.append(True, is_known)
-        at_low, at_high = slope <= LEAST, slope >= GREATEST
+        at_low, at_high = point[0] <= LEAST, point[0] >= GREATEST
         if (at_low and gradient[0] < 0) or (at_high and gradient[0] > 0):
             is_free[0] = False
         step = np.zeros(n_classes + 1)
         free = np.flatnonzero(is_free)
         # Adding one number to all biases changes nothing: the least step is taken.
         step[free] = np.linalg.lstsq(curvature[np.ix_(free, free)], gradient[free], rcond=None)[0]
-        rise = float(gradient[free] @ step[free])
-        if rise <= DECREMENT:
-            break
-        for _ in range(MOST_HALVINGS):
-            trial_slope = float(np.clip(slope + step[0], LEAST, GREATEST))
-            trial_bias = bias + step[1:]
-            trial = _likelihood(logs, true_class, part, trial_slope, trial_bias)
-            if trial >= value or rise < SURE:
-                break
-            step /= 2.0
-        else:
-            break
-        slope, bias, value = trial_slope, trial_bias, trial
-    return BiasCorrected(slope=slope, bias=bias, share=share)
+        is_last = bool(gradient[free] @ step[free] <= BIAS_DECREMENT)
+        return step * (not is_last), is_last
+
+    start = np.append(1.0, np.where(is_known, 0.0, -np.inf))
+    low, high = np.full((2, n_classes + 1), [[-np.inf], [np.inf]])
+    low[0], high[0] = LEAST, GREATEST
+    point = newton_minimum(
+        start, loss, step_at, most_steps=BIAS_STEPS, slack=BIAS_SLACK, low=low, high=high
+    )
+    return BiasCorrected(slope=float(point[0]), bias=point[1:], share=share)
 
 
 RIDGE = 10.0  # on the entries of the matrix, the evidence counted in families: decision 0019

@@ -5,21 +5,20 @@ Finetti's coherence), which is nearer to what turns out, whatever turns out (dec
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import special
 
+from credence.calibrators.newton import newton_minimum
 from credence.predictions import Booleans, Floats, Integers
 
 LEAST = 1e-6  # of a forecast, and of what it leaves: no forecast is taken to be certain
 LEAST_LEFT = 1e-12  # that a fixed probability leaves to other classes
 BARRIERS = (1e-4, 1e-10)  # of the logarithms: the first brings shares off the edge
 ENOUGH = 1e-2  # of a barrier: the decrement at which a step is the last
-MOST_STEPS = 100  # with one barrier; five are the rule
-MOST_HALVINGS = 40
 ROUNDING = 1e-14  # of the largest curvature, that keeps the rest above it
 NOT_QUITE = 0.95  # of the way to a share of 0
-PROMISED = 1e-4  # of the fall that the slope promises, at least (Armijo)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -35,12 +34,6 @@ class EventProblem:
     def left(self) -> Floats:
         """What is left to be divided, shape (n_samples, 1)."""
         return 1.0 - self.own[:, None]
-
-    def take(self, rows: Booleans) -> "EventProblem":
-        """Return the problem of some of the proteins."""
-        return EventProblem(
-            columns=self.columns, goal=self.goal[rows], own=self.own[rows], base=self.base
-        )
 
     def events(self, share: Floats) -> tuple[Floats, Floats]:
         """Return the events' probabilities and what they leave, both sums: 0 beside 1 is exact."""
@@ -73,28 +66,17 @@ def nearest_shares(columns: Floats, stated: Floats, own: Floats, base: Floats) -
         )
         found = share[is_open]
         for barrier in BARRIERS:
-            found = _descend(problem, found, barrier)
+            found = newton_minimum(
+                found,
+                partial(problem.value, barrier=barrier),
+                partial(_step_at, problem, barrier=barrier),
+            )
         share[is_open] = found / found.sum(axis=1, keepdims=True)
     return np.asarray((share / size)[:, np.ravel(kind)])
 
 
-def _descend(problem: EventProblem, start: Floats, barrier: float) -> Floats:
-    """Return where each protein's value is least; none depends on another."""
-    share = start.copy()
-    rows = np.arange(len(share))
-    for _ in range(MOST_STEPS):
-        way, decrement = _newton(problem, share[rows], barrier)
-        share[rows], length = _search(problem, share[rows], way, decrement, barrier)
-        # Near the least a step squares the error: the last one is taken, and enough.
-        goes_on = (decrement > ENOUGH * barrier) & (length > 0)
-        if not goes_on.any():
-            break
-        rows, problem = rows[goes_on], problem.take(goes_on)
-    return share
-
-
-def _newton(problem: EventProblem, share: Floats, barrier: float) -> tuple[Floats, Floats]:
-    """Return the step, relative to the shares, and how far it would bring the value down."""
+def _step_at(problem: EventProblem, share: Floats, barrier: float) -> tuple[Floats, Booleans]:
+    """Return the step of each protein's shares, and whether it is the last."""
     columns, n_kinds = problem.columns, share.shape[1]
     p, rest = problem.events(share)
     odds = np.log(p) - np.log(rest) - special.logit(problem.goal)
@@ -105,27 +87,13 @@ def _newton(problem: EventProblem, share: Floats, barrier: float) -> tuple[Float
     largest = np.einsum("nkk->nk", curvature).max(axis=1)
     curvature += (barrier + ROUNDING * largest)[:, None, None] * np.eye(n_kinds)
     # Shares go on summing to 1: Σ share · step = 0.
-    found = np.linalg.solve(curvature, np.stack([gradient, share], axis=2))
-    free, bound = found[:, :, 0], found[:, :, 1]
+    solved = np.linalg.solve(curvature, np.stack([gradient, share], axis=2))
+    free, bound = solved[:, :, 0], solved[:, :, 1]
     price = (share * free).sum(axis=1) / (share * bound).sum(axis=1)
     way = price[:, None] * bound - free
-    return way, -(gradient * way).sum(axis=1)
-
-
-def _search(
-    problem: EventProblem, share: Floats, way: Floats, decrement: Floats, barrier: float
-) -> tuple[Floats, Floats]:
-    """Return the shares after as much of each step as lowers the value, and how much."""
     length = np.minimum(1.0, NOT_QUITE / np.maximum(-way.min(axis=1), LEAST_LEFT))
-    before = problem.value(share, barrier)
-    for _ in range(MOST_HALVINGS):
-        after = problem.value(share * (1.0 + length[:, None] * way), barrier)
-        rises = after > before - PROMISED * length * decrement
-        if not rises.any():
-            break
-        length = np.where(rises, length / 2.0, length)
-    length = np.where(rises, 0.0, length)
-    return share * (1.0 + length[:, None] * way), length
+    # Near the least a step squares the error: the last one is taken, and enough.
+    return share * length[:, None] * way, -(gradient * way).sum(axis=1) <= ENOUGH * barrier
 
 
 def combined(values: Floats, weights: Floats) -> Floats:
