@@ -16,7 +16,7 @@ from itertools import combinations
 from typing import Annotated
 
 import numpy as np
-from scipy import special
+from scipy import optimize, special
 
 from credence.calibrators.score_logs import others_of
 from credence.composition.shifted_rows import RowCounts, row_counts, shifted_rows
@@ -46,7 +46,7 @@ EM_STEPS = 60
 SURELY_SOME = 5.0  # proteins that are expected where there is none: then a table was filtered
 MOST_GROWN = 1.5  # families of a use-set are at most so many times as large as calibration's
 NOTICED = 0.05  # of a confidence: power is the chance to notice a classifier so far off
-STEEPEST, HALVINGS = 20.0, 20
+STEEPEST = 20.0  # of the slopes tried
 POWER_DRAWS = 100
 LEVEL = 0.05
 QUESTIONS = 3  # that share it: all scores, those of each class, exchanged columns
@@ -521,14 +521,13 @@ class _Part:
                 tilted * n_class / np.maximum(tilted.sum(axis=1, keepdims=True), TINIEST)
             )
 
-        least, most = 0.0, STEEPEST
-        if self.effects(moved(most)).sum() < NOTICED:
+        def beyond(slope: float) -> float:
+            return float(self.effects(moved(slope)).sum()) - NOTICED
+
+        if beyond(STEEPEST) < 0.0:
             return 0.0
-        for _ in range(HALVINGS):
-            middle = (least + most) / 2.0
-            is_noticed = self.effects(moved(middle)).sum() >= NOTICED
-            least, most = (least, middle) if is_noticed else (middle, most)
-        ratio = moved(most) / np.maximum(expected, TINIEST)
+        slope = optimize.brentq(beyond, 0.0, STEEPEST)
+        ratio = moved(slope) / np.maximum(expected, TINIEST)
         drawn = self.draws(np.random.default_rng(SEED), ratio, POWER_DRAWS)
         return float(np.mean([QUESTIONS * _tail(one, by_chance) <= LEVEL for one in drawn[:, -1]]))
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import special
+from scipy.optimize import elementwise
 
 from credence.lists.held_out import STEPS, HeldOut
 from credence.predictions import Floats, Integers
@@ -12,7 +13,6 @@ from credence.predictions import Floats, Integers
 EDGES: Floats = np.array([0.0, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99])
 POWER = 2.0 / 3.0  # which narrows the mean interval most (decision 0034)
 PRIOR = 1.0  # families, right as the confidence says: no stratum is taken for certain
-N_HALVINGS = 200  # of the interval that holds λ
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,18 +77,17 @@ def plan_of(held_out: HeldOut, n_use: Integers, number: int, most: Integers | No
 
 def divided(goal: Floats, n_known: Integers, most: Integers, number: int) -> Integers:
     """Return whole numbers that add up to `number`: max(0, λ goal − known), at most `most`."""
-    low, high = 0.0, 1.0
+    is_wanted = goal > 0
+    reached = min(number, int(most[is_wanted].sum()))
 
-    def at(factor: float) -> Floats:
-        return np.clip(factor * goal - n_known, 0.0, most)
+    def missing(factor: Floats) -> Floats:
+        wanted = np.clip(np.multiply.outer(factor, goal) - n_known, 0.0, most)
+        return np.asarray(wanted.reshape(*factor.shape, -1).sum(axis=-1) - reached)
 
-    reached = float(np.where(goal > 0, most, 0).sum())
-    while float(at(high).sum()) < min(number, reached):
-        high *= 2.0
-    for _ in range(N_HALVINGS):
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if at(middle).sum() < number else (low, middle)
-    wanted = at(high)
+    # Twice what gives each all it holds.
+    greatest = 2.0 * ((n_known + most)[is_wanted] / goal[is_wanted]).max(initial=0.0)
+    factor = float(elementwise.find_root(missing, (0.0, greatest)).x)
+    wanted = np.clip(factor * goal - n_known, 0.0, most)
     found = np.floor(wanted + 1e-9).astype(np.int64)
     # The rest goes to the greatest remainders, one each; then to whoever has some left.
     for most_each in (1, number):

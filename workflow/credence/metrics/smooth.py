@@ -4,10 +4,11 @@ from functools import partial
 
 import numpy as np
 from scipy import fft
+from scipy.optimize import elementwise
 
 from credence.metrics.binned import N_SCORE_BINS, SCORE, width_cells
 from credence.metrics.metric import Family, Metric, divide, weighted_over_classes
-from credence.predictions import Floats
+from credence.predictions import Floats, Integers
 
 N_CELLS = 256  # a step of 0.004: finer than any calibration set can tell apart
 
@@ -23,37 +24,22 @@ def smoothed(transformed: Floats, bandwidth: Floats) -> Floats:
 
 GRID = Family(name="grid", cells=partial(width_cells, n_bins=N_CELLS))
 
-N_STEPS = 12  # at most; half as many are enough as a rule
-EXACT = 1e-7  # of the search for the bandwidth, on the axis of the confidence
+# Of Σ |residual|, which no smoothing exceeds: rounding does not bring the end below the root.
+BEYOND = 1.0 + 1e-12
 
 
 def smooth_error(sums: Floats, n_effective: Floats) -> Floats:
     """Return smECE, the one σ with ∫ |Σ w K_σ(x, p)(t − p)| dx / Σ w = σ (Błasiok & Nakkiran)."""
     total = sums[0].sum(axis=-1)
     residual = divide(sums[2] - sums[1], total[..., None], 0.0)
-    transformed = np.asarray(fft.dct(residual))
-    low = np.zeros(total.shape)
-    high = np.abs(residual).sum(axis=-1)
-    above = high.copy()  # smECE_σ − σ at `low`, positive
-    below = _excess(transformed, high)  # at `high`, not positive
-    middle = high
-    moved_low = moved_high = np.zeros(total.shape, dtype=np.bool_)
-    for _ in range(N_STEPS):
-        middle = low + (high - low) * divide(above, above - below, 0.0)
-        excess = _excess(transformed, middle)
-        up = excess > 0
-        # Regula falsi; the end that stays is halved (Illinois).
-        below = np.where(up, np.where(moved_low, below / 2, below), excess)
-        above = np.where(up, excess, np.where(moved_high, above / 2, above))
-        low, high = np.where(up, middle, low), np.where(up, high, middle)
-        moved_low, moved_high = up, ~up
-        if np.all((high - low <= EXACT) | (np.abs(excess) <= EXACT)):
-            break
-    return np.where(total > 0, middle, np.nan)
+    transformed = np.asarray(fft.dct(residual)).reshape(-1, N_CELLS)
 
+    def excess(bandwidth: Floats, row: Integers) -> Floats:
+        return np.asarray(np.abs(smoothed(transformed[row], bandwidth)).sum(axis=-1) - bandwidth)
 
-def _excess(transformed: Floats, bandwidth: Floats) -> Floats:
-    return np.asarray(np.abs(smoothed(transformed, bandwidth)).sum(axis=-1) - bandwidth)
+    ends = np.zeros(total.shape), BEYOND * np.abs(residual).sum(axis=-1)
+    row = np.arange(total.size).reshape(total.shape)
+    return np.where(total > 0, elementwise.find_root(excess, ends, args=(row,)).x, np.nan)
 
 
 SMOOTH = Metric(
