@@ -71,9 +71,9 @@ def low_end(sample: ClassSample, at_scores: Masses) -> LowEnd:
     weight, code = sample.weight[order], sample.cluster[order]
     reached = np.cumsum(weight)
     first_of = np.searchsorted(code, code)
-    own = reached - (reached - weight)[first_of]  # what the row's cluster weighs so far
+    cluster_weight = reached - (reached - weight)[first_of]  # what the row's cluster weighs so far
     # A row that takes its cluster from W − w to W adds that much to Σ W².
-    added = own**2 - (own - weight) ** 2
+    added = cluster_weight**2 - (cluster_weight - weight) ** 2
     place = np.searchsorted(at_scores.score, sample.score[order])
     squares, total = np.cumsum(np.bincount(place, weights=added)), np.cumsum(at_scores.total)
     lowest = int((total**2 >= LOWEST_FAMILIES * ENOUGH * squares).argmax())

@@ -56,14 +56,14 @@ def fill(
     of_kind: dict[int, list[int]] = defaultdict(list)
     for single in order[~is_family].tolist():
         of_kind[int(kind[starts[single]])].append(single)
-    for of, singles in sorted(of_kind.items()):
+    for stratum_, singles in sorted(of_kind.items()):
         total = filled.sum(axis=1)
-        heap = [(filled[bin_, of], total[bin_], bin_) for bin_ in range(n_bins)]
+        heap = [(filled[bin_, stratum_], total[bin_], bin_) for bin_ in range(n_bins)]
         heapq.heapify(heap)
         for single in singles:
             count, full, bin_ = heap[0]
             heapq.heapreplace(heap, (count + 1.0, full + 1.0, bin_))
-            filled[bin_, of] += 1.0
+            filled[bin_, stratum_] += 1.0
             chosen[single] = bin_
     return chosen
 
@@ -90,8 +90,8 @@ def folds_by_class(labelled: Labelled, n_folds: int) -> Integers:
 def left_out(fold: Integers) -> Iterator[Booleans]:
     """Yield the rows of each fold; of one fold alone none, as nothing is left to learn from."""
     numbers = np.unique(fold)
-    found = (np.equal(fold, number) for number in numbers if len(numbers) > 1)
-    return each(found, len(numbers))
+    parts = (np.equal(fold, number) for number in numbers if len(numbers) > 1)
+    return each(parts, len(numbers))
 
 
 def out_of_fold(labelled: Labelled, calibrator: Calibrator, fold: Integers) -> Confidence:
@@ -99,8 +99,8 @@ def out_of_fold(labelled: Labelled, calibrator: Calibrator, fold: Integers) -> C
     answer = unknown(labelled.n_samples, Note.UNSEEN_CLASS)
     for is_out in left_out(fold):
         part = calibrator.fit(labelled.take(~is_out)).confidence(labelled.predictions.take(is_out))
-        for name, found in vars(part).items():
-            getattr(answer, name)[is_out] = found
+        for name, column in vars(part).items():
+            getattr(answer, name)[is_out] = column
     return answer
 
 

@@ -60,7 +60,7 @@ class Forest:
         flat = filled(features, self.typical).ravel()
         start = np.arange(len(features)) * features.shape[1]
         threshold = self.threshold.astype(np.float32)
-        found = []
+        leaves = []
         for root in self.root:
             node = np.full(len(features), root)
             while True:
@@ -69,8 +69,8 @@ class Forest:
                 if np.array_equal(following, node):
                     break
                 node = following
-            found.append(node)
-        return found
+            leaves.append(node)
+        return leaves
 
     def refuse_damage(self) -> None:
         """Refuse trees whose nodes do not lead to nodes, or hold what is no number."""

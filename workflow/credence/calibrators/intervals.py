@@ -113,7 +113,9 @@ def mean_cluster_mass(sample: ClassSample) -> float:
 def share_draws(sample: ClassSample, n_draws: int) -> Floats:
     """Return draws of the class's share of right predictions."""
     n_clusters, weights = len(sample.cluster_key), (sample.weight, sample.weight_correct)
-    mass, mass_correct = (np.bincount(sample.cluster, of, n_clusters) for of in weights)
+    mass, mass_correct = (
+        np.bincount(sample.cluster, row_weight, n_clusters) for row_weight in weights
+    )
     unit = mean_cluster_mass(sample)
     guard_right, guard_wrong = guard_draws(n_draws)
     shares = np.empty(n_draws)

@@ -62,8 +62,8 @@ def dispersion(sample: ClassSample, fitted: Floats) -> float:
 def share_of_block(cluster: Integers, block: Integers, weight: Floats) -> Floats:
     """Return which part of each row's block is of the row's cluster, by weight."""
     family = cluster_parts(cluster, block)
-    own = np.bincount(family, weights=weight)[family]
-    return np.asarray(own / np.bincount(block, weights=weight)[block])
+    family_weight = np.bincount(family, weights=weight)[family]
+    return np.asarray(family_weight / np.bincount(block, weights=weight)[block])
 
 
 def log_fit(blocks: Floats, value: Floats) -> Floats:
@@ -123,14 +123,14 @@ def likelihood_ratio_band(sample: ClassSample, options: FitOptions) -> Band:
 
 
 def invert(
-    head: Floats, own: Floats, tail: Floats, least: float, fitted: tuple[float, float]
+    head: Floats, middle: Floats, tail: Floats, least: float, fitted: tuple[float, float]
 ) -> Floats:
     """Return the least and greatest p whose log-likelihood is not below `least`."""
 
     def is_allowed(value: Floats) -> Booleans:
         column = value[:, None]
         fit = log_fit(head, np.minimum(head[0], column))
-        fit = fit + log_fit(own, np.broadcast_to(column, (len(value), own.shape[1])))
+        fit = fit + log_fit(middle, np.broadcast_to(column, (len(value), middle.shape[1])))
         fit = fit + log_fit(tail, np.maximum(tail[0], column))
         return np.asarray(fit >= least)
 

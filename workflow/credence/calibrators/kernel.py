@@ -226,13 +226,13 @@ class OwnParts:
 
     def loss(self, bandwidth: float) -> float:
         """Return the NLL of each cluster given the curve of all others."""
-        gap, which = self._gaps
-        near = np.exp(-HALF * (gap / bandwidth) ** 2)[which]
+        gap, pair = self._gaps
+        near = np.exp(-HALF * (gap / bandwidth) ** 2)[pair]
         logs = []
         for mass in (self.right, self.wrong):
             total = self._smoothed(mass * self.count, bandwidth)
-            own = np.bincount(self.first, weights=near * mass[self.second])
-            rest = total[self.at] - own
+            cluster_mass = np.bincount(self.first, weights=near * mass[self.second])
+            rest = total[self.at] - cluster_mass
             is_sure = rest > CANCELLED * total[self.at]
             log_rest = np.log(np.where(is_sure, rest, 1.0))
             for entry in np.flatnonzero(~is_sure):
@@ -276,8 +276,8 @@ class OwnParts:
         return place if is_on else None
 
     def _log_rest(self, entry: int, mass: Floats, bandwidth: float) -> float:
-        own = self.cluster == self.cluster[entry]
-        rest = mass * (self.count - own)
+        shared = self.cluster == self.cluster[entry]
+        rest = mass * (self.count - shared)
         others = rest > 0
         if not others.any():
             return -np.inf
@@ -337,8 +337,8 @@ def leave_one_out_bandwidth(sample: ClassSample) -> float | None:
             low, left, loss_left = left, right, loss_right
             right = low + GOLDEN * (high - low)
             loss_right = parts.loss(np.exp(right))
-    found = max(float(np.exp(HALF * (low + high))), least)
-    return found if parts.loss(found) <= parts.loss(best) else best
+    refined = max(float(np.exp(HALF * (low + high))), least)
+    return refined if parts.loss(refined) <= parts.loss(best) else best
 
 
 BAND_STEP = 1.05  # ratio of the bandwidths tried in the draws
@@ -417,18 +417,18 @@ def debiased_values(knots: Floats, draws: Masses, bandwidth: Floats) -> Floats:
     is_none = np.isnan(bandwidth)
     right, wrong = draws.right.sum(axis=0), draws.wrong.sum(axis=0)
     values[:, is_none] = (right / (right + wrong))[is_none]
-    for one in np.unique(bandwidth[~is_none]):
-        those = np.flatnonzero(bandwidth == one)
+    for width in np.unique(bandwidth[~is_none]):
+        members = np.flatnonzero(bandwidth == width)
         picked = Masses(
-            score=draws.score, right=draws.right[:, those], wrong=draws.wrong[:, those]
+            score=draws.score, right=draws.right[:, members], wrong=draws.wrong[:, members]
         )
-        lattice = lattice_for(picked, float(one))
-        inner = gaussian_window(lattice.score, lattice.score, float(one))
-        outer = gaussian_window(knots, lattice.score, float(one))
+        lattice = lattice_for(picked, float(width))
+        inner = gaussian_window(lattice.score, lattice.score, float(width))
+        outer = gaussian_window(knots, lattice.score, float(width))
         fitted = (inner @ lattice.right) / (inner @ lattice.total)
         once = outer @ lattice.right
         twice = outer @ (lattice.total * fitted)
-        values[:, those] = np.clip((2.0 * once - twice) / (outer @ lattice.total), 0.0, 1.0)
+        values[:, members] = np.clip((2.0 * once - twice) / (outer @ lattice.total), 0.0, 1.0)
     return values
 
 

@@ -270,17 +270,17 @@ class Beta(LogitMethod):
 
     def coefficients_of(self, columns: Floats, weight: Floats, weight_correct: Floats) -> Floats:
         """Return the likeliest coefficients of which none but the first is negative."""
-        found: list[tuple[float, Floats]] = []
+        fits: list[tuple[float, Floats]] = []
         for subset in SUBSETS:
             coefficients = np.zeros(columns.shape[1])
             coefficients[subset] = firth(columns[:, subset], weight, weight_correct)
             if (coefficients[1:] < 0).any():
                 continue
             fit = log_likelihood(columns @ coefficients, weight, weight_correct)
-            found.append((fit, coefficients))
+            fits.append((fit, coefficients))
             if len(subset) == columns.shape[1]:
                 break  # nothing binds
-        return max(found, key=lambda one: one[0])[1]
+        return max(fits, key=lambda fit: fit[0])[1]
 
 
 BETA = curve_method(

@@ -126,14 +126,14 @@ def masses_of(sample: ClassSample) -> Masses:
     """Return the masses of a class's positives at their distinct scores."""
     distinct, place = group_scores(sample.score)
     units, is_right, n = fixed(sample.weight), sample.is_correct, len(distinct)
-    right, wrong = (units.where(of).placed(place, n).floats() for of in (is_right, ~is_right))
+    right, wrong = (units.where(rows).placed(place, n).floats() for rows in (is_right, ~is_right))
     return Masses(score=distinct, right=right, wrong=wrong)
 
 
 def nodes_of(masses: Masses, width: float) -> tuple[Nodes, Nodes]:
     """Return nodes that stand for the right and for the wrong predictions."""
     kinds = (masses.right, masses.wrong)
-    right, wrong = (compress(masses.score[of > 0], of[of > 0], width) for of in kinds)
+    right, wrong = (compress(masses.score[mass > 0], mass[mass > 0], width) for mass in kinds)
     return right, wrong
 
 

@@ -39,7 +39,10 @@ class MatrixFit:
         """Return each cluster's curvature times its own shift."""
         apart = shift.reshape(len(shift), self.p.shape[1], -1)
         along = np.column_stack(
-            [np.einsum("nw,nw->n", self.design, one[self.cluster]) for one in apart.swapaxes(0, 1)]
+            [
+                np.einsum("nw,nw->n", self.design, class_shift[self.cluster])
+                for class_shift in apart.swapaxes(0, 1)
+            ]
         )
         pulled = self.p * along
         return self.summed(pulled - self.p * pulled.sum(axis=1, keepdims=True))
@@ -48,8 +51,8 @@ class MatrixFit:
         """Return how many parameters each cluster bears: tr(H⁻¹ H_g)."""
         n_classes, width = self.p.shape[1], self.design.shape[1]
         cells = self.inverse.reshape(n_classes, width, n_classes, width)
-        own = np.empty(len(self.p))
-        for start in range(0, len(own), CHUNK):
+        borne = np.empty(len(self.p))
+        for start in range(0, len(borne), CHUNK):
             part = slice(start, start + CHUNK)
             design, p = self.design[part], self.p[part]
             direction = (p[:, :, None] * design[:, None, :]).reshape(len(p), -1)
@@ -58,8 +61,8 @@ class MatrixFit:
                 p[:, k] * np.einsum("nv,nv->n", design @ cells[k, :, k, :], design)
                 for k in range(n_classes)
             )
-            own[part] = alone - both
-        return np.asarray(np.bincount(self.cluster, weights=self.weight * own), dtype=np.float64)
+            borne[part] = alone - both
+        return np.asarray(np.bincount(self.cluster, weights=self.weight * borne), dtype=np.float64)
 
     def curvature_of(self, rows: Integers) -> Floats:
         """Return the curvature of some rows, without ridges."""
@@ -144,8 +147,8 @@ class Matrix:
         names = labelled.predictions.class_names
         if len(names) > MOST_ASKED:
             gigabytes = (len(names) * (len(names) + 1)) ** 2 * 8 / 1e9
-            what = f"of {len(names)} classes it would hold tables of {gigabytes:.0f} GB each."
-            raise refuse("matrix", what, "Choose another method, such as auto or tswa.")
+            message = f"of {len(names)} classes it would hold tables of {gigabytes:.0f} GB each."
+            raise refuse("matrix", message, "Choose another method, such as auto or tswa.")
         logs = sorted_log_scores(labelled.predictions)
         true_class = np.argsort(score_logs.name_order(names))[labelled.true_class]
         order = score_logs.canonical_order(np.column_stack([logs, true_class]), labelled)

@@ -69,8 +69,8 @@ class Specification:
         """Return a fit to all, and confidences by fits without the cluster of each protein."""
         calibrator = self.build(options)
         if isinstance(calibrator, AutoCalibrator):  # which has the second at hand
-            found: tuple[Calibration, Floats] = calibrator.fit_and_hold_out(labelled)
-            return found
+            pair: tuple[Calibration, Floats] = calibrator.fit_and_hold_out(labelled)
+            return pair
         quick = self.build(replace(options, n_draws=0))
         fold = crossfit.folds_by_class(labelled, crossfit.DEFAULT_FOLDS)
         return calibrator.fit(labelled), crossfit.out_of_fold(labelled, quick, fold).value
@@ -103,9 +103,9 @@ def _parse_stage(text: str, is_later: bool, where: str, line: int | None) -> Sta
         setting, equals, word = (piece.strip() for piece in part.partition("="))
         place = f"{method.name}.{setting}"
         if not equals:
-            what, remedy = f"{part.strip()!r} has no value.", "Write name=value."
+            message, remedy = f"{part.strip()!r} has no value.", "Write name=value."
         elif setting not in rules:
-            what = f"{method.name!r} has no setting {setting!r}."
+            message = f"{method.name!r} has no setting {setting!r}."
             remedy = nearest(setting, list(rules)) if rules else "It has no settings."
         else:
             default, rule = rules[setting]
@@ -113,13 +113,15 @@ def _parse_stage(text: str, is_later: bool, where: str, line: int | None) -> Sta
             if not remedy:
                 values[setting] = value
                 continue
-            what = f"{word!r} is not allowed."
-        problems.append(Problem(where=where, what=what, remedy=remedy, line=line, column=place))
+            message = f"{word!r} is not allowed."
+        problems.append(Problem(where=where, what=message, remedy=remedy, line=line, column=place))
     raise_any(problems)
     if is_later and method.needs.is_vector:
-        what = f"{name!r} sees the whole score vector; a stage before it leaves one number."
+        message = f"{name!r} sees the whole score vector; a stage before it leaves one number."
         able = [name for name, method in BY_NAME.items() if not method.needs.is_vector]
-        raise refuse(where, what, f"Put it first, or write one of {', '.join(able)} there.", line)
+        raise refuse(
+            where, message, f"Put it first, or write one of {', '.join(able)} there.", line
+        )
     return Stage(method=method, settings=method.settings(**values))
 
 

@@ -135,18 +135,20 @@ def cluster_covariance(
     n_features = design.shape[1]
     score = np.zeros((n_clusters, n_features))
     np.add.at(score, cluster, design * residual[:, None])
-    own = np.zeros((n_clusters, n_features, n_features))
+    part = np.zeros((n_clusters, n_features, n_features))
     order = np.argsort(cluster, kind="stable")
     starts = np.searchsorted(cluster[order], np.arange(1, n_clusters))
     for group, rows in enumerate(np.split(order, starts)):
-        own[group] = design[rows].T @ (design[rows] * curvature[rows, None])
-    shift = np.linalg.solve(fit.hessian - MOST_LEFT_OUT * own, score[:, :, None])[:, :, 0]
+        part[group] = design[rows].T @ (design[rows] * curvature[rows, None])
+    shift = np.linalg.solve(fit.hessian - MOST_LEFT_OUT * part, score[:, :, None])[:, :, 0]
     return jackknifed(np.asarray(shift, dtype=np.float64), n_clusters)
 
 
 def standard_error(gradient: Floats, covariances: Floats) -> Floats:
     """Return the larger of several standard errors of each row's log odds."""
-    variances = [np.einsum("ij,ij->i", gradient @ one, gradient) for one in covariances]
+    variances = [
+        np.einsum("ij,ij->i", gradient @ covariance, gradient) for covariance in covariances
+    ]
     return np.asarray(np.sqrt(np.maximum(np.max(variances, axis=0), 0.0)))
 
 

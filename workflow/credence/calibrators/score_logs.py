@@ -192,9 +192,9 @@ def tree_features(predictions: Predictions, *, uses_networks: bool) -> Floats:
     if uses_networks and networks is None:
         columns.append(np.full((len(logs), 2), np.nan))
     elif uses_networks and networks is not None:
-        own = networks[rows, :, predictions.predicted_class]
+        member = networks[rows, :, predictions.predicted_class]
         votes = networks.argmax(axis=2) == predictions.predicted_class[:, None]
-        columns.append(np.column_stack([own.std(axis=1), votes.mean(axis=1)]))
+        columns.append(np.column_stack([member.std(axis=1), votes.mean(axis=1)]))
     return np.round(np.hstack(columns), DECIMALS)
 
 

@@ -48,7 +48,10 @@ class Uncalibrated:
         """Return the score's share of the scale for every class."""
         curve = ScoreShare(scale=labelled.predictions.scale)
         seen = classwise.fit_classes(labelled, FitOptions(n_draws=0), None)
-        classes = {name: replace(one, fallback=None, learnt=curve) for name, one in seen.items()}
+        classes = {
+            name: replace(class_curve, fallback=None, learnt=curve)
+            for name, class_curve in seen.items()
+        }
         return classwise.ClasswiseCalibration(method=UNCALIBRATED.name, classes=classes)
 
 

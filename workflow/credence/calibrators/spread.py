@@ -53,14 +53,14 @@ class Spread:
         lower, upper = np.full_like(value, np.nan), np.full_like(value, np.nan)
         factor = special.stdtrit(2 * N_PAIRS - 1, (1.0 + self.level) / 2.0)
         for place, name in enumerate(names):
-            one, rows = self.classes.get(name), np.flatnonzero(rank == place)
-            if one is None or len(rows) == 0:
+            spread, rows = self.classes.get(name), np.flatnonzero(rank == place)
+            if spread is None or len(rows) == 0:
                 continue
             p = value[rows]
-            error = np.interp(p, one.answer, one.error)
-            families = np.interp(p, one.answer, one.n_families)
+            error = np.interp(p, spread.answer, spread.error)
+            families = np.interp(p, spread.answer, spread.n_families)
             guarded = (p * families + JEFFREYS) / (families + 2.0 * JEFFREYS)
-            width = factor * np.hypot(error, one.misfit)
+            width = factor * np.hypot(error, spread.misfit)
             width *= np.sqrt(guarded * (1.0 - guarded))
             lower[rows], upper[rows] = (np.clip(end, 0.0, 1.0) for end in (p - width, p + width))
         return lower, upper
@@ -77,7 +77,7 @@ def answers_of_halves(
 ) -> list[Floats]:
     """Return each protein's answer, ``refit(seen, unseen)``, by the half that it is not in."""
     code, key = encode_clusters(labelled.cluster)
-    found = []
+    refits = []
     for pair in each(range(N_PAIRS), N_PAIRS):
         is_first = halves(key, 2 * pair)[code]
         if not is_first.any() or is_first.all():
@@ -87,8 +87,8 @@ def answers_of_halves(
         answers = np.full((labelled.n_samples, *of_first.shape[1:]), np.nan)
         answers[is_first] = of_first
         answers[~is_first] = refit(first, second)
-        found.append(answers)
-    return found
+        refits.append(answers)
+    return refits
 
 
 def spread_of(
@@ -105,12 +105,14 @@ def spread_of(
             by_class[name] = steps_of(labelled.take(rows), answer[rows], gaps)
     if not by_class:
         return Spread(level=level, classes={})
-    gap = np.concatenate([one[2] for one in by_class.values()])
+    gap = np.concatenate([row[2] for row in by_class.values()])
     common = float(gap.mean())
     classes, wider = {}, CURVE_WIDER if is_curve else 1.0
     for name, (at, error, surplus, families) in by_class.items():
-        own = (surplus.sum() + MISFIT_PRIOR * max(common, 0.0)) / (len(surplus) + MISFIT_PRIOR)
-        misfit = wider * float(np.sqrt(max(own, 0.0)))
+        shrunken = (surplus.sum() + MISFIT_PRIOR * max(common, 0.0)) / (
+            len(surplus) + MISFIT_PRIOR
+        )
+        misfit = wider * float(np.sqrt(max(shrunken, 0.0)))
         classes[name] = ClassSpread(
             answer=at, error=wider * error, misfit=misfit, n_families=families
         )
@@ -125,7 +127,7 @@ def steps_of(
     weight, target = labelled.weight, labelled.is_correct.astype(np.float64)
     order = np.lexsort((key[code], answer))
     n_steps = int(np.clip(len(key) // LEAST_FAMILIES, 1, MOST_STEPS))
-    found = []
+    steps = []
     for rows in np.array_split(order, n_steps):
         p, w, y = answer[rows], weight[rows], target[rows]
         total = w.sum()
@@ -139,6 +141,6 @@ def steps_of(
         miss = float(((y - p) * w).sum() / total)
         sums = np.bincount(code[rows], weights=w * (y - p)) / total
         noise = max(float((sums**2).sum()), scale / families)
-        found.append((mean, np.sqrt(error), (miss**2 - noise) / scale, families))
-    at, error_, surplus, families_ = map(np.array, zip(*found, strict=True))
+        steps.append((mean, np.sqrt(error), (miss**2 - noise) / scale, families))
+    at, error_, surplus, families_ = map(np.array, zip(*steps, strict=True))
     return at, error_, surplus, families_

@@ -115,9 +115,9 @@ class Objective:
         curvature = float((second * tilt**2 + first * bend).sum())
         if self.has_awards:
             mixed = rows.per_run(beta * (second * tilt - first))
-            own = rows.per_run(beta**2 * second)
-            is_free = (np.abs(best) < LARGEST_AWARD) & (own > 0)
-            curvature -= float((mixed[is_free] ** 2 / own[is_free]).sum())
+            run_curvature = rows.per_run(beta**2 * second)
+            is_free = (np.abs(best) < LARGEST_AWARD) & (run_curvature > 0)
+            curvature -= float((mixed[is_free] ** 2 / run_curvature[is_free]).sum())
         return Profile(
             log_temperature=log_temperature,
             loss=loss,
@@ -143,9 +143,9 @@ class Objective:
         place = tried.argmin(axis=0)
         low = grid[np.maximum(place - 1, 0)]
         high = grid[np.minimum(place + 1, N_SCAN_AWARDS - 1)]
-        found = find_minima(slope, grid[place], low, high)
-        is_better = self._losses(base + beta * found[run]) <= tried.min(axis=0)
-        return np.where(is_better, found, grid[place])
+        lowest = find_minima(slope, grid[place], low, high)
+        is_better = self._losses(base + beta * lowest[run]) <= tried.min(axis=0)
+        return np.where(is_better, lowest, grid[place])
 
     def _losses(self, log_odds: Floats) -> Floats:
         return self.rows.per_run(losses_of(self.measure, log_odds, self.rows))
@@ -167,7 +167,9 @@ def vector_profile(rows: ScoreRows, measure: str, log_temperature: float) -> Pro
         value = 1.0 + square - 2.0 * true
         slope = square * tilt - 2.0 * true * first
         curvature = square * (tilt**2 + bend) - 2.0 * true * (first**2 + second)
-    loss, in_beta, twice = (float((rows.weight * of).sum()) for of in (value, slope, curvature))
+    loss, in_beta, twice = (
+        float((rows.weight * row_value).sum()) for row_value in (value, slope, curvature)
+    )
     curved = beta * in_beta + beta**2 * twice
     return Profile(
         log_temperature=log_temperature,
@@ -202,13 +204,13 @@ def minimise(objective: Objective, starts: Sequence[float] = (0.0,)) -> Profile:
         return objective.profile(0.0)  # no temperature is better than another
     fenced = np.concatenate(([np.inf], loss, [np.inf]))
     is_valley = (loss <= fenced[:-2]) & (loss <= fenced[2:])
-    found: list[Profile] = []
+    bottoms: list[Profile] = []
     for place in np.flatnonzero(is_valley).tolist():
         reach = 1 if sketch is objective else 2
         low = float(grid[max(place - reach, 0)])
         high = float(grid[min(place + reach, len(grid) - 1)])
-        found.append(refine(objective, profiles[place], low, high))
-    best = least_loss(found)
+        bottoms.append(refine(objective, profiles[place], low, high))
+    best = least_loss(bottoms)
     for start in starts if sketch is not objective else ():
         rival = objective.profile(start, best.award)
         if rival.loss < best.loss:
@@ -219,8 +221,8 @@ def minimise(objective: Objective, starts: Sequence[float] = (0.0,)) -> Profile:
 def least_loss(profiles: Sequence[Profile]) -> Profile:
     """Return the profile of least loss; of equal ones that nearest to T = 1."""
     floor = min(profile.loss for profile in profiles)
-    equal = [one for one in profiles if one.loss <= floor + FLAT * (1.0 + abs(floor))]
-    return min(equal, key=lambda one: abs(one.log_temperature))
+    equal = [profile for profile in profiles if profile.loss <= floor + FLAT * (1.0 + abs(floor))]
+    return min(equal, key=lambda profile: abs(profile.log_temperature))
 
 
 def refine(objective: Objective, start: Profile, low: float, high: float) -> Profile:
@@ -233,10 +235,12 @@ def refine(objective: Objective, start: Profile, low: float, high: float) -> Pro
         return seen[-1]
 
     def slope(point: Floats) -> tuple[Floats, Floats]:
-        found = at(float(point[0]))
-        return np.array([found.slope]), np.array([found.curvature])
+        profile = at(float(point[0]))
+        return np.array([profile.slope]), np.array([profile.curvature])
 
-    limits = (np.array([one]) for one in (start.log_temperature, low, high))
+    limits = (
+        np.array([log_temperature]) for log_temperature in (start.log_temperature, low, high)
+    )
     at(float(find_minima(slope, *limits)[0]))
     floor = min(profile.loss for profile in seen)
     # The last point has the flattest slope; the loss itself is blunt near its minimum.
@@ -320,8 +324,8 @@ def parameter_variances(
         n_parameters = 2 if is_by_class and has_awards else 1
         runs = zip(classes_of(rows, labelled), rows.slices, strict=True)
         for run, (class_, part) in enumerate(runs):
-            own = np.unique(cluster[part], return_inverse=True)[1]
-            n_own = effective_clusters(own, rows.weight[part])
+            code = np.unique(cluster[part], return_inverse=True)[1]
+            n_own = effective_clusters(code, rows.weight[part])
             critical[class_] = newton.critical_value(n_own, n_parameters, options)
             if matrices is not None:
                 variance[class_] = block_of(matrices, run + 1 if has_awards else None)
@@ -484,14 +488,14 @@ class TemperatureMethod:
         if self.is_by_class:
             fits, best = [], plain
             for part in map(rows.take, rows.slices):
-                own = starts
+                run_starts = starts
                 if self.has_awards:
                     alone = minimise(
                         Objective(rows=part, measure=self.measure, has_awards=False), starts[:1]
                     )
-                    own = [*starts, alone.log_temperature]
+                    run_starts = [*starts, alone.log_temperature]
                 objective = Objective(rows=part, measure=self.measure, has_awards=self.has_awards)
-                fits.append((objective, minimise(objective, own)))
+                fits.append((objective, minimise(objective, run_starts)))
         temperature = np.full(n_classes, float(np.exp(best.log_temperature)))
         award = np.zeros(n_classes)
         for objective, best in fits:

@@ -31,20 +31,24 @@ class AdjustedCalibration:
 
     def confidence(self, predictions: Predictions) -> Confidence:
         """Return the corrected confidence of each prediction."""
-        found = self.calibration.confidence(predictions)
+        confidence = self.calibration.confidence(predictions)
         score = predictions.top_score
         if score is None:
             score = np.zeros(predictions.n_samples)
         middle = (np.arange(N_SCORE_BINS) + 0.5) * self.scale / N_SCORE_BINS  # of each bin
-        lower, upper = found.lower.copy(), found.upper.copy()
+        lower, upper = confidence.lower.copy(), confidence.upper.copy()
         for class_ in np.unique(predictions.predicted_class):
             rows = np.flatnonzero(predictions.predicted_class == class_)
             down = np.interp(score[rows], middle, self.down[class_])
             up = np.interp(score[rows], middle, self.up[class_])
-            lower[rows] = widened(found.value[rows], found.lower[rows], -down)
-            upper[rows] = widened(found.value[rows], found.upper[rows], up)
+            lower[rows] = widened(confidence.value[rows], confidence.lower[rows], -down)
+            upper[rows] = widened(confidence.value[rows], confidence.upper[rows], up)
         return Confidence(
-            value=found.value, lower=lower, upper=upper, support=found.support, note=found.note
+            value=confidence.value,
+            lower=lower,
+            upper=upper,
+            support=confidence.support,
+            note=confidence.note,
         )
 
 
@@ -53,8 +57,10 @@ def widened(value: Floats, end: Floats, reach: Floats) -> Floats:
     moved = end.copy()
     inside = (value > 0) & (value < 1) & (end > 0) & (end < 1)
     centre = special.logit(value[inside])
-    own = special.logit(end[inside]) - centre
-    moved[inside] = special.expit(centre + np.sign(reach[inside]) * np.hypot(own, reach[inside]))
+    reach_before = special.logit(end[inside]) - centre
+    moved[inside] = special.expit(
+        centre + np.sign(reach[inside]) * np.hypot(reach_before, reach[inside])
+    )
     still = inside & (reach == 0)
     moved[still] = end[still]
     return moved

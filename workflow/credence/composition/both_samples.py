@@ -154,8 +154,8 @@ def keys_of_rows(values: NDArray[np.uint64] | NDArray[np.uint8], class_key: Keys
     """Return a number per row: the same for like rows, else all but never."""
     key = np.zeros(len(values), dtype=np.uint64)
     with np.errstate(over="ignore"):
-        for column, own in zip(values.T, class_key, strict=True):
-            key += mixed(mixed(column.astype(np.uint64) + np.uint64(1)) ^ own)
+        for column, class_key_ in zip(values.T, class_key, strict=True):
+            key += mixed(mixed(column.astype(np.uint64) + np.uint64(1)) ^ class_key_)
     return key
 
 
@@ -176,8 +176,8 @@ def of_both(
         return None
     key = np.union1d(first.key, second.key)
     parts = []
-    for own in (first, second):
-        counts, at = own.counts.tocoo(), np.searchsorted(key, own.key)
+    for half in (first, second):
+        counts, at = half.counts.tocoo(), np.searchsorted(key, half.key)
         entries = (counts.data, (counts.coords[0], at[counts.coords[1]]))
         parts.append(sparse.csr_array(entries, shape=(counts.shape[0], len(key))))
     return GenomeCounts(key=key, counts=sparse.csr_array(join(parts)))
@@ -225,9 +225,9 @@ class CalibrationSample:
     @cached_property
     def class_number(self) -> Floats:
         """The same of the clusters that each true class rests on."""
-        of = self.labelled
+        labelled = self.labelled
         return clusters_by_class(
-            of.true_class, self.unit, of.weight, of.predictions.n_classes, 0.0
+            labelled.true_class, self.unit, labelled.weight, labelled.predictions.n_classes, 0.0
         )
 
     def masses(self, place: Integers, n_places: int, drawn: Floats) -> Floats:
@@ -240,9 +240,9 @@ class CalibrationSample:
     def score_masses(self, drawn: Floats | None = None) -> Floats:
         """Return the weight by predicted class, true class and score bin, in one draw or none."""
         n_classes = self.labelled.predictions.n_classes
-        one = np.ones(len(self.unit_key)) if drawn is None else drawn
-        found = self.masses(self.score_place, n_classes**2 * N_SCORE_BINS, one[:, None])
-        return found[:, 0].reshape(n_classes, n_classes, N_SCORE_BINS)
+        weights = np.ones(len(self.unit_key)) if drawn is None else drawn
+        masses = self.masses(self.score_place, n_classes**2 * N_SCORE_BINS, weights[:, None])
+        return masses[:, 0].reshape(n_classes, n_classes, N_SCORE_BINS)
 
 
 def calibration_sample(labelled: Labelled, with_vectors: bool) -> CalibrationSample:
@@ -353,8 +353,8 @@ def score_bins(predictions: Predictions) -> Integers:
 def gamma_weights(shape: Floats, key: Keys, draw: int, stream: str) -> Floats:
     """Return Gamma(shape) weights, the sums of so many exponential ones; 0 for 0."""
     level, drawn = uniform(key, draw, stream), np.zeros(len(shape))
-    one, rest = shape == 1.0, (shape > 0) & (shape != 1.0)
-    drawn[one] = -np.log(level[one])
+    is_unit, rest = shape == 1.0, (shape > 0) & (shape != 1.0)
+    drawn[is_unit] = -np.log(level[is_unit])
     drawn[rest] = special.gammaincinv(shape[rest], level[rest])
     return drawn
 
@@ -393,8 +393,8 @@ def score_draw(use: UseSample, draw: int) -> Floats:
     genomes = use.drawn_genomes
     if genomes is None:
         bins = np.tile(np.arange(N_SCORE_BINS, dtype=np.uint64), len(use.class_key))
-        own = np.repeat(use.class_key, N_SCORE_BINS)
-        key = keys_of_rows(bins[:, None], np.zeros(1, dtype=np.uint64)) ^ own
+        class_key = np.repeat(use.class_key, N_SCORE_BINS)
+        key = keys_of_rows(bins[:, None], np.zeros(1, dtype=np.uint64)) ^ class_key
         drawn = gamma_weights(use.counts.ravel(), key, draw, "use scores")
     else:
         drawn = genome_weights(genomes, draw)

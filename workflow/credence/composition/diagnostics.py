@@ -95,8 +95,10 @@ def _effective(sample: CalibrationSample, weight: Floats) -> tuple[Floats, Float
     shifted = labelled.weight * weight[labelled.true_class]
     weights = (labelled.weight, shifted)
     before, after = (
-        np.array([kish(of[(predicted == k) & (of > 0)]) for k in range(len(weight))])
-        for of in weights
+        np.array(
+            [kish(row_weight[(predicted == k) & (row_weight > 0)]) for k in range(len(weight))]
+        )
+        for row_weight in weights
     )
     return before, after
 
@@ -108,12 +110,12 @@ def _sentences(
     sentences = []
     missing = [names[class_] for class_ in np.flatnonzero(~composition.is_known)]
     if missing:
-        shares, them = "its share is", "it"
+        shares, missing_classes = "its share is", "it"
         if len(missing) > 1:
-            shares, them = "their shares are", "them"
+            shares, missing_classes = "their shares are", "them"
         sentences.append(
             f"The calibration set holds no {listed(missing, 'or')}: {shares} not known, "
-            f"and confidences cannot be corrected for {them}."
+            f"and confidences cannot be corrected for {missing_classes}."
         )
     is_unsure = composition.deviation > WIDE
     is_unsure |= composition.upper - composition.lower > WHOLE
@@ -128,10 +130,12 @@ def _sentences(
         (is_unsure & is_few, "Too few proteins of {} were seen, here or in calibration"),
     ):
         unsure = [names[class_] for class_ in np.flatnonzero(is_named)]
-        theirs = "its share in this set is" if len(unsure) == 1 else "their shares in this set are"
+        unsure_shares = (
+            "its share in this set is" if len(unsure) == 1 else "their shares in this set are"
+        )
         if unsure:
-            of = listed(unsure) if len(unsure) < len(names) else "any class"
-            sentences.append(f"{why.format(of)}: {theirs} all but unknown.")
+            which_share = listed(unsure) if len(unsure) < len(names) else "any class"
+            sentences.append(f"{why.format(which_share)}: {unsure_shares} all but unknown.")
     is_estimated = composition.least > 0.0
     if condition > NEAR_SINGULAR and is_estimated:
         sentences.append(
@@ -156,8 +160,8 @@ def _sentences(
 
 def _remarks(names: tuple[str, ...], composition: Composition) -> list[str]:
     """Return sentences on an estimated composition that is applied in part."""
-    found = composition.no_shift
-    if found is None:
+    no_shift = composition.no_shift
+    if no_shift is None:
         return []
     if composition.part_applied == 0.0:
         return [

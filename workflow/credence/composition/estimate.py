@@ -32,8 +32,10 @@ from credence.progress import each
 
 def estimator_input(sample: CalibrationSample, use: UseSample) -> EstimatorInput:
     """Return what both sets say, each row once."""
-    found = next(drawn_evidence(sample, use, np.ones((len(sample.unit_key), 1)), is_drawn=False))
-    return replace(found, class_number=sample.class_number)
+    evidence = next(
+        drawn_evidence(sample, use, np.ones((len(sample.unit_key), 1)), is_drawn=False)
+    )
+    return replace(evidence, class_number=sample.class_number)
 
 
 def drawn_evidence(
@@ -267,13 +269,13 @@ def estimate_composition(
     """Return the composition of a use-set with its interval."""
     evidence = estimator_input(sample, use)
     is_known = evidence.prevalence > 0
-    found = _within(estimator, evidence, is_known)
+    estimate = _within(estimator, evidence, is_known)
     n_classes, n_draws = len(is_known), options.n_draws
     # An interval rests on the fewer: the class's clusters, or the use-set's genomes.
     n_units = np.minimum(sample.class_number, use.n_units)
     composition = Composition(
         calibration_share=evidence.prevalence,
-        share=found.share,
+        share=estimate.share,
         lower=np.full(n_classes, np.nan),
         upper=np.full(n_classes, np.nan),
         draws=np.zeros((n_classes, 0)),
@@ -281,7 +283,7 @@ def estimate_composition(
         deviation=np.zeros(n_classes),
         is_known=is_known,
         least=HALF_ROW / use.n_rows,
-        is_free=found.is_free,
+        is_free=estimate.is_free,
         class_number=evidence.class_number,
         n_seen=n_units,
         no_shift=compare_predicted(sample, use),
@@ -291,20 +293,20 @@ def estimate_composition(
     draws, unbounded, calibration = (np.zeros((n_classes, n_draws)) for _ in range(3))
     weights = drawn_weights(sample.unit_key, range(n_draws))
     # To second order it does not matter whose composition weighs the rows of a draw.
-    near = np.where(is_known, np.maximum(found.share, HALF_ROW / use.n_rows), 0.0)
+    near = np.where(is_known, np.maximum(estimate.share, HALF_ROW / use.n_rows), 0.0)
     evidence_of_draws = drawn_evidence(sample, use, weights, is_drawn=True)
     for draw, drawn in enumerate(each(evidence_of_draws, n_draws)):
         drawn = replace(drawn, start=near / near.sum(), class_number=evidence.class_number)
-        one = _within(estimator, drawn, is_known)
-        draws[:, draw], unbounded[:, draw] = one.share, one.unbounded
+        redrawn = _within(estimator, drawn, is_known)
+        draws[:, draw], unbounded[:, draw] = redrawn.share, redrawn.unbounded
         calibration[:, draw] = drawn.prevalence
     # The standard deviation that the middle of the draws implies.
     low, high = np.quantile(unbounded, [special.ndtr(-1.0), special.ndtr(1.0)], axis=1)
     deviation = np.asarray((high - low) / 2.0)
-    lower, upper = _interval(found, draws, deviation, n_units, options)
-    ends, flat = np.stack([found.share, found.share]), found.flat
-    rules = {"A_ub": -flat, "b_ub": found.share, "b_eq": [0.0], "bounds": (None, None)}
-    for class_ in np.flatnonzero(found.is_free):
+    lower, upper = _interval(estimate, draws, deviation, n_units, options)
+    ends, flat = np.stack([estimate.share, estimate.share]), estimate.flat
+    rules = {"A_ub": -flat, "b_ub": estimate.share, "b_eq": [0.0], "bounds": (None, None)}
+    for class_ in np.flatnonzero(estimate.is_free):
         for end, sign in enumerate((1.0, -1.0)):
             summed = flat.sum(axis=0)[None, :]
             reached = optimize.linprog(sign * flat[class_], A_eq=summed, **rules)
@@ -326,18 +328,18 @@ def fixed_composition(sample: CalibrationSample, share: Floats | None) -> Compos
     """Return a composition that is taken as known: a stated one, or calibration's."""
     weight, true_class = sample.labelled.weight, sample.labelled.true_class
     n_classes = sample.labelled.predictions.n_classes
-    own = np.bincount(true_class, weights=weight, minlength=n_classes) / weight.sum()
-    taken = own if share is None else share
+    prevalence = np.bincount(true_class, weights=weight, minlength=n_classes) / weight.sum()
+    taken = prevalence if share is None else share
     none, nothing = np.zeros((n_classes, 0)), np.zeros(n_classes)
     return Composition(
-        calibration_share=own,
+        calibration_share=prevalence,
         share=taken,
         lower=taken,
         upper=taken,
         draws=none,
         calibration_draws=none,
         deviation=nothing,
-        is_known=own > 0,
+        is_known=prevalence > 0,
     )
 
 
@@ -351,7 +353,7 @@ def _within(estimator: Estimator, evidence: EstimatorInput, is_known: Booleans) 
 
 
 def _interval(
-    found: Estimate, draws: Floats, deviation: Floats, n_clusters: Floats, options: FitOptions
+    estimate: Estimate, draws: Floats, deviation: Floats, n_clusters: Floats, options: FitOptions
 ) -> tuple[Floats, Floats]:
     """Return percentiles; near 0, where draws pile up, at least a normal's upper end."""
     lower, upper = expanded_quantiles(draws, n_clusters, options, is_share=True)
@@ -360,10 +362,12 @@ def _interval(
     if draws.shape[1] < draws_needed(tail):
         freedom = freedom_with(draws.shape[1], freedom)
     reach = -special.stdtrit(freedom, tail) * deviation
-    is_near = found.unbounded < reach
-    upper = np.where(is_near, np.maximum(upper, np.maximum(found.unbounded, 0.0) + reach), upper)
-    lower = np.where(is_near & (found.unbounded - reach < 0), 0.0, lower)
-    return np.minimum(lower, found.share), np.minimum(np.maximum(upper, found.share), 1.0)
+    is_near = estimate.unbounded < reach
+    upper = np.where(
+        is_near, np.maximum(upper, np.maximum(estimate.unbounded, 0.0) + reach), upper
+    )
+    lower = np.where(is_near & (estimate.unbounded - reach < 0), 0.0, lower)
+    return np.minimum(lower, estimate.share), np.minimum(np.maximum(upper, estimate.share), 1.0)
 
 
 def compression_error(

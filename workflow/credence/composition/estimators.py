@@ -105,8 +105,8 @@ def stated_share(stated: Mapping[str, float], class_names: Sequence[str], where:
         if name not in class_names
     ]
     if not problems and not abs((total := sum(stated.values())) - 1.0) <= SUM_TOLERANCE:
-        what = f"the shares sum to {total:.4g}."
-        problems = [Problem(where=where, what=what, remedy="Give shares that sum to 1.")]
+        message = f"the shares sum to {total:.4g}."
+        problems = [Problem(where=where, what=message, remedy="Give shares that sum to 1.")]
     raise_any(problems)
     values = np.array([float(stated.get(name, 0.0)) for name in class_names])
     return np.asarray(values / values.sum())
@@ -267,17 +267,17 @@ def matched(evidence: EstimatorInput) -> Estimate:
     start = most_likely(evidence).share if evidence.start is None else evidence.start
     ratio = np.maximum(evidence.probability, TINIEST) / prevalence
     observed, information = mixture_slope(ratio, evidence.mass, ratio @ start)
-    own = np.maximum(evidence.calibration_probability, TINIEST) / prevalence
-    own = own / (own @ start)[:, None]
+    density = np.maximum(evidence.calibration_probability, TINIEST) / prevalence
+    density = density / (density @ start)[:, None]
     part = evidence.calibration_mass / prevalence[evidence.calibration_true]
     n_classes = len(prevalence)
-    given_true = own.T @ (np.eye(n_classes)[evidence.calibration_true] * part[:, None])
+    given_true = density.T @ (np.eye(n_classes)[evidence.calibration_true] * part[:, None])
     # The variance of what is matched: of the use-set's mean, and of calibration's own rows. One
     # of these that an estimate of 0 makes worth a million others is not trusted to be a million.
     noise = information / evidence.n_use
     if evidence.class_number is not None:
         spread = start**2 / np.maximum(evidence.class_number, 1.0)
-        noise = noise + (own * (part * spread[evidence.calibration_true])[:, None]).T @ own
+        noise = noise + (density * (part * spread[evidence.calibration_true])[:, None]).T @ density
     steady = np.eye(n_classes) * (STEADY * np.trace(noise) / n_classes)
     precision = np.linalg.inv(noise + steady)
     curvature = given_true.T @ precision @ given_true
@@ -391,8 +391,8 @@ def estimator_for(name: str, with_vectors: bool) -> Estimator:
     """Return the estimator of a name; refuse one that needs more than there is."""
     if name == AUTO:
         name = "em_matched" if with_vectors else "bbse_hard"
-    found = BY_NAME[name]
-    if found.needs is Need.VECTOR and not with_vectors:
-        what = f"{name!r} needs the {Need.VECTOR.value}."
-        raise refuse("--estimator", what, "Give 'bbse_hard' or 'rlls'.")
-    return found
+    estimator = BY_NAME[name]
+    if estimator.needs is Need.VECTOR and not with_vectors:
+        message = f"{name!r} needs the {Need.VECTOR.value}."
+        raise refuse("--estimator", message, "Give 'bbse_hard' or 'rlls'.")
+    return estimator

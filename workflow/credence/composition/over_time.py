@@ -45,7 +45,7 @@ class Alarm:
 
 def alarms_of(course: Course) -> list[Alarm]:
     """Return every alarm, sample after sample; with a probability of 0.95 none that is false."""
-    found: list[Alarm] = []
+    alarms: list[Alarm] = []
     n = course.counts.sum(axis=1)
     share = course.counts / np.maximum(n, 1.0)[:, None]
     flagged = course.flagged[:, None]
@@ -58,9 +58,9 @@ def alarms_of(course: Course) -> list[Alarm]:
             tried = [alarm for alarm in looks if alarm is not None]
             best = min(tried, key=lambda alarm: alarm.p_value, default=None)
             if best is not None and len(WINDOWS) * best.p_value <= level:
-                found.append(best)
+                alarms.append(best)
                 since.setdefault(of, last - best.window + 1)
-    return found
+    return alarms
 
 
 def _looked(
@@ -111,11 +111,11 @@ def sample_variance(angle: Floats) -> tuple[Floats, float]:
     Few samples show it badly, so that it is held to that of all columns as far as these are
     alike (Smyth 2004, doi 10.2202/1544-6115.1027, by moments).
     """
-    own, n_free = angle.var(axis=0, ddof=1), len(angle) - 1.0
-    mean, n_more = float(own.mean()), 0.0
-    if len(own) > 1 and mean > 0:
-        unlike = n_free * float(own.var(ddof=1)) / mean**2
-        most = n_free * (len(own) - 1) / 2.0
+    variance, n_free = angle.var(axis=0, ddof=1), len(angle) - 1.0
+    mean, n_more = float(variance.mean()), 0.0
+    if len(variance) > 1 and mean > 0:
+        unlike = n_free * float(variance.var(ddof=1)) / mean**2
+        most = n_free * (len(variance) - 1) / 2.0
         n_more = (4.0 * unlike + 2.0 * n_free - 4.0) / (unlike - 2.0) if unlike > 2.0 else most
         n_more = min(max(n_more, 0.0), most)
-    return (n_more * mean + n_free * own) / (n_more + n_free), n_more + n_free
+    return (n_more * mean + n_free * variance) / (n_more + n_free), n_more + n_free

@@ -44,15 +44,15 @@ class BiasCorrected:
     def even(self, probability: Floats) -> Floats:
         """Return what the probabilities would be if all classes were as frequent."""
         is_known = self.share > 0
-        found = np.zeros_like(probability)
-        found[:, is_known] = probability[:, is_known] / self.share[is_known]
-        found /= found.sum(axis=1, keepdims=True)
-        return found
+        even = np.zeros_like(probability)
+        even[:, is_known] = probability[:, is_known] / self.share[is_known]
+        even /= even.sum(axis=1, keepdims=True)
+        return even
 
     def uneven(self, even: Floats) -> Floats:
         """Return the probabilities for the calibration set's composition again."""
-        found = even * self.share
-        return np.asarray(found / found.sum(axis=1, keepdims=True))
+        weighted = even * self.share
+        return np.asarray(weighted / weighted.sum(axis=1, keepdims=True))
 
     def probabilities(self, predictions: Predictions) -> Floats:
         """Return a probability for every class; each row sums to 1."""
@@ -135,8 +135,8 @@ def fit_mapped(
     matrix = least_matrix(
         ScalingProblem(design=design, true_class=true_class, weight=evidence, ridge=ridge)
     )[0]
-    found = fit_bias_corrected(through(matrix, logs), true_class, weight, len(class_number))
-    return replace(found, matrix=matrix)
+    fitted = fit_bias_corrected(through(matrix, logs), true_class, weight, len(class_number))
+    return replace(fitted, matrix=matrix)
 
 
 def slopes(logs: Floats, true_class: Integers, part: Floats, p: Floats) -> tuple[Floats, Floats]:

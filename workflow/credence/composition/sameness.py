@@ -80,11 +80,11 @@ class FeatureSketch:
 
     def bins(self, predicted_class: Integers, value: Floats) -> Integers:
         """Return the bin of each value, counted over all predicted classes."""
-        found = predicted_class * self.n_bins
+        place = predicted_class * self.n_bins
         for class_ in np.unique(predicted_class):
             rows = predicted_class == class_
-            found[rows] += np.searchsorted(self.edges[class_], value[rows])
-        return found
+            place[rows] += np.searchsorted(self.edges[class_], value[rows])
+        return place
 
     def refuse_damage(self) -> None:
         """Raise a ValueError where parts do not belong together."""
@@ -117,7 +117,7 @@ def sketch_of(labelled: Labelled) -> Sketch | None:
     """Return the sketch of labelled predictions, each counting one; None without scores."""
     predictions = labelled.predictions
     code, _ = encode_clusters(labelled.cluster)
-    found = []
+    features = []
     for name, value in sketched_values(predictions).items():
         edges = _edges(predictions, name, value)
         if predictions.n_classes**2 * (edges.shape[1] + 1) > MOST_CELLS:
@@ -131,10 +131,10 @@ def sketch_of(labelled: Labelled) -> Sketch | None:
         place, count = np.unique(cell, return_counts=True)
         is_ordered = name != RUNNER_UP
         design = _design(labelled, bin_ % bare.n_bins if is_ordered else bin_, code, is_ordered)
-        found.append(
+        features.append(
             FeatureSketch(name=name, edges=edges, place=place, count=count, design=design)
         )
-    return Sketch(features=tuple(found)) if found else None
+    return Sketch(features=tuple(features)) if features else None
 
 
 def sketched_values(predictions: Predictions) -> dict[str, Floats]:
@@ -168,12 +168,12 @@ def _edges(predictions: Predictions, name: str, value: Floats) -> Floats:
     edges = np.full((n_classes, MOST_BINS - 1), np.inf)
     half = predictions.resolution / 2.0 if name in (TOP_SCORE, MARGIN) else 0.0
     for class_ in range(n_classes):
-        own = value[predictions.predicted_class == class_]
-        n_bins = min(MOST_BINS, len(own) // FEWEST_IN_BIN)
+        scores = value[predictions.predicted_class == class_]
+        n_bins = min(MOST_BINS, len(scores) // FEWEST_IN_BIN)
         if n_bins > 1:
             levels = np.arange(1, n_bins) / n_bins
-            steps = np.unique(np.quantile(own, levels, method="inverted_cdf"))
-            steps = steps[steps < own.max()] + half
+            steps = np.unique(np.quantile(scores, levels, method="inverted_cdf"))
+            steps = steps[steps < scores.max()] + half
             edges[class_, : len(steps)] = steps
     return edges
 
@@ -188,12 +188,12 @@ def _design(labelled: Labelled, bin_: Integers, cluster: Integers, is_ordered: b
     alike, n_clusters, size = (np.zeros(n_classes) for _ in range(3))
     for class_ in range(n_classes):
         rows = labelled.true_class == class_
-        _, own = np.unique(cluster[rows], return_inverse=True)
+        _, code = np.unique(cluster[rows], return_inverse=True)
         kinds, kind = np.unique(bin_[rows], return_inverse=True)
         if len(kinds) == 0:
             continue
-        total = np.zeros((own.max() + 1, len(kinds)))
-        np.add.at(total, (own, kind), 1.0)
+        total = np.zeros((code.max() + 1, len(kinds)))
+        np.add.at(total, (code, kind), 1.0)
         sizes = total.sum(axis=1)
         size[class_] = (sizes**2).sum() / sizes.sum()
         share = total.sum(axis=0) / sizes.sum()
@@ -271,7 +271,7 @@ class SketchCounts:
                 drawn = part.draws(rng)
                 p_values = [_tail(misfit[at], drawn[:, at]) for at in range(len(misfit))]
                 singles = [p_values[at] for at in np.flatnonzero(part.n_class >= FEWEST)]
-                scores = min([p_values[-1], *(len(singles) * one for one in singles)])
+                scores = min([p_values[-1], *(len(singles) * least for least in singles)])
                 effect = float(part.effects(part.observed).sum())
                 power, n = part.power(drawn[:, -1]), round(part.n_class.sum() / part.counted_as)
             elif feature.name == RUNNER_UP:
@@ -401,8 +401,8 @@ def _cells_given(seen: Floats, design: Floats) -> Floats:
     level += USUAL_FAMILIES * (of_bin.sum(axis=(0, 1)) / of_bin.sum())[:, None]
 
     def shares(usual: Floats, counted: Floats, axis: int) -> Floats:
-        found = counted / design + USUAL_FAMILIES * usual / usual.sum(axis, keepdims=True)
-        return np.asarray(found / found.sum(axis, keepdims=True))
+        share = counted / design + USUAL_FAMILIES * usual / usual.sum(axis, keepdims=True)
+        return np.asarray(share / share.sum(axis, keepdims=True))
 
     given = shares(chance, seen.sum(axis=(1, 2)), 0)[:, None, None] * (n_true > 0)
     given = given * shares(second[..., None], seen.sum(axis=2), 1)[:, :, None]
@@ -497,14 +497,14 @@ class _Part:
         families = self.n_true / self.design
         shape = self.given * (families**2 / (families + CAUTION))
         at_once = max(1, DRAWS_AT_ONCE // self.given.size)
-        found = []
+        misfits = []
         for start in range(0, n_draws, at_once):
             size = (min(at_once, n_draws - start), *self.given.shape)
             observed = (rng.poisson(np.broadcast_to(mean, size)) * grown).sum(axis=-1)
             given = rng.standard_gamma(np.broadcast_to(shape, size))
             given /= np.maximum(given.sum(axis=(1, 2), keepdims=True), TINIEST)
-            found.append(self.misfits(given, observed))
-        return np.concatenate(found)
+            misfits.append(self.misfits(given, observed))
+        return np.concatenate(misfits)
 
     def power(self, by_chance: Floats) -> float:
         """Return the chance to notice scores moved up so far that confidences are `NOTICED` off.
@@ -529,20 +529,22 @@ class _Part:
         slope = optimize.brentq(beyond, 0.0, STEEPEST)
         ratio = moved(slope) / np.maximum(expected, TINIEST)
         drawn = self.draws(np.random.default_rng(SEED), ratio, POWER_DRAWS)
-        return float(np.mean([QUESTIONS * _tail(one, by_chance) <= LEVEL for one in drawn[:, -1]]))
+        return float(
+            np.mean([QUESTIONS * _tail(misfit, by_chance) <= LEVEL for misfit in drawn[:, -1]])
+        )
 
     def effects(self, observed: Floats) -> Floats:
         """Return what each class adds to the mean |change of confidence| if scores matched."""
         total = (self.given * self.share).sum(axis=2)
-        own = np.einsum("kbk->kb", self.given) * self.share[:, None]
-        confidence = own / np.maximum(total, TINIEST)
+        correct = np.einsum("kbk->kb", self.given) * self.share[:, None]
+        confidence = correct / np.maximum(total, TINIEST)
         change = np.zeros(len(observed))
         for class_, here in enumerate(observed):
             if self.n_class[class_] > 0 and here.sum() > 0 and total[class_].sum() > 0:
-                ours, theirs = (side.cumsum() / side.sum() for side in (here, total[class_]))
-                ends = np.unique(np.concatenate([ours, theirs]).clip(0.0, 1.0))
+                ours, usual = (side.cumsum() / side.sum() for side in (here, total[class_]))
+                ends = np.unique(np.concatenate([ours, usual]).clip(0.0, 1.0))
                 width = np.diff(ends, prepend=0.0)
-                at = [np.searchsorted(side, ends - width / 2.0) for side in (ours, theirs)]
+                at = [np.searchsorted(side, ends - width / 2.0) for side in (ours, usual)]
                 value = [confidence[class_, np.minimum(bin_, len(here) - 1)] for bin_ in at]
                 change[class_] = here.sum() * float(width @ np.abs(value[0] - value[1]))
         return np.asarray(change / self.n_class.sum())

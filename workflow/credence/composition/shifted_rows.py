@@ -51,10 +51,10 @@ class RowCounts:
 def _summed(
     first: tuple[tuple[int, ...], ...], second: tuple[tuple[int, ...], ...]
 ) -> tuple[tuple[int, ...], ...]:
-    one, other = (np.array(part, dtype=np.int64, ndmin=2) for part in (first, second))
-    size = np.maximum(one.shape, other.shape)
+    counts, more_counts = (np.array(part, dtype=np.int64, ndmin=2) for part in (first, second))
+    size = np.maximum(counts.shape, more_counts.shape)
     whole = np.zeros(size, dtype=np.int64)
-    for part in (one, other):
+    for part in (counts, more_counts):
         whole[: part.shape[0], : part.shape[1]] += part
     return _nested(whole)
 

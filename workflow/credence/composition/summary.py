@@ -91,7 +91,7 @@ def summarise_shift(
         classes=tuple(
             ShiftClass(
                 class_name=class_name,
-                **{name: own[class_].item() for name, own in columns.items()},
+                **{name: column[class_].item() for name, column in columns.items()},
             )
             for class_, class_name in enumerate(predictions.class_names)
         ),
@@ -105,18 +105,18 @@ def _by_score(corrected: Corrected) -> dict[str, Floats]:
     """Return the median score and the confidences there, by class."""
     predictions = corrected.sample.labelled.predictions
     names = ("score_median", "confidence_before", "confidence_after")
-    found = {name: np.full(predictions.n_classes, np.nan) for name in names}
+    columns = {name: np.full(predictions.n_classes, np.nan) for name in names}
     if predictions.top_score is None:
-        return found
-    median = found["score_median"]
+        return columns
+    median = columns["score_median"]
     seen = np.unique(predictions.predicted_class)
     for class_ in seen:
         median[class_] = np.median(predictions.top_score[predictions.predicted_class == class_])
     if corrected.by_score:
         asked = predictions.at_scores(seen, median[seen])
-        found["confidence_before"][seen] = corrected.plain.confidence(asked).value
-        found["confidence_after"][seen] = corrected.adjusted.confidence(asked).value
-    return found
+        columns["confidence_before"][seen] = corrected.plain.confidence(asked).value
+        columns["confidence_after"][seen] = corrected.adjusted.confidence(asked).value
+    return columns
 
 
 N_GRID = 101  # a step of 1/100 of the scale
@@ -128,9 +128,11 @@ def shift_curves(corrected: Corrected) -> tuple[ShiftCurve, ...]:
     if predictions.top_score is None or not corrected.by_score:
         return ()
     grid = predictions.score_grid(N_GRID)
-    found = []
+    curves = []
     for class_ in np.unique(predictions.predicted_class):
         answer = corrected.adjusted.confidence(predictions.at_scores(class_, grid))
-        numbers = [tuple(of.tolist()) for of in (grid, answer.value, answer.lower, answer.upper)]
-        found.append(ShiftCurve(predictions.class_names[class_], *numbers))
-    return tuple(found)
+        numbers = [
+            tuple(column.tolist()) for column in (grid, answer.value, answer.lower, answer.upper)
+        ]
+        curves.append(ShiftCurve(predictions.class_names[class_], *numbers))
+    return tuple(curves)

@@ -68,18 +68,18 @@ class ListErrors:
 
     def end_of(self, error: float, *, is_certain: bool = False) -> int | None:
         """Return the lowest step of the longest list with at most such an error."""
-        found = self.bound if is_certain else self.error
-        is_within = found <= error  # NaN is not
+        limit = self.bound if is_certain else self.error
+        is_within = limit <= error  # NaN is not
         return int(np.flatnonzero(is_within)[0]) if is_within.any() else None
 
     def right(self, step: int, level: float, relatives: float | None = None) -> Right:
         """Return how many of a list are right; `relatives` of a member, if None, as calibrated."""
         n, n_use = float(self.n_listed[step]), self.n_use[step:]
-        own = max((one[step:] for one in self.step_error), key=lambda one: float(one @ n_use))
+        wrong = max((one[step:] for one in self.step_error), key=lambda one: float(one @ n_use))
         # With a wrong family more, and with a right one: neither none nor all is certain.
         added = 1.0 / max(float(self.above.n_families[step]), 1.0)
-        least = own / (1.0 + added * self.right_family)
-        most = (own + added) / (1.0 + added)
+        least = wrong / (1.0 + added * self.right_family)
+        most = (wrong + added) / (1.0 + added)
         expected = max(n - float(most @ n_use), 0.0)  # as the error is stated
         of_proteins = float(np.maximum(least * (1.0 - least), most * (1.0 - most)) @ n_use)
         others = float(self.above.relatives[step]) if relatives is None else relatives
@@ -102,26 +102,28 @@ class ListErrors:
 def errors_of(held_out: HeldOut, n_use: Integers, certainty: float) -> ListErrors:
     """Return the error of each list that the confidences of a use-set allow."""
     bin_ = bins_of(held_out)
-    shown = [StepErrors(held_out, one) for one in (bin_, merged_bins(held_out, bin_))]
-    every = [one.share(np.ones((len(held_out.key), 1))) for one in shown]
+    shown = [StepErrors(held_out, bin_of) for bin_of in (bin_, merged_bins(held_out, bin_))]
+    every = [bin_of.share(np.ones((len(held_out.key), 1))) for bin_of in shown]
     step_error = every[0][:, 0], every[1][:, 0]
     above, alike = _above(held_out, step_error[0])
     listed, mix = np.cumsum(n_use[::-1])[::-1], held_out.mix
 
     def of_lists(steps: Iterable[Floats], wrong_family: Floats) -> tuple[Floats, Floats]:
         """Return the share of wrong ones in each list, and with a wrong family added."""
-        wrong = np.max([np.cumsum((one * n_use[:, None])[::-1], axis=0) for one in steps], axis=0)
+        wrong = np.max(
+            [np.cumsum((bin_of * n_use[:, None])[::-1], axis=0) for bin_of in steps], axis=0
+        )
         share = wrong[::-1] / np.maximum(listed, 1)[:, None]
         added = wrong_family / np.maximum(above.n_families, 1.0)[:, None]
         return share, np.asarray((share + added) / (1.0 + added))
 
-    share, error = (found[:, 0] for found in of_lists(every, np.ones(1)))
+    share, error = (column[:, 0] for column in of_lists(every, np.ones(1)))
     n_draws = max(N_DRAWS, draws_needed(1.0 - certainty))
     draws = np.empty((len(STEPS), n_draws))
     ours = weight_blocks(keys_of(["a wrong family"]), n_draws, DRAWS_AT_ONCE)
-    theirs = weight_blocks(held_out.key, n_draws, DRAWS_AT_ONCE)
-    for (part, weights), (_, added) in zip(theirs, ours, strict=True):
-        draws[:, part] = of_lists((one.share(weights, part) for one in shown), added[0])[1]
+    of_families = weight_blocks(held_out.key, n_draws, DRAWS_AT_ONCE)
+    for (part, weights), (_, added) in zip(of_families, ours, strict=True):
+        draws[:, part] = of_lists((bin_of.share(weights, part) for bin_of in shown), added[0])[1]
     # Draws of a mix lie around the estimated one, which is not the one that is used.
     centre = error if mix is not None else draws.mean(axis=1)
     bound = np.maximum(_band(error, draws, above, certainty), _exact(share, above, certainty))
@@ -160,8 +162,10 @@ class StepErrors:
 
 def likeness_of(held_out: HeldOut) -> float:
     """Return how alike relatives are in being wrong, 0 to 1; NaN where there are none."""
-    own = StepErrors(held_out, bins_of(held_out)).share(np.ones((len(held_out.key), 1)))[:, 0]
-    above, alike = _above(held_out, own)
+    step_error = StepErrors(held_out, bins_of(held_out)).share(np.ones((len(held_out.key), 1)))[
+        :, 0
+    ]
+    above, alike = _above(held_out, step_error)
     return float(alike[0]) if above.relatives[0] else float("nan")
 
 
@@ -194,9 +198,9 @@ def bins_of(held_out: HeldOut) -> Integers:
 
 def merged_bins(held_out: HeldOut, bin_: Integers) -> Integers:
     """Return bins put together until none has fewer wrong ones than one of more confidence."""
-    own = bin_[held_out.step]
+    row_bin = bin_[held_out.step]
     total, wrong = (
-        np.bincount(own, weights=weight, minlength=int(bin_.max()) + 1)
+        np.bincount(row_bin, weights=weight, minlength=int(bin_.max()) + 1)
         for weight in (held_out.weight, held_out.weight * held_out.is_wrong)
     )
     total = np.maximum(total, 1e-300)
@@ -214,7 +218,7 @@ def _masses(held_out: HeldOut, bin_: Integers) -> tuple[sparse.csr_array, sparse
     shape, place = (n_classes * n_bins, len(held_out.key)), (row, held_out.cluster)
     wrong = np.where(held_out.is_wrong, held_out.weight, 0.0)
     kinds = (held_out.weight, wrong)
-    total, of_wrong = (sparse.coo_array((of, place), shape=shape).tocsr() for of in kinds)
+    total, of_wrong = (sparse.coo_array((mass, place), shape=shape).tocsr() for mass in kinds)
     return total, of_wrong
 
 
@@ -228,9 +232,9 @@ def _above(held_out: HeldOut, step_error: Floats) -> tuple[Above, Floats]:
     down = np.argsort(-held_out.step, kind="stable")
     cluster, p = held_out.cluster[down], step_error[held_out.step[down]]
     weight, residual = pd.Series(held_out.weight[down]), pd.Series(held_out.is_wrong[down] - p)
-    own = weight.groupby(cluster)
-    there = own.cumcount().to_numpy(np.float64)  # relatives that joined before
-    mass = own.cumsum().to_numpy() - weight.to_numpy()
+    by_family = weight.groupby(cluster)
+    there = by_family.cumcount().to_numpy(np.float64)  # relatives that joined before
+    mass = by_family.cumsum().to_numpy() - weight.to_numpy()
     squares = weight.to_numpy() * (weight.to_numpy() + 2.0 * mass)
     before = residual.groupby(cluster).cumsum() - residual
     n_rows = np.searchsorted(-held_out.step[down], -np.arange(len(STEPS)), "right")

@@ -34,7 +34,10 @@ def genomes_of(
     # Where calibration shows nothing of relatives, each answer takes what promises less.
     shown_alike = likeness_of(held_out)
     alike, likely = (0.0, 1.0) if np.isnan(shown_alike) else (shown_alike, shown_alike)
-    own, theirs = keys_of(ids), keys_of(family[order])[first] ^ keys_of(genome[order])[first]
+    call_key, family_key = (
+        keys_of(ids),
+        keys_of(family[order])[first] ^ keys_of(genome[order])[first],
+    )
     shown = StepErrors(held_out, np.arange(N_STEPS))
     usual = float(held_out.weight.sum()) / max(len(held_out.key), 1) or 1.0
 
@@ -50,9 +53,9 @@ def genomes_of(
     for draws, weights in weight_blocks(held_out.key, N_DRAWS, DRAWS_AT_ONCE):
         drawn = fitted_errors(*shown.sums(weights, draws), usual)
         for draw, errors in zip(range(N_DRAWS)[draws], drawn.T[:, step], strict=True):
-            is_one = uniform(theirs, draw, "alike")[of_group] < likely
-            together = uniform(theirs, draw, "family")[of_group]
-            lot = np.where(is_one, together, uniform(own, draw, "call"))
+            is_one = uniform(family_key, draw, "alike")[of_group] < likely
+            together = uniform(family_key, draw, "family")[of_group]
+            lot = np.where(is_one, together, uniform(call_key, draw, "call"))
             wrong[draw] = np.bincount(code, weights=lot < errors)
             every[draw] = all_right(errors)
     ends, calls = ((1.0 - level) / 2.0, (1.0 + level) / 2.0), np.bincount(code)

@@ -58,11 +58,11 @@ def coins_of(
 ) -> Coins:
     """Return the coins at each threshold; of a family the row of least `order` speaks."""
     down = np.lexsort((order, -score))
-    own, speaks_before = family[down], pd.Series(order[down]).groupby(family[down])
+    speaker_family, speaks_before = family[down], pd.Series(order[down]).groupby(family[down])
     # Whoever has a lesser order than all of its family above it takes over from them.
     rows = np.flatnonzero(speaks_before.cummin().to_numpy() == order[down])
     wrong = pd.Series(is_wrong[down][rows].astype(np.int64))
-    before = wrong.groupby(own[rows]).shift()
+    before = wrong.groupby(speaker_family[rows]).shift()
     n_families = np.concatenate([[0], np.cumsum(before.isna().to_numpy())])
     n_wrong = np.concatenate([[0], np.cumsum((wrong - before.fillna(0)).to_numpy(np.int64))])
     scale = max(float(np.abs(threshold).max(initial=0.0)), 1e-300)
@@ -116,12 +116,12 @@ def _walk(n: Integers, wrong: Integers, error: float, certainty: float) -> int:
     if n[-1] > least:
         wanted = np.ceil(np.geomspace(least, n[-1], MOST_STARTS) * (1.0 - ROUNDING))
     starts = np.unique(np.searchsorted(n, wanted))
-    own = np.zeros(len(n))
-    own[starts] = (1.0 - certainty) / len(starts)
+    allowance = np.zeros(len(n))
+    allowance[starts] = (1.0 - certainty) / len(starts)
     p_value = binomial(wrong, n, error)
     at_hand, passed = 0.0, -1
     for place in range(int(starts[0]), len(n)):
-        at_hand += own[place]
+        at_hand += allowance[place]
         if at_hand > 0.0 and p_value[place] <= at_hand:
             passed = place
         else:

@@ -50,12 +50,14 @@ def class_chances(labelled: Labelled) -> Floats:
     method = BY_NAME["class_only" if predictions.top_score is None else "kernel"]
     calibrator = method.build(method.settings(), FitOptions(n_draws=0))
     confidence = crossfit.out_of_fold(labelled, calibrator, fold).value
-    own = np.nan_to_num(confidence, nan=crossfit.NOTHING_KNOWN)
+    confidence_ = np.nan_to_num(confidence, nan=crossfit.NOTHING_KNOWN)
     predicted = predictions.predicted_class
     for is_out in crossfit.left_out(fold):
         share = confusion_counts(labelled.take(~is_out))[:, predicted[is_out]].T
-        chance[is_out] = (1.0 - own[is_out, None]) * share / share.sum(axis=1, keepdims=True)
-    chance[np.arange(len(own)), predicted] = own
+        chance[is_out] = (
+            (1.0 - confidence_[is_out, None]) * share / share.sum(axis=1, keepdims=True)
+        )
+    chance[np.arange(len(confidence_)), predicted] = confidence_
     return chance
 
 
@@ -71,10 +73,10 @@ def _model_of_classes(seen: Labelled) -> MatrixModel | BiasCorrected:
 def confusion_counts(labelled: Labelled) -> Floats:
     """Return how often each class, in rows, is predicted as each other one, plus one."""
     n_classes = labelled.predictions.n_classes
-    found = np.ones((n_classes, n_classes))
-    np.add.at(found, (labelled.true_class, labelled.predictions.predicted_class), 1.0)
-    np.fill_diagonal(found, 0.0)
-    return found
+    counts = np.ones((n_classes, n_classes))
+    np.add.at(counts, (labelled.true_class, labelled.predictions.predicted_class), 1.0)
+    np.fill_diagonal(counts, 0.0)
+    return counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +103,7 @@ def doubts_of(labelled: Labelled, chance: Floats) -> Doubts:
     shown -= shown[row, label][:, None]
     alike = family * n_classes + label  # relatives with one label
     counts = np.bincount(alike, minlength=len(key) * n_classes)
-    total = np.column_stack([np.bincount(alike, weights=one) for one in shown.T])[alike]
+    total = np.column_stack([np.bincount(alike, weights=column) for column in shown.T])[alike]
     n_same = counts[alike] - 1
     relatives = counts.reshape(len(key), n_classes)[family]
     evidence = total / (1.0 + ALIKE * n_same)[:, None]
@@ -133,16 +135,16 @@ def with_wrong_labels(
     order = np.argsort(family, kind="stable")
     end = np.cumsum(size)
     is_wrong = np.zeros(len(label), dtype=np.bool_)
-    for one in rng.permutation(len(key)):
-        if 2 <= size[one] <= n_left:
-            members = order[end[one] - size[one] : end[one]]
+    for row in rng.permutation(len(key)):
+        if 2 <= size[row] <= n_left:
+            members = order[end[row] - size[row] : end[row]]
             usual = np.bincount(label[members]).argmax()
             label[members] = rng.choice(len(confusion), p=confusion[usual])
             is_wrong[members] = True
-            n_left -= size[one]
-    for one in rng.permutation(np.flatnonzero(~is_wrong))[: n_wanted - int(is_wrong.sum())]:
-        label[one] = rng.choice(len(confusion), p=confusion[label[one]])
-        is_wrong[one] = True
+            n_left -= size[row]
+    for row in rng.permutation(np.flatnonzero(~is_wrong))[: n_wanted - int(is_wrong.sum())]:
+        label[row] = rng.choice(len(confusion), p=confusion[label[row]])
+        is_wrong[row] = True
     return replace(labelled, true_class=label), is_wrong & (label != labelled.true_class)
 
 

@@ -53,8 +53,8 @@ def plan_of(held_out: HeldOut, n_use: Integers, number: int, most: Integers | No
     """
     most = n_use if most is None else most
     shape, n_keys = n_use.shape, max(len(held_out.key), 1)
-    own = held_out.predicted * shape[1] + stratum_of(STEPS[held_out.step])
-    family = own * n_keys + held_out.cluster
+    stratum_code = held_out.predicted * shape[1] + stratum_of(STEPS[held_out.step])
+    family = stratum_code * n_keys + held_out.cluster
     # A family is one piece of evidence in a stratum, right as far as its members are.
     pairs, place = np.unique(family, return_inverse=True)
     wrong = np.bincount(place, weights=held_out.is_wrong, minlength=len(pairs))
@@ -88,10 +88,10 @@ def divided(goal: Floats, n_known: Integers, most: Integers, number: int) -> Int
     greatest = 2.0 * ((n_known + most)[is_wanted] / goal[is_wanted]).max(initial=0.0)
     factor = float(elementwise.find_root(missing, (0.0, greatest)).x)
     wanted = np.clip(factor * goal - n_known, 0.0, most)
-    found = np.floor(wanted + 1e-9).astype(np.int64)
+    counts = np.floor(wanted + 1e-9).astype(np.int64)
     # The rest goes to the greatest remainders, one each; then to whoever has some left.
     for most_each in (1, number):
-        for place in np.argsort(-(wanted - found), axis=None, kind="stable"):
-            left = min(most_each, most.flat[place] - found.flat[place], number - found.sum())
-            found.flat[place] += max(left, 0)
-    return found
+        for place in np.argsort(-(wanted - counts), axis=None, kind="stable"):
+            left = min(most_each, most.flat[place] - counts.flat[place], number - counts.sum())
+            counts.flat[place] += max(left, 0)
+    return counts

@@ -72,14 +72,14 @@ def thresholds_of(
     ranked: Sequence[Ranked], class_names: Sequence[str], wanted: Wanted
 ) -> tuple[Threshold, ...]:
     """Return the thresholds of all classes together, and of each class, predicted or not."""
-    found: list[Threshold] = []
-    for one in ranked:
-        found += _of_class(one, None, float(one.weight.sum()), wanted)
+    thresholds: list[Threshold] = []
+    for ranking in ranked:
+        thresholds += _of_class(ranking, None, float(ranking.weight.sum()), wanted)
         for class_, name in enumerate(class_names):
-            members = float(one.weight[one.true == class_].sum())
-            own = one.take(np.flatnonzero(one.predicted == class_))
-            found += _of_class(own, name, members, wanted)
-    return tuple(found)
+            members = float(ranking.weight[ranking.true == class_].sum())
+            of_class = ranking.take(np.flatnonzero(ranking.predicted == class_))
+            thresholds += _of_class(of_class, name, members, wanted)
+    return tuple(thresholds)
 
 
 def _of_class(ranked: Ranked, name: str | None, members: float, wanted: Wanted) -> list[Threshold]:
@@ -91,7 +91,7 @@ def _of_class(ranked: Ranked, name: str | None, members: float, wanted: Wanted) 
     is_right = ranked.is_right.astype(np.float64)
     ratios = [mean_of(is_right, ranked.weight, ranked.value >= end, is_share=True) for end in ends]
     right = estimate(ranked.cluster, ratios, wanted.level, wanted.n_draws)
-    found = []
+    thresholds = []
     for row, precision in enumerate(wanted.precision):
         sure = guaranteed(coins, 1.0 - precision, wanted.certainty)
         kept, kept_true = _kept(ranked, ends[row], members)
@@ -114,8 +114,8 @@ def _of_class(ranked: Ranked, name: str | None, members: float, wanted: Wanted) 
             sure_families=sure.n_families,
             n_more=sure.n_more,
         )
-        found.append(threshold)
-    return found
+        thresholds.append(threshold)
+    return thresholds
 
 
 def error_above(ranked: Ranked) -> Floats:
@@ -129,8 +129,8 @@ def error_above(ranked: Ranked) -> Floats:
         np.concatenate([[0.0], np.cumsum(part)])[n_rows] for part in (weight, wrong, is_first)
     )
     with np.errstate(invalid="ignore"):
-        one = total / families
-        return np.asarray((of_wrong + one) / (total + one))
+        family_weight = total / families
+        return np.asarray((of_wrong + family_weight) / (total + family_weight))
 
 
 def _kept(ranked: Ranked, end: float, members: float) -> tuple[float, float]:

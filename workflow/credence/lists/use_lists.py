@@ -32,9 +32,9 @@ def use_lists(
     whole = [list_of(None, every, 1.0, level, is_whole=True)]
     for class_, class_name in enumerate(class_names):
         if counts[class_].any():
-            own = errors_of(held_out.of_class(class_), counts[class_], certainty)
-            lists += [list_of(class_name, own, error, level) for error in allowed]
-            whole.append(list_of(class_name, own, 1.0, level, is_whole=True))
+            class_errors = errors_of(held_out.of_class(class_), counts[class_], certainty)
+            lists += [list_of(class_name, class_errors, error, level) for error in allowed]
+            whole.append(list_of(class_name, class_errors, 1.0, level, is_whole=True))
     plan = plan_of(held_out, by_stratum(counts), N_VERIFY)
     width, after = plan.width(), plan.width(plan.n_verify)
     columns = (plan.n_verify.sum(axis=1).tolist(), width.tolist(), after.tolist())

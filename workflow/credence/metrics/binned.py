@@ -59,7 +59,9 @@ def _score_cells(judged: Judged) -> BinSums | None:
 WIDTH = Family(name=f"width {N_BINS}", cells=partial(width_cells, n_bins=N_BINS, has_squares=True))
 COUNT = Family(
     name=f"count {N_BINS}",
-    cells=lambda of: in_cells(of, equal_count(of.confidence, of.weight, N_BINS), N_BINS),
+    cells=lambda judged: in_cells(
+        judged, equal_count(judged.confidence, judged.weight, N_BINS), N_BINS
+    ),
     is_fixed=False,
 )
 SCORE = Family(name="score", cells=_score_cells)

@@ -96,10 +96,10 @@ class SignedWalks:
 
     def compared(self, walk: Walk) -> dict[str, Floats]:
         """Return both distances, and Spiegelhalter's sum over its own scatter, not skewed."""
-        found = statistics(self.steps, self.tilted, walk)
+        distances = statistics(self.steps, self.tilted, walk)
         if walk.tilt > 0:
-            found[SPIEGELHALTER] = without_skewness(self.tilted, self.squares, self.cubes)
-        return found
+            distances[SPIEGELHALTER] = without_skewness(self.tilted, self.squares, self.cubes)
+        return distances
 
 
 def without_skewness(sums: Floats, squares: float, cubes: Floats) -> Floats:

@@ -217,13 +217,13 @@ def judge_sets(
     names = labelled.predictions.class_names
     # By name, so that no order of the table's columns reaches the folds.
     fold = fold_of(labelled.cluster, np.array(names)[labelled.true_class], n_folds)
-    found = np.ones((labelled.n_samples, labelled.predictions.n_classes), dtype=np.bool_)
+    is_in = np.ones((labelled.n_samples, labelled.predictions.n_classes), dtype=np.bool_)
     for judged in left_out(fold):  # without another fold every class may be
         sets = fit_sets(labelled.take(~judged), options)
-        found[judged] = sets.contains(labelled.predictions.take(judged))
+        is_in[judged] = sets.contains(labelled.predictions.take(judged))
     limits = fit_sets(labelled, options).limits()
-    covered = found[np.arange(labelled.n_samples), labelled.true_class]
-    size = found.sum(axis=1)
+    covered = is_in[np.arange(labelled.n_samples), labelled.true_class]
+    size = is_in.sum(axis=1)
     weight = family_weights(labelled)
     chosen = [labelled.true_class == class_ for class_ in range(len(names))]
     chosen.append(np.ones(labelled.n_samples, dtype=np.bool_))
