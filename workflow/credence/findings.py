@@ -1086,29 +1086,6 @@ class VerdictSettings:
     )
 
 
-@dataclass(frozen=True)
-class Check:
-    """One thing that has to hold for confidences to be relied on."""
-
-    name: str  # `same_classifier`, `relatives`, `gap`, `evidence`, `mix` or `class_alone`
-    use_set: str | None  # The use-set it is about; None: all
-    state: str  # `good`, `care`, `not to be used`, `not checked`
-    value: float  # What was measured; NaN where nothing was
-    good: float  # Cut-offs: from which on it is good, and not to be used
-    bad: float
-    n_affected: int  # Predictions that it concerns
-    headline: str  # In a few words, and in a sentence or two
-    text: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Verdict:
-    """Whether the confidences of a run can be relied on: the worst of the checks."""
-
-    state: str  # `good`, `care` or `not to be used`
-    checks: tuple[Check, ...]  # Worst first, then by the predictions that they concern
-
-
 @dataclass(frozen=True, kw_only=True)
 class Findings:
     """All that the page shows."""
@@ -1137,6 +1114,18 @@ class Findings:
     # Of the calibration set; None where nothing is wrong with its rows
     rows: Annotated[ShiftedRows | None, Stored(is_left_out=True)] = None
     schema: str = field(default=SCHEMA, init=False)
+
+    @property
+    def clusters(self) -> str:
+        """What made the clusters; see :attr:`SplitFinding.clusters`."""
+        if self.split is not None and self.split.clusters:
+            return self.split.clusters
+        return "table" if self.results.n_clusters < self.results.n_samples else "none"
+
+    @property
+    def knows_relatives(self) -> bool:
+        """Whether anything says which proteins are relatives."""
+        return self.clusters != "none"
 
 
 FIGURES_SCHEMA = "credence/figures/1"

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Iterable
 from functools import partial
 
 from credence.problems import plural
@@ -9,6 +10,7 @@ from credence.problems import plural
 NOTHING = "–"
 KEPT = "\u00a0"  # a space at which no line breaks
 REPLACEMENT = "\ufffd"
+MOST_NAMES = 4  # of classes in a sentence
 MOST_SHORT = 24  # characters of a class name inside a figure
 of = plural  # a count with its noun
 
@@ -88,6 +90,20 @@ def shown(value: str | int | None) -> str:
 def as_sentence(text: str) -> str:
     """Return a text that begins as sentences do."""
     return text[:1].upper() + text[1:]
+
+
+def in_words(names: Iterable[str]) -> str:
+    """Return class names for a sentence."""
+    listed = list(names)
+    if len(listed) > MOST_NAMES + 1:
+        listed = [*listed[:MOST_NAMES], f"{len(listed) - MOST_NAMES} more"]
+    *first, last = listed or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def points(value: float) -> str:
+    """Return a difference of two shares in percentage points, without its sign."""
+    return f"{abs(100.0 * value):.2g} percentage points"
 
 
 def shortened(name: str) -> str:

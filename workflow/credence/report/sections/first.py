@@ -10,12 +10,13 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from credence.findings import Check, ClassCount, CurveFinding, Findings, UseSet
+from credence.evaluation.verdict import BAD, CARE, GOOD, OPEN
+from credence.findings import ClassCount, CurveFinding, Findings, UseSet
 from credence.report import blocks as page
 from credence.report.sections.lists import expected_right, percent, whole_of
 from credence.report.sections.lookup import Lookup, class_anchors
-from credence.report.verdict import BAD, CARE, GOOD, OPEN, in_words, verdict_of
-from credence.report.wording import NOTHING, count, of, round_score, score, slug
+from credence.report.verdict import StatedCheck, stated_verdict
+from credence.report.wording import NOTHING, count, in_words, of, round_score, score, slug
 
 TITLES = {GOOD: "Good to use", CARE: "Use with care", BAD: "Not to be used"}
 BANDS = (0.5, 0.8, 0.9, 0.95)  # of the confidence, by which the picture is coloured
@@ -26,7 +27,7 @@ MOST_REASONS = 4
 
 def section(findings: Findings) -> page.Section:
     """Return the first screen."""
-    lookup, verdict = Lookup(findings), verdict_of(findings)
+    lookup, verdict = Lookup(findings), stated_verdict(findings)
     strips = _strips(lookup)
     has_sure = any(strip.sure is not None for strip in strips)
     advice = {
@@ -44,7 +45,7 @@ def section(findings: Findings) -> page.Section:
     many = len(findings.use_sets) > 1
 
     def shown(*states: str) -> tuple[page.Reason, ...]:
-        alike: dict[tuple[str, str], list[Check]] = {}
+        alike: dict[tuple[str, str], list[StatedCheck]] = {}
         for one in verdict.checks:
             if one.state in states:
                 alike.setdefault((one.state, one.headline), []).append(one)

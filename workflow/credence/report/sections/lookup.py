@@ -145,17 +145,9 @@ class Lookup:
         return [curve for curve in self.findings.results.curves if curve.method == chosen]
 
     @property
-    def clusters(self) -> str:
-        """What made the clusters; see :attr:`credence.findings.SplitFinding.clusters`."""
-        results, split = self.findings.results, self.findings.split
-        if split is not None and split.clusters:
-            return split.clusters
-        return "table" if results.n_clusters < results.n_samples else "none"
-
-    @property
     def knows_relatives(self) -> bool:
         """Whether anything says which proteins are relatives."""
-        return self.clusters != "none"
+        return self.findings.knows_relatives
 
     @property
     def families(self) -> str:

@@ -4,18 +4,20 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from credence.evaluation.verdict import by_gap
 from credence.findings import CalibrationTest, Findings, Notice
 from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot
 from credence.report.sections.lookup import Lookup
 from credence.report.sections.splits import lead_of
-from credence.report.verdict import by_gap, in_words, points
 from credence.report.wording import (
     KEPT,
     NOTHING,
     as_sentence,
+    in_words,
     interval,
     of,
+    points,
     rounded,
     share,
     three_decimals,
@@ -60,9 +62,13 @@ def section(findings: Findings) -> page.Section | None:
     ]
     if gaps:
         zone = lookup.findings.limits.off_by
-        found = by_gap(dict(gaps), zone)
-        words = (f"within {points(zone)}:", "off by more:", f"too few {lookup.families} to tell:")
-        parts = [f"{what} {in_words(own)}" for what, own in zip(words, found, strict=True) if own]
+        classes = by_gap(dict(gaps), zone)
+        words = {
+            f"within {points(zone)}": classes.held,
+            "off by more": classes.off,
+            f"too few {lookup.families} to tell": classes.unsure,
+        }
+        parts = [f"{lead}: {in_words(names)}" for lead, names in words.items() if names]
         gaps_in_words = (
             "Do mean confidence and share right agree for proteins of each class, on "
             f"{lookup.families} held out? {as_sentence('; '.join(parts))}."

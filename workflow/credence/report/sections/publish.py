@@ -101,15 +101,15 @@ def _relatives(lookup: Lookup, cite: Citations) -> str:
         f"{n} in the calibration set.",
     }
     if split is None:
-        return texts[lookup.clusters]
+        return texts[lookup.findings.clusters]
     alike = f"proteins that {relatives_in_words(split)}"
     texts["aligned"] = f"Relatives, {alike}, were put into clusters: {n} in the calibration set."
-    if lookup.clusters == "phanns":
+    if lookup.findings.clusters == "phanns":
         texts["phanns"] = (
             f"Relatives were clustered by the recipe of PhANNs{cite(PHANNS)}, CD-HIT within each "
             f"class, and clusters put into groups in turn: {n} in the calibration set."
         )
-    text = texts[lookup.clusters]
+    text = texts[lookup.findings.clusters]
     if lookup.knows_relatives:
         text += " Clusters were kept whole"
         text += (
@@ -120,7 +120,7 @@ def _relatives(lookup: Lookup, cite: Citations) -> str:
         )
     if not split.is_audited:
         return text
-    what = "a relative" if lookup.clusters == "aligned" else f"a relative ({alike})"
+    what = "a relative" if lookup.findings.clusters == "aligned" else f"a relative ({alike})"
     text += (
         f" By exact alignment of {of(split.n_sampled, 'protein')} with all of other groups, "
         f"{count(split.n_crossing_sampled)} had {what} there"
