@@ -15,6 +15,8 @@ from credence.settings import setting
 OTHER_CLASSIFIER = "another classifier"  # the kind of notice that stands at the top of the page
 SCHEMA = "credence/findings/3"
 STEP_SCHEMA = "credence/compare/1"
+LEAST_MOVE = 0.005  # a confidence that moves by less than half a percentage point stays
+LEAST_TESTED = 10  # families of a trove: fewer cannot tell anything at 5 %
 
 Numbers = tuple[float, ...]
 Counts = tuple[int, ...]
@@ -302,7 +304,6 @@ class DriftClass:
     lower: float  # Ends of the interval of the difference, over families
     upper: float
     tests: tuple[DriftTest, ...]  # Those that can be made
-    sentence: str = ""  # What they say
 
 
 @dataclass(frozen=True)
@@ -330,7 +331,7 @@ class Drift:
     n_joined: int  # Those left out: the old set has relatives of them
     classes: tuple[DriftClass, ...]  # All first, then per predicted class
     truths: tuple[DriftTruth, ...]  # Per true class that both hold
-    sentences: tuple[str, ...]  # What a reader has to know
+    is_corrected: bool = False  # Whether judged at the trove's own class frequencies, too
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -428,7 +429,6 @@ class ClassChange:
     score: float
     change: Change | None  # Of the confidence; None without predictions or proteins
     share: Change | None  # Of the share right, whatever the score
-    sentence: str = ""  # What a reader has to know
     # Whether its confidences differ, be it that nothing was added to it: where all classes share a
     # parameter, or relatives lightened its proteins.
     is_moved: bool = False
@@ -471,7 +471,6 @@ class ReleaseStep:
     n_moved: int = 0
     n_lightened: int = 0  # Old proteins that weigh less now, since relatives joined their families
     drift: Drift | None = None  # None where there are no new proteins to look at
-    sentences: tuple[str, ...] = ()  # What a reader has to know
     schema: str = field(default=STEP_SCHEMA, init=False)
 
 

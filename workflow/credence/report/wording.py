@@ -10,6 +10,7 @@ from credence.problems import plural
 NOTHING = "–"
 KEPT = "\u00a0"  # a space at which no line breaks
 REPLACEMENT = "\ufffd"
+TEST_LEVEL = 0.05  # p from which down a test rejects
 MOST_NAMES = 4  # of classes in a sentence
 MOST_SHORT = 24  # characters of a class name inside a figure
 of = plural  # a count with its noun

@@ -9,7 +9,7 @@ from credence.report import blocks as page
 from credence.report.plots import ReliabilityPlot
 from credence.report.sections.lists import kept_figures
 from credence.report.sections.lookup import Lookup, class_anchors, more_needed, reliability_plot
-from credence.report.sections.measuring import TEST, all_notices, words_of_test
+from credence.report.sections.measuring import MAIN_TEST, all_notices, words_of_test
 from credence.report.wording import (
     NOTHING,
     count,
@@ -207,7 +207,7 @@ def _reliability_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[p
 
 def _overlay(lookup: Lookup, entry: ClassCount, name: str) -> tuple[page.Block, ...]:
     def test_of(method: str) -> str:
-        found = lookup.tests.get((method, entry.class_name, TEST))
+        found = lookup.tests.get((method, entry.class_name, MAIN_TEST))
         return NOTHING if found is None else words_of_test(found.p_adjusted, found.power)
 
     names = [method.name for method in lookup.findings.methods]

@@ -13,6 +13,7 @@ from credence.report.sections.splits import lead_of
 from credence.report.wording import (
     KEPT,
     NOTHING,
+    TEST_LEVEL,
     as_sentence,
     in_words,
     interval,
@@ -45,8 +46,7 @@ TESTS = {
     "kuiper": "Kuiper",
     "spiegelhalter": "Spiegelhalter",
 }
-TEST = next(iter(TESTS))  # the one that sentences and notices go by
-LEVEL = 0.05
+MAIN_TEST = next(iter(TESTS))  # the one that sentences and notices go by
 MOST_BLIND = 0.5  # power below which a test that finds nothing says nothing
 
 
@@ -205,7 +205,7 @@ def _tests(lookup: Lookup) -> page.TableBlock:
         p = found.p_value if row.class_name is None else found.p_adjusted
         return words_of_test(p, found.power)
 
-    own = (findings.chosen, TEST)
+    own = (findings.chosen, MAIN_TEST)
     return page.table(
         f"Are the confidences of {findings.chosen} off, held out? By random signs over "
         f"{lookup.families}; p corrected for the number of classes (Holm).",
@@ -221,9 +221,9 @@ def words_of_test(p: float, power: float) -> str:
     """Return what a test shows; where it finds nothing, never more than its power allows."""
     if math.isnan(p):
         return NOTHING
-    if p > LEVEL and not power >= MOST_BLIND:
+    if p > TEST_LEVEL and not power >= MOST_BLIND:
         return f"no answer: {_known(power)}"
-    return f"{'off' if p <= LEVEL else 'not seen off'}: p {p_words(p)}, {_known(power)}"
+    return f"{'off' if p <= TEST_LEVEL else 'not seen off'}: p {p_words(p)}, {_known(power)}"
 
 
 def _known(power: float) -> str:
@@ -272,8 +272,8 @@ def all_notices(findings: Findings) -> tuple[Notice, ...]:
 
 def _failed_tests(findings: Findings) -> Iterator[Notice]:
     for entry in findings.results.tests:
-        is_asked = (entry.method, entry.test) == (findings.chosen, TEST)
-        if is_asked and entry.class_name is not None and entry.p_adjusted <= LEVEL:
+        is_asked = (entry.method, entry.test) == (findings.chosen, MAIN_TEST)
+        if is_asked and entry.class_name is not None and entry.p_adjusted <= TEST_LEVEL:
             yield Notice(
                 kind="failed test",
                 text=f"Held-out confidences of {entry.class_name} are off by more than chance "

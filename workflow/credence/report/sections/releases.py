@@ -5,6 +5,7 @@ from collections.abc import Callable
 from operator import attrgetter
 
 from credence.findings import (
+    LEAST_MOVE,
     Change,
     ClassChange,
     Drift,
@@ -16,7 +17,13 @@ from credence.findings import (
 )
 from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot
-from credence.report.sections.measuring import TEST, words_of_test
+from credence.report.release_words import (
+    change_sentence,
+    drift_sentence,
+    drift_sentences,
+    step_sentences,
+)
+from credence.report.sections.measuring import MAIN_TEST, words_of_test
 from credence.report.wording import (
     KEPT,
     NOTHING,
@@ -74,7 +81,7 @@ def _examples(entry: Outcome) -> page.TableBlock:
 
 def drift_blocks(drift: Drift, step: ReleaseStep) -> tuple[page.Block, ...]:
     """Return whether a trove agrees with the calibration before it."""
-    stated = " ".join((*(entry.sentence for entry in drift.classes[:1]), *drift.sentences))
+    stated = " ".join((*map(drift_sentence, drift.classes[:1]), *drift_sentences(drift)))
     truths = page.table(
         f"Do proteins of a class score in {step.newer.name} as they did before?",
         drift.truths,
@@ -128,9 +135,9 @@ def _minus(before: float, after: float, lower: float, upper: float) -> str:
 
 def _test(is_corrected: bool) -> Callable[[DriftClass], str]:
     def of_class(entry: DriftClass) -> str:
-        for one in entry.tests:
-            if one.test == TEST and one.is_corrected == is_corrected:
-                return words_of_test(one.p_adjusted, one.power)
+        for test in entry.tests:
+            if test.test == MAIN_TEST and test.is_corrected == is_corrected:
+                return words_of_test(test.p_adjusted, test.power)
         return NOTHING
 
     return of_class
@@ -166,7 +173,6 @@ EVIDENCE = "evidence evidence_lower evidence_upper"
 COMPOSITION = "composition composition_lower composition_upper"
 
 TITLE = "What changed since last time?"
-STILL = 0.005  # a change of less than half a percentage point is not drawn
 EXPLAINED = (
     "Re-weighting: the same classes, mixed in other shares; new evidence: all else. Power: the "
     "chance of a test to notice confidences five percentage points off."
@@ -243,15 +249,19 @@ def step_blocks(step: ReleaseStep) -> tuple[page.Block, ...]:
         (entry.class_name, entry.change)
         for entry in touched
         if entry.change is not None
-        and max(abs(entry.change.total), abs(entry.change.evidence)) >= STILL
+        and max(abs(entry.change.total), abs(entry.change.evidence)) >= LEAST_MOVE
     ]
-    inside = page.flat(EXPLAINED, _changes(step, touched), (one.sentence for one in touched))
+    sentences = (change_sentence(entry, step.scale) for entry in touched)
+    inside = page.flat(EXPLAINED, _changes(step, touched), sentences)
     summary = f"What changed in {of(len(touched), 'class', 'classes')}, in numbers"
     return page.flat(
         page.Heading(
             text=f"{step.older.name} → {step.newer.name}{date}", anchor=f"release-{name}"
         ),
-        (page.Paragraph(text=text, is_lead=at == 0) for at, text in enumerate(step.sentences)),
+        (
+            page.Paragraph(text=text, is_lead=at == 0)
+            for at, text in enumerate(step_sentences(step))
+        ),
         _arrows(step, changed, name) if changed else None,
         outcome_tables(step),
         drift_blocks(step.drift, step) if step.drift else None,
