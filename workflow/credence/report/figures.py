@@ -357,7 +357,7 @@ def _embed(svg: str, name: str) -> str:
         tag = re.sub(r' transform="rotate\(-?0 [^"]*"', "", GEOMETRY.sub(_rounded, tag))
         tag = re.sub(r' id="([^"]*)"', lambda m: f' id="{ids[m[1]]}"' if m[1] in ids else "", tag)
         tag = re.sub(r'(url\(#| href="#)([^")]+)', lambda m: m[1] + ids[m[2]], tag)
-        tag = COLOUR.sub(lambda found: style.THEME_VARIABLES.get(found[0], found[0]), tag)
+        tag = COLOUR.sub(lambda colour: style.THEME_VARIABLES.get(colour[0], colour[0]), tag)
         if tag == "</g>":
             return tag if open_.pop() else ""
         if tag.startswith("<g"):

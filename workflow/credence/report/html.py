@@ -86,8 +86,8 @@ Point = tuple[float, float, str]
 
 def points_of(plot: plots.Plot) -> tuple[Point, ...]:
     """Return place and words of each point, in the units of the axes."""
-    found = POINTS[type(plot)](plot) if type(plot) in POINTS else ()
-    return tuple((round(x, DECIMALS), round(y, DECIMALS), text) for x, y, text in found)
+    points = POINTS[type(plot)](plot) if type(plot) in POINTS else ()
+    return tuple((round(x, DECIMALS), round(y, DECIMALS), text) for x, y, text in points)
 
 
 def _thinned(x: Sequence[float], least: float = -math.inf, most: float = math.inf) -> list[int]:

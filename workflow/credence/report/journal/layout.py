@@ -31,7 +31,7 @@ SETTINGS: dict[str, Any] = {
     **dict.fromkeys(("font.size", "axes.labelsize"), FONT),
     **dict.fromkeys(("axes.titlesize", "legend.fontsize"), SMALL),
     **dict.fromkeys(("xtick.labelsize", "ytick.labelsize"), TINY + 0.5),
-    **{f"{axis}tick.major.{what}": points for axis in "xy" for what, points in TICKS.items()},
+    **{f"{axis}tick.major.{part}": points for axis in "xy" for part, points in TICKS.items()},
     **dict.fromkeys(("figure.facecolor", "savefig.facecolor"), PAPER),
     "lines.linewidth": 1.0,
     "lines.markersize": 4.0,
@@ -117,7 +117,7 @@ class Layout:
         columns = min(n, next(k for most, k in SIDE_BY_SIDE[width] if n <= most))
         self.n_columns = max(across, columns - columns % across)
         self.width = float(width)
-        is_words = any(one.kind == "word" for one in record.panels[0].series)
+        is_words = any(series.kind == "word" for series in record.panels[0].series)
         self.left = RIGHT if is_words else LEFT
         wide = self.width - self.left - RIGHT - GAP * (self.n_columns - 1)
         self.panel = wide / max(self.n_columns, 1 if n == 1 else 2)
@@ -127,11 +127,11 @@ class Layout:
             self.main = (longest + 1.5) * FONT * WORD_LINE / POINTS_PER_MM
         under = max((width_mm(name, TINY + 0.5) for name in record.ticks), default=0.0)
         self.bottom = RIGHT if is_words else max(BOTTOM, under + 5.5)
-        titles = (f"({letter(at)}) {one.title}" for at, one in enumerate(record.panels))
+        titles = (f"({letter(at)}) {panel.title}" for at, panel in enumerate(record.panels))
         self.titles = [wrapped(title, SMALL, self.panel) for title in titles]
         self.title = max(map(len, self.titles)) * SMALL * LINE / POINTS_PER_MM + 1.2
-        series = (one for panel in record.panels for one in panel.series if one.kind != "word")
-        self.names = list(dict.fromkeys(printable(one.name) for one in series))
+        shown = (part for panel in record.panels for part in panel.series if part.kind != "word")
+        self.names = list(dict.fromkeys(printable(part.name) for part in shown))
         lines = math.ceil(len(self.names) / legend_columns(self.names, width)) if self.names else 0
         self.legend = lines * SMALL * 1.6 / POINTS_PER_MM + 1.5 if lines else 0.0
 
@@ -203,26 +203,26 @@ def _write_words(axes: Any, at: int, panels: tuple[FigurePanel, ...]) -> None:
     """Write words of a panel below each other, in a frame that is heavy where a tool is marked."""
     panel = panels[at]
     axes.set_axis_off()
-    is_marked = any(one.look == "mark" for one in panel.series)
+    is_marked = any(word.look == "mark" for word in panel.series)
     colour = style.SERIES[0] if is_marked else style.GRID
     look: dict[str, Any] = {"edgecolor": colour, "linewidth": 1.5 if is_marked else 0.8}
     look |= {"transform": axes.transAxes, "clip_on": False, "fill": False}
     axes.add_patch(Rectangle((0, 0), 1, 1, **look))
-    step = 1.0 / (max(len(one.series) for one in panels) + 1)
+    step = 1.0 / (max(len(part.series) for part in panels) + 1)
     wide = axes.get_window_extent().width / axes.figure.dpi * MM_PER_INCH
-    widest = max(width_mm(word.name, FONT) for one in panels for word in one.series)
+    widest = max(width_mm(word.name, FONT) for part in panels for word in part.series)
     points = FONT * min(1.0, WORD_SHARE * wide / widest)
-    for row, one in enumerate(panel.series, 1):
+    for row, word in enumerate(panel.series, 1):
         axes.text(
-            0.05, 1.0 - row * step, one.name, transform=axes.transAxes, va="center",
-            fontsize=points, weight="bold" if one.look != "plain" else "normal",
-            color=style.SERIES[0] if one.look == "mark" else style.INK,
+            0.05, 1.0 - row * step, word.name, transform=axes.transAxes, va="center",
+            fontsize=points, weight="bold" if word.look != "plain" else "normal",
+            color=style.SERIES[0] if word.look == "mark" else style.INK,
         )  # fmt: skip
 
 
 def _paint(axes: Any, panel: FigurePanel, record: FigureRecord) -> None:
-    for one in panel.series:
-        _paint_series(axes, one, record)
+    for series in panel.series:
+        _paint_series(axes, series, record)
     axes.set_xlim(record.start, record.end)
     axes.set_ylim(-0.02 * record.top, 1.02 * record.top)
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=STEPS))
@@ -233,42 +233,44 @@ def _paint(axes: Any, panel: FigurePanel, record: FigureRecord) -> None:
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
 
 
-def _paint_series(axes: Any, one: FigureSeries, record: FigureRecord) -> None:
-    colour, label = LOOKS[one.look], printable(one.name)
-    x, y = np.array(one.x), np.array(one.y)
-    if one.kind == "bars":
+def _paint_series(axes: Any, series: FigureSeries, record: FigureRecord) -> None:
+    colour, label = LOOKS[series.look], printable(series.name)
+    x, y = np.array(series.x), np.array(series.y)
+    if series.kind == "bars":
         axes.stairs(y, x, fill=True, color=colour, alpha=0.45, linewidth=0, label=label)
-    elif one.kind in ("steps", "dashed steps"):
-        line = DASHES["dashed"] if one.kind == "dashed steps" else "-"
+    elif series.kind in ("steps", "dashed steps"):
+        line = DASHES["dashed"] if series.kind == "dashed steps" else "-"
         known = np.flatnonzero(~np.isnan(y) & (x[1:] > record.start))
         first = int(known[0]) if len(known) else 0
         rest = np.where(np.arange(len(y)) > first, y, np.nan)
         look = {"color": colour, "alpha": 0.75, "linewidth": 0.8}
         axes.stairs(rest, x, baseline=None, linestyle=line, label=label, **look)
         axes.hlines(y[first], x[first], x[first + 1], linestyles=DASHES["dotted"], **look)
-        if one.lower:
-            axes.vlines((x[:-1] + x[1:]) / 2, one.lower, one.upper, color=style.MUTED, lw=0.6)
-    elif one.kind == "cloud":
+        if series.lower:
+            axes.vlines(
+                (x[:-1] + x[1:]) / 2, series.lower, series.upper, color=style.MUTED, lw=0.6
+            )
+    elif series.kind == "cloud":
         axes.scatter(
             x, y, s=1.6, color=colour, alpha=0.55, linewidths=0, label=label, rasterized=True,
             zorder=1.5 + 1.0 / (2.0 + len(x)),  # the rarer in front, so that none is hidden
         )  # fmt: skip
-    elif one.kind in ("points", "hollow"):
-        _paint_points(axes, one, record, label)
+    elif series.kind in ("points", "hollow"):
+        _paint_points(axes, series, record, label)
     else:
-        if one.lower and not np.isnan(one.lower).all():
-            axes.fill_between(x, one.lower, one.upper, color=colour, alpha=0.2, lw=0)
-        axes.plot(x, y, color=colour, linestyle=DASHES.get(one.kind, "-"), label=label)
+        if series.lower and not np.isnan(series.lower).all():
+            axes.fill_between(x, series.lower, series.upper, color=colour, alpha=0.2, lw=0)
+        axes.plot(x, y, color=colour, linestyle=DASHES.get(series.kind, "-"), label=label)
 
 
-def _paint_points(axes: Any, one: FigureSeries, record: FigureRecord, label: str) -> None:
+def _paint_points(axes: Any, series: FigureSeries, record: FigureRecord, label: str) -> None:
     """Paint points with whiskers; what is above the axis as an arrow with its number."""
-    colour, is_open = LOOKS[one.look], one.kind == "hollow"
-    x, y = np.array(one.x), np.array(one.y)
+    colour, is_open = LOOKS[series.look], series.kind == "hollow"
+    x, y = np.array(series.x), np.array(series.y)
     shown = y <= record.top
     whiskers = None
-    if one.lower:
-        low, high = np.array(one.lower)[shown], np.array(one.upper)[shown]
+    if series.lower:
+        low, high = np.array(series.lower)[shown], np.array(series.upper)[shown]
         whiskers = np.nan_to_num([np.maximum(y[shown] - low, 0), np.maximum(high - y[shown], 0)])
     axes.errorbar(
         x[shown], y[shown], yerr=whiskers, fmt="o", color=colour, markersize=3, elinewidth=0.7,

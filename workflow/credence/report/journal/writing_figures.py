@@ -34,14 +34,16 @@ def figure_columns(record: FigureRecord) -> dict[str, list[Any]]:
             for predicted, value in zip(record.names, row, strict=True)
         ]
     for at, panel in enumerate(record.panels):
-        for one in panel.series:
-            what = (letter(at), panel.title, one.name, one.kind)
-            stops = one.x[1:] if one.kind in ENDS else ()
-            starts = one.x[: len(one.y)]
-            numbers = zip_longest(starts, stops, one.y, one.lower, one.upper, fillvalue=NAN)
-            counts = (*map(str, one.n), *[""] * (len(starts) - len(one.n)))
-            found = [(*what, *five, n) for five, n in zip(numbers, counts, strict=True)]
-            rows += found or [(*what, *(NAN,) * 5, "")]
+        for series in panel.series:
+            head = (letter(at), panel.title, series.name, series.kind)
+            stops = series.x[1:] if series.kind in ENDS else ()
+            starts = series.x[: len(series.y)]
+            numbers = zip_longest(
+                starts, stops, series.y, series.lower, series.upper, fillvalue=NAN
+            )
+            counts = (*map(str, series.n), *[""] * (len(starts) - len(series.n)))
+            lines = [(*head, *five, n) for five, n in zip(numbers, counts, strict=True)]
+            rows += lines or [(*head, *(NAN,) * 5, "")]
     return {name: [row[at] for row in rows] for at, name in enumerate(names)}
 
 
@@ -76,17 +78,17 @@ def parts_of(
     record: FigureRecord, widths: Iterable[int] = layout.WIDTHS_MM
 ) -> tuple[Drawing, ...]:
     """Return the drawings of a figure; a matrix only where it can be read."""
-    found: list[Drawing] = []
+    drawings: list[Drawing] = []
     with _in_style():
         for width in widths:
             if record.matrix:
-                found += [Drawing(f"{width}mm", width)] if fits(heat_of(record), width) else []
+                drawings += [Drawing(f"{width}mm", width)] if fits(heat_of(record), width) else []
                 continue
             divided = parts_of_grid(record, width)
             for number, panels in enumerate(divided, start=1):
                 ending = f"-{number}" if len(divided) > 1 else ""
-                found.append(Drawing(f"{width}mm{ending}", width, panels))
-    return tuple(found)
+                drawings.append(Drawing(f"{width}mm{ending}", width, panels))
+    return tuple(drawings)
 
 
 def drawing(record: FigureRecord, part: Drawing, *, is_simulated: bool) -> Figure:

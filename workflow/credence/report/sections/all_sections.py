@@ -81,7 +81,7 @@ def folded_rest(blocks: tuple[page.Block, ...]) -> tuple[page.Block, ...]:
         rest: list[page.Block] = []
         for block in group:
             is_asked = isinstance(block, page.Paragraph) and (block.is_lead or group is groups[0])
-            has_words = any(isinstance(one, page.Paragraph) for one in words)
+            has_words = any(isinstance(word, page.Paragraph) for word in words)
             if isinstance(block, page.Heading | page.NoticeList) or (is_asked and not has_words):
                 words.append(block)
             elif not has_picture and _is_picture(block):

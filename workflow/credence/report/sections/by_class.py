@@ -186,29 +186,29 @@ def _confidence_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[pa
 
 
 def _reliability_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[page.Figure, ...]:
-    found = lookup.reliability.get((lookup.findings.chosen, entry.class_name, "held_out"))
-    if found is None or sum(found.bins.n) == 0:
+    reliability = lookup.reliability.get((lookup.findings.chosen, entry.class_name, "held_out"))
+    if reliability is None or sum(reliability.bins.n) == 0:
         return ()
-    bins = found.bins
+    bins = reliability.bins
     filled = np.flatnonzero(bins.n)
     n_off = sum(not bins.lower[k] <= bins.mean[k] <= bins.upper[k] for k in filled)
     figure = page.Figure(
         name=f"reliability-{name}",
         caption=f"{entry.class_name}: held-out confidence of {lookup.findings.chosen} against the "
         f"share right, {of(sum(bins.n), 'protein')}. Intervals count "
-        f"{lookup.families}." + lookup.chance_in_words(found),
+        f"{lookup.families}." + lookup.chance_in_words(reliability),
         alternative=f"Reliability of {entry.class_name}: of {of(len(filled), 'bin')} of "
         f"confidence, in {n_off} the mean confidence lies outside the interval of the share "
         "right.",
-        plot=reliability_plot(("held out",), (found,)),
+        plot=reliability_plot(("held out",), (reliability,)),
     )
     return (figure,)
 
 
 def _overlay(lookup: Lookup, entry: ClassCount, name: str) -> tuple[page.Block, ...]:
     def test_of(method: str) -> str:
-        found = lookup.tests.get((method, entry.class_name, MAIN_TEST))
-        return NOTHING if found is None else words_of_test(found.p_adjusted, found.power)
+        test = lookup.tests.get((method, entry.class_name, MAIN_TEST))
+        return NOTHING if test is None else words_of_test(test.p_adjusted, test.power)
 
     names = [method.name for method in lookup.findings.methods]
     bandwidths = "".join(

@@ -22,7 +22,7 @@ FORECASTS = {
 
 def units(*events: EventFinding) -> str:
     """Return what is held out and counted: families, or proteins where none are known."""
-    return "families" if any(one.n_clusters < one.n for one in events) else "proteins"
+    return "families" if any(event.n_clusters < event.n for event in events) else "proteins"
 
 
 def predicted_words(events: EventsFinding) -> str | None:
@@ -99,10 +99,10 @@ def section(findings: Findings) -> page.Section | None:
         },
     )
     names = ", ".join(f"event_{event.name}" for event in events.events)
-    one = len(events.events) == 1
+    is_single = len(events.events) == 1
     lead = (
         "A class may be in doubt where its group is not. The table of confidences has the "
-        f"{'probability' if one else 'probabilities'} in the {'column' if one else 'columns'} "
+        f"{'probability' if is_single else 'probabilities'} in the {'column' if is_single else 'columns'} "
         f"{names}."
     )
     text = (
@@ -162,9 +162,9 @@ def _plain(event: EventFinding, method: str = PUBLISHED, *, metric: str) -> str:
 
 
 def _one(events: EventsFinding, event: EventFinding, name: str) -> page.Folded:
-    found = event.reliability[0]
-    filled = sum(1 for n in found.bins.n if n > 0)
-    lower, upper = found.band_lower, found.band_upper
+    reliability = event.reliability[0]
+    filled = sum(1 for n in reliability.bins.n if n > 0)
+    lower, upper = reliability.band_lower, reliability.band_upper
     band = ((), ()) if all(map(math.isnan, (*lower, *upper))) else (lower, upper)
     axes = ("probability (mean of bin)", "share that came true")
     diagram = page.Figure(
@@ -174,7 +174,9 @@ def _one(events: EventsFinding, event: EventFinding, name: str) -> page.Folded:
         f"probability (n = {count(event.n)}). On the diagonal probabilities keep their word.",
         alternative=f"Held-out shares over the probability of {event.name}, in "
         f"{of(filled, 'filled bin')}.",
-        plot=ReliabilityPlot(("held out",), (found.bins,), *band, (), found.counts, *axes),
+        plot=ReliabilityPlot(
+            ("held out",), (reliability.bins,), *band, (), reliability.counts, *axes
+        ),
     )
     figures = [diagram]
     if event.learning:
