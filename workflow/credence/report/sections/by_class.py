@@ -212,9 +212,9 @@ def _overlay(lookup: Lookup, entry: ClassCount, name: str) -> tuple[page.Block, 
 
     names = [method.name for method in lookup.findings.methods]
     bandwidths = "".join(
-        f"; bandwidth of {name}: {score(found.value, lookup.findings.results.scale)}"
+        f"; bandwidth of {name}: {score(bandwidth.value, lookup.findings.results.scale)}"
         for name in names
-        if (found := lookup.parameters.get((name, entry.class_name, "bandwidth"))) is not None
+        if (bandwidth := lookup.parameters.get((name, entry.class_name, "bandwidth"))) is not None
     )
     losses = page.table(
         f"{entry.class_name}: every method, from {lookup.evidence(entry)}{bandwidths}",

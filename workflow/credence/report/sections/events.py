@@ -99,11 +99,12 @@ def section(findings: Findings) -> page.Section | None:
         },
     )
     names = ", ".join(f"event_{event.name}" for event in events.events)
-    is_single = len(events.events) == 1
+    columns = (
+        "probability in the column" if len(events.events) == 1 else "probabilities in the columns"
+    )
     lead = (
         "A class may be in doubt where its group is not. The table of confidences has the "
-        f"{'probability' if is_single else 'probabilities'} in the {'column' if is_single else 'columns'} "
-        f"{names}."
+        f"{columns} {names}."
     )
     text = (
         "A group is never less probable than a class in it: forecasts made one by one are moved "

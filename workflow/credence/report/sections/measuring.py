@@ -199,17 +199,17 @@ def _tests(lookup: Lookup) -> page.TableBlock:
     findings = lookup.findings
 
     def result(row: CalibrationTest, at: int) -> str:
-        found = lookup.tests.get((findings.chosen, row.class_name, list(TESTS)[at]))
-        if found is None:
+        test = lookup.tests.get((findings.chosen, row.class_name, list(TESTS)[at]))
+        if test is None:
             return NOTHING
-        p = found.p_value if row.class_name is None else found.p_adjusted
-        return words_of_test(p, found.power)
+        p = test.p_value if row.class_name is None else test.p_adjusted
+        return words_of_test(p, test.power)
 
-    own = (findings.chosen, MAIN_TEST)
+    asked = (findings.chosen, MAIN_TEST)
     return page.table(
         f"Are the confidences of {findings.chosen} off, held out? By random signs over "
         f"{lookup.families}; p corrected for the number of classes (Holm).",
-        [row for row in findings.results.tests if (row.method, row.test) == own],
+        [row for row in findings.results.tests if (row.method, row.test) == asked],
         page.word("predicted class", lambda row: row.class_name or "all classes"),
         page.number("proteins", "n"),
         *lookup.family_column(),
@@ -238,36 +238,38 @@ def p_words(value: float) -> str:
 def notices(findings: Findings) -> page.Section:
     """Return every notice of the run, warnings first, like ones as one."""
     # The sort is stable: among equals the order in which they were found stays.
-    found = sorted(grouped(all_notices(findings)), key=lambda notice: not notice.is_warning)
+    grouped_notices = sorted(
+        grouped(all_notices(findings)), key=lambda notice: not notice.is_warning
+    )
     block = (
-        page.NoticeList(notices=tuple(found))
-        if found
+        page.NoticeList(notices=tuple(grouped_notices))
+        if grouped_notices
         else page.Paragraph(text="Nothing was found.")
     )
     return page.Section(name="notices", title="What to be careful with", blocks=(block,))
 
 
-def grouped(found: Iterable[Notice]) -> Iterator[Notice]:
+def grouped(notices: Iterable[Notice]) -> Iterator[Notice]:
     """Yield notices, those of a kind as one: it names their classes, or has all their texts."""
     groups: dict[tuple[str, bool, bool], list[Notice]] = {}
-    for notice in found:
+    for notice in notices:
         key = (notice.kind, notice.is_warning, notice.class_name is None)
         groups.setdefault(key, []).append(notice)
-    for own in groups.values():
-        text = " ".join(dict.fromkeys(notice.text for notice in own))
-        names = list(dict.fromkeys(notice.class_name for notice in own if notice.class_name))
+    for alike in groups.values():
+        text = " ".join(dict.fromkeys(notice.text for notice in alike))
+        names = list(dict.fromkeys(notice.class_name for notice in alike if notice.class_name))
         if len(names) > 1:
-            text = f"{of(len(names), 'class', 'classes')}, {', '.join(names)}. So: {own[0].text}"
-        yield replace(own[0], text=text, class_name=names[0] if len(names) == 1 else None)
+            text = f"{of(len(names), 'class', 'classes')}, {', '.join(names)}. So: {alike[0].text}"
+        yield replace(alike[0], text=text, class_name=names[0] if len(names) == 1 else None)
 
 
 def all_notices(findings: Findings) -> tuple[Notice, ...]:
     """Return what any stage has to say, what tests rejected, and what the audit found."""
     # The evaluation does not know whether relatives were looked for.
-    own = findings.results.notices
+    evaluated = findings.results.notices
     if Lookup(findings).knows_relatives:
-        own = tuple(notice for notice in own if notice.kind != "no relatives")
-    return (*findings.notices, *own, *_failed_tests(findings), *_audit(findings))
+        evaluated = tuple(notice for notice in evaluated if notice.kind != "no relatives")
+    return (*findings.notices, *evaluated, *_failed_tests(findings), *_audit(findings))
 
 
 def _failed_tests(findings: Findings) -> Iterator[Notice]:

@@ -98,10 +98,10 @@ def _comparison(lookup: Lookup) -> page.Figure | None:
 def _overall_reliability(lookup: Lookup) -> tuple[page.Figure, ...]:
     chosen = lookup.findings.chosen
     pairs = [
-        (words, found)
+        (words, reliability)
         for sample, words in (("held_out", "held out"), ("in_sample", "in-sample"))
-        if (found := lookup.reliability.get((chosen, None, sample))) is not None
-        and sum(found.bins.n) > 0
+        if (reliability := lookup.reliability.get((chosen, None, sample))) is not None
+        and sum(reliability.bins.n) > 0
     ]
     if not pairs:
         return ()
@@ -130,8 +130,8 @@ def _overall_table(lookup: Lookup) -> page.TableBlock:
         return page.number(title, lambda method: lookup.loss(method.name, None, sample, name))
 
     def n_held_out(method: MethodFinding) -> str:
-        found = lookup.metrics.get((method.name, None, "held_out", "nll"))
-        return NOTHING if found is None else count(found.n)
+        entry = lookup.metrics.get((method.name, None, "held_out", "nll"))
+        return NOTHING if entry is None else count(entry.n)
 
     return page.table(
         "Methods over all classes. Held-out numbers are of proteins that the fit did not see; "

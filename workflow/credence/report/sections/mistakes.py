@@ -79,22 +79,22 @@ def _most_often(findings: Findings) -> str:
 
 def doubtful_labels(findings: Findings) -> page.Section | None:
     """Return the most doubtful labels; None where nobody looked for them."""
-    found = findings.labels
-    if found is None:
+    labels = findings.labels
+    if labels is None:
         return None
-    lead = f"Of {of(found.n, 'calibration label')}, {count(found.n_listed)} are doubtful."
+    lead = f"Of {of(labels.n, 'calibration label')}, {count(labels.n_listed)} are doubtful."
     text = " ".join(
-        (*found.sentences, "No label was changed; look at each before you change one.")
+        (*labels.sentences, "No label was changed; look at each before you change one.")
     )
-    first = "first of the " if found.n_listed > len(found.first) else ""
+    first = "first of the " if labels.n_listed > len(labels.first) else ""
     table = page.table(
         f"The {first}doubtful labels, all of which are in labels.tsv beside this page.",
-        found.first,
+        labels.first,
         page.word("protein", "id"),
         page.word("label", "label"),
         page.word("speaks for", "suggested"),
         page.number("right labels up to here", "false", three_decimals),
         page.word("why", "why"),
     )
-    blocks = page.flat(page.lead(lead), text, found.first and table)
+    blocks = page.flat(page.lead(lead), text, labels.first and table)
     return page.Section(name="labels", title="Which labels are doubtful?", blocks=blocks)

@@ -9,8 +9,8 @@ from credence.report.wording import count, of
 def section(findings: Findings) -> page.Section:
     """Return what a reader has to know of the run before its numbers."""
     results, provenance, lookup = findings.results, findings.provenance, Lookup(findings)
-    own = f"credence {provenance.credence_version}"
-    versions = [own, *(f"{entry.name} {entry.value}" for entry in provenance.versions)]
+    program = f"credence {provenance.credence_version}"
+    versions = [program, *(f"{entry.name} {entry.value}" for entry in provenance.versions)]
     whole = "whole families" if lookup.knows_relatives else "proteins"
     draws = f"; {count(results.n_draws)} draws over {whole}" if results.n_draws else ""
     intervals = f"{100 * results.level:g} %, pointwise"

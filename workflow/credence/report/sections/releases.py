@@ -181,23 +181,23 @@ EXPLAINED = (
 
 def section(findings: Findings) -> page.Section | None:
     """Return the releases of the run and what each changed; None without troves."""
-    found = findings.releases
-    if found is None or not found.steps:
+    chain = findings.releases
+    if chain is None or not chain.steps:
         return None
     before = []
-    for step in reversed(found.steps[:-1]):
+    for step in reversed(chain.steps[:-1]):
         heading, *inside = step_blocks(step)
         assert isinstance(heading, page.Heading)
         before.append(
             page.Folded(summary=heading.text, blocks=tuple(inside), anchor=heading.anchor)
         )
     blocks = page.flat(
-        f"The calibration set has grown by {of(len(found.steps), 'trove')}. Every confidence "
-        f"on this page is of the last release.{_alone(found.releases[-1])}",
-        step_blocks(found.steps[-1]),
+        f"The calibration set has grown by {of(len(chain.steps), 'trove')}. Every confidence "
+        f"on this page is of the last release.{_alone(chain.releases[-1])}",
+        step_blocks(chain.steps[-1]),
         before,
         page.Folded(
-            summary="All releases", blocks=(_timeline(found.releases),), anchor="all-releases"
+            summary="All releases", blocks=(_timeline(chain.releases),), anchor="all-releases"
         ),
     )
     return page.Section(name="releases", title=TITLE, blocks=blocks)
@@ -304,12 +304,12 @@ def _arrows(step: ReleaseStep, changed: list[tuple[str, Change]], name: str) -> 
         tuple(getattr(change, part) for change in changes) for part in ("before", "fixed", "after")
     )
     nothing = (math.nan,) * len(changes)
-    lower = tuple(one.before + one.total_lower for one in changes)
-    upper = tuple(one.before + one.total_upper for one in changes)
+    lower = tuple(change.before + change.total_lower for change in changes)
+    upper = tuple(change.before + change.total_upper for change in changes)
     numbers = (before, fixed, after), (nothing, nothing, lower), (nothing, nothing, upper)
     names, series = tuple(name for name, _ in ordered), ("before", "now, at the old mix", "now")
     interval = f" Light: {100 * step.level:g} % interval of the change."
-    if all(math.isnan(one.total_lower) for one in changes):
+    if all(math.isnan(change.total_lower) for change in changes):
         interval = ""
     stated = "; ".join(
         f"{class_name} {share(change.before)} to {share(change.after)}"

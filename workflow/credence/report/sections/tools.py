@@ -17,16 +17,16 @@ def section(findings: Findings) -> page.Section | None:
     return page.Section(name="tools", title="What each tool adds", blocks=page.flat(*parts))
 
 
-def _share(one: Measured) -> str:
-    return with_interval(one.value, one.lower, one.upper)
+def _share(measured: Measured) -> str:
+    return with_interval(measured.value, measured.lower, measured.upper)
 
 
-def _loss(one: Measured) -> str:
-    return loss(one.value, one.lower, one.upper)
+def _loss(measured: Measured) -> str:
+    return loss(measured.value, measured.lower, measured.upper)
 
 
 def _in_short(tools: ToolsFinding, lookup: Lookup) -> str:
-    best = next(one for one in tools.tools if one.name == tools.best)
+    best = next(tool for tool in tools.tools if tool.name == tools.best)
     by = f"{three_decimals(abs(tools.above_best))} ± {three_decimals(tools.error)}"
     text = (
         f"On {lookup.families} held out ({of(tools.n, 'protein')}), the class that all "
