@@ -5,7 +5,7 @@ from functools import partial
 
 from credence.findings import Difference, EventFinding, EventsFinding, Findings, MetricValue
 from credence.report import blocks as page
-from credence.report.plots import ComparisonPlot, ReliabilityPlot
+from credence.report.plots import ReliabilityPlot, comparison, interval_of
 from credence.report.wording import NOTHING, as_sentence, count, loss, of, share, shortened
 
 PUBLISHED = "published"
@@ -126,7 +126,7 @@ def section(findings: Findings) -> page.Section | None:
             f"{pooled.apart:.5f} on average of each by itself ({count(pooled.n)} probabilities)."
         )
     single = (
-        _one(events, event, name)
+        _forecasts(events, event, name)
         for event, name in page.with_slugs(events.events)
         if event.reliability and not event.note
     )
@@ -162,12 +162,10 @@ def _plain(event: EventFinding, method: str = PUBLISHED, *, metric: str) -> str:
     return NOTHING if row is None else loss(row.value, math.nan, math.nan, DIGITS)
 
 
-def _one(events: EventsFinding, event: EventFinding, name: str) -> page.Folded:
+def _forecasts(events: EventsFinding, event: EventFinding, name: str) -> page.Folded:
     reliability = event.reliability[0]
     filled = sum(1 for n in reliability.bins.n if n > 0)
-    lower, upper = reliability.band_lower, reliability.band_upper
-    band = ((), ()) if all(map(math.isnan, (*lower, *upper))) else (lower, upper)
-    axes = ("probability (mean of bin)", "share that came true")
+    has_band = not all(map(math.isnan, (*reliability.band_lower, *reliability.band_upper)))
     diagram = page.Figure(
         name=f"event-{name}-reliability",
         caption=f"{event.name}: share for which it came true over the probability stated, on "
@@ -176,7 +174,13 @@ def _one(events: EventsFinding, event: EventFinding, name: str) -> page.Folded:
         alternative=f"Held-out shares over the probability of {event.name}, in "
         f"{of(filled, 'filled bin')}.",
         plot=ReliabilityPlot(
-            ("held out",), (reliability.bins,), *band, (), reliability.counts, *axes
+            names=("held out",),
+            bins=(reliability.bins,),
+            band_lower=reliability.band_lower if has_band else (),
+            band_upper=reliability.band_upper if has_band else (),
+            counts=reliability.counts,
+            axis="probability (mean of bin)",
+            upright="share that came true",
         ),
     )
     figures = [diagram]
@@ -186,25 +190,17 @@ def _one(events: EventsFinding, event: EventFinding, name: str) -> page.Folded:
             for point in event.learning
         ]
         first, last = rows[0], rows[-1]
-        names = tuple(f"{of(n, 'protein')} learnt" for n, _ in rows)
-        value, low, high = (
-            (tuple(getattr(row, end) for _, row in rows),) for end in ("value", "lower", "upper")
-        )
         learning = page.Figure(
             name=f"event-{name}-learning",
             caption=f"{event.name}: held-out NLL of forecasts that learn from part of the "
-            f"{units(event)}, "
-            "with intervals over them. Where it still falls at the end, more proteins would help.",
+            f"{units(event)}, with intervals over them. Where it still falls at the end, more "
+            "proteins would help.",
             alternative=f"Held-out NLL of {event.name} from {first[1].value:.3f} with "
-            f"{count(first[0])} "
-            f"proteins to {last[1].value:.3f} with {count(last[0])}.",
-            plot=ComparisonPlot(
-                axis="held-out NLL",
-                rows=names,
-                methods=("forecast",),
-                value=value,
-                lower=low,
-                upper=high,
+            f"{count(first[0])} proteins to {last[1].value:.3f} with {count(last[0])}.",
+            plot=comparison(
+                "held-out NLL",
+                (f"{of(n, 'protein')} learnt" for n, _ in rows),
+                [("forecast", [interval_of(row) for _, row in rows])],
             ),
         )
         figures.append(learning)

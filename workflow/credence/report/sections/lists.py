@@ -231,11 +231,15 @@ def _curve_plot(
     curve: ErrorCurve, certainty: float, points: tuple[tuple[str, float, float], ...]
 ) -> LinesPlot:
     highest = max((value for value in curve.error if not math.isnan(value)), default=1.0)
-    axes = ("share of the predictions kept", "share wrong")
-    names = ("estimate", f"at most ({percent(certainty)} certain)")
-    kept, series = curve.kept[::-1], (curve.error[::-1], curve.bound[::-1])
-    top = min(max(2.0 * highest, LEAST_TOP), 1.0)
-    return LinesPlot(*axes, names, kept, series, top, points)
+    return LinesPlot(
+        axis="share of the predictions kept",
+        upright="share wrong",
+        names=("estimate", f"at most ({percent(certainty)} certain)"),
+        x=curve.kept[::-1],
+        series=(curve.error[::-1], curve.bound[::-1]),
+        top=min(max(2.0 * highest, LEAST_TOP), 1.0),
+        points=points,
+    )
 
 
 def kept_figures(thresholds: AllThresholds, class_name: str, name: str) -> tuple[page.Figure, ...]:

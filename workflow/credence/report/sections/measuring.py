@@ -7,7 +7,7 @@ from dataclasses import replace
 from credence.evaluation.verdict import by_gap
 from credence.findings import CalibrationTest, Findings, Notice
 from credence.report import blocks as page
-from credence.report.plots import ComparisonPlot
+from credence.report.plots import comparison, interval_of
 from credence.report.sections.lookup import Lookup
 from credence.report.sections.splits import lead_of
 from credence.report.wording import (
@@ -73,28 +73,18 @@ def section(findings: Findings) -> page.Section | None:
             "Do mean confidence and share right agree for proteins of each class, on "
             f"{lookup.families} held out? {as_sentence('; '.join(parts))}."
         )
-        value, lower, upper = (
-            (tuple(100.0 * getattr(gap, end) for _, gap in gaps),)
-            for end in ("value", "lower", "upper")
-        )
-        axis = "mean confidence − share right, percentage points"
-        names, chosen = tuple(name for name, _ in gaps), (findings.chosen,)
         stated = "; ".join(f"{name} {rounded(100.0 * gap.value, 1, '+')}" for name, gap in gaps)
         gaps_figure = page.Figure(
             name="gaps",
             caption=f"Mean confidence of {lookup.findings.chosen} minus share right, held out; "
-            f"lines: "
-            f"{100 * lookup.findings.results.level:g} % intervals over {lookup.families}. Right "
-            f"of 0 confidences are too high. Shaded: within {points(zone)}.",
+            f"lines: {100 * lookup.findings.results.level:g} % intervals over {lookup.families}. "
+            f"Right of 0 confidences are too high. Shaded: within {points(zone)}.",
             alternative=f"Percentage points by which confidences are too high (+) or too low (−): "
             f"{stated}.",
-            plot=ComparisonPlot(
-                axis=axis,
-                rows=names,
-                methods=chosen,
-                value=value,
-                lower=lower,
-                upper=upper,
+            plot=comparison(
+                "mean confidence − share right, percentage points",
+                (name for name, _ in gaps),
+                [(findings.chosen, [interval_of(gap, times=100.0) for _, gap in gaps])],
                 zone=100.0 * zone,
             ),
         )

@@ -2,11 +2,9 @@
 
 import math
 
-import numpy as np
-
 from credence.findings import Difference, Findings, MethodFinding
 from credence.report import blocks as page
-from credence.report.plots import ComparisonPlot
+from credence.report.plots import Interval, comparison, interval_of
 from credence.report.sections.lookup import Lookup, reliability_plot
 from credence.report.wording import NOTHING, count, loss, of, three_decimals, two_decimals
 
@@ -70,17 +68,13 @@ def _is_headline(entry: Difference) -> bool:
 def _comparison(lookup: Lookup) -> page.Figure | None:
     findings = lookup.findings
     classes = [entry.class_name for entry in findings.results.classes if entry.n_predicted > 0]
-    names = tuple(method.name for method in findings.methods)
-    metrics = [
-        [lookup.metrics.get((name, row, "held_out", "nll")) for row in (None, *classes)]
-        for name in names
-    ]
 
-    def pick(field: str) -> tuple[tuple[float, ...], ...]:
-        return tuple(tuple(getattr(entry, field, math.nan) for entry in row) for row in metrics)
+    def losses(method: str) -> list[Interval]:
+        keys = ((method, name, "held_out", "nll") for name in (None, *classes))
+        return [interval_of(lookup.metrics.get(key)) for key in keys]
 
-    numbers = pick("value"), pick("lower"), pick("upper")
-    if np.isnan(numbers[0]).all():
+    series = [(method.name, losses(method.name)) for method in findings.methods]
+    if all(math.isnan(value) for _, numbers in series for value, *_ in numbers):
         return None
     return page.Figure(
         name="methods-nll",
@@ -91,7 +85,7 @@ def _comparison(lookup: Lookup) -> page.Figure | None:
         "their lines overlap: they are judged on the same proteins.",
         alternative="Held-out negative log-likelihood per class and method; the table gives "
         "those of all classes, metrics.tsv each.",
-        plot=ComparisonPlot("held-out NLL per protein", (OVER_ALL, *classes), names, *numbers),
+        plot=comparison("held-out NLL per protein", (OVER_ALL, *classes), series),
     )
 
 

@@ -31,7 +31,7 @@ def section(findings: Findings) -> page.Section | None:
     recognised += "recognised."
     given = ("predicted", results.given_predicted, right), ("true", results.given_true, recognised)
     alternative = f"Matrix of {count(len(names))} classes; the folded table gives its numbers."
-    heat = partial(Heat, names, key="", counts=results.confusion)
+    heat = partial(Heat, names=names, key="", counts=results.confusion)
     figures = tuple(
         page.Figure(
             name=f"mistakes-{word}",

@@ -16,7 +16,7 @@ from credence.findings import (
     ReleaseStep,
 )
 from credence.report import blocks as page
-from credence.report.plots import ComparisonPlot
+from credence.report.plots import comparison, without_interval
 from credence.report.release_words import (
     change_sentence,
     drift_sentence,
@@ -300,14 +300,12 @@ def _pair(pair: tuple[int, ...]) -> str:
 def _arrows(step: ReleaseStep, changed: list[tuple[str, Change]], name: str) -> page.Figure:
     ordered = sorted(changed, key=lambda pair: -abs(pair[1].total))
     changes = [change for _, change in ordered]
-    before, fixed, after = (
-        tuple(getattr(change, part) for change in changes) for part in ("before", "fixed", "after")
-    )
-    nothing = (math.nan,) * len(changes)
-    lower = tuple(change.before + change.total_lower for change in changes)
-    upper = tuple(change.before + change.total_upper for change in changes)
-    numbers = (before, fixed, after), (nothing, nothing, lower), (nothing, nothing, upper)
-    names, series = tuple(name for name, _ in ordered), ("before", "now, at the old mix", "now")
+    before = [without_interval(change.before) for change in changes]
+    fixed = [without_interval(change.fixed) for change in changes]
+    after = [
+        (change.after, change.before + change.total_lower, change.before + change.total_upper)
+        for change in changes
+    ]
     interval = f" Light: {100 * step.level:g} % interval of the change."
     if all(math.isnan(change.total_lower) for change in changes):
         interval = ""
@@ -318,9 +316,13 @@ def _arrows(step: ReleaseStep, changed: list[tuple[str, Change]], name: str) -> 
     return page.Figure(
         name=f"changes-{name}",
         caption=f"Confidence of a typical prediction by {step.method}: {step.older.name} "
-        f"(hollow), "
-        f"{step.newer.name} (filled; tick: at the old mix of classes).{interval} Classes that "
-        "moved by half a percentage point or more.",
+        f"(hollow), {step.newer.name} (filled; tick: at the old mix of classes).{interval} "
+        "Classes that moved by half a percentage point or more.",
         alternative=f"Confidence before and now: {stated}.",
-        plot=ComparisonPlot("confidence", names, series, *numbers, has_arrows=True),
+        plot=comparison(
+            "confidence",
+            (class_name for class_name, _ in ordered),
+            [("before", before), ("now, at the old mix", fixed), ("now", after)],
+            has_arrows=True,
+        ),
     )

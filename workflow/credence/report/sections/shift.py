@@ -6,7 +6,7 @@ from functools import partial
 
 from credence.findings import Findings, Notice, ShiftClass, ShiftFinding
 from credence.report import blocks as page
-from credence.report.plots import ComparisonPlot
+from credence.report.plots import comparison, without_interval
 from credence.report.wording import NOTHING, noticed_if_off, of, score, share, with_interval
 
 LITTLE = 0.05  # p-value below which a difference is called more than chance
@@ -32,26 +32,23 @@ def _blocks(findings: Findings, shift: ShiftFinding, name: str) -> tuple[page.Bl
     kind = f"composition of {shift.name}"
     notices = [Notice(kind=kind, text=text, is_warning=True) for text in shift.sentences]
     notices += [Notice(kind=kind, text=text) for text in shift.remarks]
-    bounds = [_bounds(shift, entry) for entry in shift.classes]
-    low, high = (tuple(ends[at] for ends in bounds) for at in (0, 1))
-    nothing = (math.nan,) * len(low)
+    before = [without_interval(entry.calibration_share) for entry in shift.classes]
+    here = [(entry.share, *_bounds(shift, entry)) for entry in shift.classes]
     parts = [
         f"{entry.class_name} {share(entry.share)} for {share(entry.calibration_share)}"
         for entry in shift.classes
     ]
-    level = "" if all(map(math.isnan, low)) else f", {100 * shift.level:g} % interval"
-    names, series = (
-        tuple(entry.class_name for entry in shift.classes),
-        ("calibration set", shift.name),
-    )
-    before = tuple(entry.calibration_share for entry in shift.classes)
-    here = tuple(entry.share for entry in shift.classes)
-    numbers = (before, here), (nothing, low), (nothing, high)
+    is_known = not all(math.isnan(low) for _, low, _ in here)
+    level = f", {100 * shift.level:g} % interval" if is_known else ""
     figure = page.Figure(
         name=f"shift-{name}",
         caption=f"{shift.name}: share of each class, in the calibration set and here{level}.",
         alternative=f"Shares here and in calibration: {', '.join(parts)}.",
-        plot=ComparisonPlot("share of the proteins", names, series, *numbers),
+        plot=comparison(
+            "share of the proteins",
+            (entry.class_name for entry in shift.classes),
+            [("calibration set", before), (shift.name, here)],
+        ),
     )
     entries = [("Found by", shift.estimator), ("Corrected", shift.method)]
     if shift.estimator not in ("none", "stated"):

@@ -1,5 +1,7 @@
 """What each of several tools adds, where they disagree and who is right then."""
 
+import math
+
 from credence.findings import Findings, Measured, ToolFinding, ToolsFinding
 from credence.report import blocks as page
 from credence.report.sections.lookup import Lookup
@@ -48,7 +50,7 @@ def _tools(tools: ToolsFinding, lookup: Lookup) -> page.TableBlock:
     def unnamed(tool: ToolFinding) -> str:
         return ", ".join(tool.unnamed) or NOTHING
 
-    nothing = Measured(*3 * (float("nan"),))
+    nothing = Measured(value=math.nan, lower=math.nan, upper=math.nan)
     every = ToolFinding(
         name="all together",
         n_answered=tools.n,
