@@ -6,7 +6,7 @@ from typing import Any
 
 from credence.findings import Notice
 from credence.report.plots import Plot
-from credence.report.wording import NOTHING, shown, slug
+from credence.report.wording import DASH, shown, slug
 
 
 class Block:
@@ -98,9 +98,7 @@ def table(
 
 def known(records: Sequence[Any], *columns: Column) -> list[Column]:
     """Return the columns that hold something for some record."""
-    return [
-        column for column in columns if any(column[-1](record) != NOTHING for record in records)
-    ]
+    return [column for column in columns if any(column[-1](record) != DASH for record in records)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -283,9 +281,9 @@ def lead(text: str) -> Paragraph:
     return Paragraph(text=text, is_lead=True)
 
 
-KINDS: dict[type[Any], str] = {TableBlock: "Table", TableColumn: "Column"}
+KIND_NAMES: dict[type[Any], str] = {TableBlock: "Table", TableColumn: "Column"}
 
 
 def kind_of(block: Any) -> str:
     """Return what records and templates call a block."""
-    return KINDS.get(type(block), type(block).__name__)
+    return KIND_NAMES.get(type(block), type(block).__name__)

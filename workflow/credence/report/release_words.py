@@ -14,7 +14,7 @@ from credence.findings import (
 )
 from credence.report.wording import TEST_LEVEL, of
 
-MOST_NAMED = 3  # true classes that are named; more are counted
+MOST_LISTED = 3  # true classes that are named; more are counted
 FINE = 0.03  # a change smaller than this is given in tenths of a percentage point
 CHOSEN = ("bandwidth", "cutoff")
 NOTABLE = 1.1  # times: a smaller change of bandwidth or cutoff is left out
@@ -98,7 +98,7 @@ def drift_sentences(drift: Drift) -> tuple[str, ...]:
         )
     elif enough:
         names = [entry.class_name for entry in enough]
-        words = ", ".join(names) if len(names) <= MOST_NAMED else f"each of {len(names)} classes"
+        words = ", ".join(names) if len(names) <= MOST_LISTED else f"each of {len(names)} classes"
         parts.append(f"Proteins of {words} score as the old ones did, as far as can be seen.")
     else:
         parts.append(

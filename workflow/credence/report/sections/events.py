@@ -6,12 +6,12 @@ from functools import partial
 from credence.findings import Difference, EventFinding, EventsFinding, Findings, MetricValue
 from credence.report import blocks as page
 from credence.report.plots import ReliabilityPlot, comparison, interval_of
-from credence.report.wording import NOTHING, as_sentence, count, loss, of, share, shortened
+from credence.report.wording import DASH, as_sentence, count, loss, of, share, shortened
 
 PUBLISHED = "published"
-PREDICTED = "predicted_class"
-DIGITS = 4  # of losses: forecasts differ by little
-FORECASTS = {
+PREDICTED_EVENT = "predicted_class"
+LOSS_DIGITS = 4  # of losses: forecasts differ by little
+FORECASTER_NAMES = {
     "knn": "k nearest neighbours",
     "tree": "decision tree",
     "logistic": "logistic regression",
@@ -27,7 +27,7 @@ def units(*events: EventFinding) -> str:
 
 def predicted_words(events: EventsFinding) -> str | None:
     """Return what other evidence says of the predicted class itself."""
-    event = next((event for event in events.events if event.name == PREDICTED), None)
+    event = next((event for event in events.events if event.name == PREDICTED_EVENT), None)
     if event is None or not events.agrees:
         return None
     asked = (events.forecaster, "nll")
@@ -36,9 +36,9 @@ def predicted_words(events: EventsFinding) -> str | None:
         return None
     verdict = _verdict(row, "it is better", "it is worse", "this set cannot tell which is better")
     return (
-        f"event_{PREDICTED} is the confidence itself, by {events.method}. "
-        f"{as_sentence(FORECASTS[events.forecaster])} from all features answers the same question "
-        f"with a held-out NLL that {_change(row)}: {verdict}."
+        f"event_{PREDICTED_EVENT} is the confidence itself, by {events.method}. "
+        f"{as_sentence(FORECASTER_NAMES[events.forecaster])} from all features answers the same "
+        f"question with a held-out NLL that {_change(row)}: {verdict}."
     )
 
 
@@ -53,7 +53,7 @@ def _verdict(row: Difference, less: str, more: str, neither: str) -> str:
     return less if row.upper < 0 else more if row.lower > 0 else neither
 
 
-LIMITS = (
+WHAT_IT_SAYS = (
     "Of proteins with this probability that share came true, as the curves show; a single "
     "probability has no interval. The curves hold for the calibration set's mix of classes, as "
     "does uncorrected_event_…. Where a sample's mix was estimated, event_… is corrected for it, "
@@ -63,7 +63,7 @@ LIMITS = (
 
 def with_sign(row: Difference) -> str:
     """Return a difference with its sign and interval."""
-    return loss(row.value, row.lower, row.upper, DIGITS, "+")
+    return loss(row.value, row.lower, row.upper, LOSS_DIGITS, "+")
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -139,7 +139,7 @@ def section(findings: Findings) -> page.Section | None:
         page.word("used", lambda entry: entry.missing or "yes"),
     )
     seen = page.Folded(summary="What forecasts look at", blocks=(features,), is_expert=True)
-    words = (agreement, predicted_words(events), LIMITS, together)
+    words = (agreement, predicted_words(events), WHAT_IT_SAYS, together)
     blocks = page.flat(page.lead(lead), overview, words, single, seen)
     return page.Section(
         name="events", title="How probable are two classes, or a group?", blocks=blocks
@@ -153,13 +153,13 @@ def _found(event: EventFinding, method: str, metric: str) -> MetricValue | None:
 
 def _metric(event: EventFinding, method: str = PUBLISHED, metric: str = "nll") -> str:
     row = _found(event, method, metric)
-    return NOTHING if row is None else loss(row.value, row.lower, row.upper)
+    return DASH if row is None else loss(row.value, row.lower, row.upper)
 
 
 def _plain(event: EventFinding, method: str = PUBLISHED, *, metric: str) -> str:
     """Return a number without its interval: tables are narrow."""
     row = _found(event, method, metric)
-    return NOTHING if row is None else loss(row.value, math.nan, math.nan, DIGITS)
+    return DASH if row is None else loss(row.value, math.nan, math.nan, LOSS_DIGITS)
 
 
 def _forecasts(events: EventsFinding, event: EventFinding, name: str) -> page.Folded:
@@ -209,12 +209,13 @@ def _forecasts(events: EventsFinding, event: EventFinding, name: str) -> page.Fo
     compared = page.table(
         f"Forecasters of {shortened(event.name)}, tuned and judged on {units(event)} "
         f"held out ({of(events.n_folds, 'part')}, n = {count(event.n)}). The tables carry "
-        f"{FORECASTS.get(events.forecaster, events.forecaster)}, moved to agree with the rest.",
+        f"{FORECASTER_NAMES.get(events.forecaster, events.forecaster)}, moved to agree with the "
+        "rest.",
         (PUBLISHED, *events.compared),
-        page.word("forecast", lambda method: FORECASTS.get(method, method)),
-        page.word("tuned to", lambda method: tuned.get(method, NOTHING)),
+        page.word("forecast", lambda method: FORECASTER_NAMES.get(method, method)),
+        page.word("tuned to", lambda method: tuned.get(method, DASH)),
         page.number("held-out NLL", partial(_metric, event)),
-        page.number("NLL against the tables", lambda method: differences.get(method, NOTHING)),
+        page.number("NLL against the tables", lambda method: differences.get(method, DASH)),
         page.number("Brier score", partial(_plain, event, metric="brier")),
         page.number("calibration", partial(_plain, event, metric="calibration")),
         page.number("sharpness", partial(_plain, event, metric="sharpness")),

@@ -16,11 +16,11 @@ from credence.report import blocks as page
 from credence.report.sections.lists import expected_right, percent, whole_of
 from credence.report.sections.lookup import Lookup, class_anchors
 from credence.report.verdict import StatedCheck, stated_verdict
-from credence.report.wording import NOTHING, count, in_words, of, round_score, score, slug
+from credence.report.wording import DASH, count, in_words, of, round_score, score, slug
 
 TITLES = {GOOD: "Good to use", CARE: "Use with care", BAD: "Not to be used"}
-BANDS = (0.5, 0.8, 0.9, 0.95)  # of the confidence, by which the picture is coloured
-WIDEST = 0.4  # of a range that is evidence
+COLOUR_BANDS = (0.5, 0.8, 0.9, 0.95)  # of the confidence, by which the picture is coloured
+WIDEST_EVIDENCE = 0.4  # of a range that is evidence
 ENOUGH, PLACE = 0.9, 2  # confidence that is marked, and its place among a use-set's levels
 MOST_REASONS = 4
 
@@ -203,13 +203,13 @@ def _strip(lookup: Lookup, entry: ClassCount, anchor: str, cells: tuple[str, ...
     name, curve = entry.class_name, lookup.shown(entry.class_name)
     if entry.n_predicted == 0:
         words = f"{name}: never predicted in calibration"
-        return page.Strip(name=name, anchor=anchor, label=words, cells=(NOTHING, *cells))
+        return page.Strip(name=name, anchor=anchor, label=words, cells=(DASH, *cells))
     if lookup.axis is None or curve is None or not curve.score:
-        blank = ((0.0, 100.0),) if entry.upper - entry.lower > WIDEST else ()
+        blank = ((0.0, 100.0),) if entry.upper - entry.lower > WIDEST_EVIDENCE else ()
         words = f"{name}: one confidence, whatever the score"
         bands = ((_band(entry.share), 0.0, 100.0),)
         return page.Strip(
-            name=name, anchor=anchor, label=words, bands=bands, thin=blank, cells=(NOTHING, *cells)
+            name=name, anchor=anchor, label=words, bands=bands, thin=blank, cells=(DASH, *cells)
         )
     low, high = lookup.axis
     ends = (entry.score_min, entry.score_max)
@@ -223,7 +223,7 @@ def _strip(lookup: Lookup, entry: ClassCount, anchor: str, cells: tuple[str, ...
         for values in (curve.value, curve.lower, curve.upper)
     )
     at = 100.0 * (edges - low) / (high - low)
-    thin = _runs(at, (~(upper - lower <= WIDEST)).tolist())
+    thin = _runs(at, (~(upper - lower <= WIDEST_EVIDENCE)).tolist())
     estimate, sure = (
         None if end is None else max(end, entry.score_min) for end in marks(lookup, curve, entry)
     )
@@ -252,7 +252,7 @@ def _strip(lookup: Lookup, entry: ClassCount, anchor: str, cells: tuple[str, ...
 
 
 def _band(value: float) -> int:
-    return int(np.searchsorted(BANDS, value, side="right"))
+    return int(np.searchsorted(COLOUR_BANDS, value, side="right"))
 
 
 def _runs(
@@ -312,7 +312,7 @@ def _basis(lookup: Lookup) -> str:
 
 
 UNIT = 10_000  # confidences are whole parts of it
-DECIMALS = 6
+SCORE_DECIMALS = 6
 
 
 def curve_data(lookup: Lookup) -> dict[str, Any]:
@@ -382,4 +382,4 @@ def _whole(values: tuple[float, ...]) -> list[int | None]:
 
 
 def _rounded(value: float) -> float | None:
-    return None if math.isnan(value) else round(value, DECIMALS)
+    return None if math.isnan(value) else round(value, SCORE_DECIMALS)

@@ -10,7 +10,7 @@ from credence.findings import AllThresholds, ErrorCurve, Findings, Genomes, Prot
 from credence.report import blocks as page
 from credence.report.plots import LinesPlot
 from credence.report.sections.lookup import Lookup
-from credence.report.wording import NOTHING, count, of, round_score, shown, three_decimals
+from credence.report.wording import DASH, count, of, round_score, shown, three_decimals
 
 LEAST_TOP = 0.1  # of the axis of shares wrong
 ON_SCORE = "score"
@@ -42,13 +42,13 @@ def whole_of(findings: Findings, name: str, class_name: str | None = None) -> Pr
 def expected_right(whole: ProteinList | None) -> str:
     """Return how many of a list are expected to be right, with the interval."""
     if whole is None or whole.n == 0 or math.isnan(whole.right):
-        return NOTHING
+        return DASH
     return f"{_round(whole.right)} ({_round(whole.right_lower)}–{_round(whole.right_upper)})"
 
 
 def percent(value: float) -> str:
     """Return a share in percent."""
-    return NOTHING if math.isnan(value) else f"{100.0 * value:.3g} %"
+    return DASH if math.isnan(value) else f"{100.0 * value:.3g} %"
 
 
 def _count(number: int) -> str:
@@ -56,7 +56,7 @@ def _count(number: int) -> str:
 
 
 def _round(number: float) -> str:
-    return NOTHING if math.isnan(number) else count(round(number))
+    return DASH if math.isnan(number) else count(round(number))
 
 
 def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
@@ -158,7 +158,7 @@ def _genomes(genomes: Genomes) -> page.Paragraph:
 
 def _table(lists: UseLists, together: Sequence[ProteinList]) -> page.TableBlock:
     def alike(n: int, lower: float, upper: float) -> str:
-        return f"{_round(lower)}–{_round(upper)}" if n else NOTHING
+        return f"{_round(lower)}–{_round(upper)}" if n else DASH
 
     return page.table(
         f"Lists of {lists.name}, all classes together. Those by the estimate are files beside "
@@ -200,7 +200,7 @@ def _by_class(lists: UseLists, findings: Findings) -> page.TableBlock:
     def listed(whole: ProteinList, at: int) -> str:
         entry = by_estimate.get((whole.class_name, allowed[at]))
         if entry is None or entry.n == 0:
-            return NOTHING
+            return DASH
         low, high = _round(entry.right_lower), _round(entry.right_upper)
         return f"{count(entry.n)} (from {entry.confidence:g}; right {low}–{high})"
 
@@ -209,7 +209,7 @@ def _by_class(lists: UseLists, findings: Findings) -> page.TableBlock:
         caption += (
             " Lists of several classes put together may hold more wrong ones than each: for one "
             "list, take the one of all classes. A list: how many predictions, from which "
-            f"confidence on; {NOTHING} where every list has more wrong ones."
+            f"confidence on; {DASH} where every list has more wrong ones."
         )
     return page.table(
         caption,
@@ -299,7 +299,7 @@ def _of_classes(thresholds: AllThresholds, findings: Findings) -> list[page.Bloc
     def cell(name: str | None, place: int) -> str:
         row = by_name.get((name, wanted[place // 2]))
         if row is None or (row.n == 0 and place % 2 == 0):
-            return NOTHING if row is None else "never predicted"
+            return DASH if row is None else "never predicted"
         if place % 2 == 0:
             return _end(row.threshold, row.kept, scale)
         missing = of(row.n_more, f"more {each}", f"more {lookup.families}")
@@ -324,6 +324,6 @@ def _of_classes(thresholds: AllThresholds, findings: Findings) -> list[page.Bloc
 
 def _end(value: float, kept: float, scale: float) -> str:
     if math.isnan(value):
-        return NOTHING
+        return DASH
     end = round_score(value, scale) if kept < 1.0 else "any"
     return f"{end} ({percent(kept)})"

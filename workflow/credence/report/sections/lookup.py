@@ -20,12 +20,14 @@ from credence.findings import (
 )
 from credence.report import blocks as page
 from credence.report.plots import ConfidencePlot, ReliabilityPlot
-from credence.report.wording import NOTHING, loss, of, slug
+from credence.report.wording import DASH, loss, of, slug
 
 One = TypeVar("One")
 
 SHOWN_DIGITS = 2  # of a number that is only about right
-ALONE = " Nothing says here which proteins are relatives: each counts as a family of its own."
+NO_RELATIVES_KNOWN = (
+    " Nothing says here which proteins are relatives: each counts as a family of its own."
+)
 NICE_SHARES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # scores shown, in scales
 
 
@@ -208,7 +210,7 @@ class Lookup:
     ) -> str:
         """Return a metric with its interval, as tables show it."""
         entry = self.metrics.get((method, class_name, sample, metric))
-        return NOTHING if entry is None else loss(entry.value, entry.lower, entry.upper)
+        return DASH if entry is None else loss(entry.value, entry.lower, entry.upper)
 
     @property
     def axis(self) -> tuple[float, float] | None:

@@ -11,8 +11,8 @@ from credence.report.plots import comparison, interval_of
 from credence.report.sections.lookup import Lookup
 from credence.report.sections.splits import lead_of
 from credence.report.wording import (
+    DASH,
     KEPT,
-    NOTHING,
     TEST_LEVEL,
     as_sentence,
     in_words,
@@ -161,9 +161,7 @@ def _by_identity(findings: Findings) -> page.TableBlock:
         page.number("families", "n_families"),
         page.number("promised", "promised", two_decimals),
         page.number("right", "right", two_decimals),
-        page.number(
-            "interval", "lower upper", lambda *ends: interval(*ends).strip("()") or NOTHING
-        ),
+        page.number("interval", "lower upper", lambda *ends: interval(*ends).strip("()") or DASH),
         page.number("p", "p", two_decimals),
         explained={
             "identity": "Of the best alignment: its share of identical columns",
@@ -191,7 +189,7 @@ def _tests(lookup: Lookup) -> page.TableBlock:
     def result(row: CalibrationTest, at: int) -> str:
         test = lookup.tests.get((findings.chosen, row.class_name, list(TESTS)[at]))
         if test is None:
-            return NOTHING
+            return DASH
         p = test.p_value if row.class_name is None else test.p_adjusted
         return words_of_test(p, test.power)
 
@@ -210,7 +208,7 @@ def _tests(lookup: Lookup) -> page.TableBlock:
 def words_of_test(p: float, power: float) -> str:
     """Return what a test shows; where it finds nothing, never more than its power allows."""
     if math.isnan(p):
-        return NOTHING
+        return DASH
     if p > TEST_LEVEL and not power >= MOST_BLIND:
         return f"no answer: {_known(power)}"
     return f"{'off' if p <= TEST_LEVEL else 'not seen off'}: p {p_words(p)}, {_known(power)}"

@@ -6,10 +6,10 @@ from credence.findings import Difference, Findings, MethodFinding
 from credence.report import blocks as page
 from credence.report.plots import Interval, comparison, interval_of
 from credence.report.sections.lookup import Lookup, reliability_plot
-from credence.report.wording import NOTHING, count, loss, of, three_decimals, two_decimals
+from credence.report.wording import DASH, count, loss, of, three_decimals, two_decimals
 
 OVER_ALL = "all classes"
-SHOWN = 0.005  # a weight below is 0.00
+LEAST_WEIGHT = 0.005  # a weight below is 0.00
 
 
 def section(findings: Findings) -> page.Section:
@@ -125,7 +125,7 @@ def _overall_table(lookup: Lookup) -> page.TableBlock:
 
     def n_held_out(method: MethodFinding) -> str:
         entry = lookup.metrics.get((method.name, None, "held_out", "nll"))
-        return NOTHING if entry is None else count(entry.n)
+        return DASH if entry is None else count(entry.n)
 
     return page.table(
         "Methods over all classes. Held-out numbers are of proteins that the fit did not see; "
@@ -136,7 +136,7 @@ def _overall_table(lookup: Lookup) -> page.TableBlock:
         metric("held_out", "brier"),
         page.number(
             f"NLL minus {differences[0].reference}" if differences else "difference",
-            lambda method: headlines.get(method.name, NOTHING),
+            lambda method: headlines.get(method.name, DASH),
         ),
         metric("in_sample", "nll"),
         metric("in_sample", "brier"),
@@ -166,8 +166,10 @@ def stacks(findings: Findings) -> page.Section | None:
                 page.number("weight", "weight", two_decimals),
             ),
         )
-        seen = [(name, weight) for name, weight in entry.score_only.items() if weight >= SHOWN]
-        weighty = {member.method for member in entry.members if member.weight >= SHOWN}
+        seen = [
+            (name, weight) for name, weight in entry.score_only.items() if weight >= LEAST_WEIGHT
+        ]
+        weighty = {member.method for member in entry.members if member.weight >= LEAST_WEIGHT}
         if seen and weighty != set(dict(seen)):
             stated = ", ".join(f"{name} {weight:.2f}" for name, weight in seen)
             blocks += page.flat(

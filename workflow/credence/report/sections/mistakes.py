@@ -8,7 +8,7 @@ from credence.report import blocks as page
 from credence.report.plots import Heat
 from credence.report.wording import count, of, share, three_decimals
 
-MOST_NAMED = 3  # mistakes named in the sentence
+MOST_MISTAKES = 3  # mistakes named in the sentence
 MOST_NUMBERED = 36  # classes whose numbers can be read in the cells
 NOT_ASKED = (
     "Labels were taken as they are. evaluation: {doubtful_labels: true} in the configuration "
@@ -69,7 +69,7 @@ def _most_often(findings: Findings) -> str:
     ]
     if not pairs:
         return "No calibration protein is predicted to be of another class than its own."
-    most = sorted(pairs, key=lambda pair: -pair[0])[:MOST_NAMED]
+    most = sorted(pairs, key=lambda pair: -pair[0])[:MOST_MISTAKES]
     stated = "; ".join(
         f"{predicted} that are truly {true} ({count(n)}, {share(part)} of the predictions)"
         for n, part, predicted, true in most

@@ -6,23 +6,23 @@ from operator import itemgetter
 
 from credence.findings import Findings
 from credence.report import blocks as page
-from credence.report.sections.events import FORECASTS, units
+from credence.report.sections.events import FORECASTER_NAMES, units
 from credence.report.sections.lists import percent
 from credence.report.sections.lookup import Lookup
-from credence.report.sections.methods import SHOWN
+from credence.report.sections.methods import LEAST_WEIGHT
 from credence.report.sections.splits import relatives_in_words
-from credence.report.sections.use_sets import FEATURES
+from credence.report.sections.use_sets import COMPARED_BY
 from credence.report.wording import count, of, share, with_interval
 
 YOURS = "To be filled in by you: "
 OF_USE_SETS = "use-set "  # how the roles of their files begin
 SALAMON = "10.3390/make5030043"  # in references of the registry too
-CALIBRATION = (
+CONFIDENCE_GUIDE = (
     "Salamon PR, et al. Classification Confidence in Exploratory Learning: A User's Guide. "
     "Machine Learning and Knowledge Extraction 2023, 5, 803–829. "
     f"doi:{SALAMON}"
 )
-TOP_LABEL = (
+GUPTA_RAMDAS = (
     "Gupta C, Ramdas A. Top-label calibration and multiclass-to-binary reductions. "
     "ICLR 2022. arXiv:2107.08353"
 )
@@ -33,8 +33,8 @@ DOME = (
 CONFORMAL = "Vovk 2013, doi 10.1007/s10994-013-5355-6"
 GROUPED = "Dunn, Wasserman & Ramdas 2023, doi 10.1080/01621459.2022.2060112"
 LEARN_THEN_TEST = "Angelopoulos et al. 2021, Learn then test, arXiv 2110.01052"
-EVENTS = "Kuleshov & Liang 2015, Calibrated structured prediction, NeurIPS"
-PHANNS = "Cantu et al. 2020, PhANNs, PLoS Computational Biology 16, e1007845"
+KULESHOV_LIANG = "Kuleshov & Liang 2015, Calibrated structured prediction, NeurIPS"
+PHANNS_PAPER = "Cantu et al. 2020, PhANNs, PLoS Computational Biology 16, e1007845"
 
 
 class Citations:
@@ -47,7 +47,7 @@ class Citations:
         """Return the numbers of works in brackets, after a space; several stand between ``;``."""
         numbers = []
         for part in filter(None, "; ".join(references).split("; ")):
-            work = CALIBRATION if SALAMON in part else part
+            work = CONFIDENCE_GUIDE if SALAMON in part else part
             self.works += [] if work in self.works else [work]
             numbers.append(self.works.index(work) + 1)
         cited = sorted(set(numbers))
@@ -60,11 +60,12 @@ def _calibrated(lookup: Lookup, cite: Citations) -> str:
     invented = " on simulated data" if findings.provenance.is_simulated else ""
     program = f"credence {version}: calibrated confidence, class by class."
     text = (
-        f"Confidence, the probability that a prediction is right{cite(CALIBRATION, TOP_LABEL)}, "
-        f"was calibrated{invented} with credence {version}{cite(program)}. It was learnt from "
-        f"{of(results.n_samples, 'protein')} of known class, over "
-        f"{of(len(results.class_names), 'class', 'classes')}; the classifier had predicted "
-        f"{count(results.n_correct)} of them correctly. The method is {findings.chosen}"
+        "Confidence, the probability that a prediction is "
+        f"right{cite(CONFIDENCE_GUIDE, GUPTA_RAMDAS)}, was calibrated{invented} with credence "
+        f"{version}{cite(program)}. It was learnt from {of(results.n_samples, 'protein')} of "
+        f"known class, over {of(len(results.class_names), 'class', 'classes')}; the classifier "
+        f"had predicted {count(results.n_correct)} of them correctly. The method is "
+        f"{findings.chosen}"
     )
     if chosen is None:
         return f"{text}."
@@ -73,7 +74,7 @@ def _calibrated(lookup: Lookup, cite: Citations) -> str:
         members = ", ".join(
             f"{member.method}{cite(member.reference)} {member.weight:.2f}"
             for member in lookup.stack.members
-            if member.weight >= SHOWN
+            if member.weight >= LEAST_WEIGHT
         )
         text += f" Its members and their weights over all classes: {members}."
     return f"{text} Its settings: {chosen.prose}." if chosen.prose else text
@@ -106,8 +107,8 @@ def _relatives(lookup: Lookup, cite: Citations) -> str:
     texts["aligned"] = f"Relatives, {alike}, were put into clusters: {n} in the calibration set."
     if lookup.findings.clusters == "phanns":
         texts["phanns"] = (
-            f"Relatives were clustered by the recipe of PhANNs{cite(PHANNS)}, CD-HIT within each "
-            f"class, and clusters put into groups in turn: {n} in the calibration set."
+            f"Relatives were clustered by the recipe of PhANNs{cite(PHANNS_PAPER)}, CD-HIT within "
+            f"each class, and clusters put into groups in turn: {n} in the calibration set."
         )
     text = texts[lookup.findings.clusters]
     if lookup.knows_relatives:
@@ -262,8 +263,8 @@ def _novelty(lookup: Lookup, _: Citations) -> str:
     unit = "families" if lookup.knows_relatives else "proteins"
     return (
         "How far proteins are from all known ones was measured by "
-        f"{FEATURES[novelties[0].features]}. Flagged as farther than {share(novelties[0].flag)} "
-        f"of {unit} left out: {flagged}."
+        f"{COMPARED_BY[novelties[0].features]}. Flagged as farther than "
+        f"{share(novelties[0].flag)} of {unit} left out: {flagged}."
     )
 
 
@@ -273,9 +274,9 @@ def _events(lookup: Lookup, cite: Citations) -> str:
         return ""
     named = ", ".join(event.name for event in events.events)
     return (
-        f"Probabilities of further events ({named}) were forecast{cite(EVENTS)} by "
-        f"{FORECASTS.get(events.forecaster, events.forecaster)}{cite(events.reference)}, tuned "
-        f"and judged on {units(*events.events)} held out in {of(events.n_folds, 'part')}."
+        f"Probabilities of further events ({named}) were forecast{cite(KULESHOV_LIANG)} by "
+        f"{FORECASTER_NAMES.get(events.forecaster, events.forecaster)}{cite(events.reference)}, "
+        f"tuned and judged on {units(*events.events)} held out in {of(events.n_folds, 'part')}."
     )
 
 

@@ -25,8 +25,8 @@ from credence.report.release_words import (
 )
 from credence.report.sections.measuring import MAIN_TEST, words_of_test
 from credence.report.wording import (
+    DASH,
     KEPT,
-    NOTHING,
     count,
     loss,
     of,
@@ -37,7 +37,7 @@ from credence.report.wording import (
     two_decimals,
 )
 
-ARROW = f"{KEPT}→{KEPT}"  # keeps both numbers on one line
+CHANGED_TO = f"{KEPT}→{KEPT}"  # keeps both numbers on one line
 
 
 def outcome_tables(step: ReleaseStep) -> page.Folded | None:
@@ -138,7 +138,7 @@ def _test(is_corrected: bool) -> Callable[[DriftClass], str]:
         for test in entry.tests:
             if test.test == MAIN_TEST and test.is_corrected == is_corrected:
                 return words_of_test(test.p_adjusted, test.power)
-        return NOTHING
+        return DASH
 
     return of_class
 
@@ -169,8 +169,8 @@ def _points(ends: tuple[float, float, float]) -> str:
     return loss(value, lower, upper, 1, "+")
 
 
-EVIDENCE = "evidence evidence_lower evidence_upper"
-COMPOSITION = "composition composition_lower composition_upper"
+EVIDENCE_FIELDS = "evidence evidence_lower evidence_upper"
+COMPOSITION_FIELDS = "composition composition_lower composition_upper"
 
 TITLE = "What changed since last time?"
 EXPLAINED = (
@@ -220,7 +220,7 @@ def _alone(release: ReleaseState) -> str:
 def _timeline(releases: tuple[ReleaseState, ...]) -> page.TableBlock:
     def in_trove(entry: ReleaseState, *kinds: bool) -> str:
         n = sum(part.n for part in entry.outcomes if (part.outcome == "added") in kinds)
-        return count(n) if entry.outcomes else NOTHING
+        return count(n) if entry.outcomes else DASH
 
     return page.table(
         "All releases of the calibration set.",
@@ -235,7 +235,7 @@ def _timeline(releases: tuple[ReleaseState, ...]) -> page.TableBlock:
         page.number(
             "right", "n_correct n_calibration", lambda k, n: share(k / n if n else math.nan)
         ),
-        page.word("digest", lambda entry: entry.digest[:8] or NOTHING),
+        page.word("digest", lambda entry: entry.digest[:8] or DASH),
         explained={"digest": "The first figures of the release's digest"},
     )
 
@@ -273,7 +273,7 @@ def step_blocks(step: ReleaseStep) -> tuple[page.Block, ...]:
 def _changes(step: ReleaseStep, touched: list[ClassChange]) -> page.TableBlock:
     def of_change(show: Callable[..., str], fields: str) -> Callable[[ClassChange], str]:
         part = attrgetter(*fields.split())
-        return lambda entry: NOTHING if entry.change is None else show(part(entry.change))
+        return lambda entry: DASH if entry.change is None else show(part(entry.change))
 
     return page.table(
         f"Classes that {step.newer.name} touched: confidence of {step.method} before and now. "
@@ -282,8 +282,8 @@ def _changes(step: ReleaseStep, touched: list[ClassChange]) -> page.TableBlock:
         page.word("predicted class", "class_name"),
         page.number("before", of_change(share, "before")),
         page.number("now", of_change(share, "after")),
-        page.number("new evidence", of_change(_points, EVIDENCE)),
-        page.number("re-weighting", of_change(_points, COMPOSITION)),
+        page.number("new evidence", of_change(_points, EVIDENCE_FIELDS)),
+        page.number("re-weighting", of_change(_points, COMPOSITION_FIELDS)),
         page.number("score", lambda entry: score(entry.score, step.scale)),
         page.number("predictions", "n_predicted", _pair),
         page.number("right", "n_correct", _pair),
@@ -294,7 +294,7 @@ def _changes(step: ReleaseStep, touched: list[ClassChange]) -> page.TableBlock:
 
 def _pair(pair: tuple[int, ...]) -> str:
     first, second = pair
-    return count(first) if first == second else f"{count(first)}{ARROW}{count(second)}"
+    return count(first) if first == second else f"{count(first)}{CHANGED_TO}{count(second)}"
 
 
 def _arrows(step: ReleaseStep, changed: list[tuple[str, Change]], name: str) -> page.Figure:

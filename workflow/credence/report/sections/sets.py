@@ -4,7 +4,7 @@ from credence.findings import Findings, SetsFinding
 from credence.report import blocks as page
 from credence.report.plots import comparison, without_interval
 from credence.report.sections.lookup import Lookup
-from credence.report.wording import NOTHING, count, of, share, two_decimals, with_interval
+from credence.report.wording import DASH, count, of, share, two_decimals, with_interval
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -102,7 +102,7 @@ def _table(sets: SetsFinding, lookup: Lookup) -> page.TableBlock:
         page.number("held-out coverage", "coverage lower upper", with_interval),
         page.number("counting proteins", "coverage_proteins", share),
         page.number("classes in a set", "mean_size", two_decimals),
-        page.word("in every set", lambda x: always[x.is_always_in] if x.class_name else NOTHING),
+        page.word("in every set", lambda x: always[x.is_always_in] if x.class_name else DASH),
         explained={
             "held-out coverage": f"All {lookup.families} of a class count alike",
             "counting proteins": "The same, every protein counting once",

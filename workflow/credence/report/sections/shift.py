@@ -7,11 +7,18 @@ from functools import partial
 from credence.findings import Findings, Notice, ShiftClass, ShiftFinding
 from credence.report import blocks as page
 from credence.report.plots import comparison, without_interval
-from credence.report.wording import NOTHING, noticed_if_off, of, score, share, with_interval
+from credence.report.wording import (
+    DASH,
+    TEST_LEVEL,
+    noticed_if_off,
+    of,
+    score,
+    share,
+    with_interval,
+)
 
-LITTLE = 0.05  # p-value below which a difference is called more than chance
-MOST_NAMED = 3  # classes named in the sentence on a use-set
-FEW = 10.0  # expected numbers below have a decimal
+MOST_SHIFTED = 3  # classes named in the sentence on a use-set
+LEAST_WHOLE = 10.0  # expected numbers below have a decimal
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -52,7 +59,7 @@ def _blocks(findings: Findings, shift: ShiftFinding, name: str) -> tuple[page.Bl
     )
     entries = [("Found by", shift.estimator), ("Corrected", shift.method)]
     if shift.estimator not in ("none", "stated"):
-        condition = NOTHING if math.isnan(shift.condition) else f"{shift.condition:.3g}"
+        condition = DASH if math.isnan(shift.condition) else f"{shift.condition:.3g}"
         entries.append(("Intervals", f"{100 * shift.level:g} %, both sets drawn anew"))
         grows = "how many times an error in how often classes are predicted can grow in their"
         entries.append(("Condition number", f"{condition}: {grows} shares"))
@@ -107,7 +114,7 @@ def mix_sentences(shift: ShiftFinding) -> str:
     stated = "; ".join(
         f"{entry.class_name} makes up {with_interval(entry.share, *_bounds(shift, entry))} of it, "
         f"{share(entry.calibration_share)} of the calibration set"
-        for entry in _differing(shift, is_known)[:MOST_NAMED]
+        for entry in _differing(shift, is_known)[:MOST_SHIFTED]
     )
     if not stated and not is_known:
         stated = "Which of them is more or less common is not known"
@@ -138,7 +145,7 @@ def mix_fit(shift: ShiftFinding) -> str:
     """Return whether a mix of the classes explains the scores of a set, in a sentence or two."""
     if math.isnan(shift.p_label_shift):
         return ""
-    if shift.p_label_shift < LITTLE:
+    if shift.p_label_shift < TEST_LEVEL:
         text = (
             "The mix does not fully explain the scores of this set: at the worst place they "
             f"differ by {share(shift.gap)} of the set"
@@ -155,8 +162,8 @@ def mix_fit(shift: ShiftFinding) -> str:
 
 def _number(value: float, lower: float = math.nan, upper: float = math.nan) -> str:
     if math.isnan(value):
-        return NOTHING
-    text, low, high = (f"{n:,.{1 if value < FEW else 0}f}" for n in (value, lower, upper))
+        return DASH
+    text, low, high = (f"{n:,.{1 if value < LEAST_WHOLE else 0}f}" for n in (value, lower, upper))
     return text if math.isnan(lower + upper) else f"{text} ({low}–{high})"
 
 

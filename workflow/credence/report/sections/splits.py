@@ -5,7 +5,7 @@ from credence.report import blocks as page
 from credence.report.plots import NearestPlot
 from credence.report.wording import count, of, three_decimals, two_decimals
 
-MOST_ROWS = 24  # of the figure; with more groups it shows all of them as one
+MOST_GROUPS = 24  # of the figure; with more groups it shows all of them as one
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -182,7 +182,7 @@ def _nearest(split: SplitFinding) -> page.Figure:
     names = tuple(group.name for group in groups)
     counts = tuple(tuple(group.nearest) for group in groups)
     alone = tuple(group.n_alone for group in groups)
-    if len(groups) > MOST_ROWS:
+    if len(groups) > MOST_GROUPS:
         names, alone = ("all",), (sum(alone),)
         counts = (tuple(sum(column) for column in zip(*counts, strict=True)),)
     n_near = sum(map(sum, counts))

@@ -5,7 +5,7 @@ import math
 from credence.findings import Findings, Measured, ToolFinding, ToolsFinding
 from credence.report import blocks as page
 from credence.report.sections.lookup import Lookup
-from credence.report.wording import NOTHING, loss, of, rounded, three_decimals, with_interval
+from credence.report.wording import DASH, loss, of, rounded, three_decimals, with_interval
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -48,7 +48,7 @@ def _in_short(tools: ToolsFinding, lookup: Lookup) -> str:
 
 def _tools(tools: ToolsFinding, lookup: Lookup) -> page.TableBlock:
     def unnamed(tool: ToolFinding) -> str:
-        return ", ".join(tool.unnamed) or NOTHING
+        return ", ".join(tool.unnamed) or DASH
 
     nothing = Measured(value=math.nan, lower=math.nan, upper=math.nan)
     every = ToolFinding(

@@ -8,8 +8,8 @@ from credence.findings import Findings, NoveltyFinding, UseSet
 from credence.report import blocks as page
 from credence.report.plots import DistancePlot, HistogramPlot
 from credence.report.sections.lists import expected_right, whole_of
-from credence.report.sections.lookup import ALONE, Lookup
-from credence.report.wording import NOTHING, count, of, share
+from credence.report.sections.lookup import NO_RELATIVES_KNOWN, Lookup
+from credence.report.wording import DASH, count, of, share
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -66,7 +66,7 @@ def _blocks(findings: Findings, use_set: UseSet, name: str) -> tuple[page.Block,
     )
 
 
-FEATURES = {
+COMPARED_BY = {
     "composition": "their best alignments (identity times coverage)",
     "vectors": "the vectors that came with them",
 }
@@ -78,11 +78,11 @@ def novelty_blocks(findings: Findings) -> page.Section | None:
         return None
     blocks = page.flat(
         "A high score of a protein that is like no known protein is a score that nobody has "
-        f"checked. So proteins are compared by {FEATURES[findings.novelties[0].features]}. "
+        f"checked. So proteins are compared by {COMPARED_BY[findings.novelties[0].features]}. "
         "p is how often a protein of a new family of the same kind would be as far from all known "
         "ones: each family in turn is left out. No confidence is changed by it. It does not find "
         "every wrong prediction, and being new is not being wrong."
-        + ("" if Lookup(findings).knows_relatives else ALONE),
+        + ("" if Lookup(findings).knows_relatives else NO_RELATIVES_KNOWN),
         (_novelty_blocks(*named) for named in page.with_slugs(findings.novelties)),
     )
     return page.Section(name="novelty", title="Proteins unlike any known", blocks=blocks)
@@ -171,7 +171,7 @@ def _advice(novelty: NoveltyFinding) -> str:
 
 def _flagged(novelty: NoveltyFinding) -> page.TableBlock:
     def distance(value: float) -> str:
-        return NOTHING if math.isnan(value) else f"{value:.3g}"
+        return DASH if math.isnan(value) else f"{value:.3g}"
 
     caption = f"{novelty.name}: the flagged proteins, farthest first"
     if len(novelty.rows) < novelty.n_flagged:
