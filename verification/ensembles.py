@@ -33,7 +33,7 @@ from verification.two_sets import first_half
 
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.evaluation.paper_figures import MON0, MON2, PAPER
+from credence.evaluation.paper_figures import MON0, MON2, SALAMON_PAPER
 from credence.findings import FigurePanel, FigureRecord, FigureSeries, FiguresRecord
 from credence.metrics.all_metrics import BY_NAME
 from credence.metrics.metric import Judged
@@ -187,7 +187,7 @@ def figure(table: pd.DataFrame, number: str, methods: dict[str, str], about: str
         shows="Methods tuned on test set 1, measured on it and on test set 2.",
         caption=f"Methods tuned on test set 1 and measured there (open) and on test set 2 "
         f"(filled), by "
-        f"predicted class. {about} After Fig. {number} of {PAPER}.",
+        f"predicted class. {about} After Fig. {number} of {SALAMON_PAPER}.",
         panels=tuple(panels),
         across=len(methods),
         axis="predicted class",

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from verification.two_sets import add_tables, calibrating, tables_of
 
-from credence.evaluation.paper_figures import FIGURES, Given, make_figures
+from credence.evaluation.paper_figures import FIGURES, FigureSource, make_figures
 from credence.findings import FiguresRecord
 from credence.tables.counts import FORMAT as COUNTS
 from credence.tables.counts import read_counts
@@ -36,7 +36,8 @@ def main(words: Sequence[str] | None = None) -> None:
     else:
         labelled = calibrating(given, given.samples(), asked.weights)
     write_record(
-        asked.out, FiguresRecord(figures=tuple(make_figures(Given(labelled=labelled), FIGURES)))
+        asked.out,
+        FiguresRecord(figures=tuple(make_figures(FigureSource(labelled=labelled), FIGURES))),
     )
     print(f"Wrote {asked.out}. Draw it: credence figures --records {asked.out} --out figures")
 

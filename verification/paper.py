@@ -21,7 +21,7 @@ from verification.report import write_section
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.evaluation.paper_figures import MON0, MON2, NAMES, Given, losses, nll, troves
+from credence.evaluation.paper_figures import MON0, MON2, NAMES, FigureSource, losses, nll, troves
 from credence.predictions import Floats, Labelled, from_scores, label
 from credence.tables.counts import read_counts
 
@@ -99,7 +99,7 @@ def _precision(labelled: Labelled, data: Path) -> float:
 def first_table(data: Path) -> list[Row]:
     """Return mean losses of the paper's methods on PhANNs' first table, in sample and held out."""
     labelled = real_table(data / "phanns_scores_2020.csv.gz")
-    record = losses(Given(labelled=labelled))
+    record = losses(FigureSource(labelled=labelled))
     assert record is not None
     rows: list[Row] = []
     for panel in record.panels:
@@ -144,7 +144,7 @@ def half_as_trove(data: Path, name: str = "HTJ") -> Trove:
     number = np.array([int(block.split()[1]) for block in after.cluster])
     is_new = (after.true_class == class_) & (number % 2 == 1)
     before = after.take(~is_new)
-    record = troves(Given(labelled=after, troves={"half": (before, after)}))
+    record = troves(FigureSource(labelled=after, troves={"half": (before, after)}))
     assert record is not None
     panels = {panel.title: panel for panel in record.panels}
     left, right = (panels[f"{name}, trove half: {word}"] for word in ("densities", "confidence"))

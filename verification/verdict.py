@@ -29,9 +29,9 @@ from world_truth import truth
 from credence.calibrators.method_spec import parse_method
 from credence.confidence import USES, use_of
 from credence.evaluation.evaluate import EvaluationOptions, evaluate
+from credence.evaluation.verdict import CLASS_ALONE, verdict_of
 from credence.findings import Findings, Provenance, SplitClass, SplitFinding, VerdictSettings
 from credence.predictions import Floats, Labelled, from_scores, label
-from credence.report.verdict import ALONE, verdict_of
 from credence.simulate.law import WorldSettings
 from credence.stages.fit import fit_options
 from credence.stages.settings import Settings
@@ -84,7 +84,7 @@ def world(sizes: tuple[int, ...], n_use: int, number: int) -> dict[str, object]:
         {"calibration": {"method": method, "draws": N_DRAWS}, "shift": {"draws": N_DRAWS}}
     )
     options = fit_options(settings.calibration)
-    built = {name: parse_method(name, "method").build(options) for name in (method, ALONE)}
+    built = {name: parse_method(name, "method").build(options) for name in (method, CLASS_ALONE)}
     fitted = {name: one.fit(calibration) for name, one in built.items()}
     results = evaluate(
         calibration,

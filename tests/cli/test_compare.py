@@ -17,6 +17,7 @@ import pytest
 from credence.app import run_command_line
 from credence.findings import ReleaseStep
 from credence.records import from_record, signed
+from credence.report.release_words import change_sentence
 from refusals import Stated, refused
 from small_worlds import call_here
 
@@ -78,7 +79,7 @@ def test_two_releases_give_tables_a_page_and_a_record(
     page = Path("p.html").read_text()
     assert "base → htj, 2026-01-01" in page and "old_0001" in page
     for entry in step.classes:
-        assert entry.sentence in page
+        assert change_sentence(entry, step.scale) in page
 
 
 @pytest.mark.long

@@ -13,10 +13,10 @@ import credence
 from credence.app import run_command_line
 from credence.composition.sameness import RUNNER_UP, Sketch
 from credence.confidence import NOTE_TEXTS, Note
+from credence.evaluation.verdict import verdict_of
 from credence.findings import Findings
 from credence.predictions import Predictions, from_scores
 from credence.records import read_record
-from credence.report.verdict import verdict_of
 from credence.simulate.law import WorldSettings
 from credence.tables.samples import Samples, write_samples
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from scipy.stats import binom
 
-from credence.report.sections.overview import MEANING
+from credence.report.sections.overview import BENCH_MEANING
 
 PAGE = (Path(__file__).parents[2] / "docs" / "what-does-it-mean.md").read_text(encoding="utf-8")
 TEXT = " ".join(PAGE.split())
@@ -22,7 +22,7 @@ def test_the_cases_of_a_hundred_are_binomial() -> None:
     of_15, of_10 = round(100 * binom.sf(9, 15, 0.8)), round(100 * 0.8**10)
     assert f"ten or more of them in {of_15} of 100 cases" in TEXT
     assert f"all ten in {of_10} of 100 cases" in TEXT
-    assert f"ten or more are right in {of_15} of 100 cases" in MEANING[0].text
+    assert f"ten or more are right in {of_15} of 100 cases" in BENCH_MEANING[0].text
 
 
 def test_the_table_of_two_mixes_adds_up() -> None:
@@ -35,4 +35,4 @@ def test_the_table_of_two_mixes_adds_up() -> None:
 
 
 def test_the_page_of_a_run_names_the_document_that_it_carries() -> None:
-    assert "docs/what-does-it-mean.md" in MEANING[-1].text
+    assert "docs/what-does-it-mean.md" in BENCH_MEANING[-1].text

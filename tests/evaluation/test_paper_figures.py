@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from classes_in_order import with_classes_in_order
-from credence.evaluation.paper_figures import FIGURES, Given, losses, make_figures, sharpened
+from credence.evaluation.paper_figures import (
+    FIGURES,
+    FigureSource,
+    losses,
+    make_figures,
+    sharpened,
+)
 from credence.findings import FigureRecord
 from credence.predictions import UNKNOWN_CLASS, Labelled, from_scores, label
 
@@ -46,8 +52,8 @@ def labelled() -> Labelled:
 @pytest.fixture(scope="module")
 def made(labelled: Labelled) -> dict[str, FigureRecord]:
     after = joined(labelled, labelled_of(80, 1, only=2))
-    given = Given(labelled=labelled, troves={"c": (labelled, after)})
-    return {one.number: one for one in make_figures(given)}
+    source = FigureSource(labelled=labelled, troves={"c": (labelled, after)})
+    return {one.number: one for one in make_figures(source)}
 
 
 def series(record: FigureRecord, panel: int) -> dict[str, np.ndarray]:
@@ -86,7 +92,7 @@ def test_a_tool_is_marked_where_it_stands_and_every_method_is_named(
     assert "this tool" in names[2]
     assert ["class_only" in names[0], "kernel" in names[1], "tswa" in names[2]] == [True] * 3
     top = replace(labelled, predictions=replace(labelled.predictions, scores=None))
-    (kinds,) = make_figures(Given(labelled=top), [FIGURES[3]])
+    (kinds,) = make_figures(FigureSource(labelled=top), [FIGURES[3]])
     assert "this tool" in [one.name for one in kinds.panels[1].series]
 
 
@@ -162,7 +168,7 @@ def test_losses_in_sample_stand_beside_those_held_out_in_whatever_order_columns_
     alone = labelled_of(247)
     alone = replace(alone, cluster=alone.predictions.ids)
     orders = (alone, with_classes_in_order(alone, (2, 0, 1)))
-    first, moved = (losses(Given(labelled=one)) for one in orders)
+    first, moved = (losses(FigureSource(labelled=one)) for one in orders)
     assert first is not None and moved is not None
     expected = series(first, 0)["held out"]
     assert series(moved, 0)["held out"] == pytest.approx(expected, rel=1e-6)
@@ -172,7 +178,9 @@ def test_counts_give_the_diagonal_and_name_what_they_cannot_give(labelled: Label
     own = replace(labelled.predictions, scores=None, is_distribution=False)
     true = np.where(labelled.is_correct, labelled.true_class, UNKNOWN_CLASS)
     figures = [one for one in FIGURES if one.number in ("01a", "01b", "01c", "06", "10")]
-    found = {one.number: one for one in make_figures(Given(labelled=label(own, true)), figures)}
+    found = {
+        one.number: one for one in make_figures(FigureSource(labelled=label(own, true)), figures)
+    }
     counts = np.array(found["01a"].matrix)
     assert np.nansum(counts) == labelled.is_correct.sum()
     assert np.isnan(counts[0, 1])
@@ -182,12 +190,12 @@ def test_counts_give_the_diagonal_and_name_what_they_cannot_give(labelled: Label
 
 def test_classes_alone_have_their_matrices_and_the_scheme(labelled: Labelled) -> None:
     own = replace(labelled.predictions, scores=None, top_score=None, is_distribution=False)
-    made = list(make_figures(Given(labelled=replace(labelled, predictions=own))))
+    made = list(make_figures(FigureSource(labelled=replace(labelled, predictions=own))))
     assert [one.number for one in made if not one.lacks] == ["01a", "01b", "01c", "02", "16a"]
 
 
 def test_axes_begin_at_zero_where_scores_are_low(labelled: Labelled) -> None:
-    assert Given(labelled=labelled).grid[0] == 1.5
+    assert FigureSource(labelled=labelled).grid[0] == 1.5
     score = np.full(labelled.n_samples, 1.0)
     low = replace(labelled, predictions=replace(labelled.predictions, top_score=score))
-    assert Given(labelled=low).grid[0] == 0.0
+    assert FigureSource(labelled=low).grid[0] == 0.0

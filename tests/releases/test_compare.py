@@ -19,15 +19,8 @@ from credence.draws import cluster_weights, encode_clusters
 from credence.findings import Change, ClassChange, ParameterChange, ReleaseState, ReleaseStep
 from credence.predictions import Labelled, Predictions, label
 from credence.records import to_record
-from credence.releases.compare import (
-    Comparison,
-    ReleaseData,
-    change_of,
-    change_sentence,
-    compare,
-    draws_at,
-    step_sentences,
-)
+from credence.releases.compare import Comparison, ReleaseData, change_of, compare, draws_at
+from credence.report.release_words import change_sentence, step_sentences
 
 NAN = math.nan
 NAMES = ("Tail", "Other")
@@ -118,18 +111,18 @@ def test_a_change_is_told_apart_by_the_shares_of_true_classes() -> None:
     assert (other.n_true, other.n_predicted, other.n_correct) == ((5, 14), (6, 11), (4, 9))
     assert tail.n_clusters == (4, 9)
     assert tail.is_moved and other.is_moved
-    assert tail.sentence == (
+    assert change_sentence(tail, 10.0) == (
         "Tail at score 5.0: confidence fell from 0.75 to 0.44. Of the 31 percentage points, 21 "
         "are re-weighting and 10 new evidence."
     )
-    assert other.sentence == (
+    assert change_sentence(other, 10.0) == (
         "Other at score 5.0: confidence rose from 0.67 to 0.82. New evidence lowered it by 1 "
         "percentage point, re-weighting raised it by 16 percentage points."
     )
-    assert step.sentences == (
+    assert step_sentences(step) == (
         "r adds 10 proteins to calibrate with: 10 before, 20 now.",
         "Of 20 proteins, 20 have a confidence that moved by half a percentage point or more.",
-        f"The class whose typical prediction changed most: {tail.sentence}",
+        f"The class whose typical prediction changed most: {change_sentence(tail, 10.0)}",
     )
 
 
@@ -182,7 +175,9 @@ def test_of_a_table_that_is_asked_for_nothing_is_new_and_only_what_moved_is_coun
     assert proteins is None
     assert (step.metrics, step.drift, step.n_compared, step.n_lightened) == ((), None, 0, 0)
     assert [entry.n_true for entry in step.classes] == [(None, None)] * 2
-    assert step.classes[0].sentence == ("Tail: 4 predictions before, 9 now; right were 3, now 4.")
+    assert change_sentence(step.classes[0], 10.0) == (
+        "Tail: 4 predictions before, 9 now; right were 3, now 4."
+    )
     assert compare(*alone, asked)[0].n_compared == 4
 
 
@@ -197,7 +192,7 @@ def test_a_protein_without_a_confidence_in_one_release_stands_last_and_is_not_co
     assert step.n_compared == 1
     # Other was never predicted before: a sentence, and no change of its confidence.
     assert step.classes[1].change is None and step.classes[1].share is None
-    assert step.classes[1].sentence == (
+    assert change_sentence(step.classes[1], 10.0) == (
         "Other was never predicted before; now 9 of 11 predictions are right."
     )
 
@@ -356,7 +351,9 @@ def test_where_a_score_is_not_enough_the_weighted_mean_of_predictions_is_compare
             stated = release.calibration.confidence(mine.predictions).value
             mean = sum(stated * mine.weight) / sum(mine.weight)
             assert value == pytest.approx(mean, abs=1e-12)
-        assert entry.sentence.startswith(f"{entry.class_name}, mean of its predictions: ")
+        assert change_sentence(entry, 10.0).startswith(
+            f"{entry.class_name}, mean of its predictions: "
+        )
 
 
 def changed(before: float, fixed: float, after: float, **bounds: float) -> ClassChange:
@@ -452,14 +449,16 @@ def step_of(
 
 
 def test_a_step_tells_what_was_taken_away_and_which_class_changed_most() -> None:
-    fell = replace(changed(0.6, 0.6, 0.4), class_name="Fell", sentence="Fell fell.")
-    rose = replace(changed(0.6, 0.6, 0.7), class_name="Rose", sentence="Rose rose.")
-    still = replace(changed(0.6, 0.6, 0.6), sentence="Nothing.")
+    fell = replace(changed(0.6, 0.6, 0.4), class_name="Fell")
+    rose = replace(changed(0.6, 0.6, 0.7), class_name="Rose")
+    still = changed(0.6, 0.6, 0.6)
     assert step_sentences(step_of((rose, fell, still), 1_200, 1_100, n_lightened=3)) == (
         "new takes away 100 proteins to calibrate with: 1,200 before, 1,100 now.",
         "3 old proteins weigh less than before: each family counts one, and relatives joined "
         "theirs.",
-        "The class whose typical prediction changed most: Fell fell.",
+        "The class whose typical prediction changed most: Fell at score 5.0: confidence fell "
+        "from 0.60 to 0.40. All 20 percentage points are re-weighting: the classes are mixed in "
+        "other shares, and at the old shares it would be 0.60.",
     )
     # Nothing touched; as many as before, of other classes; and none whose confidence moved.
     assert step_sentences(step_of((), 50, 50)) == ("new changes nothing: no protein was added.",)

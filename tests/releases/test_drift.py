@@ -13,6 +13,7 @@ from credence.evaluation.evaluate import cross_fit
 from credence.findings import Drift
 from credence.predictions import Labelled
 from credence.releases.drift import OldSet, drift_of, exchange_test, signed_scores
+from credence.report.release_words import drift_sentence, drift_sentences
 
 
 def watch(old: Labelled, trove: Labelled, n_signs: int = 199) -> Drift | None:
@@ -28,9 +29,9 @@ def watch(old: Labelled, trove: Labelled, n_signs: int = 199) -> Drift | None:
 def test_a_trove_of_the_same_kind_shows_no_drift(sets: SimpleNamespace) -> None:
     found = watch(sets.draw(1, 900, "old"), sets.draw(2, 300, "new"))
     assert found is not None and found.n == 300 and found.n_joined == 0
-    assert "a difference that chance may explain (p " in found.classes[0].sentence
+    assert "a difference that chance may explain (p " in drift_sentence(found.classes[0])
     assert found.classes[0].lower < 0 < found.classes[0].upper
-    assert found.sentences == (
+    assert drift_sentences(found) == (
         "Proteins of each of 4 classes score as the old ones did, as far as can be seen.",
     )
 
@@ -39,25 +40,25 @@ def test_a_classifier_that_does_worse_on_the_trove_is_found_out(sets: SimpleName
     found = watch(sets.draw(1, 900, "old"), sets.draw(2, 300, "new", skill=0.3))
     assert found is not None
     everything = found.classes[0]
-    assert "the old confidences do not hold" in everything.sentence
-    assert "nor once corrected" in everything.sentence
+    assert "the old confidences do not hold" in drift_sentence(everything)
+    assert "nor once corrected" in drift_sentence(everything)
     assert everything.lower > 0  # the loss on the trove is greater
     assert any(entry.p_adjusted <= 0.05 for entry in found.truths)
-    assert "score otherwise than the old ones did" in found.sentences[-1]
+    assert "score otherwise than the old ones did" in drift_sentences(found)[-1]
 
 
 def test_other_shares_alone_are_told_from_drift(sets: SimpleNamespace) -> None:
     trove = sets.draw(2, 500, "new", prevalence=(0.02, 0.38, 0.02, 0.58))
     found = watch(sets.draw(1, 1500, "old"), trove)
     assert found is not None
-    sentences = [entry.sentence for entry in found.classes[1:]]
+    sentences = [drift_sentence(entry) for entry in found.classes[1:]]
     assert any(
         "do not hold" in stated
         and "may do so once corrected for the trove's class frequencies" in stated
         for stated in sentences
     )
     assert not any("nor once" in stated for stated in sentences)
-    assert found.sentences[-1].endswith("score as the old ones did, as far as can be seen.")
+    assert drift_sentences(found)[-1].endswith("score as the old ones did, as far as can be seen.")
 
 
 def test_a_trove_of_one_class_says_what_it_cannot_tell(sets: SimpleNamespace) -> None:
@@ -66,7 +67,7 @@ def test_a_trove_of_one_class_says_what_it_cannot_tell(sets: SimpleNamespace) ->
     )
     assert found is not None
     assert not any(entry.is_corrected for one in found.classes for entry in one.tests)
-    assert found.sentences == (
+    assert drift_sentences(found) == (
         "All of the trove are of one true class: its predictions are all right or all wrong, "
         "class by class, and that is its composition, not a fault of the old confidences.",
         "Proteins of HTJ score as the old ones did, as far as can be seen.",
@@ -76,9 +77,9 @@ def test_a_trove_of_one_class_says_what_it_cannot_tell(sets: SimpleNamespace) ->
 def test_few_families_are_said_to_be_too_few(sets: SimpleNamespace) -> None:
     found = watch(sets.draw(1, 300, "old"), sets.draw(2, 9, "new"))
     assert found is not None
-    assert found.classes[0].sentence.endswith("too few to tell.")
+    assert drift_sentence(found.classes[0]).endswith("too few to tell.")
     assert all(np.isnan(entry.p_adjusted) for entry in found.truths)
-    assert found.sentences[-1] == (
+    assert drift_sentences(found)[-1] == (
         "No true class has 10 families both in the trove and before: whether proteins score as "
         "they did cannot be known."
     )
@@ -97,12 +98,12 @@ def test_relatives_of_the_old_set_do_not_judge_it(sets: SimpleNamespace) -> None
     )
     found = watch(old, trove, n_signs=19)
     assert found is not None and (found.n, found.n_joined) == (60, 20)
-    assert found.sentences[0] == (
+    assert drift_sentences(found)[0] == (
         "20 of the trove have relatives in the old set and are left out here."
     )
     alone = watch(old, trove.take(np.arange(80) >= 60), n_signs=19)
     assert alone is not None and alone.n == 0 and alone.classes == ()
-    assert alone.sentences == (
+    assert drift_sentences(alone) == (
         "All of the trove are relatives of the old set: it cannot judge the old set.",
     )
 

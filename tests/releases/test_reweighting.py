@@ -23,6 +23,7 @@ from credence.predictions import Labelled
 from credence.records import to_record
 from credence.releases.compare import Comparison, ReleaseData, compare
 from credence.releases.drift import class_weights
+from credence.report.release_words import change_sentence, step_sentences
 
 CLASSES = ("Portal", "Collar", "HTJ", "Other")
 EXACT = 1e-9  # of the methods that are ratios of sums; the stored kernel curve adds 1e-7
@@ -194,7 +195,7 @@ def test_relatives_that_join_a_family_lighten_it_and_that_is_said(sets: SimpleNa
     assert (
         f"{n_lighter} old proteins weigh less than before: each family counts one, and relatives "
         "joined theirs."
-    ) in step.sentences
+    ) in step_sentences(step)
     asked = before.predictions.at_scores(np.arange(len(CLASSES)), np.full(len(CLASSES), 5.0))
     first, second = (
         side(of, "", "class_only", FitOptions(n_draws=0)).calibration.confidence(asked).value
@@ -202,7 +203,7 @@ def test_relatives_that_join_a_family_lighten_it_and_that_is_said(sets: SimpleNa
     )
     for entry, is_same in zip(step.classes, first == second, strict=True):
         # A class whose proteins became lighter has changed, be it that none was added to it.
-        assert ("nothing changed" in entry.sentence) == is_same
+        assert ("nothing changed" in change_sentence(entry, step.scale)) == is_same
 
 
 @cases("method", ["cstswa", "platt -> kernel"], long=["platt -> kernel"])
@@ -230,4 +231,4 @@ def test_a_class_that_shares_a_parameter_moves_without_a_protein_of_its_own(
     step = step_of(before, sets.joined(before, new), "sts")
     portal = next(entry for entry in step.classes if entry.class_name == "Portal")
     assert portal.n_predicted[0] == portal.n_predicted[1]
-    assert portal.is_touched and "nothing changed" not in portal.sentence
+    assert portal.is_touched and "nothing changed" not in change_sentence(portal, step.scale)

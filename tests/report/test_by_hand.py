@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-from credence.report import html, verdict, wording
+from credence.report import html, wording
 from credence.report.journal import layout
 from credence.report.sections import lists, lookup, measuring
+from credence.report.verdict import StatedVerdict
 
 
 def test_data_text_gives_data_as_json_that_can_stand_inside_a_script_element() -> None:
@@ -122,16 +123,16 @@ def test_control_characters_are_shown_as_replacement_characters() -> None:
 
 
 def test_names_of_gives_class_names_for_a_sentence() -> None:
-    assert verdict.in_words(["Portal", "Collar"]) == "Portal and Collar"
-    assert verdict.in_words("abcdefg") == "a, b, c, d and 3 more"
+    assert wording.in_words(["Portal", "Collar"]) == "Portal and Collar"
+    assert wording.in_words("abcdefg") == "a, b, c, d and 3 more"
 
 
 def test_points_gives_a_difference_of_shares_without_its_sign() -> None:
-    assert verdict.points(-0.0213) == "2.1 percentage points"
+    assert wording.points(-0.0213) == "2.1 percentage points"
 
 
 def test_a_good_verdict_is_not_worse_than_a_good_one() -> None:
-    assert list(verdict.reasons(verdict.Verdict(state="good", checks=()), "good")) == []
+    assert list(StatedVerdict(state="good", checks=()).worse_than("good")) == []
 
 
 def test_another_classifier_would_be_noticed_so_often() -> None:

@@ -12,7 +12,7 @@ from tests.shift_findings import shift_finding
 from credence.findings import Findings
 from credence.report import blocks as page
 from credence.report.sections.by_class import sentence
-from credence.report.sections.first import BANDS, curve_data, marks, section
+from credence.report.sections.first import COLOUR_BANDS, curve_data, marks, section
 from credence.report.sections.lookup import Lookup
 
 
@@ -36,7 +36,7 @@ def test_colours_are_those_of_the_curve_read_at_each_score(small: Findings, scor
     low, high = lookup.axis or (math.nan, math.nan)
     curve = lookup.curves["kernel", "Portal"]
     value = float(np.interp(score, curve.score, curve.value))
-    wanted = sum(value >= edge for edge in BANDS)
+    wanted = sum(value >= edge for edge in COLOUR_BANDS)
     assert colour_at(strip(small), 100 * (score - low) / (high - low)) == wanted
 
 

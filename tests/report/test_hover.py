@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from credence.findings import Findings
-from credence.report.html import MOST_POINTS, points_of
+from credence.report.html import MOST_ON_CURVE, points_of
 from credence.report.plots import ComparisonPlot, ConfidencePlot, HistogramPlot, ReliabilityPlot
 from credence.report.sections.first import UNIT, curve_data
 from credence.report.sections.lookup import Lookup
@@ -51,7 +51,7 @@ def test_a_fine_curve_has_no_more_points_than_a_pointer_can_tell_apart(small: Fi
         score=tuple(10.0 * k / n for k in range(n)),
         **dict.fromkeys(("value", "lower", "upper", "support"), (0.5,) * n),
     )
-    assert 50 < len(points_of(replace(plot, curves=(fine,)))) <= MOST_POINTS
+    assert 50 < len(points_of(replace(plot, curves=(fine,)))) <= MOST_ON_CURVE
 
 
 def test_bins_tell_proteins_and_families_and_empty_ones_are_silent(small: Findings) -> None:

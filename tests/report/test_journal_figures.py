@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from credence.evaluation.paper_figures import FIGURES, Given, make_figures
+from credence.evaluation.paper_figures import FIGURES, FigureSource, make_figures
 from credence.findings import FigurePanel, FigureRecord, FigureSeries, Findings
 from credence.report.journal.layout import TALLEST_MM, axis_labels, letter, width_mm, wrapped
 from credence.report.journal.writing_figures import drawing, figure_columns, parts_of, rendered
@@ -21,7 +21,8 @@ NAN = float("nan")
 
 def record_of(findings: Findings, name: str = "confidence") -> FigureRecord:
     (found,) = make_figures(
-        Given(labelled=None, findings=findings), [one for one in FIGURES if one.name == name]
+        FigureSource(labelled=None, findings=findings),
+        [one for one in FIGURES if one.name == name],
     )
     assert not found.lacks
     return found
@@ -40,7 +41,9 @@ def of_series(*series: FigureSeries, **facts: object) -> FigureRecord:
 
 def test_findings_alone_give_what_needs_no_samples(small: Findings) -> None:
     made = [
-        one.number for one in make_figures(Given(labelled=None, findings=small)) if not one.lacks
+        one.number
+        for one in make_figures(FigureSource(labelled=None, findings=small))
+        if not one.lacks
     ]
     assert made == ["01a", "01b", "01c", "02", "16a", "18", "19"]
 
@@ -193,7 +196,7 @@ def test_the_table_holds_what_is_drawn() -> None:
 
 
 def test_every_figure_of_findings_has_a_table_of_equal_columns(small: Findings) -> None:
-    for record in make_figures(Given(labelled=None, findings=small)):
+    for record in make_figures(FigureSource(labelled=None, findings=small)):
         assert len({len(column) for column in figure_columns(record).values()}) == 1
         assert record.shows.endswith(".")
         assert record.lacks or "Simulated data." in record.caption

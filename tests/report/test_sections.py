@@ -26,7 +26,12 @@ from credence.report.blocks import (
 from credence.report.page_data import report_record
 from credence.report.plots import ComparisonPlot
 from credence.report.sections import lists
-from credence.report.sections.all_sections import MOST_ROWS, SECTIONS, folded_rest, sections_of
+from credence.report.sections.all_sections import (
+    MOST_ROWS_SHOWN,
+    PAGE_SECTIONS,
+    folded_rest,
+    sections_of,
+)
 from credence.report.sections.by_class import sentence
 from credence.report.sections.lists import marks_of
 from credence.report.sections.lookup import Lookup, more_needed
@@ -54,13 +59,13 @@ def test_the_records_of_all_sections_are_the_golden_ones(small: Findings, tmp_pa
 
 
 def test_every_module_of_the_room_is_in_the_registry() -> None:
-    registered = {build.__module__.rpartition(".")[2] for build in SECTIONS}
+    registered = {build.__module__.rpartition(".")[2] for build in PAGE_SECTIONS}
     here = Path(__import__("credence.report.sections", fromlist=["x"]).__file__).parent
     others = {"__init__", "all_sections", "lookup"}
     assert registered == {path.stem for path in here.glob("*.py")} - others
 
 
-@pytest.mark.parametrize("build", SECTIONS, ids=lambda build: build.__module__)
+@pytest.mark.parametrize("build", PAGE_SECTIONS, ids=lambda build: build.__module__)
 def test_a_section_is_the_same_for_the_same_findings(build: object, small: Findings) -> None:
     assert repr(build(small)) == repr(build(small))  # type: ignore[operator]
 
@@ -219,8 +224,8 @@ def test_few_proteins_are_not_said_to_be_enough(small: Findings) -> None:
 
 def test_a_section_opens_with_a_sentence_and_a_picture_and_folds_the_rest() -> None:
     # The page was 40 screens long, all of it in the open.
-    short = TableBlock(caption="short", columns=(), rows=(("row",),) * MOST_ROWS)
-    long = TableBlock(caption="long", columns=(), rows=(("row",),) * (MOST_ROWS + 1))
+    short = TableBlock(caption="short", columns=(), rows=(("row",),) * MOST_ROWS_SHOWN)
+    long = TableBlock(caption="long", columns=(), rows=(("row",),) * (MOST_ROWS_SHOWN + 1))
     notes = NoticeList(notices=(Notice(kind="kind", text="Mind this.", is_warning=True),))
     aside = Folded(summary="Aside", blocks=(Paragraph(text="aside"),))
     linked = Folded(summary="Linked", blocks=(Paragraph(text="linked"),), anchor="linked")
@@ -259,7 +264,7 @@ def test_a_single_figure_stands_beside_its_words_and_a_tall_one_is_folded(small:
     alike = FigureRow(figures=one.figures * 2)
     assert folded_rest((words, alike)) == (words, alike)
     assert folded_rest((words, pair)) == (words, Folded(summary="More figures", blocks=(pair,)))
-    names = tuple(f"class {number}" for number in range(MOST_ROWS + 1))
+    names = tuple(f"class {number}" for number in range(MOST_ROWS_SHOWN + 1))
     numbers = ((0.5,) * len(names),)
     plot = ComparisonPlot(
         axis="share", rows=names, methods=("one",), value=numbers, lower=numbers, upper=numbers

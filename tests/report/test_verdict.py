@@ -9,8 +9,8 @@ from itertools import product
 import pytest
 from tests.shift_findings import shift_finding
 
+from credence.evaluation.verdict import BAD, CARE, GOOD, OPEN, Reason, verdict_of
 from credence.findings import (
-    Check,
     Difference,
     Findings,
     MetricValue,
@@ -19,11 +19,11 @@ from credence.findings import (
     ShiftFinding,
     SplitClass,
     SplitFinding,
-    Verdict,
     VerdictSettings,
 )
 from credence.report.sections.measuring import section
-from credence.report.verdict import BAD, CARE, GOOD, OPEN, in_words, reasons, verdict_of
+from credence.report.verdict import WORDS, StatedCheck, StatedVerdict, stated_verdict
+from credence.report.wording import in_words
 
 NAMES = ("Portal", "Tail fiber")
 SAME = Sameness(n=500, p_value=0.4, effect=0.03, moved=0.01, is_changed=False, power=0.9)
@@ -112,7 +112,7 @@ def states(findings: Findings) -> dict[str, str]:
 
 
 def test_all_checks_good_is_good(small: Findings) -> None:
-    verdict = verdict_of(case(small))
+    verdict = stated_verdict(case(small))
     assert verdict.state == GOOD
     assert {check.name for check in verdict.checks} == {
         *("gap", "class_alone", "relatives", "same_classifier", "evidence", "mix")
@@ -152,11 +152,11 @@ def test_one_check_that_is_not_good_makes_the_verdict(
     found = states(findings)
     assert found.pop(name) == state
     assert set(found.values()) == {GOOD}
-    verdict = verdict_of(findings)
+    verdict = stated_verdict(findings)
     assert verdict.state == (BAD if state == BAD else CARE)
     assert verdict.checks[0].name == name
-    assert [one.name for one in reasons(verdict, GOOD)] == [name]
-    assert [one.name for one in reasons(verdict, CARE)] == [name] * (state == BAD)
+    assert [check.name for check in verdict.worse_than(GOOD)] == [name]
+    assert [check.name for check in verdict.worse_than(CARE)] == [name] * (state == BAD)
 
 
 def slow_gap(ends: tuple[tuple[float, float], ...]) -> str:
@@ -183,7 +183,7 @@ def test_held_out_gaps_are_those_of_loops(
 
 
 def test_reasons_stand_in_the_order_of_the_predictions_they_concern(small: Findings) -> None:
-    verdict = verdict_of(
+    verdict = stated_verdict(
         case(small, gaps=((-0.02, 0.03), (-0.06, 0.04)), evident=(20, 30), in_range=(39, 30))
     )
     shown = [(check.name, check.n_affected) for check in verdict.checks if check.state == CARE]
@@ -193,21 +193,21 @@ def test_reasons_stand_in_the_order_of_the_predictions_they_concern(small: Findi
 def test_a_page_without_a_sample_is_never_good(small: Findings) -> None:
     findings = replace(case(small), use_sets=(), shifts=(), lists=())
     assert states(findings)["evidence"] == OPEN
-    assert verdict_of(findings).state == CARE
+    assert stated_verdict(findings).state == CARE
 
 
 def test_where_no_relatives_are_known_nothing_is_said_of_a_leak(small: Findings) -> None:
     findings = case(small, splits=replace(split(), clusters="none", is_audited=False))
-    check = next(one for one in verdict_of(findings).checks if one.name == "relatives")
+    check = next(one for one in stated_verdict(findings).checks if one.name == "relatives")
     assert check.state == OPEN
     assert "Nothing says which proteins are relatives" in check.text
-    assert "families" not in " ".join(one.text for one in verdict_of(findings).checks)
+    assert "families" not in " ".join(one.text for one in stated_verdict(findings).checks)
 
 
 def test_clusters_given_without_a_split_are_known(small: Findings) -> None:
     assert small.split is None
     assert small.results.n_clusters < small.results.n_samples
-    check = next(one for one in verdict_of(small).checks if one.name == "relatives")
+    check = next(one for one in stated_verdict(small).checks if one.name == "relatives")
     text = "Clusters were given and kept whole; nobody looked for relatives in two of them."
     assert (check.state, check.text) == (OPEN, text)
 
@@ -222,7 +222,7 @@ def test_cut_offs_are_those_of_the_configuration(small: Findings) -> None:
 
 
 def test_a_class_that_is_off_is_named_with_its_direction(small: Findings) -> None:
-    check = verdict_of(case(small, gaps=((-0.02, 0.03), (-0.2, -0.1)))).checks[0]
+    check = stated_verdict(case(small, gaps=((-0.02, 0.03), (-0.2, -0.1)))).checks[0]
     assert check.headline == "Confidences of Tail fiber are off"
     assert "Tail fiber (−15.0)" in check.text
 
@@ -233,7 +233,7 @@ def test_long_lists_of_classes_are_cut() -> None:
 
 
 def test_only_what_is_bad_forbids_use_with_care() -> None:
-    bad = Check(
+    bad = StatedCheck(
         name="mix",
         use_set="use",
         state=BAD,
@@ -244,7 +244,9 @@ def test_only_what_is_bad_forbids_use_with_care() -> None:
         headline="Of another kind",
         text="Text.",
     )
-    assert list(reasons(Verdict(state=BAD, checks=(bad, replace(bad, state=OPEN))), CARE)) == [bad]
+    assert list(
+        StatedVerdict(state=BAD, checks=(bad, replace(bad, state=OPEN))).worse_than(CARE)
+    ) == [bad]
 
 
 def test_the_shift_of_another_sample_says_nothing_of_this_one(small: Findings) -> None:
@@ -266,8 +268,8 @@ def test_the_figure_of_gaps_goes_by_the_cut_off_that_was_set(small: Findings) ->
     assert "five percentage points off" in words[0.09]
 
 
-def check_of(findings: Findings, name: str) -> Check:
-    (found,) = (one for one in verdict_of(findings).checks if one.name == name)
+def check_of(findings: Findings, name: str) -> StatedCheck:
+    (found,) = (one for one in stated_verdict(findings).checks if one.name == name)
     return found
 
 
@@ -348,7 +350,7 @@ def test_who_is_compared_with_whom_does_not_decide_whether_scores_help(small: Fi
 
 
 def test_relatives_are_counted_as_the_audit_shows_them(small: Findings) -> None:
-    def relatives(found: SplitFinding) -> Check:
+    def relatives(found: SplitFinding) -> StatedCheck:
         return check_of(case(small, splits=found), "relatives")
 
     # Of 400 one crosses, 0.25 %, surely no more than 1 %: that many of the 100 predictions.
@@ -405,7 +407,7 @@ LIKE_CHANCE = ShiftedRows(n=500, accuracy=0.2, largest=0.3, agreement=0.01, is_l
 def test_rows_under_wrong_ids_are_not_to_be_used(
     small: Findings, rows: ShiftedRows, value: float
 ) -> None:
-    verdict = verdict_of(replace(case(small), rows=rows))
+    verdict = stated_verdict(replace(case(small), rows=rows))
     assert verdict.state == BAD
     first = verdict.checks[0]
     assert (first.name, first.value) == ("rows", value)
@@ -415,12 +417,16 @@ def test_rows_under_wrong_ids_are_not_to_be_used(
 
 def test_columns_under_wrong_names_in_a_query_set_are_not_to_be_used(small: Findings) -> None:
     changed = replace(SAME, is_changed=True, is_misnamed=True, exchanged=NAMES)
-    first = verdict_of(case(small, sameness=changed)).checks[0]
+    first = stated_verdict(case(small, sameness=changed)).checks[0]
     assert (first.state, first.headline) == (BAD, "Columns may stand under wrong names")
     assert first.text == (
         "They fit better with the columns 'Portal' and 'Tail fiber' exchanged; 1.0 % of the "
         "proteins are predicted as one of the two."
     )
-    odd = verdict_of(case(small, sameness=replace(SAME, is_changed=True, rows=ODD))).checks[0]
+    odd = stated_verdict(case(small, sameness=replace(SAME, is_changed=True, rows=ODD))).checks[0]
     assert (odd.state, odd.headline) == (BAD, "Rows of a network may stand under wrong ids")
     assert odd.text.startswith("Network 2 of 4 disagrees with the others far more than they do ")
+
+
+def test_every_reason_has_its_words() -> None:
+    assert set(WORDS) == set(Reason)

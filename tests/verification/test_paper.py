@@ -9,7 +9,7 @@ import pytest
 from benchmarks.data import REAL_TABLE
 from verification.paper import TOTAL, half_as_trove
 
-from credence.evaluation.paper_figures import FIGURES, Given, make_figures
+from credence.evaluation.paper_figures import FIGURES, FigureSource, make_figures
 from credence.tables.counts import read_counts
 
 DATA = REAL_TABLE.parent
@@ -24,7 +24,7 @@ def test_the_recovered_counts_sum_to_the_papers_test_set_and_every_diagonal_agre
     assert labelled.n_samples == TOTAL == 46_801
     figures = [one for one in FIGURES if one.number in ("01a", "01c")]
     counts, shares = (
-        np.diag(one.matrix) for one in make_figures(Given(labelled=labelled), figures)
+        np.diag(one.matrix) for one in make_figures(FigureSource(labelled=labelled), figures)
     )
     with (DATA / "phanns_web_counts.csv").open(newline="") as handle:
         known = {row["class"]: row for row in csv.DictReader(handle)}

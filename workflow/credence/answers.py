@@ -112,7 +112,7 @@ class Shown(ABC):
 
         # As the page draws, on white whatever the notebook's colours.
         white = dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "white")
-        with mpl.rc_context(style.SETTINGS | white):
+        with mpl.rc_context(style.PAGE_STYLE | white):
             axes = self._new_axes(pyplot) if axes is None else axes
             self._draw(axes)
         return axes

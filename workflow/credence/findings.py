@@ -15,6 +15,8 @@ from credence.settings import setting
 OTHER_CLASSIFIER = "another classifier"  # the kind of notice that stands at the top of the page
 SCHEMA = "credence/findings/3"
 STEP_SCHEMA = "credence/compare/1"
+LEAST_MOVE = 0.005  # a confidence that moves by less than half a percentage point stays
+LEAST_TESTED = 10  # families of a trove: fewer cannot tell anything at 5 %
 
 Numbers = tuple[float, ...]
 Counts = tuple[int, ...]
@@ -302,7 +304,6 @@ class DriftClass:
     lower: float  # Ends of the interval of the difference, over families
     upper: float
     tests: tuple[DriftTest, ...]  # Those that can be made
-    sentence: str = ""  # What they say
 
 
 @dataclass(frozen=True)
@@ -330,7 +331,7 @@ class Drift:
     n_joined: int  # Those left out: the old set has relatives of them
     classes: tuple[DriftClass, ...]  # All first, then per predicted class
     truths: tuple[DriftTruth, ...]  # Per true class that both hold
-    sentences: tuple[str, ...]  # What a reader has to know
+    is_corrected: bool = False  # Whether judged at the trove's own class frequencies, too
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -428,7 +429,6 @@ class ClassChange:
     score: float
     change: Change | None  # Of the confidence; None without predictions or proteins
     share: Change | None  # Of the share right, whatever the score
-    sentence: str = ""  # What a reader has to know
     # Whether its confidences differ, be it that nothing was added to it: where all classes share a
     # parameter, or relatives lightened its proteins.
     is_moved: bool = False
@@ -471,7 +471,6 @@ class ReleaseStep:
     n_moved: int = 0
     n_lightened: int = 0  # Old proteins that weigh less now, since relatives joined their families
     drift: Drift | None = None  # None where there are no new proteins to look at
-    sentences: tuple[str, ...] = ()  # What a reader has to know
     schema: str = field(default=STEP_SCHEMA, init=False)
 
 
@@ -1086,29 +1085,6 @@ class VerdictSettings:
     )
 
 
-@dataclass(frozen=True)
-class Check:
-    """One thing that has to hold for confidences to be relied on."""
-
-    name: str  # `same_classifier`, `relatives`, `gap`, `evidence`, `mix` or `class_alone`
-    use_set: str | None  # The use-set it is about; None: all
-    state: str  # `good`, `care`, `not to be used`, `not checked`
-    value: float  # What was measured; NaN where nothing was
-    good: float  # Cut-offs: from which on it is good, and not to be used
-    bad: float
-    n_affected: int  # Predictions that it concerns
-    headline: str  # In a few words, and in a sentence or two
-    text: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Verdict:
-    """Whether the confidences of a run can be relied on: the worst of the checks."""
-
-    state: str  # `good`, `care` or `not to be used`
-    checks: tuple[Check, ...]  # Worst first, then by the predictions that they concern
-
-
 @dataclass(frozen=True, kw_only=True)
 class Findings:
     """All that the page shows."""
@@ -1137,6 +1113,18 @@ class Findings:
     # Of the calibration set; None where nothing is wrong with its rows
     rows: Annotated[ShiftedRows | None, Stored(is_left_out=True)] = None
     schema: str = field(default=SCHEMA, init=False)
+
+    @property
+    def clusters(self) -> str:
+        """What made the clusters; see :attr:`SplitFinding.clusters`."""
+        if self.split is not None and self.split.clusters:
+            return self.split.clusters
+        return "table" if self.results.n_clusters < self.results.n_samples else "none"
+
+    @property
+    def knows_relatives(self) -> bool:
+        """Whether anything says which proteins are relatives."""
+        return self.clusters != "none"
 
 
 FIGURES_SCHEMA = "credence/figures/1"

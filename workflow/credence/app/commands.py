@@ -695,20 +695,19 @@ def check_page(record: str, require: str) -> int:
 
     Ends with code 1 and the reasons where the verdict is worse than required.
     """
-    from credence.findings import Verdict
     from credence.records import from_record, read_json
-    from credence.report.verdict import reasons
+    from credence.report.verdict import StatedVerdict
 
     remedy = "Give report.json of a finished run, of this version of credence."
     found = read_json(Path(record), remedy)
     if "verdict" not in found:
         raise refuse(record, "it holds no verdict.", remedy)
-    verdict = from_record(Verdict, found["verdict"], record, remedy)
+    verdict = from_record(StatedVerdict, found["verdict"], record, remedy)
     click.echo(f"{record}: {verdict.state}")
-    worse = list(reasons(verdict, require))
-    for one in worse:
-        about = f"{one.use_set}: " if one.use_set else ""
-        echo(f"{one.state}: {about}{one.headline}. {one.text}")
+    worse = list(verdict.worse_than(require))
+    for check in worse:
+        about = f"{check.use_set}: " if check.use_set else ""
+        echo(f"{check.state}: {about}{check.headline}. {check.text}")
     return 1 if worse else 0
 
 

@@ -28,7 +28,7 @@ from credence.metrics.binned import N_SCORE_BINS, bin_of
 from credence.metrics.metric import Judged, divide, sum_by
 from credence.predictions import Floats, Labelled
 
-PAPER = "Salamon et al. 2023 (doi 10.3390/make5030043)"
+SALAMON_PAPER = "Salamon et al. 2023 (doi 10.3390/make5030043)"
 MON0, MON2, LOO = (f"kernel(bandwidth={rule}, prior_weight=0)" for rule in ("mon", "mon2", "loo"))
 NAMES = {  # The paper's names of methods, and what is fitted for each
     "histogram": "histogram",
@@ -41,24 +41,24 @@ NAMES = {  # The paper's names of methods, and what is fitted for each
     "uncalibrated": "uncalibrated",
 }
 N_GRID = 201
-FEW = 0.01  # of the predictions: more below the beginning of the axis, and it begins at 0
-MOST_POINTS = 800  # of a cloud; more hide each other
+FEW_BELOW = 0.01  # of the predictions: more below the beginning of the axis, and it begins at 0
+CLOUD_POINTS = 800  # of a cloud; more hide each other
 LEAST_FITTED = 10.0  # predictions; fewer have one share for all scores
 FOLDS = 5
-COLUMNS = ("score", "is_correct", "weight", "cluster")  # of a class, one entry a protein
+PER_PROTEIN = ("score", "is_correct", "weight", "cluster")  # of a class, one entry a protein
 FALLBACK = 0.03  # of the scale: bandwidth of densities where a class has no kernel
-ALPHA = 0.05  # chance that one interval or more lies outside the bound
+OUTSIDE = 0.05  # chance that one interval or more lies outside the bound
 STEP_BELOW = 0.05  # of the scores' range: free at the left of an axis that begins at the least
 MUCH = 0.05  # of a class's right predictions: a trove that adds fewer moves nothing to be seen
 HIGHEST = 4.0  # times the median loss: where an axis of losses ends
 APART = 0.16  # of a place on the axis: between in sample and held out
-SATURATED, TOP = 0.99, 0.99  # of the predictions, and of the scale
+SATURATED, NEARLY_TOP = 0.99, 0.99  # of the predictions, and of the scale
 MOST_POWER = 2.0**20  # by which a stand-in is sharpened
 OF_SCORE, OF_VECTOR = "scores of the predicted classes", "scores of all classes"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Given:
+class FigureSource:
     """What figures are made of."""
 
     labelled: Labelled | None  # Proteins that calibrate; None: a run's findings alone
@@ -82,8 +82,8 @@ class Given:
         """The predictions of each class that has any with a score."""
         if self.labelled is None or self.labelled.predictions.top_score is None:
             return {}
-        found = enumerate(class_samples(self.labelled))
-        return {class_: sample for class_, sample in found if sample is not None}
+        entries = enumerate(class_samples(self.labelled))
+        return {class_: sample for class_, sample in entries if sample is not None}
 
     @property
     def has_vectors(self) -> bool:
@@ -96,7 +96,7 @@ class Given:
         if not self.samples:
             return False
         score = np.concatenate([sample.score for sample in self.samples.values()])
-        return float((score > TOP * self.edges[-1]).mean()) >= SATURATED
+        return float((score > NEARLY_TOP * self.edges[-1]).mean()) >= SATURATED
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -110,7 +110,7 @@ class Given:
         end, start = float(self.edges[-1]), LOWEST * float(self.edges[-1])
         if self.is_near_top:
             start = float(score.min()) - STEP_BELOW * (end - float(score.min()))
-        elif float((score < start).mean()) > FEW:
+        elif float((score < start).mean()) > FEW_BELOW:
             start = 0.0
         return np.linspace(start, end, N_GRID)
 
@@ -139,8 +139,8 @@ class Given:
 
     def width(self, class_: int) -> float:
         """Return the bandwidth of a class's densities: that of its kernel confidence."""
-        found = self.bandwidth(class_)
-        return found if math.isfinite(found) else FALLBACK * float(self.grid[-1])
+        bandwidth = self.bandwidth(class_)
+        return bandwidth if math.isfinite(bandwidth) else FALLBACK * float(self.grid[-1])
 
     def histogram(self, class_: int) -> "Series":
         """Return the share right in each interval of the score."""
@@ -153,15 +153,15 @@ class Given:
 
     def cloud(self, method: str, class_: int) -> "tuple[Series, ...]":
         """Return a point a protein: its confidence over its score, right and wrong."""
-        own = self.known.take(self.known.predictions.predicted_class == class_)
-        value = self.fitted(method).confidence(own.predictions).value
-        order = np.argsort(keys_of(own.predictions.ids), kind="stable")[:MOST_POINTS]
-        score, found = own.predictions.top_score, []
+        proteins = self.known.take(self.known.predictions.predicted_class == class_)
+        value = self.fitted(method).confidence(proteins.predictions).value
+        order = np.argsort(keys_of(proteins.predictions.ids), kind="stable")[:CLOUD_POINTS]
+        score, series = proteins.predictions.top_score, []
         assert score is not None
         for word, is_right in (("right", True), ("wrong", False)):
-            rows = order[own.is_correct[order] == is_right]
-            found.append(series_of(f"{word} prediction", "cloud", word, score[rows], value[rows]))
-        return tuple(found)
+            rows = order[proteins.is_correct[order] == is_right]
+            series.append(series_of(f"{word} prediction", "cloud", word, score[rows], value[rows]))
+        return tuple(series)
 
 
 Series = FigureSeries
@@ -212,65 +212,70 @@ def scaled(parts: Sequence[tuple[str, str, str, Floats]], grid: Floats) -> tuple
 
 
 def _over_scores(
-    given: Given, panels: Sequence[FigurePanel], across: int = 1, upright: str = "confidence"
+    source: FigureSource,
+    panels: Sequence[FigurePanel],
+    across: int = 1,
+    upright: str = "confidence",
 ) -> FigureRecord | None:
     """Return panels on the axis of the score."""
     if not panels:
         return None
     return FigureRecord(
         panels=tuple(panels), across=across, axis="score of the predicted class",
-        upright=upright, start=float(given.grid[0]), end=float(given.grid[-1]),
+        upright=upright, start=float(source.grid[0]), end=float(source.grid[-1]),
     )  # fmt: skip
 
 
-def _pairs(given: Given, panels: Callable[[int], Parts]) -> FigureRecord | None:
+def _pairs(source: FigureSource, panels: Callable[[int], Parts]) -> FigureRecord | None:
     """Return two panels a class, of which only the right one shows confidences."""
-    return _over_scores(given, [one for k in given.samples for one in panels(k)], 2, "")
+    return _over_scores(source, [panel for k in source.samples for panel in panels(k)], 2, "")
 
 
-def _one(given: Given, series: Callable[[int], Sequence[Series]]) -> FigureRecord | None:
+def _per_class(
+    source: FigureSource, series: Callable[[int], Sequence[Series]]
+) -> FigureRecord | None:
     """Return one panel a class with several series."""
-    panels = [FigurePanel(title=given.names[k], series=tuple(series(k))) for k in given.samples]
-    return _over_scores(given, panels)
+    panels = [FigurePanel(title=source.names[k], series=tuple(series(k))) for k in source.samples]
+    return _over_scores(source, panels)
 
 
-def matrices(given: Given, kind: int) -> FigureRecord | None:
+def matrices(source: FigureSource, kind: int) -> FigureRecord | None:
     """Return joint counts (0), each row's shares (1), or each column's (2)."""
-    labelled = given.labelled
+    labelled = source.labelled
     if labelled is None:
-        if given.findings is None or not given.findings.results.confusion:
+        if source.findings is None or not source.findings.results.confusion:
             return None
-        results = given.findings.results
+        results = source.findings.results
         names = results.class_names
         tables = (results.confusion, results.given_true, results.given_predicted)
     elif (labelled.true_class >= 0).all():
-        names, tables = given.names, confusion_of(labelled)
+        names, tables = source.names, confusion_of(labelled)
     elif kind == 1:  # of counts, what a wrong prediction truly is is not known
         return None
     else:
-        names = given.names
+        names = source.names
         right, every = (
             sum_by(labelled.predictions.predicted_class, weight, len(names))
             for weight in (labelled.is_correct.astype(np.float64), np.ones(labelled.n_samples))
         )
-        found = np.full((len(names),) * 2, math.nan)
-        np.fill_diagonal(found, right if kind == 0 else divide(right, every))
-        tables = (tuple(map(tuple, found.tolist())),) * 3
+        diagonal = np.full((len(names),) * 2, math.nan)
+        np.fill_diagonal(diagonal, right if kind == 0 else divide(right, every))
+        tables = (tuple(map(tuple, diagonal.tolist())),) * 3
     numbers = tuple(tuple(map(float, row)) for row in tables[kind])
     key = "share" if kind else "proteins"
     return FigureRecord(names=names, matrix=numbers, key=key)
 
 
-def scheme(given: Given) -> FigureRecord | None:
+def scheme(source: FigureSource) -> FigureRecord | None:
     """Return, for each kind of classifier, the confidence it allows and the methods for it."""
     kinds = (
         (Need.CLASS, "gives a class", "Conf1"),
         (Need.TOP_SCORE, "gives a class and its score", "Conf(S)"),
         (Need.VECTOR, "gives the score of every class", "Conf3"),
     )
-    panels, own = [], -1
-    if given.labelled is not None:
-        own = 2 if given.has_vectors else int(given.known.predictions.top_score is not None)
+    panels, kind = [], -1
+    if source.labelled is not None:
+        kind = 2 if source.has_vectors else int(source.known.predictions.top_score is not None)
     for place, (need, title, confidence) in enumerate(kinds):
         words = [FigureSeries(name=confidence, kind="word", look="heading")]
         words += [
@@ -278,17 +283,17 @@ def scheme(given: Given) -> FigureRecord | None:
             for method in METHODS
             if method.needs is need or (need is Need.VECTOR and method.needs is Need.PLACE)
         ]
-        if place == own:
+        if place == kind:
             words.append(FigureSeries(name="this tool", kind="word", look="mark"))
         panels.append(FigurePanel(title=title, series=tuple(words)))
     return FigureRecord(panels=tuple(panels), across=len(panels))
 
 
-def score_counts(given: Given) -> FigureRecord | None:
+def score_counts(source: FigureSource) -> FigureRecord | None:
     """Return right and wrong predictions in intervals of the score, and the share right."""
 
     def panel(class_: int) -> Parts:
-        sample, edges = given.samples[class_], given.edges
+        sample, edges = source.samples[class_], source.edges
         where, n, bars = bin_of(sample.score, edges), len(edges) - 1, []
         kinds = (sample.is_correct, ~sample.is_correct)
         counts = [np.bincount(where[rows], minlength=n) for rows in kinds]
@@ -296,68 +301,70 @@ def score_counts(given: Given) -> FigureRecord | None:
         for word, count in zip(("right", "wrong"), counts, strict=True):
             n_each = tuple(count.tolist())
             bars.append(series_of(word, "bars", word, edges, count / most, n_each))
-        name = given.names[class_]
+        name = source.names[class_]
         left = FigurePanel(title=f"{name}: counts, top {most:,}", series=tuple(bars))
-        steps = given.histogram(class_)
+        steps = source.histogram(class_)
         # Gupta and Ramdas' bound of all intervals at once (ICML 2021): √(ln(2B/α) / 2n) around
         # each share, of B intervals that hold any, n families each.
         pairs = np.unique(np.column_stack([where, sample.cluster]), axis=0)
         families = np.bincount(pairs[:, 0], minlength=n).astype(np.float64)
         n_filled, share = int((families > 0).sum()), np.array(steps.y)
-        half = np.sqrt(divide(np.full(n, np.log(2.0 * n_filled / ALPHA)), 2.0 * families))
+        half = np.sqrt(divide(np.full(n, np.log(2.0 * n_filled / OUTSIDE)), 2.0 * families))
         ends = (np.maximum(share - half, 0.0), np.minimum(share + half, 1.0))
         lower, upper = (tuple(end.tolist()) for end in ends)
         steps = replace(steps, lower=lower, upper=upper)
         return left, FigurePanel(title=f"{name}: share right", series=(steps,))
 
-    return _pairs(given, panel)
+    return _pairs(source, panel)
 
 
-def half_histograms(given: Given) -> FigureRecord | None:
+def half_histograms(source: FigureSource) -> FigureRecord | None:
     """Return the histograms of two halves that share no family, clusters taking turns."""
 
     def both(class_: int) -> list[Series]:
-        sample, series = given.samples[class_], []
+        sample, series = source.samples[class_], []
         turn = np.empty(len(sample.cluster_key), dtype=np.int64)
         order = np.argsort(uniform(sample.cluster_key, 0, "halves"), kind="stable")
         turn[order] = np.arange(len(order)) % 2
         halves = (("first half", "steps"), ("second half", "dashed steps"))
         for half, (name, kind) in enumerate(halves):
             rows = turn[sample.cluster] == half
-            part = replace(sample, **{name: getattr(sample, name)[rows] for name in COLUMNS})
-            series.append(replace(shares_of(part, given.edges), name=name, kind=kind))
+            part = replace(sample, **{name: getattr(sample, name)[rows] for name in PER_PROTEIN})
+            series.append(replace(shares_of(part, source.edges), name=name, kind=kind))
         return series
 
-    return _one(given, both)
+    return _per_class(source, both)
 
 
-def log_densities(given: Given, class_: int, grid: Floats, width: float) -> dict[str, Floats]:
+def log_densities(
+    source: FigureSource, class_: int, grid: Floats, width: float
+) -> dict[str, Floats]:
     """Return the logs of the densities of right and of wrong predictions."""
-    sample = given.samples[class_]
+    sample = source.samples[class_]
     score, weight = sample.score, sample.weight
     kinds = (("right", sample.is_correct), ("wrong", ~sample.is_correct))
-    return {word: log_density(score[of], weight[of], grid, width) for word, of in kinds}
+    return {word: log_density(score[rows], weight[rows], grid, width) for word, rows in kinds}
 
 
-def kernels(given: Given, has_others: bool = False) -> FigureRecord | None:
+def kernels(source: FigureSource, has_others: bool = False) -> FigureRecord | None:
     """Return densities of right and wrong predictions, and their ratio on the histogram.
 
     With others: of the class's score among proteins not predicted to be in it too, and what the
     confidence would be if they counted.
     """
-    if has_others and not given.has_vectors:
+    if has_others and not source.has_vectors:
         return None
 
     def panel(class_: int) -> Parts:
-        grid, width, name = given.grid, given.width(class_), given.names[class_]
-        logs = log_densities(given, class_, grid, width)
+        grid, width, name = source.grid, source.width(class_), source.names[class_]
+        logs = log_densities(source, class_, grid, width)
         parts = [(word, "line", word, values) for word, values in logs.items()]
-        right = [given.histogram(class_), given.kernel(class_)]
+        right = [source.histogram(class_), source.kernel(class_)]
         if has_others:
-            own, weight = given.known.predictions, given.known.weight
-            others = own.predicted_class != class_
-            assert own.scores is not None
-            rest = log_density(own.scores[others, class_], weight[others], grid, width)
+            predictions, weight = source.known.predictions, source.known.weight
+            others = predictions.predicted_class != class_
+            assert predictions.scores is not None
+            rest = log_density(predictions.scores[others, class_], weight[others], grid, width)
             parts.append(("not predicted so", "line", "histogram", rest))
             share = np.exp(logs["right"] - np.logaddexp.reduce([*logs.values(), rest]))
             right[0] = series_of("were all counted", "line", "all", grid, share)
@@ -366,36 +373,39 @@ def kernels(given: Given, has_others: bool = False) -> FigureRecord | None:
             FigurePanel(title=f"{name}: confidence", series=tuple(right)),
         )
 
-    return _pairs(given, panel)
+    return _pairs(source, panel)
 
 
-def nearly_calibrated(given: Given) -> FigureRecord | None:
+def nearly_calibrated(source: FigureSource) -> FigureRecord | None:
     """Return the two classes whose score over the scale is nearest to the kernel confidence."""
     distance = {}
-    for class_, sample in given.samples.items():
-        own = given.known.predictions
-        kernel = given.fitted(MON2).confidence(own.at_scores(class_, sample.score)).value
-        if math.isfinite(given.bandwidth(class_)):
-            apart = np.abs(np.clip(sample.score / own.scale, 0.0, 1.0) - kernel)
+    for class_, sample in source.samples.items():
+        predictions = source.known.predictions
+        kernel = source.fitted(MON2).confidence(predictions.at_scores(class_, sample.score)).value
+        if math.isfinite(source.bandwidth(class_)):
+            apart = np.abs(np.clip(sample.score / predictions.scale, 0.0, 1.0) - kernel)
             distance[class_] = float(np.average(apart, weights=sample.weight))
     panels = []
     for class_ in sorted(distance, key=distance.__getitem__)[:2]:
-        clouds = given.cloud("tswa", class_) if given.has_vectors else ()
-        line = given.curve("uncalibrated", class_, "score over scale", "score", "dashed")
-        series = (*clouds, given.histogram(class_), given.kernel(class_), line)
-        panels.append(FigurePanel(title=given.names[class_], series=series))
-    return _over_scores(given, panels, 2)
+        clouds = source.cloud("tswa", class_) if source.has_vectors else ()
+        line = source.curve("uncalibrated", class_, "score over scale", "score", "dashed")
+        series = (*clouds, source.histogram(class_), source.kernel(class_), line)
+        panels.append(FigurePanel(title=source.names[class_], series=series))
+    return _over_scores(source, panels, 2)
 
 
-def cumulatives(given: Given) -> FigureRecord | None:
+def cumulatives(source: FigureSource) -> FigureRecord | None:
     """Return Cum, Cum+ and Cum* of the class that a cut-off helps most."""
     gains = {}
-    for class_, sample in given.samples.items():
+    for class_, sample in source.samples.items():
         if not 0.0 < sample.share_correct < 1.0:
             continue
-        at, weight = given.known.predictions.at_scores(class_, sample.score), sample.weight
-        fitted = (given.fitted(method) for method in ("cumulative", "cumulative_optimal"))
-        losses = [nll(one.confidence(at).value, sample.is_correct, weight) for one in fitted]
+        at, weight = source.known.predictions.at_scores(class_, sample.score), sample.weight
+        fitted = (source.fitted(method) for method in ("cumulative", "cumulative_optimal"))
+        losses = [
+            nll(calibration.confidence(at).value, sample.is_correct, weight)
+            for calibration in fitted
+        ]
         gains[class_] = (losses[0] - losses[1]) * math.sqrt(float(weight.sum()))
     if not gains:
         return None
@@ -406,10 +416,10 @@ def cumulatives(given: Given) -> FigureRecord | None:
         ("Cum+, cut-off at the median", "cumulative_plus"),
         ("Cum*, best cut-off", "cumulative_optimal"),
     ):
-        own = given.curve(method, best, "cumulative", "cumulative")
-        series = (given.histogram(best), given.kernel(best), own)
-        panels.append(FigurePanel(title=f"{given.names[best]}: {name}", series=series))
-    return _over_scores(given, panels, len(panels))
+        line = source.curve(method, best, "cumulative", "cumulative")
+        series = (source.histogram(best), source.kernel(best), line)
+        panels.append(FigurePanel(title=f"{source.names[best]}: {name}", series=series))
+    return _over_scores(source, panels, len(panels))
 
 
 def nll(confidence: Floats, is_correct: np.ndarray, weight: Floats) -> float:
@@ -421,47 +431,47 @@ def nll(confidence: Floats, is_correct: np.ndarray, weight: Floats) -> float:
     return METRICS["nll"].compute(judged)
 
 
-def optimal(given: Given) -> FigureRecord | None:
+def optimal(source: FigureSource) -> FigureRecord | None:
     """Return Cum* on the histogram and the kernel, class by class."""
-    cum = partial(given.curve, "cumulative_optimal", name="Cum*", look="cumulative")
-    return _one(given, lambda k: (given.histogram(k), given.kernel(k), cum(class_=k)))
+    cum = partial(source.curve, "cumulative_optimal", name="Cum*", look="cumulative")
+    return _per_class(source, lambda k: (source.histogram(k), source.kernel(k), cum(class_=k)))
 
 
-def clouds(given: Given, method: str) -> FigureRecord | None:
+def clouds(source: FigureSource, method: str) -> FigureRecord | None:
     """Return a method that looks at the whole vector: a point a protein."""
-    if not given.has_vectors:
+    if not source.has_vectors:
         return None
-    return _one(given, lambda k: (*given.cloud(method, k), given.histogram(k)))
+    return _per_class(source, lambda k: (*source.cloud(method, k), source.histogram(k)))
 
 
-def wiggles(given: Given) -> FigureRecord | None:
+def wiggles(source: FigureSource) -> FigureRecord | None:
     """Return the bandwidth of least left-out loss where it makes the most wiggles."""
 
     def excess(class_: int) -> float:
-        curves = (given.curve(method, class_, "", "").y for method in (LOO, MON2))
+        curves = (source.curve(method, class_, "", "").y for method in (LOO, MON2))
         rough, smooth = (float(np.nansum(np.abs(np.diff(values)))) for values in curves)
         return rough - smooth
 
     panels = []
-    for class_ in sorted(given.samples, key=excess, reverse=True)[:2]:
-        rough = given.curve(LOO, class_, "b_opt", "wrong")
-        series = (given.histogram(class_), rough, given.kernel(class_))
-        panels.append(FigurePanel(title=given.names[class_], series=series))
-    return _over_scores(given, panels, 2)
+    for class_ in sorted(source.samples, key=excess, reverse=True)[:2]:
+        rough = source.curve(LOO, class_, "b_opt", "wrong")
+        series = (source.histogram(class_), rough, source.kernel(class_))
+        panels.append(FigurePanel(title=source.names[class_], series=series))
+    return _over_scores(source, panels, 2)
 
 
-def steadiest(given: Given) -> FigureRecord | None:
+def steadiest(source: FigureSource) -> FigureRecord | None:
     """Return the kernel that only rises or falls beside the one that may turn twice."""
-    mon = partial(given.curve, MON0, name="b_mon", look="cumulative", kind="dashed")
-    return _one(given, lambda k: (given.kernel(k), mon(class_=k)))
+    mon = partial(source.curve, MON0, name="b_mon", look="cumulative", kind="dashed")
+    return _per_class(source, lambda k: (source.kernel(k), mon(class_=k)))
 
 
-def troves(given: Given) -> FigureRecord | None:
+def troves(source: FigureSource) -> FigureRecord | None:
     """Return densities and confidences before and after each trove, of classes that it touched."""
     panels: list[FigurePanel] = []
-    last = given
-    for trove, sets in given.troves.items():
-        before, after = (Given(labelled=labelled) for labelled in sets)
+    last = source
+    for trove, sets in source.troves.items():
+        before, after = (FigureSource(labelled=labelled) for labelled in sets)
         for class_, sample in after.samples.items():
             old = before.samples.get(class_)
             before_it = 0 if old is None else int(old.is_correct.sum())
@@ -472,15 +482,15 @@ def troves(given: Given) -> FigureRecord | None:
     return _over_scores(last, panels, 2, "")
 
 
-def _before_and_after(before: Given, after: Given, class_: int, trove: str) -> Parts:
+def _before_and_after(before: FigureSource, after: FigureSource, class_: int, trove: str) -> Parts:
     """Return densities and their ratio, with one bandwidth, so that they can be compared."""
     width, densities, lines = after.width(class_), [], []
-    for one, when, kind in ((before, "before", "dashed"), (after, "after", "line")):
-        if class_ not in one.samples:
+    for sets, when, kind in ((before, "before", "dashed"), (after, "after", "line")):
+        if class_ not in sets.samples:
             continue
-        logs = log_densities(one, class_, after.grid, width)
+        logs = log_densities(sets, class_, after.grid, width)
         densities += [(f"{word}, {when}", kind, word, values) for word, values in logs.items()]
-        share = one.where_seen(class_, after.grid, expit(logs["right"] - logs["wrong"]))
+        share = sets.where_seen(class_, after.grid, expit(logs["right"] - logs["wrong"]))
         lines.append(series_of(f"confidence {when}", kind, "kernel", after.grid, share))
     title = f"{after.names[class_]}, trove {trove}"
     return (
@@ -494,124 +504,137 @@ def sharpened(labelled: Labelled) -> Labelled:
 
     1 − (1 − S/M)^p in the place of S/M, p doubled until 99 % of them exceed 0.99.
     """
-    own = labelled.predictions
-    assert own.top_score is not None
-    end, power = float(own.score_grid(2)[1]), 1.0
-    rest = 1.0 - own.top_score / end
-    while float((rest**power < 1.0 - TOP).mean()) < SATURATED and power < MOST_POWER:
+    predictions = labelled.predictions
+    assert predictions.top_score is not None
+    end, power = float(predictions.score_grid(2)[1]), 1.0
+    rest = 1.0 - predictions.top_score / end
+    while float((rest**power < 1.0 - NEARLY_TOP).mean()) < SATURATED and power < MOST_POWER:
         power *= 2.0
     score = end * (1.0 - rest**power)
-    return replace(labelled, predictions=replace(own, top_score=score, scores=None))
+    return replace(labelled, predictions=replace(predictions, top_score=score, scores=None))
 
 
-def saturated(given: Given) -> FigureRecord | None:
+def saturated(source: FigureSource) -> FigureRecord | None:
     """Return b_mon2 used blindly where nearly all scores are at the top, and three remedies."""
-    if not given.samples:
+    if not source.samples:
         return None
-    labelled = given.known if given.is_saturated else sharpened(given.known)
-    given = Given(labelled=labelled, is_near_top=True)
+    labelled = source.known if source.is_saturated else sharpened(source.known)
+    source = FigureSource(labelled=labelled, is_near_top=True)
     resolution = labelled.predictions.resolution
 
     def remedies(class_: int) -> list[Series]:
-        sample, series = given.samples[class_], []
+        sample, series = source.samples[class_], []
         masses = masses_of(sample)
         b = None
         if masses.right.any() and masses.wrong.any():
             b = steady_bandwidth(masses, sample.scale, resolution, MON["mon2"])
         if b is not None:
-            logs = log_densities(given, class_, given.grid, b)
+            logs = log_densities(source, class_, source.grid, b)
             blind = expit(logs["right"] - logs["wrong"])
-            series.append(series_of("b_mon2, blindly", "line", "wrong", given.grid, blind))
+            series.append(series_of("b_mon2, blindly", "line", "wrong", source.grid, blind))
         for method, word, look, kind in (
             ("class_only", "Conf1", "score", "dotted"),
             (MON0, "b_mon", "kernel", "line"),
             ("cumulative_optimal", "Cum*", "cumulative", "dashed"),
         ):
-            series.append(given.curve(method, class_, word, look, kind))
+            series.append(source.curve(method, class_, word, look, kind))
         return series
 
-    return _one(given, remedies)
+    return _per_class(source, remedies)
 
 
-def losses(given: Given) -> FigureRecord | None:
+def losses(source: FigureSource) -> FigureRecord | None:
     """Return the mean loss of the paper's methods by class, in sample and held out."""
-    if not given.samples:
+    if not source.samples:
         return None
-    labelled, own = given.known, given.known.predictions
+    labelled, predictions = source.known, source.known.predictions
     names = [
         name
         for name, text in NAMES.items()
-        if given.has_vectors or not parse_method(text, "figures").needs.is_vector
+        if source.has_vectors or not parse_method(text, "figures").needs.is_vector
     ]
     options = FitOptions(min_positives=LEAST_FITTED, n_draws=0)
     fold = folds_by_class(labelled, FOLDS)
     calibrators = {name: parse_method(NAMES[name], "figures").build(options) for name in names}
     held_out, _ = cross_fit(labelled, calibrators, fold)
-    in_sample = {name: given.fitted(NAMES[name]).confidence(own).value for name in names}
+    in_sample = {name: source.fitted(NAMES[name]).confidence(predictions).value for name in names}
     panels = []
-    for class_ in (None, *given.samples):
-        rows = (class_ is None) | (own.predicted_class == class_)
+    for class_ in (None, *source.samples):
+        rows = (class_ is None) | (predictions.predicted_class == class_)
         right, weight = labelled.is_correct[rows], labelled.weight[rows]
         n, series = (int(rows.sum()),) * len(names), []
-        for word, kind, look, beside, found in (
+        for word, kind, look, beside, confidences in (
             ("in sample", "hollow", "histogram", -APART, in_sample),
             ("held out", "points", "kernel", APART, held_out),
         ):
-            y = tuple(nll(found[name][rows], right, weight) for name in names)
+            y = tuple(nll(confidences[name][rows], right, weight) for name in names)
             x = tuple(at + beside for at in range(len(names)))
             series.append(FigureSeries(name=word, kind=kind, look=look, x=x, y=y, n=n))
-        title = "all classes" if class_ is None else given.names[class_]
+        title = "all classes" if class_ is None else source.names[class_]
         panels.append(FigurePanel(title=title, series=tuple(series)))
-    known = [y for one in panels for part in one.series for y in part.y if math.isfinite(y)]
+    known = [y for panel in panels for part in panel.series for y in part.y if math.isfinite(y)]
     return FigureRecord(
         panels=tuple(panels), upright="mean NLL per protein", start=-0.6, end=len(names) - 0.4,
         top=HIGHEST * float(np.median(known)) if known else 1.0, ticks=tuple(names),
     )  # fmt: skip
 
 
-def reliabilities(given: Given) -> FigureRecord | None:
+def reliabilities(source: FigureSource) -> FigureRecord | None:
     """Return the chosen method's held-out share right over its confidence, class by class."""
-    if given.findings is None:
+    if source.findings is None:
         return None
     panels = []
-    for one in given.findings.results.reliability:
-        is_shown = one.method == given.findings.chosen and one.sample == "held_out"
-        if not is_shown or sum(one.bins.n) == 0:
+    for entry in source.findings.results.reliability:
+        is_shown = entry.method == source.findings.chosen and entry.sample == "held_out"
+        if not is_shown or sum(entry.bins.n) == 0:
             continue
-        b = one.bins
-        columns = (b.mean, b.share, b.lower, b.upper, b.n)
-        points = FigureSeries("held out", "points", "kernel", *columns)
+        points = FigureSeries(
+            name="held out",
+            kind="points",
+            look="kernel",
+            x=entry.bins.mean,
+            y=entry.bins.share,
+            lower=entry.bins.lower,
+            upper=entry.bins.upper,
+            n=entry.bins.n,
+        )
         line = FigureSeries(
             name="perfect", kind="dotted", look="score", x=(0.0, 1.0), y=(0.0, 1.0)
         )
-        panels.append(FigurePanel(title=one.class_name or "all classes", series=(line, points)))
+        panels.append(FigurePanel(title=entry.class_name or "all classes", series=(line, points)))
     return FigureRecord(
         panels=tuple(panels), axis="confidence (mean of bin)", upright="share right"
     )
 
 
-def given_out(given: Given) -> FigureRecord | None:
+def given_out(source: FigureSource) -> FigureRecord | None:
     """Return the run's chosen confidence with its interval, class by class."""
-    if given.findings is None:
+    if source.findings is None:
         return None
-    results, panels = given.findings.results, []
-    shares = {one.class_name: one.shares for one in results.histograms}
+    results, panels = source.findings.results, []
+    shares = {entry.class_name: entry.shares for entry in results.histograms}
     for curve in results.curves:
-        if curve.method != given.findings.chosen or curve.class_name not in shares:
+        if curve.method != source.findings.chosen or curve.class_name not in shares:
             continue
         bins, counts = shares[curve.class_name], shares[curve.class_name].n
         steps = FigureSeries(
             name="histogram", kind="steps", look="histogram", x=bins.edges, y=bins.share, n=counts
         )
-        kind = "line" if curve.is_function else "hollow"
-        columns = (curve.score, curve.value, curve.lower, curve.upper)
-        own = FigureSeries("confidence", kind, "kernel", *columns)
-        panels.append(FigurePanel(title=curve.class_name, series=(steps, own)))
+        line = FigureSeries(
+            name="confidence",
+            kind="line" if curve.is_function else "hollow",
+            look="kernel",
+            x=curve.score,
+            y=curve.value,
+            lower=curve.lower,
+            upper=curve.upper,
+        )
+        panels.append(FigurePanel(title=curve.class_name, series=(steps, line)))
     if not panels:
         return None
     return FigureRecord(
         panels=tuple(panels), axis="score of the predicted class",
-        upright="confidence", end=max(one.edges[-1] for one in shares.values()),
+        upright="confidence", end=max(entry.edges[-1] for entry in shares.values()),
     )  # fmt: skip
 
 
@@ -622,13 +645,13 @@ class FigureSpec:
     number: str  # So that they sort: ``09`` and ``16b``
     name: str
     caption: str  # Its first sentence says what the figure shows
-    build: Callable[[Given], FigureRecord | None]
+    build: Callable[[FigureSource], FigureRecord | None]
     needs: str = OF_SCORE  # What there has to be, or there is no such figure
 
 
 PLAIN = "Steps: share right in intervals of the score, the lowest dotted."
-POINTS = (
-    f"One point a protein (of a class with more than {MOST_POINTS}, so many chosen by name): at "
+CLOUD_CAPTION = (
+    f"One point a protein (of a class with more than {CLOUD_POINTS}, so many chosen by name): at "
     f"one score there is a range of confidences, since the rest of the vector matters. {PLAIN}"
 )
 OF_RUN, TRUE = "findings of a run", "true classes"
@@ -725,21 +748,21 @@ FIGURES: tuple[FigureSpec, ...] = (
     FigureSpec(
         number="10",
         name="sts",
-        caption=f"One temperature (STS). {POINTS}",
+        caption=f"One temperature (STS). {CLOUD_CAPTION}",
         build=_sts,
         needs=OF_VECTOR,
     ),
     FigureSpec(
         number="11",
         name="csts",
-        caption=f"One for each class (CSTS). {POINTS}",
+        caption=f"One for each class (CSTS). {CLOUD_CAPTION}",
         build=_csts,
         needs=OF_VECTOR,
     ),
     FigureSpec(
         number="12",
         name="tswa",
-        caption=f"One, and awards (TSwA). {POINTS}",
+        caption=f"One, and awards (TSwA). {CLOUD_CAPTION}",
         build=_tswa,
         needs=OF_VECTOR,
     ),
@@ -761,32 +784,34 @@ STAND_IN = (
 )
 
 
-def make_figures(given: Given, only: Sequence[FigureSpec] = FIGURES) -> Iterator[FigureRecord]:
+def make_figures(
+    source: FigureSource, only: Sequence[FigureSpec] = FIGURES
+) -> Iterator[FigureRecord]:
     """Yield the record of each figure; what cannot be made names what it lacks."""
     for spec in only:
-        found = spec.build(given)
+        record = spec.build(source)
         shows = spec.caption.partition(". ")[0].rstrip(".") + "."
         sentences = [spec.caption]
-        if found is None or not (found.panels or found.matrix):
+        if record is None or not (record.panels or record.matrix):
             yield FigureRecord(number=spec.number, name=spec.name, shows=shows, lacks=spec.needs)
             continue
-        if spec.number.startswith("16") and not given.is_saturated:
+        if spec.number.startswith("16") and not source.is_saturated:
             sentences.append(STAND_IN)
-        sentences.append(_evidence(given))
+        sentences.append(_evidence(source))
         if spec.number[:2] <= LAST:
-            sentences.append(f"After Fig. {int(spec.number[:2])} of {PAPER}.")
+            sentences.append(f"After Fig. {int(spec.number[:2])} of {SALAMON_PAPER}.")
         caption = " ".join(filter(None, sentences))
-        yield replace(found, number=spec.number, name=spec.name, shows=shows, caption=caption)
+        yield replace(record, number=spec.number, name=spec.name, shows=shows, caption=caption)
 
 
-def _evidence(given: Given) -> str:
+def _evidence(source: FigureSource) -> str:
     """Return what the numbers rest on, and whether it was simulated."""
-    if given.labelled is not None:
-        n, n_families = given.labelled.n_samples, len(set(given.labelled.cluster.tolist()))
-    elif given.findings is not None:
-        n, n_families = given.findings.results.n_samples, given.findings.results.n_clusters
+    if source.labelled is not None:
+        n, n_families = source.labelled.n_samples, len(set(source.labelled.cluster.tolist()))
+    elif source.findings is not None:
+        n, n_families = source.findings.results.n_samples, source.findings.results.n_clusters
     else:
         return ""
     families = "no relatives known" if n == n_families else f"{n_families:,} families"
-    is_simulated = given.findings is not None and given.findings.provenance.is_simulated
+    is_simulated = source.findings is not None and source.findings.provenance.is_simulated
     return f"{n:,} proteins, {families}.{' Simulated data.' if is_simulated else ''}"

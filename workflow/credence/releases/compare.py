@@ -5,7 +5,6 @@ evidence, the rest composition (decision 0025). Intervals draw whole families; a
 releases has one weight in both.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -118,151 +117,6 @@ def share_change(samples: tuple[ClassSample | None, ...], options: FitOptions) -
     return change_of(points, draws, options)
 
 
-STILL = 0.005  # a confidence that moves by less than half a percentage point stays
-FINE = 0.03  # a change smaller than this is given in tenths of one
-CHOSEN = ("bandwidth", "cutoff")
-NOTABLE = 1.1  # times: a smaller change of bandwidth or cutoff is left out
-
-
-def change_sentence(entry: ClassChange, scale: float) -> str:
-    """Return what changed for a class, and why."""
-    name, change = entry.class_name, entry.change
-    n_before, n_after = entry.n_predicted
-    if n_before == 0 and n_after == 0:
-        return f"{name} was never predicted."
-    if n_before == 0:
-        return (
-            f"{name} was never predicted before; now {entry.n_correct[1]:,} of {n_after:,} "
-            "predictions are right."
-        )
-    if not entry.is_touched:
-        return f"{name}: nothing was added, nothing changed."
-    if change is None:
-        return (
-            f"{name}: {n_before:,} predictions before, {n_after:,} now; right were "
-            f"{entry.n_correct[0]:,}, now {entry.n_correct[1]:,}."
-        )
-    at = f"{name}, mean of its predictions"
-    if not math.isnan(entry.score):
-        at = f"{name} at score {entry.score:.{max(0, 2 - math.floor(math.log10(scale)))}f}"
-    if abs(change.total) < STILL:
-        hidden = ""
-        if min(abs(change.evidence), abs(change.composition)) >= STILL:  # the two cancel
-            hidden = (
-                f": new evidence {_moved_it(change.evidence, 3)}, "
-                f"re-weighting {_moved_it(change.composition, 3)}"
-            )
-        digits = 3 if change.after > 0.985 or change.after < 0.0095 else 2
-        return f"{at}: confidence stayed at {change.after:.{digits}f}{hidden}."
-    # Three digits where two do not show the change, or near 0 or 1.
-    bounds = (change.before, change.after)
-    is_fine = abs(change.total) < FINE or max(bounds) > 0.985 or min(bounds) < 0.015
-    decimals = 3 if is_fine else 2
-    verb = "rose" if change.total > 0 else "fell"
-    return (
-        f"{at}: confidence {verb} from {change.before:.{decimals}f} to "
-        f"{change.after:.{decimals}f}. {_parts(change, decimals)}{_chosen_anew(entry)}"
-    )
-
-
-def _chosen_anew(entry: ClassChange) -> str:
-    """Return that the curve is smoothed otherwise now, where it is."""
-    for parameter in entry.parameters:
-        first, second = parameter.before, parameter.after
-        is_known = parameter.name in CHOSEN and min(first, second) > 0
-        if is_known and max(first, second) > NOTABLE * min(first, second):
-            return (
-                f" The {parameter.name} went from {first:.3g} to {second:.3g}; what that does "
-                "counts as evidence."
-            )
-    return ""
-
-
-def _parts(change: Change, decimals: int) -> str:
-    """Return what a change is made of; the points are those of the rounded numbers."""
-    total = round(change.after, decimals) - round(change.before, decimals)
-    composition = round(change.composition, decimals)
-    evidence = total - composition
-    on_evidence, on_composition = (
-        _range(change, part, decimals) for part in ("evidence", "composition")
-    )
-    end = "."
-    if change.evidence_lower <= 0.0 <= change.evidence_upper:
-        end = ". What is new evidence may be chance: its interval holds 0."
-    if abs(composition) < STILL <= abs(evidence):
-        return f"All {_points(total, decimals)} are new evidence{on_evidence}{end}"
-    if abs(evidence) < STILL <= abs(composition):
-        return (
-            f"All {_points(total, decimals)} are re-weighting: the classes are mixed in other "
-            f"shares, and at the old shares it would be {change.fixed:.{decimals}f}."
-        )
-    if evidence * composition >= 0:
-        return (
-            f"Of the {_points(total, decimals)}, {_number(abs(composition), decimals)}"
-            f"{on_composition} are re-weighting and {_number(abs(evidence), decimals)}"
-            f"{on_evidence} new evidence{end}"
-        )
-    return (
-        f"New evidence {_moved_it(evidence, decimals)}{on_evidence}, re-weighting "
-        f"{_moved_it(composition, decimals)}{on_composition}{end}"
-    )
-
-
-def _moved_it(value: float, decimals: int) -> str:
-    return f"{'raised' if value > 0 else 'lowered'} it by {_points(value, decimals)}"
-
-
-def _range(change: Change, part: str, decimals: int) -> str:
-    """Return the interval of a part in percentage points, signed as the part is."""
-    lower, upper = (getattr(change, f"{part}_{end}") for end in ("lower", "upper"))
-    if math.isnan(lower):
-        return ""
-    if getattr(change, part) < 0:
-        lower, upper = -upper, -lower
-    bounds = (_number(end, decimals).replace("-", "−") for end in (lower, upper))
-    return f" ({' to '.join(bounds)})"
-
-
-def _points(value: float, decimals: int) -> str:
-    number = _number(abs(value), decimals)
-    return f"{number} percentage point{'' if number == '1' else 's'}"
-
-
-def _number(value: float, decimals: int) -> str:
-    text = f"{100 * value:.{decimals - 2}f}"
-    return "0" if float(text) == 0 else text
-
-
-def step_sentences(step: ReleaseStep) -> tuple[str, ...]:
-    """Return what a reader has to know of a step."""
-    touched = [entry for entry in step.classes if entry.is_touched]
-    n_added = step.newer.n_calibration - step.older.n_calibration
-    parts = []
-    if n_added:
-        parts.append(
-            f"{step.newer.name} {'adds' if n_added > 0 else 'takes away'} {abs(n_added):,} "
-            f"proteins to calibrate with: {step.older.n_calibration:,} before, "
-            f"{step.newer.n_calibration:,} now."
-        )
-    elif not touched:
-        parts.append(f"{step.newer.name} changes nothing: no protein was added.")
-    if step.n_lightened:
-        parts.append(
-            f"{step.n_lightened:,} old proteins weigh less than before: each family counts one, "
-            "and relatives joined theirs."
-        )
-    if step.n_compared:
-        parts.append(
-            f"Of {step.n_compared:,} proteins, {step.n_moved:,} have a confidence that moved by "
-            "half a percentage point or more."
-        )
-    sizes = [abs(entry.change.total) if entry.change else -1.0 for entry in touched]
-    if max(sizes, default=0.0) >= STILL:
-        most = touched[sizes.index(max(sizes))].sentence
-        parts.append(f"The class whose typical prediction changed most: {most}")
-    return tuple(parts)
-
-
 ROUNDING = 1e-12  # confidences nearer than this are the same
 
 
@@ -287,7 +141,7 @@ def class_changes(
             own, share = samples[class_], share_change(samples[class_], how.options)
             score, change = _explained(class_, is_curve, own, three, newer.labelled, how)
             entry = replace(entry, share=share, score=score, change=change)
-        found.append(replace(entry, sentence=change_sentence(entry, float(how.scale))))
+        found.append(entry)
     return tuple(found)
 
 
@@ -396,7 +250,7 @@ def compare(
     if proteins is not None:
         change = np.abs(proteins["change"])
         found["n_compared"] = int((~np.isnan(change)).sum())
-        found["n_moved"] = int((change >= STILL).sum())
+        found["n_moved"] = int((change >= findings.LEAST_MOVE).sum())
     step = ReleaseStep(
         older=older.state,
         newer=newer.state,
@@ -406,7 +260,7 @@ def compare(
         classes=class_changes(older, newer, how, at_older),
         **found,
     )
-    return replace(step, sentences=step_sentences(step)), proteins
+    return step, proteins
 
 
 def _proteins(

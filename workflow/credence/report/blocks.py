@@ -6,7 +6,7 @@ from typing import Any
 
 from credence.findings import Notice
 from credence.report.plots import Plot
-from credence.report.wording import NOTHING, shown, slug
+from credence.report.wording import DASH, shown, slug
 
 
 class Block:
@@ -98,7 +98,7 @@ def table(
 
 def known(records: Sequence[Any], *columns: Column) -> list[Column]:
     """Return the columns that hold something for some record."""
-    return [one for one in columns if any(one[-1](record) != NOTHING for record in records)]
+    return [column for column in columns if any(column[-1](record) != DASH for record in records)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,7 +196,7 @@ class Panel(Block):
 class Reason:
     """One check of the verdict, as the first screen shows it."""
 
-    state: str  # As in :class:`credence.findings.Check`
+    state: str  # As in :class:`credence.evaluation.verdict.Check`
     headline: str  # In a few words
     text: str  # In a sentence or two
 
@@ -211,21 +211,21 @@ class Answer:
     anchor: str = ""  # Where more of it stands
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Strip:
     """What a score of one class is worth; places are percent of the width."""
 
     name: str  # The class
     anchor: str  # Where more of it stands
     label: str  # The same in words
-    bands: tuple[tuple[int, float, float], ...]  # Colour, start and width
-    thin: tuple[tuple[float, float], ...]  # Start and width of what has too little evidence
-    estimate: float | None  # From where on nine of ten are right
-    sure: float | None  # The same for sure
+    bands: tuple[tuple[int, float, float], ...] = ()  # Colour, start and width
+    thin: tuple[tuple[float, float], ...] = ()  # Start and width of what has too little evidence
+    estimate: float | None = None  # From where on nine of ten are right
+    sure: float | None = None  # The same for sure
     cells: tuple[str, ...]  # Numbers beside it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FirstScreen(Block):
     """Verdict, answers and a picture of all classes."""
 
@@ -260,15 +260,15 @@ Part = Block | Figure | str | Iterable[Any] | bool | None
 
 def flat(*parts: Part) -> tuple[Block, ...]:
     """Return the blocks that there are."""
-    found: list[Block] = []
+    blocks: list[Block] = []
     for part in filter(None, parts):
         if isinstance(part, str):
-            found.append(Paragraph(text=part))
+            blocks.append(Paragraph(text=part))
         elif isinstance(part, Figure):
-            found.append(FigureRow(figures=(part,)))
+            blocks.append(FigureRow(figures=(part,)))
         else:
-            found += [part] if isinstance(part, Block) else flat(*part)  # type: ignore[misc]
-    return tuple(found)
+            blocks += [part] if isinstance(part, Block) else flat(*part)  # type: ignore[misc]
+    return tuple(blocks)
 
 
 def with_slugs(records: Iterable[Any]) -> list[tuple[Any, str]]:
@@ -281,9 +281,9 @@ def lead(text: str) -> Paragraph:
     return Paragraph(text=text, is_lead=True)
 
 
-KINDS: dict[type[Any], str] = {TableBlock: "Table", TableColumn: "Column"}
+KIND_NAMES: dict[type[Any], str] = {TableBlock: "Table", TableColumn: "Column"}
 
 
 def kind_of(block: Any) -> str:
     """Return what records and templates call a block."""
-    return KINDS.get(type(block), type(block).__name__)
+    return KIND_NAMES.get(type(block), type(block).__name__)

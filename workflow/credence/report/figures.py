@@ -22,12 +22,12 @@ from credence.report.wording import count, printable, shortened
 Floats = NDArray[np.float64]
 
 # In inches, so that margins stay the same whatever a figure's height.
-LEFT, RIGHT, BOTTOM, TOP, LEGEND, GAP = 0.55, 0.12, 0.48, 0.1, 0.24, 0.1
-TALL = 3.9  # of curves and reliability diagrams, legend and labels included
+LEFT_IN, RIGHT_IN, BOTTOM_IN, TOP_IN, LEGEND_IN, GAP_IN = 0.55, 0.12, 0.48, 0.1, 0.24, 0.1
+TALL_IN = 3.9  # of curves and reliability diagrams, legend and labels included
 TWO_LINES = 0.46  # of a legend
-SHARES, CONFIDENCES = 0.72, 0.42  # of the counts below them
-DISTANCES = 2.4
-LINES, HISTOGRAM = 2.9, 2.6
+SHARES_IN, CONFIDENCES_IN = 0.72, 0.42  # of the counts below them
+DISTANCES_IN = 2.4
+LINES_IN, HISTOGRAM_IN = 2.9, 2.6
 MOST_ZONES = 6.0  # of the zone shaded: intervals that reach further are cut
 WIDE_LINE, FAINT, AROUND = 4.0, 0.3, 0.04  # of intervals of arrows; of the axis beyond these
 INCHES_PER_ROW = 0.24
@@ -36,12 +36,15 @@ INCHES_PER_CHARACTER = 0.072
 
 def draw(plot: plots.Plot) -> Figure:
     """Return the drawing of a plot."""
-    with mpl.rc_context(style.SETTINGS):
+    with mpl.rc_context(style.PAGE_STYLE):
         return DRAWERS[type(plot)](plot)
 
 
 def _open(
-    height: float, parts: Sequence[tuple[float, float]], left: float = LEFT, right: float = RIGHT
+    height: float,
+    parts: Sequence[tuple[float, float]],
+    left: float = LEFT_IN,
+    right: float = RIGHT_IN,
 ) -> tuple[Figure, list[Any]]:
     """Return a figure and its axes, by the bottom and the height of each; all in inches."""
     figure = Figure(figsize=(style.WIDTH_IN, height))
@@ -55,14 +58,14 @@ def _open(
     return figure, axes
 
 
-def _one(height: float, legend: float, top: float = TOP) -> list[tuple[float, float]]:
-    return [(BOTTOM, height - BOTTOM - top - legend)]
+def _one(height: float, legend: float, top: float = TOP_IN) -> list[tuple[float, float]]:
+    return [(BOTTOM_IN, height - BOTTOM_IN - top - legend)]
 
 
 def _above(counts: float, legend: float) -> list[tuple[float, float]]:
     """Return where axes lie, and where counts below them do."""
-    bottom = BOTTOM + counts + GAP
-    return [(bottom, TALL - bottom - TOP - legend), (BOTTOM, counts)]
+    bottom = BOTTOM_IN + counts + GAP_IN
+    return [(bottom, TALL_IN - bottom - TOP_IN - legend), (BOTTOM_IN, counts)]
 
 
 def _legend(
@@ -80,7 +83,7 @@ def _draw_confidence(plot: plots.ConfidencePlot) -> Figure:
     names = [curve.method for curve in plot.curves]
     n_columns = _columns_of(names) if len(names) > 1 else 3
     n_lines = -(-len(names) // n_columns) if len(names) > 1 else 1
-    figure, (axes, counts) = _open(TALL, _above(SHARES, LEGEND * n_lines))
+    figure, (axes, counts) = _open(TALL_IN, _above(SHARES_IN, LEGEND_IN * n_lines))
     painting.paint_confidence(axes, plot)
     axes.set_ylabel("confidence")
     painting.paint_counts(counts, plot)
@@ -92,9 +95,9 @@ def _draw_confidence(plot: plots.ConfidencePlot) -> Figure:
 def _draw_reliability(plot: plots.ReliabilityPlot) -> Figure:
     """Return a diagram; where it is known, above how many have which confidence."""
     is_one = len(plot.names) == 1
-    legend = LEGEND * (1 if is_one else 2)
-    parts = _above(CONFIDENCES, legend) if plot.counts else _one(TALL, legend)
-    figure, axes = _open(TALL, parts)
+    legend = LEGEND_IN * (1 if is_one else 2)
+    parts = _above(CONFIDENCES_IN, legend) if plot.counts else _one(TALL_IN, legend)
+    figure, axes = _open(TALL_IN, parts)
     if plot.counts:
         edges = np.linspace(0.0, 1.0, len(plot.counts) + 1)
         axes[1].stairs(plot.counts, edges, fill=True, color=style.MUTED, alpha=0.55, linewidth=0)
@@ -111,8 +114,8 @@ def _draw_lines(plot: plots.LinesPlot) -> Figure:
     names = [*plot.names, *(name for name, *_ in plot.points)]
     n_columns = _columns_of(names) if plot.points else 3
     n_lines = -(-len(names) // n_columns) if plot.points else 1
-    height = LINES + LEGEND * (n_lines - 1)
-    figure, (axes,) = _open(height, _one(height, LEGEND * n_lines))
+    height = LINES_IN + LEGEND_IN * (n_lines - 1)
+    figure, (axes,) = _open(height, _one(height, LEGEND_IN * n_lines))
     painting.paint_lines(axes, plot)
     axes.set(xlabel=plot.axis, ylabel=plot.upright)
     _legend(figure, axes, n_columns)
@@ -121,7 +124,7 @@ def _draw_lines(plot: plots.LinesPlot) -> Figure:
 
 def _columns_of(names: list[str]) -> int:
     longest = max(len(name) for name in names) + 6
-    wide = style.WIDTH_IN - RIGHT - LEFT / 2
+    wide = style.WIDTH_IN - RIGHT_IN - LEFT_IN / 2
     return max(1, min(len(names), int(wide / (longest * INCHES_PER_CHARACTER))))
 
 
@@ -172,7 +175,7 @@ def _draw_series(
         axes.plot(end * 0.985, height[row], marker=">", color=colour, markersize=4)
         axes.text(
             end * (0.96 - BESIDE * n_before[row]), height[row], f"{value[row]:.2f}", ha="right",
-            va="center", fontsize=style.SMALL - 1,
+            va="center", fontsize=style.SMALL_FONT - 1,
         )  # fmt: skip
 
 
@@ -187,11 +190,11 @@ def _draw_comparison(plot: plots.ComparisonPlot) -> Figure:
     rows = [shortened(printable(row)) for row in plot.rows]
     left = 0.2 + INCHES_PER_CHARACTER * max(len(row) for row in rows)
     n_columns = _columns_of([shortened(name) for name in plot.methods])
-    legend = LEGEND * (-(-len(plot.methods) // n_columns)) if len(plot.methods) > 1 else 0.0
+    legend = LEGEND_IN * (-(-len(plot.methods) // n_columns)) if len(plot.methods) > 1 else 0.0
     per_row = INCHES_PER_ROW
     if not plot.has_arrows:
         per_row = max(per_row, 0.075 * len(plot.methods) + 0.06)
-    height = BOTTOM + TOP + legend + per_row * len(rows)
+    height = BOTTOM_IN + TOP_IN + legend + per_row * len(rows)
     figure, (axes,) = _open(height, _one(height, legend), left)
     place = np.arange(len(rows), dtype=np.float64)
     start, end = _ends_of_axis(plot)
@@ -203,7 +206,7 @@ def _draw_comparison(plot: plots.ComparisonPlot) -> Figure:
     if plot.has_arrows:
         _draw_arrows(axes, plot, place)
     for boundary in place[:-1] + 0.5:
-        axes.axhline(boundary, color=style.GRID, linewidth=0.6)
+        axes.axhline(boundary, color=style.GRID_LINES, linewidth=0.6)
     axes.set_yticks(place, rows)
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False, axis="y")
@@ -214,8 +217,8 @@ def _draw_comparison(plot: plots.ComparisonPlot) -> Figure:
 
 
 def _draw_histogram(plot: plots.HistogramPlot) -> Figure:
-    figure, (axes,) = _open(HISTOGRAM, _one(HISTOGRAM, 0.0), 0.7)
-    axes.stairs(plot.counts, plot.edges, fill=True, color=style.RIGHT, alpha=0.7)
+    figure, (axes,) = _open(HISTOGRAM_IN, _one(HISTOGRAM_IN, 0.0), 0.7)
+    axes.stairs(plot.counts, plot.edges, fill=True, color=style.RIGHT_COLOUR, alpha=0.7)
     axes.set(xlim=(plot.edges[0], plot.edges[-1]), ylim=(0, None))
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     axes.yaxis.get_major_locator().set_params(integer=True)
@@ -226,13 +229,13 @@ def _draw_histogram(plot: plots.HistogramPlot) -> Figure:
 # Of the rows of the nearest proteins, in inches.
 NEAREST_LEFT, NEAREST_RIGHT, NEAREST_TOP, NEAREST_ROW = 0.62, 0.95, 0.3, 0.26
 TALLEST = 0.84  # of a row
-ALONE = "nothing alike"
+NOTHING_ALIKE = "nothing alike"
 END = 0.98  # of the width: right end of its column
 
 
 def _draw_nearest(plot: plots.NearestPlot) -> Figure:
     n_rows = len(plot.names)
-    height = BOTTOM + NEAREST_TOP + NEAREST_ROW * max(n_rows, 1)
+    height = BOTTOM_IN + NEAREST_TOP + NEAREST_ROW * max(n_rows, 1)
     left, wide = NEAREST_LEFT, style.WIDTH_IN - NEAREST_LEFT - NEAREST_RIGHT
     figure, (axes,) = _open(height, _one(height, 0.0, NEAREST_TOP), left, NEAREST_RIGHT)
     most = max((max(counts, default=0) for counts in plot.counts), default=0)
@@ -243,12 +246,13 @@ def _draw_nearest(plot: plots.NearestPlot) -> Figure:
                 is_relative = low >= plot.threshold
                 axes.bar(
                     low, number / most * TALLEST, width=high - low, bottom=row - 0.5,
-                    align="edge", color=style.WRONG if is_relative else style.RIGHT,
+                    align="edge", color=style.WRONG_COLOUR if is_relative else style.RIGHT_COLOUR,
                     alpha=0.75, linewidth=0,
                 )  # fmt: skip
         axes.text(
             (END * style.WIDTH_IN - left) / wide, row, count(n_alone),
-            transform=axes.get_yaxis_transform(), ha="right", va="center", fontsize=style.SMALL,
+            transform=axes.get_yaxis_transform(), ha="right", va="center",
+            fontsize=style.SMALL_FONT,
         )  # fmt: skip
     axes.axvline(plot.threshold, color=style.INK, linestyle="--", linewidth=1.0)
     axes.set(xlim=(plot.edges[0], plot.edges[-1]), ylim=(-0.5, n_rows - 0.5))
@@ -257,19 +261,19 @@ def _draw_nearest(plot: plots.NearestPlot) -> Figure:
     axes.grid(axis="y", visible=False)
     axes.set_xlabel("identity of the nearest protein of another group")
     top = 1.0 - (NEAREST_TOP - 0.08) / height
-    figure.text(END, top, ALONE, ha="right", va="bottom", fontsize=style.SMALL)
+    figure.text(END, top, NOTHING_ALIKE, ha="right", va="bottom", fontsize=style.SMALL_FONT)
     place = (left - 0.06) / style.WIDTH_IN
-    figure.text(place, top, "group", ha="right", va="bottom", fontsize=style.SMALL)
+    figure.text(place, top, "group", ha="right", va="bottom", fontsize=style.SMALL_FONT)
     return figure
 
 
 KNOWN, NEW, FLAGGED = style.SERIES[5], style.SERIES[4], style.SERIES[1]
-TICKS = 5
-ABOVE = BOTTOM + TOP + TWO_LINES  # of a figure's height, beside its axes
+MOST_TICKS = 5
+HEIGHT_BESIDE = BOTTOM_IN + TOP_IN + TWO_LINES  # of a figure's height, beside its axes
 
 
 def _draw_distances(plot: plots.DistancePlot) -> Figure:
-    figure, (axes,) = _open(ABOVE + DISTANCES, [(BOTTOM, DISTANCES)])
+    figure, (axes,) = _open(HEIGHT_BESIDE + DISTANCES_IN, [(BOTTOM_IN, DISTANCES_IN)])
     for name, counts, colour, is_filled in zip(
         plot.names, plot.counts, (KNOWN, NEW), (True, False), strict=True
     ):
@@ -283,7 +287,7 @@ def _draw_distances(plot: plots.DistancePlot) -> Figure:
             )  # fmt: skip
     axes.set(xlim=(plot.edges[0], plot.edges[-1]), ylim=(0, None))
     # Steps of 0.01 or more: longer numbers would push the label out of the picture.
-    axes.yaxis.set_major_locator(MaxNLocator(TICKS, steps=[1, 2, 5, 10]))
+    axes.yaxis.set_major_locator(MaxNLocator(MOST_TICKS, steps=[1, 2, 5, 10]))
     axes.set(ylabel="share of proteins", xlabel="how far from all known proteins")
     if np.isfinite(plot.flag):
         axes.axvline(min(plot.flag, plot.edges[-1]), color=FLAGGED, linestyle="--", linewidth=1.2)
@@ -304,14 +308,14 @@ DRAWERS: dict[type[Any], Callable[[Any], Figure]] = {
 
 POINTS_PER_INCH = 72
 GEOMETRY = re.compile(r' (d|x|y|transform)="([^"]*)"')
-TAG = re.compile(r"<(?:[A-Za-z][^<>]*|/g)>")
+SVG_TAG = re.compile(r"<(?:[A-Za-z][^<>]*|/g)>")
 COLOUR = re.compile(r"#[0-9a-f]{6}")
-DECIMALS = re.compile(r"([.][0-9])[0-9]+")
+BEYOND_TENTHS = re.compile(r"([.][0-9])[0-9]+")
 
 
 def to_svg(plot: Plot, name: str) -> str:
     """Return the drawing as an SVG element of a page: its colours, ids by name, nothing loaded."""
-    with mpl.rc_context(style.SETTINGS), warnings.catch_warnings():
+    with mpl.rc_context(style.PAGE_STYLE), warnings.catch_warnings():
         # A script that DejaVu lacks is measured as boxes, and shown by the browser's own font.
         warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
         buffer = io.StringIO()
@@ -334,7 +338,7 @@ def _places(figure: Figure) -> str:
 
 def _rounded(match: re.Match[str]) -> str:
     """Return where something lies, to a tenth of a point and without needless spaces."""
-    numbers = re.sub(r"[.]0(?![0-9])", "", DECIMALS.sub(r"\1", match[2]))
+    numbers = re.sub(r"[.]0(?![0-9])", "", BEYOND_TENTHS.sub(r"\1", match[2]))
     close = re.sub(r"\s*([A-Za-z])\s*", r"\1", numbers).strip()
     return f' {match[1]}="{close}"'
 
@@ -357,7 +361,7 @@ def _embed(svg: str, name: str) -> str:
         tag = re.sub(r' transform="rotate\(-?0 [^"]*"', "", GEOMETRY.sub(_rounded, tag))
         tag = re.sub(r' id="([^"]*)"', lambda m: f' id="{ids[m[1]]}"' if m[1] in ids else "", tag)
         tag = re.sub(r'(url\(#| href="#)([^")]+)', lambda m: m[1] + ids[m[2]], tag)
-        tag = COLOUR.sub(lambda found: style.THEME_VARIABLES.get(found[0], found[0]), tag)
+        tag = COLOUR.sub(lambda colour: style.THEME_VARIABLES.get(colour[0], colour[0]), tag)
         if tag == "</g>":
             return tag if open_.pop() else ""
         if tag.startswith("<g"):
@@ -365,8 +369,8 @@ def _embed(svg: str, name: str) -> str:
         return "" if tag == "<g>" else tag
 
     # Texts are left as they are: what looks like a colour in one is somebody's name.
-    svg = re.sub(r"\n\s*", "\n", TAG.sub(in_tag, svg))
-    return re.sub(r"\n+", "\n", svg).strip().replace("<svg", f"<svg {HIDDEN}", 1)
+    svg = re.sub(r"\n\s*", "\n", SVG_TAG.sub(in_tag, svg))
+    return re.sub(r"\n+", "\n", svg).strip().replace("<svg", f"<svg {ARIA_HIDDEN}", 1)
 
 
-HIDDEN = 'aria-hidden="true" focusable="false"'
+ARIA_HIDDEN = 'aria-hidden="true" focusable="false"'

@@ -28,7 +28,7 @@ from credence.report.wording import count, loss, of, printable, score, share, wi
 # anything is drawn, the next holds what the others share.
 SCRIPTS = ("begin", "page", "tables", "figures", "explorer", "lookup")
 
-TAG = re.compile(r"<[A-Za-z][^<>]*>")
+HTML_TAG = re.compile(r"<[A-Za-z][^<>]*>")
 STYLE_ATTRIBUTE = re.compile(r' style="([^"]*)"')
 # What closes a script or begins a comment, and line breaks that only JavaScript knows.
 UNSAFE_IN_SCRIPTS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
@@ -73,27 +73,29 @@ def gather_styles(body: str) -> tuple[Markup, Markup]:
         text = match[1].strip()
         return f' class="{classes.setdefault(text, name)}"' if text else ""
 
-    changed = TAG.sub(lambda tag: STYLE_ATTRIBUTE.sub(as_class, tag[0]), body)
+    changed = HTML_TAG.sub(lambda tag: STYLE_ATTRIBUTE.sub(as_class, tag[0]), body)
     rules = "\n".join(f".{name} {{ {text} }}" for text, name in classes.items())
     return Markup(changed), Markup(rules)
 
 
-DECIMALS = 5  # of places
-MOST_POINTS = 101  # per curve; a pointer is not finer
+PLACE_DECIMALS = 5  # of places
+MOST_ON_CURVE = 101  # per curve; a pointer is not finer
 
 Point = tuple[float, float, str]
 
 
 def points_of(plot: plots.Plot) -> tuple[Point, ...]:
     """Return place and words of each point, in the units of the axes."""
-    found = POINTS[type(plot)](plot) if type(plot) in POINTS else ()
-    return tuple((round(x, DECIMALS), round(y, DECIMALS), text) for x, y, text in found)
+    points = POINTS_OF[type(plot)](plot) if type(plot) in POINTS_OF else ()
+    return tuple(
+        (round(x, PLACE_DECIMALS), round(y, PLACE_DECIMALS), text) for x, y, text in points
+    )
 
 
 def _thinned(x: Sequence[float], least: float = -math.inf, most: float = math.inf) -> list[int]:
     """Return the places of what lies between, or of every second of them, or third."""
     seen = [k for k, at in enumerate(x) if least <= at <= most]
-    return seen[:: max(1, -(-len(seen) // MOST_POINTS))]
+    return seen[:: max(1, -(-len(seen) // MOST_ON_CURVE))]
 
 
 def _on_curve(plot: plots.ConfidencePlot) -> Iterator[Point]:
@@ -154,7 +156,7 @@ def _on_histogram(plot: plots.HistogramPlot) -> Iterator[Point]:
         yield (low + high) / 2, float(n), text
 
 
-POINTS: dict[type[Any], Callable[[Any], Iterator[Point]]] = {
+POINTS_OF: dict[type[Any], Callable[[Any], Iterator[Point]]] = {
     plots.ConfidencePlot: _on_curve,
     plots.ReliabilityPlot: _on_reliability,
     plots.ComparisonPlot: _on_comparison,

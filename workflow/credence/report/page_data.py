@@ -16,18 +16,18 @@ from credence.report.html import environment, policy
 from credence.report.sections.all_sections import sections_of
 from credence.report.sections.measuring import all_notices
 from credence.report.sections.publish import archive_files, methods_text, references
-from credence.report.verdict import verdict_of
-from credence.report.wording import NOTHING, count, of, printable
+from credence.report.verdict import stated_verdict
+from credence.report.wording import DASH, count, of, printable
 
-SCHEMA = "credence/report/1"
-LEFT_OUT = ("plot", "data")  # numbers drawn, which the findings hold
+REPORT_SCHEMA = "credence/report/1"
+DRAWN = ("plot", "data")  # numbers drawn, which the findings hold
 
 
 def report_record(findings: Findings) -> dict[str, Any]:
     """Return the page's sections as JSON data, figures by what they say."""
     names = ("run", "title", "is_simulated", "credence_version")
     return {
-        "schema": SCHEMA,
+        "schema": REPORT_SCHEMA,
         **{name: getattr(findings.provenance, name) for name in names},
         "summary": {  # what an index of runs shows of this one
             "chosen": findings.chosen,
@@ -35,7 +35,7 @@ def report_record(findings: Findings) -> dict[str, Any]:
             "n_classes": len(findings.results.class_names),
             "n_warnings": sum(notice.is_warning for notice in all_notices(findings)),
         },
-        "verdict": to_record(verdict_of(findings)),
+        "verdict": to_record(stated_verdict(findings)),
         "sections": [block_record(section) for section in sections_of(findings)],
     }
 
@@ -48,7 +48,7 @@ def block_record(block: Any) -> Any:
         return to_record(block)
     names = [entry.name for entry in fields(block)]
     if isinstance(block, Figure | Widget):
-        names = [name for name in names if name not in LEFT_OUT]
+        names = [name for name in names if name not in DRAWN]
     return {"kind": kind_of(block), **{name: block_record(getattr(block, name)) for name in names}}
 
 
@@ -96,11 +96,11 @@ def render_index(records: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _row(folder: str, record: Mapping[str, Any]) -> dict[str, Any]:
-    summary = record.get("summary") if record.get("schema") == SCHEMA else None
+    summary = record.get("summary") if record.get("schema") == REPORT_SCHEMA else None
     known = summary if isinstance(summary, Mapping) else {}
     values = (known.get(name) for name in ("n_samples", "n_classes", "n_warnings"))
-    numbers = (count(value) if isinstance(value, int) else NOTHING for value in values)
+    numbers = (count(value) if isinstance(value, int) else DASH for value in values)
     simulated = " (simulated)" if record.get("is_simulated") is True else ""
-    title, version = (record.get(name, NOTHING) for name in ("title", "credence_version"))
-    cells = (f"{title}{simulated}", str(known.get("chosen", NOTHING)), *numbers, str(version))
+    title, version = (record.get(name, DASH) for name in ("title", "credence_version"))
+    cells = (f"{title}{simulated}", str(known.get("chosen", DASH)), *numbers, str(version))
     return {"link": f"{quote(folder, safe='')}/index.html", "run": folder, "cells": cells}

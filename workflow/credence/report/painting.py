@@ -62,7 +62,7 @@ def paint_counts(axes: Any, plot: ConfidencePlot) -> None:
     edges = np.array(plot.histogram.edges)
     right = np.array(plot.histogram.n_correct, dtype=np.float64)
     wrong = np.array(plot.histogram.n_wrong, dtype=np.float64)
-    pairs = ((right, 1.0, style.RIGHT, "right"), (wrong, -1.0, style.WRONG, "wrong"))
+    pairs = ((right, 1.0, style.RIGHT_COLOUR, "right"), (wrong, -1.0, style.WRONG_COLOUR, "wrong"))
     for counts, sign, colour, word in pairs:
         total = float(counts.sum())
         density = counts / max(float(counts.max()), 1.0) * sign

@@ -1,6 +1,9 @@
 """What figures show, as numbers: records that a drawing is made of."""
 
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from credence.findings import Bins, CurveFinding, ScoreHistogram
 
@@ -14,7 +17,7 @@ class Plot:
         return False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ConfidencePlot(Plot):
     """Confidence over the score, above the histogram of right and wrong."""
 
@@ -26,7 +29,7 @@ class ConfidencePlot(Plot):
     scale: float  # Right end of the axis
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReliabilityPlot(Plot):
     """Share right over confidence."""
 
@@ -44,7 +47,7 @@ class ReliabilityPlot(Plot):
     upright: str = "share right"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LinesPlot(Plot):
     """Shares over another share, one line per series."""
 
@@ -57,7 +60,7 @@ class LinesPlot(Plot):
     points: tuple[tuple[str, float, float], ...] = ()  # Marked by themselves: name, x, y
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ComparisonPlot(Plot):
     """One number per row and method, with intervals."""
 
@@ -77,10 +80,48 @@ class ComparisonPlot(Plot):
         return (number - (len(self.methods) - 1) / 2) * 0.8 / len(self.methods)
 
 
+Interval = tuple[float, float, float]  # a number and the ends of its interval
+
+
+def interval_of(entry: Any, times: float = 1.0) -> Interval:
+    """Return a record's number with its interval, times something; NaN where there is none."""
+    if entry is None:
+        return math.nan, math.nan, math.nan
+    return times * entry.value, times * entry.lower, times * entry.upper
+
+
+def without_interval(value: float) -> Interval:
+    """Return a number that has no interval."""
+    return value, math.nan, math.nan
+
+
+def comparison(
+    axis: str,
+    rows: Iterable[str],
+    series: Sequence[tuple[str, Sequence[Interval]]],
+    has_arrows: bool = False,
+    zone: float = 0.0,
+) -> ComparisonPlot:
+    """Return a plot of series, each with its name and a number for every row."""
+    value, lower, upper = (
+        tuple(tuple(number[at] for number in numbers) for _, numbers in series) for at in range(3)
+    )
+    return ComparisonPlot(
+        axis=axis,
+        rows=tuple(rows),
+        methods=tuple(name for name, _ in series),
+        value=value,
+        lower=lower,
+        upper=upper,
+        has_arrows=has_arrows,
+        zone=zone,
+    )
+
+
 MOST_BESIDE = 15  # classes of a matrix that leaves room for another beside it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Heat(Plot):
     """A number for each pair of a true and a predicted class."""
 

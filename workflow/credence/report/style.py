@@ -7,37 +7,37 @@ from typing import Any
 
 INK = "#1a1b1c"
 MUTED = "#6a6b6c"
-GRID = "#d7d8d9"
+GRID_LINES = "#d7d8d9"
 PAPER = "#fdfcfb"
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 MARKERS = ("o", "s", "D", "^", "v", "P")
-LINES = ("-", "--", "-.", ":")
+LINE_STYLES = ("-", "--", "-.", ":")
 
-RIGHT = SERIES[0]
-WRONG = SERIES[1]
+RIGHT_COLOUR = SERIES[0]
+WRONG_COLOUR = SERIES[1]
 
 THEME_VARIABLES: dict[str, str] = {
     INK: "var(--ink)",
     MUTED: "var(--muted)",
-    GRID: "var(--grid)",
+    GRID_LINES: "var(--grid)",
     PAPER: "var(--paper)",
     **{colour: f"var(--series-{number})" for number, colour in enumerate(SERIES, start=1)},
 }
 
 WIDTH_IN = 4.7  # 338 points: readable on a telephone of 360 px at its own size
 FONT_SIZE = 9.0
-SMALL = 8.0
+SMALL_FONT = 8.0
 MOST_TIMES_BEST = 3.0  # numbers further out than this, of the worst row, are drawn as arrows
 
-SETTINGS: dict[str, Any] = {
+PAGE_STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "credence",
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
-    "grid.color": GRID,
+    "grid.color": GRID_LINES,
     "lines.linewidth": 1.6,
     **dict.fromkeys(("font.size", "axes.labelsize", "axes.titlesize"), FONT_SIZE),
-    **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), SMALL),
+    **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), SMALL_FONT),
     **dict.fromkeys(("axes.edgecolor", "xtick.color", "ytick.color"), MUTED),
     **dict.fromkeys(
         ("text.color", "axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor"), INK
@@ -62,4 +62,6 @@ def marker_of(number: int) -> str:
 
 def line_of(number: int) -> str:
     """Return the line style of a series: another one in each round of colours."""
-    return LINES[(number // len(SERIES)) % len(LINES)] if number >= len(SERIES) else "-"
+    return (
+        LINE_STYLES[(number // len(SERIES)) % len(LINE_STYLES)] if number >= len(SERIES) else "-"
+    )

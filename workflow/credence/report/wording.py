@@ -2,13 +2,16 @@
 
 import math
 import re
+from collections.abc import Iterable
 from functools import partial
 
 from credence.problems import plural
 
-NOTHING = "–"
+DASH = "–"
 KEPT = "\u00a0"  # a space at which no line breaks
 REPLACEMENT = "\ufffd"
+TEST_LEVEL = 0.05  # p from which down a test rejects
+MOST_NAMES = 4  # of classes in a sentence
 MOST_SHORT = 24  # characters of a class name inside a figure
 of = plural  # a count with its noun
 
@@ -16,7 +19,7 @@ of = plural  # a count with its noun
 def share(value: float) -> str:
     """Return a probability with two decimals, three near 0 and 1, and never as if it were one."""
     if math.isnan(value):
-        return NOTHING
+        return DASH
     if 0.0 < value < 0.0005:
         return "<0.001"
     if 0.9995 <= value < 1.0:
@@ -41,7 +44,7 @@ def with_interval(value: float, lower: float, upper: float) -> str:
 def rounded(value: float, digits: int, sign: str = "") -> str:
     """Return a number with so many decimals; ``"+"`` asks for a sign, which 0 has not."""
     if math.isnan(value):
-        return NOTHING
+        return DASH
     text = f"{value:{sign}.{digits}f}"
     return text[1:] if sign and float(text) == 0 else text.replace("-", "−")
 
@@ -61,7 +64,7 @@ def loss(value: float, lower: float, upper: float, digits: int = 3, sign: str = 
 def score(value: float, scale: float) -> str:
     """Return a score with as many decimals as its scale asks for."""
     if math.isnan(value):
-        return NOTHING
+        return DASH
     decimals = max(0, 3 - math.floor(math.log10(scale)))
     text = f"{value:.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
@@ -70,7 +73,7 @@ def score(value: float, scale: float) -> str:
 def round_score(value: float, scale: float) -> str:
     """Return a score from which on something holds: rounded up, so that it holds there too."""
     if math.isnan(value):
-        return NOTHING
+        return DASH
     unit = 10.0 ** max(0, 3 - math.floor(math.log10(scale)))
     return score(math.ceil(value * unit - 1e-6) / unit, scale)
 
@@ -82,12 +85,26 @@ def count(value: int) -> str:
 
 def shown(value: str | int | None) -> str:
     """Return a text or a count as tables show it; a dash where there is none."""
-    return count(value) if isinstance(value, int) else value or NOTHING
+    return count(value) if isinstance(value, int) else value or DASH
 
 
 def as_sentence(text: str) -> str:
     """Return a text that begins as sentences do."""
     return text[:1].upper() + text[1:]
+
+
+def in_words(names: Iterable[str]) -> str:
+    """Return class names for a sentence."""
+    listed = list(names)
+    if len(listed) > MOST_NAMES + 1:
+        listed = [*listed[:MOST_NAMES], f"{len(listed) - MOST_NAMES} more"]
+    *first, last = listed or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def points(value: float) -> str:
+    """Return a difference of two shares in percentage points, without its sign."""
+    return f"{abs(100.0 * value):.2g} percentage points"
 
 
 def shortened(name: str) -> str:

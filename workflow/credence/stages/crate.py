@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import Any
 
+from credence.evaluation.verdict import verdict_of
 from credence.findings import Findings
-from credence.report.verdict import verdict_of
 
 METADATA = "ro-crate-metadata.json"
 WORKFLOW = "workflow/Snakefile"

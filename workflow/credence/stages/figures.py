@@ -5,7 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from credence.evaluation.paper_figures import FIGURES, FigureSpec, Given, make_figures
+from credence.evaluation.paper_figures import FIGURES, FigureSource, FigureSpec, make_figures
 from credence.findings import FigureRecord, FiguresRecord, Findings
 from credence.predictions import Labelled
 from credence.problems import Problem, nearest, raise_any, refuse
@@ -22,13 +22,13 @@ RECORDS = "figures.json"
 AGAIN = "Make it again: credence figures --findings, or verification/figure_records.py."
 
 
-def _made(given: Given, figures: Sequence[FigureSpec]) -> FiguresRecord:
-    found = tuple(each(make_figures(given, figures), len(figures)))
-    is_simulated = given.findings is not None and given.findings.provenance.is_simulated
+def _made(source: FigureSource, figures: Sequence[FigureSpec]) -> FiguresRecord:
+    found = tuple(each(make_figures(source, figures), len(figures)))
+    is_simulated = source.findings is not None and source.findings.provenance.is_simulated
     return FiguresRecord(figures=found, is_simulated=is_simulated)
 
 
-def _of_run(found_in: str) -> Given:
+def _of_run(found_in: str) -> FigureSource:
     """Return a run's findings, and the samples of its releases where they lie beside them."""
     findings = read_record(Findings, Path(found_in), "Give findings.json of a finished run.")
     releases = findings.releases.releases if findings.releases is not None else ()
@@ -36,7 +36,7 @@ def _of_run(found_in: str) -> Given:
     folder = Path(found_in).parent / "releases"
     needed = [folder / name / file for name in names for file in ("samples.parquet", "groups.tsv")]
     if not all(path.is_file() for path in needed):
-        return Given(labelled=None, findings=findings)
+        return FigureSource(labelled=None, findings=findings)
     stated = {one.name: one.value for one in findings.provenance.settings}
     weights = stated.get("calibration.weights", "none")
     sets = [_release(folder / name, weights) for name in names]
@@ -44,7 +44,7 @@ def _of_run(found_in: str) -> Given:
         what = f"it is of {findings.results.n_samples} proteins, {folder}/{names[-1]} of others."
         raise refuse(found_in, what, "Run again: credence run.")
     troves = {one.name: pair for one, pair in zip(releases[1:], pairwise(sets), strict=True)}
-    return Given(labelled=sets[-1], findings=findings, troves=troves)
+    return FigureSource(labelled=sets[-1], findings=findings, troves=troves)
 
 
 def _release(folder: Path, weights: str) -> Labelled:
@@ -72,7 +72,7 @@ def draw_figures(
         remedy = "Give the findings of a run, or records of figures, one of the two."
         raise refuse("--findings", "what is drawn is not named once.", remedy)
     problems: list[Problem] = []
-    known_kinds = {name: name for name in writing_figures.FORMATS}
+    known_kinds = {name: name for name in writing_figures.FIGURE_FORMATS}
     kinds = _named(formats, known_kinds, "--formats", "format", problems)
     figures: Sequence[FigureSpec | FigureRecord] = FIGURES
     known = FiguresRecord(figures=())

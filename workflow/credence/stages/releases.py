@@ -23,6 +23,7 @@ from credence.releases import files
 from credence.releases.attaching import ADDED, OUTCOMES
 from credence.releases.compare import Comparison, ReleaseData, compare
 from credence.report.html import render_sections
+from credence.report.release_words import change_sentence, step_sentences
 from credence.report.sections.releases import sections_of_step
 from credence.stages import reading
 from credence.stages.check import read_summary
@@ -184,7 +185,7 @@ def compare_releases(
         provenance = Provenance(run=names, title="What changed", credence_version=__version__)
         text = render_sections(provenance, sections_of_step(step), step.schema)
         writing.write_text(Path(page), text)
-    lines = (*step.sentences, f"Wrote {', '.join(written)}.")
+    lines = (*step_sentences(step), f"Wrote {', '.join(written)}.")
     click.echo(json_text(step) if as_json else "\n".join(lines), nl=not as_json, err=not as_json)
 
 
@@ -221,7 +222,7 @@ def _class_columns(step: ReleaseStep) -> dict[str, list[Any]]:
                 "composition", "composition_lower", "composition_upper",
             ):  # fmt: skip
                 row[f"{word}_{key}"] = math.nan if change is None else getattr(change, key)
-        rows.append(row | {"sentence": entry.sentence})
+        rows.append(row | {"sentence": change_sentence(entry, step.scale)})
     return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
 
 

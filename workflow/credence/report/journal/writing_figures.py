@@ -18,14 +18,14 @@ from credence.report.journal.layout import draw_grid, draw_heat, fits, letter, p
 from credence.report.plots import Heat
 
 NAN = float("nan")
-COLUMNS = ("panel", "title", "series", "kind", "x", "x_end", "value", "lower", "upper", "n")
-ENDS = ("bars", "steps", "dashed steps")  # kinds whose values are of intervals of x
+FIGURE_COLUMNS = ("panel", "title", "series", "kind", "x", "x_end", "value", "lower", "upper", "n")
+KINDS_OF_INTERVALS = ("bars", "steps", "dashed steps")  # kinds whose values are of intervals of x
 
 
 def figure_columns(record: FigureRecord) -> dict[str, list[Any]]:
     """Return the columns of a table; a number that is not known is NaN, a count ''."""
     rows: list[tuple[Any, ...]] = []
-    names: tuple[str, ...] = COLUMNS
+    names: tuple[str, ...] = FIGURE_COLUMNS
     if record.matrix:
         names = ("true_class", "predicted_class", record.key)
         rows = [
@@ -34,24 +34,26 @@ def figure_columns(record: FigureRecord) -> dict[str, list[Any]]:
             for predicted, value in zip(record.names, row, strict=True)
         ]
     for at, panel in enumerate(record.panels):
-        for one in panel.series:
-            what = (letter(at), panel.title, one.name, one.kind)
-            stops = one.x[1:] if one.kind in ENDS else ()
-            starts = one.x[: len(one.y)]
-            numbers = zip_longest(starts, stops, one.y, one.lower, one.upper, fillvalue=NAN)
-            counts = (*map(str, one.n), *[""] * (len(starts) - len(one.n)))
-            found = [(*what, *five, n) for five, n in zip(numbers, counts, strict=True)]
-            rows += found or [(*what, *(NAN,) * 5, "")]
+        for series in panel.series:
+            head = (letter(at), panel.title, series.name, series.kind)
+            stops = series.x[1:] if series.kind in KINDS_OF_INTERVALS else ()
+            starts = series.x[: len(series.y)]
+            numbers = zip_longest(
+                starts, stops, series.y, series.lower, series.upper, fillvalue=NAN
+            )
+            counts = (*map(str, series.n), *[""] * (len(starts) - len(series.n)))
+            lines = [(*head, *five, n) for five, n in zip(numbers, counts, strict=True)]
+            rows += lines or [(*head, *(NAN,) * 5, "")]
     return {name: [row[at] for row in rows] for at, name in enumerate(names)}
 
 
 # What says when and by what a file was made is left out: same numbers, same bytes.
-METADATA: dict[str, dict[str, None]] = {
+NO_METADATA: dict[str, dict[str, None]] = {
     "pdf": dict.fromkeys(("CreationDate", "Creator", "Producer")),
     "svg": dict.fromkeys(("Date", "Creator")),
     "png": {"Software": None},
 }
-FORMATS = tuple(METADATA)
+FIGURE_FORMATS = tuple(NO_METADATA)
 DPI = 300
 SIMULATED = "simulated data"
 
@@ -76,17 +78,17 @@ def parts_of(
     record: FigureRecord, widths: Iterable[int] = layout.WIDTHS_MM
 ) -> tuple[Drawing, ...]:
     """Return the drawings of a figure; a matrix only where it can be read."""
-    found: list[Drawing] = []
+    drawings: list[Drawing] = []
     with _in_style():
         for width in widths:
             if record.matrix:
-                found += [Drawing(f"{width}mm", width)] if fits(heat_of(record), width) else []
+                drawings += [Drawing(f"{width}mm", width)] if fits(heat_of(record), width) else []
                 continue
             divided = parts_of_grid(record, width)
             for number, panels in enumerate(divided, start=1):
                 ending = f"-{number}" if len(divided) > 1 else ""
-                found.append(Drawing(f"{width}mm{ending}", width, panels))
-    return tuple(found)
+                drawings.append(Drawing(f"{width}mm{ending}", width, panels))
+    return tuple(drawings)
 
 
 def drawing(record: FigureRecord, part: Drawing, *, is_simulated: bool) -> Figure:
@@ -100,7 +102,7 @@ def drawing(record: FigureRecord, part: Drawing, *, is_simulated: bool) -> Figur
         if is_simulated:
             figure.text(
                 1 - 0.5 / part.width, 0.004, SIMULATED, ha="right", va="bottom",
-                fontsize=layout.TINY, color=style.MUTED,
+                fontsize=layout.TINY_PT, color=style.MUTED,
             )  # fmt: skip
     return figure
 
@@ -109,13 +111,13 @@ def rendered(figure: Figure, format_: str) -> bytes:
     """Return a drawing's bytes, the same for the same numbers."""
     buffer = io.BytesIO()
     with _in_style():
-        figure.savefig(buffer, format=format_, dpi=DPI, metadata=METADATA[format_])
+        figure.savefig(buffer, format=format_, dpi=DPI, metadata=NO_METADATA[format_])
     return buffer.getvalue()
 
 
 @contextmanager
 def _in_style() -> Iterator[None]:
     """Set the style of print, and say nothing of letters that the font lacks."""
-    with mpl.rc_context(layout.SETTINGS), warnings.catch_warnings():
+    with mpl.rc_context(layout.JOURNAL_STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
         yield

@@ -23,7 +23,7 @@ from credence.report.sections import (
     use_sets,
 )
 
-SECTIONS: tuple[Callable[[Findings], page.Section | None], ...] = (
+PAGE_SECTIONS: tuple[Callable[[Findings], page.Section | None], ...] = (
     first.section,
     lists.section,
     by_class.section,
@@ -47,17 +47,17 @@ SECTIONS: tuple[Callable[[Findings], page.Section | None], ...] = (
 )
 # Sections among expert parts, and those that stay as they are built.
 EXPERT = ("stacks", "split", "settings")
-WHOLE = ("first", "classes", "notices", "settings")
-MOST_ROWS = 15  # of a table or a figure that is shown unasked
+UNFOLDED = ("first", "classes", "notices", "settings")
+MOST_ROWS_SHOWN = 15  # of a table or a figure that is shown unasked
 
 
 def sections_of(findings: Findings) -> tuple[page.Section, ...]:
     """Return the sections that have something to show."""
-    built = (build(findings) for build in SECTIONS)
+    built = (build(findings) for build in PAGE_SECTIONS)
     return tuple(
         replace(
             section,
-            blocks=section.blocks if section.name in WHOLE else folded_rest(section.blocks),
+            blocks=section.blocks if section.name in UNFOLDED else folded_rest(section.blocks),
             is_expert=section.name in EXPERT,
         )
         for section in built
@@ -81,7 +81,7 @@ def folded_rest(blocks: tuple[page.Block, ...]) -> tuple[page.Block, ...]:
         rest: list[page.Block] = []
         for block in group:
             is_asked = isinstance(block, page.Paragraph) and (block.is_lead or group is groups[0])
-            has_words = any(isinstance(one, page.Paragraph) for one in words)
+            has_words = any(isinstance(word, page.Paragraph) for word in words)
             if isinstance(block, page.Heading | page.NoticeList) or (is_asked and not has_words):
                 words.append(block)
             elif not has_picture and _is_picture(block):
@@ -105,8 +105,8 @@ def _is_picture(block: page.Block) -> bool:
     if isinstance(block, page.FigureRow):
         plots = [figure.plot for figure in block.figures]
         rows = (getattr(plot, "rows", getattr(plot, "names", ())) for plot in plots)
-        return len(set(map(type, plots))) == 1 and max(map(len, rows)) <= MOST_ROWS
-    is_short = isinstance(block, page.TableBlock) and len(block.rows) <= MOST_ROWS
+        return len(set(map(type, plots))) == 1 and max(map(len, rows)) <= MOST_ROWS_SHOWN
+    is_short = isinstance(block, page.TableBlock) and len(block.rows) <= MOST_ROWS_SHOWN
     return is_short or isinstance(block, page.Widget)
 
 

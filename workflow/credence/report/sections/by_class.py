@@ -9,9 +9,9 @@ from credence.report import blocks as page
 from credence.report.plots import ReliabilityPlot
 from credence.report.sections.lists import kept_figures
 from credence.report.sections.lookup import Lookup, class_anchors, more_needed, reliability_plot
-from credence.report.sections.measuring import TEST, all_notices, words_of_test
+from credence.report.sections.measuring import MAIN_TEST, all_notices, words_of_test
 from credence.report.wording import (
-    NOTHING,
+    DASH,
     count,
     interval,
     of,
@@ -22,9 +22,14 @@ from credence.report.wording import (
     with_interval,
 )
 
-MOST_CLASSES = 40  # with a curve of what is kept; beyond, the page would be too large
-WIDE = 0.1  # an interval wider than this is called wide
-LOSSES = (("in_sample", "nll"), ("in_sample", "brier"), ("held_out", "nll"), ("held_out", "brier"))
+MOST_WITH_CURVES = 40  # with a curve of what is kept; beyond, the page would be too large
+WIDE_INTERVAL = 0.1  # an interval wider than this is called wide
+SHOWN_LOSSES = (
+    ("in_sample", "nll"),
+    ("in_sample", "brier"),
+    ("held_out", "nll"),
+    ("held_out", "brier"),
+)
 
 HOW_TO_READ = (
     "The left figure shows the confidence over the score, with its interval, beside the plain "
@@ -91,7 +96,7 @@ def _panel(lookup: Lookup, entry: ClassCount, name: str, anchor: str) -> page.Pa
         if notice.class_name == entry.class_name and notice.is_warning
     ]
     figures = (*_confidence_figure(lookup, entry, name), *_reliability_figure(lookup, entry, name))
-    few = len(lookup.findings.results.classes) <= MOST_CLASSES
+    few = len(lookup.findings.results.classes) <= MOST_WITH_CURVES
     if few and lookup.findings.thresholds is not None:
         figures += kept_figures(lookup.findings.thresholds, entry.class_name, name)
     summary = f"{entry.class_name}: every method in numbers, and its test"
@@ -142,7 +147,7 @@ def advice(lookup: Lookup, entry: ClassCount) -> str:
             f"Near score {score(point.score, results.scale)} the evidence is that of about "
             f"{of(round(point.support), 'independent protein')}."
         )
-        if point.upper - point.lower > WIDE:
+        if point.upper - point.lower > WIDE_INTERVAL:
             more = more_needed(point.lower, point.upper, point.support, results.level)
             new = " of new families" if lookup.knows_relatives else ""
             words = f"About {of(more, 'more protein')}{new} with such a score would halve the"
@@ -186,35 +191,35 @@ def _confidence_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[pa
 
 
 def _reliability_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[page.Figure, ...]:
-    found = lookup.reliability.get((lookup.findings.chosen, entry.class_name, "held_out"))
-    if found is None or sum(found.bins.n) == 0:
+    reliability = lookup.reliability.get((lookup.findings.chosen, entry.class_name, "held_out"))
+    if reliability is None or sum(reliability.bins.n) == 0:
         return ()
-    bins = found.bins
+    bins = reliability.bins
     filled = np.flatnonzero(bins.n)
     n_off = sum(not bins.lower[k] <= bins.mean[k] <= bins.upper[k] for k in filled)
     figure = page.Figure(
         name=f"reliability-{name}",
         caption=f"{entry.class_name}: held-out confidence of {lookup.findings.chosen} against the "
         f"share right, {of(sum(bins.n), 'protein')}. Intervals count "
-        f"{lookup.families}." + lookup.chance_in_words(found),
+        f"{lookup.families}." + lookup.chance_in_words(reliability),
         alternative=f"Reliability of {entry.class_name}: of {of(len(filled), 'bin')} of "
         f"confidence, in {n_off} the mean confidence lies outside the interval of the share "
         "right.",
-        plot=reliability_plot(("held out",), (found,)),
+        plot=reliability_plot(("held out",), (reliability,)),
     )
     return (figure,)
 
 
 def _overlay(lookup: Lookup, entry: ClassCount, name: str) -> tuple[page.Block, ...]:
     def test_of(method: str) -> str:
-        found = lookup.tests.get((method, entry.class_name, TEST))
-        return NOTHING if found is None else words_of_test(found.p_adjusted, found.power)
+        test = lookup.tests.get((method, entry.class_name, MAIN_TEST))
+        return DASH if test is None else words_of_test(test.p_adjusted, test.power)
 
     names = [method.name for method in lookup.findings.methods]
     bandwidths = "".join(
-        f"; bandwidth of {name}: {score(found.value, lookup.findings.results.scale)}"
+        f"; bandwidth of {name}: {score(bandwidth.value, lookup.findings.results.scale)}"
         for name in names
-        if (found := lookup.parameters.get((name, entry.class_name, "bandwidth"))) is not None
+        if (bandwidth := lookup.parameters.get((name, entry.class_name, "bandwidth"))) is not None
     )
     losses = page.table(
         f"{entry.class_name}: every method, from {lookup.evidence(entry)}{bandwidths}",
@@ -222,7 +227,7 @@ def _overlay(lookup: Lookup, entry: ClassCount, name: str) -> tuple[page.Block, 
         page.word("method", str),
         *page.numbers(
             ("NLL in-sample", "Brier in-sample", "NLL held-out", "Brier held-out"),
-            lambda method, at: lookup.loss(method, entry.class_name, *LOSSES[at]),
+            lambda method, at: lookup.loss(method, entry.class_name, *SHOWN_LOSSES[at]),
         ),
         *page.known(names, page.word("test, held-out", test_of)),
         explained={"test, held-out": "Kolmogorov–Smirnov, p corrected (Holm), with its power"},

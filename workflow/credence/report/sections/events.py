@@ -5,13 +5,13 @@ from functools import partial
 
 from credence.findings import Difference, EventFinding, EventsFinding, Findings, MetricValue
 from credence.report import blocks as page
-from credence.report.plots import ComparisonPlot, ReliabilityPlot
-from credence.report.wording import NOTHING, as_sentence, count, loss, of, share, shortened
+from credence.report.plots import ReliabilityPlot, comparison, interval_of
+from credence.report.wording import DASH, as_sentence, count, loss, of, share, shortened
 
 PUBLISHED = "published"
-PREDICTED = "predicted_class"
-DIGITS = 4  # of losses: forecasts differ by little
-FORECASTS = {
+PREDICTED_EVENT = "predicted_class"
+LOSS_DIGITS = 4  # of losses: forecasts differ by little
+FORECASTER_NAMES = {
     "knn": "k nearest neighbours",
     "tree": "decision tree",
     "logistic": "logistic regression",
@@ -22,12 +22,12 @@ FORECASTS = {
 
 def units(*events: EventFinding) -> str:
     """Return what is held out and counted: families, or proteins where none are known."""
-    return "families" if any(one.n_clusters < one.n for one in events) else "proteins"
+    return "families" if any(event.n_clusters < event.n for event in events) else "proteins"
 
 
 def predicted_words(events: EventsFinding) -> str | None:
     """Return what other evidence says of the predicted class itself."""
-    event = next((event for event in events.events if event.name == PREDICTED), None)
+    event = next((event for event in events.events if event.name == PREDICTED_EVENT), None)
     if event is None or not events.agrees:
         return None
     asked = (events.forecaster, "nll")
@@ -36,9 +36,9 @@ def predicted_words(events: EventsFinding) -> str | None:
         return None
     verdict = _verdict(row, "it is better", "it is worse", "this set cannot tell which is better")
     return (
-        f"event_{PREDICTED} is the confidence itself, by {events.method}. "
-        f"{as_sentence(FORECASTS[events.forecaster])} from all features answers the same question "
-        f"with a held-out NLL that {_change(row)}: {verdict}."
+        f"event_{PREDICTED_EVENT} is the confidence itself, by {events.method}. "
+        f"{as_sentence(FORECASTER_NAMES[events.forecaster])} from all features answers the same "
+        f"question with a held-out NLL that {_change(row)}: {verdict}."
     )
 
 
@@ -53,7 +53,7 @@ def _verdict(row: Difference, less: str, more: str, neither: str) -> str:
     return less if row.upper < 0 else more if row.lower > 0 else neither
 
 
-LIMITS = (
+WHAT_IT_SAYS = (
     "Of proteins with this probability that share came true, as the curves show; a single "
     "probability has no interval. The curves hold for the calibration set's mix of classes, as "
     "does uncorrected_event_…. Where a sample's mix was estimated, event_… is corrected for it, "
@@ -63,7 +63,7 @@ LIMITS = (
 
 def with_sign(row: Difference) -> str:
     """Return a difference with its sign and interval."""
-    return loss(row.value, row.lower, row.upper, DIGITS, "+")
+    return loss(row.value, row.lower, row.upper, LOSS_DIGITS, "+")
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -99,11 +99,12 @@ def section(findings: Findings) -> page.Section | None:
         },
     )
     names = ", ".join(f"event_{event.name}" for event in events.events)
-    one = len(events.events) == 1
+    columns = (
+        "probability in the column" if len(events.events) == 1 else "probabilities in the columns"
+    )
     lead = (
         "A class may be in doubt where its group is not. The table of confidences has the "
-        f"{'probability' if one else 'probabilities'} in the {'column' if one else 'columns'} "
-        f"{names}."
+        f"{columns} {names}."
     )
     text = (
         "A group is never less probable than a class in it: forecasts made one by one are moved "
@@ -125,7 +126,7 @@ def section(findings: Findings) -> page.Section | None:
             f"{pooled.apart:.5f} on average of each by itself ({count(pooled.n)} probabilities)."
         )
     single = (
-        _one(events, event, name)
+        _forecasts(events, event, name)
         for event, name in page.with_slugs(events.events)
         if event.reliability and not event.note
     )
@@ -138,7 +139,7 @@ def section(findings: Findings) -> page.Section | None:
         page.word("used", lambda entry: entry.missing or "yes"),
     )
     seen = page.Folded(summary="What forecasts look at", blocks=(features,), is_expert=True)
-    words = (agreement, predicted_words(events), LIMITS, together)
+    words = (agreement, predicted_words(events), WHAT_IT_SAYS, together)
     blocks = page.flat(page.lead(lead), overview, words, single, seen)
     return page.Section(
         name="events", title="How probable are two classes, or a group?", blocks=blocks
@@ -152,21 +153,19 @@ def _found(event: EventFinding, method: str, metric: str) -> MetricValue | None:
 
 def _metric(event: EventFinding, method: str = PUBLISHED, metric: str = "nll") -> str:
     row = _found(event, method, metric)
-    return NOTHING if row is None else loss(row.value, row.lower, row.upper)
+    return DASH if row is None else loss(row.value, row.lower, row.upper)
 
 
 def _plain(event: EventFinding, method: str = PUBLISHED, *, metric: str) -> str:
     """Return a number without its interval: tables are narrow."""
     row = _found(event, method, metric)
-    return NOTHING if row is None else loss(row.value, math.nan, math.nan, DIGITS)
+    return DASH if row is None else loss(row.value, math.nan, math.nan, LOSS_DIGITS)
 
 
-def _one(events: EventsFinding, event: EventFinding, name: str) -> page.Folded:
-    found = event.reliability[0]
-    filled = sum(1 for n in found.bins.n if n > 0)
-    lower, upper = found.band_lower, found.band_upper
-    band = ((), ()) if all(map(math.isnan, (*lower, *upper))) else (lower, upper)
-    axes = ("probability (mean of bin)", "share that came true")
+def _forecasts(events: EventsFinding, event: EventFinding, name: str) -> page.Folded:
+    reliability = event.reliability[0]
+    filled = sum(1 for n in reliability.bins.n if n > 0)
+    has_band = not all(map(math.isnan, (*reliability.band_lower, *reliability.band_upper)))
     diagram = page.Figure(
         name=f"event-{name}-reliability",
         caption=f"{event.name}: share for which it came true over the probability stated, on "
@@ -174,7 +173,15 @@ def _one(events: EventsFinding, event: EventFinding, name: str) -> page.Folded:
         f"probability (n = {count(event.n)}). On the diagonal probabilities keep their word.",
         alternative=f"Held-out shares over the probability of {event.name}, in "
         f"{of(filled, 'filled bin')}.",
-        plot=ReliabilityPlot(("held out",), (found.bins,), *band, (), found.counts, *axes),
+        plot=ReliabilityPlot(
+            names=("held out",),
+            bins=(reliability.bins,),
+            band_lower=reliability.band_lower if has_band else (),
+            band_upper=reliability.band_upper if has_band else (),
+            counts=reliability.counts,
+            axis="probability (mean of bin)",
+            upright="share that came true",
+        ),
     )
     figures = [diagram]
     if event.learning:
@@ -183,25 +190,17 @@ def _one(events: EventsFinding, event: EventFinding, name: str) -> page.Folded:
             for point in event.learning
         ]
         first, last = rows[0], rows[-1]
-        names = tuple(f"{of(n, 'protein')} learnt" for n, _ in rows)
-        value, low, high = (
-            (tuple(getattr(row, end) for _, row in rows),) for end in ("value", "lower", "upper")
-        )
         learning = page.Figure(
             name=f"event-{name}-learning",
             caption=f"{event.name}: held-out NLL of forecasts that learn from part of the "
-            f"{units(event)}, "
-            "with intervals over them. Where it still falls at the end, more proteins would help.",
+            f"{units(event)}, with intervals over them. Where it still falls at the end, more "
+            "proteins would help.",
             alternative=f"Held-out NLL of {event.name} from {first[1].value:.3f} with "
-            f"{count(first[0])} "
-            f"proteins to {last[1].value:.3f} with {count(last[0])}.",
-            plot=ComparisonPlot(
-                axis="held-out NLL",
-                rows=names,
-                methods=("forecast",),
-                value=value,
-                lower=low,
-                upper=high,
+            f"{count(first[0])} proteins to {last[1].value:.3f} with {count(last[0])}.",
+            plot=comparison(
+                "held-out NLL",
+                (f"{of(n, 'protein')} learnt" for n, _ in rows),
+                [("forecast", [interval_of(row) for _, row in rows])],
             ),
         )
         figures.append(learning)
@@ -210,12 +209,13 @@ def _one(events: EventsFinding, event: EventFinding, name: str) -> page.Folded:
     compared = page.table(
         f"Forecasters of {shortened(event.name)}, tuned and judged on {units(event)} "
         f"held out ({of(events.n_folds, 'part')}, n = {count(event.n)}). The tables carry "
-        f"{FORECASTS.get(events.forecaster, events.forecaster)}, moved to agree with the rest.",
+        f"{FORECASTER_NAMES.get(events.forecaster, events.forecaster)}, moved to agree with the "
+        "rest.",
         (PUBLISHED, *events.compared),
-        page.word("forecast", lambda method: FORECASTS.get(method, method)),
-        page.word("tuned to", lambda method: tuned.get(method, NOTHING)),
+        page.word("forecast", lambda method: FORECASTER_NAMES.get(method, method)),
+        page.word("tuned to", lambda method: tuned.get(method, DASH)),
         page.number("held-out NLL", partial(_metric, event)),
-        page.number("NLL against the tables", lambda method: differences.get(method, NOTHING)),
+        page.number("NLL against the tables", lambda method: differences.get(method, DASH)),
         page.number("Brier score", partial(_plain, event, metric="brier")),
         page.number("calibration", partial(_plain, event, metric="calibration")),
         page.number("sharpness", partial(_plain, event, metric="sharpness")),

@@ -10,23 +10,24 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from credence.findings import Check, ClassCount, CurveFinding, Findings, UseSet
+from credence.evaluation.verdict import BAD, CARE, GOOD, OPEN
+from credence.findings import ClassCount, CurveFinding, Findings, UseSet
 from credence.report import blocks as page
 from credence.report.sections.lists import expected_right, percent, whole_of
 from credence.report.sections.lookup import Lookup, class_anchors
-from credence.report.verdict import BAD, CARE, GOOD, OPEN, in_words, verdict_of
-from credence.report.wording import NOTHING, count, of, round_score, score, slug
+from credence.report.verdict import StatedCheck, stated_verdict
+from credence.report.wording import DASH, count, in_words, of, round_score, score, slug
 
 TITLES = {GOOD: "Good to use", CARE: "Use with care", BAD: "Not to be used"}
-BANDS = (0.5, 0.8, 0.9, 0.95)  # of the confidence, by which the picture is coloured
-WIDEST = 0.4  # of a range that is evidence
+COLOUR_BANDS = (0.5, 0.8, 0.9, 0.95)  # of the confidence, by which the picture is coloured
+WIDEST_EVIDENCE = 0.4  # of a range that is evidence
 ENOUGH, PLACE = 0.9, 2  # confidence that is marked, and its place among a use-set's levels
 MOST_REASONS = 4
 
 
 def section(findings: Findings) -> page.Section:
     """Return the first screen."""
-    lookup, verdict = Lookup(findings), verdict_of(findings)
+    lookup, verdict = Lookup(findings), stated_verdict(findings)
     strips = _strips(lookup)
     has_sure = any(strip.sure is not None for strip in strips)
     advice = {
@@ -44,28 +45,24 @@ def section(findings: Findings) -> page.Section:
     many = len(findings.use_sets) > 1
 
     def shown(*states: str) -> tuple[page.Reason, ...]:
-        alike: dict[tuple[str, str], list[Check]] = {}
-        for one in verdict.checks:
-            if one.state in states:
-                alike.setdefault((one.state, one.headline), []).append(one)
-        found = []
+        alike: dict[tuple[str, str], list[StatedCheck]] = {}
+        for check in verdict.checks:
+            if check.state in states:
+                alike.setdefault((check.state, check.headline), []).append(check)
+        reasons = []
         for (state, headline), checks in alike.items():
-            about = in_words(one.use_set for one in checks if many and one.use_set)
+            about = in_words(check.use_set for check in checks if many and check.use_set)
             text = checks[0].text if len(checks) == 1 else ""
-            found.append(
+            reasons.append(
                 page.Reason(
                     state=state, headline=f"{about}: {headline}" if about else headline, text=text
                 )
             )
-        return tuple(found)
+        return tuple(reasons)
 
     yours = ("yours at 90\u00a0%",) if findings.use_sets else ()
     known = "families known" if lookup.knows_relatives else "proteins known"
     reasons = shown(BAD, CARE)
-    stated = (verdict.state, TITLES[verdict.state], advice)
-    why = (reasons[:MOST_REASONS], (*reasons[MOST_REASONS:], *shown(GOOD), *shown(OPEN)))
-    about, truth, basis = _about(lookup), _truth(findings), _basis(lookup)
-    answers, ticks, columns = _answers(lookup), _ticks(lookup), ("90\u00a0% from", *yours, known)
     curves = page.Widget(
         name="curves",
         script="lookup",
@@ -73,7 +70,19 @@ def section(findings: Findings) -> page.Section:
         data=curve_data(lookup),
     )
     block = page.FirstScreen(
-        about, truth, *stated, *why, answers, ticks, columns, strips, basis, curves
+        about=_about(lookup),
+        truth=_truth(findings),
+        state=verdict.state,
+        title=TITLES[verdict.state],
+        advice=advice,
+        reasons=reasons[:MOST_REASONS],
+        others=(*reasons[MOST_REASONS:], *shown(GOOD), *shown(OPEN)),
+        answers=_answers(lookup),
+        ticks=_ticks(lookup),
+        columns=("90\u00a0% from", *yours, known),
+        strips=strips,
+        basis=_basis(lookup),
+        lookup=curves,
     )
     return page.Section(name="first", title="In short", blocks=(block,))
 
@@ -90,66 +99,75 @@ def _about(lookup: Lookup) -> str:
 def _truth(findings: Findings) -> str:
     parts = []
     for use_set in findings.use_sets:
-        right = {one.class_name: one.n_right for one in use_set.classes if one.n_right is not None}
+        right = {
+            entry.class_name: entry.n_right
+            for entry in use_set.classes
+            if entry.n_right is not None
+        }
         whole = whole_of(findings, use_set.name)
         if not right or whole is None:
             continue
         missed = [
             name
             for name, n in right.items()
-            if (own := whole_of(findings, use_set.name, name)) is not None
-            and own.n
-            and not math.floor(own.right_lower) <= n <= math.ceil(own.right_upper)
+            if (listed := whole_of(findings, use_set.name, name)) is not None
+            and listed.n
+            and not math.floor(listed.right_lower) <= n <= math.ceil(listed.right_upper)
         ]
-        n_asked = sum(one.n > one.n_unknown for one in use_set.classes)
-        which = f": {in_words(missed)}" if missed else ""
+        n_asked = sum(entry.n > entry.n_unknown for entry in use_set.classes)
+        named = f": {in_words(missed)}" if missed else ""
         parts.append(
             f"The true classes of {use_set.name} are known: {count(sum(right.values()))} of "
             f"{of(whole.n, 'prediction')} are right, {expected_right(whole)} were expected. "
             f"Of {of(n_asked, 'class', 'classes')}, {count(len(missed))} "
-            f"{'has' if len(missed) == 1 else 'have'} the truth outside the range{which}."
+            f"{'has' if len(missed) == 1 else 'have'} the truth outside the range{named}."
         )
     return " ".join(parts)
 
 
 def _answers(lookup: Lookup) -> tuple[page.Answer, ...]:
     findings = lookup.findings
-    found = [answer for use_set in findings.use_sets for answer in _of_use_set(findings, use_set)]
-    if not found:
+    answers = [
+        answer for use_set in findings.use_sets for answer in _of_use_set(findings, use_set)
+    ]
+    if not answers:
         n, n_right = findings.results.n_samples, findings.results.n_correct
         words = f"of {of(n, 'prediction')} of known class are right, whatever their score"
-        found = [page.Answer(number=f"{100 * n_right / n:.0f} %", range="", text=words)]
-    return tuple(found)
+        answers = [page.Answer(number=f"{100 * n_right / n:.0f} %", range="", text=words)]
+    return tuple(answers)
 
 
 def _of_use_set(findings: Findings, use_set: UseSet) -> list[page.Answer]:
     known = use_set.n - use_set.n_unknown
     whole = whole_of(findings, use_set.name)
-    found = []
+    answers = []
     name = "your" if len(findings.use_sets) == 1 else f"{use_set.name}’s"
     if whole is not None and whole.n and not math.isnan(whole.right):
         right = (whole.right_lower, whole.right, whole.right_upper)
         low, middle, high = (100 * value / whole.n for value in right)
         words = f"of {name} {of(known, 'prediction')} should be right: about "
         words += count(round(whole.right))
-        found.append(
+        answers.append(
             page.Answer(number=f"{middle:.0f} %", range=f"({low:.0f} to {high:.0f})", text=words)
         )
     sure = sum(entry.n_at_least[PLACE] for entry in use_set.classes)
     surely = sum(entry.n_surely[PLACE] for entry in use_set.classes)
-    found.append(
+    answers.append(
         page.Answer(
             number=count(sure), range="", text=f"of {name} predictions are 90 % sure or more"
         )
     )
-    found.append(
+    answers.append(
         page.Answer(number=count(surely), range="", text="even at the low end of their range")
     )
-    lists = (one for own in findings.lists if own.name == use_set.name for one in own.lists)
-    for one in islice((one for one in lists if one.class_name is None and not one.is_certain), 1):
-        words = f"to use, if {percent(one.error)} of them may be wrong"
-        found.append(page.Answer(number=count(one.n), range="", text=words, anchor="lists"))
-    return found
+    lists = (
+        part for group in findings.lists if group.name == use_set.name for part in group.lists
+    )
+    by_estimate = (part for part in lists if part.class_name is None and not part.is_certain)
+    for longest in islice(by_estimate, 1):
+        words = f"to use, if {percent(longest.error)} of them may be wrong"
+        answers.append(page.Answer(number=count(longest.n), range="", text=words, anchor="lists"))
+    return answers
 
 
 def _ticks(lookup: Lookup) -> tuple[tuple[float, str], ...]:
@@ -168,46 +186,30 @@ def _ticks(lookup: Lookup) -> tuple[tuple[float, str], ...]:
 def _strips(lookup: Lookup) -> tuple[page.Strip, ...]:
     """Return a picture of each class, those of most use to the samples first."""
     findings, anchors = lookup.findings, class_anchors(lookup.findings)
-    found = []
+    strips = []
     for entry in findings.results.classes:
-        every = (one for use_set in findings.use_sets for one in use_set.classes)
-        own = [one for one in every if one.class_name == entry.class_name]
-        n, n_sure = sum(one.n for one in own), sum(one.n_at_least[PLACE] for one in own)
+        every = (part for use_set in findings.use_sets for part in use_set.classes)
+        parts = [part for part in every if part.class_name == entry.class_name]
+        n, n_sure = sum(part.n for part in parts), sum(part.n_at_least[PLACE] for part in parts)
         yours = (f"{count(n_sure)} of {count(n)}",) if findings.use_sets else ()
         known = entry.n_clusters if lookup.knows_relatives else entry.n_predicted
         strip = _strip(lookup, entry, anchors[entry.class_name], (*yours, count(known)))
-        found.append((-n_sure / n if n else 0.0, -entry.n_predicted, strip))
-    found.sort(key=lambda one: one[:2])
-    return tuple(strip for *_, strip in found)
+        strips.append((-n_sure / n if n else 0.0, -entry.n_predicted, strip))
+    strips.sort(key=lambda ranked: ranked[:2])
+    return tuple(strip for *_, strip in strips)
 
 
 def _strip(lookup: Lookup, entry: ClassCount, anchor: str, cells: tuple[str, ...]) -> page.Strip:
     name, curve = entry.class_name, lookup.shown(entry.class_name)
     if entry.n_predicted == 0:
         words = f"{name}: never predicted in calibration"
-        return page.Strip(
-            name=name,
-            anchor=anchor,
-            label=words,
-            bands=(),
-            thin=(),
-            estimate=None,
-            sure=None,
-            cells=(NOTHING, *cells),
-        )
+        return page.Strip(name=name, anchor=anchor, label=words, cells=(DASH, *cells))
     if lookup.axis is None or curve is None or not curve.score:
-        blank = ((0.0, 100.0),) if entry.upper - entry.lower > WIDEST else ()
+        blank = ((0.0, 100.0),) if entry.upper - entry.lower > WIDEST_EVIDENCE else ()
         words = f"{name}: one confidence, whatever the score"
         bands = ((_band(entry.share), 0.0, 100.0),)
         return page.Strip(
-            name=name,
-            anchor=anchor,
-            label=words,
-            bands=bands,
-            thin=blank,
-            estimate=None,
-            sure=None,
-            cells=(NOTHING, *cells),
+            name=name, anchor=anchor, label=words, bands=bands, thin=blank, cells=(DASH, *cells)
         )
     low, high = lookup.axis
     ends = (entry.score_min, entry.score_max)
@@ -221,9 +223,9 @@ def _strip(lookup: Lookup, entry: ClassCount, anchor: str, cells: tuple[str, ...
         for values in (curve.value, curve.lower, curve.upper)
     )
     at = 100.0 * (edges - low) / (high - low)
-    thin = _runs(at, (~(upper - lower <= WIDEST)).tolist())
+    thin = _runs(at, (~(upper - lower <= WIDEST_EVIDENCE)).tolist())
     estimate, sure = (
-        None if one is None else max(one, entry.score_min) for one in marks(lookup, curve, entry)
+        None if end is None else max(end, entry.score_min) for end in marks(lookup, curve, entry)
     )
     end, words = "never", f"{name}: no score reaches 90 %"
     if estimate is not None:
@@ -236,27 +238,34 @@ def _strip(lookup: Lookup, entry: ClassCount, anchor: str, cells: tuple[str, ...
 
     if any(kind for kind, *_ in thin):
         words += "; too little evidence for part of the scores"
-    colours = _runs(at, [_band(one) for one in value.tolist()])
-    unsure = tuple((start, width) for kind, start, width in thin if kind)
-    marked = (place(estimate), place(sure))
-    return page.Strip(name, anchor, words, colours, unsure, *marked, (end, *cells))
+    colours = _runs(at, [_band(confidence) for confidence in value.tolist()])
+    return page.Strip(
+        name=name,
+        anchor=anchor,
+        label=words,
+        bands=colours,
+        thin=tuple((start, width) for kind, start, width in thin if kind),
+        estimate=place(estimate),
+        sure=place(sure),
+        cells=(end, *cells),
+    )
 
 
 def _band(value: float) -> int:
-    return int(np.searchsorted(BANDS, value, side="right"))
+    return int(np.searchsorted(COLOUR_BANDS, value, side="right"))
 
 
 def _runs(
     edges: NDArray[np.float64], kinds: Sequence[int]
 ) -> tuple[tuple[int, float, float], ...]:
     """Return stretches of one kind: kind, start and width."""
-    found: list[list[float]] = []
+    runs: list[list[float]] = []
     for (start, end), kind in zip(pairwise(edges.tolist()), kinds, strict=True):
-        if found and found[-1][0] == kind:
-            found[-1][2] = end
+        if runs and runs[-1][0] == kind:
+            runs[-1][2] = end
         else:
-            found.append([kind, start, end])
-    return tuple((int(kind), round(start, 2), round(end - start, 2)) for kind, start, end in found)
+            runs.append([kind, start, end])
+    return tuple((int(kind), round(start, 2), round(end - start, 2)) for kind, start, end in runs)
 
 
 def marks(
@@ -273,13 +282,13 @@ def marks(
                 return _known(row.threshold), _known(row.sure)
     grid = np.array(curve.score)
     seen = (grid >= entry.score_min) & (grid <= entry.score_max)
-    found = []
+    places = []
     for values in (curve.value, curve.lower):
         below = np.flatnonzero(~(np.array(values) >= ENOUGH) & seen)
         first = 0 if len(below) == 0 else below[-1] + 1
         is_reached = first < len(grid) and grid[first] <= entry.score_max
-        found.append(max(float(grid[first]), entry.score_min) if is_reached else None)
-    return found[0], found[1]
+        places.append(max(float(grid[first]), entry.score_min) if is_reached else None)
+    return places[0], places[1]
 
 
 def _known(value: float) -> float | None:
@@ -303,7 +312,7 @@ def _basis(lookup: Lookup) -> str:
 
 
 UNIT = 10_000  # confidences are whole parts of it
-DECIMALS = 6
+SCORE_DECIMALS = 6
 
 
 def curve_data(lookup: Lookup) -> dict[str, Any]:
@@ -335,8 +344,8 @@ def _class_data(
 ) -> dict[str, Any]:
     name, findings = entry.class_name, lookup.findings
     curves = [lookup.curves.get((method, name)) for method in methods]
-    own = lookup.curves.get((findings.chosen, name))
-    grid = () if own is None else own.score
+    fitted = lookup.curves.get((findings.chosen, name))
+    grid = () if fitted is None else fitted.score
     published = None if lookup.corrected is None else lookup.shown(name)
     return {
         "name": name,
@@ -373,4 +382,4 @@ def _whole(values: tuple[float, ...]) -> list[int | None]:
 
 
 def _rounded(value: float) -> float | None:
-    return None if math.isnan(value) else round(value, DECIMALS)
+    return None if math.isnan(value) else round(value, SCORE_DECIMALS)

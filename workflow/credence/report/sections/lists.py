@@ -10,7 +10,7 @@ from credence.findings import AllThresholds, ErrorCurve, Findings, Genomes, Prot
 from credence.report import blocks as page
 from credence.report.plots import LinesPlot
 from credence.report.sections.lookup import Lookup
-from credence.report.wording import NOTHING, count, of, round_score, shown, three_decimals
+from credence.report.wording import DASH, count, of, round_score, shown, three_decimals
 
 LEAST_TOP = 0.1  # of the axis of shares wrong
 ON_SCORE = "score"
@@ -21,7 +21,7 @@ def section(findings: Findings) -> page.Section | None:
     blocks: list[page.Block] = []
     for lists, name in page.with_slugs(findings.lists):
         blocks += _of_use_set(lists, name, Lookup(findings))
-        blocks += [_genomes(one) for one in findings.genomes if one.name == lists.name]
+        blocks += [_genomes(genomes) for genomes in findings.genomes if genomes.name == lists.name]
     if findings.thresholds is not None and findings.thresholds.rows:
         blocks += _of_classes(findings.thresholds, findings)
     return (
@@ -33,20 +33,22 @@ def section(findings: Findings) -> page.Section | None:
 
 def whole_of(findings: Findings, name: str, class_name: str | None = None) -> ProteinList | None:
     """Return all predictions of a use-set, or those of one class; None where nothing is known."""
-    found = (one for lists in findings.lists if lists.name == name for one in lists.every)
-    return next((one for one in found if one.class_name == class_name), None)
+    whole_lists = (
+        entry for lists in findings.lists if lists.name == name for entry in lists.every
+    )
+    return next((entry for entry in whole_lists if entry.class_name == class_name), None)
 
 
-def expected_right(found: ProteinList | None) -> str:
+def expected_right(whole: ProteinList | None) -> str:
     """Return how many of a list are expected to be right, with the interval."""
-    if found is None or found.n == 0 or math.isnan(found.right):
-        return NOTHING
-    return f"{_round(found.right)} ({_round(found.right_lower)}–{_round(found.right_upper)})"
+    if whole is None or whole.n == 0 or math.isnan(whole.right):
+        return DASH
+    return f"{_round(whole.right)} ({_round(whole.right_lower)}–{_round(whole.right_upper)})"
 
 
 def percent(value: float) -> str:
     """Return a share in percent."""
-    return NOTHING if math.isnan(value) else f"{100.0 * value:.3g} %"
+    return DASH if math.isnan(value) else f"{100.0 * value:.3g} %"
 
 
 def _count(number: int) -> str:
@@ -54,27 +56,29 @@ def _count(number: int) -> str:
 
 
 def _round(number: float) -> str:
-    return NOTHING if math.isnan(number) else count(round(number))
+    return DASH if math.isnan(number) else count(round(number))
 
 
 def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
-    together = [one for one in lists.lists if one.class_name is None]
+    together = [entry for entry in lists.lists if entry.class_name is None]
     blocks: list[page.Block] = [page.Heading(text=lists.name, anchor=f"lists-{name}")]
     if lists.n == 0:
         return [*blocks, page.Paragraph(text=f"No prediction of {lists.name} has a confidence.")]
     if together:
-        sure = {one.error: one.n for one in together if one.is_certain}
+        sure = {entry.error: entry.n for entry in together if entry.is_certain}
         parts = [
-            f"{_count(one.n)} if {percent(one.error)} of them may be wrong "
-            f"({_count(sure[one.error])} to be {percent(lists.certainty)} certain of it)"
-            for one in together
-            if not one.is_certain
+            f"{_count(entry.n)} if {percent(entry.error)} of them may be wrong "
+            f"({_count(sure[entry.error])} to be {percent(lists.certainty)} certain of it)"
+            for entry in together
+            if not entry.is_certain
         ]
         lead = (
             f"Of the {of(lists.n, 'prediction')} of {lists.name} that have a confidence, you can "
             f"use {', or '.join(parts)}."
         )
-        longest = max((one for one in together if one.n), key=lambda one: one.n, default=None)
+        longest = max(
+            (entry for entry in together if entry.n), key=lambda entry: entry.n, default=None
+        )
         text = "The share wrong is that of a whole list, not of a protein in it"
         if longest is not None:
             text += (
@@ -98,12 +102,12 @@ def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
             )
         blocks += page.flat(page.lead(lead), text, _table(lists, together))
     if lists.curve.confidence:
-        ends = [one for one in together if one.n]
+        ends = [entry for entry in together if entry.n]
         ways = {True: "with certainty", False: "by estimate"}
-        known = [(one, one.bound if one.is_certain else one.estimate) for one in ends]
+        known = [(entry, entry.bound if entry.is_certain else entry.estimate) for entry in ends]
         points = tuple(
-            (f"{percent(one.error)} {ways[one.is_certain]}", one.n / lists.n, wrong)
-            for one, wrong in known
+            (f"{percent(entry.error)} {ways[entry.is_certain]}", entry.n / lists.n, wrong)
+            for entry, wrong in known
         )
         stated = "; ".join(f"{label}: {percent(x)} kept" for label, x, _ in points) or "no list"
         figure = page.Figure(
@@ -116,9 +120,9 @@ def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
         blocks += page.flat(figure)
     if lists.verify:
         parts = [
-            f"{count(one.n)} {one.class_name} "
-            f"(± {one.width / 2:.2f}\N{NO-BREAK SPACE}→ ± {one.width_after / 2:.2f})"
-            for one in sorted(lists.verify, key=lambda one: -one.n)
+            f"{count(advice.n)} {advice.class_name} "
+            f"(± {advice.width / 2:.2f}\N{NO-BREAK SPACE}→ ± {advice.width_after / 2:.2f})"
+            for advice in sorted(lists.verify, key=lambda advice: -advice.n)
         ]
         verify = (
             f"What to verify next, if you can verify {of(lists.n_verify, 'protein')}; how many of "
@@ -136,32 +140,34 @@ def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
     return blocks
 
 
-def _genomes(found: Genomes) -> page.Paragraph:
-    of_what = f"calls of {', '.join(found.calls)}" if found.calls else "calls"
+def _genomes(genomes: Genomes) -> page.Paragraph:
+    of_what = f"calls of {', '.join(genomes.calls)}" if genomes.calls else "calls"
     relatives = (
         ", but for relatives, which are alike."
-        if found.knows_relatives
+        if genomes.knows_relatives
         else "; which of them are relatives is not known, and with relatives more are all right."
     )
     return page.Paragraph(
-        text=f"Of the {of(found.n, 'genome')} of {found.name}, about {found.expected_right:.1f} "
-        f"have no wrong call; of {_count(found.n_sure)} that is at least {percent(found.sure)} "
-        f"probable. About {found.expected_wrong:.1f} of {count(found.n_calls)} {of_what} are "
-        "wrong. genomes.tsv has each genome, with ranges. Calls of a genome are taken to be right "
-        f"or wrong by themselves{relatives}"
+        text=f"Of the {of(genomes.n, 'genome')} of {genomes.name}, about "
+        f"{genomes.expected_right:.1f} have no wrong call; of {_count(genomes.n_sure)} that is at "
+        f"least {percent(genomes.sure)} probable. About {genomes.expected_wrong:.1f} of "
+        f"{count(genomes.n_calls)} {of_what} are wrong. genomes.tsv has each genome, with ranges. "
+        f"Calls of a genome are taken to be right or wrong by themselves{relatives}"
     )
 
 
 def _table(lists: UseLists, together: Sequence[ProteinList]) -> page.TableBlock:
     def alike(n: int, lower: float, upper: float) -> str:
-        return f"{_round(lower)}–{_round(upper)}" if n else NOTHING
+        return f"{_round(lower)}–{_round(upper)}" if n else DASH
 
     return page.table(
         f"Lists of {lists.name}, all classes together. Those by the estimate are files beside "
         "confidences.tsv, list_<share>.tsv; credence list --certain writes the others.",
         together,
-        page.word("wrong ones allowed", lambda one: percent(one.error)),
-        page.word("kept to", lambda one: "with certainty" if one.is_certain else "by estimate"),
+        page.word("wrong ones allowed", lambda entry: percent(entry.error)),
+        page.word(
+            "kept to", lambda entry: "with certainty" if entry.is_certain else "by estimate"
+        ),
         page.number("least confidence", "confidence", three_decimals),
         page.number("predictions", "n"),
         page.number("of these right", expected_right),
@@ -179,29 +185,31 @@ def _table(lists: UseLists, together: Sequence[ProteinList]) -> page.TableBlock:
 
 
 def _by_class(lists: UseLists, findings: Findings) -> page.TableBlock:
-    every = [one for one in lists.every if one.class_name is not None]
+    every = [whole for whole in lists.every if whole.class_name is not None]
     right = {
-        one.class_name: one.n_right
+        entry.class_name: entry.n_right
         for use_set in findings.use_sets
-        for one in use_set.classes
+        for entry in use_set.classes
         if use_set.name == lists.name
     }
-    allowed = sorted({one.error for one in lists.lists})
-    found = {(one.class_name, one.error): one for one in lists.lists if not one.is_certain}
+    allowed = sorted({entry.error for entry in lists.lists})
+    by_estimate = {
+        (entry.class_name, entry.error): entry for entry in lists.lists if not entry.is_certain
+    }
 
     def listed(whole: ProteinList, at: int) -> str:
-        one = found.get((whole.class_name, allowed[at]))
-        if one is None or one.n == 0:
-            return NOTHING
-        low, high = _round(one.right_lower), _round(one.right_upper)
-        return f"{count(one.n)} (from {one.confidence:g}; right {low}–{high})"
+        entry = by_estimate.get((whole.class_name, allowed[at]))
+        if entry is None or entry.n == 0:
+            return DASH
+        low, high = _round(entry.right_lower), _round(entry.right_upper)
+        return f"{count(entry.n)} (from {entry.confidence:g}; right {low}–{high})"
 
     caption = f"{lists.name}: each class by itself."
     if allowed:
         caption += (
             " Lists of several classes put together may hold more wrong ones than each: for one "
             "list, take the one of all classes. A list: how many predictions, from which "
-            f"confidence on; {NOTHING} where every list has more wrong ones."
+            f"confidence on; {DASH} where every list has more wrong ones."
         )
     return page.table(
         caption,
@@ -210,7 +218,7 @@ def _by_class(lists: UseLists, findings: Findings) -> page.TableBlock:
         page.number("predictions", "n"),
         page.number("of these right", expected_right),
         *page.known(
-            every, page.number("truly right", lambda one: shown(right.get(one.class_name)))
+            every, page.number("truly right", lambda whole: shown(right.get(whole.class_name)))
         ),
         *page.numbers((f"list with {percent(error)} wrong" for error in allowed), listed),
         explained={
@@ -223,14 +231,18 @@ def _curve_plot(
     curve: ErrorCurve, certainty: float, points: tuple[tuple[str, float, float], ...]
 ) -> LinesPlot:
     highest = max((value for value in curve.error if not math.isnan(value)), default=1.0)
-    axes = ("share of the predictions kept", "share wrong")
-    names = ("estimate", f"at most ({percent(certainty)} certain)")
-    kept, series = curve.kept[::-1], (curve.error[::-1], curve.bound[::-1])
-    top = min(max(2.0 * highest, LEAST_TOP), 1.0)
-    return LinesPlot(*axes, names, kept, series, top, points)
+    return LinesPlot(
+        axis="share of the predictions kept",
+        upright="share wrong",
+        names=("estimate", f"at most ({percent(certainty)} certain)"),
+        x=curve.kept[::-1],
+        series=(curve.error[::-1], curve.bound[::-1]),
+        top=min(max(2.0 * highest, LEAST_TOP), 1.0),
+        points=points,
+    )
 
 
-def kept_figures(found: AllThresholds, class_name: str, name: str) -> tuple[page.Figure, ...]:
+def kept_figures(thresholds: AllThresholds, class_name: str, name: str) -> tuple[page.Figure, ...]:
     """Return what is kept of a class and how much of it is wrong, both thresholds marked."""
     return tuple(
         page.Figure(
@@ -239,18 +251,20 @@ def kept_figures(found: AllThresholds, class_name: str, name: str) -> tuple[page
             f"are kept, "
             "by confidences held out, and how many of these are wrong.",
             alternative=f"Share wrong over the share kept, {class_name}.",
-            plot=replace(_curve_plot(curve, found.certainty, marks_of(found, curve)), top=1.0),
+            plot=replace(
+                _curve_plot(curve, thresholds.certainty, marks_of(thresholds, curve)), top=1.0
+            ),
         )
-        for curve in found.curves
+        for curve in thresholds.curves
         if curve.class_name == class_name and curve.confidence
     )
 
 
-def marks_of(found: AllThresholds, curve: ErrorCurve) -> tuple[tuple[str, float, float], ...]:
+def marks_of(thresholds: AllThresholds, curve: ErrorCurve) -> tuple[tuple[str, float, float], ...]:
     """Return where thresholds on the confidence of a class lie, for nine of ten right."""
     rows = [
         row
-        for row in found.rows
+        for row in thresholds.rows
         if (row.class_name, row.precision) == (curve.class_name, 0.9) and row.on != ON_SCORE
     ]
     ends = [("90 % right", row.threshold, row.kept) for row in rows]
@@ -262,9 +276,9 @@ def marks_of(found: AllThresholds, curve: ErrorCurve) -> tuple[tuple[str, float,
     )
 
 
-def _of_classes(found: AllThresholds, findings: Findings) -> list[page.Block]:
+def _of_classes(thresholds: AllThresholds, findings: Findings) -> list[page.Block]:
     lookup = Lookup(findings)
-    rows = [row for row in found.rows if row.on == ON_SCORE] or list(found.rows)
+    rows = [row for row in thresholds.rows if row.on == ON_SCORE] or list(thresholds.rows)
     on = "score" if rows[0].on == ON_SCORE else "confidence"
     wanted = sorted({row.precision for row in rows})
     names = list(dict.fromkeys(row.class_name for row in rows))
@@ -275,8 +289,8 @@ def _of_classes(found: AllThresholds, findings: Findings) -> list[page.Block]:
     text = (
         f"From which {on} on is a class right as often as you want? By the estimate, and "
         f"guaranteed for {new}, each {each} counting once: of calibration sets like this one, "
-        f"at most {percent(1.0 - found.certainty)} give a threshold that lets through more wrong "
-        "ones. Of one class by itself, at calibration's mix of classes; for another mix use "
+        f"at most {percent(1.0 - thresholds.certainty)} give a threshold that lets through more "
+        "wrong ones. Of one class by itself, at calibration's mix of classes; for another mix use "
         "the lists."
     )
     if not lookup.knows_relatives:
@@ -285,13 +299,15 @@ def _of_classes(found: AllThresholds, findings: Findings) -> list[page.Block]:
     def cell(name: str | None, place: int) -> str:
         row = by_name.get((name, wanted[place // 2]))
         if row is None or (row.n == 0 and place % 2 == 0):
-            return NOTHING if row is None else "never predicted"
+            return DASH if row is None else "never predicted"
         if place % 2 == 0:
             return _end(row.threshold, row.kept, scale)
         missing = of(row.n_more, f"more {each}", f"more {lookup.families}")
         return missing if math.isnan(row.sure) else _end(row.sure, row.sure_kept, scale)
 
-    titles = (f"{percent(one)} {way}" for one in wanted for way in ("right", "guaranteed"))
+    titles = (
+        f"{percent(precision)} {way}" for precision in wanted for way in ("right", "guaranteed")
+    )
     table = page.table(
         f"The least {on}, and the share of the predictions kept; or how many more would do if "
         "they were all right.",
@@ -308,6 +324,6 @@ def _of_classes(found: AllThresholds, findings: Findings) -> list[page.Block]:
 
 def _end(value: float, kept: float, scale: float) -> str:
     if math.isnan(value):
-        return NOTHING
+        return DASH
     end = round_score(value, scale) if kept < 1.0 else "any"
     return f"{end} ({percent(kept)})"

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from operator import attrgetter
 from statistics import NormalDist
 from typing import Any, NamedTuple, TypeVar
@@ -19,12 +20,14 @@ from credence.findings import (
 )
 from credence.report import blocks as page
 from credence.report.plots import ConfidencePlot, ReliabilityPlot
-from credence.report.wording import NOTHING, loss, of, slug
+from credence.report.wording import DASH, loss, of, slug
 
 One = TypeVar("One")
 
 SHOWN_DIGITS = 2  # of a number that is only about right
-ALONE = " Nothing says here which proteins are relatives: each counts as a family of its own."
+NO_RELATIVES_KNOWN = (
+    " Nothing says here which proteins are relatives: each counts as a family of its own."
+)
 NICE_SHARES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # scores shown, in scales
 
 
@@ -70,7 +73,7 @@ class Lookup:
         self.reliability = _by(results.reliability, *key, "sample")
         self.tests = _by(results.tests, *key, "test")
         self.parameters = _by(results.parameters, *key, "name")
-        held_out = (one for one in results.floors if one.sample == "held_out")
+        held_out = (floor for floor in results.floors if floor.sample == "held_out")
         self.floors = _by(held_out, *key, "metric", "relatives_alike")
         # Least scores by method and class, then by the confidence asked for.
         self.needed: dict[tuple[str, str], dict[float, float]] = {}
@@ -103,20 +106,27 @@ class Lookup:
     @property
     def corrected(self) -> ShiftFinding | None:
         """The sample for whose mix the page's curves are corrected: the only one, if it is."""
-        shifts = [found for found in self.findings.shifts if found.curves]
+        shifts = [shift for shift in self.findings.shifts if shift.curves]
         return shifts[0] if len(shifts) == len(self.findings.use_sets) == 1 else None
 
     def shown(self, class_name: str) -> CurveFinding | None:
         """Return a class's curve as published: corrected, where the sample is."""
-        own = self.curves.get((self.findings.chosen, class_name))
-        if self.corrected is None or own is None:
-            return own
+        fitted = self.curves.get((self.findings.chosen, class_name))
+        if self.corrected is None or fitted is None:
+            return fitted
         for curve in self.corrected.curves:
             if curve.class_name == class_name:
-                support = tuple(np.interp(curve.score, own.score, own.support).tolist())
-                after = (curve.score, curve.after, curve.after_lower, curve.after_upper)
-                return CurveFinding(own.method, class_name, own.is_function, *after, support, ())
-        return own
+                support = tuple(np.interp(curve.score, fitted.score, fitted.support).tolist())
+                return replace(
+                    fitted,
+                    score=curve.score,
+                    value=curve.after,
+                    lower=curve.after_lower,
+                    upper=curve.after_upper,
+                    support=support,
+                    note=(),
+                )
+        return fitted
 
     @property
     def stack(self) -> StackFinding | None:
@@ -145,17 +155,9 @@ class Lookup:
         return [curve for curve in self.findings.results.curves if curve.method == chosen]
 
     @property
-    def clusters(self) -> str:
-        """What made the clusters; see :attr:`credence.findings.SplitFinding.clusters`."""
-        results, split = self.findings.results, self.findings.split
-        if split is not None and split.clusters:
-            return split.clusters
-        return "table" if results.n_clusters < results.n_samples else "none"
-
-    @property
     def knows_relatives(self) -> bool:
         """Whether anything says which proteins are relatives."""
-        return self.clusters != "none"
+        return self.findings.knows_relatives
 
     @property
     def families(self) -> str:
@@ -173,9 +175,9 @@ class Lookup:
             return f"{proteins} (no relatives known)"
         return f"{proteins} in {of(entry.n_clusters, 'family', 'families')}"
 
-    def chance_in_words(self, found: Reliability) -> str:
+    def chance_in_words(self, reliability: Reliability) -> str:
         """Return what the grey band of a reliability diagram is, where it has one."""
-        if not found.band_lower:
+        if not reliability.band_lower:
             return ""
         alike = " and known relatives right or wrong together" if self.knows_relatives else ""
         return (
@@ -189,30 +191,37 @@ class Lookup:
         if histogram is None:
             return None
         curves = tuple(self.curves[m, name] for m in methods if (m, name) in self.curves)
-        seen = (entry.score_min, entry.score_max)
-        return ConfidencePlot(curves, histogram, entry.share, *seen, self.findings.results.scale)
+        return ConfidencePlot(
+            curves=curves,
+            histogram=histogram,
+            share=entry.share,
+            score_min=entry.score_min,
+            score_max=entry.score_max,
+            scale=self.findings.results.scale,
+        )
 
     def value(self, method: str, class_name: str | None, metric: str = "nll") -> float:
         """Return a held-out metric; NaN where it is not known."""
-        found = self.metrics.get((method, class_name, "held_out", metric))
-        return math.nan if found is None else found.value
+        entry = self.metrics.get((method, class_name, "held_out", metric))
+        return math.nan if entry is None else entry.value
 
     def loss(
         self, method: str, class_name: str | None, sample: str = "held_out", metric: str = "nll"
     ) -> str:
         """Return a metric with its interval, as tables show it."""
-        found = self.metrics.get((method, class_name, sample, metric))
-        return NOTHING if found is None else loss(found.value, found.lower, found.upper)
+        entry = self.metrics.get((method, class_name, sample, metric))
+        return DASH if entry is None else loss(entry.value, entry.lower, entry.upper)
 
     @property
     def axis(self) -> tuple[float, float] | None:
         """The scores at both ends of a picture of all classes; None where there are none."""
         results = self.findings.results
-        seen = [one.score_min for one in results.classes if not math.isnan(one.score_min)]
+        seen = [entry.score_min for entry in results.classes if not math.isnan(entry.score_min)]
         if not seen or not results.curves:
             return None
-        ends = [one.score_max for one in results.classes if not math.isnan(one.score_max)]
-        most = max(*ends, *(one.shares.edges[-1] for one in results.histograms), ends[0])
+        ends = [entry.score_max for entry in results.classes if not math.isnan(entry.score_max)]
+        edges = [histogram.shares.edges[-1] for histogram in results.histograms]
+        most = max(*ends, *edges, ends[0])
         step = results.scale / 10.0
         return round(math.floor(min(seen) / step) * step, 10), most
 
@@ -231,20 +240,23 @@ class Lookup:
         """Return a curve at a score, linear between its points; None without one."""
         if curve is None or not curve.is_function or math.isnan(score):
             return None
-        parts = (curve.value, curve.lower, curve.upper, curve.support)
-        return Point(score, *(float(np.interp(score, curve.score, part)) for part in parts))
+        value, lower, upper, support = (
+            float(np.interp(score, curve.score, part))
+            for part in (curve.value, curve.lower, curve.upper, curve.support)
+        )
+        return Point(score=score, value=value, lower=lower, upper=upper, support=support)
 
 
-def reliability_plot(names: tuple[str, ...], found: tuple[Reliability, ...]) -> ReliabilityPlot:
+def reliability_plot(names: tuple[str, ...], diagrams: tuple[Reliability, ...]) -> ReliabilityPlot:
     """Return diagrams laid over each other, with band and curve of the first."""
-    one, bins = found[0], tuple(entry.bins for entry in found)
+    first, bins = diagrams[0], tuple(entry.bins for entry in diagrams)
     return ReliabilityPlot(
         names=names,
         bins=bins,
-        band_lower=one.band_lower,
-        band_upper=one.band_upper,
-        curve=one.curve,
-        counts=one.counts,
+        band_lower=first.band_lower,
+        band_upper=first.band_upper,
+        curve=first.curve,
+        counts=first.counts,
     )
 
 

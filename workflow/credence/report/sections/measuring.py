@@ -4,18 +4,21 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from credence.evaluation.verdict import by_gap
 from credence.findings import CalibrationTest, Findings, Notice
 from credence.report import blocks as page
-from credence.report.plots import ComparisonPlot
+from credence.report.plots import comparison, interval_of
 from credence.report.sections.lookup import Lookup
 from credence.report.sections.splits import lead_of
-from credence.report.verdict import by_gap, in_words, points
 from credence.report.wording import (
+    DASH,
     KEPT,
-    NOTHING,
+    TEST_LEVEL,
     as_sentence,
+    in_words,
     interval,
     of,
+    points,
     rounded,
     share,
     three_decimals,
@@ -43,8 +46,7 @@ TESTS = {
     "kuiper": "Kuiper",
     "spiegelhalter": "Spiegelhalter",
 }
-TEST = next(iter(TESTS))  # the one that sentences and notices go by
-LEVEL = 0.05
+MAIN_TEST = next(iter(TESTS))  # the one that sentences and notices go by
 MOST_BLIND = 0.5  # power below which a test that finds nothing says nothing
 
 
@@ -60,35 +62,29 @@ def section(findings: Findings) -> page.Section | None:
     ]
     if gaps:
         zone = lookup.findings.limits.off_by
-        found = by_gap(dict(gaps), zone)
-        words = (f"within {points(zone)}:", "off by more:", f"too few {lookup.families} to tell:")
-        parts = [f"{what} {in_words(own)}" for what, own in zip(words, found, strict=True) if own]
+        classes = by_gap(dict(gaps), zone)
+        words = {
+            f"within {points(zone)}": classes.held,
+            "off by more": classes.off,
+            f"too few {lookup.families} to tell": classes.unsure,
+        }
+        parts = [f"{lead}: {in_words(names)}" for lead, names in words.items() if names]
         gaps_in_words = (
             "Do mean confidence and share right agree for proteins of each class, on "
             f"{lookup.families} held out? {as_sentence('; '.join(parts))}."
         )
-        value, lower, upper = (
-            (tuple(100.0 * getattr(gap, end) for _, gap in gaps),)
-            for end in ("value", "lower", "upper")
-        )
-        axis = "mean confidence − share right, percentage points"
-        names, chosen = tuple(name for name, _ in gaps), (findings.chosen,)
         stated = "; ".join(f"{name} {rounded(100.0 * gap.value, 1, '+')}" for name, gap in gaps)
         gaps_figure = page.Figure(
             name="gaps",
             caption=f"Mean confidence of {lookup.findings.chosen} minus share right, held out; "
-            f"lines: "
-            f"{100 * lookup.findings.results.level:g} % intervals over {lookup.families}. Right "
-            f"of 0 confidences are too high. Shaded: within {points(zone)}.",
+            f"lines: {100 * lookup.findings.results.level:g} % intervals over {lookup.families}. "
+            f"Right of 0 confidences are too high. Shaded: within {points(zone)}.",
             alternative=f"Percentage points by which confidences are too high (+) or too low (−): "
             f"{stated}.",
-            plot=ComparisonPlot(
-                axis=axis,
-                rows=names,
-                methods=chosen,
-                value=value,
-                lower=lower,
-                upper=upper,
+            plot=comparison(
+                "mean confidence − share right, percentage points",
+                (name for name, _ in gaps),
+                [(findings.chosen, [interval_of(gap, times=100.0) for _, gap in gaps])],
                 zone=100.0 * zone,
             ),
         )
@@ -165,9 +161,7 @@ def _by_identity(findings: Findings) -> page.TableBlock:
         page.number("families", "n_families"),
         page.number("promised", "promised", two_decimals),
         page.number("right", "right", two_decimals),
-        page.number(
-            "interval", "lower upper", lambda *ends: interval(*ends).strip("()") or NOTHING
-        ),
+        page.number("interval", "lower upper", lambda *ends: interval(*ends).strip("()") or DASH),
         page.number("p", "p", two_decimals),
         explained={
             "identity": "Of the best alignment: its share of identical columns",
@@ -193,17 +187,17 @@ def _tests(lookup: Lookup) -> page.TableBlock:
     findings = lookup.findings
 
     def result(row: CalibrationTest, at: int) -> str:
-        found = lookup.tests.get((findings.chosen, row.class_name, list(TESTS)[at]))
-        if found is None:
-            return NOTHING
-        p = found.p_value if row.class_name is None else found.p_adjusted
-        return words_of_test(p, found.power)
+        test = lookup.tests.get((findings.chosen, row.class_name, list(TESTS)[at]))
+        if test is None:
+            return DASH
+        p = test.p_value if row.class_name is None else test.p_adjusted
+        return words_of_test(p, test.power)
 
-    own = (findings.chosen, TEST)
+    asked = (findings.chosen, MAIN_TEST)
     return page.table(
         f"Are the confidences of {findings.chosen} off, held out? By random signs over "
         f"{lookup.families}; p corrected for the number of classes (Holm).",
-        [row for row in findings.results.tests if (row.method, row.test) == own],
+        [row for row in findings.results.tests if (row.method, row.test) == asked],
         page.word("predicted class", lambda row: row.class_name or "all classes"),
         page.number("proteins", "n"),
         *lookup.family_column(),
@@ -214,10 +208,10 @@ def _tests(lookup: Lookup) -> page.TableBlock:
 def words_of_test(p: float, power: float) -> str:
     """Return what a test shows; where it finds nothing, never more than its power allows."""
     if math.isnan(p):
-        return NOTHING
-    if p > LEVEL and not power >= MOST_BLIND:
+        return DASH
+    if p > TEST_LEVEL and not power >= MOST_BLIND:
         return f"no answer: {_known(power)}"
-    return f"{'off' if p <= LEVEL else 'not seen off'}: p {p_words(p)}, {_known(power)}"
+    return f"{'off' if p <= TEST_LEVEL else 'not seen off'}: p {p_words(p)}, {_known(power)}"
 
 
 def _known(power: float) -> str:
@@ -232,42 +226,44 @@ def p_words(value: float) -> str:
 def notices(findings: Findings) -> page.Section:
     """Return every notice of the run, warnings first, like ones as one."""
     # The sort is stable: among equals the order in which they were found stays.
-    found = sorted(grouped(all_notices(findings)), key=lambda notice: not notice.is_warning)
+    grouped_notices = sorted(
+        grouped(all_notices(findings)), key=lambda notice: not notice.is_warning
+    )
     block = (
-        page.NoticeList(notices=tuple(found))
-        if found
+        page.NoticeList(notices=tuple(grouped_notices))
+        if grouped_notices
         else page.Paragraph(text="Nothing was found.")
     )
     return page.Section(name="notices", title="What to be careful with", blocks=(block,))
 
 
-def grouped(found: Iterable[Notice]) -> Iterator[Notice]:
+def grouped(notices: Iterable[Notice]) -> Iterator[Notice]:
     """Yield notices, those of a kind as one: it names their classes, or has all their texts."""
     groups: dict[tuple[str, bool, bool], list[Notice]] = {}
-    for notice in found:
+    for notice in notices:
         key = (notice.kind, notice.is_warning, notice.class_name is None)
         groups.setdefault(key, []).append(notice)
-    for own in groups.values():
-        text = " ".join(dict.fromkeys(notice.text for notice in own))
-        names = list(dict.fromkeys(notice.class_name for notice in own if notice.class_name))
+    for alike in groups.values():
+        text = " ".join(dict.fromkeys(notice.text for notice in alike))
+        names = list(dict.fromkeys(notice.class_name for notice in alike if notice.class_name))
         if len(names) > 1:
-            text = f"{of(len(names), 'class', 'classes')}, {', '.join(names)}. So: {own[0].text}"
-        yield replace(own[0], text=text, class_name=names[0] if len(names) == 1 else None)
+            text = f"{of(len(names), 'class', 'classes')}, {', '.join(names)}. So: {alike[0].text}"
+        yield replace(alike[0], text=text, class_name=names[0] if len(names) == 1 else None)
 
 
 def all_notices(findings: Findings) -> tuple[Notice, ...]:
     """Return what any stage has to say, what tests rejected, and what the audit found."""
     # The evaluation does not know whether relatives were looked for.
-    own = findings.results.notices
+    evaluated = findings.results.notices
     if Lookup(findings).knows_relatives:
-        own = tuple(notice for notice in own if notice.kind != "no relatives")
-    return (*findings.notices, *own, *_failed_tests(findings), *_audit(findings))
+        evaluated = tuple(notice for notice in evaluated if notice.kind != "no relatives")
+    return (*findings.notices, *evaluated, *_failed_tests(findings), *_audit(findings))
 
 
 def _failed_tests(findings: Findings) -> Iterator[Notice]:
     for entry in findings.results.tests:
-        is_asked = (entry.method, entry.test) == (findings.chosen, TEST)
-        if is_asked and entry.class_name is not None and entry.p_adjusted <= LEVEL:
+        is_asked = (entry.method, entry.test) == (findings.chosen, MAIN_TEST)
+        if is_asked and entry.class_name is not None and entry.p_adjusted <= TEST_LEVEL:
             yield Notice(
                 kind="failed test",
                 text=f"Held-out confidences of {entry.class_name} are off by more than chance "

@@ -2,16 +2,14 @@
 
 import math
 
-import numpy as np
-
 from credence.findings import Difference, Findings, MethodFinding
 from credence.report import blocks as page
-from credence.report.plots import ComparisonPlot
+from credence.report.plots import Interval, comparison, interval_of
 from credence.report.sections.lookup import Lookup, reliability_plot
-from credence.report.wording import NOTHING, count, loss, of, three_decimals, two_decimals
+from credence.report.wording import DASH, count, loss, of, three_decimals, two_decimals
 
 OVER_ALL = "all classes"
-SHOWN = 0.005  # a weight below is 0.00
+LEAST_WEIGHT = 0.005  # a weight below is 0.00
 
 
 def section(findings: Findings) -> page.Section:
@@ -70,17 +68,13 @@ def _is_headline(entry: Difference) -> bool:
 def _comparison(lookup: Lookup) -> page.Figure | None:
     findings = lookup.findings
     classes = [entry.class_name for entry in findings.results.classes if entry.n_predicted > 0]
-    names = tuple(method.name for method in findings.methods)
-    metrics = [
-        [lookup.metrics.get((name, row, "held_out", "nll")) for row in (None, *classes)]
-        for name in names
-    ]
 
-    def pick(field: str) -> tuple[tuple[float, ...], ...]:
-        return tuple(tuple(getattr(entry, field, math.nan) for entry in row) for row in metrics)
+    def losses(method: str) -> list[Interval]:
+        keys = ((method, name, "held_out", "nll") for name in (None, *classes))
+        return [interval_of(lookup.metrics.get(key)) for key in keys]
 
-    numbers = pick("value"), pick("lower"), pick("upper")
-    if np.isnan(numbers[0]).all():
+    series = [(method.name, losses(method.name)) for method in findings.methods]
+    if all(math.isnan(value) for _, numbers in series for value, *_ in numbers):
         return None
     return page.Figure(
         name="methods-nll",
@@ -91,17 +85,17 @@ def _comparison(lookup: Lookup) -> page.Figure | None:
         "their lines overlap: they are judged on the same proteins.",
         alternative="Held-out negative log-likelihood per class and method; the table gives "
         "those of all classes, metrics.tsv each.",
-        plot=ComparisonPlot("held-out NLL per protein", (OVER_ALL, *classes), names, *numbers),
+        plot=comparison("held-out NLL per protein", (OVER_ALL, *classes), series),
     )
 
 
 def _overall_reliability(lookup: Lookup) -> tuple[page.Figure, ...]:
     chosen = lookup.findings.chosen
     pairs = [
-        (words, found)
+        (words, reliability)
         for sample, words in (("held_out", "held out"), ("in_sample", "in-sample"))
-        if (found := lookup.reliability.get((chosen, None, sample))) is not None
-        and sum(found.bins.n) > 0
+        if (reliability := lookup.reliability.get((chosen, None, sample))) is not None
+        and sum(reliability.bins.n) > 0
     ]
     if not pairs:
         return ()
@@ -130,8 +124,8 @@ def _overall_table(lookup: Lookup) -> page.TableBlock:
         return page.number(title, lambda method: lookup.loss(method.name, None, sample, name))
 
     def n_held_out(method: MethodFinding) -> str:
-        found = lookup.metrics.get((method.name, None, "held_out", "nll"))
-        return NOTHING if found is None else count(found.n)
+        entry = lookup.metrics.get((method.name, None, "held_out", "nll"))
+        return DASH if entry is None else count(entry.n)
 
     return page.table(
         "Methods over all classes. Held-out numbers are of proteins that the fit did not see; "
@@ -142,7 +136,7 @@ def _overall_table(lookup: Lookup) -> page.TableBlock:
         metric("held_out", "brier"),
         page.number(
             f"NLL minus {differences[0].reference}" if differences else "difference",
-            lambda method: headlines.get(method.name, NOTHING),
+            lambda method: headlines.get(method.name, DASH),
         ),
         metric("in_sample", "nll"),
         metric("in_sample", "brier"),
@@ -172,8 +166,10 @@ def stacks(findings: Findings) -> page.Section | None:
                 page.number("weight", "weight", two_decimals),
             ),
         )
-        seen = [(name, weight) for name, weight in entry.score_only.items() if weight >= SHOWN]
-        weighty = {member.method for member in entry.members if member.weight >= SHOWN}
+        seen = [
+            (name, weight) for name, weight in entry.score_only.items() if weight >= LEAST_WEIGHT
+        ]
+        weighty = {member.method for member in entry.members if member.weight >= LEAST_WEIGHT}
         if seen and weighty != set(dict(seen)):
             stated = ", ".join(f"{name} {weight:.2f}" for name, weight in seen)
             blocks += page.flat(

@@ -8,7 +8,7 @@ from credence.report import blocks as page
 from credence.report.plots import Heat
 from credence.report.wording import count, of, share, three_decimals
 
-MOST_NAMED = 3  # mistakes named in the sentence
+MOST_MISTAKES = 3  # mistakes named in the sentence
 MOST_NUMBERED = 36  # classes whose numbers can be read in the cells
 NOT_ASKED = (
     "Labels were taken as they are. evaluation: {doubtful_labels: true} in the configuration "
@@ -31,7 +31,7 @@ def section(findings: Findings) -> page.Section | None:
     recognised += "recognised."
     given = ("predicted", results.given_predicted, right), ("true", results.given_true, recognised)
     alternative = f"Matrix of {count(len(names))} classes; the folded table gives its numbers."
-    heat = partial(Heat, names, key="", counts=results.confusion)
+    heat = partial(Heat, names=names, key="", counts=results.confusion)
     figures = tuple(
         page.Figure(
             name=f"mistakes-{word}",
@@ -69,7 +69,7 @@ def _most_often(findings: Findings) -> str:
     ]
     if not pairs:
         return "No calibration protein is predicted to be of another class than its own."
-    most = sorted(pairs, key=lambda pair: -pair[0])[:MOST_NAMED]
+    most = sorted(pairs, key=lambda pair: -pair[0])[:MOST_MISTAKES]
     stated = "; ".join(
         f"{predicted} that are truly {true} ({count(n)}, {share(part)} of the predictions)"
         for n, part, predicted, true in most
@@ -79,22 +79,22 @@ def _most_often(findings: Findings) -> str:
 
 def doubtful_labels(findings: Findings) -> page.Section | None:
     """Return the most doubtful labels; None where nobody looked for them."""
-    found = findings.labels
-    if found is None:
+    labels = findings.labels
+    if labels is None:
         return None
-    lead = f"Of {of(found.n, 'calibration label')}, {count(found.n_listed)} are doubtful."
+    lead = f"Of {of(labels.n, 'calibration label')}, {count(labels.n_listed)} are doubtful."
     text = " ".join(
-        (*found.sentences, "No label was changed; look at each before you change one.")
+        (*labels.sentences, "No label was changed; look at each before you change one.")
     )
-    first = "first of the " if found.n_listed > len(found.first) else ""
+    first = "first of the " if labels.n_listed > len(labels.first) else ""
     table = page.table(
         f"The {first}doubtful labels, all of which are in labels.tsv beside this page.",
-        found.first,
+        labels.first,
         page.word("protein", "id"),
         page.word("label", "label"),
         page.word("speaks for", "suggested"),
         page.number("right labels up to here", "false", three_decimals),
         page.word("why", "why"),
     )
-    blocks = page.flat(page.lead(lead), text, found.first and table)
+    blocks = page.flat(page.lead(lead), text, labels.first and table)
     return page.Section(name="labels", title="Which labels are doubtful?", blocks=blocks)

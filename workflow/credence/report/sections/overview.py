@@ -2,15 +2,15 @@
 
 from credence.findings import Findings
 from credence.report import blocks as page
-from credence.report.sections.lookup import ALONE, Lookup
+from credence.report.sections.lookup import NO_RELATIVES_KNOWN, Lookup
 from credence.report.wording import count, of
 
 
 def section(findings: Findings) -> page.Section:
     """Return what a reader has to know of the run before its numbers."""
     results, provenance, lookup = findings.results, findings.provenance, Lookup(findings)
-    own = f"credence {provenance.credence_version}"
-    versions = [own, *(f"{entry.name} {entry.value}" for entry in provenance.versions)]
+    program = f"credence {provenance.credence_version}"
+    versions = [program, *(f"{entry.name} {entry.value}" for entry in provenance.versions)]
     whole = "whole families" if lookup.knows_relatives else "proteins"
     draws = f"; {count(results.n_draws)} draws over {whole}" if results.n_draws else ""
     intervals = f"{100 * results.level:g} %, pointwise"
@@ -56,7 +56,7 @@ def section(findings: Findings) -> page.Section:
     return page.Section(name="settings", title="Settings and inputs", blocks=tuple(blocks))
 
 
-TERMS = {
+GLOSSARY = {
     "confidence": "The probability that a prediction is right, given its class and {scores}.",
     "interval": "Where the confidence may well lie, given how few independent proteins it rests "
     "on. It is pointwise: each score has its own, and they do not all hold at once. It does not "
@@ -85,7 +85,7 @@ TERMS = {
     "where known, count as about one.",
 }
 
-MEANING = tuple(
+BENCH_MEANING = tuple(
     page.Paragraph(text=text)
     for text in (
         "Of 100 predictions of the same class with such a score about 80 are right; which ones "
@@ -111,7 +111,7 @@ def glossary(findings: Findings) -> page.Section:
         for method in findings.methods
     )
     lookup = Lookup(findings)
-    alone = "" if lookup.knows_relatives else ALONE
+    alone = "" if lookup.knows_relatives else NO_RELATIVES_KNOWN
     words = {
         "scores": "its score" if lookup.is_by_score else "the scores of all classes",
         "families": lookup.families,
@@ -120,12 +120,14 @@ def glossary(findings: Findings) -> page.Section:
     has_kernel = any("kernel" in method.name for method in findings.methods)
     terms = tuple(
         (word, text.format(**words) + alone * (word == "family"))
-        for word, text in TERMS.items()
+        for word, text in GLOSSARY.items()
         if has_kernel or word != "bandwidth"
     )
     blocks = (
         page.Folded(
-            summary="What does 0.8 mean for my bench work?", blocks=MEANING, anchor="what-it-means"
+            summary="What does 0.8 mean for my bench work?",
+            blocks=BENCH_MEANING,
+            anchor="what-it-means",
         ),
         page.Folded(
             summary="The words", blocks=(page.Definitions(entries=terms),), anchor="glossary-words"

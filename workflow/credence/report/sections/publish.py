@@ -6,23 +6,23 @@ from operator import itemgetter
 
 from credence.findings import Findings
 from credence.report import blocks as page
-from credence.report.sections.events import FORECASTS, units
+from credence.report.sections.events import FORECASTER_NAMES, units
 from credence.report.sections.lists import percent
 from credence.report.sections.lookup import Lookup
-from credence.report.sections.methods import SHOWN
+from credence.report.sections.methods import LEAST_WEIGHT
 from credence.report.sections.splits import relatives_in_words
-from credence.report.sections.use_sets import FEATURES
+from credence.report.sections.use_sets import COMPARED_BY
 from credence.report.wording import count, of, share, with_interval
 
 YOURS = "To be filled in by you: "
 OF_USE_SETS = "use-set "  # how the roles of their files begin
 SALAMON = "10.3390/make5030043"  # in references of the registry too
-CALIBRATION = (
+CONFIDENCE_GUIDE = (
     "Salamon PR, et al. Classification Confidence in Exploratory Learning: A User's Guide. "
     "Machine Learning and Knowledge Extraction 2023, 5, 803–829. "
     f"doi:{SALAMON}"
 )
-TOP_LABEL = (
+GUPTA_RAMDAS = (
     "Gupta C, Ramdas A. Top-label calibration and multiclass-to-binary reductions. "
     "ICLR 2022. arXiv:2107.08353"
 )
@@ -33,8 +33,8 @@ DOME = (
 CONFORMAL = "Vovk 2013, doi 10.1007/s10994-013-5355-6"
 GROUPED = "Dunn, Wasserman & Ramdas 2023, doi 10.1080/01621459.2022.2060112"
 LEARN_THEN_TEST = "Angelopoulos et al. 2021, Learn then test, arXiv 2110.01052"
-EVENTS = "Kuleshov & Liang 2015, Calibrated structured prediction, NeurIPS"
-PHANNS = "Cantu et al. 2020, PhANNs, PLoS Computational Biology 16, e1007845"
+KULESHOV_LIANG = "Kuleshov & Liang 2015, Calibrated structured prediction, NeurIPS"
+PHANNS_PAPER = "Cantu et al. 2020, PhANNs, PLoS Computational Biology 16, e1007845"
 
 
 class Citations:
@@ -47,33 +47,34 @@ class Citations:
         """Return the numbers of works in brackets, after a space; several stand between ``;``."""
         numbers = []
         for part in filter(None, "; ".join(references).split("; ")):
-            work = CALIBRATION if SALAMON in part else part
+            work = CONFIDENCE_GUIDE if SALAMON in part else part
             self.works += [] if work in self.works else [work]
             numbers.append(self.works.index(work) + 1)
-        found = sorted(set(numbers))
-        return f" [{', '.join(map(str, found))}]" if found else ""
+        cited = sorted(set(numbers))
+        return f" [{', '.join(map(str, cited))}]" if cited else ""
 
 
 def _calibrated(lookup: Lookup, cite: Citations) -> str:
     findings, chosen = lookup.findings, lookup.chosen
     results, version = findings.results, findings.provenance.credence_version
     invented = " on simulated data" if findings.provenance.is_simulated else ""
-    own = f"credence {version}: calibrated confidence, class by class."
+    program = f"credence {version}: calibrated confidence, class by class."
     text = (
-        f"Confidence, the probability that a prediction is right{cite(CALIBRATION, TOP_LABEL)}, "
-        f"was calibrated{invented} with credence {version}{cite(own)}. It was learnt from "
-        f"{of(results.n_samples, 'protein')} of known class, over "
-        f"{of(len(results.class_names), 'class', 'classes')}; the classifier had predicted "
-        f"{count(results.n_correct)} of them correctly. The method is {findings.chosen}"
+        "Confidence, the probability that a prediction is "
+        f"right{cite(CONFIDENCE_GUIDE, GUPTA_RAMDAS)}, was calibrated{invented} with credence "
+        f"{version}{cite(program)}. It was learnt from {of(results.n_samples, 'protein')} of "
+        f"known class, over {of(len(results.class_names), 'class', 'classes')}; the classifier "
+        f"had predicted {count(results.n_correct)} of them correctly. The method is "
+        f"{findings.chosen}"
     )
     if chosen is None:
         return f"{text}."
     text += f"{cite(chosen.reference)}: {chosen.summary[:1].lower()}{chosen.summary[1:]}"
     if lookup.stack is not None:
         members = ", ".join(
-            f"{one.method}{cite(one.reference)} {one.weight:.2f}"
-            for one in lookup.stack.members
-            if one.weight >= SHOWN
+            f"{member.method}{cite(member.reference)} {member.weight:.2f}"
+            for member in lookup.stack.members
+            if member.weight >= LEAST_WEIGHT
         )
         text += f" Its members and their weights over all classes: {members}."
     return f"{text} Its settings: {chosen.prose}." if chosen.prose else text
@@ -101,15 +102,15 @@ def _relatives(lookup: Lookup, cite: Citations) -> str:
         f"{n} in the calibration set.",
     }
     if split is None:
-        return texts[lookup.clusters]
+        return texts[lookup.findings.clusters]
     alike = f"proteins that {relatives_in_words(split)}"
     texts["aligned"] = f"Relatives, {alike}, were put into clusters: {n} in the calibration set."
-    if lookup.clusters == "phanns":
+    if lookup.findings.clusters == "phanns":
         texts["phanns"] = (
-            f"Relatives were clustered by the recipe of PhANNs{cite(PHANNS)}, CD-HIT within each "
-            f"class, and clusters put into groups in turn: {n} in the calibration set."
+            f"Relatives were clustered by the recipe of PhANNs{cite(PHANNS_PAPER)}, CD-HIT within "
+            f"each class, and clusters put into groups in turn: {n} in the calibration set."
         )
-    text = texts[lookup.clusters]
+    text = texts[lookup.findings.clusters]
     if lookup.knows_relatives:
         text += " Clusters were kept whole"
         text += (
@@ -120,10 +121,10 @@ def _relatives(lookup: Lookup, cite: Citations) -> str:
         )
     if not split.is_audited:
         return text
-    what = "a relative" if lookup.clusters == "aligned" else f"a relative ({alike})"
+    relative = "a relative" if lookup.findings.clusters == "aligned" else f"a relative ({alike})"
     text += (
         f" By exact alignment of {of(split.n_sampled, 'protein')} with all of other groups, "
-        f"{count(split.n_crossing_sampled)} had {what} there"
+        f"{count(split.n_crossing_sampled)} had {relative} there"
     )
     if split.is_exhaustive:
         return text + "."
@@ -148,13 +149,13 @@ def _training(lookup: Lookup, _: Citations) -> str:
 
 
 def _troves(lookup: Lookup, _: Citations) -> str:
-    found = lookup.findings.releases
-    if found is None or len(found.releases) < 2:
+    chain = lookup.findings.releases
+    if chain is None or len(chain.releases) < 2:
         return ""
-    first, *later = found.releases
+    first, *later = chain.releases
     return (
         f"New proteins of known class joined the calibration set {of(len(later), 'time')} "
-        f"({', '.join(one.name for one in later)}), from {count(first.n_calibration)} to "
+        f"({', '.join(release.name for release in later)}), from {count(first.n_calibration)} to "
         f"{count(later[-1].n_calibration)} proteins."
     )
 
@@ -173,9 +174,11 @@ def _held_out(lookup: Lookup, cite: Citations) -> str:
             f" Their intervals rest on {count(results.n_draws)} draws of a Bayesian "
             f"bootstrap over {unit}s, widened for how few {unit}s there are{alike}."
         )
-    others = [one for one in lookup.findings.methods if one.name != lookup.findings.chosen]
+    others = [
+        method for method in lookup.findings.methods if method.name != lookup.findings.chosen
+    ]
     if others:
-        named = ", ".join(f"{one.name}{cite(one.reference)}" for one in others)
+        named = ", ".join(f"{method.name}{cite(method.reference)}" for method in others)
         text += f" The method was compared with {named}."
     if results.tests:
         text += (
@@ -201,19 +204,19 @@ def _sets(lookup: Lookup, cite: Citations) -> str:
 
 def _lists(lookup: Lookup, cite: Citations) -> str:
     thresholds, lists = lookup.findings.thresholds, lookup.findings.lists
-    one = "family" if lookup.knows_relatives else "protein"
+    unit = "family" if lookup.knows_relatives else "protein"
     texts = []
     made = [
-        f"{count(found.n)} predictions of {use_set.name} at {percent(found.error)}"
+        f"{count(entry.n)} predictions of {use_set.name} at {percent(entry.error)}"
         for use_set in lists
-        for found in use_set.lists
-        if found.class_name is None and not found.is_certain
+        for entry in use_set.lists
+        if entry.class_name is None and not entry.is_certain
     ]
     if made:
         texts.append(
             "Lists of predictions are the longest whose estimated share of wrong ones is allowed: "
             f"{', '.join(made)}. The share is that of {lookup.families} held out with one wrong "
-            f"{one} added, weighted to the confidences of the set."
+            f"{unit} added, weighted to the confidences of the set."
         )
     if thresholds is not None and any(not math.isnan(row.sure) for row in thresholds.rows):
         counting = " one randomly chosen protein of each family counting," * lookup.knows_relatives
@@ -227,9 +230,9 @@ def _lists(lookup: Lookup, cite: Citations) -> str:
 
 def _shift(lookup: Lookup, cite: Citations) -> str:
     by_estimator: dict[tuple[str, str], list[str]] = {}
-    for found in lookup.findings.shifts:
-        if found.estimator != "none":
-            by_estimator.setdefault((found.estimator, found.reference), []).append(found.name)
+    for shift in lookup.findings.shifts:
+        if shift.estimator != "none":
+            by_estimator.setdefault((shift.estimator, shift.reference), []).append(shift.name)
     texts = []
     for (estimator, reference), names in by_estimator.items():
         source = "stated"
@@ -246,16 +249,22 @@ def _shift(lookup: Lookup, cite: Citations) -> str:
 
 
 def _novelty(lookup: Lookup, _: Citations) -> str:
-    found = [one for one in lookup.findings.novelties if one.n_placed and one.n_calibration]
-    if not found:
+    novelties = [
+        novelty
+        for novelty in lookup.findings.novelties
+        if novelty.n_placed and novelty.n_calibration
+    ]
+    if not novelties:
         return ""
     flagged = ", ".join(
-        f"{count(one.n_flagged)} of {of(one.n_placed, 'protein')} of {one.name}" for one in found
+        f"{count(novelty.n_flagged)} of {of(novelty.n_placed, 'protein')} of {novelty.name}"
+        for novelty in novelties
     )
     unit = "families" if lookup.knows_relatives else "proteins"
     return (
-        f"How far proteins are from all known ones was measured by {FEATURES[found[0].features]}. "
-        f"Flagged as farther than {share(found[0].flag)} of {unit} left out: {flagged}."
+        "How far proteins are from all known ones was measured by "
+        f"{COMPARED_BY[novelties[0].features]}. Flagged as farther than "
+        f"{share(novelties[0].flag)} of {unit} left out: {flagged}."
     )
 
 
@@ -265,9 +274,9 @@ def _events(lookup: Lookup, cite: Citations) -> str:
         return ""
     named = ", ".join(event.name for event in events.events)
     return (
-        f"Probabilities of further events ({named}) were forecast{cite(EVENTS)} by "
-        f"{FORECASTS.get(events.forecaster, events.forecaster)}{cite(events.reference)}, tuned "
-        f"and judged on {units(*events.events)} held out in {of(events.n_folds, 'part')}."
+        f"Probabilities of further events ({named}) were forecast{cite(KULESHOV_LIANG)} by "
+        f"{FORECASTER_NAMES.get(events.forecaster, events.forecaster)}{cite(events.reference)}, "
+        f"tuned and judged on {units(*events.events)} held out in {of(events.n_folds, 'part')}."
     )
 
 
@@ -376,21 +385,21 @@ def checklist(findings: Findings) -> tuple[tuple[str, str, str], ...]:
 def archive_files(findings: Findings) -> tuple[tuple[str, str], ...]:
     """Return the files of an archive and what they are."""
     kinds = {
-        one.name: ", ".join(
+        use_set.name: ", ".join(
             ["confidences"]
-            + ["lists" for lists in findings.lists if lists.name == one.name and lists.lists]
-            + ["genomes" for found in findings.genomes if found.name == one.name]
-            + ["composition" for found in findings.shifts if found.name == one.name]
+            + ["lists" for lists in findings.lists if lists.name == use_set.name and lists.lists]
+            + ["genomes" for genomes in findings.genomes if genomes.name == use_set.name]
+            + ["composition" for shift in findings.shifts if shift.name == use_set.name]
         )
-        for one in findings.use_sets
+        for use_set in findings.use_sets
     }
     further = [("events.json", "what forecasts the events")] if findings.events else []
     if findings.thresholds is not None:
-        what = "from which score on predictions of a class can be used"
-        further.append(("thresholds.tsv", what))
+        meaning = "from which score on predictions of a class can be used"
+        further.append(("thresholds.tsv", meaning))
     if findings.provenance.run:
-        what = "every release: its calibration, the group of every protein, its record"
-        further.append(("releases/", what))
+        meaning = "every release: its calibration, the group of every protein, its record"
+        further.append(("releases/", meaning))
     citing = "what it is and how to cite it; put your names in the second"
     programs = "the same for programs: a Workflow Run Crate, and a table for MultiQC"
     return (

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from operator import attrgetter
 
 from credence.findings import (
+    LEAST_MOVE,
     Change,
     ClassChange,
     Drift,
@@ -15,11 +16,17 @@ from credence.findings import (
     ReleaseStep,
 )
 from credence.report import blocks as page
-from credence.report.plots import ComparisonPlot
-from credence.report.sections.measuring import TEST, words_of_test
+from credence.report.plots import comparison, without_interval
+from credence.report.release_words import (
+    change_sentence,
+    drift_sentence,
+    drift_sentences,
+    step_sentences,
+)
+from credence.report.sections.measuring import MAIN_TEST, words_of_test
 from credence.report.wording import (
+    DASH,
     KEPT,
-    NOTHING,
     count,
     loss,
     of,
@@ -30,7 +37,7 @@ from credence.report.wording import (
     two_decimals,
 )
 
-ARROW = f"{KEPT}→{KEPT}"  # keeps both numbers on one line
+CHANGED_TO = f"{KEPT}→{KEPT}"  # keeps both numbers on one line
 
 
 def outcome_tables(step: ReleaseStep) -> page.Folded | None:
@@ -74,7 +81,7 @@ def _examples(entry: Outcome) -> page.TableBlock:
 
 def drift_blocks(drift: Drift, step: ReleaseStep) -> tuple[page.Block, ...]:
     """Return whether a trove agrees with the calibration before it."""
-    stated = " ".join((*(entry.sentence for entry in drift.classes[:1]), *drift.sentences))
+    stated = " ".join((*map(drift_sentence, drift.classes[:1]), *drift_sentences(drift)))
     truths = page.table(
         f"Do proteins of a class score in {step.newer.name} as they did before?",
         drift.truths,
@@ -128,10 +135,10 @@ def _minus(before: float, after: float, lower: float, upper: float) -> str:
 
 def _test(is_corrected: bool) -> Callable[[DriftClass], str]:
     def of_class(entry: DriftClass) -> str:
-        for one in entry.tests:
-            if one.test == TEST and one.is_corrected == is_corrected:
-                return words_of_test(one.p_adjusted, one.power)
-        return NOTHING
+        for test in entry.tests:
+            if test.test == MAIN_TEST and test.is_corrected == is_corrected:
+                return words_of_test(test.p_adjusted, test.power)
+        return DASH
 
     return of_class
 
@@ -162,11 +169,10 @@ def _points(ends: tuple[float, float, float]) -> str:
     return loss(value, lower, upper, 1, "+")
 
 
-EVIDENCE = "evidence evidence_lower evidence_upper"
-COMPOSITION = "composition composition_lower composition_upper"
+EVIDENCE_FIELDS = "evidence evidence_lower evidence_upper"
+COMPOSITION_FIELDS = "composition composition_lower composition_upper"
 
 TITLE = "What changed since last time?"
-STILL = 0.005  # a change of less than half a percentage point is not drawn
 EXPLAINED = (
     "Re-weighting: the same classes, mixed in other shares; new evidence: all else. Power: the "
     "chance of a test to notice confidences five percentage points off."
@@ -175,23 +181,23 @@ EXPLAINED = (
 
 def section(findings: Findings) -> page.Section | None:
     """Return the releases of the run and what each changed; None without troves."""
-    found = findings.releases
-    if found is None or not found.steps:
+    chain = findings.releases
+    if chain is None or not chain.steps:
         return None
     before = []
-    for step in reversed(found.steps[:-1]):
+    for step in reversed(chain.steps[:-1]):
         heading, *inside = step_blocks(step)
         assert isinstance(heading, page.Heading)
         before.append(
             page.Folded(summary=heading.text, blocks=tuple(inside), anchor=heading.anchor)
         )
     blocks = page.flat(
-        f"The calibration set has grown by {of(len(found.steps), 'trove')}. Every confidence "
-        f"on this page is of the last release.{_alone(found.releases[-1])}",
-        step_blocks(found.steps[-1]),
+        f"The calibration set has grown by {of(len(chain.steps), 'trove')}. Every confidence "
+        f"on this page is of the last release.{_alone(chain.releases[-1])}",
+        step_blocks(chain.steps[-1]),
         before,
         page.Folded(
-            summary="All releases", blocks=(_timeline(found.releases),), anchor="all-releases"
+            summary="All releases", blocks=(_timeline(chain.releases),), anchor="all-releases"
         ),
     )
     return page.Section(name="releases", title=TITLE, blocks=blocks)
@@ -214,7 +220,7 @@ def _alone(release: ReleaseState) -> str:
 def _timeline(releases: tuple[ReleaseState, ...]) -> page.TableBlock:
     def in_trove(entry: ReleaseState, *kinds: bool) -> str:
         n = sum(part.n for part in entry.outcomes if (part.outcome == "added") in kinds)
-        return count(n) if entry.outcomes else NOTHING
+        return count(n) if entry.outcomes else DASH
 
     return page.table(
         "All releases of the calibration set.",
@@ -229,7 +235,7 @@ def _timeline(releases: tuple[ReleaseState, ...]) -> page.TableBlock:
         page.number(
             "right", "n_correct n_calibration", lambda k, n: share(k / n if n else math.nan)
         ),
-        page.word("digest", lambda entry: entry.digest[:8] or NOTHING),
+        page.word("digest", lambda entry: entry.digest[:8] or DASH),
         explained={"digest": "The first figures of the release's digest"},
     )
 
@@ -243,15 +249,19 @@ def step_blocks(step: ReleaseStep) -> tuple[page.Block, ...]:
         (entry.class_name, entry.change)
         for entry in touched
         if entry.change is not None
-        and max(abs(entry.change.total), abs(entry.change.evidence)) >= STILL
+        and max(abs(entry.change.total), abs(entry.change.evidence)) >= LEAST_MOVE
     ]
-    inside = page.flat(EXPLAINED, _changes(step, touched), (one.sentence for one in touched))
+    sentences = (change_sentence(entry, step.scale) for entry in touched)
+    inside = page.flat(EXPLAINED, _changes(step, touched), sentences)
     summary = f"What changed in {of(len(touched), 'class', 'classes')}, in numbers"
     return page.flat(
         page.Heading(
             text=f"{step.older.name} → {step.newer.name}{date}", anchor=f"release-{name}"
         ),
-        (page.Paragraph(text=text, is_lead=at == 0) for at, text in enumerate(step.sentences)),
+        (
+            page.Paragraph(text=text, is_lead=at == 0)
+            for at, text in enumerate(step_sentences(step))
+        ),
         _arrows(step, changed, name) if changed else None,
         outcome_tables(step),
         drift_blocks(step.drift, step) if step.drift else None,
@@ -263,7 +273,7 @@ def step_blocks(step: ReleaseStep) -> tuple[page.Block, ...]:
 def _changes(step: ReleaseStep, touched: list[ClassChange]) -> page.TableBlock:
     def of_change(show: Callable[..., str], fields: str) -> Callable[[ClassChange], str]:
         part = attrgetter(*fields.split())
-        return lambda entry: NOTHING if entry.change is None else show(part(entry.change))
+        return lambda entry: DASH if entry.change is None else show(part(entry.change))
 
     return page.table(
         f"Classes that {step.newer.name} touched: confidence of {step.method} before and now. "
@@ -272,8 +282,8 @@ def _changes(step: ReleaseStep, touched: list[ClassChange]) -> page.TableBlock:
         page.word("predicted class", "class_name"),
         page.number("before", of_change(share, "before")),
         page.number("now", of_change(share, "after")),
-        page.number("new evidence", of_change(_points, EVIDENCE)),
-        page.number("re-weighting", of_change(_points, COMPOSITION)),
+        page.number("new evidence", of_change(_points, EVIDENCE_FIELDS)),
+        page.number("re-weighting", of_change(_points, COMPOSITION_FIELDS)),
         page.number("score", lambda entry: score(entry.score, step.scale)),
         page.number("predictions", "n_predicted", _pair),
         page.number("right", "n_correct", _pair),
@@ -284,22 +294,20 @@ def _changes(step: ReleaseStep, touched: list[ClassChange]) -> page.TableBlock:
 
 def _pair(pair: tuple[int, ...]) -> str:
     first, second = pair
-    return count(first) if first == second else f"{count(first)}{ARROW}{count(second)}"
+    return count(first) if first == second else f"{count(first)}{CHANGED_TO}{count(second)}"
 
 
 def _arrows(step: ReleaseStep, changed: list[tuple[str, Change]], name: str) -> page.Figure:
     ordered = sorted(changed, key=lambda pair: -abs(pair[1].total))
     changes = [change for _, change in ordered]
-    before, fixed, after = (
-        tuple(getattr(change, part) for change in changes) for part in ("before", "fixed", "after")
-    )
-    nothing = (math.nan,) * len(changes)
-    lower = tuple(one.before + one.total_lower for one in changes)
-    upper = tuple(one.before + one.total_upper for one in changes)
-    numbers = (before, fixed, after), (nothing, nothing, lower), (nothing, nothing, upper)
-    names, series = tuple(name for name, _ in ordered), ("before", "now, at the old mix", "now")
+    before = [without_interval(change.before) for change in changes]
+    fixed = [without_interval(change.fixed) for change in changes]
+    after = [
+        (change.after, change.before + change.total_lower, change.before + change.total_upper)
+        for change in changes
+    ]
     interval = f" Light: {100 * step.level:g} % interval of the change."
-    if all(math.isnan(one.total_lower) for one in changes):
+    if all(math.isnan(change.total_lower) for change in changes):
         interval = ""
     stated = "; ".join(
         f"{class_name} {share(change.before)} to {share(change.after)}"
@@ -308,9 +316,13 @@ def _arrows(step: ReleaseStep, changed: list[tuple[str, Change]], name: str) -> 
     return page.Figure(
         name=f"changes-{name}",
         caption=f"Confidence of a typical prediction by {step.method}: {step.older.name} "
-        f"(hollow), "
-        f"{step.newer.name} (filled; tick: at the old mix of classes).{interval} Classes that "
-        "moved by half a percentage point or more.",
+        f"(hollow), {step.newer.name} (filled; tick: at the old mix of classes).{interval} "
+        "Classes that moved by half a percentage point or more.",
         alternative=f"Confidence before and now: {stated}.",
-        plot=ComparisonPlot("confidence", names, series, *numbers, has_arrows=True),
+        plot=comparison(
+            "confidence",
+            (class_name for class_name, _ in ordered),
+            [("before", before), ("now, at the old mix", fixed), ("now", after)],
+            has_arrows=True,
+        ),
     )

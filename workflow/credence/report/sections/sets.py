@@ -1,12 +1,10 @@
 """Prediction sets: how often they hold the true class, and how many classes they name."""
 
-import math
-
 from credence.findings import Findings, SetsFinding
 from credence.report import blocks as page
-from credence.report.plots import ComparisonPlot
+from credence.report.plots import comparison, without_interval
 from credence.report.sections.lookup import Lookup
-from credence.report.wording import NOTHING, count, of, share, two_decimals, with_interval
+from credence.report.wording import DASH, count, of, share, two_decimals, with_interval
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -75,20 +73,19 @@ def section(findings: Findings) -> page.Section | None:
 def _figure(sets: SetsFinding, lookup: Lookup) -> page.Figure:
     known = [entry for entry in sets.classes if entry.n > 0]
     worst = min(known, key=lambda entry: entry.coverage, default=sets.all_classes)
-    nothing = (math.nan,) * len(known)
     return page.Figure(
         name="sets-coverage",
         caption=f"Share of held-out proteins whose set holds their class, beside the promised "
         f"{share(sets.level)}. Intervals count {lookup.families}.",
         alternative=f"Held-out coverage of each class; the least is {share(worst.coverage)}, of "
         f"{worst.class_name or 'all'}.",
-        plot=ComparisonPlot(
-            axis="share of sets that hold the true class",
-            rows=tuple(entry.class_name or "" for entry in known),
-            methods=("held out", "promised"),
-            value=(tuple(entry.coverage for entry in known), (sets.level,) * len(known)),
-            lower=(tuple(entry.lower for entry in known), nothing),
-            upper=(tuple(entry.upper for entry in known), nothing),
+        plot=comparison(
+            "share of sets that hold the true class",
+            (entry.class_name or "" for entry in known),
+            [
+                ("held out", [(entry.coverage, entry.lower, entry.upper) for entry in known]),
+                ("promised", [without_interval(sets.level)] * len(known)),
+            ],
         ),
     )
 
@@ -105,7 +102,7 @@ def _table(sets: SetsFinding, lookup: Lookup) -> page.TableBlock:
         page.number("held-out coverage", "coverage lower upper", with_interval),
         page.number("counting proteins", "coverage_proteins", share),
         page.number("classes in a set", "mean_size", two_decimals),
-        page.word("in every set", lambda x: always[x.is_always_in] if x.class_name else NOTHING),
+        page.word("in every set", lambda x: always[x.is_always_in] if x.class_name else DASH),
         explained={
             "held-out coverage": f"All {lookup.families} of a class count alike",
             "counting proteins": "The same, every protein counting once",

@@ -6,12 +6,19 @@ from functools import partial
 
 from credence.findings import Findings, Notice, ShiftClass, ShiftFinding
 from credence.report import blocks as page
-from credence.report.plots import ComparisonPlot
-from credence.report.wording import NOTHING, noticed_if_off, of, score, share, with_interval
+from credence.report.plots import comparison, without_interval
+from credence.report.wording import (
+    DASH,
+    TEST_LEVEL,
+    noticed_if_off,
+    of,
+    score,
+    share,
+    with_interval,
+)
 
-LITTLE = 0.05  # p-value below which a difference is called more than chance
-MOST_NAMED = 3  # classes named in the sentence on a use-set
-FEW = 10.0  # expected numbers below have a decimal
+MOST_SHIFTED = 3  # classes named in the sentence on a use-set
+LEAST_WHOLE = 10.0  # expected numbers below have a decimal
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -28,100 +35,100 @@ def section(findings: Findings) -> page.Section | None:
     return page.Section(name="shift", title="Does it hold for my samples?", blocks=blocks)
 
 
-def _blocks(findings: Findings, found: ShiftFinding, name: str) -> tuple[page.Block, ...]:
-    kind = f"composition of {found.name}"
-    notices = [Notice(kind=kind, text=text, is_warning=True) for text in found.sentences]
-    notices += [Notice(kind=kind, text=text) for text in found.remarks]
-    bounds = [_bounds(found, entry) for entry in found.classes]
-    low, high = (tuple(ends[at] for ends in bounds) for at in (0, 1))
-    nothing = (math.nan,) * len(low)
+def _blocks(findings: Findings, shift: ShiftFinding, name: str) -> tuple[page.Block, ...]:
+    kind = f"composition of {shift.name}"
+    notices = [Notice(kind=kind, text=text, is_warning=True) for text in shift.sentences]
+    notices += [Notice(kind=kind, text=text) for text in shift.remarks]
+    before = [without_interval(entry.calibration_share) for entry in shift.classes]
+    here = [(entry.share, *_bounds(shift, entry)) for entry in shift.classes]
     parts = [
         f"{entry.class_name} {share(entry.share)} for {share(entry.calibration_share)}"
-        for entry in found.classes
+        for entry in shift.classes
     ]
-    level = "" if all(map(math.isnan, low)) else f", {100 * found.level:g} % interval"
-    names, series = tuple(one.class_name for one in found.classes), ("calibration set", found.name)
-    before = tuple(one.calibration_share for one in found.classes)
-    here = tuple(one.share for one in found.classes)
-    numbers = (before, here), (nothing, low), (nothing, high)
+    is_known = not all(math.isnan(low) for _, low, _ in here)
+    level = f", {100 * shift.level:g} % interval" if is_known else ""
     figure = page.Figure(
         name=f"shift-{name}",
-        caption=f"{found.name}: share of each class, in the calibration set and here{level}.",
+        caption=f"{shift.name}: share of each class, in the calibration set and here{level}.",
         alternative=f"Shares here and in calibration: {', '.join(parts)}.",
-        plot=ComparisonPlot("share of the proteins", names, series, *numbers),
+        plot=comparison(
+            "share of the proteins",
+            (entry.class_name for entry in shift.classes),
+            [("calibration set", before), (shift.name, here)],
+        ),
     )
-    entries = [("Found by", found.estimator), ("Corrected", found.method)]
-    if found.estimator not in ("none", "stated"):
-        condition = NOTHING if math.isnan(found.condition) else f"{found.condition:.3g}"
-        entries.append(("Intervals", f"{100 * found.level:g} %, both sets drawn anew"))
+    entries = [("Found by", shift.estimator), ("Corrected", shift.method)]
+    if shift.estimator not in ("none", "stated"):
+        condition = DASH if math.isnan(shift.condition) else f"{shift.condition:.3g}"
+        entries.append(("Intervals", f"{100 * shift.level:g} %, both sets drawn anew"))
         grows = "how many times an error in how often classes are predicted can grow in their"
         entries.append(("Condition number", f"{condition}: {grows} shares"))
     tests = [
-        (found.p_no_shift, "classes are predicted as often as in calibration", math.nan),
-        (found.p_label_shift, "a mix of the classes explains the scores", math.nan),
+        (shift.p_no_shift, "classes are predicted as often as in calibration", math.nan),
+        (shift.p_label_shift, "a mix of the classes explains the scores", math.nan),
     ]
-    if found.sameness is not None:
+    if shift.sameness is not None:
         same = "the scores are like those calibrated, whatever the mix"
-        tests.append((found.sameness.p_value, same, found.sameness.power))
+        tests.append((shift.sameness.p_value, same, shift.sameness.power))
     for p, null, power in tests:
         if not math.isnan(p):
             known = "not known" if math.isnan(power) else share(power)
             entries.append(("Test", f"that {null}: p = {p:.2g} (power {known})"))
-    if found.n_cells:
+    if shift.n_cells:
         gathered = "none: each counted by itself"
-        if found.n_cells < found.n_use:
+        if shift.n_cells < shift.n_use:
             gathered = (
-                f"{of(found.n_cells, 'protein')} stand for {found.n_use:,} with scores like "
+                f"{of(shift.n_cells, 'protein')} stand for {shift.n_use:,} with scores like "
                 f"theirs; in the first part of the table that moved no share by more than "
-                f"{found.compression_error:.1e}"
+                f"{shift.compression_error:.1e}"
             )
         entries.append(("Proteins gathered", gathered))
-    numbers_of = f"{found.name}: the numbers, and how they were found"
+    numbers_of = f"{shift.name}: the numbers, and how they were found"
     return page.flat(
-        page.Heading(text=found.name, anchor=f"shift-{name}"),
-        page.lead(mix_sentences(found)),
-        mix_fit(found),
+        page.Heading(text=shift.name, anchor=f"shift-{name}"),
+        page.lead(mix_sentences(shift)),
+        mix_fit(shift),
         notices and page.NoticeList(notices=tuple(notices)),
         figure,
         page.Folded(
             summary=numbers_of,
-            blocks=(_table(findings, found), page.Definitions(entries=tuple(entries))),
+            blocks=(_table(findings, shift), page.Definitions(entries=tuple(entries))),
         ),
     )
 
 
-def mix_sentences(found: ShiftFinding) -> str:
+def mix_sentences(shift: ShiftFinding) -> str:
     """Return how a use-set is mixed, in a sentence or two."""
-    if found.estimator == "none":
+    if shift.estimator == "none":
         return (
-            f"For {found.name} no composition was asked for: its corrected confidences are the "
+            f"For {shift.name} no composition was asked for: its corrected confidences are the "
             "same as the others."
         )
-    is_known = found.estimator == "stated"
-    text = f"For {found.name} you stated the composition; it is taken as known."
+    is_known = shift.estimator == "stated"
+    text = f"For {shift.name} you stated the composition; it is taken as known."
     if not is_known:
-        text = f"From the scores of {of(found.n_use, 'protein')} in {found.name}"
-        if found.part_applied == 0.0:
+        text = f"From the scores of {of(shift.n_use, 'protein')} in {shift.name}"
+        if shift.part_applied == 0.0:
             return f"{text}, its classes are not known to be mixed otherwise than in calibration."
         text += ", its classes are mixed otherwise than in calibration."
     stated = "; ".join(
-        f"{entry.class_name} makes up {with_interval(entry.share, *_bounds(found, entry))} of it, "
+        f"{entry.class_name} makes up {with_interval(entry.share, *_bounds(shift, entry))} of it, "
         f"{share(entry.calibration_share)} of the calibration set"
-        for entry in _differing(found, is_known)[:MOST_NAMED]
+        for entry in _differing(shift, is_known)[:MOST_SHIFTED]
     )
     if not stated and not is_known:
         stated = "Which of them is more or less common is not known"
     return f"{text} {stated}." if stated else text
 
 
-def _bounds(found: ShiftFinding, entry: ShiftClass) -> tuple[float, float]:
+def _bounds(shift: ShiftFinding, entry: ShiftClass) -> tuple[float, float]:
     """Return the interval; none where the composition was stated."""
-    if found.estimator in ("none", "stated"):
+    if shift.estimator in ("none", "stated"):
         return math.nan, math.nan
     return entry.lower, entry.upper
 
 
-def _differing(found: ShiftFinding, is_known: bool) -> list[ShiftClass]:
+def _differing(shift: ShiftFinding, is_known: bool) -> list[ShiftClass]:
     """Return the classes that are surely more or less common, the greatest change first."""
 
     def is_sure(entry: ShiftClass) -> bool:
@@ -129,51 +136,53 @@ def _differing(found: ShiftFinding, is_known: bool) -> list[ShiftClass]:
         before = entry.calibration_share
         return is_known or entry.lower > before or entry.upper < before
 
-    known = [one for one in found.classes if not math.isnan(one.weight) and is_sure(one)]
-    differing = [one for one in known if one.share != one.calibration_share]
-    return sorted(differing, key=lambda one: -abs(one.share - one.calibration_share))
+    known = [entry for entry in shift.classes if not math.isnan(entry.weight) and is_sure(entry)]
+    differing = [entry for entry in known if entry.share != entry.calibration_share]
+    return sorted(differing, key=lambda entry: -abs(entry.share - entry.calibration_share))
 
 
-def mix_fit(found: ShiftFinding) -> str:
+def mix_fit(shift: ShiftFinding) -> str:
     """Return whether a mix of the classes explains the scores of a set, in a sentence or two."""
-    if math.isnan(found.p_label_shift):
+    if math.isnan(shift.p_label_shift):
         return ""
-    if found.p_label_shift < LITTLE:
+    if shift.p_label_shift < TEST_LEVEL:
         text = (
             "The mix does not fully explain the scores of this set: at the worst place they "
-            f"differ by {share(found.gap)} of the set"
+            f"differ by {share(shift.gap)} of the set"
         )
-        if found.sameness is not None and not math.isnan(found.sameness.effect):
-            effect = f"{100 * found.sameness.effect:.1f} percentage points"
+        if shift.sameness is not None and not math.isnan(shift.sameness.effect):
+            effect = f"{100 * shift.sameness.effect:.1f} percentage points"
             text += f", which would move confidences by {effect} on average"
         return f"{text}."
     noticed = "how often a test would notice some is not known"
-    if found.sameness is not None:
-        noticed = noticed_if_off(found.sameness.power)
+    if shift.sameness is not None:
+        noticed = noticed_if_off(shift.sameness.power)
     return f"No sign of proteins of another kind was found; {noticed}."
 
 
 def _number(value: float, lower: float = math.nan, upper: float = math.nan) -> str:
     if math.isnan(value):
-        return NOTHING
-    text, low, high = (f"{n:,.{1 if value < FEW else 0}f}" for n in (value, lower, upper))
+        return DASH
+    text, low, high = (f"{n:,.{1 if value < LEAST_WHOLE else 0}f}" for n in (value, lower, upper))
     return text if math.isnan(lower + upper) else f"{text} ({low}–{high})"
 
 
-def _table(findings: Findings, found: ShiftFinding) -> page.TableBlock:
+def _table(findings: Findings, shift: ShiftFinding) -> page.TableBlock:
     scale = findings.results.scale
     before_after = "confidence_before confidence_after"
     there = page.number("confidence there", before_after, partial(_change, show=share))
     return page.table(
-        f"{found.name}: how common each class is, and what that changes (before → corrected, "
-        f"{found.method}).",
-        found.classes,
+        f"{shift.name}: how common each class is, and what that changes (before → corrected, "
+        f"{shift.method}).",
+        shift.classes,
         page.word("class", "class_name"),
         page.number("share in calibration", "calibration_share", share),
-        page.number("share here", lambda one: with_interval(one.share, *_bounds(found, one))),
+        page.number(
+            "share here", lambda entry: with_interval(entry.share, *_bounds(shift, entry))
+        ),
         page.number("corrected for", "applied", share),
         page.number("median score", lambda entry: score(entry.score_median, scale)),
-        *page.known(found.classes, there),
+        *page.known(shift.classes, there),
         page.number("proteins behind it", "effective_before effective_after", _change),
         page.number("missed", "elsewhere elsewhere_lower elsewhere_upper", _number),
         explained={

@@ -1,9 +1,11 @@
 """What each of several tools adds, where they disagree and who is right then."""
 
+import math
+
 from credence.findings import Findings, Measured, ToolFinding, ToolsFinding
 from credence.report import blocks as page
 from credence.report.sections.lookup import Lookup
-from credence.report.wording import NOTHING, loss, of, rounded, three_decimals, with_interval
+from credence.report.wording import DASH, loss, of, rounded, three_decimals, with_interval
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -17,16 +19,16 @@ def section(findings: Findings) -> page.Section | None:
     return page.Section(name="tools", title="What each tool adds", blocks=page.flat(*parts))
 
 
-def _share(one: Measured) -> str:
-    return with_interval(one.value, one.lower, one.upper)
+def _share(measured: Measured) -> str:
+    return with_interval(measured.value, measured.lower, measured.upper)
 
 
-def _loss(one: Measured) -> str:
-    return loss(one.value, one.lower, one.upper)
+def _loss(measured: Measured) -> str:
+    return loss(measured.value, measured.lower, measured.upper)
 
 
 def _in_short(tools: ToolsFinding, lookup: Lookup) -> str:
-    best = next(one for one in tools.tools if one.name == tools.best)
+    best = next(tool for tool in tools.tools if tool.name == tools.best)
     by = f"{three_decimals(abs(tools.above_best))} ± {three_decimals(tools.error)}"
     text = (
         f"On {lookup.families} held out ({of(tools.n, 'protein')}), the class that all "
@@ -46,9 +48,9 @@ def _in_short(tools: ToolsFinding, lookup: Lookup) -> str:
 
 def _tools(tools: ToolsFinding, lookup: Lookup) -> page.TableBlock:
     def unnamed(tool: ToolFinding) -> str:
-        return ", ".join(tool.unnamed) or NOTHING
+        return ", ".join(tool.unnamed) or DASH
 
-    nothing = Measured(*3 * (float("nan"),))
+    nothing = Measured(value=math.nan, lower=math.nan, upper=math.nan)
     every = ToolFinding(
         name="all together",
         n_answered=tools.n,

@@ -8,8 +8,8 @@ from credence.findings import Findings, NoveltyFinding, UseSet
 from credence.report import blocks as page
 from credence.report.plots import DistancePlot, HistogramPlot
 from credence.report.sections.lists import expected_right, whole_of
-from credence.report.sections.lookup import ALONE, Lookup
-from credence.report.wording import NOTHING, count, of, share
+from credence.report.sections.lookup import NO_RELATIVES_KNOWN, Lookup
+from credence.report.wording import DASH, count, of, share
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -66,7 +66,7 @@ def _blocks(findings: Findings, use_set: UseSet, name: str) -> tuple[page.Block,
     )
 
 
-FEATURES = {
+COMPARED_BY = {
     "composition": "their best alignments (identity times coverage)",
     "vectors": "the vectors that came with them",
 }
@@ -78,81 +78,81 @@ def novelty_blocks(findings: Findings) -> page.Section | None:
         return None
     blocks = page.flat(
         "A high score of a protein that is like no known protein is a score that nobody has "
-        f"checked. So proteins are compared by {FEATURES[findings.novelties[0].features]}. "
+        f"checked. So proteins are compared by {COMPARED_BY[findings.novelties[0].features]}. "
         "p is how often a protein of a new family of the same kind would be as far from all known "
         "ones: each family in turn is left out. No confidence is changed by it. It does not find "
         "every wrong prediction, and being new is not being wrong."
-        + ("" if Lookup(findings).knows_relatives else ALONE),
+        + ("" if Lookup(findings).knows_relatives else NO_RELATIVES_KNOWN),
         (_novelty_blocks(*named) for named in page.with_slugs(findings.novelties)),
     )
     return page.Section(name="novelty", title="Proteins unlike any known", blocks=blocks)
 
 
-def _novelty_blocks(found: NoveltyFinding, name: str) -> tuple[page.Block, ...]:
-    counts = (found.calibration_counts, found.use_counts)
-    families = of(found.n_families, "known family", "known families")
+def _novelty_blocks(novelty: NoveltyFinding, name: str) -> tuple[page.Block, ...]:
+    counts = (novelty.calibration_counts, novelty.use_counts)
+    families = of(novelty.n_families, "known family", "known families")
     distances = page.Figure(
         name=f"novelty-distances-{name}",
         caption="How far proteins are from all known ones; of each known family one protein, with "
         "its family left out. Right of the dashed line proteins are flagged. The first and the "
         "last bin hold what is beyond them.",
         alternative=f"Histograms of how far proteins are from those known: {families} and "
-        f"{of(found.n_placed, 'protein')} of {found.name}.",
+        f"{of(novelty.n_placed, 'protein')} of {novelty.name}.",
         plot=DistancePlot(
-            names=("known families", found.name),
-            edges=found.edges,
+            names=("known families", novelty.name),
+            edges=novelty.edges,
             counts=counts,
-            flag=found.flag_distance,
+            flag=novelty.flag_distance,
         ),
     )
-    summary = f"{found.name}: flagged proteins ({count(found.n_flagged)})"
+    summary = f"{novelty.name}: flagged proteins ({count(novelty.n_flagged)})"
     return page.flat(
-        page.Heading(text=found.name, anchor=f"novelty-{name}"),
-        page.lead(_novelty_lead(found)),
-        _advice(found),
-        found.n_placed > 0 and distances,
-        page.Folded(summary=summary, blocks=(_flagged(found),)) if found.rows else None,
+        page.Heading(text=novelty.name, anchor=f"novelty-{name}"),
+        page.lead(_novelty_lead(novelty)),
+        _advice(novelty),
+        novelty.n_placed > 0 and distances,
+        page.Folded(summary=summary, blocks=(_flagged(novelty),)) if novelty.rows else None,
     )
 
 
-def _novelty_lead(found: NoveltyFinding) -> str:
-    if found.n_calibration == 0 or found.n_placed == 0:
+def _novelty_lead(novelty: NoveltyFinding) -> str:
+    if novelty.n_calibration == 0 or novelty.n_placed == 0:
         return (
-            f"{found.name}: nothing is known, since {of(found.n_placed, 'protein')} of it and "
-            f"{of(found.n_calibration, 'calibration protein')} could be compared."
+            f"{novelty.name}: nothing is known, since {of(novelty.n_placed, 'protein')} of it and "
+            f"{of(novelty.n_calibration, 'calibration protein')} could be compared."
         )
-    expected = round((1.0 - found.flag) * found.n_placed)
+    expected = round((1.0 - novelty.flag) * novelty.n_placed)
     usual = f"about {count(expected)}" if expected else "fewer than one"
     lead = (
-        f"{found.name}: {count(found.n_flagged)} of {of(found.n_placed, 'protein')} "
-        f"({share(found.n_flagged / found.n_placed)}) are farther from all known proteins than "
-        f"{share(found.flag)} of new families would be, as "
-        f"{of(found.n_families, 'known family', 'known families')} left out one by one show. Were "
-        f"all of them of new families like those in calibration, {usual} would be."
+        f"{novelty.name}: {count(novelty.n_flagged)} of {of(novelty.n_placed, 'protein')} "
+        f"({share(novelty.n_flagged / novelty.n_placed)}) are farther from all known proteins "
+        f"than {share(novelty.flag)} of new families would be, as "
+        f"{of(novelty.n_families, 'known family', 'known families')} left out one by one show. "
+        f"Were all of them of new families like those in calibration, {usual} would be."
     )
-    if math.isnan(found.flag_distance):
+    if math.isnan(novelty.flag_distance):
         lead += " So few families can flag none: this says nothing of the proteins."
-    if found.n > found.n_placed:
+    if novelty.n > novelty.n_placed:
         lead += (
-            f" {of(found.n - found.n_placed, 'protein')} could not be compared: no sequence, or "
-            "too short a one."
+            f" {of(novelty.n - novelty.n_placed, 'protein')} could not be compared: no sequence, "
+            "or too short a one."
         )
-    if found.n_repeats:
+    if novelty.n_repeats:
         lead += (
-            f" {of(found.n_repeats, 'protein')} cannot be distinguished from a calibration "
+            f" {of(novelty.n_repeats, 'protein')} cannot be distinguished from a calibration "
             "protein: its label says more than any confidence."
         )
-    if found.n_off:
+    if novelty.n_off:
         lead += (
-            f" The notes of {of(found.n_off, 'protein')} say that confidences of calibration "
+            f" The notes of {of(novelty.n_off, 'protein')} say that confidences of calibration "
             "proteins were off at such an identity with the nearest known one."
         )
     return lead
 
 
-def _advice(found: NoveltyFinding) -> str:
-    if found.n_flagged == 0:
-        if math.isnan(found.flag_distance):
+def _advice(novelty: NoveltyFinding) -> str:
+    if novelty.n_flagged == 0:
+        if math.isnan(novelty.flag_distance):
             return "More labelled families are needed before any protein can be flagged."
         return "No protein is flagged; how many foreign ones would be is not known from that."
     advice = (
@@ -161,24 +161,24 @@ def _advice(found: NoveltyFinding) -> str:
         "search it against a large database. If you learn the classes of some, add them as a "
         "trove, and this page will know them."
     )
-    if not math.isnan(found.confidence_flagged) and not math.isnan(found.confidence_others):
+    if not math.isnan(novelty.confidence_flagged) and not math.isnan(novelty.confidence_others):
         advice += (
-            f" Their mean confidence is {share(found.confidence_flagged)}, that of the others "
-            f"{share(found.confidence_others)}."
+            f" Their mean confidence is {share(novelty.confidence_flagged)}, that of the others "
+            f"{share(novelty.confidence_others)}."
         )
     return advice
 
 
-def _flagged(found: NoveltyFinding) -> page.TableBlock:
+def _flagged(novelty: NoveltyFinding) -> page.TableBlock:
     def distance(value: float) -> str:
-        return NOTHING if math.isnan(value) else f"{value:.3g}"
+        return DASH if math.isnan(value) else f"{value:.3g}"
 
-    caption = f"{found.name}: the flagged proteins, farthest first"
-    if len(found.rows) < found.n_flagged:
-        caption += f" ({count(len(found.rows))} of {count(found.n_flagged)})"
+    caption = f"{novelty.name}: the flagged proteins, farthest first"
+    if len(novelty.rows) < novelty.n_flagged:
+        caption += f" ({count(len(novelty.rows))} of {count(novelty.n_flagged)})"
     return page.table(
         caption,
-        found.rows,
+        novelty.rows,
         page.word("protein", "id"),
         page.word("predicted class", "predicted_class"),
         page.number("confidence", "confidence", share),
