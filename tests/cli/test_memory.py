@@ -81,11 +81,11 @@ def small_pieces(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         samples, "stream_samples", partial(samples.stream_samples, chunk_rows=CHUNK_ROWS)
     )
-    monkeypatch.setattr(joining, "CHUNK_ROWS", CHUNK_ROWS)
-    for module in (writing, contract):
-        monkeypatch.setattr(module, "ROWS_AT_ONCE", CHUNK_ROWS)
-    for module in (contract, text):
-        monkeypatch.setattr(module, "BLOCK_BYTES", 20_000)
+    for module in (joining, contract):
+        monkeypatch.setattr(module, "CHUNK_ROWS", CHUNK_ROWS)
+    monkeypatch.setattr(writing, "GROUP_ROWS", CHUNK_ROWS)
+    monkeypatch.setattr(contract, "CSV_BLOCK_BYTES", 20_000)
+    monkeypatch.setattr(text, "BLOCK_BYTES", 20_000)
     both = shift.both_samples
     monkeypatch.setattr(both, "use_sample", partial(both.use_sample, most_rows=500))
     monkeypatch.setattr(both, "both_parts", partial(both.both_parts, most_rows=500))

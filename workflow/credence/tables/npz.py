@@ -44,8 +44,8 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     return {name: entry for name, entry in entries.items() if isinstance(entry, np.ndarray)}
 
 
-GREATEST = 1e18  # whose square single precision can hold
-REMEDY = "Give an npz file with the arrays id and vectors, or Parquet with the column id."
+GREATEST_NUMBER = 1e18  # whose square single precision can hold
+VECTORS_REMEDY = "Give an npz file with the arrays id and vectors, or Parquet with the column id."
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -89,7 +89,7 @@ def read_vectors(path: Path) -> Vectors:
             raise refuse(where, "'vectors' holds no numbers.", "Give numbers.")
         ids, values = arrays[name].tolist(), arrays["vectors"]
     else:
-        raise refuse(where, "its ending is neither .npz nor .parquet.", REMEDY)
+        raise refuse(where, "its ending is neither .npz nor .parquet.", VECTORS_REMEDY)
     return _checked(where, ids, values)
 
 
@@ -100,7 +100,9 @@ def _parquet(path: Path) -> tuple[list[Any], Any]:
         names = table.column_names  # which may be no texts, as ids may be
         ids = table["id"].to_pylist() if "id" in names else None
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise refuse(where, "this is no Parquet file, or not the whole of one.", REMEDY) from error
+        raise refuse(
+            where, "this is no Parquet file, or not the whole of one.", VECTORS_REMEDY
+        ) from error
     if ids is None:
         raise refuse(where, "the column 'id' is missing.", nearest("id", names))
     raise_any(
@@ -127,9 +129,9 @@ def _checked(where: str, ids: list[Any], values: Any) -> Vectors:
             what = f"the id {id_!r} stands in row {seen[id_]} already."
             problems.add(what, "Remove one of them.", row, "id")
     if values.shape[1] == 0 or len(ids) == 0:
-        problems.add("it holds no numbers.", REMEDY)
+        problems.add("it holds no numbers.", VECTORS_REMEDY)
     numbers = np.asarray(values, dtype=np.float64)
-    for bad in np.flatnonzero(~(np.abs(numbers) <= GREATEST).all(axis=1)).tolist():
+    for bad in np.flatnonzero(~(np.abs(numbers) <= GREATEST_NUMBER).all(axis=1)).tolist():
         what = f"the vector of {ids[bad]!r} has a number that is not finite, or beyond 1e18."
         problems.add(what, "Remove the protein.", bad + 1)
     problems.raise_any()

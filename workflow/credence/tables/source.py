@@ -28,7 +28,7 @@ PARQUET_BLOCK_BYTES = 1 << 20
 DELIMITER_NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars", " ": "blanks"}
 # Relative rounding of floats, by their width in bits.
 FLOAT_EPSILON = {width: float(np.finfo(f"f{width // 8}").eps) for width in (16, 32, 64)}
-NUMBER = re.compile(r"([+-]?)([0-9]*)(?:[.,]([0-9]*))?(?:[eE]([+-]?[0-9]{1,9}))?(\s*%)?")
+NUMBER_PATTERN = re.compile(r"([+-]?)([0-9]*)(?:[.,]([0-9]*))?(?:[eE]([+-]?[0-9]{1,9}))?(\s*%)?")
 # A comma after which three figures stand may be one of decimals or of thousands.
 IN_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}(?![0-9])")
 PERCENT_DECIMALS = 2
@@ -62,7 +62,7 @@ class Numbers(dict[str, float]):
         return value
 
     def _parse(self, text: str) -> float:
-        match = NUMBER.fullmatch(text)
+        match = NUMBER_PATTERN.fullmatch(text)
         if match is None or not (match[2] or match[3]):
             return math.nan
         if not self._has_decimal_commas and IN_THOUSANDS.match(text):
