@@ -18,7 +18,7 @@ from credence.simulate.world import make_world, render_files
 from credence.tables.contract import read_confidences
 from credence.tables.formats import TableSpec
 from credence.tables.samples import read_samples
-from credence.tables.stage_files import EVENTS, NOVELTY, read_calibration
+from credence.tables.stage_files import EVENTS_FILES, NOVELTY_FILES, read_calibration
 
 SMALL = WorldSettings(
     n_calibration=200, n_use=30, n_training=5, n_trove=2, n_defects=0, n_training_relatives=0
@@ -252,7 +252,7 @@ def features_of(path: str) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def of_the_slow_twin(near: Path) -> dict[str, float]:
     """Return each calibration protein's distance to the nearest one of another family."""
-    known = NOVELTY.read(near / "novelty.json").reference
+    known = NOVELTY_FILES.read(near / "novelty.json").reference
     with (near / "clusters.tsv").open() as handle:
         family = {row["id"]: row["cluster"] for row in csv.DictReader(handle, delimiter="\t")}
     found = {}
@@ -281,7 +281,7 @@ def test_calibration_proteins_leave_their_own_family_out(
     near: Path, of_the_slow_twin: dict[str, float]
 ) -> None:
     mean = np.mean(list(of_the_slow_twin.values()))
-    model = EVENTS.read(near / "near.json").model
+    model = EVENTS_FILES.read(near / "near.json").model
     assert model.features[-1] == "distance"
     for entry in model.events:
         assert isinstance(entry.forecast, LogisticForecast)
@@ -295,7 +295,7 @@ def test_annotate_takes_the_distances_that_it_writes(near: Path) -> None:
     distance = np.array([float(row["calibration_distance"]) for row in rows])
     confidence = np.array([float(row["confidence"]) for row in plain])
     predictions = read_samples(near / "use.csv", TableSpec(format="phanns")).predictions
-    model = EVENTS.read(near / "near.json").model
+    model = EVENTS_FILES.read(near / "near.json").model
     stated, _ = model.probabilities(model.evidence(predictions, distance), confidence)
     for name, values in zip(NAMES, stated, strict=True):
         assert [float(row[f"event_{name}"]) for row in rows] == pytest.approx(values, abs=1e-8)

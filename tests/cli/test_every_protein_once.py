@@ -171,7 +171,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.chdir(folder)
         in_pieces = partial(samples_module.stream_samples, chunk_rows=7)
         patch.setattr(samples_module, "stream_samples", in_pieces)
-        patch.setattr(writing, "ROWS_AT_ONCE", 5)
+        patch.setattr(writing, "GROUP_ROWS", 5)
         write_inputs(folder)
         for command, calls in CALLS.items():
             for text, _ in calls:

@@ -18,7 +18,7 @@ from credence.calibrators.protocol import Need
 from credence.lists.errors import errors_of
 from credence.lists.held_out import STEPS, step_of
 from credence.stages.lists import FOR_WHOM, with_lists
-from credence.tables.stage_files import SHIFT, read_calibration, write_calibration
+from credence.tables.stage_files import SHIFT_FILES, read_calibration, write_calibration
 from refusals import Stated, refusal, refused
 from small_worlds import call_here
 
@@ -121,8 +121,8 @@ def test_rows_in_pieces_give_the_same_list(
 ) -> None:
     from credence.tables import contract, writing
 
-    monkeypatch.setattr(contract, "BLOCK_BYTES", 1 << 12)
-    monkeypatch.setattr(writing, "ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(contract, "CSV_BLOCK_BYTES", 1 << 12)
+    monkeypatch.setattr(writing, "GROUP_ROWS", 7)
     words = ["list", "conf.tsv", "--calibration", "k.json", "--error", "0.1", "--out", "l.tsv"]
     assert run_command_line(words) == 0
     assert Path("l.tsv").read_bytes() == Path("lists/list_0.1.tsv").read_bytes()
@@ -355,7 +355,7 @@ def test_q_values_are_those_of_the_proteins_held_out_that_the_correction_weighs(
     words = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "k.json"]
     words += ["--shift", "q.json", "--lists-record", "corrected.json", "--out", "corrected.tsv"]
     assert run_command_line(words) == 0
-    file, shift = read_calibration(Path("k.json")), SHIFT.read(Path("q.json"))
+    file, shift = read_calibration(Path("k.json")), SHIFT_FILES.read(Path("q.json"))
     assert file.held_out is not None and shift.held_out is not None
     assert (file.held_out.weight != shift.held_out.weight).any()
     corrected = pd.read_csv("corrected.tsv", sep="\t")

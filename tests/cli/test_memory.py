@@ -16,7 +16,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cases import cases
 from credence.app import run_command_line
 from credence.findings import Findings
 from credence.problems import ProblemList
@@ -38,7 +37,6 @@ SPEC = ["--format", "wide", "--spec", SCALE]
 N_NETWORKS = 3
 # Pooled by logs, networks have the scale of the calibration.
 LONG_SPEC = ["--format", "credence", "--spec", '{"pooling": "log_sum"}']
-ARRAY_SPEC = ["--format", "networks-npz", "--spec", '{"pooling": "log_sum"}']
 
 
 def write_scores(path: Path, n_rows: int, seed: int, labelled: bool = False) -> None:
@@ -52,15 +50,14 @@ def write_scores(path: Path, n_rows: int, seed: int, labelled: bool = False) -> 
 
 
 def write_networks(folder: Path, n_proteins: int) -> None:
-    """Write an ensemble as a long table and as arrays."""
+    """Write an ensemble as a long table."""
     rng = np.random.default_rng(n_proteins)
     scores = rng.dirichlet(np.full(len(CLASSES), 0.2), (n_proteins, N_NETWORKS))
     ids = np.array([f"{n_proteins}-{row}" for row in range(n_proteins)])
-    name = f"networks-{n_proteins}"
-    np.savez(folder / f"{name}.npz", softmax=scores, id=ids, class_names=np.array(CLASSES))
     columns = {"id": np.repeat(ids, N_NETWORKS), "network": np.tile(list("312"), n_proteins)}
     columns |= dict(zip(CLASSES, scores.reshape(-1, len(CLASSES)).T, strict=True))
-    pq.write_table(pa.table(columns), folder / f"{name}.parquet", row_group_size=CHUNK_ROWS)
+    path = folder / f"networks-{n_proteins}.parquet"
+    pq.write_table(pa.table(columns), path, row_group_size=CHUNK_ROWS)
 
 
 @pytest.fixture(scope="module")
@@ -84,11 +81,11 @@ def small_pieces(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         samples, "stream_samples", partial(samples.stream_samples, chunk_rows=CHUNK_ROWS)
     )
-    monkeypatch.setattr(joining, "CHUNK_ROWS", CHUNK_ROWS)
-    for module in (writing, contract):
-        monkeypatch.setattr(module, "ROWS_AT_ONCE", CHUNK_ROWS)
-    for module in (contract, text):
-        monkeypatch.setattr(module, "BLOCK_BYTES", 20_000)
+    for module in (joining, contract):
+        monkeypatch.setattr(module, "CHUNK_ROWS", CHUNK_ROWS)
+    monkeypatch.setattr(writing, "GROUP_ROWS", CHUNK_ROWS)
+    monkeypatch.setattr(contract, "CSV_BLOCK_BYTES", 20_000)
+    monkeypatch.setattr(text, "BLOCK_BYTES", 20_000)
     both = shift.both_samples
     monkeypatch.setattr(both, "use_sample", partial(both.use_sample, most_rows=500))
     monkeypatch.setattr(both, "both_parts", partial(both.both_parts, most_rows=500))
@@ -153,9 +150,6 @@ def test_estimating_a_composition_holds_a_chunk_and_what_stands_for_the_rest() -
     assert bytes_a_row(estimate) < MOST_BYTES
 
 
-NETWORKS = {"parquet": LONG_SPEC, "npz": ARRAY_SPEC}
-
-
 def test_reading_an_ensemble_whole_is_seen_by_this_measure() -> None:
     spec = joining.TableSpec(format="credence", pooling="log_sum")
     grown = bytes_a_row(lambda size: samples.read_samples(Path(f"networks-{size}.parquet"), spec))
@@ -163,19 +157,16 @@ def test_reading_an_ensemble_whole_is_seen_by_this_measure() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("ending", NETWORKS)
-def test_annotating_an_ensemble_holds_a_chunk(ending: str) -> None:
+def test_annotating_an_ensemble_holds_a_chunk() -> None:
     def annotate(size: int) -> None:
-        words = [*ANNOTATE, f"networks-{size}.{ending}", "--out", "out.tsv"]
-        done(*words, spec=NETWORKS[ending])
+        done(*ANNOTATE, f"networks-{size}.parquet", "--out", "out.tsv", spec=LONG_SPEC)
 
     assert bytes_a_row(annotate) < MOST_BYTES
 
 
-@cases("ending", NETWORKS, long=["parquet"])
-def test_checking_an_ensemble_holds_a_chunk(ending: str) -> None:
+def test_checking_an_ensemble_holds_a_chunk() -> None:
     def check(size: int) -> None:
-        done("check", f"networks-{size}.{ending}", "--out", "check.json", spec=NETWORKS[ending])
+        done("check", f"networks-{size}.parquet", "--out", "check.json", spec=LONG_SPEC)
 
     assert bytes_a_row(check) < MOST_BYTES
 
@@ -183,8 +174,8 @@ def test_checking_an_ensemble_holds_a_chunk(ending: str) -> None:
 @pytest.mark.long
 def test_estimating_the_composition_of_an_ensemble_holds_a_chunk() -> None:
     def estimate(size: int) -> None:
-        words = [f"networks-{size}.npz", *KNOWN, "--method", "class_only", "--draws", "20"]
-        done("shift", *words, "--estimator", "bbse_hard", "--out", "c.tsv", spec=ARRAY_SPEC)
+        words = [f"networks-{size}.parquet", *KNOWN, "--method", "class_only", "--draws", "20"]
+        done("shift", *words, "--estimator", "bbse_hard", "--out", "c.tsv", spec=LONG_SPEC)
 
     assert bytes_a_row(estimate) < MOST_BYTES
 

@@ -21,7 +21,7 @@ from credence.stages import annotate as stage
 from credence.stages.novelty import bands_of, seen_of
 from credence.stages.reading import read_proteins
 from credence.tables import contract
-from credence.tables.stage_files import NOVELTY, read_calibration
+from credence.tables.stage_files import NOVELTY_FILES, read_calibration
 from refusals import Stated, refused
 
 LABELLED = ["--format", "phanns-labelled"]
@@ -75,7 +75,7 @@ def test_known_proteins_are_written_and_use_sets_compared_with_them(
 ) -> None:
     words = ["--proteins", "world/proteins.fasta", "--training", "world/training.fasta"]
     assert call(*words, "--components", "8", "--out", "novelty.json") == 0
-    known = NOVELTY.read(Path("novelty.json"))
+    known = NOVELTY_FILES.read(Path("novelty.json"))
     assert capsys.readouterr().err == "Wrote novelty.json: 90 proteins along 8 axes.\n"
     assert sorted(known.reference.ids) == sorted(ids_of("world/calibration.csv"))
     assert known.reference.training is not None and len(known.reference.training) == 23
@@ -116,7 +116,10 @@ def test_a_trove_that_added_nothing_is_no_file_without_proteins(
     own = ("--proteins", "world/proteins.fasta")
     assert call(*own, "--out", "without.json") == 0
     assert call(*own, "--proteins", "added.fasta", "--out", "with.json") == 0
-    with_it, without = NOVELTY.read(Path("with.json")), NOVELTY.read(Path("without.json"))
+    with_it, without = (
+        NOVELTY_FILES.read(Path("with.json")),
+        NOVELTY_FILES.read(Path("without.json")),
+    )
     assert list(with_it.reference.ids) == list(without.reference.ids)
     words = ("novelty", "world/calibration.csv", *LABELLED, "--proteins", "added.fasta")
     assert refused(capsys, *words, "--out", "n.json") == (
@@ -130,7 +133,7 @@ def test_vectors_tell_proteins_as_sequences_do(world: Path, capsys: Stated) -> N
     words = ["--vectors", "vectors.npz", "--components", "4"]
     assert call(*words, "--out", "novelty.json") == 0
     assert capsys.readouterr().err == "Wrote novelty.json: 90 proteins along 4 axes.\n"
-    space = NOVELTY.read(Path("novelty.json")).reference.space
+    space = NOVELTY_FILES.read(Path("novelty.json")).reference.space
     assert (space.kind, space.n_features) == ("vectors", N_NUMBERS)
     assert run_command_line(annotate("--vectors", "vectors.npz")) == 0
     assert pd.read_csv("out.tsv", sep="\t")["novelty_p"].notna().all()
@@ -186,7 +189,7 @@ def test_a_file_of_another_version_and_features_of_another_kind_are_refused(
 
 def test_each_protein_has_its_nearest_known_identity_coverage_and_p(world: Path) -> None:
     assert call("--proteins", "world/proteins.fasta", "--out", "novelty.json") == 0
-    known = NOVELTY.read(Path("novelty.json"))
+    known = NOVELTY_FILES.read(Path("novelty.json"))
     assert known.known is not None and known.own is not None
     assert run_command_line(annotate("--proteins", "world/use.fasta")) == 0
     table = pd.read_csv("out.tsv", sep="\t")
@@ -271,7 +274,10 @@ def test_the_evaluation_says_what_held_at_each_identity_and_its_flag_covers_the_
     found = json.loads(Path("evaluation.json").read_text())["by_identity"]
 
     # The pairing of held-out proteins with their identities: by a hash of ids.
-    file, calibration = NOVELTY.read(Path("novelty.json")), read_calibration(Path("fit.json"))
+    file, calibration = (
+        NOVELTY_FILES.read(Path("novelty.json")),
+        read_calibration(Path("fit.json")),
+    )
     held, names = calibration.held_out, calibration.class_names
     assert held is not None and file.own is not None
     ids = file.reference.ids[file.reference.calibration_rows]
@@ -362,7 +368,7 @@ def test_what_neighbours_show_comes_as_columns_where_asked_for(
     pd.testing.assert_frame_equal(table.drop(columns=names), plain)
     assert (table["trust_score"].dropna() > 0).all() and table["trust_score"].notna().any()
     # Of the predicted class and another, by hand.
-    file = NOVELTY.read(Path("novelty.json"))
+    file = NOVELTY_FILES.read(Path("novelty.json"))
     labelled = pd.read_csv("world/calibration.csv", index_col=0).select_dtypes("number")
     assert file.is_wrong is not None
     predicted = labelled.idxmax(axis=1)[file.reference.ids]

@@ -23,7 +23,7 @@ from credence.stages.report import (
     with_truth,
 )
 from credence.tables import contract
-from credence.tables.contract import UNSCORED, confidence_columns
+from credence.tables.contract import UNSCORED_NOTE, confidence_columns
 from credence.tables.writing import write_record, write_table
 from refusals import refusal
 
@@ -62,7 +62,7 @@ def results_of(small: Findings):  # type: ignore[no-untyped-def]
 def test_a_table_in_pieces_gives_what_the_whole_gives(
     ending: str, block_bytes: int, small: Findings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(contract, "BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(contract, "CSV_BLOCK_BYTES", block_bytes)
     predictions, confidence = predictions_and_confidence()
     expected = summarise_use_set("sea", "kernel", predictions, confidence)
     for number, order in enumerate((np.arange(N), np.arange(N)[::-1])):
@@ -94,9 +94,13 @@ HEADER = line(
 
 def test_proteins_without_scores_are_counted_as_unknown(small: Findings, tmp_path: Path) -> None:
     path = tmp_path / "c.tsv"
-    path.write_text(HEADER + row_of("p1", "", "", "", "", "", 0, "kernel", UNSCORED))
+    path.write_text(HEADER + row_of("p1", "", "", "", "", "", 0, "kernel", UNSCORED_NOTE))
     found = summarise_file("sea", path, results_of(small), "kernel")
-    assert (found.n, found.n_unknown, found.notes) == (1, 1, (Setting(name=UNSCORED, value="1"),))
+    assert (found.n, found.n_unknown, found.notes) == (
+        1,
+        1,
+        (Setting(name=UNSCORED_NOTE, value="1"),),
+    )
     assert [entry.n for entry in found.classes] == [0, 0, 0]
 
 
@@ -166,7 +170,7 @@ def test_a_damaged_table_is_told_with_its_line(
 
 def test_every_note_has_a_text_of_its_own() -> None:
     # Texts are looked for inside the notes of a table, so none may hold another.
-    texts = [*NOTE_TEXTS.values(), UNSCORED]
+    texts = [*NOTE_TEXTS.values(), UNSCORED_NOTE]
     assert not [(a, b) for a in texts for b in texts if a != b and a in b]
 
 

@@ -7,7 +7,7 @@ import re
 from credence.confidence import NOTE_TEXTS, USES
 from credence.findings import AllThresholds
 from credence.stages.lists import threshold_columns
-from credence.tables.contract import CONFIDENCE_NAMES, FURTHER_COLUMNS, PREFIXES, UNSCORED
+from credence.tables.contract import CONFIDENCE_NAMES, FURTHER_COLUMNS, PREFIXES, UNSCORED_NOTE
 from page_commands import ROOT
 
 
@@ -30,7 +30,7 @@ def test_each_column_of_the_table_of_confidences_is_described_once_and_in_its_or
 def test_each_word_and_each_note_is_described_once() -> None:
     assert sorted(cell.strip("`") for cell in first_cells("word")) == sorted(USES)
     named = [text for cell in first_cells("note") for text in cell.split("; ")]
-    assert sorted(named) == sorted([*NOTE_TEXTS.values(), UNSCORED])
+    assert sorted(named) == sorted([*NOTE_TEXTS.values(), UNSCORED_NOTE])
 
 
 def test_each_column_of_thresholds_is_described_once_and_in_its_order() -> None:
@@ -45,4 +45,4 @@ def test_each_column_of_thresholds_is_described_once_and_in_its_order() -> None:
 
 
 def test_two_notes_can_be_told_apart() -> None:
-    assert not [text for text in (*NOTE_TEXTS.values(), UNSCORED) if ";" in text]
+    assert not [text for text in (*NOTE_TEXTS.values(), UNSCORED_NOTE) if ";" in text]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from credence.app import run_command_line
-from credence.tables.formats import BY_NAME, TableSpec
+from credence.tables.formats import FORMAT_OF, TableSpec
 from credence.tables.guess import propose_formats
 from credence.tables.samples import read_samples
 from page_commands import ROOT
@@ -25,7 +25,7 @@ def codes_of(name: str) -> list[str]:
 
 EXAMPLES = [
     (name, place)
-    for name in sorted(set(BY_NAME) - {"networks-npz"})
+    for name in sorted(set(FORMAT_OF) - {"networks-npz"})
     for place in range(len(codes_of(name)))
 ]
 
@@ -41,7 +41,7 @@ def example_of(name: str, place: int, folder: Path) -> Path:
 
 
 def test_every_format_is_on_the_page() -> None:
-    assert set(PARTS) == set(BY_NAME)
+    assert set(PARTS) == set(FORMAT_OF)
 
 
 @pytest.mark.parametrize(("name", "place"), EXAMPLES)
@@ -56,7 +56,7 @@ def test_each_example_is_read_as_the_page_says(name: str, place: int, tmp_path: 
         assert words[:3] == ["--format", name, "--spec"]
         spec = TableSpec(format=name, **json.loads(words[3]))
     samples = read_samples(path, spec)
-    n_rows = len(path.read_text().splitlines()) - (not BY_NAME[name].names)
+    n_rows = len(path.read_text().splitlines()) - (not FORMAT_OF[name].names)
     assert 2 <= samples.n_samples + len(samples.unscored_ids) <= n_rows
 
 

@@ -55,7 +55,7 @@ from credence.tables.labels import read_labels
 from credence.tables.npz import read_vectors
 from credence.tables.samples import read_samples, stream_samples, write_samples
 from credence.tables.stage_files import (
-    HEAD,
+    HEAD_KEYS,
     CalibrationFile,
     checksum_of,
     confidence_of,
@@ -343,7 +343,7 @@ class Readers:
                 body[part] = mutated_record(rng, body[part])
             else:
                 body = mutated_record(rng, body)
-            rest = {key: value for key, value in body.items() if key not in HEAD}
+            rest = {key: value for key, value in body.items() if key not in HEAD_KEYS}
             body["sha256"] = digest_of(rest)
             self.uses[name](self._put(name, json.dumps(body).encode()), self.known)
 

@@ -39,10 +39,10 @@ from credence.predictions import Labelled
 from credence.releases.files import AttachSummary, Release
 from credence.stages.check import Summary
 from credence.tables.stage_files import (
-    EVENTS,
-    HELD_OUT,
-    NOVELTY,
-    SHIFT,
+    EVENTS_FILES,
+    HELD_OUT_FILES,
+    NOVELTY_FILES,
+    SHIFT_FILES,
     EventsFile,
     HeldOutFile,
     NoveltyFile,
@@ -69,14 +69,14 @@ def signed_records(
         calibration=calibration, scale=10.0, down=np.full(shape, 0.1), up=np.full(shape, 0.2)
     )
     head = ("kernel", known.predictions.class_names, 10.0)
-    SHIFT.write(folder / "shift.json", ShiftFile(*head, _shift_finding(known), adjusted))
+    SHIFT_FILES.write(folder / "shift.json", ShiftFile(*head, _shift_finding(known), adjusted))
     yield "shift.json", _use_shift
-    EVENTS.write(folder / "events.json", EventsFile(*head, EVENTS_FOUND, _events(known)))
+    EVENTS_FILES.write(folder / "events.json", EventsFile(*head, EVENTS_FOUND, _events(known)))
     yield "events.json", _use_events
     ids = known.predictions.ids[: len(SEQUENCES)]
     space = fit_composition(SEQUENCES, 2)
     reference = build(space, ids, ids, space.of_sequences(SEQUENCES), ids, None, 0.99)
-    NOVELTY.write(
+    NOVELTY_FILES.write(
         folder / "novelty.json", NoveltyFile(inputs={"p.fasta": "0" * 64}, reference=reference)
     )
     yield "novelty.json", _use_novelty
@@ -139,14 +139,14 @@ def _events(known: Labelled) -> EventModel:
 
 
 def _use_shift(path: Path, known: Labelled) -> None:
-    file = SHIFT.read(path)
+    file = SHIFT_FILES.read(path)
     require_same(file, "kernel", known.predictions, str(path))
     found = file.adjusted.confidence(known.predictions)
     assert found.value.shape == (known.n_samples,)
 
 
 def _use_events(path: Path, known: Labelled) -> None:
-    file = EVENTS.read(path)
+    file = EVENTS_FILES.read(path)
     require_same(file, "kernel", known.predictions, str(path))
     weight = np.arange(1.0, known.predictions.n_classes + 1.0)
     mix = Mix(weight=weight, confidence=np.full(known.n_samples, 0.5))
@@ -155,7 +155,7 @@ def _use_events(path: Path, known: Labelled) -> None:
 
 
 def _use_novelty(path: Path, known: Labelled) -> None:
-    reference = NOVELTY.read(path).reference
+    reference = NOVELTY_FILES.read(path).reference
     reference.look(reference.space.of_sequences(SEQUENCES))
 
 
@@ -198,7 +198,7 @@ def held_out(folder: Path, known: Labelled) -> bytes:
     values = np.linspace(0.0, 1.0, known.n_samples)
     path = folder / "held.json"
     of = labelled_digest(known), HELD_OUT_FACTS
-    HELD_OUT.write(path, HeldOutFile("kernel", *of, values))
+    HELD_OUT_FILES.write(path, HeldOutFile("kernel", *of, values))
     return path.read_bytes()
 
 

@@ -14,7 +14,7 @@ from credence.app import run_command_line
 from credence.predictions import Labelled, Predictions
 from credence.sets.conformal import SetOptions, fit_sets
 from credence.tables.contract import read_confidences, set_columns, set_texts
-from credence.tables.stage_files import SHIFT, checksum_of, read_calibration
+from credence.tables.stage_files import SHIFT_FILES, checksum_of, read_calibration
 from refusals import refused
 from set_worlds import NAMES, world
 from small_worlds import rows_of
@@ -149,7 +149,7 @@ def shifted(kind: str) -> dict[str, list[str]]:
 
 def test_sets_over_all_have_columns_for_another_composition(folder: Path) -> None:
     found = shifted("overall")
-    share = SHIFT.read(Path("s.json")).applied_share
+    share = SHIFT_FILES.read(Path("s.json")).applied_share
     assert share == pytest.approx(list(USE.values()), abs=1e-9)
     sets = fit_sets(known(), SetOptions(level=0.8, kind="overall"))
     corrected, plain = sets.contains(new(), share), sets.contains(new())

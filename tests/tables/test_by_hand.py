@@ -61,7 +61,7 @@ def test_spellings_of_phanns_are_equal() -> None:
 
 def test_label_of_id_gives_the_label_in_front_of_the_number_if_there_is_a_number() -> None:
     names = ("tail_shaft_3", "others_", "HTJ_7", "portal")
-    label_of_id = formats.BY_NAME["phanns-labelled"].label_of_id
+    label_of_id = formats.FORMAT_OF["phanns-labelled"].label_of_id
     assert [label_of_id(name) for name in names] == ["tail_shaft", "others", "HTJ", "portal"]
 
 

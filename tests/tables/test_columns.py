@@ -47,7 +47,7 @@ def test_nan_is_no_number_in_text(tmp_path: Path) -> None:
 def test_a_repeated_id_is_refused_across_chunks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("credence.tables.contract.ROWS_AT_ONCE", 2)
+    monkeypatch.setattr("credence.tables.contract.CHUNK_ROWS", 2)
     path = tmp_path / "a.tsv"
     path.write_text("id\tx\na\t1\nb\t2\nc\t3\na\t4\n")
     assert refusal(path) == (

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from credence.tables import joining
-from credence.tables.formats import BROAD, BY_NAME, CATEGORIES, CLASSES, FORMATS, TableSpec
+from credence.tables.formats import BROAD, CATEGORIES, CLASSES, FORMAT_OF, FORMATS, TableSpec
 from credence.tables.guess import propose_formats
 from credence.tables.samples import Samples, read_samples, stream_samples
 
@@ -362,7 +362,7 @@ def test_a_census_counts_what_the_samples_hold(name: str, monkeypatch: pytest.Mo
     assert found == replace(joining.census_of(samples), is_apart=is_apart)
     assert found.notices() == [
         *joining.census_of(samples).notices(),
-        *([joining.APART] if is_apart else []),
+        *([joining.ROWS_APART] if is_apart else []),
     ]
     own = [*zip(samples.predictions.ids, samples.lines.tolist(), strict=True)]
     own += zip(samples.unscored_ids, samples.unscored_lines.tolist(), strict=True)
@@ -396,8 +396,8 @@ def test_the_format_of_a_table_is_proposed_with_a_reason(name: str) -> None:
 
 def test_every_format_has_a_table_in_the_corpus() -> None:
     shown = {expected.spec.format for expected in EXPECTED.values()}
-    assert shown | {"networks-npz"} == set(BY_NAME)
-    assert len(BY_NAME) == len(FORMATS)
+    assert shown | {"networks-npz"} == set(FORMAT_OF)
+    assert len(FORMAT_OF) == len(FORMATS)
 
 
 def test_a_proposal_says_what_speaks_for_it() -> None:

@@ -73,9 +73,9 @@ def mutations(draw: st.DrawFn, content: bytes) -> bytes:
 
 def rows_in(path: Path, spec: TableSpec) -> list[list[str]]:
     """Return the rows below the header, by the csv module alone."""
-    from credence.tables.formats import BY_NAME
+    from credence.tables.formats import FORMAT_OF
 
-    format_ = BY_NAME[spec.format]
+    format_ = FORMAT_OF[spec.format]
     lines = path.read_bytes().decode("utf-8-sig").split("\n")
     while lines and lines[0].startswith("#"):
         if format_.header_start and lines[0].startswith(format_.header_start):

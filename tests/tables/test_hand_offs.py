@@ -31,8 +31,8 @@ from credence.tables.formats import TableSpec
 from credence.tables.npz import read_vectors
 from credence.tables.samples import read_samples
 from credence.tables.stage_files import (
-    HELD_OUT,
-    NOVELTY,
+    HELD_OUT_FILES,
+    NOVELTY_FILES,
     CalibrationFile,
     HeldOutFile,
     checksum_of,
@@ -142,7 +142,7 @@ def pipe(tmp_path: Path) -> Iterator[Path]:
     "read",
     [
         read_calibration,
-        NOVELTY.read,
+        NOVELTY_FILES.read,
         sha256_of,
         require_file,
         read_document,
@@ -175,7 +175,7 @@ def held_out(tmp_path: Path, labelled: Labelled) -> Path:
     file = HeldOutFile(
         method="kernel", set=labelled_digest(labelled), facts={"folds": 3}, confidence=values
     )
-    HELD_OUT.write(path, file)
+    HELD_OUT_FILES.write(path, file)
     return path
 
 
@@ -193,16 +193,16 @@ def test_held_out_confidences_that_were_changed_are_refused(
     assert read_held_out_file(held_out, labelled, {"folds": 3}).method == "kernel"
     held_out.write_text(json.dumps(json.loads(held_out.read_text()) | change))
     assert refusal(lambda: read_held_out_file(held_out, labelled, {"folds": 3})) == (
-        f"{held_out}: {message} after it was written. {HELD_OUT.again}"
+        f"{held_out}: {message} after it was written. {HELD_OUT_FILES.again}"
     )
 
 
 def test_held_out_numbers_of_other_proteins_are_not_judged(
     held_out: Path, labelled: Labelled
 ) -> None:
-    file = HELD_OUT.read(held_out)
+    file = HELD_OUT_FILES.read(held_out)
     for confidence in (file.confidence[:3], file.confidence[:, None]):
-        HELD_OUT.write(held_out, replace(file, confidence=confidence))
+        HELD_OUT_FILES.write(held_out, replace(file, confidence=confidence))
         assert "it is damaged: it has numbers of other proteins" in refusal(
             lambda: read_held_out_file(held_out, labelled, {"folds": 3})
         )

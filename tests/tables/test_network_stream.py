@@ -19,7 +19,7 @@ from credence.predictions import Integers, Strings
 from credence.problems import InputError
 from credence.tables import samples
 from credence.tables.formats import TableSpec
-from credence.tables.joining import APART, census_of, concatenate, take_census
+from credence.tables.joining import ROWS_APART, census_of, concatenate, take_census
 from credence.tables.samples import Samples, in_order, read_samples, stream_samples
 from refusals import refusal
 
@@ -254,7 +254,7 @@ def test_counts_of_pieces_are_those_of_the_whole(
     stretches = [name for name, _ in groupby(row.id for row in rows)]
     is_apart = len(stretches) > len(set(stretches))
     assert found == replace(census_of(whole), is_apart=is_apart)
-    assert found.notices() == [*census_of(whole).notices(), *([APART] if is_apart else [])]
+    assert found.notices() == [*census_of(whole).notices(), *([ROWS_APART] if is_apart else [])]
     expected = zip(whole.predictions.ids.tolist(), whole.lines.tolist(), strict=True)
     assert seen == list(expected)
 

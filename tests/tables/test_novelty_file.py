@@ -12,7 +12,7 @@ from credence.novelty.reference import build
 from credence.novelty.space import Space
 from credence.problems import InputError
 from credence.tables.npz import read_vectors
-from credence.tables.stage_files import NOVELTY, NoveltyFile
+from credence.tables.stage_files import NOVELTY_FILES, NoveltyFile
 
 
 @pytest.fixture
@@ -27,13 +27,13 @@ def written(tmp_path: Path) -> Path:
     ids = np.array(["a", "b"], dtype=object)
     reference = build(line, ids, ids, np.array([[0.0], [1.0]]), ids, None, 0.99)
     path = tmp_path / "novelty.json"
-    NOVELTY.write(path, NoveltyFile(reference=reference, inputs={"a.fasta": "0" * 64}))
+    NOVELTY_FILES.write(path, NoveltyFile(reference=reference, inputs={"a.fasta": "0" * 64}))
     return path
 
 
 def test_a_file_comes_back_to_the_byte(written: Path, tmp_path: Path) -> None:
-    file = NOVELTY.read(written)
-    NOVELTY.write(tmp_path / "again.json", file)
+    file = NOVELTY_FILES.read(written)
+    NOVELTY_FILES.write(tmp_path / "again.json", file)
     assert (tmp_path / "again.json").read_bytes() == written.read_bytes()
     assert file.reference.look([[3.0]]).distance[0] == 2.0
 
@@ -41,7 +41,7 @@ def test_a_file_comes_back_to_the_byte(written: Path, tmp_path: Path) -> None:
 def changed(path: Path, **values: object) -> str:
     record = json.loads(path.read_text()) | values
     path.write_text(json.dumps(record))
-    return refusals.refusal(NOVELTY.read, path).replace(str(path), "novelty.json")
+    return refusals.refusal(NOVELTY_FILES.read, path).replace(str(path), "novelty.json")
 
 
 def test_what_is_no_novelty_file_of_this_version_is_refused_by_name(written: Path) -> None:
@@ -61,7 +61,7 @@ def test_what_is_no_novelty_file_of_this_version_is_refused_by_name(written: Pat
 def test_half_a_file_is_refused(written: Path) -> None:
     written.write_bytes(written.read_bytes()[:50])
     with pytest.raises(InputError, match="this is not JSON, or not the whole of it"):
-        NOVELTY.read(written)
+        NOVELTY_FILES.read(written)
 
 
 def refusal(path: Path) -> str:

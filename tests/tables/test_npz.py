@@ -1,4 +1,4 @@
-"""Arrays of an npz file some rows at a time, against numpy's own reader."""
+"""Arrays of an npz file: as numpy reads them, or refused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from credence.tables.formats import TableSpec
 from credence.tables.joining import concatenate
-from credence.tables.npz import NpzFile
+from credence.tables.npz import read_arrays
 from credence.tables.samples import Samples, read_samples, stream_samples
 from refusals import refusal
 
@@ -38,37 +38,17 @@ def arrays(draw: st.DrawFn) -> Any:
 
 
 @SETTINGS
-@given(
-    saved=st.lists(arrays(), min_size=1, max_size=3),
-    n_rows=st.sampled_from([1, 2, 7]),
-    is_packed=st.booleans(),
-)
-def test_pieces_side_by_side_join_to_what_numpy_reads(
-    saved: list[Any], n_rows: int, is_packed: bool, tmp_path: Path
-) -> None:
+@given(saved=st.lists(arrays(), min_size=1, max_size=3), is_packed=st.booleans())
+def test_arrays_are_what_numpy_reads(saved: list[Any], is_packed: bool, tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     named = {f"a{place}": array for place, array in enumerate(saved)}
     (np.savez_compressed if is_packed else np.savez)(path, **named)
-    file = NpzFile(path)
+    found = read_arrays(path)
     with np.load(path, allow_pickle=False) as expected:
-        assert list(file.members) == expected.files
-        pieces = list(file.rows(list(named), n_rows))
-        assert max(len(piece) for row in pieces for piece in row) <= n_rows
-        for place, name in enumerate(named):
-            assert {row[place].dtype for row in pieces} == {expected[name].dtype}
-            found = [value for row in pieces for value in row[place].tolist()]
-            assert found == expected[name].tolist()
-            assert file.members[name].shape == expected[name].shape
-            assert file.whole(name).tolist() == expected[name].tolist()
-
-
-def test_an_array_larger_than_a_block_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "a.npz"
-    values = np.random.default_rng(3).random((90_000, 2))
-    np.savez_compressed(path, a=values)
-    found = [piece for (piece,) in NpzFile(path).rows(["a"], 80_000)]
-    assert [len(piece) for piece in found] == [80_000, 10_000]
-    assert np.array_equal(np.concatenate(found), values)
+        assert list(found) == expected.files
+        for name in named:
+            assert found[name].dtype == expected[name].dtype
+            assert found[name].tolist() == expected[name].tolist()
 
 
 def test_what_is_no_array_is_passed_over(tmp_path: Path) -> None:
@@ -76,15 +56,14 @@ def test_what_is_no_array_is_passed_over(tmp_path: Path) -> None:
     np.savez(path, a=np.arange(3))
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("README.txt", "Scores of ten networks.")
-    assert list(NpzFile(path).members) == ["a"]
+    assert list(read_arrays(path)) == ["a"]
 
 
 def test_names_of_fields_in_any_writing_are_read(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     with pytest.warns(UserWarning, match="format 3.0"):
         np.savez(path, a=np.zeros(2, dtype=[("名", "f8")]), b=np.arange(2))
-    assert NpzFile(path).members["a"].shape == (2,)
-    assert [len(piece) for (piece,) in NpzFile(path).rows(["a"], 1)] == [1, 1]
+    assert read_arrays(path)["a"].shape == (2,)
 
 
 def header(shape: str, kind: str = "<f8") -> bytes:
@@ -108,7 +87,7 @@ def test_an_array_that_is_not_whole_is_refused(content: bytes, tmp_path: Path) -
     path = tmp_path / "a.npz"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("a.npy", content)
-    assert refusal(NpzFile, path) == f"{path}: {DAMAGED}"
+    assert refusal(read_arrays, path) == f"{path}: {DAMAGED}"
 
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
@@ -124,7 +103,7 @@ def test_every_byte_is_compared_with_its_checksum_before_a_row_comes_out(
         spoilt = bytearray(content)
         spoilt[place] ^= 0x10
         path.write_bytes(spoilt)
-        assert refusal(NpzFile, path) == f"{path}: {DAMAGED}"
+        assert refusal(read_arrays, path) == f"{path}: {DAMAGED}"
 
 
 def test_damage_in_any_packing_is_told_as_such(tmp_path: Path) -> None:
@@ -133,30 +112,19 @@ def test_damage_in_any_packing_is_told_as_such(tmp_path: Path) -> None:
         with zipfile.ZipFile(path, "w", packing) as archive:
             archive.writestr("a.npy", header("(3000,)") + np.arange(3000.0).tobytes())
         content = bytearray(path.read_bytes())
-        assert NpzFile(path).whole("a").tolist() == list(range(3000))
+        assert read_arrays(path)["a"].tolist() == list(range(3000))
         content[60:80] = bytes(20)
         path.write_bytes(content)
-        assert refusal(NpzFile, path) == f"{path}: {DAMAGED}"
+        assert refusal(read_arrays, path) == f"{path}: {DAMAGED}"
 
 
 def test_pickled_texts_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     np.savez(path, a=np.array(["x"], dtype=object))
-    assert refusal(NpzFile, path) == (
+    assert refusal(read_arrays, path) == (
         f"{path}: an array holds Python objects, which could run code. "
         "Save texts as arrays of text (dtype str)."
     )
-
-
-def test_a_file_that_is_spoilt_between_two_readings_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.npz"
-    np.savez(path, a=np.arange(10))
-    file = NpzFile(path)
-    pieces = file.rows(["a"], 5)
-    content = bytearray(path.read_bytes())
-    content[220] ^= 0xFF
-    path.write_bytes(content)
-    assert refusal(list, pieces) == f"{path}: {DAMAGED}"
 
 
 def forms(scores: Any, folder: Path) -> dict[str, Path]:

@@ -14,7 +14,7 @@ from credence.predictions import Strings
 from credence.tables.contract import (
     CONFIDENCE_NAMES,
     TEXT_NAMES,
-    UNSCORED,
+    UNSCORED_NOTE,
     read_confidences,
     with_unscored,
     write_contract,
@@ -63,7 +63,7 @@ def test_rows_without_scores_stand_where_the_table_has_them(table: Path, chunk_r
         notes += rows["note"].tolist()
     assert counted == [4]
     assert ids == ["a", "b", "c", "d"]
-    assert notes == [UNSCORED, "", UNSCORED, ""]
+    assert notes == [UNSCORED_NOTE, "", UNSCORED_NOTE, ""]
 
 
 def test_their_rows_are_read_back(table: Path, tmp_path: Path) -> None:
@@ -75,7 +75,9 @@ def test_their_rows_are_read_back(table: Path, tmp_path: Path) -> None:
     columns = with_unscored(scored_columns(without.predictions.ids), without, "kernel")
     path = tmp_path / "confidences.tsv"
     write_contract(path, Confidences(*columns.values()))
-    assert path.read_text().splitlines()[1] == f"a\t\t\t\t\tno evidence\t{UNSCORED}\t\t0\tkernel"
+    assert (
+        path.read_text().splitlines()[1] == f"a\t\t\t\t\tno evidence\t{UNSCORED_NOTE}\t\t0\tkernel"
+    )
     back = read_confidences(path).values
     assert back["predicted_class"].tolist() == ["", ""]
     assert np.isnan(back["confidence"]).all()

@@ -27,7 +27,7 @@ from credence.predictions import Floats
 from credence.problems import InputError
 from credence.records import from_record
 from credence.tables.writing import (
-    ROWS_AT_ONCE,
+    GROUP_ROWS,
     TableWriter,
     atomic,
     open_output,
@@ -339,7 +339,7 @@ def test_a_published_table_holds_no_formula(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_bytes_do_not_depend_on_how_rows_come_in_chunks(tmp_path: Path, ending: str) -> None:
-    n_rows = 2 * ROWS_AT_ONCE + 17
+    n_rows = 2 * GROUP_ROWS + 17
     x = np.sqrt(np.arange(n_rows) / 7.0)
     columns = {"id": np.array([f"p{row % 1000}" for row in range(n_rows)], dtype=object), "x": x}
     whole, pieces = tmp_path / f"whole{ending}", tmp_path / f"pieces{ending}"

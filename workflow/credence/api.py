@@ -39,7 +39,7 @@ from credence.stages.settings import SECTIONS, TABLE_KEYS, USES, Settings
 from credence.tables import stage_files
 from credence.tables.contract import Groups, read_clusters, read_groups
 from credence.tables.document import Document, schema_problems
-from credence.tables.formats import BY_NAME, ROLES, TableSpec
+from credence.tables.formats import COLUMN_ROLES, FORMAT_OF, TableSpec
 from credence.tables.labels import attach_labels, read_labels
 from credence.tables.samples import read_samples
 from credence.tables.source import MemoryTable, text_of
@@ -47,7 +47,7 @@ from credence.tables.source import MemoryTable, text_of
 # How a row of a table in memory is written in Python, where rows count from 0.
 PLACES = {name: f"{name}[{{}}]" for name in ("scores", "labels", "clusters", "groups")}
 PLACES["table"] = "table.iloc[{}]"
-OTHER_ROLES = tuple(role for role in ROLES if role not in ("id", "classes"))
+OTHER_ROLES = tuple(role for role in COLUMN_ROLES if role not in ("id", "classes"))
 Returned = TypeVar("Returned")
 
 
@@ -263,7 +263,7 @@ def _columns_of(
             if role is not None:
                 columns[role], stated[role], further[word] = value, role, None
     raise_any(problems)
-    known = BY_NAME.get(spec.format)
+    known = FORMAT_OF.get(spec.format)
     name = stated.get("id", "id" if known is None else known.columns.id)
     if name is not None and name not in columns:
         columns[name] = [str(one) for one in index]

@@ -42,7 +42,7 @@ TOO_LARGE = 2**63  # for a whole number of a table
 MOST_NESTED = 50  # a record of credence has fewer levels than twenty
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # half a character, which no file can hold
 DIGEST = "sha256"  # the key of a record's own digest
-CHANGED = "its digest does not fit its content: the file was changed after it was written."
+DIGEST_DIFFERS = "its digest does not fit its content: the file was changed after it was written."
 PACKED_KINDS = {
     "float32": "<f4",
     "float64": "<f8",
@@ -496,5 +496,5 @@ def read_record(kind: type[Read], path: Path, remedy: str) -> Read:
     if DIGEST not in record:
         raise refuse(where, "it is missing.", remedy, column=DIGEST)
     if record.pop(DIGEST) != digest_of(record):
-        raise refuse(where, CHANGED, remedy)
+        raise refuse(where, DIGEST_DIFFERS, remedy)
     return found

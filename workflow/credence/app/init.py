@@ -103,7 +103,7 @@ def _listed(names: str | Sequence[str]) -> str:
 
 def _columns(text: str | None, option: str, roles: Sequence[str] = ()) -> dict[str, Any]:
     """Return the columns that an option names by role."""
-    from credence.tables.formats import ROLES
+    from credence.tables.formats import COLUMN_ROLES
 
     found: dict[str, Any] = {}
     for part in (text or "").split(",") if text else ():
@@ -112,9 +112,9 @@ def _columns(text: str | None, option: str, roles: Sequence[str] = ()) -> dict[s
         if not equals:
             what = f"{part!r} does not say which column has which role."
             raise refuse(option, what, "Write id=Accession,true_class=Location.")
-        if role not in (roles or ROLES):
+        if role not in (roles or COLUMN_ROLES):
             what = f"{role!r} is no role of a column."
-            raise refuse(option, what, nearest(role, roles or ROLES))
+            raise refuse(option, what, nearest(role, roles or COLUMN_ROLES))
         found[role] = column.split(";") if role == "classes" else column
     return found
 
@@ -123,11 +123,11 @@ def _found(
     table: str, stated: dict[str, Any], is_labelled: bool, option: str = "--format"
 ) -> dict[str, Any]:
     """Return how a table is read: as stated, as a known tool writes it, or by its cells."""
-    from credence.tables.formats import BY_NAME, unknown_format
+    from credence.tables.formats import FORMAT_OF, unknown_format
     from credence.tables.guess import fitting, guess_columns, scale_of_rows
 
     path, format_ = Path(table), stated.get("format")
-    if format_ is not None and format_ not in BY_NAME:
+    if format_ is not None and format_ not in FORMAT_OF:
         raise InputError([unknown_format(format_, option)])
     if format_ is None and "columns" not in stated:
         proposal = fitting(path, f"{option} {{}}")
@@ -139,9 +139,9 @@ def _found(
         if format_ == "credence" and (not own or "sum_to_scale" in own):
             with suppress(InputError):
                 return guess_columns(path, stated, is_labelled)
-    if format_ is None or BY_NAME[format_].configurable:
+    if format_ is None or FORMAT_OF[format_].configurable:
         return guess_columns(path, stated, is_labelled)
-    own = scale_of_rows(path, format_) if BY_NAME[format_].scale is None else {}
+    own = scale_of_rows(path, format_) if FORMAT_OF[format_].scale is None else {}
     return {**own, **stated, "format": format_}
 
 

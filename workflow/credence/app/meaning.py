@@ -110,11 +110,11 @@ def _sets(data: Data) -> Iterator[tuple[SettingPath, Data, str]]:
 
 
 def _set_problems(document: Document, data: Data) -> Iterator[Wrong]:
-    from credence.tables.formats import BY_NAME, instead_of
+    from credence.tables.formats import FORMAT_OF, instead_of
 
     for path, entry, fasta in _sets(data):
         name = entry.get("format")
-        if name is not None and name not in BY_NAME:
+        if name is not None and name not in FORMAT_OF:
             yield (*path, "format"), f"{name!r} is not a format.", instead_of(name)
         is_use_set = path[0] == "use_sets"  # has a truth instead; the schema refuses labels there
         if isinstance(labels := entry.get("labels"), dict) and not is_use_set:

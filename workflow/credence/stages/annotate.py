@@ -395,7 +395,7 @@ class Newcomers:
     def __init__(
         self, given: Request, novelty: str, calibration: stage_files.CalibrationFile
     ) -> None:
-        self.file = stage_files.NOVELTY.read(Path(novelty))
+        self.file = stage_files.NOVELTY_FILES.read(Path(novelty))
         self.reference = self.file.reference
         proteins = (given.proteins,) if given.proteins and given.vectors is None else ()
         self.features = reading.Features(proteins, given.vectors, given.match)
@@ -467,7 +467,7 @@ def _events(events: str | None, novelty: str | None) -> stage_files.EventsFile |
     """Return events; refuse distances of another space than theirs."""
     if events is None:
         return None
-    file = stage_files.EVENTS.read(Path(events))
+    file = stage_files.EVENTS_FILES.read(Path(events))
     if file.novelty and novelty is None:
         what = "its events look at the distance to the nearest calibration protein."
         remedy = "Give --novelty and --proteins, or learn them without --novelty."

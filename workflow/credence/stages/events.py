@@ -62,7 +62,7 @@ def learn_events(
     known = EventEvidence(predictions=labelled.predictions, types=types)
     novelty, near = given.novelty, ""
     if novelty is not None:
-        reference = stage_files.NOVELTY.read(Path(novelty)).reference
+        reference = stage_files.NOVELTY_FILES.read(Path(novelty)).reference
         distance = reference.known_distance(known.predictions.ids)
         if not np.isfinite(distance).any():
             what = f"it knows no distance of a protein of {where}."
@@ -77,7 +77,7 @@ def learn_events(
         confidence = known_answers.confidence
     model, finding = study_events(labelled, known, events, options, calibrators, confidence)
     names, scale = labelled.predictions.class_names, labelled.predictions.scale
-    stage_files.EVENTS.write(
+    stage_files.EVENTS_FILES.write(
         Path(out),
         stage_files.EventsFile(
             method_spec=method,

@@ -114,7 +114,7 @@ def fit_tables(
             facts=facts,
             confidence=unseen[order],
         )
-        stage_files.HELD_OUT.write(Path(held_out), kept)
+        stage_files.HELD_OUT_FILES.write(Path(held_out), kept)
     for notice in (*sets_notices(file, settings.sets), *census_of(samples).notices()):
         echo(f"{table}: {notice}.")
     if file.counts["relatives"] == reading.RELATIVES_UNKNOWN:

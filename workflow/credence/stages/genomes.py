@@ -14,7 +14,7 @@ from credence.progress import echo
 from credence.stages.lists import FOR_WHOM, cluster_of, opened_table
 from credence.stages.reading import require_other
 from credence.stages.settings import Settings
-from credence.tables.contract import CONTRACT, GENOME
+from credence.tables.contract import GENOME, OWN_TABLE
 from credence.tables.labels import read_labels
 from credence.tables.source import open_table
 from credence.tables.writing import write_record, write_table
@@ -46,7 +46,7 @@ def genome_calls(
         Problem(where="--calls", what=what.format(one), remedy=nearest(one, classes))
         for one in strange
     )
-    header = open_table(Path(confidences), CONTRACT)
+    header = open_table(Path(confidences), OWN_TABLE)
     if genomes is None and GENOME not in header.header:
         raise refuse(confidences, NO_GENOMES, NAME_THEM, header.header_line, GENOME)
     is_asked = np.array([not asked or one in asked for one in classes])

@@ -174,7 +174,7 @@ def require_made_by(
     shift: tuple[str, stage_files.ShiftFile] | None = None,
 ) -> None:
     """Refuse a table of another calibration or correction, where class and score show it."""
-    header = open_table(table.path, contract.CONTRACT)
+    header = open_table(table.path, contract.OWN_TABLE)
     plain = contract.UNCORRECTED_NAMES[0] if table.ranking.is_corrected else "confidence"
     made_by: dict[str, tuple[str, GivesConfidence]] = {plain: (calibration, file.calibration)}
     if shift is not None:

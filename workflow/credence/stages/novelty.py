@@ -21,7 +21,7 @@ from credence.relatives.pairs import canonical_texts
 from credence.stages.reading import Features, LabelledTables, require_other
 from credence.stages.settings import Settings
 from credence.tables.digests import sha256_of
-from credence.tables.stage_files import NOVELTY, NoveltyFile
+from credence.tables.stage_files import NOVELTY_FILES, NoveltyFile
 
 
 def learn_novelty(
@@ -72,7 +72,7 @@ def learn_novelty(
     if vectors is None and len(calibrating):
         known = {id_: features.sequences[id_] for id_ in calibrating}
         file = _with_sequences(file, known, cluster, sequences, threads)
-    NOVELTY.write(Path(out), file)
+    NOVELTY_FILES.write(Path(out), file)
     n_placed = len(reference.calibration_rows)
     n_short = int(is_calibration.sum()) - n_placed
     short = f", {n_short} too short to have a place" if n_short else ""

@@ -20,14 +20,14 @@ from credence.relatives.pairs import canonical_texts
 from credence.stages.settings import TABLE_KEYS, set_problems
 from credence.tables.contract import Clusters, Groups, read_clusters, read_groups
 from credence.tables.fasta import Fasta, Match, match_ids, read_fasta
-from credence.tables.formats import BY_NAME, CONTRACT, TableSpec, unknown_format
+from credence.tables.formats import CREDENCE_FORMAT, FORMAT_OF, TableSpec, unknown_format
 from credence.tables.joining import concatenate, match_rows, require_different
 from credence.tables.labels import Labels, attach_labels, labels_from_headers, read_labels
 from credence.tables.npz import read_vectors
 from credence.tables.samples import Samples, is_combined, read_samples
 from credence.tables.scan import Scan
 from credence.tables.stage_files import (
-    NOVELTY,
+    NOVELTY_FILES,
     CalibrationFile,
     NoveltyFile,
     known_proteins,
@@ -94,7 +94,7 @@ def spec_of(spec_json: str, option: str) -> TableSpec:
     """Return how tables are read by settings that name their format."""
     values = json_settings(spec_json, option)
     raise_any(set_problems(option, values, TABLE_KEYS))
-    if values.get("format") not in BY_NAME:
+    if values.get("format") not in FORMAT_OF:
         raise InputError([unknown_format(str(values.get("format")), option)])
     return TableSpec(**values)
 
@@ -126,14 +126,16 @@ def to_remember(spec: TableSpec) -> Mapping[str, Any] | None:
         for name, default in TABLE_KEYS.items()
         if name != "genome" and getattr(spec, name) != default
     }
-    is_told = values == {"format": CONTRACT} or BY_NAME[spec.format].label_of_id is not None
+    is_told = (
+        values == {"format": CREDENCE_FORMAT} or FORMAT_OF[spec.format].label_of_id is not None
+    )
     return None if is_told else values
 
 
 def as_calibrated(spec: TableSpec, class_names: tuple[str, ...], scale: float) -> TableSpec:
     """Return how a table is read as a calibration's: its classes, its scale unless stated."""
     stated = spec.scale
-    if stated is None and spec.format in BY_NAME and BY_NAME[spec.format].scale is None:
+    if stated is None and spec.format in FORMAT_OF and FORMAT_OF[spec.format].scale is None:
         stated = scale
     return replace(spec, class_names=class_names, scale=stated)
 
@@ -217,7 +219,7 @@ class LabelledTables:
     @cached_property
     def where_known(self) -> NoveltyFile | None:
         """Where known proteins lie, if that is given."""
-        return None if self.novelty is None else NOVELTY.read(Path(self.novelty))
+        return None if self.novelty is None else NOVELTY_FILES.read(Path(self.novelty))
 
     def samples(
         self, file: CalibrationFile | None = None, spec: TableSpec | None = None

@@ -34,7 +34,7 @@ from credence.tables import contract, writing
 from credence.tables.digests import sha256_of
 from credence.tables.formats import NameLookup, named, taken_as_one
 from credence.tables.labels import read_labels
-from credence.tables.stage_files import EVENTS, SHIFT, Signed
+from credence.tables.stage_files import EVENTS_FILES, SHIFT_FILES, Signed
 
 Made = TypeVar("Made")
 RECORD = "report.json"
@@ -92,7 +92,7 @@ def report_findings(
         findings.InputFile(role=role, name=path, sha256=sha256_of(Path(path)))
         for role, path in read
     ]
-    read_shifts = [_finding(SHIFT, path, found) for path in shift]
+    read_shifts = [_finding(SHIFT_FILES, path, found) for path in shift]
     require_corrected_alike(use_sets, read_shifts)
     notices = _changed(summaries, read_shifts)
     notices += [
@@ -110,7 +110,7 @@ def report_findings(
         split=_read_or(found.split, findings.SplitFinding, split, "Split again: credence split."),
         releases=_releases(changes) if changes else found.releases,
         labels=_read_or(found.labels, *looked_at, "Look again: credence labels."),
-        events=found.events if events is None else _finding(EVENTS, events, found),
+        events=found.events if events is None else _finding(EVENTS_FILES, events, found),
         limits=settings_from(findings.VerdictSettings, stated.get("verdict", {})),
         provenance=replace(found.provenance, inputs=(*found.provenance.inputs, *inputs)),
     )
@@ -337,7 +337,7 @@ def _summary(
             notes[entry["values"] or ""] += entry["counts"]
     counted = {
         text: sum(number for note, number in notes.items() if text in note)
-        for text in (*NOTE_TEXTS.values(), contract.UNSCORED)
+        for text in (*NOTE_TEXTS.values(), contract.UNSCORED_NOTE)
     }
     return use_set_of(name, method, results.class_names, (by_class, by_bin), counted)
 

@@ -29,7 +29,7 @@ PREDICTED = "predicted_"  # and a class: how many proteins
 COLUMNS = (
     *map(contract.Column, ("date", "table", "table_sha256", "calibration", "calibration_sha256")),
     contract.Column("proteins", contract.Kind.INTEGER, low=0.0),
-    *(replace(contract.SHARE, name=name) for name in ("certain", "flagged", "p", "effect")),
+    *(replace(contract.SHARE_COLUMN, name=name) for name in ("certain", "flagged", "p", "effect")),
     *(contract.Column(name, may_be_empty=True) for name in ("flagged_most", "unlike_most")),
 )
 NOVEL, UNLIKE = NOTE_TEXTS[Note.NOVEL], NOTE_TEXTS[Note.CHANGED]
@@ -138,7 +138,7 @@ def _numbers(confidences: str, calibration: str, file: CalibrationFile) -> dict[
     if n_unlike:
         echo(f"{confidences}: {n_unlike} of {n} rows have the note: {UNLIKE}.")
     found = None if look is None else look.found()
-    header = open_table(path, contract.CONTRACT).header
+    header = open_table(path, contract.OWN_TABLE).header
     is_looked_for = contract.NOVELTY_NAMES[0] in header and n > 0
     return {
         "proteins": n,

@@ -19,12 +19,11 @@ from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
 from credence.sets.conformal import SEPARATOR, PredictionSets
 from credence.settings import range_in_words
 from credence.tables.formats import Columns, Format
-from credence.tables.samples import Samples
+from credence.tables.samples import CHUNK_ROWS, Samples
 from credence.tables.source import Chunk, MemoryTable, open_parquet, open_table
 from credence.tables.writing import write_table
 
-ROWS_AT_ONCE = 100_000
-CONTRACT = Format(
+OWN_TABLE = Format(
     name="contract", summary="A table of credence itself.", columns=Columns(), delimiter="\t"
 )
 
@@ -88,7 +87,7 @@ def read_columns(
     path: Path | MemoryTable, columns: tuple[Column, ...], further: tuple[Column, ...] = ()
 ) -> ReadTable:
     """Return the columns of a table, or raise all problems found."""
-    table = open_table(path, CONTRACT)
+    table = open_table(path, OWN_TABLE)
     for kind in further:
         names = [name for name in table.header if name.startswith(kind.name)]
         columns += tuple(replace(kind, name=name) for name in dict.fromkeys(names))
@@ -97,7 +96,7 @@ def read_columns(
     parts: dict[str, list[Any]] = {column.name: [] for column in columns}
     lines: list[Integers] = [np.empty(0, dtype=np.int64)]
     is_text = table.header_line is not None
-    for chunk in table.chunks(ROWS_AT_ONCE, problems):
+    for chunk in table.chunks(CHUNK_ROWS, problems):
         lines.append(chunk.lines)
         for column in columns:
             place = place_of.get(column.name)
@@ -248,7 +247,7 @@ NOVELTY_NAMES = tuple(column.name for column in NOVELTY_COLUMNS)
 # Of a protein's neighbours, where they are asked for.
 PARTS_NAMES = ("trust_score", "local_error", "local_distance")
 
-WORD = 64  # bits
+WORD_BITS = 64  # bits
 
 
 def set_texts(contains: Booleans, class_names: tuple[str, ...]) -> Strings:
@@ -257,10 +256,10 @@ def set_texts(contains: Booleans, class_names: tuple[str, ...]) -> Strings:
         name.replace("\\", "\\\\").replace(SEPARATOR, "\\" + SEPARATOR) for name in class_names
     ]
     # Few sets differ, and words of bits are compared faster than rows of them.
-    words = np.zeros((len(contains), -(-len(names) // WORD)), dtype=np.uint64)
+    words = np.zeros((len(contains), -(-len(names) // WORD_BITS)), dtype=np.uint64)
     for place in range(len(names)):
-        bit = np.uint64(1 << place % WORD)
-        words[:, place // WORD] |= np.where(contains[:, place], bit, np.uint64(0))
+        bit = np.uint64(1 << place % WORD_BITS)
+        words[:, place // WORD_BITS] |= np.where(contains[:, place], bit, np.uint64(0))
     key = words[:, 0] if words.shape[1] == 1 else words
     _, first, kind = np.unique(key, axis=0, return_index=True, return_inverse=True)
     texts = [
@@ -303,11 +302,11 @@ def set_columns(
     return columns
 
 
-ROLES = ("training", "validation", "calibration", "test", "set_aside")
+GROUP_ROLES = ("training", "validation", "calibration", "test", "set_aside")
 SAMPLES = ("in_sample", "held_out")
 
-NUMBER = Column(kind=Kind.NUMBER, may_be_empty=True)
-SHARE = replace(NUMBER, low=0.0, high=1.0)
+ANY_NUMBER = Column(kind=Kind.NUMBER, may_be_empty=True)
+SHARE_COLUMN = replace(ANY_NUMBER, low=0.0, high=1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,8 +317,8 @@ class Clusters:
     cluster: Annotated[Strings, Column()]
     # The protein that stands for the cluster, and the likeness to it; NaN where not known.
     representative: Annotated[Strings, Column(is_optional=True)]
-    identity: Annotated[Floats, replace(SHARE, is_optional=True)]
-    coverage: Annotated[Floats, replace(SHARE, is_optional=True)]
+    identity: Annotated[Floats, replace(SHARE_COLUMN, is_optional=True)]
+    coverage: Annotated[Floats, replace(SHARE_COLUMN, is_optional=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,7 +328,7 @@ class Groups:
     ids: Annotated[Strings, Column("id", unique=True)]
     cluster: Annotated[Strings, Column()]
     group: Annotated[Strings, Column(may_be_empty=True)]  # '' where it is in none
-    role: Annotated[Strings, Column(choices=ROLES)]
+    role: Annotated[Strings, Column(choices=GROUP_ROLES)]
     reason: Annotated[Strings, Column(may_be_empty=True)]  # Why it was set aside
 
 
@@ -340,12 +339,12 @@ class Confidences:
     ids: Annotated[Strings, Column("id", unique=True)]
     # '' where the classifier gave no scores.
     predicted_class: Annotated[Strings, Column(may_be_empty=True)]
-    confidence: Annotated[Floats, SHARE]
-    lower: Annotated[Floats, SHARE]
-    upper: Annotated[Floats, SHARE]
+    confidence: Annotated[Floats, SHARE_COLUMN]
+    lower: Annotated[Floats, SHARE_COLUMN]
+    upper: Annotated[Floats, SHARE_COLUMN]
     use: Annotated[Strings, Column(choices=USES)]
     note: Annotated[Strings, Column(may_be_empty=True)]
-    score: Annotated[Floats, NUMBER]
+    score: Annotated[Floats, ANY_NUMBER]
     support: Annotated[Floats, Column(kind=Kind.NUMBER, low=0.0)]
     method: Annotated[Strings, Column()]
 
@@ -358,9 +357,9 @@ class Metrics:
     class_: Annotated[Strings, Column("class")]  # Or 'all'
     sample: Annotated[Strings, Column(choices=SAMPLES)]
     metric: Annotated[Strings, Column()]
-    value: Annotated[Floats, NUMBER]
-    lower: Annotated[Floats, NUMBER]
-    upper: Annotated[Floats, NUMBER]
+    value: Annotated[Floats, ANY_NUMBER]
+    lower: Annotated[Floats, ANY_NUMBER]
+    upper: Annotated[Floats, ANY_NUMBER]
     n: Annotated[Integers, Column(kind=Kind.INTEGER, low=0.0)]  # Number of proteins
 
 
@@ -369,13 +368,13 @@ class CompositionTable:
     """How frequent the classes are, here and there."""
 
     class_: Annotated[Strings, Column("class", unique=True)]
-    calibration_share: Annotated[Floats, SHARE]
-    use_share: Annotated[Floats, SHARE]  # And its interval
-    lower: Annotated[Floats, SHARE]
-    upper: Annotated[Floats, SHARE]
+    calibration_share: Annotated[Floats, SHARE_COLUMN]
+    use_share: Annotated[Floats, SHARE_COLUMN]  # And its interval
+    lower: Annotated[Floats, SHARE_COLUMN]
+    upper: Annotated[Floats, SHARE_COLUMN]
     weight: Annotated[Floats, Column(kind=Kind.NUMBER, may_be_empty=True, low=0.0)]  # Their ratio
     # Shares that confidences are corrected for: as far as chance does not explain; NaN: none.
-    applied_share: Annotated[Floats, replace(SHARE, is_optional=True)]
+    applied_share: Annotated[Floats, replace(SHARE_COLUMN, is_optional=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -397,7 +396,10 @@ AGREE, TOOL, SURE = "tools_agree", "tool_", "confidence_"
 GENOME = "genome"  # of the protein, where the score table names it
 # What a table of confidences may hold beside.
 FURTHER_COLUMNS = (
-    *(replace(SHARE, name=name, is_optional=True) for name in (*UNCORRECTED_NAMES, Q_VALUE)),
+    *(
+        replace(SHARE_COLUMN, name=name, is_optional=True)
+        for name in (*UNCORRECTED_NAMES, Q_VALUE)
+    ),
     *SET_COLUMNS,
     *NOVELTY_COLUMNS,
     *(Column(name, Kind.NUMBER, True, low=0.0, is_optional=True) for name in PARTS_NAMES),
@@ -478,7 +480,7 @@ def confidence_columns(
     }
 
 
-UNSCORED = "no scores from the classifier, so no confidence"
+UNSCORED_NOTE = "no scores from the classifier, so no confidence"
 
 
 def with_unscored(columns: dict[str, Any], samples: Samples, method: str) -> dict[str, Any]:
@@ -486,7 +488,7 @@ def with_unscored(columns: dict[str, Any], samples: Samples, method: str) -> dic
     lines, n = samples.lines_and_ids[0], len(samples.unscored_ids)
     if n == 0:
         return columns
-    stated = {"id": samples.unscored_ids, "use": USES[-1], "note": UNSCORED, "method": method}
+    stated = {"id": samples.unscored_ids, "use": USES[-1], "note": UNSCORED_NOTE, "method": method}
     stated["support"] = 0.0  # the rest is not known
     order = np.argsort(lines, kind="stable")
     found = {}
@@ -500,7 +502,7 @@ def with_unscored(columns: dict[str, Any], samples: Samples, method: str) -> dic
 def read_confidences(path: Path) -> ReadTable:
     """Return the columns of a table of confidences, each checked to lie within its interval."""
     _header(path)
-    shares = tuple(replace(SHARE, name=prefix) for prefix in (*PREFIXES, SURE))
+    shares = tuple(replace(SHARE_COLUMN, name=prefix) for prefix in (*PREFIXES, SURE))
     further = (*shares, Column(TOOL, may_be_empty=True))
     read = read_columns(path, EVERY_COLUMN, further)
     _check_interval(read, "confidence")
@@ -527,7 +529,7 @@ def _check_interval(
     problems.raise_any()
 
 
-BLOCK_BYTES = 8 << 20
+CSV_BLOCK_BYTES = 8 << 20
 EVERY_COLUMN = (*columns_of(Confidences), *FURTHER_COLUMNS)
 TEXT_NAMES = frozenset(column.name for column in EVERY_COLUMN if column.kind is Kind.TEXT)
 STREAMED = {name: pa.string() if name in TEXT_NAMES else pa.float64() for name in CONFIDENCE_NAMES}
@@ -588,7 +590,7 @@ def is_corrected(path: Path) -> bool:
 
 def _header(path: Path) -> tuple[str, ...]:
     """Return the columns of a table of confidences; refuse one of an older version."""
-    table = open_table(path, CONTRACT)
+    table = open_table(path, OWN_TABLE)
     older = [name for name in table.header if name.startswith("adjusted_")]
     what = "with corrected confidences in this column and others in 'confidence'."
     if not older and "confidence" in table.header and "use" not in table.header:
@@ -611,12 +613,12 @@ def _batches(path: Path, kinds: Mapping[str, pa.DataType]) -> Iterator[pa.Record
     names = list(kinds)
     if path.suffix == ".parquet":
         with open_parquet(path) as file:
-            for batch in file.iter_batches(ROWS_AT_ONCE, columns=names):
+            for batch in file.iter_batches(CHUNK_ROWS, columns=names):
                 columns = [batch[name].cast(kind) for name, kind in kinds.items()]
                 yield pa.RecordBatch.from_arrays(columns, names)
         return
     with pa.input_stream(str(path), compression="detect") as source:
-        how = csv.ReadOptions(block_size=BLOCK_BYTES), csv.ParseOptions(delimiter="\t")
+        how = csv.ReadOptions(block_size=CSV_BLOCK_BYTES), csv.ParseOptions(delimiter="\t")
         cells = csv.ConvertOptions(
             strings_can_be_null=False, column_types=kinds, include_columns=names, null_values=[""]
         )

@@ -10,7 +10,7 @@ from credence.problems import ProblemList
 from credence.tables.contract import Column, Kind, read_columns
 
 FORMAT = "counts"
-COLUMNS = (
+COUNT_COLUMNS = (
     Column("class"),
     Column("score_above", Kind.NUMBER),
     Column("score_to", Kind.NUMBER),
@@ -18,7 +18,7 @@ COLUMNS = (
     Column("wrong", Kind.INTEGER, low=0),
     Column("exact", may_be_empty=True, is_optional=True),
 )
-MOST_COUNTED = 20_000_000  # predictions: each becomes a row
+MOST_PREDICTIONS = 20_000_000  # predictions: each becomes a row
 
 
 def read_counts(path: Path, scale: float | None, design_effect: float) -> Labelled:
@@ -27,7 +27,7 @@ def read_counts(path: Path, scale: float | None, design_effect: float) -> Labell
     Those of an interval are spread evenly over it, and all of it counts as seen. Of a wrong
     one the true class is not known. A design effect makes each so many neighbours one family.
     """
-    found = read_columns(path, COLUMNS)
+    found = read_columns(path, COUNT_COLUMNS)
     values, problems = found.values, ProblemList(found.where)
     above, to = values["score_above"], values["score_to"]
     names = tuple(dict.fromkeys(values["class"].tolist()))
@@ -45,8 +45,8 @@ def read_counts(path: Path, scale: float | None, design_effect: float) -> Labell
             remedy = "Count each prediction once."
             problems.add(what, remedy, int(found.lines[after]), "score_above")
     total = int(values["right"].sum() + values["wrong"].sum())
-    if not 0 < total <= MOST_COUNTED:
-        problems.add(f"it counts {total:,} predictions.", f"Count 1 to {MOST_COUNTED:,}.")
+    if not 0 < total <= MOST_PREDICTIONS:
+        problems.add(f"it counts {total:,} predictions.", f"Count 1 to {MOST_PREDICTIONS:,}.")
     problems.raise_any()
     count = np.column_stack([values["right"], values["wrong"]])[order].ravel()
     # The row and the outcome of each prediction, and its place among those of its cell.

@@ -10,7 +10,7 @@ from credence.records import parse_json, refuse_pipe
 from credence.tables.writing import write_json
 
 PACKAGE = Path(__file__).resolve().parents[1]
-KNOWN = Path(".snakemake", "credence.digests.json")
+DIGESTS_FILE = Path(".snakemake", "credence.digests.json")
 # A file may change twice within a tick of its system's clock: what is so young is not believed.
 TICK = 2_000_000_000  # nanoseconds
 
@@ -53,7 +53,7 @@ class KnownDigests:
         self._has_news = False
 
     @classmethod
-    def remembered(cls, path: Path = KNOWN) -> Self:
+    def remembered(cls, path: Path = DIGESTS_FILE) -> Self:
         """Return what was remembered; nothing where that cannot be read."""
         try:
             young = path.stat().st_mtime_ns - TICK
@@ -76,7 +76,7 @@ class KnownDigests:
             self._has_news = True
         return entry[1]
 
-    def remember(self, path: Path = KNOWN) -> None:
+    def remember(self, path: Path = DIGESTS_FILE) -> None:
         """Write all that is known, for the next process, where the folder can be written."""
         if not self._has_news or not path.parent.is_dir():
             return
@@ -101,4 +101,4 @@ def package_digest(package: Path = PACKAGE) -> str:
     return total.hexdigest()
 
 
-CHANGED = ("it changed while this step read it.", "Leave it alone and run the command again.")
+MOVED = ("it changed while this step read it.", "Leave it alone and run the command again.")

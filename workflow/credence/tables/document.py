@@ -189,7 +189,7 @@ TYPE_WORDS = {
     "object": "a group of settings",
     "null": "null",
 }
-LIMITS = {
+LIMIT_WORDS = {
     "minimum": "of at least",
     "exclusiveMinimum": "above",
     "maximum": "of at most",
@@ -292,7 +292,7 @@ def _what_and_remedy(validator: str, rule: Schema, value: Any) -> tuple[str, str
     if validator == "enum":
         remedy = nearest(str(value), list(map(str, rule["enum"])))
         return f"{short(as_written(value))} is not allowed.", remedy
-    if validator in LIMITS:
+    if validator in LIMIT_WORDS:
         return f"{short(repr(value))} is out of range.", _order(rule)
     if validator == "pattern":
         remedy = "Use letters, digits, - and _ only, a letter or digit first."
@@ -329,7 +329,7 @@ def _order(rule: Schema) -> str:
     if "minimum" in rule and "maximum" in rule:
         ends = " to ".join(_limit(rule[key]) for key in ("minimum", "maximum"))
         return f"Give {TYPE_WORDS[main]} from {ends}."
-    limits = [f"{words} {_limit(rule[key])}" for key, words in LIMITS.items() if key in rule]
+    limits = [f"{words} {_limit(rule[key])}" for key, words in LIMIT_WORDS.items() if key in rule]
     return f"Give {TYPE_WORDS[main]} {' and '.join(limits)}".rstrip() + "."
 
 

@@ -20,13 +20,13 @@ from credence.records import short
 from credence.tables.formats import fold
 from credence.tables.text import lines_of, require_file
 
-RESIDUES = "ACDEFGHIKLMNPQRSTVWYBJOUXZ"  # IUPAC one-letter codes, ambiguous ones included
+RESIDUE_LETTERS = "ACDEFGHIKLMNPQRSTVWYBJOUXZ"  # IUPAC one-letter codes, ambiguous ones included
 NUCLEOTIDES = "ACGTUN"
 # A residue is one of ACGTN with a probability near 0.27, so 30 in a row with one in 10^17.
 LEAST_NUCLEOTIDES = 30
 LEAST_RECORDS_OF_ONE_KIND = 3  # to be one problem rather than one each
 
-IS_PROTEIN = re.compile(f"[{RESIDUES}]+")
+IS_PROTEIN = re.compile(f"[{RESIDUE_LETTERS}]+")
 STOP = "*"
 # ASCII alone: Python knows other letters whose capitals would be residues.
 AS_RESIDUES = str.maketrans(string.ascii_lowercase, string.ascii_uppercase, "-.")
@@ -58,7 +58,7 @@ STAR = Defect(
     remedy="Remove the record, or give the protein that is made.",
     pattern=r"\*",
 )
-STRANGE_REMEDY = f"Give residues in one-letter code ({RESIDUES})."
+STRANGE_REMEDY = f"Give residues in one-letter code ({RESIDUE_LETTERS})."
 
 
 def residue_problems(
@@ -107,7 +107,7 @@ def _defects(text: str, least_nucleotides: int) -> list[Defect]:
     if _is_dna(text, least_nucleotides):
         return [DNA]
     found = [STAR] if STOP in text else []
-    for letter in sorted(set(text) - set(RESIDUES) - {STOP}):
+    for letter in sorted(set(text) - set(RESIDUE_LETTERS) - {STOP}):
         what = f"{letter!r}, which is no residue."
         found.append(
             Defect(
@@ -135,7 +135,7 @@ def _line_of(defect: Defect, header: int, rows: list[str]) -> int:
 REMEDY_EMPTY = "Give a FASTA file of proteins."
 
 Match = Literal["first_word", "full"]
-MATCHES: tuple[Match, ...] = ("first_word", "full")
+ID_MATCHES: tuple[Match, ...] = ("first_word", "full")
 MATCH_TEXTS = {"first_word": "first word", "full": "full header"}
 
 
@@ -248,8 +248,8 @@ def _better_match(
     known: set[str], fasta: Fasta, by: Match, table: str, proteins: str
 ) -> list[Problem]:
     """Return a hint where the other part of the headers fits better."""
-    n_found = {match: len(known & set(ids_of(fasta.headers, match))) for match in MATCHES}
-    best = max(MATCHES, key=lambda match: n_found[match])
+    n_found = {match: len(known & set(ids_of(fasta.headers, match))) for match in ID_MATCHES}
+    best = max(ID_MATCHES, key=lambda match: n_found[match])
     if n_found[best] <= n_found[by]:
         return []
     what = f"by {MATCH_TEXTS[by]} {n_found[by]} of its {fasta.n_proteins} headers stand in {table}"

@@ -10,7 +10,7 @@ from typing import Any
 
 from credence.problems import Problem, ProblemList, nearest
 
-ROLES = ("id", "true_class", "predicted_class", "score", "network", "classes", "term")
+COLUMN_ROLES = ("id", "true_class", "predicted_class", "score", "network", "classes", "term")
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ def spell_phanns(text: str) -> str:
     return OTHER_SPELLINGS.get(form, form)
 
 
-PHANNS = Format(
+PHANNS_FORMAT = Format(
     name="phanns",
     summary="PhANNs CSV (web, batch or single file): first header cell empty, a column per class",
     columns=Columns(id="", ignored=("Confidence",)),
@@ -260,7 +260,7 @@ def spell_vpf(text: str) -> str:
     return spell_phrogs(VPF_UNKNOWN if text.strip().casefold() == UNKNOWN else text)
 
 
-CONTRACT = "credence"  # credence's own tables; any with a column `id` may be of this format
+CREDENCE_FORMAT = "credence"  # credence's own tables; any with a column `id` may be of this format
 WIDE = Format(
     name="wide",
     summary="any table with a column per class; columns and scale are named by you",
@@ -272,12 +272,12 @@ CREDENCES = ("true_class", "predicted_class", "score", "network")  # columns, ea
 
 FORMATS: tuple[Format, ...] = (
     replace(
-        PHANNS,
+        PHANNS_FORMAT,
         name="phanns-labelled",
         label_of_id=partial(NUMBER_AT_END.sub, ""),
         summary="PhANNs CSV whose row names carry the true class: baseplate_1, shaft_3, other_12",
     ),
-    PHANNS,
+    PHANNS_FORMAT,
     Format(
         name="phanns3",
         summary="PhANNs3 CSV: header, a column per class, prediction, confidence",
@@ -387,7 +387,7 @@ FORMATS: tuple[Format, ...] = (
         arrays=True,
     ),
     Format(
-        name=CONTRACT,
+        name=CREDENCE_FORMAT,
         summary="credence's own table: id, true_class, a column per class (, network), TSV or "
         "Parquet",
         columns=Columns("id", *CREDENCES, optional=frozenset(CREDENCES)),
@@ -415,7 +415,7 @@ FORMATS: tuple[Format, ...] = (
     ),
 )
 
-BY_NAME: dict[str, Format] = {entry.name: entry for entry in FORMATS}
+FORMAT_OF: dict[str, Format] = {entry.name: entry for entry in FORMATS}
 
 
 def unknown_format(name: str, where: str) -> Problem:
@@ -430,7 +430,7 @@ def instead_of(name: str) -> str:
             "Counts name no proteins, so they make no run; fit them: credence fit TABLE "
             "--format counts --out calibration.json. Then: credence annotate."
         )
-    return nearest(name, list(BY_NAME))
+    return nearest(name, list(FORMAT_OF))
 
 
 STATE_SCALE = (
@@ -465,7 +465,7 @@ class TableSpec:
 def format_of(spec: TableSpec, where: str) -> Format:
     """Return the format that a specification names, with the columns that the user names."""
     problems = ProblemList(where)
-    if spec.format not in BY_NAME:
+    if spec.format not in FORMAT_OF:
         problems.problems.append(unknown_format(spec.format, where))
     if spec.scale is not None and not 0 < spec.scale <= MOST_SCALE:
         kind = "positive number" if not spec.scale > 0 else "scale of scores, but too large"
@@ -481,7 +481,7 @@ def format_of(spec: TableSpec, where: str) -> Format:
                 what = f"the synonym {text!r} stands for {name!r}, which is no class."
                 problems.add(what, nearest(name, spec.class_names))
     problems.raise_any()
-    format_ = BY_NAME[spec.format]
+    format_ = FORMAT_OF[spec.format]
     return replace(format_, columns=_columns(spec, format_, where))
 
 
@@ -493,8 +493,8 @@ def _columns(spec: TableSpec, format_: Format, where: str) -> Columns:
         problems.add(what, remedy)
     stated: dict[str, Any] = {}
     for role, name in spec.columns.items():
-        if role not in ROLES:
-            problems.add(f"{role!r} is no role of a column.", nearest(role, ROLES))
+        if role not in COLUMN_ROLES:
+            problems.add(f"{role!r} is no role of a column.", nearest(role, COLUMN_ROLES))
         elif role == "classes" and not isinstance(name, str):
             stated[role] = tuple(str(entry) for entry in name)
         elif not isinstance(name, str) or role == "classes":

@@ -16,7 +16,7 @@ import numpy as np
 from credence.predictions import Floats
 from credence.problems import InputError, ProblemList, refuse
 from credence.tables.formats import (
-    CONTRACT,
+    CREDENCE_FORMAT,
     FORMATS,
     WIDE,
     Format,
@@ -39,27 +39,27 @@ from credence.tables.text import SEMICOLON, blocks_of, lines_of, plain_suffix
 ROWS_LOOKED_AT = 5_000
 FIRST = 50
 MOST_COLUMNS = 200  # of numbers, that are looked through for those of the classes
-IDS = (
+ID_NAMES = (
     *("id", "protein id", "accession", "acc", "protein", "name", "header", "seq id"),
     *("sequence id", "query", "entry", "identifier", "cds id", "orf", "gene", "locus tag"),
 )
-TRUTHS = (
+TRUTH_NAMES = (
     *("true class", "truth", "true label", "true", "y true", "label", "class", "target"),
     *("annotation", "location", "localization", "localisation", "category", "function"),
 )
-VERDICTS = (
+VERDICT_NAMES = (
     *("predicted class", "prediction", "predicted", "pred", "call", "predicted label", "y pred"),
     *("best class", "top class", "predicted location", "predicted localization"),
 )
-SCORES = (
+SCORE_NAMES = (
     *("score", "probability", "prob", "confidence", "top score", "max probability", "posterior"),
 )
-TERMS = ("term", "class", "label", "go term", "category", "prediction", "predicted class")
-NETWORKS = ("network", "model", "member")
+TERM_NAMES = ("term", "class", "label", "go term", "category", "prediction", "predicted class")
+NETWORK_NAMES = ("network", "model", "member")
 SCALES = (1.0, 10.0, 100.0, 1000.0)
 AS_MANY = 0.95  # of the rows: a few may be wrong, which the check then finds
 AS_EQUAL = 0.02  # sums of rows; the check goes by the decimals that are there
-NAME_THEM = (
+NAME_COLUMNS = (
     "Name them: --columns id=…,true_class=… (for a column per class, classes=A;B;C; for the best "
     "class alone, predicted_class=…,score=…; for a row per protein and class, term=…,score=…)."
 )
@@ -122,7 +122,7 @@ class _Guess:
                 == len(set(self.texts[id_]))
             ]
             if self.is_labelled and "true_class" not in self.columns and labels:
-                self.columns["true_class"] = self._named(labels, TRUTHS) or labels[0]
+                self.columns["true_class"] = self._named(labels, TRUTH_NAMES) or labels[0]
             spec = TableSpec(
                 format="long", columns={k: v for k, v in self.columns.items() if v is not None}
             )
@@ -166,12 +166,12 @@ class _Guess:
         ]
         once = [name for name in whole if len(set(self.texts[name])) == len(self.texts[name])]
         words = [name for name in once if name in self._left(are_numbers=False)]
-        found = self._named(once, IDS)
+        found = self._named(once, ID_NAMES)
         if found is None and (words or "" in once):
             found = next(iter(words), "")  # without words, rows are named by their index
         if found is None:  # rows of several networks, or a row for each class
-            found = self._named(whole, IDS)
-            network = self._named(list(self.texts), NETWORKS)
+            found = self._named(whole, ID_NAMES)
+            network = self._named(list(self.texts), NETWORK_NAMES)
             if network is None or found is None:
                 found = found or next(iter(self._left(are_numbers=False)), None)
                 self._find_term(found)
@@ -181,7 +181,7 @@ class _Guess:
 
     def _find_term(self, id_: str | None) -> None:
         """Note the columns of class and score where a protein has a row for each class."""
-        score = self.columns.get("score") or self._named(self._left(are_numbers=True), SCORES)
+        score = self.columns.get("score") or self._named(self._left(are_numbers=True), SCORE_NAMES)
         score = score or next(iter(self._left(are_numbers=True)), None)
         words = [name for name in self._left(are_numbers=False) if name not in ("", id_)]
         n_rows = len(next(iter(self.texts.values())))
@@ -190,9 +190,9 @@ class _Guess:
             for name in words
             if id_ and len(set(zip(self.texts[id_], self.texts[name], strict=True))) == n_rows
         ]
-        term = self.columns.get("term") or self._named(once, TERMS) or next(iter(once), None)
+        term = self.columns.get("term") or self._named(once, TERM_NAMES) or next(iter(once), None)
         if term is None or score is None:
-            raise refuse(str(self.path), "no column names each protein once.", NAME_THEM)
+            raise refuse(str(self.path), "no column names each protein once.", NAME_COLUMNS)
         self.columns |= {"term": term, "score": score}
 
     def _sets(self, numeric: list[str]) -> Iterator[list[str]]:
@@ -247,11 +247,11 @@ class _Guess:
                 name: [meant.get(plain(text)) for text in self.texts[name]]
                 for name in self._left(are_numbers=False)
                 if all(plain(text) in meant for text in self.texts[name] if text)
-                and plain(name) not in VERDICTS
+                and plain(name) not in VERDICT_NAMES
                 and any(self.texts[name])
             }
             others = [name for name, words in meaning.items() if words != best]
-            named = self._named([*meaning], TRUTHS[:6]) or self._named(others, TRUTHS)
+            named = self._named([*meaning], TRUTH_NAMES[:6]) or self._named(others, TRUTH_NAMES)
             if named := named or next(iter(others), None):
                 self.columns["true_class"] = named
         truth = self.columns.get("true_class")
@@ -268,9 +268,9 @@ class _Guess:
             if len(set(self.texts[name])) <= max(2, len(self.texts[name]) // 2)
         ]
         roles = {
-            "predicted_class": self._named(words, VERDICTS),
-            "score": self._named(self._left(are_numbers=True), SCORES),
-            "true_class": self._named(words, TRUTHS) if self.is_labelled else None,
+            "predicted_class": self._named(words, VERDICT_NAMES),
+            "score": self._named(self._left(are_numbers=True), SCORE_NAMES),
+            "true_class": self._named(words, TRUTH_NAMES) if self.is_labelled else None,
         }
         for role, name in roles.items():
             if name is not None:
@@ -283,7 +283,7 @@ class _Guess:
                 "no columns were found whose rows sum to one number, one for each class, nor a "
                 f"column of the {' or the '.join(role.replace('_', ' ') for role in missing)}."
             )
-            raise refuse(str(self.path), what, NAME_THEM)
+            raise refuse(str(self.path), what, NAME_COLUMNS)
         scale = self.scale or _least_scale(self.numbers[self.columns["score"]])
         return {"format": "top-score", "scale": scale, "columns": self.columns}
 
@@ -438,7 +438,7 @@ def _are_scores(numbers: Floats, format_: Format) -> bool:
     is_number = np.isfinite(numbers)
     if numbers.size and is_number.mean() < LEAST_SHARE:
         return False
-    return format_.name != CONTRACT or bool(
+    return format_.name != CREDENCE_FORMAT or bool(
         is_number.any(axis=0).all() and not (numbers < 0).any()
     )
 

@@ -187,7 +187,7 @@ def match_rows(wanted: Strings, table: Strings, *, wanted_in: str, table_in: str
     return np.array([row_of[id_] for id_ in wanted], dtype=np.int64)
 
 
-APART = (
+ROWS_APART = (
     "the rows of a protein do not stand together, so that the whole table is held in "
     "memory; sorted by id it is read in pieces"
 )
@@ -232,7 +232,7 @@ class Census:
             found.append(taken_as_one(self.recased))
         if (shifted := shifted_rows(self.rows)) is not None:
             found += sentences_of_rows(shifted)
-        return [*found, APART] if self.is_apart else found
+        return [*found, ROWS_APART] if self.is_apart else found
 
     @property
     def facts(self) -> Mapping[str, object]:

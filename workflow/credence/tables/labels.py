@@ -15,7 +15,7 @@ import numpy as np
 from credence.predictions import UNKNOWN_CLASS, Integers, Strings, is_among
 from credence.problems import ONE_ID_EACH, Problem, ProblemList, raise_any, refuse
 from credence.tables.formats import (
-    BY_NAME,
+    FORMAT_OF,
     Columns,
     Format,
     Gathering,
@@ -25,11 +25,10 @@ from credence.tables.formats import (
     named,
     parts_of,
 )
-from credence.tables.samples import Samples
+from credence.tables.samples import CHUNK_ROWS, Samples
 from credence.tables.scan import lay_out
 from credence.tables.source import MemoryTable, open_table
 
-ROWS_AT_ONCE = 100_000
 LABEL_GROUP = "label"
 DEFAULT_COLUMNS = ("id", "true_class")
 MOST_SECONDS = 1.0  # of the processor for a header; a usual pattern takes a millionth
@@ -66,7 +65,7 @@ def read_labels(
     ids: list[str] = []
     texts: list[str] = []
     lines: list[int] = []
-    for chunk in table.chunks(ROWS_AT_ONCE, problems):
+    for chunk in table.chunks(CHUNK_ROWS, problems):
         ids += chunk.texts(layout.id)
         texts += chunk.texts(layout.true_class)
         lines += chunk.lines.tolist()
@@ -164,7 +163,7 @@ def attach_labels(
     """
     ids, recased = _as_in_table(labels, samples, table)
     texts = labels.texts
-    spell = BY_NAME[spec.format].spell
+    spell = FORMAT_OF[spec.format].spell
     if samples.predictions.scores is None and spec.class_names is None:
         predictions = samples.predictions
         known = NameLookup(predictions.class_names, spell, spec.synonyms, any_case=True)

@@ -1,154 +1,51 @@
-"""Arrays of an npz file, read whole or some rows at a time; never pickled ones, which run code."""
+"""Arrays of an npz file; never pickled ones, which run code."""
 
 import lzma
-import struct
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
-import numpy.lib.format as npy
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from credence.predictions import Floats, Strings
-from credence.problems import Problem, nearest, raise_any, refuse
+from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
 from credence.tables.text import require_file
 
-BLOCK_BYTES = 1 << 18
 PICKLED = "allow_pickle"  # stands in what numpy says of pickled arrays
-READ_HEADER = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 # What reading damaged bytes as an archive, a header or numbers can raise.
 DAMAGE = (
     *(OSError, ValueError, EOFError, KeyError, SyntaxError, MemoryError, RuntimeError, TypeError),
-    *(lzma.LZMAError, struct.error, tokenize.TokenError, zipfile.BadZipFile, zlib.error),
+    *(lzma.LZMAError, tokenize.TokenError, zipfile.BadZipFile, zlib.error),
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Member:
-    """One array of an archive, not yet read."""
-
-    name: str  # As it was saved
-    info: zipfile.ZipInfo  # Where it is
-    shape: tuple[int, ...]  # Its shape
-    dtype: np.dtype[Any]  # Of its entries
-    is_by_rows: bool  # Whether its rows follow each other in the file
-
-
-class NpzFile:
-    """The arrays of an npz file; every byte of it has been read once and is not damaged."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.where = path, str(path)
-        if not zipfile.is_zipfile(path):
-            what = "the file is no npz archive, or not the whole of one."
-            raise refuse(self.where, what, "Save the arrays with np.savez.")
-        self.members: dict[str, Member] = {}
-        with self._opened() as archive:
-            for info in archive.infolist():
-                member = self._member(archive, info)
-                if member is not None:
-                    self.members[member.name] = member
-
-    @contextmanager
-    def _opened(self) -> Iterator[zipfile.ZipFile]:
-        try:
-            with zipfile.ZipFile(self.path) as archive:
-                yield archive
-        except DAMAGE as error:
-            if PICKLED in str(error):
-                what = "an array holds Python objects, which could run code."
-                remedy = "Save texts as arrays of text (dtype str)."
-                raise refuse(self.where, what, remedy) from error
-            what = "the arrays are damaged."
-            raise refuse(self.where, what, "Copy or make the file again.") from error
-
-    def _member(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Member | None:
-        """Return what a header says of an array, once all its bytes were read; None of others."""
-        with archive.open(info) as stream:
-            is_array = stream.read(len(npy.MAGIC_PREFIX)) == npy.MAGIC_PREFIX
-            while stream.read(BLOCK_BYTES):  # whose checksum is compared at its end
-                pass
-        if not is_array:
-            return None
-        name = info.filename.removesuffix(".npy")
-        with archive.open(info) as stream:
-            version = npy.read_magic(stream)
-            if version not in READ_HEADER:  # has names that are not Latin; holds no scores
-                array = _whole(archive, info)
-                return Member(
-                    name=name, info=info, shape=array.shape, dtype=array.dtype, is_by_rows=False
-                )
-            shape, is_by_columns, dtype = READ_HEADER[version](stream)
-            n_left = info.file_size - stream.tell()
-        if dtype.hasobject:
-            raise ValueError(PICKLED)
-        if min((0, *shape)) < 0 or prod(shape) * dtype.itemsize > n_left:
-            raise EOFError
-        return Member(
-            name=name,
-            info=info,
-            shape=shape,
-            dtype=dtype,
-            is_by_rows=len(shape) > 0 and not is_by_columns,
-        )
-
-    def whole(self, name: str) -> Any:
-        """Return one array."""
-        with self._opened() as archive:
-            return _whole(archive, self.members[name].info)
-
-    def rows(self, names: Sequence[str], n_rows: int) -> Iterator[tuple[Any, ...]]:
-        """Yield so many rows of arrays at a time; one saved by columns is held whole meanwhile."""
-        with self._opened() as archive, ExitStack() as stack:
-            pieces = [_pieces(archive, self.members[name], n_rows) for name in names]
-            for piece in pieces:
-                stack.enter_context(closing(piece))
-            yield from zip(*pieces, strict=True)
+def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Return the arrays of an npz file by their names, or refuse what is damaged."""
+    where = str(path)
+    if not zipfile.is_zipfile(path):
+        what = "the file is no npz archive, or not the whole of one."
+        raise refuse(where, what, "Save the arrays with np.savez.")
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            entries = {name: archive[name] for name in archive.files}
+    except DAMAGE as error:
+        if PICKLED in str(error):
+            what = "an array holds Python objects, which could run code."
+            raise refuse(where, what, "Save texts as arrays of text (dtype str).") from error
+        raise refuse(where, "the arrays are damaged.", "Copy or make the file again.") from error
+    # Of a file that is no array numpy gives the bytes.
+    return {name: entry for name, entry in entries.items() if isinstance(entry, np.ndarray)}
 
 
-def _whole(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
-    with archive.open(info) as stream:
-        return npy.read_array(stream, allow_pickle=False)
-
-
-def _pieces(archive: zipfile.ZipFile, member: Member, n_rows: int) -> Generator[Any]:
-    n_all, *rest = member.shape
-    starts = range(0, n_all, n_rows)
-    if not member.is_by_rows:
-        whole = _whole(archive, member.info)
-        for start in starts:
-            yield whole[start : start + n_rows]
-        return
-    n_bytes = prod(rest) * member.dtype.itemsize
-    with archive.open(member.info) as stream:
-        READ_HEADER[npy.read_magic(stream)](stream)
-        for start in starts:
-            n_here = min(n_rows, n_all - start)
-            yield np.ndarray((n_here, *rest), member.dtype, buffer=_read(stream, n_here * n_bytes))
-
-
-def _read(stream: IO[bytes], n_bytes: int) -> bytearray:
-    """Return so many bytes; in blocks, as an archive joins what it unpacks piece by piece."""
-    data = bytearray(n_bytes)
-    for start in range(0, n_bytes, BLOCK_BYTES):
-        block = stream.read(min(BLOCK_BYTES, n_bytes - start))
-        if len(block) < min(BLOCK_BYTES, n_bytes - start):
-            raise EOFError
-        data[start : start + len(block)] = block
-    return data
-
-
-GREATEST = 1e18  # whose square single precision can hold
-REMEDY = "Give an npz file with the arrays id and vectors, or Parquet with the column id."
+GREATEST_NUMBER = 1e18  # whose square single precision can hold
+VECTORS_REMEDY = "Give an npz file with the arrays id and vectors, or Parquet with the column id."
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -178,8 +75,7 @@ def read_vectors(path: Path) -> Vectors:
     if path.suffix == ".parquet":
         ids, values = _parquet(path)
     elif path.suffix == ".npz":
-        file = NpzFile(path)
-        arrays = file.members
+        arrays = read_arrays(path)
         name = "ids" if "ids" in arrays and "id" not in arrays else "id"
         for needed in (name, "vectors"):
             if needed not in arrays:
@@ -191,9 +87,9 @@ def read_vectors(path: Path) -> Vectors:
             raise refuse(where, what, "Give a row of vectors for each id.")
         if arrays["vectors"].dtype.kind not in "fiu":
             raise refuse(where, "'vectors' holds no numbers.", "Give numbers.")
-        ids, values = file.whole(name).tolist(), file.whole("vectors")
+        ids, values = arrays[name].tolist(), arrays["vectors"]
     else:
-        raise refuse(where, "its ending is neither .npz nor .parquet.", REMEDY)
+        raise refuse(where, "its ending is neither .npz nor .parquet.", VECTORS_REMEDY)
     return _checked(where, ids, values)
 
 
@@ -204,7 +100,9 @@ def _parquet(path: Path) -> tuple[list[Any], Any]:
         names = table.column_names  # which may be no texts, as ids may be
         ids = table["id"].to_pylist() if "id" in names else None
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise refuse(where, "this is no Parquet file, or not the whole of one.", REMEDY) from error
+        raise refuse(
+            where, "this is no Parquet file, or not the whole of one.", VECTORS_REMEDY
+        ) from error
     if ids is None:
         raise refuse(where, "the column 'id' is missing.", nearest("id", names))
     raise_any(
@@ -224,23 +122,17 @@ def _parquet(path: Path) -> tuple[list[Any], Any]:
 
 
 def _checked(where: str, ids: list[Any], values: Any) -> Vectors:
-    problems = []
+    problems = ProblemList(where)
     seen: dict[str, int] = {}
     for row, id_ in enumerate(map(str, ids), start=1):
         if seen.setdefault(id_, row) != row:
             what = f"the id {id_!r} stands in row {seen[id_]} already."
-            problems.append(
-                Problem(
-                    where=where, what=what, remedy="Remove one of them.", line=row, column="id"
-                )
-            )
+            problems.add(what, "Remove one of them.", row, "id")
     if values.shape[1] == 0 or len(ids) == 0:
-        problems.append(Problem(where=where, what="it holds no numbers.", remedy=REMEDY))
+        problems.add("it holds no numbers.", VECTORS_REMEDY)
     numbers = np.asarray(values, dtype=np.float64)
-    for bad in np.flatnonzero(~(np.abs(numbers) <= GREATEST).all(axis=1)).tolist():
+    for bad in np.flatnonzero(~(np.abs(numbers) <= GREATEST_NUMBER).all(axis=1)).tolist():
         what = f"the vector of {ids[bad]!r} has a number that is not finite, or beyond 1e18."
-        problems.append(
-            Problem(where=where, what=what, remedy="Remove the protein.", line=bad + 1)
-        )
-    raise_any(problems)
+        problems.add(what, "Remove the protein.", bad + 1)
+    problems.raise_any()
     return Vectors(ids=np.array([str(id_) for id_ in ids], dtype=object), values=numbers)

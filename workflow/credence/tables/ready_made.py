@@ -4,23 +4,27 @@ import json
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).resolve().parents[1] / "ready_made"
+READY_MADE = Path(__file__).resolve().parents[1] / "ready_made"
 
 
 def cards() -> dict[str, dict[str, Any]]:
     """Return the card of each calibration by its name."""
-    found: dict[str, dict[str, Any]] = json.loads((FOLDER / "cards.json").read_text("utf-8"))
+    found: dict[str, dict[str, Any]] = json.loads((READY_MADE / "cards.json").read_text("utf-8"))
     return found
 
 
 def named_file(name: str) -> str:
     """Return the file of a calibration that comes with credence; another name as it is."""
-    return str(FOLDER / f"{name}.json.gz") if name in cards() and not Path(name).exists() else name
+    return (
+        str(READY_MADE / f"{name}.json.gz")
+        if name in cards() and not Path(name).exists()
+        else name
+    )
 
 
 def name_of(path: str) -> str:
     """Return the name of a calibration that comes with credence; another file's as it is."""
-    return Path(path).name.partition(".")[0] if Path(path).parent == FOLDER else path
+    return Path(path).name.partition(".")[0] if Path(path).parent == READY_MADE else path
 
 
 def card_lines(name: str, card: dict[str, Any]) -> list[str]:

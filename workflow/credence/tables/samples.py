@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Predictions, Strings, from_scores
 from credence.problems import InputError, ProblemList, refuse
-from credence.tables.digests import CHANGED, stamp_of
+from credence.tables.digests import MOVED, stamp_of
 from credence.tables.formats import Gathering, TableSpec
 from credence.tables.scan import KEY, Metadata, Part, Remembers, Scan, joined_rows
 from credence.tables.source import MemoryTable, open_parquet
@@ -310,7 +310,7 @@ def stream_samples(
         counted(n_rows)
         yield from map(partial(assemble, scan), held or scan.again(chunk_rows))
     if stamp_of(Path(path)) != stamp:
-        raise refuse(str(path), *CHANGED)
+        raise refuse(str(path), *MOVED)
 
 
 COMBINED = "credence combined"  # stands in the metadata of a table of several tools

@@ -232,7 +232,7 @@ MOST_CELLS_KEPT = 1_000  # of a column, that hold no score
 # How a cell holds none: one cell, and several.
 NO_NUMBER = ("is not a number", "hold no number")
 NEGATIVE = ("is negative", "are negative")
-ABOVE = ("is above the scale {scale}", "are above the scale {scale}")
+ABOVE_SCALE = ("is above the scale {scale}", "are above the scale {scale}")
 LEAST_OF_ONE_KIND, LEAST_SHARE_OF_ONE_KIND = 3, 0.1  # cells outside, to be one problem
 
 
@@ -339,7 +339,7 @@ class Checker:
         if self.scan.spec.logits:
             greatest, least = np.inf, -np.inf
         is_outside = (finite < least) | (finite > greatest)
-        kinds = ((NO_NUMBER, is_bad), (NEGATIVE, finite < least), (ABOVE, finite > greatest))
+        kinds = ((NO_NUMBER, is_bad), (NEGATIVE, finite < least), (ABOVE_SCALE, finite > greatest))
         for kind, is_wrong in kinds:
             for place in np.flatnonzero(is_wrong.any(axis=0)):
                 column = rows.columns[place]
@@ -466,7 +466,7 @@ class Checker:
             name, first = self._name(column), self._first_bad[column, kind]
             one, several = (words.format(scale=scale) for words in kind)
             line, _, text = first[0]
-            more = ", or state another scale." if kind is ABOVE else "."
+            more = ", or state another scale." if kind is ABOVE_SCALE else "."
             if kind is NO_NUMBER and n_cells == n_scored > 1:
                 what = f"none of the {n_scored} cells is a number, from {text!r} on."
                 remedy = "Give scores, or name another column."

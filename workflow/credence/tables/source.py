@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from credence.predictions import Floats, Integers
 from credence.problems import InputError, ProblemList, nearest, refuse
 from credence.tables.formats import Columns, Format, NameLookup
-from credence.tables.npz import Member, NpzFile
+from credence.tables.npz import read_arrays
 from credence.tables.text import SEMICOLON, RowReader, header_of, plain_suffix, require_file
 
 PARQUET_ENDINGS = (".parquet", ".pq")
@@ -27,7 +28,7 @@ PARQUET_BLOCK_BYTES = 1 << 20
 DELIMITER_NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars", " ": "blanks"}
 # Relative rounding of floats, by their width in bits.
 FLOAT_EPSILON = {width: float(np.finfo(f"f{width // 8}").eps) for width in (16, 32, 64)}
-NUMBER = re.compile(r"([+-]?)([0-9]*)(?:[.,]([0-9]*))?(?:[eE]([+-]?[0-9]{1,9}))?(\s*%)?")
+NUMBER_PATTERN = re.compile(r"([+-]?)([0-9]*)(?:[.,]([0-9]*))?(?:[eE]([+-]?[0-9]{1,9}))?(\s*%)?")
 # A comma after which three figures stand may be one of decimals or of thousands.
 IN_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}(?![0-9])")
 PERCENT_DECIMALS = 2
@@ -61,7 +62,7 @@ class Numbers(dict[str, float]):
         return value
 
     def _parse(self, text: str) -> float:
-        match = NUMBER.fullmatch(text)
+        match = NUMBER_PATTERN.fullmatch(text)
         if match is None or not (match[2] or match[3]):
             return math.nan
         if not self._has_decimal_commas and IN_THOUSANDS.match(text):
@@ -459,15 +460,14 @@ class ArrayTable(GridTable):
     def __init__(self, path: Path) -> None:
         require_file(path)
         super().__init__(str(path))
-        self._file = NpzFile(path)
-        arrays = self._file.members
+        arrays = read_arrays(path)
         problems = ProblemList(self.where)
         for name in LABEL_ARRAYS[:2]:
             if name not in arrays:
                 problems.add(f"the array {name!r} is missing.", nearest(name, list(arrays)))
-        self._scores, self._n_networks = _networks(arrays, problems)
+        self._matrices = _networks(arrays, problems)
         problems.raise_any()
-        n_proteins, n_classes = (arrays[self._scores[0]].shape[place] for place in (0, -1))
+        n_proteins, n_classes = (self._matrices[0].shape[axis] for axis in (0, -1))
         lengths = {"id": n_proteins, "class_names": n_classes, "true_class": n_proteins}
         for name, length in lengths.items():
             if name in arrays and arrays[name].shape != (length,):
@@ -475,53 +475,52 @@ class ArrayTable(GridTable):
                 what += f"the scores ask for ({length},)."
                 problems.add(what, "Give one entry each.")
         problems.raise_any()
-        self._has_truth = "true_class" in arrays
-        fixed = ("id", "network", "true_class")[: 3 if self._has_truth else 2]
-        classes = self._file.whole("class_names").tolist()
-        self.header = (*fixed, *(str(name) for name in classes))
+        self._labels = [arrays[name] for name in ("id", "true_class") if name in arrays]
+        fixed = ("id", "network", "true_class")[: 1 + len(self._labels)]
+        self.header = (*fixed, *map(str, arrays["class_names"].tolist()))
 
     def chunks(self, n_rows: int, problems: ProblemList) -> Iterator[Chunk]:
         """Yield chunks of whole proteins."""
-        n_networks = self._n_networks
+        # A matrix of each network, or one array of all.
+        first = self._matrices[0]
+        n_networks = len(self._matrices) if first.ndim == 2 else first.shape[1]
         n_proteins = max(1, n_rows // n_networks)
         networks = [str(number + 1) for number in range(n_networks)]
-        labels = ("id", "true_class")[: 2 if self._has_truth else 1]
-        first = 1
-        for pieces in self._file.rows((*labels, *self._scores), n_proteins):
+        for start in range(0, len(first), n_proteins):
+            here = slice(start, start + n_proteins)
             ids, *truth = (
-                [str(name) for name in piece.tolist() for _ in networks]
-                for piece in pieces[: len(labels)]
+                [str(name) for name in labels[here].tolist() for _ in networks]
+                for labels in self._labels
             )
-            scores = pieces[len(labels) :]
-            # A matrix of each network, or one array of all.
-            deep = np.stack(scores, axis=1) if scores[0].ndim == 2 else scores[0]
+            matrices = [matrix[here] for matrix in self._matrices]
+            deep = np.stack(matrices, axis=1) if first.ndim == 2 else matrices[0]
             # Arrow holds numbers in this machine's order of bytes, and none wider than a double.
             kind = f"{deep.dtype.kind}{min(deep.dtype.itemsize, 8)}"
             flat = deep.reshape(-1, deep.shape[2]).astype(kind)
             columns = [ids, networks * len(deep), *truth, *flat.T]
             batch = pa.RecordBatch.from_arrays([*map(pa.array, columns)], self.header)
-            yield ArrowChunk(self, batch, first + np.arange(len(flat)) // n_networks)
-            first += len(deep)
+            yield ArrowChunk(self, batch, 1 + start + np.arange(len(flat)) // n_networks)
 
 
-def _networks(arrays: Mapping[str, Member], problems: ProblemList) -> tuple[tuple[str, ...], int]:
+def _networks(arrays: Mapping[str, NDArray[Any]], problems: ProblemList) -> list[NDArray[Any]]:
+    """Return the matrix of each network, or the one array of all; report what is neither."""
     scores = {
         name: array
         for name, array in arrays.items()
-        if name not in LABEL_ARRAYS and len(array.shape) in (2, 3) and array.dtype.kind in "fiu"
+        if name not in LABEL_ARRAYS and array.ndim in (2, 3) and array.dtype.kind in "fiu"
     }
-    found = {array.shape for array in scores.values()}
-    if len(found) != 1 or (len(scores) > 1 and len(next(iter(found))) == 3):
-        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-        what = f"the arrays are no score matrices of networks ({shapes})."
+    shapes = {array.shape for array in scores.values()}
+    if len(shapes) != 1 or (len(scores) > 1 and len(next(iter(shapes))) == 3):
+        listed = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        what = f"the arrays are no score matrices of networks ({listed})."
         remedy = "Give one array (proteins, networks, classes), or a matrix of the same shape"
         problems.add(what, f"{remedy} for each network.")
-        return (), 1
-    n_proteins, *middle, n_classes = found.pop()
+        return []
+    n_proteins, *middle, n_classes = shapes.pop()
     shape = (n_proteins, middle[0] if middle else len(scores), n_classes)
     if 0 in shape:
         problems.add(f"the scores have the shape {shape}.", "Give scores of some proteins.")
-    return tuple(scores), shape[1]
+    return list(scores.values())
 
 
 TableSource = TextTable | ParquetTable | MemoryTable | LongTable | ArrayTable

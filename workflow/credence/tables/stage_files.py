@@ -42,8 +42,8 @@ from credence.tables.writing import write_json, write_text
 from credence.tools.combining import Combination
 
 Hashes = Annotated[NDArray[np.uint64], records.Stored(packed="uint64")]
-N_STEPS = 12  # top scores tried for each class, from even to certain
-TOLERANCE = 1e-9  # of an interval's bounds: a confidence may lie on one but for rounding
+SCORES_PER_CLASS = 12  # top scores tried for each class, from even to certain
+BOUND_TOLERANCE = 1e-9  # of an interval's bounds: a confidence may lie on one but for rounding
 
 
 def defect_of(
@@ -68,7 +68,7 @@ def defect_of(
 
 
 def made_up(
-    class_names: tuple[str, ...], scale: float, resolution: float, n_steps: int = N_STEPS
+    class_names: tuple[str, ...], scale: float, resolution: float, n_steps: int = SCORES_PER_CLASS
 ) -> Predictions:
     """Return predictions of every class, with scores from even to certain."""
     n_classes = len(class_names)
@@ -92,7 +92,7 @@ def defect_in(found: Confidence, n_samples: int) -> str | None:
     for part in values:
         if (np.isinf(part) | (part < 0) | (part > 1)).any():
             return "it gives confidences that are no probabilities"
-    if ((lower > value + TOLERANCE) | (upper < value - TOLERANCE)).any():
+    if ((lower > value + BOUND_TOLERANCE) | (upper < value - BOUND_TOLERANCE)).any():
         return "it gives confidences outside their intervals"
     if (np.isnan(support) | np.isinf(support) | (support < 0)).any():
         return "it gives confidences whose support is no number of proteins"
@@ -102,7 +102,7 @@ def defect_in(found: Confidence, n_samples: int) -> str | None:
     return None
 
 
-SCHEMA = "credence/calibration/1"
+CALIBRATION_SCHEMA = "credence/calibration/1"
 OTHER = "Give a file that credence fit wrote."
 REFIT = "Fit the calibration again with credence fit."
 
@@ -234,7 +234,7 @@ def checksum_of(body: Mapping[str, Any]) -> str:
 def calibration_text(file: CalibrationFile) -> str:
     """Return a calibration as the text of a JSON file."""
     file = replace(file, scale=float(file.scale), resolution=float(file.resolution))
-    body = {"schema": SCHEMA, **records.to_record(file)}
+    body = {"schema": CALIBRATION_SCHEMA, **records.to_record(file)}
     return records.json_text(body | {"checksum": checksum_of(body)})
 
 
@@ -251,7 +251,7 @@ def read_calibration(path: Path) -> CalibrationFile:
     else:
         text = records.read_text(Path(path), OTHER)
     body = records.json_record(where, text, REFIT)
-    records.require_schema(body, SCHEMA, where, OTHER)
+    records.require_schema(body, CALIBRATION_SCHEMA, where, OTHER)
     known = ["schema", *records.record_keys(CalibrationFile), "checksum"]
     problems = [
         Problem(where=where, what="it is missing.", remedy=REFIT, column=key)
@@ -266,7 +266,7 @@ def read_calibration(path: Path) -> CalibrationFile:
     raise_any(problems)
     if checksum_of(body) != body["checksum"]:
         remedy = "Use the file as it was written, or fit again with credence fit."
-        raise refuse(where, records.CHANGED.replace("digest", "checksum"), remedy)
+        raise refuse(where, records.DIGEST_DIFFERS.replace("digest", "checksum"), remedy)
     record = body["calibration"]
     name = record.get("method") if isinstance(record, dict) else None
     if not isinstance(name, str) or (name not in BY_NAME and name != COMPOSITION):
@@ -349,7 +349,7 @@ def _list(names: Iterable[str]) -> str:
     return ", ".join(repr(name) for name in names)
 
 
-HEAD = ("schema", records.DIGEST)
+HEAD_KEYS = ("schema", records.DIGEST)
 File = TypeVar("File")
 
 
@@ -373,7 +373,7 @@ class Signed(Generic[File]):
         where, again = str(path), self.again
         record = records.read_json(Path(path), again)
         records.require_schema(record, self.schema, where, again)
-        body = {key: value for key, value in record.items() if key not in HEAD}
+        body = {key: value for key, value in record.items() if key not in HEAD_KEYS}
         if record.get(records.DIGEST) != records.digest_of(body):
             raise refuse(where, "its content was changed after it was written.", again)
         file = records.from_record(self.kind, body, where, again, self.kinds)
@@ -411,7 +411,7 @@ def _try(file: EventsFile) -> None:
         raise ValueError("it gives chances that are no probabilities")
 
 
-EVENTS = Signed(
+EVENTS_FILES = Signed(
     schema="credence/events/3",
     kind=EventsFile,
     again="Learn the events again: credence events.",
@@ -454,7 +454,7 @@ def _check_shift(file: ShiftFile) -> None:
         raise ValueError("it has shares of other classes")
 
 
-SHIFT = Signed(
+SHIFT_FILES = Signed(
     schema="credence/shift/2",
     kind=ShiftFile,
     again="Estimate the composition again: credence shift.",
@@ -470,7 +470,7 @@ def fitted_digest(file: CalibrationFile) -> str:
 
 def read_shift(path: str, file: CalibrationFile, calibration: str) -> ShiftFile:
     """Return what corrects a calibration, or refuse what was made with another."""
-    found = SHIFT.read(Path(path))
+    found = SHIFT_FILES.read(Path(path))
     require_corrects(found, file, path, calibration)
     return found
 
@@ -490,10 +490,10 @@ def require_same(
     file: EventsFile | ShiftFile, method_spec: str, predictions: Predictions, where: str
 ) -> None:
     """Refuse a file that was not made beside this calibration."""
-    what, again = "it corrects", SHIFT.again
+    what, again = "it corrects", SHIFT_FILES.again
     remedy = f"Estimate again with --method {method_spec!r}."
     if isinstance(file, EventsFile):
-        what, again = "its events agree with", EVENTS.again
+        what, again = "its events agree with", EVENTS_FILES.again
         remedy = "Learn them again with this calibration."
     problems = []
     if file.method_spec != method_spec and (file.method_spec or isinstance(file, ShiftFile)):
@@ -552,7 +552,7 @@ def _require_shapes(file: NoveltyFile) -> None:
             raise ValueError(f"{name} has the shape {values.shape}, not {shape}")
 
 
-NOVELTY = Signed(
+NOVELTY_FILES = Signed(
     schema="credence/novelty/6",
     kind=NoveltyFile,
     again="Make it again: credence novelty.",
@@ -570,7 +570,7 @@ class HeldOutFile:
     confidence: Annotated[Floats, records.Stored(packed="float64")]
 
 
-HELD_OUT = Signed(
+HELD_OUT_FILES = Signed(
     schema="credence/held-out/3",
     kind=HeldOutFile,
     again="Fit the method again: credence fit --held-out.",
@@ -587,23 +587,25 @@ def read_held_out_file(
     are_options: bool = True,
 ) -> HeldOutFile:
     """Return what a method says of these proteins; refuse others, and other facts or methods."""
-    file, where = HELD_OUT.read(path), str(path)
+    file, where = HELD_OUT_FILES.read(path), str(path)
     if methods is not None and file.method not in methods:
         what = f"it is of the method {file.method}, and here of {', '.join(sorted(methods))}."
         raise refuse(where, what, "Leave it out, or give a calibration of that method.")
     if file.set != labelled_digest(labelled):
         what = "it is of other proteins, classes, weights or clusters than those given here."
-        raise refuse(where, what, HELD_OUT.again)
+        raise refuse(where, what, HELD_OUT_FILES.again)
     for name, value in facts.items():
         if (own := file.facts.get(name, np.nan)) != value:
             what = f"{name} is {own:g} in it, and {value:g} here."
             option = f"--{name.replace('_', '-')}"
-            remedy = f"{HELD_OUT.again[:-1]} {option} {value:g}."
+            remedy = f"{HELD_OUT_FILES.again[:-1]} {option} {value:g}."
             if are_options:
                 remedy = f"Give {option} {own:g}. Or {remedy[0].lower()}{remedy[1:]}"
             raise refuse(where, what, remedy)
     if file.confidence.shape != (labelled.n_samples,):
-        raise refuse(where, "it is damaged: it has numbers of other proteins.", HELD_OUT.again)
+        raise refuse(
+            where, "it is damaged: it has numbers of other proteins.", HELD_OUT_FILES.again
+        )
     return file
 
 

@@ -166,12 +166,12 @@ def _byte_problems(path: Path, block: bytes, n_lines_before: int) -> Iterator[Pr
 
 def _is_of_windows(text: bytes) -> bool:
     """Return whether bytes are no UTF-8, and text of Windows."""
-    for encoding in ("utf-8", WINDOWS):
+    for encoding in ("utf-8", WINDOWS_ENCODING):
         try:
             text.decode(encoding)
         except UnicodeDecodeError:
             continue
-        return encoding == WINDOWS
+        return encoding == WINDOWS_ENCODING
     return False
 
 
@@ -196,7 +196,7 @@ def lines_of(
         whole = whole.replace(b"\r\n", b"\n").removesuffix(b"\r")
         if or_windows and _is_of_windows(whole):
             _say_windows(str(path))
-            whole = whole.decode(WINDOWS).encode()
+            whole = whole.decode(WINDOWS_ENCODING).encode()
         found = list(_byte_problems(path, whole, n_lines))
         if problems is not None:
             problems += found
@@ -208,7 +208,7 @@ def lines_of(
 
 
 SEMICOLON = ";"  # between cells where decimals have a comma
-WINDOWS = "cp1252"  # in which a spreadsheet of western Europe writes a CSV file
+WINDOWS_ENCODING = "cp1252"  # in which a spreadsheet of western Europe writes a CSV file
 
 
 def header_of(path: Path, header_start: str = "") -> str:

@@ -38,7 +38,7 @@ def device_of(name: str) -> str | None:
 
 
 TABLE_ENDINGS = (".tsv", ".tsv.gz", ".tsv.zst", ".parquet")
-ROWS_AT_ONCE = 100_000  # of a TSV turned into text together; of a Parquet row group
+GROUP_ROWS = 100_000  # of a TSV turned into text together; of a Parquet row group
 GZIP_LEVEL = 6
 TOKEN_BYTES = 4  # of the name of the file beside
 NEEDS_QUOTES = r'[\t\n\r"]'
@@ -311,16 +311,16 @@ class TableWriter:
             batch = batch.cast(self._schema)
         self._waiting.append(batch)
         self._n_waiting += batch.num_rows
-        if self._n_waiting >= ROWS_AT_ONCE:
-            self._flush(ROWS_AT_ONCE)
+        if self._n_waiting >= GROUP_ROWS:
+            self._flush(GROUP_ROWS)
 
     def _flush(self, least: int) -> None:
         """Write what waits, in pieces of a fixed number of rows."""
         rows = pa.Table.from_batches(self._waiting).combine_chunks()
         start = 0
         while len(rows) - start >= least and start < len(rows):
-            self._write_piece(rows.slice(start, ROWS_AT_ONCE))
-            start += ROWS_AT_ONCE
+            self._write_piece(rows.slice(start, GROUP_ROWS))
+            start += GROUP_ROWS
         rest = rows.slice(start)
         self._waiting = rest.to_batches() if len(rest) else []
         self._n_waiting = len(rest)
@@ -335,7 +335,7 @@ class TableWriter:
             return
         if self._parquet is None:
             self._open_parquet(rows.schema)
-        self._parquet.write_table(rows, row_group_size=ROWS_AT_ONCE)
+        self._parquet.write_table(rows, row_group_size=GROUP_ROWS)
 
     def _open_parquet(self, schema: Any) -> None:
         if self._metadata:
@@ -370,7 +370,7 @@ EPOCH = (1980, 1, 1, 0, 0, 0)  # the first date that a zip file can hold
 READABLE = 0o100644 << 16  # an ordinary file that all may read
 UNIX = 3
 SUMS = "SHA256SUMS"
-BLOCK = 1 << 20
+COPY_BYTES = 1 << 20
 
 
 def write_archive(path: Path, folder: str, members: Mapping[str, str | Path]) -> None:
@@ -392,4 +392,4 @@ def _add(archive: zipfile.ZipFile, name: str, source: BinaryIO) -> None:
     info.compress_type = zipfile.ZIP_DEFLATED
     info.external_attr, info.create_system = READABLE, UNIX
     with archive.open(info, "w", force_zip64=True) as target:
-        shutil.copyfileobj(source, target, BLOCK)
+        shutil.copyfileobj(source, target, COPY_BYTES)
