@@ -34,7 +34,7 @@ def main(words: Sequence[str] | None = None) -> None:
     if given.format_ == COUNTS:
         labelled = read_counts(Path(given.tables[0]), given.scale, 1.0)
     else:
-        labelled = calibrating(given, given.samples(), asked.weights)
+        labelled = calibrating(given.open(), asked.weights)
     write_record(
         asked.out,
         FiguresRecord(figures=tuple(make_figures(FigureSource(labelled=labelled), FIGURES))),

@@ -23,7 +23,7 @@ from benchmarks.data import real_table
 
 from credence.lists.held_out import STEPS, HeldOut
 from credence.predictions import UNKNOWN_CLASS, Labelled, Predictions, label
-from credence.stages.fit import counts_calibration, fit_and_hold_out
+from credence.stages.fit import counts_calibration, fit_chosen
 from credence.stages.reading import CalibrationSet
 from credence.stages.settings import Settings
 from credence.tables.counts import read_counts
@@ -46,7 +46,7 @@ def web(data: Path) -> tuple[CalibrationFile, Labelled]:
 def first(data: Path) -> tuple[CalibrationFile, Labelled]:
     """Return the calibration of PhANNs' first table, with whole vectors."""
     labelled = real_table(data / FIRST)
-    file, _ = fit_and_hold_out(CalibrationSet(labelled=labelled, set_aside={}), Settings(), FIRST)
+    file = fit_chosen(CalibrationSet(labelled=labelled, set_aside={}), Settings(), FIRST).file
     return replace(file, known=None), labelled  # its names are numbers of rows
 
 

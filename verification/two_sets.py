@@ -27,8 +27,7 @@ from credence.metrics.all_metrics import BY_NAME
 from credence.metrics.metric import Judged
 from credence.predictions import Booleans, Floats, Labelled
 from credence.problems import plural, raise_any, refuse
-from credence.stages.reading import LabelledTables, in_order_of_ids
-from credence.tables.samples import Samples
+from credence.stages.reading import LabelledFiles, LabelledTables, in_order_of_ids
 from credence.tables.stage_files import need_problems
 from credence.tables.writing import check_table_ending, write_table
 
@@ -134,9 +133,9 @@ def add_tables(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--weights", default="none", choices=("none", "cluster"))
 
 
-def tables_of(asked: argparse.Namespace) -> LabelledTables:
+def tables_of(asked: argparse.Namespace) -> LabelledFiles:
     """Return the labelled tables that are asked about."""
-    return LabelledTables(
+    return LabelledFiles(
         tables=asked.tables,
         format_=asked.format,
         spec_json=asked.spec,
@@ -147,9 +146,9 @@ def tables_of(asked: argparse.Namespace) -> LabelledTables:
     )
 
 
-def calibrating(given: LabelledTables, samples: Samples, weights: str) -> Labelled:
+def calibrating(known: LabelledTables, weights: str) -> Labelled:
     """Return the proteins that calibrate, in the order of their ids."""
-    return in_order_of_ids(given.calibrating(samples, weights).labelled)
+    return in_order_of_ids(known.calibrating(weights).labelled)
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -166,14 +165,15 @@ def main(words: Sequence[str] | None = None) -> None:
     asked = parser.parse_args(words)
     check_table_ending(asked.out)
     given = tables_of(asked)
-    samples, table = given.samples(), given.tables[0]
+    known = given.open()
+    samples, table = known.samples, known.where
     methods = [parse_method(text, "--method") for text in asked.methods or METHODS]
     raise_any(
         problem
         for one in methods
         for problem in need_problems(one.text, one.needs, samples.predictions, table)
     )
-    labelled = calibrating(given, samples, asked.weights)
+    labelled = calibrating(known, asked.weights)
     if len(set(labelled.cluster.tolist())) < LEAST_CLUSTERS:
         what = "all proteins are of one cluster, and no cluster is divided."
         where = given.clusters or given.groups or table
@@ -182,12 +182,11 @@ def main(words: Sequence[str] | None = None) -> None:
     calibrators = {one.text: one.build(options) for one in methods}
     measure = partial(measure_halves, labelled)
     if asked.second is not None:
-        other = replace(given, tables=[asked.second], groups=None)
-        read = other.samples()
-        if read.predictions.class_names != samples.predictions.class_names:
+        other = replace(given, tables=[asked.second], groups=None).open()
+        if other.samples.predictions.class_names != samples.predictions.class_names:
             what = f"its classes are not those of {table}."
             raise refuse(asked.second, what, "Give two tables of one classifier.")
-        measure = partial(measure_sets, (labelled, calibrating(other, read, asked.weights)))
+        measure = partial(measure_sets, (labelled, calibrating(other, asked.weights)))
     rows = summarise_draws([measure(calibrators, draw) for draw in range(asked.draws)])
     columns: dict[str, list[Any]] = {
         "method": [row.method for row in rows],

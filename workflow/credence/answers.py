@@ -25,11 +25,10 @@ from credence.report.painting import paint_reliability
 from credence.report.sections.lookup import reliability_plot
 from credence.report.wording import as_sentence, loss, rounded
 from credence.stages.fit import sets_notices
-from credence.stages.reading import RELATIVES_UNKNOWN
+from credence.stages.reading import RELATIVES_UNKNOWN, LabelledTables
 from credence.stages.settings import SetsSettings, SplitSettings
-from credence.tables.contract import Clusters, Groups, named_columns
+from credence.tables.contract import Groups, named_columns
 from credence.tables.joining import census_of
-from credence.tables.samples import Samples
 from credence.tables.stage_files import CalibrationFile, ShiftFile, made_up
 
 N_STEPS = 60  # scores at which a curve is drawn
@@ -119,7 +118,7 @@ class Shown(ABC):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ScoreTable(Shown):
+class ScoreTable(LabelledTables, Shown):
     """What a classifier predicted for some proteins, checked; :func:`credence.read` makes it.
 
     Parameters
@@ -135,12 +134,6 @@ class ScoreTable(Shown):
     read_as : mapping, optional
         How its file was read, which a calibration keeps.
     """
-
-    where: str
-    samples: Samples
-    groups: Groups | None = None
-    clusters: Clusters | None = None
-    read_as: Mapping[str, Any] | None = None
 
     @property
     def predictions(self) -> Predictions:

@@ -34,7 +34,7 @@ from credence.proteins import Proteins, join
 from credence.relatives.pack import CALIBRATION, NO_GROUP, SET_ASIDE, TEST, TRAINING
 from credence.settings import schema_of, setting_rules, setting_type
 from credence.stages import reading
-from credence.stages.fit import fit_and_hold_out
+from credence.stages.fit import fit_chosen, fit_tables
 from credence.stages.settings import SECTIONS, TABLE_KEYS, USES, Settings
 from credence.tables import stage_files
 from credence.tables.contract import Groups, read_clusters, read_groups
@@ -411,10 +411,8 @@ def fit(
     [0.75]
     """
     _require_method(settings.calibration.method)
-    known = _table(table)
-    chosen = _calibration_set(known, groups, clusters, settings)
-    file, _ = fit_and_hold_out(chosen, settings, known.where)
-    return FittedCalibration(file=replace(file, read_as=known.read_as))
+    known = _with_relatives(_table(table), groups, clusters)
+    return FittedCalibration(file=fit_tables(known, settings).file)
 
 
 def annotate(
@@ -502,8 +500,8 @@ def evaluate(
     from credence.stages.evaluate import judge_calibrations
 
     given = [methods] if isinstance(methods, str | FittedCalibration) else list(methods)
-    known = _table(table)
-    chosen = _calibration_set(known, groups, clusters, settings)
+    known = _with_relatives(_table(table), groups, clusters)
+    chosen = known.calibrating(settings.calibration.weights)
     files: dict[str, stage_files.CalibrationFile] = {}
     for entry in given:
         if not isinstance(entry, FittedCalibration):
@@ -641,8 +639,8 @@ def shift(
     from credence.stages import shift as shifting
 
     settings = replace(settings, shift=shifting.with_stated(settings.shift))
-    base = _table(known)
-    chosen = _calibration_set(base, groups, clusters, settings)
+    base = _with_relatives(_table(known), groups, clusters)
+    chosen = base.calibrating(settings.calibration.weights)
     options = shifting.shift_options(settings)
     own: Any = {"level": options.level, "draws": options.n_draws}
     file = _fitted(calibration, chosen, base.where, settings, **own)
@@ -717,14 +715,6 @@ def _table(table: Any, known: Any = None) -> ScoreTable:
     return read(table, classes=spec.class_names, **stated)
 
 
-def _calibration_set(
-    table: ScoreTable, groups: Any, clusters: Any, settings: Settings
-) -> reading.CalibrationSet:
-    table = _with_relatives(table, groups, clusters)
-    of = (table.samples, table.where, table.groups, table.clusters)
-    return reading.choose_calibration(*of, settings.calibration.weights)
-
-
 def _fitted(
     entry: FittedCalibration | str,
     chosen: reading.CalibrationSet,
@@ -739,7 +729,7 @@ def _fitted(
         reading.require_fitted_on(*of, clusters=clusters)
         return entry.file
     asked: Any = {"calibration": {"method": entry, **own}, "sets": {"level": None}}
-    return fit_and_hold_out(chosen, settings.with_values(asked), where)[0]
+    return fit_chosen(chosen, settings.with_values(asked), where).file
 
 
 def _require_method(text: str) -> None:

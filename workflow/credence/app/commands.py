@@ -130,7 +130,7 @@ def attach() -> None:
 
 
 @stage_command(
-    "fit.fit_tables",
+    "fit.fit_files",
     "fit demo/calibration.csv --format phanns-labelled --method kernel --out c.json",
 )
 @labelled_options
@@ -572,7 +572,7 @@ def compare() -> None:
 
 
 @stage_command(
-    "evaluate.evaluate_tables",
+    "evaluate.evaluate_files",
     "evaluate demo/calibration.csv --format phanns-labelled "
     "--calibration c.json --metrics metrics.tsv --out findings.json",
 )

@@ -80,10 +80,10 @@ class StageCommand(click.Command):
             if "asked" in wanted:
                 given["asked"] = asked
         if "given" in wanted:
-            from credence.stages.reading import LabelledTables
+            from credence.stages.reading import LabelledFiles
 
-            names = given.keys() & {entry.name for entry in fields(LabelledTables)}
-            given["given"] = LabelledTables(**{name: given.pop(name) for name in names})
+            names = given.keys() & {entry.name for entry in fields(LabelledFiles)}
+            given["given"] = LabelledFiles(**{name: given.pop(name) for name in names})
         with StageProgress(str(self.name)):
             function(**given)
 

@@ -27,8 +27,7 @@ from credence.stages.fit import fit_options
 from credence.stages.lists import threshold_columns, wanted_of
 from credence.stages.novelty import bands_of
 from credence.stages.reading import (
-    CalibrationSet,
-    LabelledTables,
+    LabelledFiles,
     in_order_of_ids,
     require_fitted_on,
     require_other,
@@ -38,10 +37,11 @@ from credence.tables import stage_files
 from credence.tables.writing import check_table_ending, write_record, write_table
 
 LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "snakemake", "matplotlib")
+GIVE_EACH_ONCE = "Give each method once."
 
 
-def evaluate_tables(
-    given: LabelledTables,
+def evaluate_files(
+    given: LabelledFiles,
     out: str,
     settings: Settings,
     calibrations: Sequence[str],
@@ -53,46 +53,35 @@ def evaluate_tables(
     metrics: str | None,
     thresholds: str | None,
 ) -> None:
-    """Judge calibrations of labelled tables and write what was found."""
+    """Open labelled tables and calibrations, judge these, and write what was found."""
     inputs = [*given.files, *calibrations, *held_out, summary, *attached]
     require_other((out, metrics, thresholds), inputs)
     if metrics is not None:
         check_table_ending(Path(metrics))
     files = _read_calibrations(calibrations)
-    chosen = _chosen(chosen, files)
-    used = _judged_set(given, calibrations, files, settings)
-    before: dict[str, Stated] = {}
-    problems: list[Problem] = []
-    for path in held_out:
-        with gathering(problems):
-            own = used.labelled, _facts(settings), files
-            file = stage_files.read_held_out_file(Path(path), *own)
-            if parse_method(file.method, path).gives_vector:
-                what = f"it lacks the probability of every class, which {file.method!r} gives."
-                raise refuse(path, what, "Leave it out.")
-            if file.method in before:
-                what = f"{file.method!r} was given already."
-                raise refuse(path, what, "Give each method once.")
-            before[file.method] = Stated(confidence=file.confidence)
-    raise_any(problems)
-    found = judge_calibrations(used.labelled, files, settings, chosen, before, resample)
+    reference = _chosen(chosen, files)
+    known = given.open(next(iter(files.values())))
+    judged = known.calibrating(settings.calibration.weights)
+    _require_all_fitted_on(judged.labelled, known.where, calibrations, files)
+    labelled = in_order_of_ids(judged.labelled)
+    stated = _read_held_out(held_out, labelled, files, settings)
     base = () if summary is None else read_summary(Path(summary)).inputs
     added = (entry for path in attached for entry in read_attach_summary(Path(path)).inputs)
-    where_known = given.where_known
-    if where_known is not None:
-        names = used.labelled.predictions.class_names
-        bands = bands_of(where_known, files[chosen].held_out, names)
-        found = replace(found, by_identity=bands)
-    found = replace(
-        found,
-        provenance=replace(found.provenance, inputs=(*base, *added)),
-        notices=tuple(starmap(_set_aside, used.set_aside.items())),
+    result = judge_calibrations(labelled, files, settings, reference, stated, resample)
+    result = replace(
+        result,
+        provenance=replace(result.provenance, inputs=(*base, *added)),
+        notices=tuple(starmap(_set_aside, judged.set_aside.items())),
     )
-    write_record(Path(out), found)
+    if known.where_known is not None:
+        names = labelled.predictions.class_names
+        bands = bands_of(known.where_known, files[reference].held_out, names)
+        result = replace(result, by_identity=bands)
+    write_record(Path(out), result)
     if metrics is not None:
-        write_table(Path(metrics), metric_columns(found.results))
-    if thresholds is not None and found.thresholds is not None:
-        columns = threshold_columns(found.thresholds)
+        write_table(Path(metrics), metric_columns(result.results))
+    if thresholds is not None and result.thresholds is not None:
+        columns = threshold_columns(result.thresholds)
         write_table(Path(thresholds), columns, spreadsheet_safe=True, in_six_decimals=True)
     n_folds = settings.evaluation.folds
     echo(f"Wrote {out}: {plural(len(files), 'method')}, {n_folds} folds.")
@@ -122,10 +111,10 @@ def judge_calibrations(
     if labelled.predictions.scores is None:
         sets = None
     versions = {"Python": platform.python_version()} | {name: version(name) for name in LIBRARIES}
-    own = tuple(starmap(findings.Setting, versions.items()))
+    libraries = tuple(findings.Setting(name=name, value=value) for name, value in versions.items())
     return findings.Findings(
         provenance=findings.Provenance(
-            run="", title="", credence_version=__version__, versions=own
+            run="", title="", credence_version=__version__, versions=libraries
         ),
         methods=tuple(map(_method_finding, files)),
         chosen=chosen,
@@ -149,8 +138,7 @@ def _read_calibrations(paths: Sequence[str]) -> dict[str, stage_files.Calibratio
         with gathering(problems):
             file = stage_files.read_calibration(Path(path))
             if file.method_spec in files:
-                what = f"{file.method_spec!r} was given already."
-                raise refuse(path, what, "Give each method once.")
+                raise refuse(path, f"{file.method_spec!r} was given already.", GIVE_EACH_ONCE)
             files[file.method_spec] = file
     raise_any(problems)
     return files
@@ -166,27 +154,45 @@ def _chosen(name: str | None, files: Mapping[str, stage_files.CalibrationFile]) 
     return text
 
 
-def _judged_set(
-    given: LabelledTables,
+def _require_all_fitted_on(
+    labelled: Labelled,
+    where: str,
     calibrations: Sequence[str],
     files: Mapping[str, stage_files.CalibrationFile],
-    settings: Settings,
-) -> CalibrationSet:
-    """Return the proteins that judge, by their ids; refuse calibrations of another table."""
-    samples = given.samples(next(iter(files.values())))
-    used = given.calibrating(samples, settings.calibration.weights)
+) -> None:
+    """Refuse calibrations of another table."""
     problems: list[Problem] = []
     for path, file in zip(calibrations, files.values(), strict=True):
         with gathering(problems):
-            require_fitted_on(file, used.labelled, given.tables[0], path, clusters=False)
+            require_fitted_on(file, labelled, where, path, clusters=False)
     raise_any(problems)
-    return replace(used, labelled=in_order_of_ids(used.labelled))
 
 
-def _facts(settings: Settings) -> dict[str, float]:
-    """Return the settings on which held-out confidences depend, beside the method's own."""
-    folds, least = settings.evaluation.folds, settings.calibration.min_positives
-    return {"folds": folds, "min_positives": least}
+def _read_held_out(
+    paths: Sequence[str],
+    labelled: Labelled,
+    files: Mapping[str, stage_files.CalibrationFile],
+    settings: Settings,
+) -> dict[str, Stated]:
+    """Return the held-out confidences of some methods, which need no folds then."""
+    # Beside the method's own settings they depend on these.
+    facts = {
+        "folds": settings.evaluation.folds,
+        "min_positives": settings.calibration.min_positives,
+    }
+    stated: dict[str, Stated] = {}
+    problems: list[Problem] = []
+    for path in paths:
+        with gathering(problems):
+            file = stage_files.read_held_out_file(Path(path), labelled, facts, files)
+            if parse_method(file.method, path).gives_vector:
+                fault = f"it lacks the probability of every class, which {file.method!r} gives."
+                raise refuse(path, fault, "Leave it out.")
+            if file.method in stated:
+                raise refuse(path, f"{file.method!r} was given already.", GIVE_EACH_ONCE)
+            stated[file.method] = Stated(confidence=file.confidence)
+    raise_any(problems)
+    return stated
 
 
 def _method_finding(name: str) -> findings.MethodFinding:
@@ -217,24 +223,29 @@ def _in_words(key: str, value: Any) -> str:
 
 
 def _stack_finding(name: str, calibration: AutoCalibration) -> findings.StackFinding:
-    *members, own = calibration.judged
+    *members, whole = calibration.judged
     full, score_only = calibration.full, calibration.score_only or calibration.full
     pooled = dict(zip(full.members, full.pooled.tolist(), strict=True))
-    found = []
-    for one in members:
-        weight, reference = pooled.get(one.method, 0.0), BY_NAME[one.method].reference
-        found.append(
+    return findings.StackFinding(
+        method=name,
+        n=calibration.n,
+        n_clusters=calibration.n_clusters,
+        held_out_nll=whole.held_out_nll,
+        members=tuple(
             findings.StackMember(
-                method=one.method,
-                held_out_nll=one.held_out_nll,
-                weight=weight,
-                reference=reference,
+                method=member.method,
+                held_out_nll=member.held_out_nll,
+                weight=pooled.get(member.method, 0.0),
+                reference=BY_NAME[member.method].reference,
             )
-        )
-    alone = dict(zip(score_only.members, score_only.pooled.tolist(), strict=True))
-    skipped = tuple(starmap(findings.SkippedCandidate, calibration.skipped.items()))
-    numbers = (calibration.n, calibration.n_clusters, own.held_out_nll)
-    return findings.StackFinding(name, *numbers, tuple(found), alone, skipped)
+            for member in members
+        ),
+        score_only=dict(zip(score_only.members, score_only.pooled.tolist(), strict=True)),
+        skipped=tuple(
+            findings.SkippedCandidate(method=method, reason=reason)
+            for method, reason in calibration.skipped.items()
+        ),
+    )
 
 
 def _set_aside(reason: str, count: int) -> findings.Notice:

@@ -14,14 +14,14 @@ from credence.events.forecasters import BY_NAME as FORECASTERS
 from credence.predictions import Predictions
 from credence.problems import Problem, nearest, plural, raise_any, refuse
 from credence.progress import echo
-from credence.stages.reading import LabelledTables, in_order_of_ids, require_other
+from credence.stages.reading import LabelledFiles, in_order_of_ids, require_other
 from credence.stages.settings import EventsSettings, Settings
 from credence.tables import stage_files
 from credence.tables.digests import sha256_of
 
 
 def learn_events(
-    given: LabelledTables,
+    given: LabelledFiles,
     out: str,
     settings: Settings,
     calibration: str | None,
@@ -52,18 +52,18 @@ def learn_events(
     if not asked.ask and not asked.groups:
         raise refuse("--ask", "no event is asked for.", "Give --ask or --named.")
     file = None if calibration is None else stage_files.read_calibration(Path(calibration))
-    samples, where = given.samples(file), given.tables[0]
-    events = _events(asked, samples.predictions)
-    labelled = in_order_of_ids(given.calibrating(samples, settings.calibration.weights).labelled)
-    method, calibrators = _method(calibration, file, options, samples.predictions, where)
+    tables = given.open(file)
+    predictions, where = tables.samples.predictions, tables.where
+    events = _events(asked, predictions)
+    labelled = in_order_of_ids(tables.calibrating(settings.calibration.weights).labelled)
+    method, calibrators = _method(calibration, file, options, predictions, where)
     types = tuple(
         Event(name=name, classes=tuple(classes)) for name, classes in asked.groups.items()
     )
     known = EventEvidence(predictions=labelled.predictions, types=types)
     novelty, near = given.novelty, ""
-    if novelty is not None:
-        reference = stage_files.NOVELTY_FILES.read(Path(novelty)).reference
-        distance = reference.known_distance(known.predictions.ids)
+    if novelty is not None and tables.where_known is not None:
+        distance = tables.where_known.reference.known_distance(known.predictions.ids)
         if not np.isfinite(distance).any():
             what = f"it knows no distance of a protein of {where}."
             raise refuse(novelty, what, "Give what credence novelty wrote of the same set.")

@@ -13,7 +13,7 @@ from credence.progress import each, echo
 from credence.records import read_record
 from credence.report.journal import writing_figures
 from credence.report.wording import of
-from credence.stages.reading import LabelledTables, in_order_of_ids
+from credence.stages.reading import LabelledFiles, in_order_of_ids
 from credence.tables.writing import open_output, write_record, write_table, write_text
 
 WIDTHS = {"one": (85,), "two": (174,), "both": (85, 174)}  # mm, of a journal's columns
@@ -48,14 +48,14 @@ def _of_run(found_in: str) -> FigureSource:
 
 
 def _release(folder: Path, weights: str) -> Labelled:
-    tables = LabelledTables(
+    files = LabelledFiles(
         tables=[str(folder / "samples.parquet")],
         format_="credence",
         spec_json="{}",
         groups=str(folder / "groups.tsv"),
         clusters=None,
     )
-    return in_order_of_ids(tables.calibrating(tables.samples(), weights).labelled)
+    return in_order_of_ids(files.open().calibrating(weights).labelled)
 
 
 def draw_figures(

@@ -1,7 +1,7 @@
 """The stage `fit`: from labelled predictions to a calibration file."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -27,16 +27,16 @@ from credence.tables.digests import sha256_of
 from credence.tables.joining import census_of
 from credence.tools.combining import Combination
 
-AGAIN = "Combine again: credence combine."
-NONE: Mapping[str, str] = MappingProxyType({})  # no sequences
+COMBINE_AGAIN = "Combine again: credence combine."
+NO_SEQUENCES: Mapping[str, str] = MappingProxyType({})
 GIVE_CLUSTERS = (
     "Give --clusters or --groups; credence cluster makes the one of a FASTA file, credence split "
     "the other."
 )
 
 
-def fit_tables(
-    given: reading.LabelledTables,
+def fit_files(
+    given: reading.LabelledFiles,
     out: str,
     settings: Settings,
     proteins: Sequence[str],
@@ -46,7 +46,7 @@ def fit_tables(
     held_out: str | None,
     read_as: str | None,
 ) -> None:
-    """Fit one method to labelled tables and write the calibration."""
+    """Open labelled tables, fit one method to them, and write the calibration."""
     files = [*given.files, *proteins]
     reading.require_other((out, held_out), [*files, tools])
     parse_method(settings.calibration.method, "--method")  # refused before anything is read
@@ -62,95 +62,122 @@ def fit_tables(
             "--spec": given.spec_json != "{}",
             "--logits": given.logits,
         }
-        what = "counts name no proteins and no columns."
-        problems = [
-            Problem(where=name, what=what, remedy="Leave it out.")
-            for name, value in further.items()
-            if value
-        ]
-        if len(given.tables) > 1:
-            remedy = "Add up its counts and those of the first."
-            what = "only one table of counts can be given."
-            problems.append(Problem(where=given.tables[1], what=what, remedy=remedy))
-        raise_any(problems)
-        table = given.tables[0]
-        design_effect = design_effect or 1.0
-        labelled = read_counts(Path(table), given.scale, design_effect)
-        file = counts_calibration(labelled, settings, table, design_effect)
-        file = replace(file, inputs={Path(table).name: sha256_of(Path(table))})
-        stage_files.write_calibration(Path(out), file)
-        echo(f"{out}: {file.counts['relatives']}.")
-        if given.scale is None:
-            what = f"the greatest possible score is taken to be {file.scale:g}, the highest here"
-            echo(f"{table}: {what}. Else state it: --scale.")
-        _echo_written(out, file)
+        _require_counts_alone(given.tables, [name for name, value in further.items() if value])
+        _fit_counts(given.tables[0], given.scale, out, settings, design_effect or 1.0)
         return
     if design_effect is not None:
         remedy = "Leave it out; relatives are known by --clusters or --groups."
         raise refuse("--design-effect", f"it is for --format {COUNTS}.", remedy)
-    spec = given.spec()
-    as_given = spec if read_as is None else reading.spec_of(read_as, "--read-as")
-    samples = given.samples(spec=spec)
-    chosen = given.calibrating(samples, settings.calibration.weights)
-    table, *more = given.tables
-    is_release = given.groups is not None and not more  # known by one table and its groups
-    file, unseen = fit_and_hold_out(
-        chosen, settings, table, reading.read_sequences(proteins, match)
-    )
+    stated = None if read_as is None else reading.spec_of(read_as, "--read-as")
+    known = given.open()
+    if stated is not None:
+        known = replace(known, read_as=reading.to_remember(stated))
+    fitted = fit_tables(known, settings, reading.read_sequences(proteins, match))
+    is_release = given.groups is not None and len(given.tables) == 1
     file = replace(
-        file,
+        fitted.file,
         inputs={name: sha256_of(Path(path)) for name, path in _names(files)},
-        release=set_digest(Path(table), Path(str(given.groups))) if is_release else None,
-        tools=None if tools is None else read_record(Combination, Path(tools), AGAIN),
-        read_as=reading.to_remember(as_given),
+        release=set_digest(Path(known.where), Path(str(given.groups))) if is_release else None,
+        tools=None if tools is None else read_record(Combination, Path(tools), COMBINE_AGAIN),
     )
     stage_files.write_calibration(Path(out), file)
     if held_out is not None:
-        order = reading.order_of_ids(chosen.labelled)
-        facts = {"folds": DEFAULT_FOLDS, "min_positives": settings.calibration.min_positives}
-        kept = stage_files.HeldOutFile(
-            method=file.method_spec,
-            set=stage_files.labelled_digest(chosen.labelled.take(order)),
-            facts=facts,
-            confidence=unseen[order],
-        )
-        stage_files.HELD_OUT_FILES.write(Path(held_out), kept)
-    for notice in (*sets_notices(file, settings.sets), *census_of(samples).notices()):
-        echo(f"{table}: {notice}.")
+        stage_files.HELD_OUT_FILES.write(Path(held_out), fitted.held_out_file(settings))
+    for notice in (*sets_notices(file, settings.sets), *census_of(known.samples).notices()):
+        echo(f"{known.where}: {notice}.")
     if file.counts["relatives"] == reading.RELATIVES_UNKNOWN:
         echo(f"{out}: {reading.RELATIVES_UNKNOWN}. {GIVE_CLUSTERS}")
     _echo_written(out, file)
 
 
+def _require_counts_alone(tables: Sequence[str], options: Sequence[str]) -> None:
+    """Refuse whatever is given beside one table of counts."""
+    problems = [
+        Problem(
+            where=option, what="counts name no proteins and no columns.", remedy="Leave it out."
+        )
+        for option in options
+    ]
+    problems += [
+        Problem(
+            where=table,
+            what="only one table of counts can be given.",
+            remedy="Add up its counts and those of the first.",
+        )
+        for table in tables[1:2]
+    ]
+    raise_any(problems)
+
+
+def _fit_counts(
+    table: str, scale: float | None, out: str, settings: Settings, design_effect: float
+) -> None:
+    """Fit one method to a table of counts, and write the calibration."""
+    labelled = read_counts(Path(table), scale, design_effect)
+    file = counts_calibration(labelled, settings, table, design_effect)
+    file = replace(file, inputs={Path(table).name: sha256_of(Path(table))})
+    stage_files.write_calibration(Path(out), file)
+    echo(f"{out}: {file.counts['relatives']}.")
+    if scale is None:
+        taken = f"the greatest possible score is taken to be {file.scale:g}, the highest here"
+        echo(f"{table}: {taken}. Else state it: --scale.")
+    _echo_written(out, file)
+
+
 def _echo_written(out: str, file: stage_files.CalibrationFile) -> None:
     classes = "; ".join(file.class_names)
-    what = f"{file.method_spec}, from {file.counts['n']} proteins, for the classes {classes}"
-    echo(f"Wrote {out}: {what}.")
+    summary = f"{file.method_spec}, from {file.counts['n']} proteins, for the classes {classes}"
+    echo(f"Wrote {out}: {summary}.")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fitted:
+    """One method, fitted to the proteins that calibrate."""
+
+    file: stage_files.CalibrationFile
+    labelled: Labelled  # Those proteins
+    held_out: Floats  # Their confidences, by fits without the cluster of each
+
+    def held_out_file(self, settings: Settings) -> stage_files.HeldOutFile:
+        """Return what others need in order not to find the held-out confidences again."""
+        order = reading.order_of_ids(self.labelled)
+        least = settings.calibration.min_positives
+        return stage_files.HeldOutFile(
+            method=self.file.method_spec,
+            set=stage_files.labelled_digest(self.labelled.take(order)),
+            facts={"folds": DEFAULT_FOLDS, "min_positives": least},
+            confidence=self.held_out[order],
+        )
+
+
+def fit_tables(
+    known: reading.LabelledTables, settings: Settings, sequences: Mapping[str, str] = NO_SEQUENCES
+) -> Fitted:
+    """Return one method fitted to those proteins of labelled tables that calibrate."""
+    chosen = known.calibrating(settings.calibration.weights)
+    fitted = fit_chosen(chosen, settings, known.where, sequences)
+    return replace(fitted, file=replace(fitted.file, read_as=known.read_as))
 
 
 def counts_calibration(
     labelled: Labelled, settings: Settings, where: str, design_effect: float = 1.0
 ) -> stage_files.CalibrationFile:
     """Return one method fitted to predictions that have no names, the wrong ones no true class."""
-    file, _ = fit_and_hold_out(
-        reading.CalibrationSet(labelled=labelled, set_aside={}), settings, where
-    )
+    chosen = reading.CalibrationSet(labelled=labelled, set_aside={})
+    file = fit_chosen(chosen, settings, where).file
     relatives = reading.RELATIVES_UNKNOWN
     if design_effect > 1.0:
         relatives = f"{design_effect:g} proteins count as one family, as was stated"
     return replace(file, counts={**file.counts, "relatives": relatives}, known=None)
 
 
-def fit_and_hold_out(
+def fit_chosen(
     chosen: reading.CalibrationSet,
     settings: Settings,
     where: str,
-    sequences: Mapping[str, str] = NONE,
-) -> tuple[stage_files.CalibrationFile, Floats]:
-    """Return one method fitted to the proteins that calibrate, of the table `where`.
-
-    Beside it, their confidences by fits without the cluster of each.
-    """
+    sequences: Mapping[str, str] = NO_SEQUENCES,
+) -> Fitted:
+    """Return one method fitted to the proteins that calibrate, of the table `where`."""
     method = parse_method(settings.calibration.method, "--method")
     labelled = chosen.labelled
     predictions = labelled.predictions
@@ -159,7 +186,7 @@ def fit_and_hold_out(
     sets = None
     if settings.sets.level is not None and predictions.scores is not None:
         sets = fit_sets(labelled, SetOptions(level=settings.sets.level, kind=settings.sets.kind))  # type: ignore[arg-type]
-    calibration, unseen = method.fit_and_hold_out(labelled, options)
+    calibration, held_out = method.fit_and_hold_out(labelled, options)
     counts = reading.counts_of(labelled)
     is_known = counts["n_clusters"] < counts["n"]
     file = stage_files.CalibrationFile(
@@ -178,9 +205,9 @@ def fit_and_hold_out(
         sets=sets,
         known=stage_files.known_proteins(predictions.ids, sequences),
         sketch=sketch_of(labelled) if (labelled.true_class >= 0).all() else None,
-        held_out=held_out_of(labelled, unseen),
+        held_out=held_out_of(labelled, held_out),
     )
-    return file, unseen
+    return Fitted(file=file, labelled=labelled, held_out=held_out)
 
 
 def fit_options(settings: CalibrationSettings) -> FitOptions:

@@ -11,15 +11,15 @@ from credence.lists.labels import Doubts, PlantedErrors, class_chances, doubts_o
 from credence.predictions import Integers, Labelled, Strings
 from credence.problems import refuse
 from credence.progress import echo
-from credence.stages.reading import LabelledTables, in_order_of_ids, require_other
-from credence.tables.contract import Clusters, read_clusters
+from credence.stages.reading import LabelledFiles, in_order_of_ids, require_other
+from credence.tables.contract import Clusters
 from credence.tables.writing import check_table_ending, write_record, write_table
 
 SHOWN = 10  # of the list, on the page
 
 
 def doubtful_labels(
-    given: LabelledTables,
+    given: LabelledFiles,
     out: str,
     families: str | None,
     record: str | None,
@@ -30,24 +30,23 @@ def doubtful_labels(
     require_other((out, families, record), given.files)
     for path in filter(None, (out, families)):
         check_table_ending(Path(path))
-    labelled = in_order_of_ids(given.calibrating(given.samples(), "none").labelled)
-    known = None if given.clusters is None else read_clusters(Path(given.clusters))
-    where = given.tables[0]
+    known = given.open()
+    labelled = in_order_of_ids(known.calibrating("none").labelled)
     classes = np.unique(labelled.true_class)
     if len(classes) < 2:
         name = labelled.predictions.class_names[classes[0]]
         what = f"all labels are {name!r}, so nothing speaks for another."
-        raise refuse(where, what, "Give labelled proteins of two classes or more.")
+        raise refuse(known.where, what, "Give labelled proteins of two classes or more.")
     clusters = sorted(set(labelled.cluster.tolist()))
     if len(clusters) < 2:
         what = f"all proteins are in the cluster {clusters[0]!r}, and none is left to learn from."
-        raise refuse(where, what, "Give labelled proteins of other families too.")
+        raise refuse(known.where, what, "Give labelled proteins of other families too.")
     doubts = doubts_of(labelled, class_chances(labelled))
     planted = plant(labelled, doubts)
     _, false = planted.at(doubts.doubt)
     ranked = np.lexsort((np.arange(labelled.n_samples), -doubts.doubt))
     listed = ranked[(doubts.doubt[ranked] > 0.0) & (false[ranked] <= error)]
-    columns = label_columns(labelled, doubts, listed, known)
+    columns = label_columns(labelled, doubts, listed, known.clusters)
     columns["expected_false"] = false[listed].tolist()
     write_table(Path(out), columns, spreadsheet_safe=spreadsheet_safe, in_six_decimals=True)
     mixed = families_of(labelled)

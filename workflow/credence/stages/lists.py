@@ -25,7 +25,7 @@ from credence.progress import echo
 from credence.records import json_text
 from credence.stages.reading import (
     RELATIVES_UNKNOWN,
-    LabelledTables,
+    LabelledFiles,
     require_fitted_on,
     require_other,
 )
@@ -396,23 +396,23 @@ def write_again(rows: Path, outs: Sequence[Path], by_step: Floats | None, **how:
 
 
 def threshold_tables(
-    given: LabelledTables, out: str, settings: Settings, calibration: str | None
+    given: LabelledFiles, out: str, settings: Settings, calibration: str | None
 ) -> None:
     """Write from where on predictions of labelled tables are right as often as wanted."""
     require_other((out,), [*given.files, calibration])
     file = None if calibration is None else stage_files.read_calibration(Path(calibration))
-    samples = given.samples(file)
+    known = given.open(file)
     held_out = None
     if file is not None:
         held_out = file.held_out
         if held_out is None:
             raise refuse(str(calibration), *NO_HELD_OUT)
-    elif samples.predictions.top_score is None:
+    elif known.samples.predictions.top_score is None:
         remedy = "Give the calibration as well, for thresholds on its confidences: --calibration."
-        raise refuse(given.tables[0], "it has no scores.", remedy)
-    labelled = given.calibrating(samples, settings.calibration.weights).labelled
+        raise refuse(known.where, "it has no scores.", remedy)
+    labelled = known.calibrating(settings.calibration.weights).labelled
     if file is not None:
-        require_fitted_on(file, labelled, given.tables[0], str(calibration))
+        require_fitted_on(file, labelled, known.where, str(calibration))
     found = find_thresholds(labelled, held_out, wanted_of(settings))
     write_table(Path(out), threshold_columns(found), spreadsheet_safe=True)
     n, n_sure = (

@@ -18,14 +18,14 @@ from credence.problems import refuse
 from credence.progress import echo
 from credence.relatives.closest import KnownSequences, search_for
 from credence.relatives.pairs import canonical_texts
-from credence.stages.reading import Features, LabelledTables, require_other
+from credence.stages.reading import Features, LabelledFiles, require_other
 from credence.stages.settings import Settings
 from credence.tables.digests import sha256_of
 from credence.tables.stage_files import NOVELTY_FILES, NoveltyFile
 
 
 def learn_novelty(
-    given: LabelledTables,
+    given: LabelledFiles,
     out: str,
     settings: Settings,
     proteins: Sequence[str],
@@ -37,9 +37,9 @@ def learn_novelty(
     """Write the space of the proteins that calibrate, and where all known ones lie in it."""
     files = [*given.files, *proteins, *filter(None, (vectors, training))]
     require_other((out,), files)
-    samples = given.samples()
-    labelled = given.calibrating(samples, "none").labelled
-    predictions, true_class = samples.predictions, samples.true_class
+    known_set = given.open()
+    labelled = known_set.calibrating("none").labelled
+    predictions, true_class = known_set.samples.predictions, known_set.samples.true_class
     assert true_class is not None
     features = Features(proteins, vectors, match)
     features.require(labelled.predictions.ids, given.tables[0])

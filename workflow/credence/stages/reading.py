@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
@@ -190,9 +189,46 @@ def require_labels(samples: Samples, where: str) -> Integers:
     return samples.true_class
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LabelledTables:
-    """Labelled tables as a command is given them, and which of their proteins calibrate."""
+    """A labelled set that is read: its proteins, their relatives, and what they are used for."""
+
+    where: str  # Its first table, as messages name it
+    samples: Samples
+    groups: Groups | None = None
+    clusters: Clusters | None = None
+    read_as: Mapping[str, Any] | None = None  # How its files were read, which a fit keeps
+    where_known: NoveltyFile | None = None  # Where known proteins lie
+    groups_where: str = "groups"  # As messages name the groups
+    clusters_where: str = "clusters"
+
+    def calibrating(self, weights: str) -> CalibrationSet:
+        """Return those of the proteins that calibrate, with their clusters and weights."""
+        true_class = require_labels(self.samples, self.where)
+        predictions = self.samples.predictions
+        cluster = predictions.ids
+        is_used = np.ones(predictions.n_samples, dtype=np.bool_)
+        set_aside: dict[str, int] = {}
+        if (groups := self.groups) is not None:
+            rows = rows_by_id(predictions.ids, self.where, groups.ids, self.groups_where)
+            cluster, role, reason = groups.cluster[rows], groups.role[rows], groups.reason[rows]
+            is_used = role == "calibration"
+            kinds = [kind_of(text) for text in reason[role == "set_aside"]]
+            set_aside = {kind: kinds.count(kind) for kind in sorted(set(kinds))}
+            if not is_used.any():
+                fault = f"no protein of {self.where} has the role calibration."
+                remedy = "Give that role to the proteins that the classifier never saw."
+                raise refuse(self.groups_where, fault, remedy, column="role")
+        if (clusters := self.clusters) is not None:
+            rows = rows_by_id(predictions.ids, self.where, clusters.ids, self.clusters_where)
+            cluster = clusters.cluster[rows]
+        labelled = label(predictions, true_class, cluster=cluster).take(is_used)
+        return CalibrationSet(labelled=weighted(labelled, weights), set_aside=set_aside)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelledFiles:
+    """The files of a labelled set, as a command is given them, and how its tables are read."""
 
     tables: Sequence[str]
     format_: str | None
@@ -213,67 +249,43 @@ class LabelledTables:
 
     def spec(self, file: CalibrationFile | None = None) -> TableSpec:
         """Return how the tables are read, where it is not stated as those of a calibration."""
-        stated = (self.format_, self.spec_json, self.scale, self.option)
-        return stated_spec(self.tables, *stated, logits=self.logits, file=file)
+        return stated_spec(
+            self.tables,
+            self.format_,
+            self.spec_json,
+            self.scale,
+            self.option,
+            logits=self.logits,
+            file=file,
+        )
 
-    @cached_property
-    def where_known(self) -> NoveltyFile | None:
-        """Where known proteins lie, if that is given."""
-        return None if self.novelty is None else NOVELTY_FILES.read(Path(self.novelty))
+    def open(self, file: CalibrationFile | None = None) -> LabelledTables:
+        """Return all that the files hold, scores on the scale of a calibration where one is given.
 
-    def samples(
-        self, file: CalibrationFile | None = None, spec: TableSpec | None = None
-    ) -> Samples:
-        """Return all proteins, their scores on the scale of a calibration where one is given."""
+        Where it is known where proteins lie, each has its place.
+        """
         require_combined(file, self.tables)
-        spec = spec or self.spec(file)
+        spec, where = self.spec(file), self.tables[0]
         if file is not None:
             known = as_calibrated(spec, file.class_names, file.scale)
             spec = replace(known, class_names=spec.class_names)
-        found, where = read_set(self.tables, spec), self.tables[0]
+        samples = read_set(self.tables, spec)
         if self.labels is not None:
-            found = with_labels(found, where, {"table": self.labels}, None, "first_word", spec)
-        if self.where_known is None:
-            return found
-        predictions = found.predictions
-        places = self.where_known.reference.places(predictions.ids)
-        return replace(found, predictions=replace(predictions, places=places))
-
-    def calibrating(self, samples: Samples, weights: str) -> CalibrationSet:
-        """Return those of the proteins that calibrate, with their clusters and weights."""
-        groups = None if self.groups is None else read_groups(Path(self.groups))
-        clusters = None if self.clusters is None else read_clusters(Path(self.clusters))
-        names = (self.groups or "groups", self.clusters or "clusters")
-        return choose_calibration(samples, self.tables[0], groups, clusters, weights, names)
-
-
-def choose_calibration(
-    samples: Samples,
-    where: str,
-    groups: Groups | None,
-    clusters: Clusters | None,
-    weights: str,
-    names: tuple[str, str] = ("groups", "clusters"),
-) -> CalibrationSet:
-    """Return the same where groups and clusters are read already; `names` are of those two."""
-    true_class, predictions = require_labels(samples, where), samples.predictions
-    cluster = predictions.ids
-    is_used = np.ones(predictions.n_samples, dtype=np.bool_)
-    set_aside: dict[str, int] = {}
-    if groups is not None:
-        rows = rows_by_id(predictions.ids, where, groups.ids, names[0])
-        cluster, role, reason = groups.cluster[rows], groups.role[rows], groups.reason[rows]
-        is_used = role == "calibration"
-        kinds = [kind_of(text) for text in reason[role == "set_aside"]]
-        set_aside = {kind: kinds.count(kind) for kind in sorted(set(kinds))}
-        if not is_used.any():
-            what = f"no protein of {where} has the role calibration."
-            remedy = "Give that role to the proteins that the classifier never saw."
-            raise refuse(names[0], what, remedy, column="role")
-    if clusters is not None:
-        cluster = clusters.cluster[rows_by_id(predictions.ids, where, clusters.ids, names[1])]
-    labelled = label(predictions, true_class, cluster=cluster).take(is_used)
-    return CalibrationSet(labelled=weighted(labelled, weights), set_aside=set_aside)
+            samples = with_labels(samples, where, {"table": self.labels}, None, "first_word", spec)
+        where_known = None if self.novelty is None else NOVELTY_FILES.read(Path(self.novelty))
+        if where_known is not None:
+            places = where_known.reference.places(samples.predictions.ids)
+            samples = replace(samples, predictions=replace(samples.predictions, places=places))
+        return LabelledTables(
+            where=where,
+            samples=samples,
+            groups=None if self.groups is None else read_groups(Path(self.groups)),
+            clusters=None if self.clusters is None else read_clusters(Path(self.clusters)),
+            read_as=to_remember(spec),
+            where_known=where_known,
+            groups_where=self.groups or "groups",
+            clusters_where=self.clusters or "clusters",
+        )
 
 
 def weighted(labelled: Labelled, weights: str) -> Labelled:

@@ -62,7 +62,7 @@ def shift_tables(
         check_table_ending(Path(table))
     reading.json_settings(spec_json, "--spec")  # refused before anything that takes time
     shift = with_stated(settings.shift)
-    known = reading.LabelledTables(
+    known = reading.LabelledFiles(
         tables=[samples],
         format_=samples_format,
         spec_json=samples_spec,
@@ -72,7 +72,7 @@ def shift_tables(
     )
     file = None if calibration is None else stage_files.read_calibration(Path(calibration))
     reading.require_combined(file, tables)
-    labelled = known.calibrating(known.samples(file), settings.calibration.weights).labelled
+    labelled = known.open(file).calibrating(settings.calibration.weights).labelled
     # Before anything that takes time: what is stated wrongly is refused at once.
     if shift.composition is not None:
         estimators.stated_share(shift.composition, labelled.predictions.class_names, "--stated")

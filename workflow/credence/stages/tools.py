@@ -132,7 +132,7 @@ def answers_for(ids: Strings, own: Predictions) -> Answers:
 
 
 def combine_tables(
-    given: reading.LabelledTables,
+    given: reading.LabelledFiles,
     out: str,
     settings: Settings,
     tools_json: str,
@@ -152,8 +152,8 @@ def combine_tables(
         combine_use_set(*stated, tables_of(file, tool, calibration), file, Path(out), answers)
         return
     tools = stated_tools(tools_json)
-    main = given.samples()
-    chosen = given.calibrating(main, settings.calibration.weights).labelled
+    known = given.open()
+    main, chosen = known.samples, known.calibrating(settings.calibration.weights).labelled
     found = read_tools(tools, main)
     own = main.predictions
     every = {name: answers_for(own.ids, one.predictions) for name, one in found.items()}
