@@ -95,7 +95,7 @@ def split() -> None:
 
 
 @stage_command(
-    "troves.attach_tables",
+    "troves.attach_files",
     "attach demo/trove_htj.csv --name htj --fasta demo/trove_htj.fasta "
     "--samples demo/calibration.csv --groups groups.tsv --proteins demo/proteins.fasta "
     "--training demo/training.fasta --out releases/01-htj",

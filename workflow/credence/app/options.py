@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 from itertools import starmap
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
 
 import click
 
@@ -64,8 +64,8 @@ class StageCommand(click.Command):
 
     Its settings become one argument, `settings`. What an option says stands above what
     --settings says, and that above the default. A function that has an argument `asked`
-    gets the names of the settings that options gave; one that has `given`, all options
-    that say what its labelled tables are.
+    gets the names of the settings that options gave; one that has `given`, a record of the
+    options that name the files which it opens.
     """
 
     target = ""  # Module and function
@@ -80,10 +80,9 @@ class StageCommand(click.Command):
             if "asked" in wanted:
                 given["asked"] = asked
         if "given" in wanted:
-            from credence.stages.reading import LabelledFiles
-
-            names = given.keys() & {entry.name for entry in fields(LabelledFiles)}
-            given["given"] = LabelledFiles(**{name: given.pop(name) for name in names})
+            record = get_type_hints(function)["given"]
+            names = given.keys() & {entry.name for entry in fields(record)}
+            given["given"] = record(**{name: given.pop(name) for name in names})
         with StageProgress(str(self.name)):
             function(**given)
 

@@ -86,7 +86,7 @@ def add(name: str, config: str, **given: Any) -> None:
         known = read_set(base.scores, table_spec(base.scores, None, base.spec)).predictions
         with gathering(problems):
             trove = configuration.trove_of(entry, old.values["calibration_set"])
-            samples, *_ = read_trove(trove, known)
+            samples = read_trove(trove, known).samples
     raise_any(problems)
     true_class = None if samples is None else samples.true_class
     if true_class is not None and (n_without := int((true_class == UNKNOWN_CLASS).sum())):

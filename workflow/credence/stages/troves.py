@@ -1,15 +1,16 @@
 """The stage `attach`: the files of a trove, and the set that it joins."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from credence.findings import InputFile
-from credence.predictions import Predictions, Strings
+from credence.predictions import Integers, Predictions, Strings
 from credence.problems import Problem, gathering, raise_any, refuse
 from credence.progress import echo
+from credence.proteins import Proteins
 from credence.relatives.all_engines import FINDERS
 from credence.relatives.pack import CALIBRATION
 from credence.releases import attaching
@@ -29,8 +30,8 @@ RESTORE = (
     "Put the file back as it was; or, where the change is meant, take its line out of sha256, "
     "and the releases from this trove on are derived anew."
 )
-STEPS = 1.0  # of the table, by which rounding may move a score
-SLACK = 1e-9
+# By so many steps of the table rounding may move a score; and what floating point adds.
+ROUNDING_STEPS, ROUNDING_SLACK = 1.0, 1e-9
 
 
 def digest_problems(sha256: Mapping[str, str]) -> list[Problem]:
@@ -40,15 +41,22 @@ def digest_problems(sha256: Mapping[str, str]) -> list[Problem]:
         with gathering(problems):
             now = sha256_of(Path(path))
             if now != was:
-                what = f"its SHA-256 begins with {now[:8]}, and with {was[:8]} when it was added."
-                problems.append(Problem(where=path, what=what, remedy=RESTORE))
+                fault = f"its SHA-256 begins with {now[:8]}, and with {was[:8]} when it was added."
+                problems.append(Problem(where=path, what=fault, remedy=RESTORE))
     return problems
 
 
-def read_trove(
-    trove: Trove, known: Predictions
-) -> tuple[Samples, attaching.NewSet, tuple[InputFile, ...]]:
-    """Return a trove's scores, proteins (some of `UNKNOWN_CLASS`) and files, or raise all."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReadTrove:
+    """The files of a trove, read and checked."""
+
+    samples: Samples
+    proteins: attaching.NewSet  # Some of `UNKNOWN_CLASS`
+    inputs: tuple[InputFile, ...]
+
+
+def read_trove(trove: Trove, known: Predictions) -> ReadTrove:
+    """Return a trove's scores, proteins and files, or raise all that is wrong with them."""
     raise_any(digest_problems(trove.sha256))
     spec = reading.table_spec(trove.scores, None, trove.spec)
     spec = reading.as_calibrated(spec, known.class_names, known.scale)
@@ -56,9 +64,9 @@ def read_trove(
         trove.scores, spec, trove.labels, trove.fasta, trove.match, labelled=False, may_lack=True
     )
     if samples.true_class is None:
-        what = "the table has no true classes, and only labelled proteins can calibrate."
+        fault = "the table has no true classes, and only labelled proteins can calibrate."
         remedy = "Give labels: a table of id and label, or a pattern for FASTA headers."
-        raise refuse(trove.scores[0], what, remedy)
+        raise refuse(trove.scores[0], fault, remedy)
     if samples.recased:
         echo(f"{trove.scores[0]}: {taken_as_one(samples.recased)}.")
     nothing = np.empty(0, dtype=np.int64)
@@ -66,83 +74,131 @@ def read_trove(
     concatenate([(Path("the calibration set"), like_known), (Path(trove.scores[0]), samples)])
     files = [] if trove.fasta is None else [(trove.fasta, trove.match)]
     ids = samples.predictions.ids
-    return samples, attaching.NewSet(ids, _sequences(ids, files), samples.true_class), inputs
+    proteins = attaching.NewSet(
+        ids=ids, sequences=_sequences(ids, files), class_=samples.true_class
+    )
+    return ReadTrove(samples=samples, proteins=proteins, inputs=inputs)
 
 
-def attach_tables(
-    tables: Sequence[str],
-    name: str,
-    out: str,
-    settings: Settings,
-    samples_file: str,
-    groups_file: str,
-    spec_json: str,
-    labels_json: str,
-    fasta: str | None,
-    match: str,
-    sha256_json: str,
-    samples_format: str | None,
-    proteins: str | None,
-    proteins_match: str,
-    added: Sequence[str],
-    training: str | None,
-    clusters: Sequence[str],
-    trove_clusters: str | None,
-    threads: int,
-    samples_as: str,
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TroveBesideSet:
+    """A trove and the set that it is to join, read."""
+
+    trove: ReadTrove
+    samples: Samples  # Of the set
+    groups: Groups
+    known: attaching.KnownSet
+    training: Proteins
+    clusters: attaching.TableSearch | None = None  # Where clusters are given
+
+
+@dataclass(frozen=True, kw_only=True)
+class TroveFiles:
+    """The files of a trove and of the set that it joins, as the command is given them."""
+
+    tables: Sequence[str]
+    name: str
+    spec_json: str
+    labels_json: str
+    fasta: str | None
+    match: str
+    sha256_json: str
+    samples_file: str
+    samples_format: str | None
+    groups_file: str
+    proteins: str | None  # Of the set, without earlier troves
+    proteins_match: str
+    added: Sequence[str]  # What earlier troves added to them
+    training: str | None
+    clusters: Sequence[str]
+    trove_clusters: str | None
+
+    def trove(self) -> Trove:
+        """Return the trove as a configuration states it."""
+        digests = reading.json_settings(self.sha256_json, "--sha256")
+        return Trove(
+            name=self.name,
+            scores=tuple(self.tables),
+            spec=reading.json_settings(self.spec_json, "--spec"),
+            fasta=self.fasta,
+            labels=reading.json_settings(self.labels_json, "--labels") or None,
+            match=self.match,
+            sha256={file: str(digest) for file, digest in digests.items()},
+        )
+
+    def open(self) -> TroveBesideSet:
+        """Return all that the files hold."""
+        spec = reading.table_spec((self.samples_file,), self.samples_format, {})
+        samples = reading.read_set((self.samples_file,), spec)
+        true_class = reading.require_labels(samples, self.samples_file)
+        trove = read_trove(self.trove(), samples.predictions)
+        groups = read_groups(Path(self.groups_file))
+        ids = samples.predictions.ids
+        rows = reading.rows_by_id(ids, self.samples_file, groups.ids, self.groups_file)
+        files: list[tuple[str, str]] = []
+        if self.proteins is not None:
+            # What a trove added of which no protein joined is an empty file.
+            joined = [(path, "full") for path in self.added if Path(path).stat().st_size > 0]
+            files = [(self.proteins, self.proteins_match), *joined]
+        known = attaching.KnownSet(
+            ids=ids,
+            sequences=_sequences(ids, files),
+            class_=true_class,
+            cluster=groups.cluster[rows],
+            group=groups.group[rows],
+            role=groups.role[rows],
+        )
+        training = read_training(self.training, self.proteins_match, known)
+        clusters = None
+        if self.clusters:
+            if self.trove_clusters is None:
+                fault = "clusters are given, and none of the trove."
+                raise refuse("--trove-clusters", fault, "Give its table: id and cluster.")
+            old_ids = np.concatenate([ids, training.ids])
+            clusters = attaching.TableSearch(
+                old=_clusters(self.clusters, old_ids, self.samples_file),
+                new=_clusters([self.trove_clusters], trove.proteins.ids, "the trove"),
+            )
+        return TroveBesideSet(
+            trove=trove,
+            samples=samples,
+            groups=groups,
+            known=known,
+            training=training,
+            clusters=clusters,
+        )
+
+
+def attach_files(
+    given: TroveFiles, out: str, settings: Settings, threads: int, samples_as: str
 ) -> None:
     """Attach a trove to a set whose proteins stay as they are, and write the release's tables."""
-    base = reading.read_set(
-        (samples_file,), reading.table_spec((samples_file,), samples_format, {})
-    )
-    true_class = reading.require_labels(base, samples_file)
-    entry = Trove(
-        name=name,
-        scores=tuple(tables),
-        spec=reading.json_settings(spec_json, "--spec"),
-        fasta=fasta,
-        labels=reading.json_settings(labels_json, "--labels") or None,
-        match=match,
-        sha256={
-            file: str(was) for file, was in reading.json_settings(sha256_json, "--sha256").items()
-        },
-    )
-    trove = read_trove(entry, base.predictions)
-    new = trove[1]
-    groups = read_groups(Path(groups_file))
-    ids = base.predictions.ids
-    rows = reading.rows_by_id(ids, samples_file, groups.ids, groups_file)
-    files: list[tuple[str, str]] = []
-    if proteins is not None:
-        # What a trove added of which no protein joined is an empty file.
-        joined = [(path, "full") for path in added if Path(path).stat().st_size > 0]
-        files = [(proteins, proteins_match), *joined]
-    places = (groups.cluster[rows], groups.group[rows], groups.role[rows])
-    known = attaching.KnownSet(ids, _sequences(ids, files), true_class, *places)
-    learnt = read_training(training, proteins_match, known)
-    search = attaching.TroveSearch()
-    if clusters:
-        if trove_clusters is None:
-            what = "clusters are given, and none of the trove."
-            raise refuse("--trove-clusters", what, "Give its table: id and cluster.")
-        old = _clusters(clusters, np.concatenate([ids, learnt.ids]), samples_file)
-        search = attaching.TableSearch(
-            old=old, new=_clusters([trove_clusters], new.ids, "the trove")
-        )
-    elif proteins is not None:
-        finder = FINDERS[settings.clustering.engine](threads, None)
+    opened = given.open()
+    search = opened.clusters or attaching.TroveSearch()
+    if opened.clusters is None and given.proteins is not None:
         search = attaching.SequenceSearch(
-            finder=finder, thresholds=relatives_from(settings), threads=threads
+            finder=FINDERS[settings.clustering.engine](threads, None),
+            thresholds=relatives_from(settings),
+            threads=threads,
         )
-    found = attaching.attach_trove(known, learnt, new, search, base.predictions.class_names)
-    pairs = (samples_file, samples_as), (groups_file, "groups.tsv")
-    summary = _write(Path(out), entry, base, groups, trove, found, pairs)
+    attachment = attaching.attach_trove(
+        opened.known,
+        opened.training,
+        opened.trove.proteins,
+        search,
+        opened.samples.predictions.class_names,
+    )
+    folder = Path(out)
+    _write_tables(folder, given, opened, attachment, samples_as)
+    summary = _summary(given.name, opened, attachment)
+    write_record(folder / "attach.json", summary)
     counts = ", ".join(f"{n} {outcome}" for outcome, n in summary.counts.items() if n)
-    nothing = "" if summary.counts[attaching.ADDED] else f" Trove {name!r} adds nothing."
+    nothing = "" if summary.counts[attaching.ADDED] else f" Trove {given.name!r} adds nothing."
     echo(f"Wrote {out}: {counts or 'no proteins'}.{nothing}")
     if summary.n_rescored:
+        n_repeats = summary.counts[attaching.EXACT_REPEAT]
         echo(
-            f"{name}: {summary.n_rescored} of {summary.counts[attaching.EXACT_REPEAT]} exact "
+            f"{given.name}: {summary.n_rescored} of {n_repeats} exact "
             "repeats have other scores than before. One classifier gives one protein one score: "
             "see whether the table is of the version that is calibrated."
         )
@@ -172,63 +228,88 @@ def _clusters(tables: Sequence[str], ids: Strings, where: str) -> dict[str, str]
     return home
 
 
-def _write(
+def _added(opened: TroveBesideSet, attachment: attaching.Attachment) -> Integers:
+    """Return the rows of the trove that join, in the order of their ids."""
+    by_id = np.argsort(opened.trove.proteins.ids.astype(str), kind="stable")
+    return by_id[attachment.is_added[by_id]]
+
+
+def _write_tables(
     folder: Path,
-    entry: Trove,
-    base: Samples,
-    groups: Groups,
-    trove: tuple[Samples, attaching.NewSet, tuple[InputFile, ...]],
-    found: attaching.Attachment,
-    pairs: Sequence[tuple[str, str]],
-) -> AttachSummary:
-    """Write the release's tables, and what became of the trove; the counts last."""
-    (scored, new, inputs), class_names = trove, base.predictions.class_names
-    by_id = np.argsort(new.ids.astype(str), kind="stable")
-    added = by_id[found.is_added[by_id]]
-    sources, targets = zip(*((source, folder / target) for source, target in pairs), strict=True)
-    if len(added) == 0 and Path(sources[0]).suffix == targets[0].suffix:
+    given: TroveFiles,
+    opened: TroveBesideSet,
+    attachment: attaching.Attachment,
+    samples_as: str,
+) -> None:
+    """Write the release's tables, and what became of each protein of the trove."""
+    scored, new = opened.trove.samples, opened.trove.proteins
+    samples_out, groups_out = folder / samples_as, folder / "groups.tsv"
+    added = _added(opened, attachment)
+    if len(added) == 0 and Path(given.samples_file).suffix == samples_out.suffix:
         # Nothing is added: those of the set before, byte for byte.
-        for source, target in zip(sources, targets, strict=True):
+        before = ((given.samples_file, samples_out), (given.groups_file, groups_out))
+        for source, target in before:
             with open_output(target) as handle:
                 handle.write(Path(source).read_bytes())
     else:
-        part = Samples(
-            predictions=scored.predictions.take(added),
-            true_class=new.class_[added],
-            lines=scored.lines[added],
+        parts = [(Path("the set"), opened.samples)]
+        if len(added):
+            joining = Samples(
+                predictions=scored.predictions.take(added),
+                true_class=new.class_[added],
+                lines=scored.lines[added],
+            )
+            parts.append((Path("the trove"), joining))
+        write_samples(samples_out, concatenate(parts))
+        entries = Groups(
+            ids=new.ids[added],
+            cluster=attachment.cluster[added],
+            group=attachment.group[added],
+            role=np.full(len(added), CALIBRATION, dtype=object),
+            reason=np.full(len(added), "", dtype=object),
         )
-        parts = [(Path("the set"), base), *([(Path("the trove"), part)] if len(added) else [])]
-        write_samples(targets[0], concatenate(parts))
-        role, reason = (np.full(len(added), text, dtype=object) for text in (CALIBRATION, ""))
-        more = (new.ids[added], found.cluster[added], found.group[added], role, reason)
-        columns = zip(vars(groups).values(), more, strict=True)
-        write_contract(targets[1], Groups(*(np.concatenate(pair) for pair in columns)))
-    if entry.fasta is not None:
+        columns = {
+            name: np.concatenate([values, getattr(entries, name)])
+            for name, values in vars(opened.groups).items()
+        }
+        write_contract(groups_out, Groups(**columns))
+    if given.fasta is not None:
         text = "".join(f">{new.ids[row]}\n{new.sequences[row]}\n" for row in added)
         write_text(folder / "added.fasta", text)
-    unscored = scored.unscored_ids
-    write_table(folder / "attach.tsv", attached_proteins(new, found, class_names, unscored))
-    clusters, before = set(found.cluster[added]), set(groups.cluster)
-    summary = AttachSummary(
-        name=entry.name,
+    class_names = opened.samples.predictions.class_names
+    rows = attached_proteins(new, attachment, class_names, scored.unscored_ids)
+    write_table(folder / "attach.tsv", rows)
+
+
+def _summary(name: str, opened: TroveBesideSet, attachment: attaching.Attachment) -> AttachSummary:
+    """Return in numbers what became of the trove."""
+    scored, new = opened.trove.samples, opened.trove.proteins
+    class_names = opened.samples.predictions.class_names
+    added = _added(opened, attachment)
+    clusters, before = attachment.cluster[added], set(opened.groups.cluster)
+    inputs = (replace(file, role=f"trove {name}: {file.role}") for file in opened.trove.inputs)
+    return AttachSummary(
+        name=name,
         class_names=class_names,
-        counts=found.counts() | {attaching.UNSCORED: len(unscored)},
-        n_joined=sum(cluster in before for cluster in found.cluster[added]),
-        n_founded=len(clusters - before),
-        n_rescored=_rescored(base.predictions, scored.predictions, found),
+        counts=attachment.counts() | {attaching.UNSCORED: len(scored.unscored_ids)},
+        n_joined=sum(cluster in before for cluster in clusters),
+        n_founded=len(set(clusters) - before),
+        n_rescored=_rescored(opened.samples.predictions, scored.predictions, attachment),
         added_by_class=dict(counts_by_class(class_names, new.class_[added].tolist())),
-        inputs=tuple(replace(file, role=f"trove {entry.name}: {file.role}") for file in inputs),
+        inputs=tuple(inputs),
     )
-    write_record(folder / "attach.json", summary)
-    return summary
 
 
-def _rescored(old: Predictions, new: Predictions, found: attaching.Attachment) -> int:
+def _rescored(old: Predictions, new: Predictions, attachment: attaching.Attachment) -> int:
     """Return how many exact repeats have other scores than the set has for them."""
     if old.top_score is None or new.top_score is None:
         return 0
     row_of = {id_: row for row, id_ in enumerate(old.ids)}
-    rows = np.flatnonzero(found.outcome == attaching.EXACT_REPEAT)
-    before = old.top_score[[row_of[id_] for id_ in found.relative[rows]]] if len(rows) else rows
+    rows = np.flatnonzero(attachment.outcome == attaching.EXACT_REPEAT)
+    before = (
+        old.top_score[[row_of[id_] for id_ in attachment.relative[rows]]] if len(rows) else rows
+    )
     step = max(old.resolution, new.resolution)
-    return int((np.abs(new.top_score[rows] - before) > STEPS * step + SLACK).sum())
+    return int(
+        (np.abs(new.top_score[rows] - before) > ROUNDING_STEPS * step + ROUNDING_SLACK).sum()
+    )
