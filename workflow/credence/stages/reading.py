@@ -143,9 +143,9 @@ def proposed_format(path: Path) -> str:
     """Return the one format that fits a table; refuse where it is not one."""
     from credence.tables.guess import the_format
 
-    def state(found: dict[str, Any]) -> str:
-        name = found.pop("format")
-        return f"--format {name} --spec '{json.dumps(found, ensure_ascii=False)}'"
+    def state(settings: dict[str, Any]) -> str:
+        name = settings.pop("format")
+        return f"--format {name} --spec '{json.dumps(settings, ensure_ascii=False)}'"
 
     proposal = the_format(path, "--format {}", state)
     echo(f"{path}: read as {proposal.format} ({proposal.reason}).")
@@ -166,10 +166,12 @@ def read_set(paths: Sequence[str], spec: TableSpec) -> Samples:
 
 def require_combined(file: CalibrationFile | None, tables: Sequence[str]) -> None:
     """Refuse tables of one tool where a calibration is of several."""
-    what = "it is of one tool, and the calibration is of several, combined."
-    remedy = "Combine it with those of the other tools: credence combine."
     raise_any(
-        Problem(where=table, what=what, remedy=remedy)
+        Problem(
+            where=table,
+            what="it is of one tool, and the calibration is of several, combined.",
+            remedy="Combine it with those of the other tools: credence combine.",
+        )
         for table in tables
         if file is not None and file.tools is not None and not is_combined(Path(table))
     )
@@ -271,7 +273,7 @@ class LabelledFiles:
             spec = replace(known, class_names=spec.class_names)
         samples = read_set(self.tables, spec)
         if self.labels is not None:
-            samples = with_labels(samples, where, {"table": self.labels}, None, "first_word", spec)
+            samples = attach_labels(samples, read_labels(Path(self.labels)), spec, where)
         where_known = None if self.novelty is None else NOVELTY_FILES.read(Path(self.novelty))
         if where_known is not None:
             places = where_known.reference.places(samples.predictions.ids)
@@ -312,17 +314,17 @@ def require_fitted_on(
 ) -> None:
     """Refuse other proteins, or other `clusters`, than a calibration was fitted on."""
     require_match(file, labelled.predictions, where)
-    own = counts_of(labelled)
-    known = {name: file.counts.get(name, n) for name, n in own.items()}
+    counts = counts_of(labelled)
+    fitted_counts = {name: file.counts.get(name, n) for name, n in counts.items()}
     text = "{n} proteins, {n_correct} right" + ", {n_clusters} clusters" * clusters
-    here, there = text.format(**own), text.format(**known)
+    here, there = text.format(**counts), text.format(**fitted_counts)
     ids = known_proteins(labelled.predictions.ids, {}).ids
     if here == there and file.known is not None and not np.array_equal(ids, file.known.ids):
         there = "proteins with other ids"
     if here != there:
-        what = f"it has {here}, and {calibration} was fitted on {there}."
+        fault = f"it has {here}, and {calibration} was fitted on {there}."
         remedy = "Give the table it was fitted on, and the same --groups or --clusters."
-        raise refuse(where, what, remedy)
+        raise refuse(where, fault, remedy)
 
 
 def in_order_of_ids(labelled: Labelled) -> Labelled:
@@ -361,13 +363,13 @@ def proteins_of(ids: Strings, path: str | None, match: str, where: str) -> Prote
 
 def read_sequences(paths: Sequence[str], match: str) -> dict[str, str]:
     """Return the sequence of each protein of some FASTA files, by its id."""
-    found: dict[str, str] = {}
+    sequences: dict[str, str] = {}
     for number, path in enumerate(paths):
         if number > 0 and Path(path).stat().st_size == 0:
             continue  # what a trove added of which no protein joined
         fasta = read_proteins(path, match)
-        found.update(zip(fasta.ids, fasta.sequences, strict=True))
-    return found
+        sequences.update(zip(fasta.ids, fasta.sequences, strict=True))
+    return sequences
 
 
 def training_ids(training: Strings, calibration: Strings) -> Strings:
@@ -388,8 +390,8 @@ def with_labels(
     may_lack: bool = False,
 ) -> Samples:
     """Return samples with the true classes of a second table or of FASTA headers."""
-    found = labels_as_stated(labels, proteins, match)
-    return attach_labels(samples, found, spec, table, may_lack=may_lack)
+    read = labels_as_stated(labels, proteins, match)
+    return attach_labels(samples, read, spec, table, may_lack=may_lack)
 
 
 def labels_as_stated(labels: Mapping[str, Any], proteins: str | None, match: str) -> Labels:
@@ -397,11 +399,12 @@ def labels_as_stated(labels: Mapping[str, Any], proteins: str | None, match: str
     raise_any(set_problems("--labels", {"labels": labels}, ["labels"]))
     if labels.get("pattern") is not None:
         if proteins is None:
-            what = "a pattern is for FASTA headers."
-            raise refuse("--labels", what, "Give the file with --proteins.")
+            fault = "a pattern is for FASTA headers."
+            raise refuse("--labels", fault, "Give the file with --proteins.")
         fasta = read_proteins(proteins, match)
-        known = fasta.ids, fasta.headers, fasta.lines
-        return labels_from_headers(proteins, *known, labels["pattern"])
+        return labels_from_headers(
+            proteins, fasta.ids, fasta.headers, fasta.lines, labels["pattern"]
+        )
     if not isinstance(labels.get("table"), str):
         raise refuse("--labels", "there is no table.", 'Write it like {"table": "labels.tsv"}.')
     return read_labels(
@@ -416,8 +419,8 @@ class Features:
 
     def __init__(self, proteins: Sequence[str], vectors: str | None, match: str) -> None:
         if bool(proteins) == (vectors is not None):
-            what = "the proteins' features are not named once."
-            raise refuse("--proteins", what, "Give --proteins or --vectors.")
+            fault = "the proteins' features are not named once."
+            raise refuse("--proteins", fault, "Give --proteins or --vectors.")
         self.where = vectors if vectors is not None else proteins[0]
         self._vectors = None if vectors is None else read_vectors(Path(vectors))
         self.sequences = read_sequences(proteins, match)
@@ -476,8 +479,8 @@ class Features:
             raise refuse(where, f"its space is one of {space.kind}.", f"Give {option}.")
         n_numbers = space.n_features if self._vectors is None else self._vectors.values.shape[1]
         if n_numbers != space.n_features:
-            what = f"its vectors have {n_numbers} numbers, those of {where} {space.n_features}."
-            raise refuse(self.where, what, "Give vectors of the same kind.")
+            fault = f"its vectors have {n_numbers} numbers, those of {where} {space.n_features}."
+            raise refuse(self.where, fault, "Give vectors of the same kind.")
 
 
 def json_value(text: str, option: str, remedy: str) -> Any:
@@ -505,16 +508,16 @@ def json_settings(text: str, option: str) -> Mapping[str, Any]:
 
 def require_other(outs: Iterable[str | None], inputs: Iterable[str | None]) -> None:
     """Refuse an output that would overwrite an input or another output, and inputs given twice."""
-    given, written = ([path for path in paths if path is not None] for paths in (inputs, outs))
-    for path in given:
+    read = [path for path in inputs if path is not None]
+    for path in read:
         refuse_pipe(Path(path))
     problems = [
         Problem(where=path, what="this file is given twice.", remedy="Name it once.")
-        for path in dict.fromkeys(given)
-        if given.count(path) > 1
+        for path in dict.fromkeys(read)
+        if read.count(path) > 1
     ]
-    taken = {Path(path).resolve(): "an input too" for path in given}
-    for out in written:
+    taken = {Path(path).resolve(): "an input too" for path in read}
+    for out in filter(None, outs):
         refuse_loop(Path(out))
         place = Path(out).resolve()
         if place in taken:
