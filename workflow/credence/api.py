@@ -578,7 +578,7 @@ def split(
         made_by = "table"
         rows = reading.rows_by_id(ours.ids, known.where, known.clusters.ids, "clusters")
         cluster[: ours.n_proteins] = known.clusters.cluster[rows]
-    elif proteins is not None and chosen.recipe != stage.PHANNS:
+    elif proteins is not None and chosen.recipe != stage.PHANNS_RECIPE:
         cluster, made_by = engine.cluster(everyone).cluster, "aligned"
     related = None
     if training is not None:

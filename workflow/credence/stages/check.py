@@ -64,8 +64,8 @@ def check_tables(
     summary = replace(summarise(census, inputs), read_as=repr(spec))
     write_record(out, summary)
     if out is None or as_json:
-        found = json_text({"problems": [], "set": summary}) if as_json else description(summary)
-        click.echo(found, nl=not as_json)
+        text = json_text({"problems": [], "set": summary}) if as_json else description(summary)
+        click.echo(text, nl=not as_json)
     for notice in (*census.notices(), *same.sentences()):
         echo(f"{tables[0]}: {notice}.")
 
@@ -112,8 +112,9 @@ def read_checked(
     if samples is not None:
         with gathering(problems):
             if labels is not None:
-                of = (samples, tables[0], labels, proteins, match, spec)
-                samples = reading.with_labels(*of, may_lack=may_lack)
+                samples = reading.with_labels(
+                    samples, tables[0], labels, proteins, match, spec, may_lack=may_lack
+                )
             if labelled:
                 reading.require_labels(samples, tables[0])
     raise_any(problems)

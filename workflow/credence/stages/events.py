@@ -29,15 +29,15 @@ def learn_events(
 ) -> None:
     """Learn how probable events are, judge it, and write both."""
     require_other((out,), [*given.files, calibration, held_out])
-    asked, of = settings.events, settings.calibration
+    asked, counting = settings.events, settings.calibration
     options = EventOptions(
         forecaster=asked.forecaster,
         compare=asked.compare,
         agrees=asked.agree,
         n_folds=asked.folds,
-        min_positives=of.min_positives,
-        level=of.level,
-        n_draws=of.draws,
+        min_positives=counting.min_positives,
+        level=counting.level,
+        n_draws=counting.draws,
     )
     raise_any(
         Problem(
@@ -65,8 +65,8 @@ def learn_events(
     if novelty is not None and tables.where_known is not None:
         distance = tables.where_known.reference.known_distance(known.predictions.ids)
         if not np.isfinite(distance).any():
-            what = f"it knows no distance of a protein of {where}."
-            raise refuse(novelty, what, "Give what credence novelty wrote of the same set.")
+            fault = f"it knows no distance of a protein of {where}."
+            raise refuse(novelty, fault, "Give what credence novelty wrote of the same set.")
         known, near = replace(known, distance=distance), sha256_of(Path(novelty))
     confidence = None
     if held_out is not None:
@@ -96,9 +96,9 @@ def _events(asked: EventsSettings, predictions: Predictions) -> tuple[Event, ...
     """Return the events asked for; refuse questions that the table cannot answer."""
     events = events_of(asked.ask, asked.groups, predictions.class_names)
     remedy = "Ask for predicted_class, each_class or named groups."
-    what = "{!r} needs the score of every class, and the table gives the best."
+    fault = "{!r} needs the score of every class, and the table gives the best."
     raise_any(
-        Problem(where="--ask", what=what.format(event.name), remedy=remedy)
+        Problem(where="--ask", what=fault.format(event.name), remedy=remedy)
         for event in events
         if predictions.scores is None and event.n_best > 1
     )

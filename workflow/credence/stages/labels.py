@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from credence.stages.reading import LabelledFiles, in_order_of_ids, require_othe
 from credence.tables.contract import Clusters
 from credence.tables.writing import check_table_ending, write_record, write_table
 
-SHOWN = 10  # of the list, on the page
+MOST_SHOWN = 10  # of the list, on the page
 
 
 def doubtful_labels(
@@ -35,12 +36,12 @@ def doubtful_labels(
     classes = np.unique(labelled.true_class)
     if len(classes) < 2:
         name = labelled.predictions.class_names[classes[0]]
-        what = f"all labels are {name!r}, so nothing speaks for another."
-        raise refuse(known.where, what, "Give labelled proteins of two classes or more.")
+        fault = f"all labels are {name!r}, so nothing speaks for another."
+        raise refuse(known.where, fault, "Give labelled proteins of two classes or more.")
     clusters = sorted(set(labelled.cluster.tolist()))
     if len(clusters) < 2:
-        what = f"all proteins are in the cluster {clusters[0]!r}, and none is left to learn from."
-        raise refuse(known.where, what, "Give labelled proteins of other families too.")
+        fault = f"all proteins are in the cluster {clusters[0]!r}, and none is left to learn from."
+        raise refuse(known.where, fault, "Give labelled proteins of other families too.")
     doubts = doubts_of(labelled, class_chances(labelled))
     planted = plant(labelled, doubts)
     _, false = planted.at(doubts.doubt)
@@ -56,12 +57,15 @@ def doubtful_labels(
     sentences = label_sentences(doubts, planted, listed, error)
     if record is not None:
         names = ("id", "label", "suggested_class", "expected_false", "why")
-        first = zip(*(columns[name][:SHOWN] for name in names), strict=True)
-        shown = tuple(DoubtfulLabel(*row) for row in first)
-        found = DoubtfulLabels(
+        rows = zip(*(columns[name][:MOST_SHOWN] for name in names), strict=True)
+        shown = tuple(
+            DoubtfulLabel(id=id_, label=label, suggested=suggested, false=false, why=why)
+            for id_, label, suggested, false, why in rows
+        )
+        record_of_list = DoubtfulLabels(
             n=labelled.n_samples, n_listed=len(listed), sentences=tuple(sentences), first=shown
         )
-        write_record(Path(record), found)
+        write_record(Path(record), record_of_list)
     lines += sentences
     if len(set(labelled.cluster.tolist())) == labelled.n_samples:
         lines.append(
@@ -91,10 +95,10 @@ def label_sentences(
             "doubtful as planted ones that all of them may be right."
         )
     if planted.share > 0.0 and len(listed):
-        found, false = planted.at(doubts.doubt[listed[-1:]])
+        recall, false = planted.at(doubts.doubt[listed[-1:]])
         lines.append(
             f"By a cautious estimate {false[0]:.0%} of this list are right labels, and it has "
-            f"{found[0]:.0%} of the wrong ones; unless scores contradict right labels as "
+            f"{recall[0]:.0%} of the wrong ones; unless scores contradict right labels as "
             "strongly as wrong ones."
         )
     elif n_odd and not len(listed):
@@ -102,29 +106,29 @@ def label_sentences(
     return lines
 
 
-COLUMNS = (
-    *("id", "label", "suggested_class", "p_label", "p_suggested", "doubt", "cluster"),
-    *("relatives_same", "relatives_other", "nearest_relative", "identity", "why"),
-)
-
-
 def label_columns(
     labelled: Labelled, doubts: Doubts, listed: Integers, known: Clusters | None
-) -> dict[str, list[object]]:
+) -> dict[str, list[Any]]:
     """Return the columns of the list, but for its error."""
-    names = labelled.predictions.class_names
+    names = np.array(labelled.predictions.class_names, dtype=object)
+    suggested = doubts.suggested[listed]
     nearest = Nearest(labelled, known)
-    rows: list[tuple[object, ...]] = []
-    for row in listed.tolist():
-        suggested = int(doubts.suggested[row])
-        rows.append((
-            *(labelled.predictions.ids[row], names[labelled.true_class[row]], names[suggested]),
-            *(float(one[row]) for one in (doubts.p_label, doubts.p_suggested, doubts.doubt)),
-            *(labelled.cluster[row], int(doubts.n_same[row]), int(doubts.n_other[row])),
-            *nearest.of(row, suggested),
-            why(doubts, row, names[suggested]),
-        ))  # fmt: skip
-    return as_columns(COLUMNS, rows)
+    rows = list(zip(listed.tolist(), suggested.tolist(), strict=True))
+    relatives = [nearest.of(row, class_) for row, class_ in rows]
+    return {
+        "id": labelled.predictions.ids[listed].tolist(),
+        "label": names[labelled.true_class[listed]].tolist(),
+        "suggested_class": names[suggested].tolist(),
+        "p_label": doubts.p_label[listed].tolist(),
+        "p_suggested": doubts.p_suggested[listed].tolist(),
+        "doubt": doubts.doubt[listed].tolist(),
+        "cluster": labelled.cluster[listed].tolist(),
+        "relatives_same": doubts.n_same[listed].tolist(),
+        "relatives_other": doubts.n_other[listed].tolist(),
+        "nearest_relative": [relative for relative, _ in relatives],
+        "identity": [identity for _, identity in relatives],
+        "why": [why(doubts, row, names[class_]) for row, class_ in rows],
+    }
 
 
 def as_columns(names: Sequence[str], rows: Sequence[Sequence[object]]) -> dict[str, list[object]]:
@@ -172,7 +176,9 @@ class Nearest:
         elif first not in ("", id_):
             relative = first
         else:
-            relative = next((one for one in self.members[cluster, None] if one != id_), "")
+            relative = next(
+                (member for member in self.members[cluster, None] if member != id_), ""
+            )
         if not relative:
             return "", float("nan")
         of_one = id_ if relative == first else relative if id_ == first else ""
@@ -190,7 +196,7 @@ def families_of(labelled: Labelled) -> dict[str, list[object]]:
     for cluster, by_label in sorted(members.items()):
         if len(by_label) > 1:
             # By how many proteins have it, then in the order of the classes.
-            labels = sorted(by_label, key=lambda one: (-len(by_label[one]), one))
+            labels = sorted(by_label, key=lambda label: (-len(by_label[label]), label))
             counts = [len(by_label[label]) for label in labels]
             texts = [f"{names[label]} {n}" for label, n in zip(labels, counts, strict=True)]
             is_even = counts[-1] == counts[-2]

@@ -296,14 +296,14 @@ class Settings:
             changed[name] = settings_from(type(old), {**_plain(old), **values})
         return replace(self, **changed)
 
-    def to_json(self, stage: str, **own: Mapping[str, Any]) -> str:
+    def to_json(self, stage: str, **replaced: Mapping[str, Any]) -> str:
         """Return what a stage uses as one line of JSON, some values replaced for this call."""
-        used = self.with_values(own)
-        found = {
+        used = self.with_values(replaced)
+        sections = {
             section: {name: _plain(getattr(used, section))[name] for name in names}
             for section, names in USES[stage].items()
         }
-        return json.dumps(found, ensure_ascii=False)
+        return json.dumps(sections, ensure_ascii=False)
 
 
 # The settings that say how a table is read, each with its default.
@@ -437,8 +437,8 @@ def world_settings(values: Mapping[str, Any], where: str) -> "WorldSettings":
             Document(where=where, data=dict(values), lines={}), schema_of(WorldSettings)
         )
     )
-    found: WorldSettings = settings_from(WorldSettings, values)
-    return found
+    settings: WorldSettings = settings_from(WorldSettings, values)
+    return settings
 
 
 def set_problems(where: str, values: Mapping[str, Any], names: Iterable[str]) -> list[Problem]:

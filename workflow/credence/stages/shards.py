@@ -35,8 +35,8 @@ def annotate_shards(
     """Write the confidences of each table into a file of a folder; those that are there stay."""
     for option, value in for_whole.items():
         if value is not None:
-            what = "it is for one table of confidences, and --out is a folder."
-            raise refuse(option, what, "Leave it out, or let --out end in .tsv or .parquet.")
+            fault = "it is for one table of confidences, and --out is a folder."
+            raise refuse(option, fault, "Leave it out, or let --out end in .tsv or .parquet.")
     shards = shards_of(tables, Path(out), ending)
     given = Request(tables=[shard.source for shard in shards], **options)
     _require_one_tool(given)
@@ -51,10 +51,10 @@ def annotate_shards(
     with Progress("annotate", "tables", len(shards)) as progress:
         for shard in shards:
             with gathering(problems):
-                own = {**made_of, "table": known.digest(shard.source)}
-                if shard.is_finished(own, known):
+                made_of_shard = {**made_of, "table": known.digest(shard.source)}
+                if shard.is_finished(made_of_shard, known):
                     count["kept"] += 1
-                elif _write(shard, given, own, known, count):
+                elif _write(shard, given, made_of_shard, known, count):
                     changed.append(shard.source)
             progress.add()
             if len(problems) >= MOST_PROBLEMS_KEPT:
@@ -76,14 +76,14 @@ def _tell(out: str, count: Mapping[str, int], changed: Sequence[str]) -> None:
         "need the rows of all tables at once."
     )
     if changed:
-        what = "of them have scores unlike those in calibration, as their notes say"
-        echo(f"{out}: {len(changed)} {what}; the first is {changed[0]}.")
+        remark = "of them have scores unlike those in calibration, as their notes say"
+        echo(f"{out}: {len(changed)} {remark}; the first is {changed[0]}.")
 
 
 def _require_one_tool(given: Request) -> None:
     if given.tool or given.annotation.file.tools is not None:
-        what = "the calibration is of several tools, which are combined one table at a time."
-        raise refuse("--out", what, "Let it end in .tsv or .parquet.")
+        fault = "the calibration is of several tools, which are combined one table at a time."
+        raise refuse("--out", fault, "Let it end in .tsv or .parquet.")
 
 
 def _in_turn(problems: Sequence[Problem]) -> list[Problem]:

@@ -85,24 +85,25 @@ def shift_tables(
     digest = "" if file is None else stage_files.fitted_digest(file)
     names = tuple(Path(table).name for table in tables)
     made = replace(made, calibration=digest, tables=names)
-    found = made.finding
+    finding = made.finding
     how: Any = {"spreadsheet_safe": spreadsheet_safe, "in_six_decimals": six_decimals}
-    columns = named_columns(composition_table(found))
+    columns = named_columns(composition_table(finding))
     with ExitStack() as stack:  # all of them, or none
         for path in map(Path, filter(None, (out, also))):
             stack.enter_context(TableWriter(path, list(columns), **how)).write(columns)
         if record is not None:
-            stage_files.SHIFT_FILES.write(Path(record), made)
-    largest = max(found.classes, key=lambda entry: abs(entry.share - entry.calibration_share))
+            stage_files.SHIFT.write(Path(record), made)
+    largest = max(finding.classes, key=lambda entry: abs(entry.share - entry.calibration_share))
     echo(
-        f"Wrote {out}: {found.n_use} protein{'s' * (found.n_use != 1)} by {found.estimator}; "
+        f"Wrote {out}: {finding.n_use} protein{'s' * (finding.n_use != 1)} by "
+        f"{finding.estimator}; "
         f"{largest.class_name} {largest.share:.3f} for {largest.calibration_share:.3f} "
         "in calibration."
     )
-    for sentence in (*found.remarks, *found.sentences):
+    for sentence in (*finding.remarks, *finding.sentences):
         echo(sentence)
-    if found.sameness is not None and found.sameness.is_changed:
-        echo(f"{found.name}: {warning_of(found.sameness)}.")
+    if finding.sameness is not None and finding.sameness.is_changed:
+        echo(f"{finding.name}: {warning_of(finding.sameness)}.")
 
 
 def shift_options(settings: Settings) -> FitOptions:
@@ -135,15 +136,29 @@ def find_shift(
         composition = estimate.fixed_composition(sample, share)
     moved = shifted(labelled, composition.fit_weight)
     calibration, unseen = method.fit_and_hold_out(moved, options)
-    seen = (sample, use, composition, diagnose(sample, use, composition, options))
-    adjusted = with_reach(calibration, sample, composition, options)
-    corrected = Corrected(*seen, plain, adjusted, not method.needs.is_vector)
-    found = summarise_shift(name, estimator.name, method.text, corrected, options, error)
-    found = replace(found, curves=shift_curves(corrected), reference=estimator.reference)
-    found = replace(found, sameness=None if look is None else look.found())
-    known = (found.method, labelled.predictions.class_names, float(labelled.predictions.scale))
-    held_out = _held_out(moved, unseen, composition)
-    return stage_files.ShiftFile(*known, found, corrected.adjusted, held_out)
+    corrected = Corrected(
+        sample=sample,
+        use=use,
+        composition=composition,
+        diagnostics=diagnose(sample, use, composition, options),
+        plain=plain,
+        adjusted=with_reach(calibration, sample, composition, options),
+        by_score=not method.needs.is_vector,
+    )
+    finding = replace(
+        summarise_shift(name, estimator.name, method.text, corrected, options, error),
+        curves=shift_curves(corrected),
+        reference=estimator.reference,
+        sameness=None if look is None else look.found(),
+    )
+    return stage_files.ShiftFile(
+        method_spec=finding.method,
+        class_names=labelled.predictions.class_names,
+        scale=float(labelled.predictions.scale),
+        finding=finding,
+        adjusted=corrected.adjusted,
+        held_out=_held_out(moved, unseen, composition),
+    )
 
 
 def _held_out(moved: Labelled, unseen: Floats, composition: estimate.Composition) -> HeldOut:
@@ -172,8 +187,8 @@ def _summed(
         if look is not None:
             look.add(samples.predictions)
         if sample.model is not None and not samples.predictions.has_vectors:
-            what = f"{estimator.name!r} needs the score of every class."
-            raise refuse(table, what, "Give --estimator bbse_hard.")
+            fault = f"{estimator.name!r} needs the score of every class."
+            raise refuse(table, fault, "Give --estimator bbse_hard.")
         ids, genome = samples.predictions.ids, samples.genome
         # A protein of none that is named counts by itself.
         key = None if genome is None else keys_of(np.where(genome == "", ids, genome))
@@ -186,16 +201,16 @@ def _summed(
 def with_stated(shift: ShiftSettings) -> ShiftSettings:
     """Return settings whose method is `stated` where shares are; refuse one without the other."""
     if shift.method not in estimators.NAMES:
-        what = f"{shift.method!r} is not an estimator of a composition."
-        raise refuse("--estimator", what, nearest(shift.method, estimators.NAMES))
+        fault = f"{shift.method!r} is not an estimator of a composition."
+        raise refuse("--estimator", fault, nearest(shift.method, estimators.NAMES))
     if shift.composition is None:
         if shift.method == STATED:
-            what = "no composition is given."
-            raise refuse("--stated", what, "Give --stated '{\"class\": share}'.")
+            fault = "no composition is given."
+            raise refuse("--stated", fault, "Give --stated '{\"class\": share}'.")
         return shift
     if shift.method not in ("auto", STATED):
-        what = f"a composition is stated, and the estimator is {shift.method!r}."
-        raise refuse("--stated", what, "Give --estimator stated, or leave --stated out.")
+        fault = f"a composition is stated, and the estimator is {shift.method!r}."
+        raise refuse("--stated", fault, "Give --estimator stated, or leave --stated out.")
     return replace(shift, method=STATED)
 
 
@@ -218,16 +233,16 @@ def _method(
     require_correctable(chosen, str(calibration))
     reading.require_fitted_on(file, labelled, where, str(calibration))
     if method is not None and parse_method(method, "--method").text != chosen.text:
-        what = f"{method!r} is not the calibration's method, {chosen.text!r}."
-        raise refuse("--method", what, "Leave --method out.")
+        fault = f"{method!r} is not the calibration's method, {chosen.text!r}."
+        raise refuse("--method", fault, "Leave --method out.")
     return chosen, file.calibration
 
 
 def require_correctable(method: Specification, where: str) -> None:
     """Refuse a method whose confidences are not corrected for a composition."""
     if method.needs is Need.PLACE:
-        what = f"{method.text!r} gives no interval and cannot be corrected for a composition."
-        raise refuse(where, what, "Give another method, as --method kernel.")
+        fault = f"{method.text!r} gives no interval and cannot be corrected for a composition."
+        raise refuse(where, fault, "Give another method, as --method kernel.")
 
 
 def _parts(
@@ -239,20 +254,23 @@ def _parts(
         for table, samples in stream_tables(tables, spec):
             part = samples.predictions
             if part.scale != known.scale:
-                what = f"its scale is {part.scale:g}, the calibration set's is {known.scale:g}."
+                fault = f"its scale is {part.scale:g}, the calibration set's is {known.scale:g}."
                 remedy = "Give scores of the classifier that was calibrated, on the same scale."
-                raise refuse(table, what, remedy)
+                raise refuse(table, fault, remedy)
             progress.add(part.n_samples)
             if part.n_samples > 0:
                 yield table, samples
 
 
-def composition_table(found: ShiftFinding) -> CompositionTable:
+def composition_table(finding: ShiftFinding) -> CompositionTable:
     """Return the rows of the file of the composition."""
-
-    def column(field: str) -> Any:
-        values = [getattr(entry, field) for entry in found.classes]
-        return np.array(values, dtype=object if field == "class_name" else np.float64)
-
-    fields = ("class_name", "calibration_share", "share", "lower", "upper", "weight", "applied")
-    return CompositionTable(*map(column, fields))
+    classes = finding.classes
+    return CompositionTable(
+        class_=np.array([entry.class_name for entry in classes], dtype=object),
+        calibration_share=np.array([entry.calibration_share for entry in classes], dtype=float),
+        use_share=np.array([entry.share for entry in classes], dtype=float),
+        lower=np.array([entry.lower for entry in classes], dtype=float),
+        upper=np.array([entry.upper for entry in classes], dtype=float),
+        weight=np.array([entry.weight for entry in classes], dtype=float),
+        applied_share=np.array([entry.applied for entry in classes], dtype=float),
+    )

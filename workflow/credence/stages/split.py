@@ -35,9 +35,9 @@ from credence.tables.digests import package_digest
 from credence.tables.text import lines_of
 from credence.tables.writing import atomic, write_record
 
-PHANNS = "phanns"
+PHANNS_RECIPE = "phanns"
 Engine = GraphEngine | GivenEngine
-SHARE = r"(?P<number>[0-9]{1,4})/(?P<n_shares>[1-9][0-9]{0,3})"
+SHARE_OF_STEP = r"(?P<number>[0-9]{1,4})/(?P<n_shares>[1-9][0-9]{0,3})"
 LETTERS_OF_KEY = 16
 
 
@@ -56,8 +56,8 @@ def cluster_proteins(
 ) -> None:
     """Write which proteins are relatives, with each other and with training."""
     if relatives is not None and training is None:
-        what = "there is no training set."
-        raise refuse("--relatives", what, "Give --training, or leave it out.")
+        fault = "there is no training set."
+        raise refuse("--relatives", fault, "Give --training, or leave it out.")
     reading.require_other((out, relatives), [proteins, training, clstr])
     ours = reading.read_proteins(proteins, match)
     learnt = read_training(training, match, ours)
@@ -71,7 +71,7 @@ def cluster_proteins(
         assert isinstance(engine, GraphEngine)
         engine = replace(engine, finder=replace(engine.finder, pieces=kept))  # type: ignore[type-var]
     try:
-        found = engine.cluster(everything)
+        clustering = engine.cluster(everything)
     except UnfinishedError:
         write_share(out, share)
         return
@@ -79,10 +79,16 @@ def cluster_proteins(
         pairs = training_relatives(ours, learnt, engine, settings, threads)
         contract.write_contract(Path(relatives), pairs)
         echo(f"Wrote {relatives}: {len(pairs.ids)} with a relative in training.")
-    columns = found.cluster, found.representative, found.identity, found.coverage
-    contract.write_contract(Path(out), contract.Clusters(everything.ids, *columns))
+    clusters = contract.Clusters(
+        ids=everything.ids,
+        cluster=clustering.cluster,
+        representative=clustering.representative,
+        identity=clustering.identity,
+        coverage=clustering.coverage,
+    )
+    contract.write_contract(Path(out), clusters)
     remove_pieces(kept)
-    sizes = Counter(found.cluster.tolist())
+    sizes = Counter(clustering.cluster.tolist())
     largest = max(sizes.values(), default=0)
     percent = 100.0 * largest / max(everything.n_proteins, 1)
     echo(
@@ -106,12 +112,12 @@ def kept_in(
         return None
     if reason:
         raise refuse("--pieces", reason, "Leave --pieces out.")
-    pattern = rf"(?P<step>{'|'.join(steps)}):{SHARE}"
+    pattern = rf"(?P<step>{'|'.join(steps)}):{SHARE_OF_STEP}"
     asked = re.fullmatch(pattern, f"{steps[0]}:0/1" if share is None else share)
     if asked is None or int(asked["number"]) > int(asked["n_shares"]):
-        what = f"{share!r} is no share of a step."
+        fault = f"{share!r} is no share of a step."
         remedy = f"Write 1/8 of {' or '.join(steps)} as {steps[0]}:1/8; 0/8 comes first."
-        raise refuse("--share", what, remedy)
+        raise refuse("--share", fault, remedy)
     key = hashlib.sha256(package_digest().encode() + settings.encode())
     for sequence in proteins.sequences:
         key.update(sequence.encode() + b"\n")
@@ -148,8 +154,12 @@ def training_relatives(
     """Return the closest training relative of each protein that has one."""
     finder = engine.finder if isinstance(engine, GraphEngine) else ExactFinder(threads=threads)
     pairs = relatives_in(ours, learnt, finder, relatives_from(settings), threads)
-    names = ours.ids[pairs.first], learnt.ids[pairs.second]
-    return contract.RelativesTable(*names, pairs.identity, pairs.coverage)
+    return contract.RelativesTable(
+        ids=ours.ids[pairs.first],
+        relative=learnt.ids[pairs.second],
+        identity=pairs.identity,
+        coverage=pairs.coverage,
+    )
 
 
 def relatives_from(settings: Settings) -> Thresholds:
@@ -279,20 +289,25 @@ def split_proteins(
         most_apart=chosen.cut_limit,
     )
     is_audited = _is_audited(chosen)
-    if chosen.recipe == PHANNS:
-        made_by = PHANNS
-        found = split_by_recipe(proteins, phanns_groups, class_, options, is_training, reasons)
+    if chosen.recipe == PHANNS_RECIPE:
+        made_by = PHANNS_RECIPE
+        result = split_by_recipe(proteins, phanns_groups, class_, options, is_training, reasons)
     else:
-        found = split(proteins, cluster, class_, options, is_training, reasons, is_audited)
-    _require_test_group(found, chosen)
-    if made_by == "none" and found.n_joined:
+        result = split(proteins, cluster, class_, options, is_training, reasons, is_audited)
+    _require_test_group(result, chosen)
+    if made_by == "none" and result.n_joined:
         made_by = "aligned"  # what the audit found
-    finding = describe_split(proteins.ids, class_, class_names, found, options, is_audited)
+    finding = describe_split(proteins.ids, class_, class_names, result, options, is_audited)
     finding = replace(finding, clusters=made_by, n_training=learnt.n_proteins)
     # Training proteins of a cluster are a cluster of their own.
-    named = np.where(is_training, "training:" + found.cluster, found.cluster)
-    packing = found.packing.group, found.packing.role, found.packing.reason
-    return contract.Groups(proteins.ids, named, *packing), finding
+    groups = contract.Groups(
+        ids=proteins.ids,
+        cluster=np.where(is_training, "training:" + result.cluster, result.cluster),
+        group=result.packing.group,
+        role=result.packing.role,
+        reason=result.packing.reason,
+    )
+    return groups, finding
 
 
 def _cells(audit: str | Mapping[str, float]) -> float | None:
@@ -306,25 +321,27 @@ def _cells(audit: str | Mapping[str, float]) -> float | None:
 def _is_audited(settings: SplitSettings) -> bool:
     """Return whether anything is aligned; what PhANNs' recipe leaks is always shown."""
     is_asked = settings.audit != "none" or settings.strict != "report"
-    return is_asked or settings.recipe == PHANNS
+    return is_asked or settings.recipe == PHANNS_RECIPE
 
 
 def in_effect(
     settings: SplitSettings, clusters: object, proteins: object, asked: Collection[str]
 ) -> SplitSettings:
     """Return the settings that the files allow; refuse what was asked for and is not possible."""
-    if settings.recipe == PHANNS:
+    if settings.recipe == PHANNS_RECIPE:
         problems = []
         if proteins is None:
-            what = "PhANNs' recipe clusters by itself."
-            problems.append(Problem(where="--recipe", what=what, remedy="Give --proteins."))
+            fault = "PhANNs' recipe clusters by itself."
+            problems.append(Problem(where="--recipe", what=fault, remedy="Give --proteins."))
         if clusters is not None:
-            what = "PhANNs' recipe makes its own."
-            problems.append(Problem(where="--clusters", what=what, remedy="Leave --clusters out."))
+            fault = "PhANNs' recipe makes its own."
+            problems.append(
+                Problem(where="--clusters", what=fault, remedy="Leave --clusters out.")
+            )
         if "strict" in asked and settings.strict != "report":
-            what = "PhANNs' recipe is reproduced as it is, with what crosses."
+            fault = "PhANNs' recipe is reproduced as it is, with what crosses."
             remedy = "Leave --strict out, or choose --recipe balanced."
-            problems.append(Problem(where="--strict", what=what, remedy=remedy))
+            problems.append(Problem(where="--strict", what=fault, remedy=remedy))
         raise_any(problems)
         return replace(settings, strict="report")
     if proteins is not None:
@@ -342,48 +359,53 @@ def in_effect(
     return settings
 
 
-def _require_test_group(found: Split, settings: SplitSettings) -> None:
-    if not settings.test_group or (found.packing.role == TEST).any():
+def _require_test_group(result: Split, settings: SplitSettings) -> None:
+    if not settings.test_group or (result.packing.role == TEST).any():
         return
-    n_clusters = len(np.unique(found.cluster[found.packing.role == CALIBRATION].astype(str)))
-    what = f"The test group would be empty: {n_clusters} clusters for {settings.groups} groups."
+    calibrating = result.cluster[result.packing.role == CALIBRATION]
+    n_clusters = len(np.unique(calibrating.astype(str)))
+    fault = f"The test group would be empty: {n_clusters} clusters for {settings.groups} groups."
     remedy = f"Give --groups of at most {n_clusters}, or leave --test-group out."
-    raise refuse("--test-group", what, remedy if n_clusters > 1 else "Leave --test-group out.")
+    raise refuse("--test-group", fault, remedy if n_clusters > 1 else "Leave --test-group out.")
 
 
-MOST_NAMED = 3  # pairs shown; the page and the summary have more
+MOST_PAIRS = 3  # pairs shown; the page and the summary have more
 MOST_CLUSTERS = 10  # of those left whole
 
 
-def split_messages(found: SplitFinding, settings: SplitSettings) -> list[str]:
+def split_messages(finding: SplitFinding, settings: SplitSettings) -> list[str]:
     """Return what there is to say of a split, line by line, the audit last."""
-    n_groups, is_phanns = settings.groups, settings.recipe == PHANNS
+    n_groups, is_phanns = settings.groups, settings.recipe == PHANNS_RECIPE
     recipe = "PhANNs' recipe: CD-HIT in each class, clusters given to groups in turn."
     lines = [recipe] if is_phanns else []
     lines += [
         f"{entry.class_name}: {plural(entry.n_clusters, 'cluster')} for {n_groups} groups; some "
         "have none of it."
-        for entry in found.classes
+        for entry in finding.classes
         if entry.n_clusters < n_groups
     ]
-    if found.size_low == 0.0:
+    if finding.size_low == 0.0:
         lines.append(f"Some of the {n_groups} groups are empty: there are too few clusters.")
-    if found.n_cut:
-        lines.append(f"{found.n_cut} clusters larger than a group were cut.")
+    if finding.n_cut:
+        lines.append(f"{finding.n_cut} clusters larger than a group were cut.")
     lines += [
-        f"Cluster {one.cluster} holds {one.n} proteins, more than a group, and was left whole"
-        + (f": a cut would set {one.price} aside to part off {one.parted}." if one.parted else ".")
-        for one in found.whole[:MOST_CLUSTERS]
+        f"Cluster {large.cluster} holds {large.n} proteins, more than a group, and was left whole"
+        + (
+            f": a cut would set {large.price} aside to part off {large.parted}."
+            if large.parted
+            else "."
+        )
+        for large in finding.whole[:MOST_CLUSTERS]
     ]
-    if len(found.whole) > MOST_CLUSTERS:
-        lines.append(f"… and {len(found.whole) - MOST_CLUSTERS} clusters more.")
-    lines += [meaning_of(found), lead_of(found)]
+    if len(finding.whole) > MOST_CLUSTERS:
+        lines.append(f"… and {len(finding.whole) - MOST_CLUSTERS} clusters more.")
+    lines += [meaning_of(finding), lead_of(finding)]
     lines += [
         f"  {pair.first} of group {pair.first_group} and {pair.second} of group "
         f"{pair.second_group}: identity {pair.identity:.2f}, coverage {pair.coverage:.2f}"
-        for pair in found.worst[:MOST_NAMED]
+        for pair in finding.worst[:MOST_PAIRS]
     ]
-    if found.worst and found.strict == "report":
+    if finding.worst and finding.strict == "report":
         remedy = "give --strict join or set_aside"
         lines.append(f"To end that, {'leave --recipe phanns out' if is_phanns else remedy}.")
     return lines

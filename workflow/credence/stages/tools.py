@@ -55,16 +55,16 @@ def stated_tools(text: str) -> tuple[ToolSet, ...]:
     tools = from_record(tuple[ToolSet, ...], stated, "--tools", remedy)
     if not tools:
         raise refuse("--tools", "there is no further tool.", remedy)
-    what = "the tool {!r} has no table."
+    fault = "the tool {!r} has no table."
     bare = [tool.name for tool in tools if not tool.scores]
     raise_any(
-        Problem(where="--tools", what=what.format(name), remedy=remedy, column="scores")
+        Problem(where="--tools", what=fault.format(name), remedy=remedy, column="scores")
         for name in bare
     )
     names, other = [MAIN_TOOL, *(tool.name for tool in tools)], "Give it another name."
-    what = f"is taken: {MAIN_TOOL!r} is the tool of TABLE."
+    fault = f"is taken: {MAIN_TOOL!r} is the tool of TABLE."
     taken = (name for place, name in enumerate(names) if name in names[:place])
-    raise_any(Problem(where="--tools", what=f"{name!r} {what}", remedy=other) for name in taken)
+    raise_any(Problem(where="--tools", what=f"{name!r} {fault}", remedy=other) for name in taken)
     return tools
 
 
@@ -83,12 +83,12 @@ def read_tools(tools: Sequence[ToolSet], main: Samples) -> dict[str, ReadTool]:
             own = replace(own, class_names=own.class_names + more)  # where only the best is named
             found[entry.name] = ReadTool(entry=entry, predictions=own, classes=classes)
             if not set(known) & set(own.ids):
-                what = f"none of its {plural(own.n_samples, 'protein')} is in the calibration set"
+                fault = f"none of its {plural(own.n_samples, 'protein')} is in the calibration set"
                 alike = f"where ids are like {known[0]!r} and here like {own.ids[0]!r}"
                 remedy = (
                     f"Give the scores of the same proteins, or leave the tool {entry.name!r} out."
                 )
-                raise refuse(entry.scores[0], f"{what}, {alike}.", remedy)
+                raise refuse(entry.scores[0], f"{fault}, {alike}.", remedy)
     raise_any(problems)
     return found
 
@@ -102,26 +102,26 @@ def mapped(
     for name, target in entry.classes.items():
         column = f"classes.{name}"
         if own.scores is not None and name not in own.class_names:
-            what = f"the tool {entry.name!r} has no class {name!r}."
+            fault = f"the tool {entry.name!r} has no class {name!r}."
             problems.append(
                 Problem(
-                    where=where, what=what, remedy=nearest(name, own.class_names), column=column
+                    where=where, what=fault, remedy=nearest(name, own.class_names), column=column
                 )
             )
         if target is not None and target not in run:
-            what = f"{target!r}, to which the tool {entry.name!r} maps {name!r}, is no class."
+            fault = f"{target!r}, to which the tool {entry.name!r} maps {name!r}, is no class."
             problems.append(
-                Problem(where=where, what=what, remedy=nearest(target, run), column=column)
+                Problem(where=where, what=fault, remedy=nearest(target, run), column=column)
             )
         classes[name] = target or ""
     for name in (name for name in own.class_names if name not in classes):
-        what = f"nothing says which class {name!r} of the tool {entry.name!r} is."
+        fault = f"nothing says which class {name!r} of the tool {entry.name!r} is."
         stated = f"{json.dumps(name, ensure_ascii=False)}: one of {', '.join(run)}, or null"
-        problems.append(Problem(where=where, what=what, remedy=f"Write classes: {{{stated}}}."))
+        problems.append(Problem(where=where, what=fault, remedy=f"Write classes: {{{stated}}}."))
     if not problems and not any(classes.values()):
-        what = f"no class of the tool {entry.name!r} is mapped to one of the run."
+        fault = f"no class of the tool {entry.name!r} is mapped to one of the run."
         problems.append(
-            Problem(where=where, what=what, remedy="Map one with classes, or leave the tool out.")
+            Problem(where=where, what=fault, remedy="Map one with classes, or leave the tool out.")
         )
     return classes, problems
 
@@ -177,8 +177,8 @@ def combine_tables(
     for entry in tools:
         _echo_lacking(every[entry.name], entry.scores[0])
     if whole.alone:
-        what = f"combined, they are worse than {whole.alone!r} alone, which is followed"
-        echo(f"{out}: {what} wherever it answers.")
+        remark = f"combined, they are worse than {whole.alone!r} alone, which is followed"
+        echo(f"{out}: {remark} wherever it answers.")
     echo(f"Wrote {out}: {own.n_samples} proteins, {len(every)} tools.")
 
 
@@ -188,8 +188,8 @@ def _echo_lacking(answers: Answers, where: str) -> None:
     if n_there < n:
         echo(f"{where}: {n - n_there} of {n} proteins are not in it.")
     if n_more := answers.predictions.n_samples - n_there:
-        what = f"{n_more} of its proteins are not in the first table"
-        echo(f"{where}: {what}; they are left out.")
+        remark = f"{n_more} of its proteins are not in the first table"
+        echo(f"{where}: {remark}; they are left out.")
 
 
 def tables_of(
@@ -198,9 +198,9 @@ def tables_of(
     """Return the tables of tools given as name=table, or refuse what a calibration lacks."""
     problems: list[Problem] = []
     if file.tools is None:
-        what = "this calibration is of one tool."
+        fault = "this calibration is of one tool."
         remedy = "Give one that was fitted to several tools, or leave --tool out."
-        raise refuse(where, what, remedy)
+        raise refuse(where, fault, remedy)
     known = {tool.name: tool for tool in file.tools.tools if tool.name != MAIN_TOOL}
     found: dict[str, list[str]] = {}
     for text in named:
@@ -212,8 +212,8 @@ def tables_of(
                 )
             )
         elif name not in known:
-            what = f"{name!r} is no tool of {where}."
-            problems.append(Problem(where="--tool", what=what, remedy=nearest(name, list(known))))
+            fault = f"{name!r} is no tool of {where}."
+            problems.append(Problem(where="--tool", what=fault, remedy=nearest(name, list(known))))
         else:
             found.setdefault(name, []).append(path)
     raise_any(problems)
@@ -230,8 +230,8 @@ def read_again(
     """Return later answers of a tool, its classes and its scale as they were."""
     found = reading.read_set(tables, reading.as_calibrated(spec, tuple(classes), facts["scale"]))
     if facts_of(found.predictions) != facts:
-        what = f"it does not give the scores that the tool {name!r} gave in calibration."
-        raise refuse(tables[0], what, "Give a table of the same columns.")
+        fault = f"it does not give the scores that the tool {name!r} gave in calibration."
+        raise refuse(tables[0], fault, "Give a table of the same columns.")
     return found
 
 
@@ -313,5 +313,5 @@ def read_answers(path: str) -> pd.DataFrame:
         found = pq.read_table(path).to_pandas().set_index("id")
         return found.loc[:, found.columns[found.columns.get_loc(AGREE) :]]
     except (OSError, pa.ArrowException, KeyError):
-        what = "these are no answers of several tools."
-        raise refuse(path, what, "Give what credence combine wrote with --answers.") from None
+        fault = "these are no answers of several tools."
+        raise refuse(path, fault, "Give what credence combine wrote with --answers.") from None
