@@ -31,9 +31,9 @@ from credence.tables.contract import Groups, named_columns
 from credence.tables.joining import census_of
 from credence.tables.stage_files import CalibrationFile, ShiftFile, made_up
 
-N_STEPS = 60  # scores at which a curve is drawn
+N_CURVE_SCORES = 60  # scores at which a curve is drawn
 SHOWN_AT = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # of the scale: scores whose confidence is printed
-METRICS = ("nll", "brier", "ece", "calibration", "sharpness")
+METRICS_SHOWN = ("nll", "brier", "ece", "calibration", "sharpness")
 BLUE, GREY, PALE = "#0072b2", "#6a6b6c", "#d7d8d9"  # of every figure of the page
 PANELS_WIDE = 4
 
@@ -230,7 +230,7 @@ class FittedCalibration(Shown):
 
     def _curves(self) -> tuple[Predictions, Any]:
         file = self.file
-        predictions = made_up(file.class_names, file.scale, file.resolution, N_STEPS)
+        predictions = made_up(file.class_names, file.scale, file.resolution, N_CURVE_SCORES)
         n_components = components_asked(file.calibration)
         places = np.full((predictions.n_samples, n_components), np.nan)
         predictions = replace(predictions, places=places)
@@ -389,7 +389,7 @@ class EvaluatedMethods(Shown):
             for row in found.metrics
             if row.class_name is None and row.sample == "held_out"
         }
-        names = [name for name in METRICS if (self.methods[0], name) in of]
+        names = [name for name in METRICS_SHOWN if (self.methods[0], name) in of]
         sentences = [notice.text for notice in found.notices if notice.is_warning]
         rows = [[method, *(of[method, name] for name in names)] for method in self.methods]
         titles = ["held out", *(BY_NAME[name].title for name in names)]

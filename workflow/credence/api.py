@@ -45,9 +45,9 @@ from credence.tables.samples import read_samples
 from credence.tables.source import MemoryTable, text_of
 
 # How a row of a table in memory is written in Python, where rows count from 0.
-PLACES = {name: f"{name}[{{}}]" for name in ("scores", "labels", "clusters", "groups")}
-PLACES["table"] = "table.iloc[{}]"
-OTHER_ROLES = tuple(role for role in COLUMN_ROLES if role not in ("id", "classes"))
+PLACE_IN_PYTHON = {name: f"{name}[{{}}]" for name in ("scores", "labels", "clusters", "groups")}
+PLACE_IN_PYTHON["table"] = "table.iloc[{}]"
+OTHER_ROLES = tuple(role for role in ROLES if role not in ("id", "classes"))
 Returned = TypeVar("Returned")
 
 
@@ -376,7 +376,7 @@ def _in_python(problem: Problem) -> Problem:
         for text in (problem.where, problem.what, problem.remedy)
     )
     remedy = remedy.replace("sum_to_scale: false", "sum_to_scale=False")
-    place = PLACES.get(where)
+    place = PLACE_IN_PYTHON.get(where)
     if place is None:
         return replace(problem, where=where, what=what, remedy=remedy)
     what = re.sub(r"in line (\d+)", lambda at: f"in {place.format(int(at[1]) - 1)}", what)

@@ -107,7 +107,7 @@ class Confidence:
         return np.asarray(texts[places])
 
 
-USES = ("yes", "check", "no evidence")
+USE_WORDS = ("yes", "check", "no evidence")
 SURE, WIDEST = 0.9, 0.4  # The least lower end of `yes`; the widest range that is evidence
 # No calibration protein has such a score.
 UNSEEN = Note.BELOW_RANGE | Note.ABOVE_RANGE | Note.EMPTY_BIN | Note.UNSEEN_CLASS
@@ -116,12 +116,12 @@ DOUBTED = Note.TIED | Note.DISAGREES | Note.NOVEL | Note.BAND_OFF | Note.CHANGED
 
 
 def use_of(confidence: Confidence) -> Strings:
-    """Return whether each prediction can be used as it is: one of `USES`."""
+    """Return whether each prediction can be used as it is: one of `USE_WORDS`."""
     note, lower = confidence.note, confidence.lower
     is_blank = np.isnan(confidence.value) | (note & int(UNSEEN) != 0)
     is_blank |= confidence.upper - lower > WIDEST
     is_sure = (lower >= SURE) & (note & int(DOUBTED) == 0)
-    found = np.where(is_blank, USES[2], np.where(is_sure, USES[0], USES[1]))
+    found = np.where(is_blank, USE_WORDS[2], np.where(is_sure, USE_WORDS[0], USE_WORDS[1]))
     return np.asarray(found.astype(object))
 
 

@@ -185,7 +185,7 @@ def _input(role: str, path: str, n_rows: int | None = None) -> InputFile:
     return InputFile(role=role, name=path, sha256=sha256_of(Path(path)), n_records=n_rows)
 
 
-SCHEMA = "credence/check/1"
+CHECK_SCHEMA = "credence/check/1"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,7 +207,7 @@ class Summary:
     n_unscored: int  # Proteins of the tables that carry no scores; in none of the other counts
     inputs: tuple[InputFile, ...]  # Files that were read
     read_as: str = ""  # How the tables are read: what was stated, or the one format that fits
-    schema: str = field(default=SCHEMA, init=False)
+    schema: str = field(default=CHECK_SCHEMA, init=False)
 
 
 def summarise(census: Census, inputs: tuple[InputFile, ...]) -> Summary:

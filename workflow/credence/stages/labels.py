@@ -16,7 +16,7 @@ from credence.stages.reading import LabelledFiles, in_order_of_ids, require_othe
 from credence.tables.contract import Clusters
 from credence.tables.writing import check_table_ending, write_record, write_table
 
-MOST_SHOWN = 10  # of the list, on the page
+MOST_LABELS_SHOWN = 10  # of the list, on the page
 
 
 def doubtful_labels(
@@ -57,7 +57,7 @@ def doubtful_labels(
     sentences = label_sentences(doubts, planted, listed, error)
     if record is not None:
         names = ("id", "label", "suggested_class", "expected_false", "why")
-        rows = zip(*(columns[name][:MOST_SHOWN] for name in names), strict=True)
+        rows = zip(*(columns[name][:MOST_LABELS_SHOWN] for name in names), strict=True)
         shown = tuple(
             DoubtfulLabel(id=id_, label=label, suggested=suggested, false=false, why=why)
             for id_, label, suggested, false, why in rows

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from credence import findings
-from credence.confidence import NOTE_TEXTS, OF_PROTEINS, USES, Note, sentences_of
+from credence.confidence import NOTE_TEXTS, OF_PROTEINS, USE_WORDS, Note, sentences_of
 from credence.evaluation.use_sets import UseColumns, use_set_counts, use_set_of
 from credence.problems import Problem, ProblemList, raise_any, refuse
 from credence.progress import echo
@@ -328,7 +328,7 @@ def _summary(
             class_=contract.class_codes(piece["predicted_class"], results.class_names, path),
             value=value,
             lower=lower,
-            is_evident=pc.not_equal(piece["use"], USES[-1]).to_numpy(),
+            is_evident=pc.not_equal(piece["use"], USE_WORDS[-1]).to_numpy(),
             is_in_range=(least <= value) & (value <= most),
         )
         more_by_class, more_by_bin = use_set_counts(len(results.class_names), own)

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 SHARES = {"additionalProperties": {"type": "number", "minimum": 0, "maximum": 1}}
 UNIQUE = {"uniqueItems": True}
-NAMES = {"type": "array", "minItems": 1, **UNIQUE, "items": {"type": "string"}}
+NAME_LISTS = {"type": "array", "minItems": 1, **UNIQUE, "items": {"type": "string"}}
 CELLS = {"cells": {"type": "number", "exclusiveMinimum": 0}}
 PART: dict[str, Any] = {"above": 0, "below": 1}  # a share, neither none nor all
 DRAWS: dict[str, Any] = {"low": 0, "high": 100_000}
-SOME: dict[str, Any] = {"low": 1, "high": 1000}  # jobs
+JOBS: dict[str, Any] = {"low": 1, "high": 1000}  # jobs
 ONE_DRAW = "one draw shows no spread."
 MORE_DRAWS = "Give at least 2, or better 200; or 0 for no intervals."
 
@@ -211,7 +211,10 @@ class EventsSettings:
         (), "of predicted_class, two_best, three_best, each_class", schema=UNIQUE
     )
     groups: Mapping[str, Any] = setting(
-        {}, "named groups of classes", option="--named", schema={"additionalProperties": NAMES}
+        {},
+        "named groups of classes",
+        option="--named",
+        schema={"additionalProperties": NAME_LISTS},
     )
     agree: bool = setting(True, "the predicted class keeps the published confidence")
     forecaster: str = setting("logistic", "whose probabilities are published: logistic, knn, tree")
@@ -265,10 +268,10 @@ class ScatterSettings:
     """What is divided into jobs, for several cores or a cluster; results are the same bytes."""
 
     cluster: int | None = setting(
-        None, "jobs that search for relatives; null: one for each 30 MB of sequences", **SOME
+        None, "jobs that search for relatives; null: one for each 30 MB of sequences", **JOBS
     )
     audit: int | None = setting(
-        None, "jobs of an exhaustive audit; null: one for each hour or so of one core", **SOME
+        None, "jobs of an exhaustive audit; null: one for each hour or so of one core", **JOBS
     )
 
 

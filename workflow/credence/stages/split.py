@@ -369,7 +369,7 @@ def _require_test_group(result: Split, settings: SplitSettings) -> None:
     raise refuse("--test-group", fault, remedy if n_clusters > 1 else "Leave --test-group out.")
 
 
-MOST_PAIRS = 3  # pairs shown; the page and the summary have more
+MOST_PAIRS_NAMED = 3  # pairs shown; the page and the summary have more
 MOST_CLUSTERS = 10  # of those left whole
 
 
@@ -403,7 +403,7 @@ def split_messages(finding: SplitFinding, settings: SplitSettings) -> list[str]:
     lines += [
         f"  {pair.first} of group {pair.first_group} and {pair.second} of group "
         f"{pair.second_group}: identity {pair.identity:.2f}, coverage {pair.coverage:.2f}"
-        for pair in finding.worst[:MOST_PAIRS]
+        for pair in finding.worst[:MOST_PAIRS_NAMED]
     ]
     if finding.worst and finding.strict == "report":
         remedy = "give --strict join or set_aside"

@@ -44,7 +44,11 @@ class ReadTool:
     def description(self) -> str:
         """Return what there is of it, in one line."""
         n = plural(self.predictions.n_samples, "protein")
-        pairs = (f"{own} is {run or 'none'}" for own, run in self.classes.items() if own != run)
+        pairs = (
+            f"{name} is {target or 'none'}"
+            for name, target in self.classes.items()
+            if name != target
+        )
         return "; ".join([f"tool {self.entry.name}: {n}", *pairs])
 
 
@@ -70,42 +74,47 @@ def stated_tools(text: str) -> tuple[ToolSet, ...]:
 
 def read_tools(tools: Sequence[ToolSet], main: Samples) -> dict[str, ReadTool]:
     """Return what each tool answered, or all that is wrong with their tables."""
-    found: dict[str, ReadTool] = {}
+    read: dict[str, ReadTool] = {}
     problems: list[Problem] = []
     known = main.predictions.ids
     for entry in tools:
         with gathering(problems):
             spec = reading.table_spec(entry.scores, None, entry.spec)
-            own = reading.read_set(entry.scores, spec).predictions
-            classes, wrong = mapped(entry, own, main.predictions.class_names)
+            predictions = reading.read_set(entry.scores, spec).predictions
+            classes, wrong = mapped(entry, predictions, main.predictions.class_names)
             problems += wrong
-            more = tuple(name for name in classes if name not in own.class_names)
-            own = replace(own, class_names=own.class_names + more)  # where only the best is named
-            found[entry.name] = ReadTool(entry=entry, predictions=own, classes=classes)
-            if not set(known) & set(own.ids):
-                fault = f"none of its {plural(own.n_samples, 'protein')} is in the calibration set"
-                alike = f"where ids are like {known[0]!r} and here like {own.ids[0]!r}"
+            # Where only the best is named.
+            more = tuple(name for name in classes if name not in predictions.class_names)
+            predictions = replace(predictions, class_names=predictions.class_names + more)
+            read[entry.name] = ReadTool(entry=entry, predictions=predictions, classes=classes)
+            if not set(known) & set(predictions.ids):
+                n = plural(predictions.n_samples, "protein")
+                fault = f"none of its {n} is in the calibration set"
+                alike = f"where ids are like {known[0]!r} and here like {predictions.ids[0]!r}"
                 remedy = (
                     f"Give the scores of the same proteins, or leave the tool {entry.name!r} out."
                 )
                 raise refuse(entry.scores[0], f"{fault}, {alike}.", remedy)
     raise_any(problems)
-    return found
+    return read
 
 
 def mapped(
-    entry: ToolSet, own: Predictions, run: tuple[str, ...]
+    entry: ToolSet, predictions: Predictions, run: tuple[str, ...]
 ) -> tuple[dict[str, str], list[Problem]]:
     """Return the run's class of each class of a tool, "" for none of them, and what is wrong."""
     where, problems = entry.scores[0], []
-    classes = {name: name for name in own.class_names if name in run}
+    classes = {name: name for name in predictions.class_names if name in run}
     for name, target in entry.classes.items():
         column = f"classes.{name}"
-        if own.scores is not None and name not in own.class_names:
+        if predictions.scores is not None and name not in predictions.class_names:
             fault = f"the tool {entry.name!r} has no class {name!r}."
             problems.append(
                 Problem(
-                    where=where, what=fault, remedy=nearest(name, own.class_names), column=column
+                    where=where,
+                    what=fault,
+                    remedy=nearest(name, predictions.class_names),
+                    column=column,
                 )
             )
         if target is not None and target not in run:
@@ -114,7 +123,7 @@ def mapped(
                 Problem(where=where, what=fault, remedy=nearest(target, run), column=column)
             )
         classes[name] = target or ""
-    for name in (name for name in own.class_names if name not in classes):
+    for name in (name for name in predictions.class_names if name not in classes):
         fault = f"nothing says which class {name!r} of the tool {entry.name!r} is."
         stated = f"{json.dumps(name, ensure_ascii=False)}: one of {', '.join(run)}, or null"
         problems.append(Problem(where=where, what=fault, remedy=f"Write classes: {{{stated}}}."))
@@ -126,9 +135,11 @@ def mapped(
     return classes, problems
 
 
-def answers_for(ids: Strings, own: Predictions) -> Answers:
+def answers_for(ids: Strings, predictions: Predictions) -> Answers:
     """Return the answers of a tool for the proteins at hand."""
-    return Answers(predictions=own, row=pd.Index(own.ids).get_indexer(ids).astype(np.int64))
+    return Answers(
+        predictions=predictions, row=pd.Index(predictions.ids).get_indexer(ids).astype(np.int64)
+    )
 
 
 def combine_tables(
@@ -154,24 +165,24 @@ def combine_tables(
     tools = stated_tools(tools_json)
     known = given.open()
     main, chosen = known.samples, known.calibrating(settings.calibration.weights).labelled
-    found = read_tools(tools, main)
-    own = main.predictions
-    every = {name: answers_for(own.ids, one.predictions) for name, one in found.items()}
-    every[MAIN_TOOL] = answers_for(own.ids, own)
-    classes = {name: one.classes for name, one in found.items()}
-    classes[MAIN_TOOL] = {name: name for name in own.class_names}
-    rows = pd.Index(own.ids).get_indexer(chosen.predictions.ids)
+    ids, class_names = main.predictions.ids, main.predictions.class_names
+    read = read_tools(tools, main)
+    every = {name: answers_for(ids, entry.predictions) for name, entry in read.items()}
+    every[MAIN_TOOL] = answers_for(ids, main.predictions)
+    classes = {name: entry.classes for name, entry in read.items()}
+    classes[MAIN_TOOL] = {name: name for name in class_names}
+    rows = pd.Index(ids).get_indexer(chosen.predictions.ids)
     whole, held_out, _ = combine(
         chosen,
-        {name: one.take(rows) for name, one in every.items()},
+        {name: entry.take(rows) for name, entry in every.items()},
         classes,
         {entry.name: entry.spec for entry in tools},
         settings.calibration.level,
         settings.calibration.draws,
     )
-    log_p = in_table_order(whole.combined(whole.stated(every)), own.class_names)
+    log_p = in_table_order(whole.combined(whole.stated(every)), class_names)
     log_p[rows] = held_out
-    predictions = from_scores(own.ids, own.class_names, np.exp(log_p), 1.0, 0.0)
+    predictions = from_scores(ids, class_names, np.exp(log_p), 1.0, 0.0)
     write_samples(Path(out), replace(main, predictions=predictions), combined=True)
     write_record(record, whole)
     for entry in tools:
@@ -179,7 +190,7 @@ def combine_tables(
     if whole.alone:
         remark = f"combined, they are worse than {whole.alone!r} alone, which is followed"
         echo(f"{out}: {remark} wherever it answers.")
-    echo(f"Wrote {out}: {own.n_samples} proteins, {len(every)} tools.")
+    echo(f"Wrote {out}: {len(ids)} proteins, {len(every)} tools.")
 
 
 def _echo_lacking(answers: Answers, where: str) -> None:
@@ -202,7 +213,7 @@ def tables_of(
         remedy = "Give one that was fitted to several tools, or leave --tool out."
         raise refuse(where, fault, remedy)
     known = {tool.name: tool for tool in file.tools.tools if tool.name != MAIN_TOOL}
-    found: dict[str, list[str]] = {}
+    paths_by_tool: dict[str, list[str]] = {}
     for text in named:
         name, equals, path = text.partition("=")
         if not equals or not path:
@@ -215,9 +226,9 @@ def tables_of(
             fault = f"{name!r} is no tool of {where}."
             problems.append(Problem(where="--tool", what=fault, remedy=nearest(name, list(known))))
         else:
-            found.setdefault(name, []).append(path)
+            paths_by_tool.setdefault(name, []).append(path)
     raise_any(problems)
-    return [(known[name], expanded(paths)) for name, paths in found.items()]
+    return [(known[name], expanded(paths)) for name, paths in paths_by_tool.items()]
 
 
 def read_again(
@@ -228,11 +239,11 @@ def read_again(
     spec: TableSpec,
 ) -> Samples:
     """Return later answers of a tool, its classes and its scale as they were."""
-    found = reading.read_set(tables, reading.as_calibrated(spec, tuple(classes), facts["scale"]))
-    if facts_of(found.predictions) != facts:
+    samples = reading.read_set(tables, reading.as_calibrated(spec, tuple(classes), facts["scale"]))
+    if facts_of(samples.predictions) != facts:
         fault = f"it does not give the scores that the tool {name!r} gave in calibration."
         raise refuse(tables[0], fault, "Give a table of the same columns.")
-    return found
+    return samples
 
 
 def combine_use_set(
@@ -251,7 +262,7 @@ def combine_use_set(
     whole = file.tools
     assert whole is not None
     problems: list[Problem] = []
-    found: dict[str, Samples] = {}
+    read: dict[str, Samples] = {}
     first = next(tool for tool in whole.tools if tool.name == MAIN_TOOL)
     for tool, paths in ((first, tables), *further) if tables else further:
         with gathering(problems):
@@ -259,14 +270,14 @@ def combine_use_set(
                 spec = reading.stated_spec(paths, format_, spec_json, file=file)
             else:
                 spec = reading.table_spec(paths, None, tool.spec)
-            found[tool.name] = read_again(tool.name, tool.classes, tool.facts, paths, spec)
+            read[tool.name] = read_again(tool.name, tool.classes, tool.facts, paths, spec)
     raise_any(problems)
-    main = found.get(MAIN_TOOL)
-    every = [main] if main is not None else list(found.values())
-    ids = pd.unique(np.concatenate([_in_order(one) for one in every]))
-    answers = {name: answers_for(ids, one.predictions) for name, one in found.items()}
+    main = read.get(MAIN_TOOL)
+    every = [main] if main is not None else list(read.values())
+    ids = pd.unique(np.concatenate([_in_order(samples) for samples in every]))
+    answers = {name: answers_for(ids, samples.predictions) for name, samples in read.items()}
     stated = whole.stated(answers)
-    n_answers = np.sum([one.is_there for one in answers.values()], axis=0)
+    n_answers = np.sum([of_tool.is_there for of_tool in answers.values()], axis=0)
     log_p = in_table_order(whole.combined(stated), whole.class_names)
     predictions = from_scores(ids, whole.class_names, np.exp(log_p), 1.0, 0.0)
     genome, is_there = None, n_answers > 0
@@ -283,9 +294,9 @@ def combine_use_set(
         columns: dict[str, Any] = {}
         n_agree = np.zeros(len(ids), dtype=np.int64)
         for name, place in classes_named(whole, answers).items():
-            own = stated[name][np.arange(len(ids)), place] if name in stated else np.nan
+            log_chance = stated[name][np.arange(len(ids)), place] if name in stated else np.nan
             columns[f"{TOOL}{name}"] = names[place]
-            columns[f"{SURE}{name}"] = np.where(place >= 0, np.exp(own), np.nan)
+            columns[f"{SURE}{name}"] = np.where(place >= 0, np.exp(log_chance), np.nan)
             n_agree += names[place] == combined
         pairs = zip(n_agree.tolist(), n_answers.tolist(), strict=True)
         texts = [f"{agree} of {n}" if n else "" for agree, n in pairs]
@@ -310,8 +321,8 @@ def _in_order(samples: Samples, of_scored: Strings | None = None) -> Strings:
 def read_answers(path: str) -> pd.DataFrame:
     """Return the answers of each tool that :func:`combine_use_set` wrote, by protein."""
     try:
-        found = pq.read_table(path).to_pandas().set_index("id")
-        return found.loc[:, found.columns[found.columns.get_loc(AGREE) :]]
+        table = pq.read_table(path).to_pandas().set_index("id")
+        return table.loc[:, table.columns[table.columns.get_loc(AGREE) :]]
     except (OSError, pa.ArrowException, KeyError):
         fault = "these are no answers of several tools."
         raise refuse(path, fault, "Give what credence combine wrote with --answers.") from None

@@ -10,7 +10,7 @@ import pandas as pd
 
 from credence.composition.over_time import FEWEST, Course, alarms_of
 from credence.composition.sameness import SketchCounts
-from credence.confidence import NOTE_TEXTS, USES, Note
+from credence.confidence import NOTE_TEXTS, USE_WORDS, Note
 from credence.predictions import Predictions
 from credence.problems import ProblemList, plural, refuse
 from credence.progress import echo
@@ -123,7 +123,7 @@ def _numbers(confidences: str, calibration: str, file: CalibrationFile) -> dict[
     count, flagged = np.zeros(len(names)), np.zeros(len(names))
     for piece, code, _ in table.pieces():
         n += len(code)
-        n_certain += piece["use"].to_pylist().count(USES[0])
+        n_certain += piece["use"].to_pylist().count(USE_WORDS[0])
         notes = [note or "" for note in piece["note"].to_pylist()]
         n_unlike += sum(UNLIKE in note for note in notes)
         is_novel = np.array([NOVEL in note for note in notes], bool)

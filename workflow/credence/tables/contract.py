@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as csv
 
-from credence.confidence import USES, Confidence, use_of
+from credence.confidence import USE_WORDS, Confidence, use_of
 from credence.events.model import EventModel, Mix
 from credence.predictions import Booleans, Floats, Integers, Predictions, Strings
 from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
@@ -339,10 +339,10 @@ class Confidences:
     ids: Annotated[Strings, Column("id", unique=True)]
     # '' where the classifier gave no scores.
     predicted_class: Annotated[Strings, Column(may_be_empty=True)]
-    confidence: Annotated[Floats, SHARE_COLUMN]
-    lower: Annotated[Floats, SHARE_COLUMN]
-    upper: Annotated[Floats, SHARE_COLUMN]
-    use: Annotated[Strings, Column(choices=USES)]
+    confidence: Annotated[Floats, SHARE]
+    lower: Annotated[Floats, SHARE]
+    upper: Annotated[Floats, SHARE]
+    use: Annotated[Strings, Column(choices=USE_WORDS)]
     note: Annotated[Strings, Column(may_be_empty=True)]
     score: Annotated[Floats, ANY_NUMBER]
     support: Annotated[Floats, Column(kind=Kind.NUMBER, low=0.0)]
@@ -488,7 +488,7 @@ def with_unscored(columns: dict[str, Any], samples: Samples, method: str) -> dic
     lines, n = samples.lines_and_ids[0], len(samples.unscored_ids)
     if n == 0:
         return columns
-    stated = {"id": samples.unscored_ids, "use": USES[-1], "note": UNSCORED_NOTE, "method": method}
+    stated = {"id": samples.unscored_ids, "use": USE_WORDS[-1], "note": UNSCORED, "method": method}
     stated["support"] = 0.0  # the rest is not known
     order = np.argsort(lines, kind="stable")
     found = {}
@@ -556,7 +556,7 @@ def stream_confidences(path: Path, further: Sequence[str] = ()) -> Iterator[pa.T
             raise pa.ArrowInvalid("a confidence lies outside its interval")
         if any(piece[name].null_count for name in ("id", "predicted_class")):
             raise pa.ArrowInvalid("a protein has no id or no class")
-        if not pc.all(pc.is_in(piece["use"], pa.array(USES))).as_py():
+        if not pc.all(pc.is_in(piece["use"], pa.array(USE_WORDS))).as_py():
             raise pa.ArrowInvalid("a word for use is another")
         yield piece
 
