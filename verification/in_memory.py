@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from credence.confidence import NOTE_TEXTS, USES, Confidence, counted, use_of
+from credence.confidence import NOTE_TEXTS, USE_WORDS, Confidence, counted, use_of
 from credence.evaluation.use_sets import UseColumns, use_set_counts, use_set_of
 from credence.findings import UseSet
 from credence.predictions import Floats, Labelled, Predictions
@@ -17,7 +17,7 @@ def summarise_use_set(
     name: str, method: str, predictions: Predictions, confidence: Confidence
 ) -> UseSet:
     """Return what a page shows of a use-set."""
-    value, is_evident = confidence.value, use_of(confidence) != USES[-1]
+    value, is_evident = confidence.value, use_of(confidence) != USE_WORDS[-1]
     columns = (predictions.predicted_class, value, confidence.lower, is_evident, ~np.isnan(value))
     counts = use_set_counts(predictions.n_classes, UseColumns(*columns))
     notes = counted(confidence.note, tuple(NOTE_TEXTS))

@@ -27,7 +27,7 @@ from in_memory import draw_labelled, summarise_use_set
 from world_truth import truth
 
 from credence.calibrators.method_spec import parse_method
-from credence.confidence import USES, use_of
+from credence.confidence import USE_WORDS, use_of
 from credence.evaluation.evaluate import EvaluationOptions, evaluate
 from credence.evaluation.verdict import CLASS_ALONE, verdict_of
 from credence.findings import Findings, Provenance, SplitClass, SplitFinding, VerdictSettings
@@ -99,7 +99,7 @@ def world(sizes: tuple[int, ...], n_use: int, number: int) -> dict[str, object]:
     shift = find_shift(calibration, parts, chosen, fitted[method], settings, "use", "use")
     published, plain = shift.adjusted.confidence(use), fitted[method].confidence(use)
     inside = (plain.lower <= published.value) & (published.value <= plain.upper)
-    inside &= use_of(published) != USES[-1]
+    inside &= use_of(published) != USE_WORDS[-1]
     summary = summarise_use_set("use", method, use, published)
     classes = tuple(
         replace(one, n_in_range=int(inside[use.predicted_class == code].sum()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from credence.confidence import NOTE_TEXTS, USES
+from credence.confidence import NOTE_TEXTS, USE_WORDS
 from credence.findings import AllThresholds
 from credence.stages.lists import threshold_columns
 from credence.tables.contract import CONFIDENCE_NAMES, FURTHER_COLUMNS, PREFIXES, UNSCORED_NOTE
@@ -28,7 +28,7 @@ def test_each_column_of_the_table_of_confidences_is_described_once_and_in_its_or
 
 
 def test_each_word_and_each_note_is_described_once() -> None:
-    assert sorted(cell.strip("`") for cell in first_cells("word")) == sorted(USES)
+    assert sorted(cell.strip("`") for cell in first_cells("word")) == sorted(USE_WORDS)
     named = [text for cell in first_cells("note") for text in cell.split("; ")]
     assert sorted(named) == sorted([*NOTE_TEXTS.values(), UNSCORED_NOTE])
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from credence.calibrators.protocol import components_asked
-from credence.confidence import SURE, Note
+from credence.confidence import SURE, Confidence, Note
 from credence.evaluation.evaluate import metric_columns
 from credence.findings import Findings, ProteinList, Results, ShiftFinding, SplitFinding, UseLists
 from credence.metrics.all_metrics import BY_NAME
@@ -228,14 +228,6 @@ class FittedCalibration(Shown):
         """Classes, in the classifier's order."""
         return self.file.class_names
 
-    def _curves(self) -> tuple[Predictions, Any]:
-        file = self.file
-        predictions = made_up(file.class_names, file.scale, file.resolution, N_CURVE_SCORES)
-        n_components = components_asked(file.calibration)
-        places = np.full((predictions.n_samples, n_components), np.nan)
-        predictions = replace(predictions, places=places)
-        return predictions, file.calibration.confidence(predictions)
-
     def _view(self) -> View:
         file = self.file
         options, counts = file.settings.get("options", {}), file.counts
@@ -251,22 +243,37 @@ class FittedCalibration(Shown):
             sentences.append(f"With {kind} prediction sets of {100 * share:g} %.")
             sentences += map(_sentence, sets_notices(file, SetsSettings(level=share)))
         sentences.append(f"Confidence at scores out of {file.scale:g}:")
-        predictions, found = self._curves()
-        score, rows, places = predictions.top_score, [], np.array(SHOWN_AT) * file.scale
-        assert score is not None
-        for class_, name in enumerate(file.class_names):
-            at = np.flatnonzero(predictions.predicted_class == class_)
-            shown = np.interp(places, score[at], found.value[at])
+        curves = self._columns()
+        rows, places = [], np.array(SHOWN_AT) * file.scale
+        for name in file.class_names:
+            of_class = curves["class"] == name
+            score, confidence = curves["score"][of_class], curves["confidence"][of_class]
+            shown = np.interp(places, score, confidence)
             rows.append([name, *(rounded(value, 2) for value in shown)])
         names = ["class", *(f"{place:g}" for place in places)]
         return View(heading=heading, sentences=sentences, names=names, rows=rows)
 
     def _columns(self) -> Mapping[str, Any]:
-        predictions, found = self._curves()
+        predictions, confidence = self._curves()
         names = np.array(self.class_names, dtype=object)
-        columns = {"class": names[predictions.predicted_class], "score": predictions.top_score}
-        columns |= {"confidence": found.value, "lower": found.lower, "upper": found.upper}
-        return columns | {"support": found.support, "note": found.notes}
+        return {
+            "class": names[predictions.predicted_class],
+            "score": predictions.top_score,
+            "confidence": confidence.value,
+            "lower": confidence.lower,
+            "upper": confidence.upper,
+            "support": confidence.support,
+            "note": confidence.notes,
+        }
+
+    def _curves(self) -> tuple[Predictions, Confidence]:
+        """Return made-up predictions of every class at rising scores, and their confidences."""
+        file = self.file
+        predictions = made_up(file.class_names, file.scale, file.resolution, N_CURVE_SCORES)
+        n_components = components_asked(file.calibration)
+        places = np.full((predictions.n_samples, n_components), np.nan)
+        predictions = replace(predictions, places=places)
+        return predictions, file.calibration.confidence(predictions)
 
     def _new_axes(self, pyplot: Any) -> Any:
         n_classes = len(self.class_names)
@@ -282,14 +289,17 @@ class FittedCalibration(Shown):
         return axes
 
     def _draw(self, axes: Any) -> None:
-        predictions, found = self._curves()
-        assert predictions.top_score is not None
-        seen = (found.note & (Note.BELOW_RANGE | Note.ABOVE_RANGE)) == 0
-        panels = zip(self.class_names, np.ravel(axes), strict=False)
-        for class_, (name, panel) in enumerate(panels):
-            rows = np.flatnonzero(predictions.predicted_class == class_)
-            score, value, is_seen = predictions.top_score[rows], found.value[rows], seen[rows]
-            lower, upper = found.lower[rows], found.upper[rows]
+        curves = self._columns()
+        outside = int(Note.BELOW_RANGE | Note.ABOVE_RANGE)
+        is_in_range = (self._curves()[1].note & outside) == 0
+        for name, panel in zip(self.class_names, np.ravel(axes), strict=False):
+            rows = curves["class"] == name
+            score, value, is_seen = (
+                curves["score"][rows],
+                curves["confidence"][rows],
+                is_in_range[rows],
+            )
+            lower, upper = curves["lower"][rows], curves["upper"][rows]
             panel.fill_between(score, lower, upper, where=is_seen, color=BLUE, alpha=0.25, lw=0)
             panel.plot(score, value, color=BLUE, linestyle=":", linewidth=1.0)
             panel.plot(score, np.where(is_seen, value, np.nan), color=BLUE)
@@ -330,18 +340,19 @@ class AnnotatedTable(Shown):
         value, predicted = self["confidence"], self["predicted_class"]
         n_known = int((~np.isnan(value)).sum())
         heading = f"{len(self)} proteins, {n_known} with a confidence by {self.method}"
-        right = {} if self.lists is None else {one.class_name: one for one in self.lists.every}
+        every = () if self.lists is None else self.lists.every
+        right = {entry.class_name: entry for entry in every}
         sentences = [_right_in_words(right[None])] if right else []
         counts = Counter(sorted(self["note"].astype(str)))
         sentences += [f"{count} × {note}." for note, count in counts.items() if note]
         rows = []
         for name in self.class_names:
-            own = value[predicted == name]
-            known = own[~np.isnan(own)]
+            of_class = value[predicted == name]
+            known = of_class[~np.isnan(of_class)]
             mean = rounded(known.mean() if len(known) else np.nan, 2)
-            n_sure = str((own >= SURE).sum())
+            n_sure = str((of_class >= SURE).sum())
             expected = rounded(right[name].right if name in right else np.nan, 0)
-            rows.append([name, str(len(own)), expected, mean, n_sure])
+            rows.append([name, str(len(of_class)), expected, mean, n_sure])
         names = ["class", "predicted", "expected right", "mean confidence", f"at least {SURE:g}"]
         return View(heading=heading, sentences=sentences, names=names, rows=rows)
 
@@ -353,8 +364,8 @@ class AnnotatedTable(Shown):
         if self.lists is None:
             _draw_bars(axes, self.class_names, every)
             return
-        of = {one.class_name: one.right for one in self.lists.every}
-        right = np.nan_to_num([of.get(name, 0.0) for name in self.class_names])
+        expected = {entry.class_name: entry.right for entry in self.lists.every}
+        right = np.nan_to_num([expected.get(name, 0.0) for name in self.class_names])
         _draw_bars(axes, self.class_names, every, right, "expected right")
 
 
@@ -381,17 +392,17 @@ class EvaluatedMethods(Shown):
         return tuple(method.name for method in self.findings.methods)
 
     def _view(self) -> View:
-        found = self.results
-        heading = f"{found.n_samples} proteins in {found.n_clusters} clusters"
-        heading += f", {found.n_folds} folds of whole clusters held out"
-        of = {
+        results = self.results
+        heading = f"{results.n_samples} proteins in {results.n_clusters} clusters"
+        heading += f", {results.n_folds} folds of whole clusters held out"
+        losses = {
             (row.method, row.metric): loss(row.value, row.lower, row.upper)
-            for row in found.metrics
+            for row in results.metrics
             if row.class_name is None and row.sample == "held_out"
         }
-        names = [name for name in METRICS_SHOWN if (self.methods[0], name) in of]
-        sentences = [notice.text for notice in found.notices if notice.is_warning]
-        rows = [[method, *(of[method, name] for name in names)] for method in self.methods]
+        names = [name for name in METRICS_SHOWN if (self.methods[0], name) in losses]
+        sentences = [notice.text for notice in results.notices if notice.is_warning]
+        rows = [[method, *(losses[method, name] for name in names)] for method in self.methods]
         titles = ["held out", *(BY_NAME[name].title for name in names)]
         return View(heading=heading, sentences=sentences, names=titles, rows=rows)
 
@@ -399,13 +410,13 @@ class EvaluatedMethods(Shown):
         return metric_columns(self.results)
 
     def _draw(self, axes: Any) -> None:
-        of = {
+        diagrams = {
             row.method: row
             for row in self.results.reliability
             if row.class_name is None and row.sample == "held_out"
         }
-        found = tuple(of[method] for method in self.methods)
-        paint_reliability(axes, reliability_plot(self.methods, found))
+        shown = tuple(diagrams[method] for method in self.methods)
+        paint_reliability(axes, reliability_plot(self.methods, shown))
         axes.set(xlabel="confidence, held out (mean of bin)", ylabel="share right")
         _add_legend(axes)
 
@@ -433,8 +444,8 @@ class ProteinGroups(Shown):
 
         roles = Counter(sorted(self.groups.role.astype(str)))
         heading = ", ".join(f"{n} {role.replace('_', ' ')}" for role, n in roles.items())
-        found = split_messages(self.finding, self.settings)
-        sentences = [line.replace("--", "") for line in found]  # options are keywords here
+        messages = split_messages(self.finding, self.settings)
+        sentences = [line.replace("--", "") for line in messages]  # options are keywords here
         cluster, group = self.groups.cluster, self.groups.group
         groups = self.finding.groups
         rows = [[x.name, str(x.n), str(len(set(cluster[group == x.name])))] for x in groups]
@@ -450,8 +461,9 @@ class ProteinGroups(Shown):
         return dict(zip(names, vars(self.groups).values(), strict=True))
 
     def _draw(self, axes: Any) -> None:
-        found = self.finding.groups
-        _draw_bars(axes, [one.name for one in found], np.array([one.n for one in found]))
+        groups = self.finding.groups
+        counts = np.array([group.n for group in groups])
+        _draw_bars(axes, [group.name for group in groups], counts)
         axes.set_ylabel("group")
 
 
@@ -478,15 +490,18 @@ class UseComposition(Shown):
         return named_columns(composition_table(self.finding))
 
     def _view(self) -> View:
-        found = self.finding
-        heading = f"{found.n_use} proteins of {found.name}, by {found.estimator}"
+        finding = self.finding
+        heading = f"{finding.n_use} proteins of {finding.name}, by {finding.estimator}"
         rows = []
-        for one in found.classes:
-            values = (one.calibration_share, one.share, one.lower, one.upper, one.weight)
-            rows.append([one.class_name, *(rounded(value, 3) for value in values)])
+        for entry in finding.classes:
+            values = (entry.calibration_share, entry.share, entry.lower, entry.upper, entry.weight)
+            rows.append([entry.class_name, *(rounded(value, 3) for value in values)])
         names = ["class", "in calibration", "here", "lower", "upper", "times as frequent"]
         return View(
-            heading=heading, sentences=[*found.remarks, *found.sentences], names=names, rows=rows
+            heading=heading,
+            sentences=[*finding.remarks, *finding.sentences],
+            names=names,
+            rows=rows,
         )
 
     def _draw(self, axes: Any) -> None:
@@ -508,11 +523,11 @@ def _sentence(text: str) -> str:
     return f"{as_sentence(text)}."
 
 
-def _right_in_words(found: ProteinList) -> str:
-    if np.isnan(found.right):
+def _right_in_words(proteins: ProteinList) -> str:
+    if np.isnan(proteins.right):
         return "How many of the predictions are right is not known."
-    ends = f"{found.right_lower:.0f} to {found.right_upper:.0f}"
-    return f"About {found.right:.0f} ({ends}) of the predictions are expected to be right."
+    ends = f"{proteins.right_lower:.0f} to {proteins.right_upper:.0f}"
+    return f"About {proteins.right:.0f} ({ends}) of the predictions are expected to be right."
 
 
 def _draw_bars(

@@ -81,10 +81,11 @@ def with_settings(
             asked = {keyword: given.pop(keyword) for keyword in entries if keyword in given}
             with _as_in_python():
                 settings = _settings_of(function.__name__, asked, entries)
-                own = {"settings": settings, "asked": [entries[keyword][1] for keyword in asked]}
-                return function(*args, **given, **{name: own[name] for name in hidden})
+                names = [entries[keyword][1] for keyword in asked]
+                made = {"settings": settings, "asked": names}
+                return function(*args, **given, **{name: made[name] for name in hidden})
 
-        shown = [one for name, one in signature.parameters.items() if name not in hidden]
+        shown = [entry for name, entry in signature.parameters.items() if name not in hidden]
         described: Any = call
         described.__signature__ = signature.replace(parameters=[*shown, *added])
         # Before Python 3.13 it is indented as in the source.
@@ -106,8 +107,8 @@ def _settings_of(
         plain = value.item() if hasattr(value, "item") else value
         sections.setdefault(section, {})[name] = plain
         document = Document(where=function, data={name: plain}, lines={})
-        found = schema_problems(document, schema_of(SECTIONS[section]))
-        problems += [replace(problem, column=keyword) for problem in found]
+        refused = schema_problems(document, schema_of(SECTIONS[section]))
+        problems += [replace(problem, column=keyword) for problem in refused]
     raise_any(problems)
     return Settings().with_values(sections)
 
@@ -216,8 +217,8 @@ on, its intervals are too narrow.
             samples = read_samples(held, spec)
         if further["labels"] is not None:
             known = samples.predictions.ids
-            found = read_labels(_second_table(further["labels"], "labels", known, "true_class"))
-            samples = attach_labels(samples, found, spec, paths[0])
+            read = read_labels(_second_table(further["labels"], "labels", known, "true_class"))
+            samples = attach_labels(samples, read, spec, paths[0])
         read_as = reading.to_remember(spec) if _is_files(table) else None
         table = ScoreTable(where=", ".join(paths), samples=samples, read_as=read_as)
         return _with_relatives(table, further["groups"], further["clusters"])
@@ -225,15 +226,15 @@ on, its intervals are too narrow.
 
 def _is_files(table: Any) -> bool:
     paths = table if isinstance(table, list | tuple) else [table]
-    return all(isinstance(one, str | Path) for one in paths)
+    return all(isinstance(path, str | Path) for path in paths)
 
 
 def _format_of(path: str) -> str:
     """Return the one format that fits a file; refuse where it is not one."""
     from credence.tables.guess import the_format
 
-    def state(found: dict[str, Any]) -> str:
-        return ", ".join(f"{key}={value!r}" for key, value in found.items())
+    def state(settings: dict[str, Any]) -> str:
+        return ", ".join(f"{key}={value!r}" for key, value in settings.items())
 
     return the_format(Path(path), "format={!r}", state).format
 
@@ -266,7 +267,7 @@ def _columns_of(
     known = FORMAT_OF.get(spec.format)
     name = stated.get("id", "id" if known is None else known.columns.id)
     if name is not None and name not in columns:
-        columns[name] = [str(one) for one in index]
+        columns[name] = [str(label) for label in index]
     if not spec.format:
         stated |= {role: role for role in OTHER_ROLES if role in columns and role not in stated}
         stated["id"] = name
@@ -280,9 +281,12 @@ def _of_frame(table: Any, classes: object, problems: list[Problem]) -> dict[str,
     names = [str(name) for name in table.columns]
     for name, count in Counter(names).items():
         if count > 1:
-            what = f"{count} columns have the name {name!r}."
             problems.append(
-                Problem(where="table", what=what, remedy="Give each column its own name.")
+                Problem(
+                    where="table",
+                    what=f"{count} columns have the name {name!r}.",
+                    remedy="Give each column its own name.",
+                )
             )
     return {name: table.iloc[:, place] for place, name in enumerate(names)}
 
@@ -303,8 +307,8 @@ def _of_array(
             Problem(where="scores", what="their classes are not named.", remedy="Give classes.")
         )
     elif len(classes) != n_columns:
-        what = f"there are {n_columns} columns for {len(classes)} classes."
-        problems.append(Problem(where="scores", what=what, remedy=each))
+        fault = f"there are {n_columns} columns for {len(classes)} classes."
+        problems.append(Problem(where="scores", what=fault, remedy=each))
     names = map(str, range(n_columns)) if classes is None else classes
     return dict(zip(names, values.T, strict=False))
 
@@ -314,11 +318,11 @@ def _length_problems(values: Any, n_rows: int, word: str) -> list[Problem]:
     shape = np.shape(values)
     if shape == (n_rows,):
         return []
-    what = "this is no column of the table" if shape == () else f"its shape is {shape}"
+    fault = "this is no column of the table" if shape == () else f"its shape is {shape}"
     return [
         Problem(
             where=word,
-            what=f"{what}; there are {n_rows} rows.",
+            what=f"{fault}; there are {n_rows} rows.",
             remedy="Give one entry for each row.",
         )
     ]
@@ -336,9 +340,9 @@ def _second_table(value: Any, where: str, ids: Strings, name: str = "") -> Any:
     if isinstance(value, str | Path):
         return Path(value)
     if hasattr(value, "columns"):
-        return MemoryTable(list(map(str, value.columns)), [value[one] for one in value], where)
+        return MemoryTable(list(map(str, value.columns)), [value[key] for key in value], where)
     raise_any(_length_problems(value, len(ids), where))
-    return MemoryTable(["id", name], [ids, [text_of(one) for one in value]], where)
+    return MemoryTable(["id", name], [ids, [text_of(entry) for entry in value]], where)
 
 
 def _with_relatives(table: ScoreTable, groups: Any, clusters: Any) -> ScoreTable:
@@ -349,14 +353,15 @@ def _with_relatives(table: ScoreTable, groups: Any, clusters: Any) -> ScoreTable
     elif groups is not None:
         ids = table.ids
         raise_any(_length_problems(groups, len(ids), "groups"))
-        name = np.array([text_of(one) for one in groups], dtype=object)
+        group = np.array([text_of(name) for name in groups], dtype=object)
         role_of = {TEST: TEST, TRAINING: TRAINING, NO_GROUP: SET_ASIDE}
-        role = np.array([role_of.get(one, CALIBRATION) for one in name], dtype=object)
+        role = np.array([role_of.get(name, CALIBRATION) for name in group], dtype=object)
         reason = np.where(role == SET_ASIDE, "it is in no group", "").astype(object)
-        table = replace(table, groups=Groups(ids, ids, name, role, reason))
+        stated = Groups(ids=ids, cluster=ids, group=group, role=role, reason=reason)
+        table = replace(table, groups=stated)
     if clusters is not None:
-        found = _second_table(clusters, "clusters", table.ids, "cluster")
-        table = replace(table, clusters=read_clusters(found))
+        stated_clusters = _second_table(clusters, "clusters", table.ids, "cluster")
+        table = replace(table, clusters=read_clusters(stated_clusters))
     return table
 
 
@@ -366,22 +371,21 @@ def _as_in_python() -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        found = [_in_python(problem) for problem in error.problems]
-        raise InputError(found) from None
+        raise InputError([_in_python(problem) for problem in error.problems]) from None
 
 
 def _in_python(problem: Problem) -> Problem:
-    where, what, remedy = (
+    where, fault, remedy = (
         re.sub(r"--([a-z]+(?:-[a-z]+)*)", lambda word: word[1].replace("-", "_"), text)
         for text in (problem.where, problem.what, problem.remedy)
     )
     remedy = remedy.replace("sum_to_scale: false", "sum_to_scale=False")
     place = PLACE_IN_PYTHON.get(where)
     if place is None:
-        return replace(problem, where=where, what=what, remedy=remedy)
-    what = re.sub(r"in line (\d+)", lambda at: f"in {place.format(int(at[1]) - 1)}", what)
+        return replace(problem, where=where, what=fault, remedy=remedy)
+    fault = re.sub(r"in line (\d+)", lambda at: f"in {place.format(int(at[1]) - 1)}", fault)
     where = where if problem.line is None else place.format(problem.line - 1)
-    return Problem(where=where, what=what, remedy=remedy, line=None, column=problem.column)
+    return Problem(where=where, what=fault, remedy=remedy, line=None, column=problem.column)
 
 
 @with_settings("fit")
@@ -444,21 +448,21 @@ def annotate(
     from credence.stages.annotate import Annotation, sameness_of
     from credence.stages.lists import with_lists
 
-    file, found = calibration.file, None if shift is None else shift.file
+    file, correction = calibration.file, None if shift is None else shift.file
     with _as_in_python():
         if file.tools is not None:
-            what = "this calibration is of several tools, whose tables it combines."
-            raise refuse("calibration", what, "Use the command: credence annotate --tool.")
+            fault = "this calibration is of several tools, whose tables it combines."
+            raise refuse("calibration", fault, "Use the command: credence annotate --tool.")
         use = _table(table, file)
         stage_files.require_match(file, use.predictions, use.where)
-        if found is not None:
-            stage_files.require_same(found, file.method_spec, use.predictions, "shift")
-            stage_files.require_corrects(found, file, "shift", "the one given")
-        sameness = sameness_of(file, found, [use.predictions])
+        if correction is not None:
+            stage_files.require_same(correction, file.method_spec, use.predictions, "shift")
+            stage_files.require_corrects(correction, file, "shift", "the one given")
+        sameness = sameness_of(file, correction, [use.predictions])
         is_changed = sameness is not None and sameness.is_changed
-        annotation = Annotation(file=file, shift=found, is_changed=is_changed)
+        annotation = Annotation(file=file, shift=correction, is_changed=is_changed)
         columns = annotation.columns(use.samples, "calibration")
-        columns, lists = with_lists(columns, file, found, Path(use.where).stem)
+        columns, lists = with_lists(columns, file, correction, Path(use.where).stem)
     return AnnotatedTable(
         columns=columns, class_names=file.class_names, method=file.method_spec, lists=lists
     )
@@ -509,8 +513,8 @@ def evaluate(
         # Only its confidences of the set itself are looked at: no intervals.
         file = _fitted(entry, chosen, known.where, settings, clusters=False, draws=0)
         if file.method_spec in files:
-            what = f"{file.method_spec!r} was given already."
-            raise refuse("methods", what, "Give each method once.")
+            fault = f"{file.method_spec!r} was given already."
+            raise refuse("methods", fault, "Give each method once.")
         files[file.method_spec] = file
     if not files:
         raise refuse("methods", "there is none.", "Name a method, as 'kernel'.")
@@ -583,10 +587,10 @@ def split(
     related = None
     if training is not None:
         related = stage.training_relatives(ours, learnt, engine, settings, threads)
-    found, finding = stage.split_proteins(
+    groups, finding = stage.split_proteins(
         ours, learnt, cluster, true_class, known.class_names, settings, made_by, related, threads
     )
-    return ProteinGroups(groups=found, finding=finding, settings=chosen)
+    return ProteinGroups(groups=groups, finding=finding, settings=chosen)
 
 
 def _proteins(table: ScoreTable, proteins: Any, match: str) -> Proteins:
@@ -642,20 +646,21 @@ def shift(
     base = _with_relatives(_table(known), groups, clusters)
     chosen = base.calibrating(settings.calibration.weights)
     options = shifting.shift_options(settings)
-    own: Any = {"level": options.level, "draws": options.n_draws}
-    file = _fitted(calibration, chosen, base.where, settings, **own)
+    file = _fitted(
+        calibration, chosen, base.where, settings, level=options.level, draws=options.n_draws
+    )
     method = parse_method(file.method_spec, "--method")
     shifting.require_correctable(method, "--method")
     use = _table(table, file)
     stage_files.require_match(file, use.predictions, use.where)
     parts = [(use.where, use.samples)] if use.predictions.n_samples else []
-    found = shifting.find_shift(
+    composition = shifting.find_shift(
         chosen.labelled, parts, method, file.calibration, settings,
         name or Path(use.where).stem, use.where,
     )  # fmt: skip
     if isinstance(calibration, FittedCalibration):
-        found = replace(found, calibration=stage_files.fitted_digest(file))
-    return UseComposition(file=found)
+        composition = replace(composition, calibration=stage_files.fitted_digest(file))
+    return UseComposition(file=composition)
 
 
 def load(path: str | Path) -> FittedCalibration:
@@ -709,8 +714,8 @@ def _table(table: Any, known: Any = None) -> ScoreTable:
         return read(table, classes=known.class_names, scale=known.scale)
     paths = [table] if isinstance(table, str | Path) else table
     values = reading.as_remembered(Path(paths[0]), known, {})
-    own = TableSpec(**(values or {"format": _format_of(str(paths[0]))}))
-    spec = reading.as_calibrated(own, known.class_names, known.scale)
+    spec = TableSpec(**(values or {"format": _format_of(str(paths[0]))}))
+    spec = reading.as_calibrated(spec, known.class_names, known.scale)
     stated = {name: getattr(spec, name) for name in TABLE_KEYS}
     return read(table, classes=spec.class_names, **stated)
 
@@ -721,14 +726,15 @@ def _fitted(
     where: str,
     settings: Settings,
     clusters: bool = True,
-    **own: Any,
+    **further: Any,
 ) -> stage_files.CalibrationFile:
     """Return a calibration of some proteins; a method is fitted, without prediction sets."""
     if isinstance(entry, FittedCalibration):
-        of = (entry.file, chosen.labelled, where, "the calibration")
-        reading.require_fitted_on(*of, clusters=clusters)
+        reading.require_fitted_on(
+            entry.file, chosen.labelled, where, "the calibration", clusters=clusters
+        )
         return entry.file
-    asked: Any = {"calibration": {"method": entry, **own}, "sets": {"level": None}}
+    asked: Any = {"calibration": {"method": entry, **further}, "sets": {"level": None}}
     return fit_chosen(chosen, settings.with_values(asked), where).file
 
 

@@ -72,9 +72,9 @@ def note_text(code: int) -> str:
 OF_PROTEINS = (Note.TIED, Note.SAME_ID, Note.LIKE_ID, Note.SAME_SEQUENCE)
 
 
-def counted(note: NDArray[np.int64], of: Sequence[Note] = OF_PROTEINS) -> Counter[str]:
+def counted(note: NDArray[np.int64], notes: Sequence[Note] = OF_PROTEINS) -> Counter[str]:
     """Return how many proteins carry each of some notes, by its text."""
-    return Counter({NOTE_TEXTS[flag]: int((note & int(flag) != 0).sum()) for flag in of})
+    return Counter({NOTE_TEXTS[flag]: int((note & int(flag) != 0).sum()) for flag in notes})
 
 
 def sentences_of(numbers: Mapping[str, int], n_samples: int) -> list[str]:
@@ -121,8 +121,8 @@ def use_of(confidence: Confidence) -> Strings:
     is_blank = np.isnan(confidence.value) | (note & int(UNSEEN) != 0)
     is_blank |= confidence.upper - lower > WIDEST
     is_sure = (lower >= SURE) & (note & int(DOUBTED) == 0)
-    found = np.where(is_blank, USE_WORDS[2], np.where(is_sure, USE_WORDS[0], USE_WORDS[1]))
-    return np.asarray(found.astype(object))
+    words = np.where(is_blank, USE_WORDS[2], np.where(is_sure, USE_WORDS[0], USE_WORDS[1]))
+    return np.asarray(words.astype(object))
 
 
 def unknown(n_samples: int, note: Note) -> Confidence:

@@ -31,7 +31,7 @@ def keys_of(names: Sequence[str] | Strings) -> NDArray[np.uint64]:
 
 def blake2b_keys(contents: Iterable[bytes]) -> NDArray[np.uint64]:
     """Return a 64-bit key for each content."""
-    digests = b"".join(hashlib.blake2b(one, digest_size=8).digest() for one in contents)
+    digests = b"".join(hashlib.blake2b(content, digest_size=8).digest() for content in contents)
     return np.frombuffer(digests, dtype=">u8").astype(np.uint64)
 
 
@@ -60,11 +60,11 @@ def uniform(keys: NDArray[np.uint64], draw: int | Integers, stream: str = "") ->
 
 def uniforms(keys: NDArray[np.uint64], draws: range, stream: str = "") -> Floats:
     """Return the same of several draws, shape (n_keys, n_draws)."""
-    found, number = np.empty((len(keys), len(draws))), np.arange(draws.start, draws.stop)
+    numbers, number = np.empty((len(keys), len(draws))), np.arange(draws.start, draws.stop)
     for start in range(0, len(keys), KEYS_AT_ONCE):
         rows = slice(start, start + KEYS_AT_ONCE)
-        found[rows] = uniform(keys[rows, None], number, stream)
-    return found
+        numbers[rows] = uniform(keys[rows, None], number, stream)
+    return numbers
 
 
 def cluster_weights(keys: NDArray[np.uint64], draw: int) -> Floats:

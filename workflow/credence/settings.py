@@ -53,13 +53,13 @@ def setting(default: Any, text: str, choices: tuple[str, ...] = (), **rule: Any)
 
 def setting_rules(settings: type[Any]) -> dict[str, tuple[Any, SettingRule]]:
     """Return name → (default, rule) of settings, in order."""
-    found = {}
+    rules = {}
     for entry in fields(settings):
         made = entry.default_factory
         default = entry.default if made is MISSING else made()
         assert default is not MISSING, f"{settings.__name__}.{entry.name} has no default"
-        found[entry.name] = (default, entry.metadata["rule"])
-    return found
+        rules[entry.name] = (default, entry.metadata["rule"])
+    return rules
 
 
 def setting_type(settings: type[Any], name: str) -> tuple[type, bool]:
@@ -72,8 +72,8 @@ def setting_type(settings: type[Any], name: str) -> tuple[type, bool]:
 
 def item_of(settings: type[Any], name: str) -> type:
     """Return the type of the entries of a setting that is a tuple."""
-    found: type = get_args(get_type_hints(settings)[name])[0]
-    return found
+    kind: type = get_args(get_type_hints(settings)[name])[0]
+    return kind
 
 
 def schema_of(settings: type[Any]) -> dict[str, Any]:
@@ -82,23 +82,23 @@ def schema_of(settings: type[Any]) -> dict[str, Any]:
     for name, (default, rule) in setting_rules(settings).items():
         kind, may_be_absent = setting_type(settings, name)
         word = JSON_KINDS[Mapping if kind.__name__ == "Mapping" else kind]
-        found: dict[str, Any] = {"description": rule.text}
-        found["type"] = [word, "null"] if may_be_absent else word
+        property_: dict[str, Any] = {"description": rule.text}
+        property_["type"] = [word, "null"] if may_be_absent else word
         names = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
         limits = dict(zip(names, (rule.low, rule.high, rule.above, rule.below), strict=True))
-        found |= {key: limit for key, limit in limits.items() if limit is not None}
+        property_ |= {key: limit for key, limit in limits.items() if limit is not None}
         if rule.choices and "properties" in rule.schema:  # a word, or a mapping
-            found["type"], found["if"] = [word, "object"], {"type": word}
-            found["then"] = {"enum": list(rule.choices)}
+            property_["type"], property_["if"] = [word, "object"], {"type": word}
+            property_["then"] = {"enum": list(rule.choices)}
         elif rule.choices:
-            found["enum"] = list(rule.choices)
+            property_["enum"] = list(rule.choices)
         if word == "array":
             item: dict[str, Any] = {"type": JSON_KINDS[item_of(settings, name)]}
-            item |= {key: found.pop(key) for key in limits if key in found}
-            found["items"] = item
-        found |= rule.schema
-        found["default"] = list(default) if isinstance(default, tuple) else default
-        properties[name] = found
+            item |= {key: property_.pop(key) for key in limits if key in property_}
+            property_["items"] = item
+        property_ |= rule.schema
+        property_["default"] = list(default) if isinstance(default, tuple) else default
+        properties[name] = property_
     return {
         "description": (settings.__doc__ or "").splitlines()[0],
         "type": "object",
@@ -110,12 +110,12 @@ def schema_of(settings: type[Any]) -> dict[str, Any]:
 
 def settings_from(settings: type[Any], values: Mapping[str, Any]) -> Any:
     """Return settings of checked values; lists become tuples, numbers those of their setting."""
-    found = dict(values)
+    converted = dict(values)
     for name, value in values.items():
         kind, _ = setting_type(settings, name)
         if isinstance(value, list | tuple):
             is_number = item_of(settings, name) is float
-            found[name] = tuple(map(float, value) if is_number else value)
+            converted[name] = tuple(map(float, value) if is_number else value)
         elif kind in (int, float) and value is not None:
-            found[name] = kind(value)
-    return settings(**found)
+            converted[name] = kind(value)
+    return settings(**converted)

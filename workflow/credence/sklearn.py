@@ -33,14 +33,14 @@ class _ConfidentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def predict_confidence(self, X: Any) -> Confidence:  # noqa: N803
         """Return the probability that each prediction is right, and its interval."""
-        found: Confidence = self._confidence(self._scores(X))[1]
-        return found
+        confidence: Confidence = self._confidence(self._scores(X))[1]
+        return confidence
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
         """Return a probability for every class; see :func:`spread_rest`."""
         scores = self._scores(X)
-        predictions, found = self._confidence(scores)
-        return spread_rest(scores, predictions.predicted_class, found.value)
+        predictions, confidence = self._confidence(scores)
+        return spread_rest(scores, predictions.predicted_class, confidence.value)
 
 
 @dataclass(eq=False, repr=False)
@@ -192,9 +192,14 @@ class TopLabelCalibrator(_ConfidentClassifier):
                 )
             scores = held_out_scores(base, X, y, clusters, self.classes_, int(self.cv))
             self.estimator_ = clone(base).fit(X, y)
-        names = ("method", "resolution", "min_positives", "level", "n_draws")
-        own = {name: getattr(self, name) for name in names}
-        calibrator = CredenceCalibrator(**own, classes=self.classes_)
+        calibrator = CredenceCalibrator(
+            method=self.method,
+            resolution=self.resolution,
+            min_positives=self.min_positives,
+            level=self.level,
+            n_draws=self.n_draws,
+            classes=self.classes_,
+        )
         self.calibrator_ = calibrator.fit(scores, y, groups=clusters)
         return self
 
