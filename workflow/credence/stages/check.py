@@ -22,6 +22,7 @@ from credence.tables.fasta import match_ids
 from credence.tables.formats import TableSpec
 from credence.tables.guess import propose_formats
 from credence.tables.joining import Census, census_of, take_census
+from credence.tables.labels import attach_labels
 from credence.tables.samples import Samples, write_samples
 from credence.tables.stage_files import KnownProteins, read_calibration
 from credence.tables.writing import write_record
@@ -112,9 +113,8 @@ def read_checked(
     if samples is not None:
         with gathering(problems):
             if labels is not None:
-                samples = reading.with_labels(
-                    samples, tables[0], labels, proteins, match, spec, may_lack=may_lack
-                )
+                read = reading.labels_as_stated(labels, proteins, match)
+                samples = attach_labels(samples, read, spec, tables[0], may_lack=may_lack)
             if labelled:
                 reading.require_labels(samples, tables[0])
     raise_any(problems)

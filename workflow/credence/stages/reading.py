@@ -131,7 +131,7 @@ def to_remember(spec: TableSpec) -> Mapping[str, Any] | None:
     return None if is_told else values
 
 
-def as_calibrated(spec: TableSpec, class_names: tuple[str, ...], scale: float) -> TableSpec:
+def as_calibrated(spec: TableSpec, class_names: tuple[str, ...] | None, scale: float) -> TableSpec:
     """Return how a table is read as a calibration's: its classes, its scale unless stated."""
     stated = spec.scale
     if stated is None and spec.format in FORMAT_OF and FORMAT_OF[spec.format].scale is None:
@@ -269,8 +269,7 @@ class LabelledFiles:
         require_combined(file, self.tables)
         spec, where = self.spec(file), self.tables[0]
         if file is not None:
-            known = as_calibrated(spec, file.class_names, file.scale)
-            spec = replace(known, class_names=spec.class_names)
+            spec = as_calibrated(spec, spec.class_names, file.scale)
         samples = read_set(self.tables, spec)
         if self.labels is not None:
             samples = attach_labels(samples, read_labels(Path(self.labels)), spec, where)
@@ -377,21 +376,6 @@ def training_ids(training: Strings, calibration: Strings) -> Strings:
     taken = set(calibration)
     names = [TRAINING_PREFIX + id_ if id_ in taken else id_ for id_ in training]
     return np.array(names, dtype=object)
-
-
-def with_labels(
-    samples: Samples,
-    table: str,
-    labels: Mapping[str, Any],
-    proteins: str | None,
-    match: str,
-    spec: TableSpec,
-    *,
-    may_lack: bool = False,
-) -> Samples:
-    """Return samples with the true classes of a second table or of FASTA headers."""
-    read = labels_as_stated(labels, proteins, match)
-    return attach_labels(samples, read, spec, table, may_lack=may_lack)
 
 
 def labels_as_stated(labels: Mapping[str, Any], proteins: str | None, match: str) -> Labels:

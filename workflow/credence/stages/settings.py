@@ -200,7 +200,7 @@ class ListsSettings:
 
 def list_names(error: Iterable[float]) -> list[str]:
     """Return the file name of the list with each share of wrong ones."""
-    return [f"list_{one:g}.tsv" for one in error]
+    return [f"list_{share:g}.tsv" for share in error]
 
 
 @dataclass(frozen=True, kw_only=True)
