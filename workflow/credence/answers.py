@@ -118,7 +118,7 @@ class Shown(ABC):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ScoreTable(LabelledTables, Shown):
+class ScoreTable(Shown, LabelledTables):
     """What a classifier predicted for some proteins, checked; :func:`credence.read` makes it.
 
     Parameters

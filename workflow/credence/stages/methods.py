@@ -99,16 +99,10 @@ def methods_listed() -> dict[str, ListedEntry]:
 
 def calibrations_listed() -> dict[str, ListedEntry]:
     """Return the calibrations that come with credence."""
-    entries = {}
-    for name, card in cards().items():
-        first, *rest = card_lines(name, card)
-        lines = [
-            first,
-            f"    for: {card['for']}",
-            *(line for line in rest if not line.startswith("    for: ")),
-        ]
-        entries[name] = ListedEntry(facts={"name": name, **card}, lines=lines)
-    return entries
+    return {
+        name: ListedEntry(facts={"name": name, **card}, lines=card_lines(name, card))
+        for name, card in cards().items()
+    }
 
 
 def formats_listed() -> dict[str, ListedEntry]:

@@ -435,11 +435,8 @@ def world_settings(values: Mapping[str, Any], where: str) -> "WorldSettings":
     """Return the settings of a simulated world; refuse as the configuration does."""
     from credence.simulate.law import WorldSettings
 
-    raise_any(
-        schema_problems(
-            Document(where=where, data=dict(values), lines={}), schema_of(WorldSettings)
-        )
-    )
+    document = Document(where=where, data=dict(values), lines={})
+    raise_any(schema_problems(document, schema_of(WorldSettings)))
     settings: WorldSettings = settings_from(WorldSettings, values)
     return settings
 
