@@ -47,7 +47,7 @@ from credence.tables.source import MemoryTable, text_of
 # How a row of a table in memory is written in Python, where rows count from 0.
 PLACE_IN_PYTHON = {name: f"{name}[{{}}]" for name in ("scores", "labels", "clusters", "groups")}
 PLACE_IN_PYTHON["table"] = "table.iloc[{}]"
-OTHER_ROLES = tuple(role for role in ROLES if role not in ("id", "classes"))
+OTHER_ROLES = tuple(role for role in COLUMN_ROLES if role not in ("id", "classes"))
 Returned = TypeVar("Returned")
 
 

@@ -92,7 +92,7 @@ def shift_tables(
         for path in map(Path, filter(None, (out, also))):
             stack.enter_context(TableWriter(path, list(columns), **how)).write(columns)
         if record is not None:
-            stage_files.SHIFT.write(Path(record), made)
+            stage_files.SHIFT_FILES.write(Path(record), made)
     largest = max(finding.classes, key=lambda entry: abs(entry.share - entry.calibration_share))
     echo(
         f"Wrote {out}: {finding.n_use} protein{'s' * (finding.n_use != 1)} by "

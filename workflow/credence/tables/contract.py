@@ -339,9 +339,9 @@ class Confidences:
     ids: Annotated[Strings, Column("id", unique=True)]
     # '' where the classifier gave no scores.
     predicted_class: Annotated[Strings, Column(may_be_empty=True)]
-    confidence: Annotated[Floats, SHARE]
-    lower: Annotated[Floats, SHARE]
-    upper: Annotated[Floats, SHARE]
+    confidence: Annotated[Floats, SHARE_COLUMN]
+    lower: Annotated[Floats, SHARE_COLUMN]
+    upper: Annotated[Floats, SHARE_COLUMN]
     use: Annotated[Strings, Column(choices=USE_WORDS)]
     note: Annotated[Strings, Column(may_be_empty=True)]
     score: Annotated[Floats, ANY_NUMBER]
@@ -488,7 +488,12 @@ def with_unscored(columns: dict[str, Any], samples: Samples, method: str) -> dic
     lines, n = samples.lines_and_ids[0], len(samples.unscored_ids)
     if n == 0:
         return columns
-    stated = {"id": samples.unscored_ids, "use": USE_WORDS[-1], "note": UNSCORED, "method": method}
+    stated = {
+        "id": samples.unscored_ids,
+        "use": USE_WORDS[-1],
+        "note": UNSCORED_NOTE,
+        "method": method,
+    }
     stated["support"] = 0.0  # the rest is not known
     order = np.argsort(lines, kind="stable")
     found = {}
