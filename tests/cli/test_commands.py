@@ -96,6 +96,20 @@ def test_the_version_is_printed_without_importing_what_computes(tmp_path: Path) 
     assert re.fullmatch(r"credence, version \d+\.\d+\.\d+\n\[\]\n", done.stdout)
 
 
+def test_a_configuration_is_read_without_importing_what_computes() -> None:
+    """Each run reads it twice, also where there is nothing to do."""
+    code = (
+        "import sys; from credence.app import configuration;"
+        "configuration.loads(configuration.demo_text());"
+        "import credence.app.run, credence.relatives.programs;"
+        "print(sorted({'pandas', 'scipy.special', 'scipy.sparse', 'scipy.optimize', 'sklearn'} "
+        "& set(sys.modules)))"
+    )
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=TIMEOUT, check=True)
+    assert done.stdout == "[]\n"
+
+
 def test_an_unknown_command_is_answered_with_the_nearest(tmp_path: Path) -> None:
     done = call(tmp_path, "anotate")
     assert done.returncode == 2

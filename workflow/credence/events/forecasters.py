@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-from scipy import special
-from scipy.spatial.distance import cdist
+import scipy
 
 from credence.calibrators.forest import Forest, Growth, boost, single
 from credence.calibrators.logistic import ROUGH, STRENGTHS, ridge
@@ -150,7 +149,9 @@ class NearestProteins:
         for start in range(0, len(features), rows_at_once):
             part = slice(start, start + rows_at_once)
             # Distance and place in one whole number: no way of sorting can change their order.
-            steps = np.rint(cdist(scaled[part], self.points) * 10**DECIMALS).astype(np.int64)
+            steps = np.rint(
+                scipy.spatial.distance.cdist(scaled[part], self.points) * 10**DECIMALS
+            ).astype(np.int64)
             keys = steps * n_kept + np.arange(n_kept)
             if most < n_kept:
                 keys = np.partition(keys, most - 1, axis=1)[:, :most]
@@ -193,7 +194,7 @@ class LogisticForecast:
     def probability(self, features: Floats) -> Floats:
         """Return the probability of the event for each row."""
         linear = design_of(self.scaling, features) @ self.coefficient
-        return np.asarray(special.expit(np.clip(linear, -MOST_LINEAR, MOST_LINEAR)))
+        return np.asarray(scipy.special.expit(np.clip(linear, -MOST_LINEAR, MOST_LINEAR)))
 
 
 def design_of(scaling: Scaling, features: Floats) -> Floats:
@@ -232,7 +233,7 @@ class TreeForecast:
 
     def probability(self, features: Floats) -> Floats:
         """Return the probability of the event for each row."""
-        return np.asarray(special.expit(self.forest.total(features)))
+        return np.asarray(scipy.special.expit(self.forest.total(features)))
 
 
 def fit_tree(examples: Examples, least: float) -> TreeForecast:
@@ -253,7 +254,7 @@ def fit_tree(examples: Examples, least: float) -> TreeForecast:
     (leaf,) = forest.leaves(examples.features)
     total = sum_by(leaf, examples.weight, n_nodes)
     right = sum_by(leaf, examples.weight * examples.outcome, n_nodes)
-    odds = special.logit(share_with_prior(right, total))
+    odds = scipy.special.logit(share_with_prior(right, total))
     value = single(np.where(np.isinf(forest.threshold), odds, 0.0))
     return TreeForecast(forest=replace(forest, base=0.0, value=value))
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 from credence.draws import effective_clusters, encode_clusters, uniform
 from credence.novelty.neighbours import Index, content_keys, least_positive_distance, singles
@@ -251,7 +251,7 @@ class FittedMacest:
             evidence = self.graph.evidence(queries[rows], self.tuning.neighbours)
             logits = np.full((len(rows), self.graph.n_classes), -self.tuning.sharpness)
             logits[:, self.graph.is_seen] = self.tuning.logits(evidence)
-            answer[rows] = special.softmax(logits, axis=1)
+            answer[rows] = scipy.special.softmax(logits, axis=1)
         return answer
 
     def confidence(self, points: Any, predicted_class: Integers) -> Floats:
