@@ -33,7 +33,7 @@ IS_SCRATCH = re.compile(rf"{PREFIX}\w{{8}}")
 LAST_LINES = 5  # of what a failed program printed
 FULL = 64 * 1024 * 1024  # bytes left below which a failure is put down to the disk
 WORDS_OF_FULL_DISK = ("No space left on device", "Disk quota exceeded")
-SECONDS_TO_END = 10.0
+SECONDS_TO_END_ENGINE = 10.0
 PACKAGES = {"mmseqs": "mmseqs2"}  # of bioconda, where they are not called like the program
 SHELL, ILLEGAL = 128, "Illegal instruction"
 
@@ -126,11 +126,11 @@ def _wait(process: subprocess.Popen[bytes], timeout: float | None, name: str) ->
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End a program with its children: engines start programs of their own."""
-    for one in (signal.SIGTERM, signal.SIGKILL):
+    for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, one)
+            os.killpg(process.pid, number)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(SECONDS_TO_END if one is signal.SIGTERM else None)
+            process.wait(SECONDS_TO_END_ENGINE if number is signal.SIGTERM else None)
     process.wait()
 
 
@@ -149,18 +149,18 @@ def _failure(name: str, code: int, text: str, folder: Path, remedy: str) -> Inpu
         return _full_disk(folder, name)
     # A script whose program was ended by a signal ends with 128 and its number.
     if code in (-signal.SIGILL, SHELL + signal.SIGILL) or ILLEGAL in text:
-        what = "the program needs instructions that this processor lacks (AVX2, as a rule)."
+        problem = "the program needs instructions that this processor lacks (AVX2, as a rule)."
         package = PACKAGES.get(name, name)
         remedy = f"Install a build for it: conda install -c bioconda {package}, or "
         remedy += "choose --engine exact."
     elif (number := -code if code < 0 else code - SHELL) in set(signal.Signals):
-        what = f"the program was ended by signal {signal.Signals(number).name}."
+        problem = f"the program was ended by signal {signal.Signals(number).name}."
         remedy = "Run the command again; if memory ran out, run it with --threads 1."
     else:
         lines = (line.strip() for line in text.splitlines()[-LAST_LINES:])
         last = " | ".join(filter(None, lines)) or "it stated nothing"
-        what = f"the program failed with code {code}: {last}."
-    return refuse(name, what, remedy)
+        problem = f"the program failed with code {code}: {last}."
+    return refuse(name, problem, remedy)
 
 
 MOST_EVALUE = 0.001  # at least: what search engines take by themselves
