@@ -190,9 +190,9 @@ def test_how_representatives_are_looked_at_depends_on_size_alone(
     monkeypatch.setattr(closest_module, "find_program", lambda: "mmseqs")
     assert search_for(texts, family) == MMSEQS
     monkeypatch.setattr(closest_module, "MOST_CELLS_OF_EVERY", 1e12)
-    monkeypatch.setattr(closest_module, "MOST_PAIRS", len(texts) * 12)
+    monkeypatch.setattr(closest_module, "MOST_PAIRS_OF_EVERY", len(texts) * 12)
     assert search_for(texts, family) == EVERY
-    monkeypatch.setattr(closest_module, "MOST_PAIRS", len(texts) * 12 - 1)
+    monkeypatch.setattr(closest_module, "MOST_PAIRS_OF_EVERY", len(texts) * 12 - 1)
     assert search_for(texts, family) == MMSEQS
 
 

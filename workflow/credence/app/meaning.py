@@ -312,15 +312,15 @@ def _composition_problems(path: SettingPath, block: Data, above: Data) -> Iterat
 
 def _event_problems(document: Document, data: Data) -> Iterator[Wrong]:
     from credence.events.event import STANDING
-    from credence.events.forecasters import BY_NAME as FORECASTERS
+    from credence.events.forecasters import FORECASTER_OF
 
     events = data["events"]
     named: list[tuple[SettingPath, str, str, list[str]]] = [
-        (("forecaster",), events["forecaster"], "forecaster", list(FORECASTERS))
+        (("forecaster",), events["forecaster"], "forecaster", list(FORECASTER_OF))
     ]
     for key, kind, known in (
         ("ask", "event", list(STANDING)),
-        ("compare", "forecaster", list(FORECASTERS)),
+        ("compare", "forecaster", list(FORECASTER_OF)),
     ):
         named += [((key, at), name, kind, known) for at, name in _listed(events[key])]
     for path, name, kind, known in named:

@@ -115,6 +115,6 @@ def _behind(texts: Strings) -> tuple[str, Floats]:
 @cache
 def _gain() -> Floats:
     """Return the most that a residue (second) scores more than another (first)."""
-    known = [LETTERS_OF_MATRIX.index(letter) for letter in sorted(AMINO_ACIDS | {"X"})]
+    known = [LETTERS_OF_MATRIX.index(letter) for letter in sorted({*AMINO_ACIDS, "X"})]
     scores = blosum()[:, known].astype(np.float64)
     return np.asarray((scores[None, :, :] - scores[:, None, :]).max(axis=2))

@@ -239,7 +239,7 @@ def contained(
 
 
 STANDS_FOR = str.maketrans("BZJUO", "DELCK")
-AMINO_ACIDS = frozenset("ACDEFGHIKLMNPQRSTVWY")
+AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -258,7 +258,7 @@ class Distinct:
 def canonical(sequence: str) -> str:
     """Return a sequence in the twenty letters that alignments know, and X."""
     text = sequence.translate(STANDS_FOR)
-    others = set(text) - AMINO_ACIDS
+    others = set(text).difference(AMINO_ACIDS)
     return text.translate({ord(letter): "X" for letter in others}) if others else text
 
 
