@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from credence.app import COMMANDS, HIDDEN, group, run_command_line
+from credence.app import COMMANDS, FOR_WORKFLOWS, group, run_command_line
 from credence.app.meaning import DEMO_FILES
 from credence.calibrators.all_methods import METHODS
 from credence.simulate.world import make_world, render_files
@@ -217,8 +217,8 @@ def test_what_only_workflows_call_is_not_in_the_list_and_has_its_help(
     assert run_command_line(["--help"]) == 0
     lines = capsys.readouterr().out.splitlines()
     listed = [line.split()[0] for line in lines if line.startswith("  ") and line.strip()]
-    assert not HIDDEN & set(listed)
-    assert set(COMMANDS) - HIDDEN <= set(listed)
+    assert not FOR_WORKFLOWS & set(listed)
+    assert set(COMMANDS) - FOR_WORKFLOWS <= set(listed)
 
 
 def test_a_path_that_cannot_be_written_is_told_and_nothing_is_left(
