@@ -82,8 +82,8 @@ class Index:
         distance, place = self._closest(queries, candidates, n_neighbours)
         if n_candidates < len(self.points):
             norm = (shifted**2).sum(axis=1)
-            norm += float(self._norms.max())
-            farthest = distance[:, -1] ** 2 + ROUNDING_OF_DISTANCE * norm
+            greatest = float(self._norms.max())
+            farthest = distance[:, -1] ** 2 + ROUNDING_OF_DISTANCE * (norm + greatest)
             # Points that were not candidates may lie as near as the last one kept.
             for row in np.flatnonzero(rough[:, -1] ** 2 <= farthest):
                 square = self._norms - 2.0 * self._shifted @ shifted[row] + norm[row]
