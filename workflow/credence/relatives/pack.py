@@ -10,26 +10,29 @@ from numpy.typing import NDArray
 from credence.calibrators.crossfit import fill
 from credence.predictions import Booleans, Floats, Integers, Strings
 
+# Of the cost, in shares of what a group would hold if all were even: a class counts by how far it
+# is off, and a little by the square of that; the size counts from FREE on, by CROWDED times the
+# square, and beyond GENTLE more in a straight line where some cluster is larger than a group.
 SQUARES = 0.01
 FREE = 0.04
 CROWDED = 400.0
 GENTLE = 0.01
-LEAST_GAIN = 1e-12
+LEAST_GAIN = 1e-12  # of the cost, for a move to be worth it
 MOST_MOVES = 20_000
-MOST_KINDS_SWAPPED = 1_000
+MOST_KINDS_SWAPPED = 1_000  # moves that are tried as one half of an exchange
 
 
 def improved(
     group: Integers, weights: Floats, n_groups: int, rank: NDArray[np.intp] | Integers
 ) -> Integers:
     """Return the group of each cluster after a local search."""
-    kinds, kind_of = np.unique(weights, axis=0, return_inverse=True)
-    kind_of = kind_of.ravel()
+    kinds, kind_of_cluster = np.unique(weights, axis=0, return_inverse=True)
+    kind_of_cluster = kind_of_cluster.ravel()
     order = np.argsort(rank, kind="stable")
     stock: dict[tuple[int, int], list[int]] = {}
     for row in order.tolist():
-        stock.setdefault((int(kind_of[row]), int(group[row])), []).append(row)
-    state = _State(kinds, tally(kind_of, group, len(kinds), n_groups))
+        stock.setdefault((int(kind_of_cluster[row]), int(group[row])), []).append(row)
+    state = _State(kinds, tally(kind_of_cluster, group, len(kinds), n_groups))
     result = group.copy()
     for _ in range(MOST_MOVES):
         moves = state.best()

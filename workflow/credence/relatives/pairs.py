@@ -148,14 +148,7 @@ class Pairs(Columns):
 
 def no_pairs() -> Pairs:
     """Return no pairs."""
-    rows, shares = np.empty(0, dtype=np.int64), np.empty(0)
-    return Pairs(
-        first=rows,
-        second=rows.copy(),
-        identity=shares,
-        coverage=shares.copy(),
-        coverage_longer=shares.copy(),
-    )
+    return alike(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 
 
 def alike(first: Integers, second: Integers, share: float = 1.0) -> Pairs:
