@@ -141,7 +141,7 @@ def _found(
                 return guess_columns(path, stated, is_labelled)
     if format_ is None or FORMAT_OF[format_].configurable:
         return guess_columns(path, stated, is_labelled)
-    scaling = scale_of_rows(path, format_) if BY_NAME[format_].scale is None else {}
+    scaling = scale_of_rows(path, format_) if FORMAT_OF[format_].scale is None else {}
     return {**scaling, **stated, "format": format_}
 
 
