@@ -96,7 +96,7 @@ def all_relatives(proteins: Proteins, rows: np.ndarray | None = None, processes:
     for path, _ in tasks:
         with np.load(path, allow_pickle=False) as kept:
             values = kept["first"], kept["second"], kept["shares"], kept["expected"]
-        parts.append(Pairs(values[0], values[1], *np.ascontiguousarray(values[2].T)))
+        parts.append(Pairs.of_columns([*values[:2], *np.ascontiguousarray(values[2].T)]))
         expected.append(values[3])
     return Truth(joined(parts).renamed(place), np.concatenate(expected))
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from credence.proteins import Proteins
-from credence.simulate.sequences import ALPHABET, COMPOSITION, substitution_rows
+from credence.simulate.sequences import ALPHABET, SHARES_OF_RESIDUES, substitution_rows
 
 SIZES = (2_000, 20_000, 100_000)
 SHARE_ALONE = 0.5  # of the families
@@ -122,7 +122,7 @@ def _evolved(
 
 
 def _random(n_residues: int, rng: np.random.Generator) -> Residues:
-    cumulative = np.cumsum(COMPOSITION) / np.sum(COMPOSITION)
+    cumulative = np.cumsum(SHARES_OF_RESIDUES) / np.sum(SHARES_OF_RESIDUES)
     return np.searchsorted(cumulative[:-1], rng.random(n_residues), "right").astype(np.uint8)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from credence.app import COMMANDS, HIDDEN, group, run_command_line
+from credence.app import COMMANDS, FOR_WORKFLOWS, group, run_command_line
 from credence.app.meaning import DEMO_FILES
 from credence.calibrators.all_methods import METHODS
 from credence.simulate.world import make_world, render_files
@@ -94,6 +94,20 @@ def test_the_version_is_printed_without_importing_what_computes(tmp_path: Path) 
         check=True,
     )
     assert re.fullmatch(r"credence, version \d+\.\d+\.\d+\n\[\]\n", done.stdout)
+
+
+def test_a_configuration_is_read_without_importing_what_computes() -> None:
+    """Each run reads it twice, also where there is nothing to do."""
+    code = (
+        "import sys; from credence.app import configuration;"
+        "configuration.loads(configuration.demo_text());"
+        "import credence.app.run, credence.relatives.programs;"
+        "print(sorted({'pandas', 'scipy.special', 'scipy.sparse', 'scipy.optimize', 'sklearn'} "
+        "& set(sys.modules)))"
+    )
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=TIMEOUT, check=True)
+    assert done.stdout == "[]\n"
 
 
 def test_an_unknown_command_is_answered_with_the_nearest(tmp_path: Path) -> None:
@@ -203,8 +217,8 @@ def test_what_only_workflows_call_is_not_in_the_list_and_has_its_help(
     assert run_command_line(["--help"]) == 0
     lines = capsys.readouterr().out.splitlines()
     listed = [line.split()[0] for line in lines if line.startswith("  ") and line.strip()]
-    assert not HIDDEN & set(listed)
-    assert set(COMMANDS) - HIDDEN <= set(listed)
+    assert not FOR_WORKFLOWS & set(listed)
+    assert set(COMMANDS) - FOR_WORKFLOWS <= set(listed)
 
 
 def test_a_path_that_cannot_be_written_is_told_and_nothing_is_left(

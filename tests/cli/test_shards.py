@@ -280,7 +280,7 @@ def test_a_configuration_takes_a_folder_for_the_tables_in_it(here: Path) -> None
 def test_more_files_than_a_command_can_name_are_refused_in_a_configuration(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(meaning, "MOST_NAMED", 20)
+    monkeypatch.setattr(meaning, "MOST_BYTES_NAMED", 20)
     assert refusal(configuration.loads, CONFIGURATION.replace("SCORES", "shards")) == (
         "config.yaml, line 4, column 'use_sets[0].scores': 'shards': its 6 files are too many for "
         "one job. Annotate them by themselves: credence annotate with a folder as --out."

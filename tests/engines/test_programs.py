@@ -150,7 +150,7 @@ def test_an_engine_that_is_too_old_is_refused(
     path = program(tmp_path, "echo 14.7e284+ds-1+b2")
     monkeypatch.setattr(mmseqs, "find_program", lambda: path)
     assert message(MmseqsFinder(most_cells=0.0)) == (
-        f"mmseqs: {path} is MMseqs2 14, and 15 is the oldest that will do. {mmseqs.REMEDY}"
+        f"mmseqs: {path} is MMseqs2 14, and 15 is the oldest that will do. {mmseqs.INSTALL_MMSEQS}"
     )
     assert left_behind(scratch) == []
     assert release_of("18-8cc5c") == 18
@@ -174,7 +174,7 @@ def test_an_engine_that_is_too_old_is_refused(
         ),
         (
             "echo half > near_cluster.tsv; echo broken; exit 3",
-            "mmseqs: the program failed with code 3: broken. " + mmseqs.REMEDY,
+            "mmseqs: the program failed with code 3: broken. " + mmseqs.INSTALL_MMSEQS,
         ),
         (
             "kill -ILL $$",
@@ -454,11 +454,11 @@ def test_what_a_prefilter_hides_as_of_low_complexity_is_known(tmp_path: Path) ->
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("most_cells", [mmseqs.MOST_CELLS, 0.0])
+@pytest.mark.parametrize("most_cells", [mmseqs.MOST_CELLS_OF_MMSEQS, 0.0])
 def test_collagens_coiled_coils_and_tails_are_no_longer_apart_for_being_masked(
     most_cells: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mmseqs, "MOST_CELLS", most_cells)
+    monkeypatch.setattr(mmseqs, "MOST_CELLS_OF_MMSEQS", most_cells)
     texts = distinct(objects(low_complexity(12))).texts
     found = MmseqsFinder(most_cells=0.0).among(texts, Thresholds().looser())
     home = components(len(texts), found.first, found.second)

@@ -67,7 +67,7 @@ def test_no_relative_of_a_short_protein_is_lost_behind_near_copies(
     monkeypatch.setattr(mmseqs, "NEARNESSES", ((1, 0.7),))
     monkeypatch.setattr(mmseqs, "REACHES", ((1, 5.7),))
     assert len(relatives_apart(proteins)[1]) == 0  # the second search finds them
-    monkeypatch.setattr(candidates, "SMALL", 0)
+    monkeypatch.setattr(candidates, "SMALL_COMPONENT", 0)
     assert len(relatives_apart(proteins)[1]) > 0
 
 
@@ -81,7 +81,8 @@ def test_a_domain_that_only_a_near_copy_has_is_not_hidden_behind_it(
     copies = [long, *(long[cut:] for cut in range(1, 6)), long[:1_010] + domain]
     texts = objects([*copies, *family])
     proteins = Proteins(objects([f"p{row}" for row in range(len(texts))]), texts)
-    monkeypatch.setattr(candidates, "SMALL", 0)  # the second search would find it as well
+    # The second search would find it as well.
+    monkeypatch.setattr(candidates, "SMALL_COMPONENT", 0)
     assert len(set(clusters(proteins))) == 1
     monkeypatch.setattr(mmseqs, "OVERHANG", 200)
     assert len(set(clusters(proteins))) == 2
@@ -97,7 +98,7 @@ def test_a_fusion_is_not_taken_for_a_near_copy_of_one_with_another_end(
     family = [written(mutated(codes(domain), 0.6, rng)) for _ in range(8)]
     texts = objects([*others, shared + domain, *family])
     proteins = Proteins(objects([f"p{row:02d}" for row in range(len(texts))]), texts)
-    monkeypatch.setattr(candidates, "SMALL", 0)
+    monkeypatch.setattr(candidates, "SMALL_COMPONENT", 0)
     assert len(set(clusters(proteins)[8:])) == 1
 
 

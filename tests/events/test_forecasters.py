@@ -77,7 +77,7 @@ def test_neighbours_are_those_of_the_slow_way() -> None:
 
 
 def test_neighbours_of_many_proteins_are_whole_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forecasters, "MOST_ROWS", 100)
+    monkeypatch.setattr(forecasters, "MOST_PROTEINS_KEPT", 100)
     of = examples()
     kept = forecasters.neighbours_of(of, 5)
     sizes = np.cumsum(np.bincount(of.cluster))

@@ -13,7 +13,7 @@ from credence.calibrators.protocol import FitOptions
 from credence.events.event import events_of, memberships
 from credence.events.event_judging import EventOptions, never_falling, pooled_error, study_events
 from credence.events.features import EventEvidence
-from credence.events.model import FORECASTS, EventModel
+from credence.events.model import KINDS_OF_FORECAST, EventModel
 from credence.findings import EventsFinding
 from credence.metrics.binned import CALIBRATION, SHARPNESS
 from credence.metrics.metric import Judged
@@ -104,9 +104,8 @@ def test_neither_rows_nor_classes_have_an_order(both: tuple[EventModel, EventsFi
 
 def test_a_model_comes_back_from_json_as_it_was(both: tuple[EventModel, EventsFinding]) -> None:
     model, finding = both
-    again = from_record(
-        EventModel, json.loads(json.dumps(to_record(model), allow_nan=False)), kinds=FORECASTS
-    )
+    record = json.loads(json.dumps(to_record(model), allow_nan=False))
+    again = from_record(EventModel, record, kinds=KINDS_OF_FORECAST)
     evidence = model.evidence(drawn(2).predictions)
     assert (again.stated(evidence) == model.stated(evidence)).all()
     assert from_record(EventsFinding, json.loads(json.dumps(to_record(finding)))).events[

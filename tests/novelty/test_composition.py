@@ -10,11 +10,11 @@ from Bio.SeqUtils.ProtParam import ProteinAnalysis
 
 from credence.novelty import space
 from credence.novelty.space import (
+    AMINO_ACIDS,
     CHEMISTRY,
-    KINDS,
-    RESIDUES,
+    KINDS_OF_WORDS,
     SIDE_CHAINS,
-    WIDTHS,
+    WIDTHS_OF_BLOCKS,
     chemistry,
     composition,
 )
@@ -22,7 +22,7 @@ from credence.predictions import Strings
 from credence.records import from_record, to_record
 
 
-def drawn(seed: int, n: int = 40, letters: str = RESIDUES) -> Strings:
+def drawn(seed: int, n: int = 40, letters: str = AMINO_ACIDS) -> Strings:
     rng = np.random.default_rng(seed)
     lengths = rng.integers(30, 200, size=n)
     return np.array(["".join(rng.choice(list(letters), size)) for size in lengths], dtype=object)
@@ -40,13 +40,13 @@ def slow_words(sequence: str, groups: tuple[str, ...], length: int) -> dict[str,
     return {word: math.sqrt(number / total) for word, number in found.items()}
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.length} letters")
+@pytest.mark.parametrize("kind", KINDS_OF_WORDS, ids=lambda kind: f"{kind.length} letters")
 def test_words_are_those_of_the_slow_count(kind: object) -> None:
-    sequences = drawn(1, 12, RESIDUES + "XU")
+    sequences = drawn(1, 12, AMINO_ACIDS + "XU")
     sequences[3] = "MKXXAC"  # no word of four
-    at = KINDS.index(kind)
-    first = sum(WIDTHS[:at])
-    rows = composition(sequences)[0].toarray()[:, first : first + WIDTHS[at]]
+    at = KINDS_OF_WORDS.index(kind)
+    first = sum(WIDTHS_OF_BLOCKS[:at])
+    rows = composition(sequences)[0].toarray()[:, first : first + WIDTHS_OF_BLOCKS[at]]
     base = len(kind.groups)
     for sequence, row in zip(sequences, rows, strict=True):
         expected = np.zeros(kind.n_words)
@@ -58,8 +58,8 @@ def test_words_are_those_of_the_slow_count(kind: object) -> None:
 
 
 def test_side_chains_are_those_of_phanns() -> None:
-    assert sorted("".join(SIDE_CHAINS)) == sorted(RESIDUES)
-    assert [kind.n_words for kind in KINDS] == [2401, 400, 8000]
+    assert sorted("".join(SIDE_CHAINS)) == sorted(AMINO_ACIDS)
+    assert [kind.n_words for kind in KINDS_OF_WORDS] == [2401, 400, 8000]
 
 
 def test_chemistry_is_biopythons() -> None:

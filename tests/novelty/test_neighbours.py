@@ -63,7 +63,7 @@ def test_threads_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     rng = np.random.default_rng(4)
     points, queries = singles(rng.normal(size=(90, 3))), singles(rng.normal(size=(50, 3)))
     whole = Index(points).nearest(queries, 3)
-    monkeypatch.setattr(neighbours, "BLOCK", 7)
+    monkeypatch.setattr(neighbours, "QUERIES_IN_BLOCK", 7)
     parts = Index(points).nearest(queries, 3, threads=2)
     np.testing.assert_array_equal(parts.distance, whole.distance)
     np.testing.assert_array_equal(parts.place, whole.place)

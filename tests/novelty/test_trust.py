@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from credence.novelty.neighbours import singles
-from credence.novelty.trust import NEIGHBOURS, Neighbours, dense, trust_among
+from credence.novelty.trust import NEIGHBOURS_OF_TRUST, Neighbours, dense, trust_among
 from credence.predictions import Floats, Integers
 
 
@@ -18,7 +18,7 @@ def trust_scores(
     asked: Floats,
     predicted: Integers,
     thin: float = 0.1,
-    neighbours: int = NEIGHBOURS,
+    neighbours: int = NEIGHBOURS_OF_TRUST,
 ) -> Floats:
     kept = dense(points, class_, thin, neighbours)
     return trust_among(singles(points)[kept], class_[kept], asked, predicted)
@@ -108,8 +108,8 @@ def test_the_parts_of_macest_are_those_of_their_definition() -> None:
         near = sorted(
             (math.dist(np.float32(asked[row]), points[at]), bool(is_wrong[at]))
             for at in np.flatnonzero(class_ == predicted[row])
-        )[:NEIGHBOURS]
-        rank = range(1, NEIGHBOURS + 1)
+        )[:NEIGHBOURS_OF_TRUST]
+        rank = range(1, NEIGHBOURS_OF_TRUST + 1)
         weighed = sum(d / at for (d, _), at in zip(near, rank, strict=True))
         assert lacking[row] == pytest.approx(weighed / sum(1 / at for at in rank))
         assert error[row] == pytest.approx(sum(1 / d for d, wrong in near if wrong))

@@ -136,7 +136,7 @@ def test_fewer_pairs_are_aligned_than_there_are_relatives() -> None:
 def test_members_are_compared_where_their_representatives_are_no_relatives(
     most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(candidates, "SMALL", most)  # compared, or searched for again
+    monkeypatch.setattr(candidates, "SMALL_COMPONENT", most)  # compared, or searched for again
     rng = np.random.default_rng(3)
     middle = codes("".join(rng.choice(LETTERS, 200)))
     left, right = (mutated(middle, 0.75, rng) for _ in range(2))
@@ -171,7 +171,7 @@ def test_members_are_compared_where_their_representatives_are_no_relatives(
 def test_relatives_that_nobody_proposed_are_met_where_others_of_their_families_are_alike(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(candidates, "SMALL", 0)  # nothing is searched for again
+    monkeypatch.setattr(candidates, "SMALL_COMPONENT", 0)  # nothing is searched for again
     rng = np.random.default_rng(4)
     middle = codes("".join(rng.choice(LETTERS, 300)))
     halves = []
@@ -207,7 +207,7 @@ def test_relatives_that_nobody_proposed_are_met_where_others_of_their_families_a
 def test_what_stayed_small_is_searched_for_again_and_nothing_else(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(candidates, "SMALL", 5)
+    monkeypatch.setattr(candidates, "SMALL_COMPONENT", 5)
     texts = world(n_families=4, size=8)
     expected = partition(len(texts), exact(texts))
     first, second = every_pair(len(texts))
@@ -220,7 +220,7 @@ def test_what_stayed_small_is_searched_for_again_and_nothing_else(
     # Of one component that is large nothing is lost at first, of the others everything.
     sizes = np.bincount(expected)
     large = np.flatnonzero(np.array(expected) == sizes.argmax())
-    assert sizes.max() > candidates.SMALL
+    assert sizes.max() > candidates.SMALL_COMPONENT
     kept = np.isin(first, large) & np.isin(second, large)
     found = Candidates(library=Library(texts=texts), thresholds=LOOSER).connect(
         no_pairs(), piece(first[kept], second[kept]), again
@@ -232,7 +232,7 @@ def test_what_stayed_small_is_searched_for_again_and_nothing_else(
 def test_some_of_a_crowd_are_searched_for_with_a_list_that_holds_all_of_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(candidates, "SMALL", 1)
+    monkeypatch.setattr(candidates, "SMALL_COMPONENT", 1)
     monkeypatch.setattr(candidates, "CROWD", 5)
     monkeypatch.setattr(candidates, "ONE_IN", 3)
     texts = world(n_families=3, size=8)
@@ -315,7 +315,7 @@ def test_each_member_of_one_is_compared_with_each_of_the_other(
     monkeypatch.setattr(Candidates, "_between", between)
     # 0, 2 and 4 are together, and 1 and 3.
     near = alike(np.array([0, 0, 1]), np.array([2, 4, 3]))
-    pair = candidates.Alike(np.array([0]), np.array([1]), np.array([99.0]))
+    pair = candidates.Alike(first=np.array([0]), second=np.array([1]), score=np.array([99.0]))
     library = Library(texts=world(n_families=1))
     Candidates(library=library, thresholds=LOOSER)._families([near], pair)
     assert sorted(compared) == [(0, 1), (0, 3), (2, 1), (2, 3), (4, 1), (4, 3)]

@@ -137,7 +137,7 @@ def test_x_is_identical_to_nothing_behind_a_gap_in_either_of_the_two() -> None:
 
 
 def test_very_long_proteins_are_aligned_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(alignment, "MOST_CELLS", 10_000)
+    monkeypatch.setattr(alignment, "MOST_CELLS_AT_ONCE", 10_000)
     rng = np.random.default_rng(8)
     long = random_protein(rng, 320)
     other = long[10:300]
@@ -146,11 +146,11 @@ def test_very_long_proteins_are_aligned_too(monkeypatch: pytest.MonkeyPatch) -> 
     assert pairs.coverage_longer[0] == pytest.approx(290 / 320)
 
 
-@pytest.mark.parametrize("most_cells", [alignment.MOST_CELLS, 0])
+@pytest.mark.parametrize("most_cells", [alignment.MOST_CELLS_AT_ONCE, 0])
 def test_both_aligners_give_the_numbers_of_an_alignment_by_hand(
     most_cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(alignment, "MOST_CELLS", most_cells)
+    monkeypatch.setattr(alignment, "MOST_CELLS_AT_ONCE", most_cells)
     text = "MKWVTFISLLFLFSSAYSRGVFRRDAHKSEVAHRFKDLGE"
     # Ends cut off, a residue exchanged (W for C), one unknown in both, three lost.
     whole, part = text[:20] + "X" + text[21:], text[2:20] + "X" + text[21:25] + text[28:36]
@@ -166,7 +166,7 @@ def test_both_aligners_give_the_numbers_of_an_alignment_by_hand(
 def test_what_does_not_align_is_alike_in_nothing_by_either_aligner(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(alignment, "MOST_CELLS", 0)
+    monkeypatch.setattr(alignment, "MOST_CELLS_AT_ONCE", 0)
     assert alignment_of_long("WWWWW", "AAAA") == (0.0, 0.0, 0.0)
 
 

@@ -7,7 +7,7 @@ from Bio.Align import PairwiseAligner, substitution_matrices
 from credence.simulate.law import WorldSettings, score_law
 from credence.simulate.sequences import (
     ALPHABET,
-    COMPOSITION,
+    SHARES_OF_RESIDUES,
     Families,
     codes,
     draw_families,
@@ -78,7 +78,7 @@ def test_the_composition_of_ancestors_is_natural() -> None:
         is_duplicate=np.zeros(200, dtype=bool),
     )
     text = "".join(evolve(lone, np.random.default_rng(6)))
-    for letter, share in zip(ALPHABET, COMPOSITION, strict=True):
+    for letter, share in zip(ALPHABET, SHARES_OF_RESIDUES, strict=True):
         bound = 5 * np.sqrt(share / len(text)) + 0.001  # the shares sum to 1.000 within 0.001
         assert text.count(letter) / len(text) == pytest.approx(share, abs=bound)
 

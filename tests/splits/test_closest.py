@@ -130,7 +130,7 @@ def test_words_are_looked_up_for_a_few_queries_at_a_time_and_no_more_where_a_pro
 ) -> None:
     texts, family = world()
     whole = known_of(texts, family, WORDS).closest(texts, (family, family))
-    monkeypatch.setattr(closest_module, "ROWS_AT_ONCE", 5)
+    monkeypatch.setattr(closest_module, "QUERIES_BY_WORDS", 5)
     found = known_of(texts, family, WORDS).closest(texts, (family, family))
     for entry in fields(found):
         np.testing.assert_array_equal(getattr(found, entry.name), getattr(whole, entry.name))
@@ -186,13 +186,13 @@ def test_how_representatives_are_looked_at_depends_on_size_alone(
 ) -> None:
     texts, family = world()
     assert search_for(texts, family) == EVERY
-    monkeypatch.setattr(closest_module, "MOST_CELLS", 0.0)
+    monkeypatch.setattr(closest_module, "MOST_CELLS_OF_EVERY", 0.0)
     monkeypatch.setattr(closest_module, "find_program", lambda: "mmseqs")
     assert search_for(texts, family) == MMSEQS
-    monkeypatch.setattr(closest_module, "MOST_CELLS", 1e12)
-    monkeypatch.setattr(closest_module, "MOST_PAIRS", len(texts) * 12)
+    monkeypatch.setattr(closest_module, "MOST_CELLS_OF_EVERY", 1e12)
+    monkeypatch.setattr(closest_module, "MOST_PAIRS_OF_EVERY", len(texts) * 12)
     assert search_for(texts, family) == EVERY
-    monkeypatch.setattr(closest_module, "MOST_PAIRS", len(texts) * 12 - 1)
+    monkeypatch.setattr(closest_module, "MOST_PAIRS_OF_EVERY", len(texts) * 12 - 1)
     assert search_for(texts, family) == MMSEQS
 
 

@@ -133,7 +133,7 @@ def test_a_few_of_a_component_do_not_hide_a_cheap_cut(monkeypatch: pytest.Monkey
     proteins = bridged(1)
     found = cut_all(proteins, most=30.0, n_apart=2)
     assert (found.n_cut, found.whole) == (1, ())
-    monkeypatch.setattr(cutting, "MOST_CELLS", 1e6)
+    monkeypatch.setattr(cutting, "MOST_CELLS_OF_CUT", 1e6)
     left = cut_all(proteins, most=30.0, n_apart=2)
     assert left.whole == (LargeCluster(cluster="x", n=proteins.n_proteins, is_searched=False),)
 

@@ -9,7 +9,6 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from credence.predictions import Floats, Integers, Strings
@@ -25,6 +24,8 @@ KEYS_AT_ONCE = 512  # what is computed of them stays in the cache
 
 def keys_of(names: Sequence[str] | Strings) -> NDArray[np.uint64]:
     """Return the BLAKE2b of 8 bytes of each name as a number, the same on every machine."""
+    import pandas as pd  # here, since a run that has nothing to do draws nothing
+
     codes, unique = pd.factorize(np.asarray(names, dtype=object), use_na_sentinel=False)
     return np.asarray(blake2b_keys(name.encode() for name in unique)[codes])
 

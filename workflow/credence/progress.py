@@ -76,8 +76,8 @@ class Progress:
     def _line(self) -> str:
         if not self.unit:
             return f"{self.name}: {round(time.monotonic() - self._first)} seconds so far"
-        of = "" if self.total is None else f" of {self.total}"
-        return f"{self.name}: {self.done}{of} {self.unit}{self._left()}"
+        total = "" if self.total is None else f" of {self.total}"
+        return f"{self.name}: {self.done}{total} {self.unit}{self._left()}"
 
     def _left(self) -> str:
         """Return how long the rest takes if it goes on as it went; nothing if that is unknown."""

@@ -46,10 +46,10 @@ COMMANDS: dict[str, str] = {
 }
 
 # What only workflows call: not in the list, though each has its help.
-HIDDEN = frozenset({"attach", "release", "check-page", "simulate"})
+FOR_WORKFLOWS = frozenset({"attach", "release", "check-page", "simulate"})
 
 # Where commands are that do more than call a stage; the rest are in commands.py.
-PLACES = {"demo": "run.demo", "list": "commands.list_predictions"} | {
+PLACE_OF_COMMAND = {"demo": "run.demo", "list": "commands.list_predictions"} | {
     name: f"{name}.command" for name in ("run", "init", "check", "trove")
 }
 
@@ -65,7 +65,7 @@ class LazyGroup(click.Group):
         """Return a command, or None where there is none of this name."""
         if cmd_name not in COMMANDS:
             return None
-        place = PLACES.get(cmd_name, f"commands.{cmd_name.replace('-', '_')}")
+        place = PLACE_OF_COMMAND.get(cmd_name, f"commands.{cmd_name.replace('-', '_')}")
         module, name = place.split(".")
         command = getattr(importlib.import_module(f"credence.app.{module}"), name)
         assert isinstance(command, click.Command)
@@ -74,7 +74,9 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a line per command, without importing any."""
         with formatter.section("Commands"):
-            formatter.write_dl([entry for entry in COMMANDS.items() if entry[0] not in HIDDEN])
+            formatter.write_dl(
+                [entry for entry in COMMANDS.items() if entry[0] not in FOR_WORKFLOWS]
+            )
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -122,8 +124,8 @@ def explain(error: Exception) -> str | None:
     if isinstance(error, InputError):
         text = error.text()
     elif isinstance(error, OSError) and error.errno in SYSTEM_ERRORS:
-        what, remedy = SYSTEM_ERRORS[error.errno]
-        text = f"{error.filename or 'the system'}: {what}. {remedy}"
+        problem, remedy = SYSTEM_ERRORS[error.errno]
+        text = f"{error.filename or 'the system'}: {problem}. {remedy}"
     elif isinstance(error, ModuleNotFoundError):
         text = (
             f"The Python package {error.name!r} is not installed here. Install credence again: "

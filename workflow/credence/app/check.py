@@ -152,7 +152,7 @@ def check_files(settings: Configuration) -> list[str]:
                 problems += class_problems(settings.document, known.class_names)
                 with gathering(problems):
                     tools = read_tools(settings.tools, samples)
-                    lines += [f"{one.description()}." for one in tools.values()]
+                    lines += [f"{tool.description()}." for tool in tools.values()]
         for name in entry.tools.keys() & tools.keys():
             with gathering(problems):
                 tools[name].again(entry.tools[name])

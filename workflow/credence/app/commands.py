@@ -266,7 +266,7 @@ def annotate(
 
         formats = [given["format_"]]
         if formats == [None]:
-            formats = [one.format for one in propose_formats(Path(expanded(tables)[0]))]
+            formats = [proposal.format for proposal in propose_formats(Path(expanded(tables)[0]))]
         shipped = [name for name, card in cards().items() if card["format"] in formats]
     given |= {"calibration": named_calibration(calibration, release, config, shipped)}
     if Path(out).suffix and not Path(out).is_dir():
@@ -274,8 +274,8 @@ def annotate(
 
         for option, value in (("--ending", ending), ("--ids-across", ids_across or None)):
             if value is not None:
-                what = "it is for a folder of confidences, and --out is a file."
-                raise refuse(option, what, "Leave it out, or give a folder as --out.")
+                problem = "it is for a folder of confidences, and --out is a file."
+                raise refuse(option, problem, "Leave it out, or give a folder as --out.")
         given, _ = with_settings("annotate", given)
         annotate_tables(tables=expanded(tables), out=out, **given)
         return
@@ -699,10 +699,10 @@ def check_page(record: str, require: str) -> int:
     from credence.report.verdict import StatedVerdict
 
     remedy = "Give report.json of a finished run, of this version of credence."
-    found = read_json(Path(record), remedy)
-    if "verdict" not in found:
+    content = read_json(Path(record), remedy)
+    if "verdict" not in content:
         raise refuse(record, "it holds no verdict.", remedy)
-    verdict = from_record(StatedVerdict, found["verdict"], record, remedy)
+    verdict = from_record(StatedVerdict, content["verdict"], record, remedy)
     click.echo(f"{record}: {verdict.state}")
     worse = list(verdict.worse_than(require))
     for check in worse:

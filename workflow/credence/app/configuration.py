@@ -34,11 +34,11 @@ from credence.tables.document import (
 from credence.tables.shards import expanded
 
 
-def shift_settings(values: Mapping[str, Any], own: Mapping[str, Any]) -> ShiftSettings:
+def shift_settings(values: Mapping[str, Any], block: Mapping[str, Any]) -> ShiftSettings:
     """Return the settings of one use-set: its own, else those of all, else calibration's."""
     calibration = values["calibration"]
     common = _completed(values["shift"])
-    merged = {**common, **_completed(own)}
+    merged = {**common, **_completed(block)}
     if merged["method"] != meaning.STATED:  # shares stated for all sets, but not for this one
         merged["composition"] = None
     for name in ("level", "draws"):
@@ -49,17 +49,17 @@ def shift_settings(values: Mapping[str, Any], own: Mapping[str, Any]) -> ShiftSe
 
 def _completed(block: Mapping[str, Any]) -> dict[str, Any]:
     """Return a block in which a composition says by itself that it is stated."""
-    found = dict(block)
-    if found.get("composition") is not None and found.get("method") in (None, "auto"):
-        found["method"] = meaning.STATED
-    return found
+    completed = dict(block)
+    if completed.get("composition") is not None and completed.get("method") in (None, "auto"):
+        completed["method"] = meaning.STATED
+    return completed
 
 
 def trove_of(entry: Mapping[str, Any], base: Mapping[str, Any]) -> Trove:
     """Return a trove of the configuration, defaults filled in."""
-    own = {key: entry[key] for key in TABLE_KEYS if entry.get(key) not in (None, {})}
+    stated = {key: entry[key] for key in TABLE_KEYS if entry.get(key) not in (None, {})}
     above = {key: base[key] for key in TABLE_KEYS if key in base}
-    if own.get("format", base["format"]) != base["format"]:
+    if stated.get("format", base["format"]) != base["format"]:
         # Names of columns and the scale are those of a format; spellings are of a lab.
         alone = {key: default for key, default in TABLE_KEYS.items() if key in above}
         above = {**alone, "synonyms": base["synonyms"]}
@@ -77,7 +77,7 @@ def trove_of(entry: Mapping[str, Any], base: Mapping[str, Any]) -> Trove:
         name=entry["name"],
         date=entry.get("date"),
         scores=_tables(entry["scores"]),
-        spec={**above, **own},
+        spec={**above, **stated},
         fasta=entry.get("fasta"),
         labels=labels,
         match=entry.get("match") or base.get("match", "first_word"),
@@ -144,15 +144,15 @@ class Configuration:
         named = {name for _, name in meaning.files_of(self.values)} | {self.novelty_vectors}
         return sorted({name for name in named if name} - set(self.made))
 
-    def stage_json(self, stage: str, **own: Mapping[str, Any]) -> str:
+    def stage_json(self, stage: str, **changed: Mapping[str, Any]) -> str:
         """Return what a stage uses as one line of JSON; `own` holds values for one job."""
-        return self.settings.to_json(stage, **own)
+        return self.settings.to_json(stage, **changed)
 
     @property
     def novelty_vectors(self) -> str | None:
         """The file of vectors of all proteins, where there is one."""
         features = self.settings.novelty.features
-        return None if features in (meaning.COMPOSITION, meaning.NONE) else features
+        return None if features in (meaning.COMPOSITION, meaning.NO_FEATURES) else features
 
     @property
     def has_novelty(self) -> bool:
@@ -186,9 +186,9 @@ class Configuration:
     def report_json(self) -> str:
         """What the page says of the run, as JSON for a command; not how work is divided."""
         values = {name: value for name, value in self.values.items() if name != "scatter"}
-        found = {"run": self.run, "title": values["title"] or self.run}
-        found |= {name: values[name] for name in ("simulated", "verdict")}
-        return as_json(found | {"settings": dict(flat_settings(values))})
+        facts = {"run": self.run, "title": values["title"] or self.run}
+        facts |= {name: values[name] for name in ("simulated", "verdict")}
+        return as_json(facts | {"settings": dict(flat_settings(values))})
 
 
 def as_json(value: Any) -> str:
@@ -229,34 +229,33 @@ def named_calibration(
     calibration: str | None, release: str | None, config: str, shipped: Sequence[str] = ()
 ) -> str:
     """Return the calibration file that a user names, or that of a release."""
-    if (calibration is None) == (release is None):
+    if calibration is not None and release is None:
+        return calibration
+    if calibration is not None or release is None:
         remedy = "Give --calibration or --release, one of the two."
         if calibration is None and shipped:
             remedy += f" For such a table come with credence: {', '.join(shipped)}."
-        what = "a calibration is named by its file or by its release."
-        raise refuse("--calibration", what, remedy)
-    if calibration is not None:
-        return calibration
-    assert release is not None
+        problem = "a calibration is named by its file or by its release."
+        raise refuse("--calibration", problem, remedy)
     folder = Path(release)
     if folder.is_dir():
         files = [folder / "calibration.json", *sorted((folder / "calibrations").glob("*.json"))]
-        found = [file for file in files if file.exists()]
-        if len(found) == 1 or (found and found[0] == files[0]):
-            return str(found[0])
-        what = "several calibrations are" if found else "no calibration is"
-        raise refuse(release, f"{what} in this folder.", "Name the file with --calibration.")
+        present = [file for file in files if file.exists()]
+        if len(present) == 1 or (present and present[0] == files[0]):
+            return str(present[0])
+        problem = "several calibrations are" if present else "no calibration is"
+        raise refuse(release, f"{problem} in this folder.", "Name the file with --calibration.")
     settings = load(config)
     name_of = {folder: folder.split("-", 1)[1] for folder in settings.releases}
     chosen = [folder for folder, name in name_of.items() if release in (folder, name)]
     if not chosen:
-        what = f"{release!r} is no release of {config}."
-        raise refuse("--release", what, nearest(release, list(name_of.values())))
+        problem = f"{release!r} is no release of {config}."
+        raise refuse("--release", problem, nearest(release, list(name_of.values())))
     method = method_file_name(settings.method)
     path = Path("results", settings.run, "releases", chosen[0], "calibrations", f"{method}.json")
     if not path.exists():
-        what = f"release {release!r} was not derived yet: there is no file {path}."
-        raise refuse("--release", what, f"Run credence run --config {config} first.")
+        problem = f"release {release!r} was not derived yet: there is no file {path}."
+        raise refuse("--release", problem, f"Run credence run --config {config} first.")
     return str(path)
 
 
@@ -318,14 +317,14 @@ def check(document: Document, is_made: Callable[[str], bool] = by_nobody) -> Con
     data = with_defaults(well_typed(document.data, schema, schema), schema, schema)
     made = tuple(dict.fromkeys(path for _, path in meaning.files_of(data) if is_made(path)))
     problems: list[Problem] = []
-    for found in (
+    for further in (
         document.problems,
         schema_problems(document, schema),
         meaning.meaning_problems(document, data, made),
     ):
         # A setting that is wrong in one way would be refused again in another.
         known = {problem.column for problem in problems}
-        problems += [problem for problem in found if problem.column not in known]
+        problems += [problem for problem in further if problem.column not in known]
     raise_any(sorted(problems, key=lambda problem: problem.line or 0))
     values = with_defaults(document.data, schema, schema)
     calibration = values["calibration"]
@@ -334,8 +333,8 @@ def check(document: Document, is_made: Callable[[str], bool] = by_nobody) -> Con
     methods = tuple(dict.fromkeys([*compared, chosen]))
     base = values["calibration_set"]
     use_sets = tuple(
-        replace(_table_set(one["name"], one), shift=shift_settings(values, one["shift"] or {}))
-        for one in values["use_sets"]
+        _table_set(entry["name"], entry, shift_settings(values, entry["shift"] or {}))
+        for entry in values["use_sets"]
     )
     settings = Settings().with_values({name: values[name] for name in SECTIONS})
     settings = settings.with_values({"calibration": {"method": chosen}})
@@ -356,7 +355,9 @@ def check(document: Document, is_made: Callable[[str], bool] = by_nobody) -> Con
     )
 
 
-def _table_set(name: str, values: Mapping[str, Any]) -> TableSet:
+def _table_set(
+    name: str, values: Mapping[str, Any], shift: ShiftSettings | None = None
+) -> TableSet:
     return TableSet(
         name=name,
         scores=_tables(values["scores"]),
@@ -366,6 +367,7 @@ def _table_set(name: str, values: Mapping[str, Any]) -> TableSet:
         match=values.get("match", "first_word"),
         truth=values.get("truth"),
         tools={name: _tables(paths) for name, paths in values.get("tools", {}).items()},
+        shift=shift,
     )
 
 
@@ -397,8 +399,8 @@ def for_workflow(
 
     try:
         if len(files) > 1:
-            what = "this is a second configuration."
-            raise refuse(str(files[1]), what, "Give one --configfile.")
+            problem = "this is a second configuration."
+            raise refuse(str(files[1]), problem, "Give one --configfile.")
         if not files and dict(given) != dict(overrides):
             return from_mapping(given, "configuration of the module", is_made)
         path, here = Path(files[0]) if files else Path(CONFIGURATION_FILE), Path.cwd()
@@ -434,7 +436,7 @@ def options(name: str, values: Iterable[Any]) -> list[str]:
 MB = 1e6
 PACKED = {".gz": 6, ".zst": 6}  # bytes of a table for one of its packed file
 # Megabytes of two Snakemakes that stand above a command on a node: measured, 210 each.
-ABOVE = 450
+MEGABYTES_ABOVE = 450
 MORE = 2  # times as much at each further attempt
 # Threads of what works on sequences, by their megabytes: below, threads.
 THREADS = ((100.0, 2), (1000.0, 8))
@@ -465,7 +467,7 @@ def minutes(least: float, for_each_mb: float = 0.0) -> Need:
 
 def memory(least: float, for_each_mb: float = 0.0) -> Need:
     """Return what `mem_mb` of a rule is, as :func:`minutes` does, with Snakemake on top."""
-    return minutes(least + ABOVE, for_each_mb)
+    return minutes(least + MEGABYTES_ABOVE, for_each_mb)
 
 
 def several(wildcards: Any, input: Iterable[str]) -> int:

@@ -13,7 +13,7 @@ from types import FrameType
 
 SHELL = 128  # and the number of a signal: the exit code of what it ended
 INTERRUPTED = SHELL + signal.SIGINT
-SECONDS_TO_END = 15.0  # an engine is given ten
+SECONDS_TO_END_RUN = 15.0  # an engine is given ten
 SECONDS_BETWEEN = 0.1
 CONTROLLER = "CREDENCE_CONTROLLER"  # PID@HOST of the Snakemake that a job belongs to
 PARENT = "CREDENCE_PARENT"  # the same of the `credence run` that a Snakemake belongs to
@@ -100,8 +100,8 @@ def end_group(process: subprocess.Popen[str]) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)
         with contextlib.suppress(subprocess.TimeoutExpired, ValueError):
-            process.wait(timeout=SECONDS_TO_END)
-        until = time.monotonic() + SECONDS_TO_END
+            process.wait(timeout=SECONDS_TO_END_RUN)
+        until = time.monotonic() + SECONDS_TO_END_RUN
         while process.poll() is not None and time.monotonic() < until:
             try:
                 os.killpg(process.pid, 0)

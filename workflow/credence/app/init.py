@@ -12,7 +12,7 @@ from credence.app.options import file_options
 from credence.problems import InputError, nearest, refuse
 from credence.progress import echo
 
-HEAD = """\
+HEAD_OF_CONFIGURATION = """\
 # Written by credence init after a look at the tables; every setting can be changed.
 #   credence check {file}
 #   credence run --config {file}
@@ -83,7 +83,7 @@ def command(name: str, scores: str, use: tuple[str, ...], out: str | None, **giv
     table = None if labels is None else {"table": labels, **of_labels}
     labelled = {"scores": scores, **spec, "labels": table, "proteins": given["proteins"]}
     parts = [
-        HEAD.format(run=inline(name), file=path),
+        HEAD_OF_CONFIGURATION.format(run=inline(name), file=path),
         section_text("calibration_set", schema, labelled),
         section_text("training", schema, {"proteins": given["training"]}),
         NO_TROVES,
@@ -105,18 +105,18 @@ def _columns(text: str | None, option: str, roles: Sequence[str] = ()) -> dict[s
     """Return the columns that an option names by role."""
     from credence.tables.formats import COLUMN_ROLES
 
-    found: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     for part in (text or "").split(",") if text else ():
         role, equals, column = part.partition("=")
         role = role.strip()
         if not equals:
-            what = f"{part!r} does not say which column has which role."
-            raise refuse(option, what, "Write id=Accession,true_class=Location.")
+            problem = f"{part!r} does not say which column has which role."
+            raise refuse(option, problem, "Write id=Accession,true_class=Location.")
         if role not in (roles or COLUMN_ROLES):
-            what = f"{role!r} is no role of a column."
-            raise refuse(option, what, nearest(role, roles or COLUMN_ROLES))
-        found[role] = column.split(";") if role == "classes" else column
-    return found
+            problem = f"{role!r} is no role of a column."
+            raise refuse(option, problem, nearest(role, roles or COLUMN_ROLES))
+        columns[role] = column.split(";") if role == "classes" else column
+    return columns
 
 
 def _found(
@@ -135,14 +135,14 @@ def _found(
         arrays = "networks-npz" if path.suffix == ".npz" else None
         format_ = arrays if proposal is None else proposal.format
         # Whatever has a column `id` may be credence's own: it is, where all else are scores.
-        own = {} if format_ != "credence" else scale_of_rows(path, format_)
-        if format_ == "credence" and (not own or "sum_to_scale" in own):
+        scaling = {} if format_ != "credence" else scale_of_rows(path, format_)
+        if format_ == "credence" and (not scaling or "sum_to_scale" in scaling):
             with suppress(InputError):
                 return guess_columns(path, stated, is_labelled)
     if format_ is None or FORMAT_OF[format_].configurable:
         return guess_columns(path, stated, is_labelled)
-    own = scale_of_rows(path, format_) if FORMAT_OF[format_].scale is None else {}
-    return {**own, **stated, "format": format_}
+    scaling = scale_of_rows(path, format_) if FORMAT_OF[format_].scale is None else {}
+    return {**scaling, **stated, "format": format_}
 
 
 def _use_sets(name: str, tables: Sequence[str], format_: str | None, spec: dict[str, Any]) -> str:
@@ -158,8 +158,8 @@ def _use_sets(name: str, tables: Sequence[str], format_: str | None, spec: dict[
     for table, place, stem in zip(tables, places, stems, strict=True):
         title = stem if stems.count(stem) == 1 else f"{stem}-{stems[: place + 1].count(stem)}"
         lines += [f"  - name: {inline(title)}  # reports/{name}/{title}/confidences.tsv"]
-        own = {"scores": table, **_as_labelled(table, format_, spec)}
-        lines += [f"    {key}: {inline(value)}" for key, value in own.items()]
+        settings = {"scores": table, **_as_labelled(table, format_, spec)}
+        lines += [f"    {key}: {inline(value)}" for key, value in settings.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -170,7 +170,7 @@ def _as_labelled(table: str, format_: str | None, spec: dict[str, Any]) -> dict[
     if format_ is None and columns:
         like = {key: spec[key] for key in ("scale", "format") if key in spec}
         with suppress(InputError):
-            found = _found(table, like | {"columns": columns}, False)
-            return found | {key: spec[key] for key in ("sum_to_scale",) if key in spec}
+            stated = _found(table, like | {"columns": columns}, False)
+            return stated | {key: spec[key] for key in ("sum_to_scale",) if key in spec}
     stated = {} if format_ is None else {"format": format_}
     return _found(table, stated, False, "--use-format")

@@ -11,9 +11,9 @@ from filelock import FileLock, Timeout
 
 from credence.problems import InputError, refuse
 
-FOLDER = Path(".snakemake")
-LOCK = FOLDER / "credence.lock"
-HOLDER = FOLDER / "credence.holder"  # who holds it: words for people
+SNAKEMAKE_FOLDER = Path(".snakemake")
+LOCK = SNAKEMAKE_FOLDER / "credence.lock"
+HOLDER = SNAKEMAKE_FOLDER / "credence.holder"  # who holds it: words for people
 NOBODY = "it does not say who"
 
 
@@ -22,7 +22,7 @@ def take_folder() -> FileLock:
 
     The system frees it when its process ends, however that ends.
     """
-    FOLDER.mkdir(exist_ok=True)
+    SNAKEMAKE_FOLDER.mkdir(exist_ok=True)
     lock = FileLock(LOCK, timeout=0)
     try:
         lock.acquire()
@@ -30,12 +30,12 @@ def take_folder() -> FileLock:
         holder = NOBODY
         with suppress(OSError):
             holder = HOLDER.read_text(encoding="utf-8").strip() or NOBODY
-        what = f"another run works in this folder: {holder}."
+        problem = f"another run works in this folder: {holder}."
         remedy = "Wait until it has ended, or stop that process."
-        raise refuse(str(Path.cwd()), what, remedy) from None
+        raise refuse(str(Path.cwd()), problem, remedy) from None
     since = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-    who = f"process {os.getpid()} of {_user()} on {socket.gethostname()}, since {since}"
-    HOLDER.write_text(f"{who}\n", encoding="utf-8")
+    holder = f"process {os.getpid()} of {_user()} on {socket.gethostname()}, since {since}"
+    HOLDER.write_text(f"{holder}\n", encoding="utf-8")
     return lock
 
 

@@ -19,18 +19,18 @@ from credence.tables.writing import device_of
 
 Data = Mapping[str, Any]
 Wrong = tuple[SettingPath, str, str]
-RELEASES = "releases"  # the folder beside those of the use-sets
+FOLDER_OF_RELEASES = "releases"  # the folder beside those of the use-sets
 BASE = "base"  # what release 0 is called
-COMPOSITION, NONE = "composition", "none"
+COMPOSITION, NO_FEATURES = "composition", "none"
 STATED = "stated"
 DEMO_FOLDER = "demo"
 # What the command `simulate` writes into it; a test keeps the two lists equal.
-NAMES = (
+NAMES_OF_DEMO_FILES = (
     "README.txt calibration.csv proteins.fasta labels.tsv calibration_networks.npz "
     "training.fasta use.csv use.fasta trove_htj.csv trove_htj.fasta "
     "trove_mixed.csv trove_mixed.fasta truth/families.tsv truth/planted.tsv"
 )
-DEMO_FILES = tuple(f"{DEMO_FOLDER}/{name}" for name in NAMES.split())
+DEMO_FILES = tuple(f"{DEMO_FOLDER}/{name}" for name in NAMES_OF_DEMO_FILES.split())
 
 
 def meaning_problems(document: Document, data: Data, made: Collection[str] = ()) -> list[Problem]:
@@ -48,7 +48,7 @@ def meaning_problems(document: Document, data: Data, made: Collection[str] = ())
         _tool_problems,
         _novelty_problems,
     )
-    return [document.problem(*found) for check in checks for found in check(document, data)]
+    return [document.problem(*details) for check in checks for details in check(document, data)]
 
 
 def class_problems(document: Document, class_names: Sequence[str]) -> list[Problem]:
@@ -126,13 +126,13 @@ def _label_problems(path: SettingPath, labels: Data, has_proteins: bool) -> Iter
 
     pattern = labels["pattern"]
     if (labels["table"] is None) == (pattern is None):
-        what = "labels come from a table or from FASTA headers."
-        yield path, what, "Give table or pattern, one of the two."
+        problem = "labels come from a table or from FASTA headers."
+        yield path, problem, "Give table or pattern, one of the two."
     if pattern is None:
         return
     path = (*path, "pattern")
-    for problem in _refused(label_finder, pattern, ""):
-        yield path, problem.what, problem.remedy
+    for refusal in _refused(label_finder, pattern, ""):
+        yield path, refusal.what, refusal.remedy
     if not has_proteins:
         yield path, "labels in FASTA headers need a FASTA file.", "Give proteins of this set."
 
@@ -140,11 +140,11 @@ def _label_problems(path: SettingPath, labels: Data, has_proteins: bool) -> Iter
 def _demo_problems(document: Document, data: Data) -> Iterator[Wrong]:
     if "demo" not in document.data:
         return
-    for problem in _refused(world_settings, data.get("demo", {}), document.where):
-        yield ("demo", str(problem.column)), problem.what, problem.remedy
+    for refusal in _refused(world_settings, data.get("demo", {}), document.where):
+        yield ("demo", str(refusal.column)), refusal.what, refusal.remedy
     if not data["simulated"]:
-        what = "the inputs are simulated and this does not say so."
-        yield ("simulated",), what, "Write simulated: true, or remove demo."
+        problem = "the inputs are simulated and this does not say so."
+        yield ("simulated",), problem, "Write simulated: true, or remove demo."
 
 
 def _folder_problems(document: Document, data: Data) -> Iterator[Wrong]:
@@ -161,12 +161,12 @@ def _folder_problems(document: Document, data: Data) -> Iterator[Wrong]:
     for path, name in names:
         if name.lower() in taken:
             capitals = "" if taken[name.lower()] == name else "; capitals make no difference"
-            what = f"{name!r} names an earlier use-set{capitals}."
-            yield path, what, "Give each its own name."
+            problem = f"{name!r} names an earlier use-set{capitals}."
+            yield path, problem, "Give each its own name."
         taken.setdefault(name.lower(), name)
-        if name.lower() == RELEASES:
-            what = f"{name!r} is the folder of the releases."
-            yield path, what, "Give the use-set another name."
+        if name.lower() == FOLDER_OF_RELEASES:
+            problem = f"{name!r} is the folder of the releases."
+            yield path, problem, "Give the use-set another name."
 
 
 def _file_problems(document: Document, data: Data, made: Collection[str]) -> Iterator[Wrong]:
@@ -186,17 +186,24 @@ def _file_problems(document: Document, data: Data, made: Collection[str]) -> Ite
             yield path, f"there is no file {text!r}.", remedy
 
 
-MOST_NAMED = 50_000  # bytes of file names; a job's command holds them twice, and 131,072 at most
+# Bytes of file names; a job's command holds them twice, and 131,072 at most.
+MOST_BYTES_NAMED = 50_000
 
 
 def _tables_of_a_job(text: str) -> None:
     """Refuse a folder or a pattern whose files are too many for the command of one job."""
-    found = expanded([text])
-    if sum(len(name) + 1 for name in found) > MOST_NAMED:
-        what = f"its {len(found):,} files are too many for one job."
+    names = expanded([text])
+    if sum(len(name) + 1 for name in names) > MOST_BYTES_NAMED:
+        problem = f"its {len(names):,} files are too many for one job."
         remedy = "Annotate them by themselves: credence annotate with a folder as --out."
-        raise refuse(text, what, remedy)
-    raise_any([Problem(name, *wrong) for name in found if (wrong := path_problem(name))])
+        raise refuse(text, problem, remedy)
+    raise_any(
+        [
+            Problem(where=name, what=wrong[0], remedy=wrong[1])
+            for name in names
+            if (wrong := path_problem(name)) is not None
+        ]
+    )
 
 
 def path_problem(text: str) -> tuple[str, str] | None:
@@ -204,11 +211,13 @@ def path_problem(text: str) -> tuple[str, str] | None:
     if text.startswith("-"):
         return f"{text!r} begins with a dash, as an option does.", f"Write './{text}'."
     if "{" in text or "}" in text:
-        what = f"{text!r} has a brace, and Snakemake takes what braces hold for a wildcard."
-        return what, "Rename it without { and }."
+        problem = f"{text!r} has a brace, and Snakemake takes what braces hold for a wildcard."
+        return problem, "Rename it without { and }."
     if re.search(r"<[a-z][a-z0-9_]*>", text):
-        what = f"{text!r} has < and >, and Snakemake takes what they hold for a folder of its own."
-        return what, "Rename it without < and >."
+        problem = (
+            f"{text!r} has < and >, and Snakemake takes what they hold for a folder of its own."
+        )
+        return problem, "Rename it without < and >."
     return None
 
 
@@ -245,8 +254,8 @@ def _tool_problems(document: Document, data: Data) -> Iterator[Wrong]:
     for position, entry in _listed(data["tools"]):
         name, path = entry.get("name"), ("tools", position, "name")
         if name == MAIN_TOOL:
-            what = f"{name!r} is what the tool of the calibration set is called."
-            yield path, what, "Give this one another name."
+            problem = f"{name!r} is what the tool of the calibration set is called."
+            yield path, problem, "Give this one another name."
         elif name in taken:
             yield path, f"{name!r} names an earlier tool.", "Give each its own name."
         taken |= {name} if isinstance(name, str) else set()
@@ -266,18 +275,19 @@ def _sequence_problems(document: Document, data: Data) -> Iterator[Wrong]:
     if "calibration_set" not in data or _has_sequences(data):
         return
     if data["training"]["proteins"] is not None:
-        what = "relatives of the training proteins cannot be found without sequences."
-        yield ("training", "proteins"), what, "Give proteins of the calibration set too."
+        problem = "relatives of the training proteins cannot be found without sequences."
+        yield ("training", "proteins"), problem, "Give proteins of the calibration set too."
     if data["split"]["recipe"] == "phanns":
-        what = "PhANNs' recipe clusters sequences, and there are none."
+        problem = "PhANNs' recipe clusters sequences, and there are none."
         remedy = "Give proteins of the calibration set, or write recipe: balanced."
-        yield ("split", "recipe"), what, remedy
+        yield ("split", "recipe"), problem, remedy
 
 
 def _shift_problems(document: Document, data: Data) -> Iterator[Wrong]:
     common = data["shift"]
     blocks = [
-        (("use_sets", place, "shift"), one["shift"]) for place, one in _listed(data["use_sets"])
+        (("use_sets", place, "shift"), entry["shift"])
+        for place, entry in _listed(data["use_sets"])
     ]
     for path, block in ((("calibration",), data["calibration"]), (("shift",), common), *blocks):
         if block and block.get("draws") == 1:
@@ -294,33 +304,33 @@ def _composition_problems(path: SettingPath, block: Data, above: Data) -> Iterat
     method, shares = block.get("method"), block.get("composition")
     where = (*path, "composition")
     if method is not None and method not in NAMES:
-        what = f"{method!r} is not an estimator of a composition."
-        yield (*path, "method"), what, nearest(method, NAMES)
+        problem = f"{method!r} is not an estimator of a composition."
+        yield (*path, "method"), problem, nearest(method, NAMES)
     elif method == STATED and shares is None and above.get("composition") is None:
         yield where, "no composition is stated.", "Give one, {class: share}, or another method."
     elif method not in (None, STATED, "auto") and shares is not None:
-        what = f"a composition is stated, and the method is {method!r}."
-        yield where, what, "Write method: stated, or remove the composition."
+        problem = f"a composition is stated, and the method is {method!r}."
+        yield where, problem, "Write method: stated, or remove the composition."
     values = [-1.0 if share is None else share for share in (shares or {}).values()]
     if shares is None or not all(0 <= share <= 1 for share in values):
         return  # the schema says which
     if abs(sum(values) - 1.0) > SUM_TOLERANCE:
         remedy = f"up to {SUM_TOLERANCE:g} off, they are divided by their sum."
-        what = f"the shares sum to {sum(values):.4g}."
-        yield where, what, f"Give shares that sum to 1; {remedy}"
+        problem = f"the shares sum to {sum(values):.4g}."
+        yield where, problem, f"Give shares that sum to 1; {remedy}"
 
 
 def _event_problems(document: Document, data: Data) -> Iterator[Wrong]:
     from credence.events.event import STANDING
-    from credence.events.forecasters import BY_NAME as FORECASTERS
+    from credence.events.forecasters import FORECASTER_OF
 
     events = data["events"]
     named: list[tuple[SettingPath, str, str, list[str]]] = [
-        (("forecaster",), events["forecaster"], "forecaster", list(FORECASTERS))
+        (("forecaster",), events["forecaster"], "forecaster", list(FORECASTER_OF))
     ]
     for key, kind, known in (
         ("ask", "event", list(STANDING)),
-        ("compare", "forecaster", list(FORECASTERS)),
+        ("compare", "forecaster", list(FORECASTER_OF)),
     ):
         named += [((key, at), name, kind, known) for at, name in _listed(events[key])]
     for path, name, kind, known in named:
@@ -335,8 +345,8 @@ def _trove_problems(document: Document, data: Data) -> Iterator[Wrong]:
         name, date = entry.get("name"), entry["date"]
         # Two names that differ in case only are one folder on some file systems.
         if name is not None and name.lower() in names:
-            what = f"{name!r} is taken by {names[name.lower()]}; capitals make no difference."
-            yield (*path, "name"), what, "Give each trove its own name."
+            problem = f"{name!r} is taken by {names[name.lower()]}; capitals make no difference."
+            yield (*path, "name"), problem, "Give each trove its own name."
         if name is not None:
             names.setdefault(name.lower(), f"trove {name!r}")
         if date is not None and not is_date(date):
@@ -359,8 +369,8 @@ def date_notices(document: Document, today: str) -> list[Problem]:
         if day > today:
             notices.append(document.problem(path, f"{day} is after today.", CORRECT_DATE))
         if day < last:
-            what = f"{day} is before the date of trove {before!r}, which joins earlier: {last}."
-            notices.append(document.problem(path, what, CORRECT_ORDER))
+            problem = f"{day} is before the date of trove {before!r}, which joins earlier: {last}."
+            notices.append(document.problem(path, problem, CORRECT_ORDER))
         last, before = max((last, before), (day, entry["name"]))
     return notices
 
@@ -408,22 +418,22 @@ def is_held_out_by_fit(method: str, n_folds: int) -> bool:
 
 def _novelty_problems(document: Document, data: Data) -> Iterator[Wrong]:
     features, has_proteins = data["novelty"]["features"], _has_sequences(data)
-    if features not in (COMPOSITION, NONE):
+    if features not in (COMPOSITION, NO_FEATURES):
         where = ("novelty", "features")
         if (wrong := path_problem(features)) is not None:
             yield where, *wrong
         elif not Path(features).is_file():
-            remedy = f"Write {COMPOSITION}, {NONE}, or the path of a file of vectors."
+            remedy = f"Write {COMPOSITION}, {NO_FEATURES}, or the path of a file of vectors."
             yield where, f"there is no file {features!r}.", remedy
         has_proteins = True
     for path, text in _methods(data):
         if _refused(needs_places, text) or not needs_places(text):
             continue
-        if features == NONE or not has_proteins:
+        if features == NO_FEATURES or not has_proteins:
             remedy = "Give proteins of the calibration set, or vectors as novelty: {features: …}."
             if has_proteins:
                 remedy = f"Write novelty: {{features: {COMPOSITION}}}."
             yield path, f"{text!r} asks where proteins lie, and nothing tells it.", remedy
         elif path == ("calibration", "method"):
-            what = f"{text!r} gives no interval, and cannot be corrected for a composition."
-            yield path, what, "Put it among compare, and publish another method."
+            problem = f"{text!r} gives no interval, and cannot be corrected for a composition."
+            yield path, problem, "Put it among compare, and publish another method."

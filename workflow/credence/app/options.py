@@ -19,7 +19,7 @@ from credence.stages.settings import SECTIONS, USES, Settings
 from credence.tables.document import Document, schema_problems
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-NONE = "none"
+WORD_FOR_NULL = "none"
 
 
 class OrNone(click.ParamType):  # type: ignore[type-arg]
@@ -31,7 +31,7 @@ class OrNone(click.ParamType):  # type: ignore[type-arg]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: Any) -> Any:
         """Return the number; None for the word."""
-        return NONE if value == NONE else self.number.convert(value, param, ctx)
+        return WORD_FOR_NULL if value == WORD_FOR_NULL else self.number.convert(value, param, ctx)
 
 
 def as_one(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
@@ -96,7 +96,7 @@ def with_settings(stage: str, given: Mapping[str, Any]) -> tuple[dict[str, Any],
         for name in names:
             value = given.pop(f"{section}_{name}")
             if value is not None and value != ():
-                is_none = value == NONE and setting_type(SECTIONS[section], name)[1]
+                is_none = value == WORD_FOR_NULL and setting_type(SECTIONS[section], name)[1]
                 sections.setdefault(section, {})[name] = None if is_none else value
                 asked.append(name)
     return given | {"settings": Settings().with_values(sections)}, asked
@@ -123,14 +123,14 @@ def _option(section: str, name: str) -> Callable[[Any], Any]:
     word = rule.option or "--" + name.replace("_", "-")
     text = f"{rule.text[0].upper()}{rule.text[1:]}."
     # What a configuration says with null is a word here, and an empty list is for JSON.
-    text = text.replace("null: ", f"{NONE}: ").replace("; []", "; in --settings: []")
+    text = text.replace("null: ", f"{WORD_FOR_NULL}: ").replace("; []", "; in --settings: []")
     facts: dict[str, Any] = {"help": text}
     if kind is bool:
         word = word if default is False else f"{word}/--no-{word[2:]}"
         facts |= {"is_flag": True, "default": None}
     elif kind is tuple:
         if item_of(SECTIONS[section], name) is float:
-            text = f"{text} [default: {', '.join(f'{one:g}' for one in default)}]"
+            text = f"{text} [default: {', '.join(f'{number:g}' for number in default)}]"
             facts["type"] = _type_of(float, rule)
         facts |= {"multiple": True, "help": f"{text} Repeat it."}
     elif kind not in (str, int, float):
@@ -138,7 +138,9 @@ def _option(section: str, name: str) -> Callable[[Any], Any]:
         facts |= {"callback": partial(_mapping, schema), "help": f"{text} As JSON."}
     else:
         type_ = _type_of(kind, rule)
-        shown = NONE if default is None else f"{default:g}" if kind is float else str(default)
+        shown = (
+            WORD_FOR_NULL if default is None else f"{default:g}" if kind is float else str(default)
+        )
         if isinstance(default, Mapping):
             shown = json.dumps(default)
             type_ = WordOrMapping(rule.choices, rule.schema)
@@ -204,9 +206,9 @@ def _mapping(
 
     if value is None:
         return None
-    found = dict(json_settings(value, option.opts[0]))
-    raise_any(schema_problems(Document(where=option.opts[0], data=found, lines={}), schema))
-    return found
+    settings = dict(json_settings(value, option.opts[0]))
+    raise_any(schema_problems(Document(where=option.opts[0], data=settings, lines={}), schema))
+    return settings
 
 
 def _parsed(text: str, stage: str) -> dict[str, dict[str, Any]]:
@@ -312,7 +314,9 @@ def out_option(text: str) -> Callable[[Command], Command]:
     return required_options(out=text)
 
 
-MATCHES = click.Choice(["full", "first_word"])
-match_option = default_option("--match", "first_word", "How ids meet FASTA headers.", type=MATCHES)
+WAYS_TO_MATCH = click.Choice(["full", "first_word"])
+match_option = default_option(
+    "--match", "first_word", "How ids meet FASTA headers.", type=WAYS_TO_MATCH
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 config_option = default_option("--config", "config.yaml", "The configuration.")

@@ -25,7 +25,7 @@ from credence.stages.settings import workflow_folder
 from credence.tables.document import read_document
 
 LOCAL = "local"
-FILE = "config.yaml"
+PROFILE_FILE = "config.yaml"
 PLUGIN = "snakemake_executor_plugin_slurm"
 SECONDS = 20  # a controller that is up answers in less than one
 
@@ -33,36 +33,38 @@ SECONDS = 20  # a controller that is up answers in less than one
 def profile_folder(name: str) -> Path:
     """Return the folder of a profile."""
     above = workflow_folder() / "profiles"
-    known = sorted(path.name for path in above.iterdir() if (path / FILE).exists())
+    known = sorted(path.name for path in above.iterdir() if (path / PROFILE_FILE).exists())
     if name in known:
         return above / name
-    if (Path(name) / FILE).is_file():
+    if (Path(name) / PROFILE_FILE).is_file():
         return Path(name).resolve()
     if Path(name).is_dir():
-        raise refuse(name, f"there is no {FILE} in this folder.", "Name the folder of a profile.")
-    what = f"{name!r} is neither a profile of the workflow nor a folder."
-    raise refuse("--profile", what, nearest(name, known))
+        raise refuse(
+            name, f"there is no {PROFILE_FILE} in this folder.", "Name the folder of a profile."
+        )
+    problem = f"{name!r} is neither a profile of the workflow nor a folder."
+    raise refuse("--profile", problem, nearest(name, known))
 
 
 def require_scheduler(profile: Path) -> None:
     """Raise where SLURM is to take jobs and cannot: Snakemake would wait for it."""
-    file = profile / FILE
+    file = profile / PROFILE_FILE
     if read_document(file, str(file)).data.get("executor") != "slurm":
         return
     if find_spec(PLUGIN) is None:
-        what = "Snakemake's plugin for that is not installed here."
+        problem = "Snakemake's plugin for that is not installed here."
         remedy = "Run credence from an environment that has it: docs/cluster.md."
     elif shutil.which("sbatch") is None:
-        what = "there is no sbatch on this machine."
+        problem = "there is no sbatch on this machine."
         remedy = "Run it where jobs are handed in, on a login node, or with --profile local."
     elif not _controller_answers():
-        what = "SLURM's controller does not answer (scontrol ping)."
+        problem = "SLURM's controller does not answer (scontrol ping)."
         remedy = (
             "Wait, or ask those who run the cluster; what was made is kept, and a run goes on."
         )
     else:
         return
-    raise refuse(str(file), f"it hands jobs to SLURM, and {what}", remedy)
+    raise refuse(str(file), f"it hands jobs to SLURM, and {problem}", remedy)
 
 
 def _controller_answers() -> bool:
@@ -142,8 +144,8 @@ def demo(directory: str, cores: int, snakemake: tuple[str, ...]) -> int:
         write_text(path, configuration.demo_text())
         echo(f"Wrote {path}.")
     elif "demo" not in read_document(path).data:
-        what = "this is not the configuration of a demo."
-        raise refuse(str(path), what, "Choose another folder with --directory.")
+        problem = "this is not the configuration of a demo."
+        raise refuse(str(path), problem, "Choose another folder with --directory.")
     return run_workflow(configuration.CONFIGURATION_FILE, cores, folder, snakemake)
 
 
@@ -225,9 +227,9 @@ def _run(words: Sequence[str], verbose: bool) -> int:
             raise
         failures, errors = read_notes(notes)
     if code < 0:
-        what = f"it was ended by {signal.Signals(-code).name}."
+        problem = f"it was ended by {signal.Signals(-code).name}."
         remedy = "If memory ran out, give fewer --cores; nothing that was finished is made anew."
-        raise refuse("Snakemake", what, remedy)
+        raise refuse("Snakemake", problem, remedy)
     if code == 0:
         return 0
     if not failures:  # Snakemake itself failed

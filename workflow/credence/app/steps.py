@@ -22,7 +22,7 @@ from credence.progress import RunProgress, echo
 NOTES = "CREDENCE_NOTES"  # names the file in which failures are noted
 VERBOSE = "CREDENCE_VERBOSE"  # set where all that Snakemake writes is passed on
 GATHERS = ("all", "credence")  # rules that make nothing themselves
-NOTHING = "Nothing to be done"
+NOTHING_TO_DO = "Nothing to be done"
 
 
 class LogHandler(LogHandlerBase):
@@ -59,7 +59,7 @@ class LogHandler(LogHandlerBase):
             logs = list(map(str, facts["log"] or ()))
             failed = {"rule": facts["rule_name"], "logs": logs, "words": facts["rule_msg"] or ""}
             self._note({"failed": facts["jobid"], **failed})
-        elif str(facts["msg"]).startswith(NOTHING) and not self._is_verbose:
+        elif str(facts["msg"]).startswith(NOTHING_TO_DO) and not self._is_verbose:
             echo(str(facts["msg"]))
         elif record.levelno >= ERROR:
             self._note({"error": self.format(record)})

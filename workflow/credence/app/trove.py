@@ -17,8 +17,8 @@ from credence.tables.document import Document
 TOPS = ("results", "reports")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # Setting of a trove → what gives it on the command line; written in this order.
-GIVEN = ("date", "scores", "fasta", "labels", "clusters", "format")
-OPTIONS = {"name": "NAME"} | {setting: f"--{setting}" for setting in GIVEN}
+SETTINGS_OF_TROVE = ("date", "scores", "fasta", "labels", "clusters", "format")
+OPTION_OF_SETTING = {"name": "NAME"} | {setting: f"--{setting}" for setting in SETTINGS_OF_TROVE}
 
 
 @click.group(
@@ -61,7 +61,7 @@ def add(name: str, config: str, **given: Any) -> None:
 
     scores = given["scores"]
     given |= {"name": name, "scores": scores[0] if len(scores) == 1 else list(scores)}
-    entry = {key: given[key] for key in OPTIONS if given[key] is not None}
+    entry = {key: given[key] for key in OPTION_OF_SETTING if given[key] is not None}
     old = configuration.load(config)  # what is wrong before is named by its own lines
     problems: list[Problem] = []
     unreadable: list[Problem] = []
@@ -77,7 +77,7 @@ def add(name: str, config: str, **given: Any) -> None:
     above = f"troves[{len(old.troves)}]."
     for at, problem in enumerate(problems):  # What is wrong with the entry is of its option.
         if (column := problem.column or "").startswith(above):
-            option = OPTIONS.get(column.removeprefix(above), config)
+            option = OPTION_OF_SETTING.get(column.removeprefix(above), config)
             problems[at] = replace(problem, where=option, line=None, column=None)
     problems = problems or unreadable
     samples = None
@@ -108,7 +108,7 @@ def _say_date(document: Document, setting: str) -> None:
 
     for notice in date_notices(document, date.today().isoformat()):
         if notice.column == setting:
-            echo(str(replace(notice, where=OPTIONS["date"], line=None, column=None)))
+            echo(str(replace(notice, where=OPTION_OF_SETTING["date"], line=None, column=None)))
 
 
 def _text(config: str) -> str:
@@ -132,7 +132,7 @@ def list_(config: str, as_json: bool) -> None:
     from credence.releases.files import read_attach_summary
     from credence.stages.troves import digest_problems
 
-    settings, found = configuration.load(config), []
+    settings, rows = configuration.load(config), []
     for release, trove in zip(settings.releases[1:], settings.troves, strict=True):
         changed = [problem.where for problem in digest_problems(trove.sha256)]
         path = Path("results", settings.run, "releases", release, "attach.json")
@@ -145,12 +145,12 @@ def list_(config: str, as_json: bool) -> None:
             state = ", ".join(f"{n} {name}" for name, n in counts.items() if n) or "no proteins"
         names = ("release", "date", "files", "state")
         entry = (release, trove.date, list(trove.files), state)
-        found.append(dict(zip(names, entry, strict=True)))
+        rows.append(dict(zip(names, entry, strict=True)))
         if not as_json:
             files = ", ".join(trove.files)
             click.echo("\t".join([release, trove.date or "no date", files, state]))
     if as_json:
-        click.echo(json_text(found), nl=False)
+        click.echo(json_text(rows), nl=False)
     elif not settings.troves:
         echo("There are no troves. Add one: credence trove add NAME --scores …")
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Annotated, Any, Protocol
 
 import numpy as np
-from scipy.optimize import isotonic_regression
+import scipy
 
 from credence.calibrators.intervals import JEFFREYS, open_interval, share_interval
 from credence.calibrators.masses import ClassMasses, Masses, Support, class_masses
@@ -77,7 +77,9 @@ def low_end(sample: ClassSample, at_scores: Masses) -> LowEnd:
     place = np.searchsorted(at_scores.score, sample.score[order])
     squares, total = np.cumsum(np.bincount(place, weights=added)), np.cumsum(at_scores.total)
     lowest = int((total**2 >= LOWEST_FAMILIES * ENOUGH * squares).argmax())
-    fitted = isotonic_regression(at_scores.right / at_scores.total, weights=at_scores.total).x
+    fitted = scipy.optimize.isotonic_regression(
+        at_scores.right / at_scores.total, weights=at_scores.total
+    ).x
     block = at_scores.total[fitted == fitted[lowest]].sum()
     most = max(float(fitted[lowest]), JEFFREYS / (float(block) + 1.0))
     return LowEnd(score=float(at_scores.score[lowest]), most=most)

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Annotated, Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 from credence.draws import encode_clusters, uniform
 from credence.predictions import Booleans, Floats, Integers, Strings
@@ -237,7 +237,7 @@ def boost(
     if is_correct.all() or not is_correct.any():
         return grower.forest(base)
     for tree in range(growth.n_trees):
-        p = special.expit(log_odds)
+        p = scipy.special.expit(log_odds)
         slope = grower.target - p
         curvature = np.maximum(p * (1.0 - p), LEAST_CURVATURE)
         rows = grower.sample(growth, tree)

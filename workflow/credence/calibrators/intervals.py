@@ -8,7 +8,7 @@ score, in units of the clusters near: without relatives, Jeffreys' posterior Bet
 import math
 
 import numpy as np
-from scipy import special
+import scipy
 
 from credence.calibrators.protocol import Band, ClassSample, FitOptions
 from credence.draws import cluster_weights, keys_of, uniforms
@@ -54,7 +54,7 @@ def student_ends(
     reach = np.full_like(middle, np.inf)
     if n_draws > 1:
         widened = np.sqrt((1.0 + 1.0 / np.asarray(freedom)) * (1.0 + 1.0 / n_draws))
-        factor = -special.stdtrit(freedom_with(n_draws, freedom), tail)
+        factor = -scipy.special.stdtrit(freedom_with(n_draws, freedom), tail)
         reach = factor * widened * scaled.std(axis=-1, ddof=1)
     low, high = (
         np.where(is_share, np.sin(np.clip(end, 0.0, np.pi / 2.0)) ** 2, end)
@@ -82,7 +82,9 @@ def expanded_quantiles(
     freedom = np.maximum(n_near - 1.0, LEAST_FREEDOM)
     if draws.shape[1] < draws_needed(tail):
         return student_ends(draws, freedom, tail, is_share=is_share)
-    level = special.ndtr(special.stdtrit(freedom, tail) * np.sqrt((freedom + 1.0) / freedom))
+    level = scipy.special.ndtr(
+        scipy.special.stdtrit(freedom, tail) * np.sqrt((freedom + 1.0) / freedom)
+    )
     ordered = np.sort(draws, axis=1)
     at = level * (ordered.shape[1] - 1)
     below = at.astype(np.int64)
@@ -98,7 +100,7 @@ def guard_draws(n_draws: int) -> tuple[Floats, Floats]:
     """Return Gamma(½) draws for the pseudo-clusters right and wrong."""
     key = keys_of(["guard"])
     right, wrong = (
-        special.gammaincinv(JEFFREYS, uniforms(key, range(n_draws), kind)[0])
+        scipy.special.gammaincinv(JEFFREYS, uniforms(key, range(n_draws), kind)[0])
         for kind in ("guard right", "guard wrong")
     )
     return right, wrong

@@ -4,8 +4,7 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
-from scipy.optimize import isotonic_regression
+import scipy
 
 from credence.calibrators.classwise import curve_method
 from credence.calibrators.logit_curve import band_knots, by_score
@@ -69,7 +68,7 @@ def share_of_block(cluster: Integers, block: Integers, weight: Floats) -> Floats
 def log_fit(blocks: Floats, value: Floats) -> Floats:
     """Return the log-likelihood of blocks (value, weight, weight right) at other values."""
     _, weight, right = blocks
-    logs = special.xlogy(right, value) + special.xlogy(weight - right, 1.0 - value)
+    logs = scipy.special.xlogy(right, value) + scipy.special.xlogy(weight - right, 1.0 - value)
     return np.asarray(logs.sum(axis=-1))
 
 
@@ -77,7 +76,7 @@ def pooled(weight: Floats, weight_correct: Floats) -> tuple[Floats, Integers]:
     """Return the blocks of the isotonic fit, and where each begins and the last ends."""
     if len(weight) == 0:
         return np.empty((3, 0)), np.zeros(1, dtype=np.int64)
-    fit = isotonic_regression(weight_correct / weight, weights=weight)
+    fit = scipy.optimize.isotonic_regression(weight_correct / weight, weights=weight)
     starts = fit.blocks[:-1]
     sums = [np.add.reduceat(part, starts) for part in (weight, weight_correct)]
     return np.stack([np.clip(fit.x[starts], 0.0, 1.0), *sums]), np.asarray(fit.blocks, np.int64)
@@ -183,7 +182,7 @@ class Isotonic:
     def fit_curve(self, sample: ClassSample) -> Polyline:
         """Return the isotonic curve of one class."""
         score, weight, weight_correct = by_score(sample)
-        fitted = isotonic_regression(weight_correct / weight, weights=weight).x
+        fitted = scipy.optimize.isotonic_regression(weight_correct / weight, weights=weight).x
         confidence = np.clip(fitted, 0.0, 1.0)
         # Inside a block nothing bends.
         bends = np.concatenate([[True], confidence[1:] != confidence[:-1], [True]])
@@ -289,10 +288,12 @@ def weighted_bounds(weight: Floats, weight_correct: Floats) -> tuple[Floats, Flo
         # p0 holds from this score up to the next: the protein stands at the score.
         more = weight.copy()
         more[place] += 1.0
-        if_wrong[place + 1] = isotonic_regression(weight_correct / more, weights=more).x[place]
+        if_wrong[place + 1] = scipy.optimize.isotonic_regression(
+            weight_correct / more, weights=more
+        ).x[place]
         right = weight_correct.copy()
         right[place] += 1.0
-        if_right[place] = isotonic_regression(right / more, weights=more).x[place]
+        if_right[place] = scipy.optimize.isotonic_regression(right / more, weights=more).x[place]
     return if_wrong, if_right
 
 

@@ -10,8 +10,7 @@ from functools import cached_property
 from typing import Annotated
 
 import numpy as np
-from scipy import sparse
-from scipy.special import expit
+import scipy
 
 from credence.calibrators.classwise import curve_method
 from credence.calibrators.intervals import curve_band, knots_of
@@ -364,7 +363,7 @@ def lattice_for(draws: Masses, bandwidth: float) -> Masses:
         columns = np.arange(len(score))
         place = (np.concatenate([left, left + 1]), np.concatenate([columns, columns]))
         entries = (np.concatenate([1.0 - fraction, fraction]), place)
-        bins = sparse.csr_array(entries, shape=(n_steps + 1, len(score)))
+        bins = scipy.sparse.csr_array(entries, shape=(n_steps + 1, len(score)))
         score = score[0] + step * np.arange(n_steps + 1)
         right, wrong = bins @ right, bins @ wrong
     held = (right.max(axis=1) > 0) | (wrong.max(axis=1) > 0)
@@ -475,8 +474,8 @@ class KernelRatio:
             constant = 0.0 if log_right is None else 1.0
             return np.full(len(point), constant), np.zeros(len(point))
         log_odds = log_right - log_wrong
-        value = expit(log_odds)
-        return value, value * expit(-log_odds) * (slope_right - slope_wrong)
+        value = scipy.special.expit(log_odds)
+        return value, value * scipy.special.expit(-log_odds) * (slope_right - slope_wrong)
 
     def _part(self, point: Floats, nodes: Nodes, share: float) -> tuple[Floats | None, Floats]:
         """Return the log of one part of the ratio, and the log's derivative."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import special
+import scipy
 
 from credence.calibrators import newton, score_logs
 from credence.calibrators.classwise import vector_method
@@ -46,7 +46,7 @@ class ClassLogistic:
         """Return value, lower and upper end."""
         design = self.design(logs)
         # Row by row: a product of matrices depends on how many rows a piece has.
-        value = special.expit(np.einsum("ij,j->i", design, self.coefficient))
+        value = scipy.special.expit(np.einsum("ij,j->i", design, self.coefficient))
         if self.covariance is None or self.weak is None:
             return value, np.full_like(value, np.nan), np.full_like(value, np.nan)
         error = newton.standard_error(design, self.covariance)
@@ -130,7 +130,7 @@ class Logistic:
         weak, covariance = None, None
         if options.n_draws > 0:
             loose = ridge(design, target, weight, min(strength, INTERVAL_STRENGTH))
-            p = special.expit(design @ loose.coefficient)
+            p = scipy.special.expit(design @ loose.coefficient)
             shown = newton.cluster_covariance(
                 design, weight * (p - target), weight * p * (1.0 - p), cluster, loose
             )
@@ -160,7 +160,7 @@ def ridge(
     centre = np.zeros(design.shape[1])
     if start is None:
         start = centre.copy()
-        start[0] = special.logit(float(weight @ target / weight.sum()))
+        start[0] = scipy.special.logit(float(weight @ target / weight.sum()))
     return newton.fit_logistic(design, target, weight, penalty, centre, start, tolerance)
 
 

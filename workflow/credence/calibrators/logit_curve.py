@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy import sparse, special
+import scipy
 
 from credence.calibrators.classwise import curve_method
 from credence.calibrators.newton import (
@@ -52,7 +52,7 @@ class LogitCurve:
     def value(self, score: Floats) -> Floats:
         """Return the confidence at each score."""
         columns = self.basis.columns(np.clip(score, self.low, self.high))
-        return np.asarray(special.expit(columns @ self.coefficients))
+        return np.asarray(scipy.special.expit(columns @ self.coefficients))
 
     def note(self, score: Floats) -> Integers:
         """Return whether each score lies outside the range seen."""
@@ -83,7 +83,7 @@ def firth(columns: Floats, weight: Floats, weight_correct: Floats) -> Floats:
 
     def loss(point: Floats) -> float:
         log_odds = design @ point
-        right = special.expit(log_odds)
+        right = scipy.special.expit(log_odds)
         information = (design.T * (weight * right * (1.0 - right))) @ design
         sign, log_determinant = np.linalg.slogdet(information)
         if sign <= 0:
@@ -91,7 +91,7 @@ def firth(columns: Floats, weight: Floats, weight_correct: Floats) -> Floats:
         return -log_likelihood(log_odds, weight, weight_correct) - 0.5 * float(log_determinant)
 
     def step_at(point: Floats) -> tuple[Floats, bool]:
-        right = special.expit(design @ point)
+        right = scipy.special.expit(design @ point)
         spread_at = weight * right * (1.0 - right)
         inverted = np.linalg.inv((design.T * spread_at) @ design)
         leverage = spread_at * np.einsum("np,pq,nq->n", design, inverted, design)
@@ -99,7 +99,7 @@ def firth(columns: Floats, weight: Floats, weight_correct: Floats) -> Floats:
         return step, bool(np.abs(step).max() <= SCORING_DONE * (1.0 + np.abs(point + step).max()))
 
     start = np.zeros(design.shape[1])
-    start[0] = special.logit((weight_correct.sum() + 0.5) / (weight.sum() + 1.0))
+    start[0] = scipy.special.logit((weight_correct.sum() + 0.5) / (weight.sum() + 1.0))
     point = newton_minimum(start, loss, step_at, most_steps=SCORING_STEPS, slack=SCORING_SLACK)
     coefficients = np.zeros(columns.shape[1])
     coefficients[kept] = point / spread
@@ -168,13 +168,13 @@ class LogitMethod(ABC):
         centre = columns[:, used].mean(axis=0)
         centre[0] = 0.0
         design = columns[:, used] - centre
-        right = special.expit(columns @ curve.coefficients)
+        right = scipy.special.expit(columns @ curve.coefficients)
         spread = right * (1.0 - right)
         weight = sample.weight / sample.weight.sum()
         first, implied = weight * (right - sample.is_correct), weight * np.sqrt(spread)
         run = np.zeros(len(weight), dtype=np.int64)
         groups = (sample.cluster, twins_of(sample.cluster, run, sample.score))
-        terms = Terms(sparse.csr_array(design), first, implied, weight * spread, *groups)
+        terms = Terms(scipy.sparse.csr_array(design), first, implied, weight * spread, *groups)
         information = (design.T * (weight * spread)) @ design
         matrices = covariances(terms, information, information)
         if matrices is None:
@@ -188,8 +188,8 @@ class LogitMethod(ABC):
         reach = critical * np.sqrt(np.maximum(variance, 0.0))
         return Band(
             score=knots,
-            lower=special.expit(log_odds - reach),
-            upper=special.expit(log_odds + reach),
+            lower=scipy.special.expit(log_odds - reach),
+            upper=scipy.special.expit(log_odds + reach),
         )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from credence.calibrators.protocol import ClassSample
 from credence.draws import drawn_weights
@@ -218,12 +218,12 @@ def _support(sample: ClassSample, units: FixedPoint) -> Support:
         at = ((np.cumsum(is_family) - 1)[cluster[rows]], bin_[rows])
         shape = (int(is_family.sum()), n_bins)
         # Integers first: what a family weighs in a bin must not depend on the order of its rows.
-        families = sparse.csr_array((units.high[rows], at), shape=shape)
+        families = scipy.sparse.csr_array((units.high[rows], at), shape=shape)
         mass = families.data * HIGH_UNIT
         if units.low.any():
-            low = sparse.csr_array((units.low[rows], at), shape=shape).data
+            low = scipy.sparse.csr_array((units.low[rows], at), shape=shape).data
             mass = carried(families.data, low).floats()
-        families = sparse.csr_array((mass, families.indices, families.indptr), shape=shape)
+        families = scipy.sparse.csr_array((mass, families.indices, families.indptr), shape=shape)
         near = np.asarray(families @ window.T)
         whole = np.add.reduceat(mass, families.indptr[:-1])
         squares = squares + fixed_columns(near**2 * COARSE).floats() / COARSE
@@ -298,7 +298,7 @@ def cluster_masses(sample: ClassSample, places: Places) -> ClusterMasses:
     _, family = np.unique(sample.cluster[rows], return_inverse=True)
     n_families = int(family.max()) + 1 if len(rows) else 0
     entries = (sample.weight[rows], (family, places.of_row[rows]))
-    families = sparse.csr_array(entries, shape=(n_families, n_places))
+    families = scipy.sparse.csr_array(entries, shape=(n_families, n_places))
     return ClusterMasses(total=total, lone_squares=lone, families=families)
 
 
@@ -311,7 +311,7 @@ def draw_masses(sample: ClassSample, places: Places, n_draws: int) -> Masses:
     drawn = drawn_weights(keys, range(n_draws))
     kinds = (sample.weight_correct, sample.weight - sample.weight_correct)
     at, shape = (places.of_row, unit), (len(places.score), len(keys))
-    right, wrong = (sparse.csr_array((weight, at), shape=shape) @ drawn for weight in kinds)
+    right, wrong = (scipy.sparse.csr_array((weight, at), shape=shape) @ drawn for weight in kinds)
     return Masses(score=places.score, right=right, wrong=wrong)
 
 

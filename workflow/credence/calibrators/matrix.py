@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
+import scipy
 
 from credence.calibrators import newton, score_logs
 from credence.calibrators.classwise import vector_method
@@ -99,7 +99,7 @@ class MatrixModel:
             return value, np.full_like(value, np.nan), np.full_like(value, np.nan)
         # log(1 − p) as the log of the sum of the others, which does not cancel.
         others = score_logs.others_of(log_p, chosen)
-        log_rest = special.logsumexp(others, axis=1)
+        log_rest = scipy.special.logsumexp(others, axis=1)
         slope = -np.exp(others - log_rest[:, None])
         slope[rows, chosen] = 1.0
         error = np.empty(len(design))
@@ -223,7 +223,7 @@ def with_ones(logs: Floats) -> Floats:
 def log_probabilities(design: Floats, matrix: Floats) -> Floats:
     """Return log softmax of the rows mapped by the matrix."""
     # Row by row: a product of matrices depends on how many rows a piece has.
-    return np.asarray(special.log_softmax(np.einsum("ij,kj->ik", design, matrix), axis=1))
+    return np.asarray(scipy.special.log_softmax(np.einsum("ij,kj->ik", design, matrix), axis=1))
 
 
 def least_matrix(problem: ScalingProblem) -> tuple[Floats, Floats]:

@@ -6,11 +6,13 @@ decision 0007). A separable class leaves no residuals: the variance that the fit
 imply is kept beside it, and the larger one holds, direction by direction.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse, special
+import scipy
 
 from credence.calibrators.protocol import FitOptions
 from credence.predictions import Booleans, Floats, Integers
@@ -107,7 +109,7 @@ def fit_logistic(
         return float(weight @ log_loss(design @ value, target)) + ridge
 
     def derivatives(value: Floats) -> tuple[Floats, Floats]:
-        p = special.expit(design @ value)
+        p = scipy.special.expit(design @ value)
         gradient = design.T @ (weight * (p - target)) + penalty * (value - centre)
         spread = weight * p * (1.0 - p)
         return gradient, design.T @ (design * spread[:, None]) + np.diag(penalty)
@@ -157,8 +159,8 @@ def log_odds_interval(
 ) -> tuple[Floats, Floats]:
     """Return the ends of the confidence whose log odds have a standard error."""
     freedom = np.maximum(np.asarray(n_clusters, dtype=float) - 1.0, 1.0)
-    reach = special.stdtrit(freedom, 0.5 + level / 2.0) * error
-    return special.expit(linear - reach), special.expit(linear + reach)
+    reach = scipy.special.stdtrit(freedom, 0.5 + level / 2.0) * error
+    return scipy.special.expit(linear - reach), scipy.special.expit(linear + reach)
 
 
 # A cluster that bears more of the parameters is left out by a solve of its own, others in series.
@@ -195,7 +197,7 @@ LEAST_EIGENVALUE = 1e-10  # of the curvature scaled to a unit diagonal; below, i
 class Terms:
     """What each row contributes, at the fitted parameters."""
 
-    gradient: sparse.csr_array  # Derivatives of each row's log-odds
+    gradient: scipy.sparse.csr_array  # Derivatives of each row's log-odds
     first: Floats  # Weighted derivative of each row's loss in its log-odds
     implied: Floats  # Standard deviation of `first` under the fitted probabilities
     expected: Floats  # Second derivative of each row's loss under them
@@ -215,13 +217,13 @@ def twins_of(cluster: Integers, run: Integers, score: Floats) -> Integers:
     return np.asarray(twin, dtype=np.int64)
 
 
-def adder_of(code: Integers, factor: Floats) -> sparse.csr_array:
+def adder_of(code: Integers, factor: Floats) -> scipy.sparse.csr_array:
     """Return the matrix that sums rows by code, each times its factor."""
     shape = (int(code.max()) + 1, len(code))
-    return sparse.csr_array((factor, (code, np.arange(len(code)))), shape=shape)
+    return scipy.sparse.csr_array((factor, (code, np.arange(len(code)))), shape=shape)
 
 
-def sums_by_code(gradient: sparse.csr_array, factor: Floats, code: Integers) -> Floats:
+def sums_by_code(gradient: scipy.sparse.csr_array, factor: Floats, code: Integers) -> Floats:
     """Return Gram matrix of the rows, each times its factor, summed by code."""
     sums = adder_of(code, factor) @ gradient
     return np.asarray((sums.T @ sums).toarray())
@@ -295,4 +297,6 @@ def variance_clusters(cluster: Integers, weight: Floats, effect: float) -> float
 
 def critical_value(n_clusters: float, n_parameters: int, options: FitOptions) -> float:
     """Return the quantile of Student's t that an interval reaches out to."""
-    return float(special.stdtrit(max(n_clusters - n_parameters, 1.0), (1.0 + options.level) / 2.0))
+    return float(
+        scipy.special.stdtrit(max(n_clusters - n_parameters, 1.0), (1.0 + options.level) / 2.0)
+    )

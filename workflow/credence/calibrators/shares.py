@@ -5,7 +5,7 @@ from functools import partial
 from typing import Annotated
 
 import numpy as np
-from scipy.special import xlogy
+import scipy
 
 from credence.calibrators import classwise
 from credence.calibrators.intervals import curve_band, knots_of, share_interval
@@ -325,15 +325,15 @@ def weighted_median(score: Floats, weight: Floats) -> float:
 def cutoff_losses(masses: Masses) -> Floats:
     """Return the NLL in the sample for a cutoff at each distinct score; the first is none."""
     right, wrong = running_sums(masses)
-    above = -xlogy(masses.right, right / (right + wrong))
-    above -= xlogy(masses.wrong, wrong / (right + wrong))
+    above = -scipy.special.xlogy(masses.right, right / (right + wrong))
+    above -= scipy.special.xlogy(masses.wrong, wrong / (right + wrong))
     loss_above = np.cumsum(above[::-1], axis=0)[::-1]
     right_below = np.cumsum(masses.right, axis=0) - masses.right
     wrong_below = np.cumsum(masses.wrong, axis=0) - masses.wrong
     total_below = right_below + wrong_below
     divisor = np.where(total_below > 0, total_below, 1.0)
-    loss_below = -xlogy(right_below, right_below / divisor)
-    loss_below -= xlogy(wrong_below, wrong_below / divisor)
+    loss_below = -scipy.special.xlogy(right_below, right_below / divisor)
+    loss_below -= scipy.special.xlogy(wrong_below, wrong_below / divisor)
     return np.asarray(loss_above + loss_below)
 
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from credence.calibrators.score_logs import predicted_rank
 from credence.draws import encode_clusters, uniform
@@ -51,7 +51,7 @@ class Spread:
     ) -> tuple[Floats, Floats]:
         """Return the ends of the interval of each answer."""
         lower, upper = np.full_like(value, np.nan), np.full_like(value, np.nan)
-        factor = special.stdtrit(2 * N_PAIRS - 1, (1.0 + self.level) / 2.0)
+        factor = scipy.special.stdtrit(2 * N_PAIRS - 1, (1.0 + self.level) / 2.0)
         for place, name in enumerate(names):
             spread, rows = self.classes.get(name), np.flatnonzero(rank == place)
             if spread is None or len(rows) == 0:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import sparse, special
+import scipy
 
 from credence.calibrators import newton, score_logs
 from credence.calibrators.classwise import vector_method
@@ -59,14 +59,14 @@ def find_minima(slope: Slope, start: Floats, low: Floats, high: Floats) -> Float
 def losses_of(measure: str, log_odds: Floats, rows: ScoreRows) -> Floats:
     """Return the weighted top-label loss of each row, Eq. 15-16."""
     if measure == "brier":
-        return np.asarray(rows.weight * (special.expit(log_odds) - rows.is_correct) ** 2)
+        return np.asarray(rows.weight * (scipy.special.expit(log_odds) - rows.is_correct) ** 2)
     away = np.where(rows.is_correct > 0, -log_odds, log_odds)
     return np.asarray(rows.weight * (np.maximum(away, 0.0) + np.log1p(np.exp(-np.abs(away)))))
 
 
 def derivatives_of(measure: str, log_odds: Floats, rows: ScoreRows) -> tuple[Floats, Floats]:
     """Return first and second derivatives of each row's loss in its log-odds."""
-    right = special.expit(log_odds)
+    right = scipy.special.expit(log_odds)
     spread = right * (1.0 - right)
     residual = right - rows.is_correct
     if measure == "nll":
@@ -362,15 +362,15 @@ def parameter_covariances(
     first, second = derivatives_of(objective.measure, log_odds, rows)
     tilt = -beta * (rows.top + award - mean)
     bend = -tilt - beta**2 * variance
-    right = special.expit(log_odds)
-    spread = right * special.expit(-log_odds)
+    right = scipy.special.expit(log_odds)
+    spread = right * scipy.special.expit(-log_odds)
     pull = 2.0 * spread if objective.measure == "brier" else np.ones(len(right))
     expected = rows.weight * pull * spread
     # Derivatives of each log-odds in log T and, where there are any, in its award.
-    gradient = sparse.csr_array(tilt[:, None])
+    gradient = scipy.sparse.csr_array(tilt[:, None])
     if objective.has_awards:
         raised = np.full(len(tilt), beta), rows.run, np.arange(len(tilt) + 1)
-        gradient = sparse.hstack([gradient, sparse.csr_array(raised)], format="csr")
+        gradient = scipy.sparse.hstack([gradient, scipy.sparse.csr_array(raised)], format="csr")
     curvature = np.asarray((gradient.T @ gradient.multiply(second[:, None])).toarray())
     curvature[0, 0] += float((first * bend).sum())
     if objective.has_awards:
@@ -406,7 +406,7 @@ def vector_covariances(
         square, true = np.exp(double_sum - 2.0 * log_sum), np.exp(beta * rows.true - log_sum)
         first = -beta * rows.weight * (2.0 * square * (double_mean - mean) - 2.0 * true * off)
         implied = np.abs(first)  # no simpler form; twins then count as one, no more
-    gradient = sparse.csr_array(np.ones((len(first), 1)))
+    gradient = scipy.sparse.csr_array(np.ones((len(first), 1)))
     curvature = np.array([[best.curvature]])
     expected = rows.weight * variance * beta**2
     terms = newton.Terms(
@@ -445,11 +445,11 @@ class TemperatureModel:
             log_sum, mean, _ = rest_moments(rest, beta)
             raised = top + self.award[class_]
             log_odds = beta * raised - log_sum
-            value[block] = special.expit(log_odds)
+            value[block] = scipy.special.expit(log_odds)
             if self.spread is not None:
                 reach = self.spread.reach(class_, -beta * (raised - mean), beta)
-                lower[block] = special.expit(log_odds - reach)
-                upper[block] = special.expit(log_odds + reach)
+                lower[block] = scipy.special.expit(log_odds - reach)
+                upper[block] = scipy.special.expit(log_odds + reach)
         return value, lower, upper
 
     def probabilities(self, predictions: Predictions) -> Floats:
@@ -460,7 +460,9 @@ class TemperatureModel:
             class_ = predictions.predicted_class[block]
             logits = score_logs.log_scores(scores, resolution)
             logits[np.arange(len(class_)), class_] += self.award[class_]
-            vector[block] = special.softmax(logits / self.temperature[class_][:, None], axis=1)
+            vector[block] = scipy.special.softmax(
+                logits / self.temperature[class_][:, None], axis=1
+            )
         return vector
 
 

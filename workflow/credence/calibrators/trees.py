@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import special
+import scipy
 
 from credence.calibrators import score_logs
 from credence.calibrators.classwise import vector_method
@@ -57,7 +57,7 @@ class TreesModel:
     def values(self, predictions: Predictions) -> Floats:
         """Return the confidence of each prediction."""
         total = self.forest.total(features_of(predictions, uses_networks=self.uses_networks))
-        return special.expit(total) if self.is_log_odds else np.clip(total, 0.0, 1.0)
+        return scipy.special.expit(total) if self.is_log_odds else np.clip(total, 0.0, 1.0)
 
 
 def features_of(predictions: Predictions, *, uses_networks: bool) -> Floats:

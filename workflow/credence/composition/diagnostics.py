@@ -124,7 +124,7 @@ def _sentences(
         is_narrow = composition.upper - composition.lower <= WIDE
         is_unsure |= composition.is_free & ~is_narrow
     is_unsure &= composition.is_known
-    is_few = composition.n_seen < FEW
+    is_few = np.less(composition.n_seen, FEW)
     for is_named, why in (
         (is_unsure & ~is_few, "The classifier cannot tell {} from other classes"),
         (is_unsure & is_few, "Too few proteins of {} were seen, here or in calibration"),

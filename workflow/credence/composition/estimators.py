@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from scipy import optimize
+import scipy
 
 from credence.calibrators.newton import newton_minimum
 from credence.calibrators.protocol import Need
@@ -327,7 +327,7 @@ def regularised(evidence: EstimatorInput) -> Estimate:
         return held(least)
     if excess(greatest) >= 0.0:
         return held(greatest)
-    return held(float(optimize.brentq(excess, least, greatest, xtol=RLLS_STILL)))
+    return held(float(scipy.optimize.brentq(excess, least, greatest, xtol=RLLS_STILL)))
 
 
 LIPTON = "Lipton, Wang & Smola 2018, arXiv 1802.03916"

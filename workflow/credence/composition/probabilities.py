@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
-from scipy import sparse, special
+import scipy
 
 from credence.calibrators.matrix import (
     MOST_CLASSES,
@@ -69,13 +69,15 @@ class BiasCorrected:
         is_known = np.isfinite(self.bias)
         logs = np.log(np.maximum(probability[:, is_known], TINIEST)) - self.bias[is_known]
         moved = np.zeros_like(probability)
-        moved[:, is_known] = special.softmax(logs * (slope / self.slope) + bias[is_known], axis=1)
+        moved[:, is_known] = scipy.special.softmax(
+            logs * (slope / self.slope) + bias[is_known], axis=1
+        )
         return moved
 
 
 def probabilities(logs: Floats, slope: float, bias: Floats) -> Floats:
     """Return softmax(β log y + b)."""
-    return np.asarray(special.softmax(logs * slope + bias, axis=1))
+    return np.asarray(scipy.special.softmax(logs * slope + bias, axis=1))
 
 
 def fit_bias_corrected(
@@ -118,7 +120,7 @@ RIDGE_FEW = 200.0  # families of a class that weaken its row's ridge to twice th
 
 def through(matrix: Floats, logs: Floats) -> Floats:
     """Return log scores, each row's shares summing to 1, after the matrix."""
-    return log_probabilities(with_ones(special.log_softmax(logs, axis=1)), matrix)
+    return log_probabilities(with_ones(scipy.special.log_softmax(logs, axis=1)), matrix)
 
 
 def fit_mapped(
@@ -127,7 +129,7 @@ def fit_mapped(
     """Return matrix and parameters of most likelihood; of many classes no matrix."""
     if len(class_number) > MOST_CLASSES:
         return fit_bias_corrected(logs, true_class, weight, len(class_number))
-    design = with_ones(special.log_softmax(logs, axis=1))
+    design = with_ones(scipy.special.log_softmax(logs, axis=1))
     evidence = weight * (n_families / weight.sum())
     # Rows hold on to the unit matrix where families are few.
     strength = RIDGE * (1.0 + RIDGE_FEW / np.maximum(class_number, 0.5))
@@ -176,7 +178,9 @@ def parameter_draws(
     _, curvature = slopes(logs, true_class, part, p)
     score = row_scores(logs, true_class, p, (p * logs).sum(axis=1)) * part[:, None]
     rows = np.arange(len(unit))
-    gather = sparse.csr_array((np.ones(len(unit)), (unit, rows)), shape=(len(drawn), len(unit)))
+    gather = scipy.sparse.csr_array(
+        (np.ones(len(unit)), (unit, rows)), shape=(len(drawn), len(unit))
+    )
     by_unit = np.asarray(gather @ score)
     is_free = np.append(LEAST < fitted.slope < GREATEST, np.isfinite(fitted.bias))
     free = np.flatnonzero(is_free)
@@ -192,4 +196,4 @@ def _likelihood(
 ) -> float:
     mapped = logs * slope + bias
     chosen = mapped[np.arange(len(true_class)), true_class]
-    return float(part @ (chosen - special.logsumexp(mapped, axis=1)))
+    return float(part @ (chosen - scipy.special.logsumexp(mapped, axis=1)))

@@ -13,11 +13,11 @@ from scipy import special
 from credence.calibrators.newton import newton_minimum
 from credence.predictions import Booleans, Floats, Integers
 
-LEAST = 1e-6  # of a forecast, and of what it leaves: no forecast is taken to be certain
+LEAST_FORECAST = 1e-6  # of a forecast, and of what it leaves: no forecast is taken to be certain
 LEAST_LEFT = 1e-12  # that a fixed probability leaves to other classes
 BARRIERS = (1e-4, 1e-10)  # of the logarithms: the first brings shares off the edge
-ENOUGH = 1e-2  # of a barrier: the decrement at which a step is the last
-ROUNDING = 1e-14  # of the largest curvature, that keeps the rest above it
+LAST_DECREMENT = 1e-2  # of a barrier: the decrement at which a step is the last
+RIDGE_OF_CURVATURE = 1e-14  # of the largest curvature, that keeps the rest above it
 NOT_QUITE = 0.95  # of the way to a share of 0
 
 
@@ -27,19 +27,19 @@ class EventProblem:
 
     columns: Floats  # 1 where an event holds a class, else 0
     goal: Floats  # What was forecast
-    own: Floats  # What a class that is not among these has
+    fixed: Floats  # What a class that is not among these has
     base: Floats  # 1 where an event holds that class too, else 0
 
     @property
     def left(self) -> Floats:
         """What is left to be divided, shape (n_samples, 1)."""
-        return 1.0 - self.own[:, None]
+        return 1.0 - self.fixed[:, None]
 
     def events(self, share: Floats) -> tuple[Floats, Floats]:
         """Return the events' probabilities and what they leave, both sums: 0 beside 1 is exact."""
-        own, left = self.own[:, None], self.left
-        inside = own * self.base + left * combined(share, self.columns)
-        return inside, own * (1.0 - self.base) + left * combined(share, 1.0 - self.columns)
+        fixed, left = self.fixed[:, None], self.left
+        inside = fixed * self.base + left * combined(share, self.columns)
+        return inside, fixed * (1.0 - self.base) + left * combined(share, 1.0 - self.columns)
 
     def value(self, share: Floats, barrier: float) -> Floats:
         """Return the divergence with the barrier, of each protein."""
@@ -48,30 +48,30 @@ class EventProblem:
         return np.asarray(apart.sum(axis=1) - barrier * np.log(share).sum(axis=1))
 
 
-def nearest_shares(columns: Floats, stated: Floats, own: Floats, base: Floats) -> Floats:
+def nearest_shares(columns: Floats, stated: Floats, fixed: Floats, base: Floats) -> Floats:
     """Return r ≥ 0 with Σr = 1 for which the events are nearest, shape (n_samples, n_classes).
 
-    p = own·base + (1 − own)·columns r of least divergence (see `coherent`) − b Σ log r, for ever
-    smaller b, by Newton steps relative to r.
+    p = fixed·base + (1 − fixed)·columns r of least divergence (see `coherent`) − b Σ log r, for
+    ever smaller b, by Newton steps relative to r.
     """
     kinds, kind, size = np.unique(columns, axis=1, return_inverse=True, return_counts=True)
     n_samples, n_kinds = len(stated), kinds.shape[1]
     share = np.full((n_samples, n_kinds), 1.0 / n_kinds)
-    is_open = own < 1.0 - LEAST_LEFT
+    is_open = fixed < 1.0 - LEAST_LEFT
     is_partial = kinds.any(axis=1) & ~kinds.all(axis=1)
     if is_partial.any() and is_open.any():
-        goal = np.clip(stated[np.ix_(is_open, is_partial)], LEAST, 1.0 - LEAST)
+        goal = np.clip(stated[np.ix_(is_open, is_partial)], LEAST_FORECAST, 1.0 - LEAST_FORECAST)
         problem = EventProblem(
-            columns=kinds[is_partial], goal=goal, own=own[is_open], base=base[is_partial]
+            columns=kinds[is_partial], goal=goal, fixed=fixed[is_open], base=base[is_partial]
         )
-        found = share[is_open]
+        nearest = share[is_open]
         for barrier in BARRIERS:
-            found = newton_minimum(
-                found,
+            nearest = newton_minimum(
+                nearest,
                 partial(problem.value, barrier=barrier),
                 partial(_step_at, problem, barrier=barrier),
             )
-        share[is_open] = found / found.sum(axis=1, keepdims=True)
+        share[is_open] = nearest / nearest.sum(axis=1, keepdims=True)
     return np.asarray((share / size)[:, np.ravel(kind)])
 
 
@@ -85,7 +85,7 @@ def _step_at(problem: EventProblem, share: Floats, barrier: float) -> tuple[Floa
     curvature = combined(problem.left**2 * (1.0 / p + 1.0 / rest), pairs.T)
     curvature = curvature.reshape(-1, n_kinds, n_kinds) * share[:, :, None] * share[:, None, :]
     largest = np.einsum("nkk->nk", curvature).max(axis=1)
-    curvature += (barrier + ROUNDING * largest)[:, None, None] * np.eye(n_kinds)
+    curvature += (barrier + RIDGE_OF_CURVATURE * largest)[:, None, None] * np.eye(n_kinds)
     # Shares go on summing to 1: Σ share · step = 0.
     solved = np.linalg.solve(curvature, np.stack([gradient, share], axis=2))
     free, bound = solved[:, :, 0], solved[:, :, 1]
@@ -93,7 +93,7 @@ def _step_at(problem: EventProblem, share: Floats, barrier: float) -> tuple[Floa
     way = price[:, None] * bound - free
     length = np.minimum(1.0, NOT_QUITE / np.maximum(-way.min(axis=1), LEAST_LEFT))
     # Near the least a step squares the error: the last one is taken, and enough.
-    return share * length[:, None] * way, -(gradient * way).sum(axis=1) <= ENOUGH * barrier
+    return share * length[:, None] * way, -(gradient * way).sum(axis=1) <= LAST_DECREMENT * barrier
 
 
 def combined(values: Floats, weights: Floats) -> Floats:
@@ -104,7 +104,7 @@ def combined(values: Floats, weights: Floats) -> Floats:
     return answer
 
 
-DECIMALS = 9  # of the forecasts: below, rounding decides
+DECIMALS_OF_FORECAST = 9  # of the forecasts: below, rounding decides
 
 
 def coherent(held: Booleans, stated: Floats, fixed: Floats | None, first: Booleans) -> Floats:
@@ -116,10 +116,10 @@ def coherent(held: Booleans, stated: Floats, fixed: Floats | None, first: Boolea
     """
     n_events, n_samples, n_classes = held.shape
     answer = np.full((n_events, n_samples), np.nan)
-    rounded = np.round(stated, DECIMALS)
+    rounded = np.round(stated, DECIMALS_OF_FORECAST)
     pinned = np.full(n_samples, np.nan) if fixed is None else fixed
     for rows in rows_of_each_problem(held, ~np.isnan(stated), ~np.isnan(pinned), first):
-        inside, which = held[:, rows[0]], first[rows[0]]
+        inside, is_first = held[:, rows[0]], first[rows[0]]
         asked = ~np.isnan(stated[:, rows[0]])
         is_fixed = not np.isnan(pinned[rows[0]])
         if not asked.any() and not is_fixed:
@@ -127,10 +127,12 @@ def coherent(held: Booleans, stated: Floats, fixed: Floats | None, first: Boolea
         share = np.zeros((len(rows), n_classes))
         matrix, target = inside[asked].astype(float), rounded[np.ix_(asked, rows)].T
         if is_fixed:
-            own = pinned[rows][:, None]
-            share[:, which] = own
-            free = nearest_shares(matrix[:, ~which], target, own[:, 0], matrix[:, which][:, 0])
-            share[:, ~which] = (1.0 - own) * free
+            fixed_share = pinned[rows][:, None]
+            share[:, is_first] = fixed_share
+            free = nearest_shares(
+                matrix[:, ~is_first], target, fixed_share[:, 0], matrix[:, is_first][:, 0]
+            )
+            share[:, ~is_first] = (1.0 - fixed_share) * free
         else:
             share = nearest_shares(matrix, target, np.zeros(len(rows)), np.zeros(len(matrix)))
         total = np.zeros((n_events, len(rows)))

@@ -9,9 +9,9 @@ from credence.calibrators.score_logs import name_order
 from credence.predictions import Booleans, Integers, Labelled, Predictions
 from credence.problems import Problem, nearest, raise_any
 
-PREDICTED = "predicted_class"
+EVENT_OF_PREDICTED = "predicted_class"
 EACH_CLASS = "each_class"
-BEST = {PREDICTED: 1, "two_best": 2, "three_best": 3}
+BEST = {EVENT_OF_PREDICTED: 1, "two_best": 2, "three_best": 3}
 STANDING = (*BEST, EACH_CLASS)  # events that need no definition
 
 
@@ -70,10 +70,10 @@ def outcomes(held: Booleans, true_class: Integers) -> Booleans:
 
 def as_question(labelled: Labelled, came_true: Booleans) -> Labelled:
     """Return proteins that are right where an event came true, to judge it as confidences are."""
-    of = labelled.predictions
-    yes = np.ones(of.n_samples, dtype=np.int64)
+    asked = labelled.predictions
+    yes = np.ones(asked.n_samples, dtype=np.int64)
     predictions = Predictions(
-        ids=of.ids, class_names=("no", "yes"), scale=1.0, resolution=0.0, predicted_class=yes
+        ids=asked.ids, class_names=("no", "yes"), scale=1.0, resolution=0.0, predicted_class=yes
     )
     return Labelled(
         predictions=predictions,
@@ -88,24 +88,24 @@ def events_of(
 ) -> tuple[Event, ...]:
     """Return the events asked for, each checked against the classes."""
     problems: list[Problem] = []
-    found: list[Event] = []
+    events: list[Event] = []
     known = tuple(class_names)
     for name in standing:
         if name not in STANDING:
-            what = f"there is no event {name!r}."
-            problems.append(Problem(where="--ask", what=what, remedy=nearest(name, STANDING)))
+            problem = f"there is no event {name!r}."
+            problems.append(Problem(where="--ask", what=problem, remedy=nearest(name, STANDING)))
         elif name in BEST:
-            found.append(Event(name=name, n_best=BEST[name]))
+            events.append(Event(name=name, n_best=BEST[name]))
         else:
-            found += [Event(name=class_name, classes=(class_name,)) for class_name in class_names]
+            events += [Event(name=class_name, classes=(class_name,)) for class_name in class_names]
     for name, classes in groups.items():
         for class_ in classes:
             if class_ not in known:
-                what, remedy = f"there is no class {class_!r}.", nearest(class_, known)
+                problem, remedy = f"there is no class {class_!r}.", nearest(class_, known)
                 problems.append(
-                    Problem(where="--named", what=what, remedy=remedy, line=None, column=name)
+                    Problem(where="--named", what=problem, remedy=remedy, line=None, column=name)
                 )
-        found.append(Event(name=name, classes=tuple(dict.fromkeys(classes))))
+        events.append(Event(name=name, classes=tuple(dict.fromkeys(classes))))
     problems += [
         Problem(
             where="--named",
@@ -115,7 +115,7 @@ def events_of(
         for name in groups
         if not name.strip() or name in STANDING
     ]
-    names = [event.name for event in found]
+    names = [event.name for event in events]
     problems += [
         Problem(
             where="--named" if name in groups else "--ask",
@@ -126,4 +126,4 @@ def events_of(
         if names.count(name) > 1
     ]
     raise_any(problems)
-    return tuple(found)
+    return tuple(events)

@@ -15,10 +15,15 @@ from credence.evaluation.curves import reliability_of
 from credence.evaluation.evaluate import cross_fit
 from credence.evaluation.judging import HELD_OUT, EvaluationOptions, Stated, judge
 from credence.events.event import Event, as_question, membership, memberships, outcomes
-from credence.events.features import BY_NAME as FEATURES
-from credence.events.features import EventEvidence, FeatureTable, OneEvent, row_shares, table_of
-from credence.events.forecasters import BY_NAME as FORECASTERS
-from credence.events.forecasters import ConstantForecast, Examples, share_with_prior
+from credence.events.features import (
+    FEATURE_OF,
+    EventEvidence,
+    FeatureTable,
+    OneEvent,
+    row_shares,
+    table_of,
+)
+from credence.events.forecasters import FORECASTER_OF, ConstantForecast, Examples, share_with_prior
 from credence.events.learning import Learnt, learn_event
 from credence.events.model import CONSTANT, EventModel, FittedEvent, agreeing, mixture_of
 from credence.metrics.binned import CALIBRATION, WIDTH
@@ -85,8 +90,10 @@ class EventData:
     @property
     def frequency(self) -> Floats:
         """Weighted share of each class."""
-        of = self.labelled
-        mass = np.bincount(of.true_class, of.weight, minlength=of.predictions.n_classes)
+        labelled = self.labelled
+        mass = np.bincount(
+            labelled.true_class, labelled.weight, minlength=labelled.predictions.n_classes
+        )
         return np.asarray(mass / mass.sum())
 
 
@@ -129,7 +136,7 @@ def ask(data: EventData, event: Event) -> Asked:
     held = membership(event, data.labelled.predictions)
     came_true = outcomes(held, data.labelled.true_class)
     table = table_of(
-        OneEvent(evidence=data.evidence, held=held, frequency=data.frequency), list(FEATURES)
+        OneEvent(evidence=data.evidence, held=held, frequency=data.frequency), list(FEATURE_OF)
     )
     note = ""
     if held.all():
@@ -158,24 +165,24 @@ def never_falling(asked: Floats, value: Floats, outcome: Floats, weight: Floats)
     return np.asarray(np.interp(asked, knots, fitted))
 
 
-def one_vs_all(of: Labelled, fold: Integers) -> Floats:
+def one_vs_all(labelled: Labelled, fold: Integers) -> Floats:
     """Return each protein's distribution, held out: a curve for each class (Zadrozny & Elkan)."""
-    share = row_shares(of.predictions)
-    found = np.full_like(share, np.nan)
+    share = row_shares(labelled.predictions)
+    shares = np.full_like(share, np.nan)
     for judged in left_out(fold):
-        for class_ in range(of.predictions.n_classes):
-            is_class = np.equal(of.true_class, class_).astype(float)
-            found[judged, class_] = never_falling(
+        for class_ in range(labelled.predictions.n_classes):
+            is_class = np.equal(labelled.true_class, class_).astype(float)
+            shares[judged, class_] = never_falling(
                 share[judged, class_],
                 share[~judged, class_],
                 is_class[~judged],
-                of.weight[~judged],
+                labelled.weight[~judged],
             )
-    return np.asarray(found / found.sum(axis=1, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
-PUBLISHED = "published"
-SHOWN = ("nll", "brier", "calibration", "sharpness", "remainder", "outcome_variance")
+AS_PUBLISHED = "published"
+METRICS_SHOWN = ("nll", "brier", "calibration", "sharpness", "remainder", "outcome_variance")
 COMPARED = ("nll", "brier")
 SHARES_LEARNT = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)  # of the clusters, for learning curves
 MOVED = 0.001  # of a probability: less is not called a contradiction
@@ -192,7 +199,7 @@ def study_events(
     """Return the forecasts of all events, and how good they are on clusters left out."""
     data = event_data(labelled, evidence, options, calibrators, confidence)
     asked = [ask(data, event) for event in events]
-    learnt = [_learn_all(data, one) for one in asked]
+    learnt = [_learn_all(data, entry) for entry in asked]
     raw = np.stack([parts[options.forecaster].held_out for parts in learnt])
     predictions = data.labelled.predictions
     published = agreeing(events, predictions, raw, data.confidence)
@@ -201,23 +208,32 @@ def study_events(
     if predictions.scores is not None:
         share = one_vs_all(data.labelled, data.fold)
         rivals = np.where(memberships(events, predictions), share, 0.0).sum(axis=2)
-    found = []
-    for number, one in enumerate(asked):
+    judged = []
+    for number, entry in enumerate(asked):
         stated = {name: part.held_out for name, part in learnt[number].items()}
         if rivals is not None:
             stated[NAME] = rivals[number]
-        found.append(_finding(data, one, learnt[number], stated, published[number]))
+        judged.append(_finding(data, entry, learnt[number], stated, published[number]))
     pairs = zip(asked, learnt, strict=True)
-    fitted = tuple(_fitted(one, parts, options.forecaster) for one, parts in pairs)
+    fitted = tuple(_fitted(entry, parts, options.forecaster) for entry, parts in pairs)
     agrees = options.agrees and bool(calibrators)
-    known = (asked[0].table.used, data.frequency, evidence.types, agrees)
-    model = EventModel(predictions.class_names, *known, fitted, mixture_of(data.labelled))
-    outcome = np.stack([one.came_true for one in asked]).astype(float)
+    model = EventModel(
+        class_names=predictions.class_names,
+        features=asked[0].table.used,
+        frequency=data.frequency,
+        types=evidence.types,
+        agrees=agrees,
+        events=fitted,
+        mixture=mixture_of(data.labelled),
+    )
+    outcome = np.stack([entry.came_true for entry in asked]).astype(float)
     features = []
-    for of in FEATURES.values():
-        why = f"needs {of.needs}" if of.name in asked[0].table.missing else ""
+    for feature in FEATURE_OF.values():
+        why = f"needs {feature.needs}" if feature.name in asked[0].table.missing else ""
         features.append(
-            findings.FeatureFinding(name=of.name, group=of.group, summary=of.summary, missing=why)
+            findings.FeatureFinding(
+                name=feature.name, group=feature.group, summary=feature.summary, missing=why
+            )
         )
     return model, findings.EventsFinding(
         forecaster=options.forecaster,
@@ -227,12 +243,12 @@ def study_events(
         agrees=model.agrees,
         method=next(iter(calibrators), ""),
         features=tuple(features),
-        events=tuple(found),
+        events=tuple(judged),
         n_moved=int((np.abs(raw - published) > MOVED).sum()),
         nll_before=_mean_loss(raw, outcome),
         nll_after=_mean_loss(published, outcome),
         pooled=pooled_error(published, outcome, data.labelled.weight),
-        reference=FORECASTERS[options.forecaster].reference,
+        reference=FORECASTER_OF[options.forecaster].reference,
     )
 
 
@@ -245,7 +261,7 @@ def _learn_all(data: EventData, asked: Asked) -> dict[str, Learnt]:
         )
         return dict.fromkeys(options.every, nothing)
     how = (asked.examples, data.fold, options.min_positives)
-    return {name: learn_event(FORECASTERS[name], *how) for name in options.every}
+    return {name: learn_event(FORECASTER_OF[name], *how) for name in options.every}
 
 
 def _fitted(asked: Asked, learnt: Mapping[str, Learnt], forecaster: str) -> FittedEvent:
@@ -263,29 +279,29 @@ def _finding(
     stated: Mapping[str, Floats],
     published: Floats,
 ) -> findings.EventFinding:
-    options, of = data.options, data.labelled
-    question = as_question(of, asked.came_true)
-    shown = {(PUBLISHED, HELD_OUT): Stated(confidence=published)}
+    options, labelled = data.options, data.labelled
+    question = as_question(labelled, asked.came_true)
+    shown = {(AS_PUBLISHED, HELD_OUT): Stated(confidence=published)}
     entries = {(name, HELD_OUT): Stated(confidence=values) for name, values in stated.items()}
-    judgement = judge(question, shown | entries, PUBLISHED, options.judging)
+    judgement = judge(question, shown | entries, AS_PUBLISHED, options.judging)
     is_learnt = not asked.note and not learnt[options.forecaster].is_scarce
     return findings.EventFinding(
         name=asked.event.name,
         words=asked.event.words,
-        n=of.n_samples,
+        n=labelled.n_samples,
         n_clusters=len(data.key),
         n_true=int(asked.came_true.sum()),
-        share=float(np.average(asked.came_true, weights=of.weight)),
+        share=float(np.average(asked.came_true, weights=labelled.weight)),
         note=_fitted(asked, learnt, options.forecaster).note,
-        metrics=_over_all(judgement.metrics, SHOWN),
+        metrics=_over_all(judgement.metrics, METRICS_SHOWN),
         differences=_over_all(judgement.differences, COMPARED),
         reliability=reliability_of(question, None, shown, options.judging),
         tuned=tuple(
             findings.TunedFinding(
-                forecaster=name, setting=FORECASTERS[name].tuned, value=part.value
+                forecaster=name, setting=FORECASTER_OF[name].tuned, value=part.value
             )
             for name, part in learnt.items()
-            if FORECASTERS[name].tuned and not part.is_scarce
+            if FORECASTER_OF[name].tuned and not part.is_scarce
         ),
         learning=_learning(data, asked, question, learnt[options.forecaster]) if is_learnt else (),
     )
@@ -295,7 +311,7 @@ Entry = TypeVar("Entry", findings.MetricValue, findings.Difference)
 
 
 def _over_all(entries: Sequence[Entry], names: Sequence[str]) -> tuple[Entry, ...]:
-    return tuple(one for one in entries if one.class_name is None and one.metric in names)
+    return tuple(entry for entry in entries if entry.class_name is None and entry.metric in names)
 
 
 def _learning(
@@ -310,14 +326,14 @@ def _learning(
         kept = place <= share
         part = everything
         if not kept.all():
-            forecaster = FORECASTERS[options.forecaster]
+            forecaster = FORECASTER_OF[options.forecaster]
             part = learn_event(forecaster, asked.examples, data.fold, options.min_positives, kept)
         entries[f"{share:g}", HELD_OUT] = Stated(confidence=part.held_out)
         numbers = np.unique(data.fold)
         outside = [int((kept & (data.fold != number)).sum()) for number in numbers]
         learnt_from.append(round(float(np.mean(outside))))
     judgement = judge(question, entries, f"{SHARES_LEARNT[-1]:g}", options.judging)
-    rows = _over_all(judgement.metrics, SHOWN[:4])
+    rows = _over_all(judgement.metrics, METRICS_SHOWN[:4])
     return tuple(
         findings.LearningPoint(
             share=share,
@@ -346,7 +362,7 @@ def pooled_error(stated: Floats, outcome: Floats, weight: Floats) -> findings.Po
         )
 
     every = np.tile(weight, len(stated))
-    apart = [error(one, came_true, weight) for one, came_true in zip(stated, outcome, strict=True)]
+    apart = [error(row, came_true, weight) for row, came_true in zip(stated, outcome, strict=True)]
     pooled = error(stated.ravel(), outcome.ravel(), every)
     return findings.Pooled(
         pooled=pooled, apart=float(np.nanmean(apart)), n=int((~np.isnan(stated)).sum())

@@ -16,12 +16,12 @@ from credence.events.event import Event, class_ranks
 from credence.metrics.metric import divide
 from credence.predictions import Booleans, Floats, Predictions
 
-PREDICTION = "a prediction"
-SCORES = "scores"
-VECTOR = "a score for every class"
-TYPES = "groups"
-MEMBERS = "the scores of an ensemble's members"
-DISTANCE = "what credence novelty wrote"
+NEEDS_PREDICTION = "a prediction"
+NEEDS_SCORES = "scores"
+NEEDS_VECTOR = "a score for every class"
+NEEDS_TYPES = "groups"
+NEEDS_MEMBERS = "the scores of an ensemble's members"
+NEEDS_DISTANCE = "what credence novelty wrote"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -54,17 +54,19 @@ class Feature:
     name: str  # Unique
     group: str  # What it is made of
     summary: str  # What it is
-    needs: str  # What has to be given for it, in words: an entry of `GIVEN`
+    needs: str  # What has to be given for it, in words: an entry of `IS_GIVEN`
     compute: Callable[[OneEvent], Any]  # ``compute(seen)`` gives its columns where that is given
 
 
-GIVEN: dict[str, Callable[[OneEvent], bool]] = {
-    PREDICTION: lambda seen: True,
-    SCORES: lambda seen: seen.predictions.top_score is not None or GIVEN[VECTOR](seen),
-    VECTOR: lambda seen: seen.predictions.scores is not None,
-    TYPES: lambda seen: bool(seen.evidence.types),
-    MEMBERS: lambda seen: seen.predictions.network_scores is not None,
-    DISTANCE: lambda seen: seen.evidence.distance is not None,
+IS_GIVEN: dict[str, Callable[[OneEvent], bool]] = {
+    NEEDS_PREDICTION: lambda seen: True,
+    NEEDS_SCORES: lambda seen: (
+        seen.predictions.top_score is not None or IS_GIVEN[NEEDS_VECTOR](seen)
+    ),
+    NEEDS_VECTOR: lambda seen: seen.predictions.scores is not None,
+    NEEDS_TYPES: lambda seen: bool(seen.evidence.types),
+    NEEDS_MEMBERS: lambda seen: seen.predictions.network_scores is not None,
+    NEEDS_DISTANCE: lambda seen: seen.evidence.distance is not None,
 }
 
 
@@ -96,11 +98,13 @@ def _floored(seen: OneEvent) -> Floats:
 
 def _top_score(seen: OneEvent) -> Floats:
     """Return the share of the scores of the predicted class."""
-    of = seen.predictions
-    if of.scores is not None:
-        return row_shares(of)[np.arange(of.n_samples), of.predicted_class]
-    assert of.top_score is not None
-    return np.round(of.top_score / of.scale, DECIMALS)
+    predictions = seen.predictions
+    if predictions.scores is not None:
+        return row_shares(predictions)[
+            np.arange(predictions.n_samples), predictions.predicted_class
+        ]
+    assert predictions.top_score is not None
+    return np.round(predictions.top_score / predictions.scale, DECIMALS)
 
 
 def event_score(seen: OneEvent) -> Floats:
@@ -139,8 +143,8 @@ def _one_hot(seen: OneEvent) -> Any:
 
 
 def _runner_up(seen: OneEvent) -> Any:
-    of = seen.predictions
-    return (class_ranks(of) == SECOND)[:, name_order(of.class_names)]
+    predictions = seen.predictions
+    return (class_ranks(predictions) == SECOND)[:, name_order(predictions.class_names)]
 
 
 def _class_score(seen: OneEvent) -> Any:
@@ -185,102 +189,102 @@ FEATURES = (
         name="top_score",
         group="score",
         summary="score of the predicted class",
-        needs=SCORES,
+        needs=NEEDS_SCORES,
         compute=_top_score,
     ),
     Feature(
         name="event_score",
         group="score",
         summary="log odds of the event's scores",
-        needs=VECTOR,
+        needs=NEEDS_VECTOR,
         compute=event_score,
     ),
     Feature(
         name="event_rank",
         group="score",
         summary="rank of the event's best class",
-        needs=VECTOR,
+        needs=NEEDS_VECTOR,
         compute=_event_rank,
     ),
     Feature(
         name="margin",
         group="score",
         summary="lead over the next class, plain and in logs",
-        needs=VECTOR,
+        needs=NEEDS_VECTOR,
         compute=_margin,
     ),
     Feature(
         name="entropy",
         group="score",
         summary="entropy of the scores",
-        needs=VECTOR,
+        needs=NEEDS_VECTOR,
         compute=_entropy,
     ),
     Feature(
         name="predicted_class",
         group="class",
         summary="which class is predicted",
-        needs=PREDICTION,
+        needs=NEEDS_PREDICTION,
         compute=_one_hot,
     ),
     Feature(
         name="class_score",
         group="class",
         summary="the event's scores, class by class",
-        needs=VECTOR,
+        needs=NEEDS_VECTOR,
         compute=_class_score,
     ),
     Feature(
         name="runner_up",
         group="class",
         summary="which class comes second",
-        needs=VECTOR,
+        needs=NEEDS_VECTOR,
         compute=_runner_up,
     ),
     Feature(
         name="class_frequency",
         group="class",
         summary="how common the class is",
-        needs=PREDICTION,
+        needs=NEEDS_PREDICTION,
         compute=_class_frequency,
     ),
     Feature(
         name="class_type",
         group="class",
         summary="named groups that hold the class",
-        needs=TYPES,
+        needs=NEEDS_TYPES,
         compute=_class_type,
     ),
     Feature(
         name="spread",
         group="ensemble",
         summary="how far the members' scores of the event differ",
-        needs=MEMBERS,
+        needs=NEEDS_MEMBERS,
         compute=_spread,
     ),
     Feature(
         name="vote_share",
         group="ensemble",
         summary="share of the members that vote for it",
-        needs=MEMBERS,
+        needs=NEEDS_MEMBERS,
         compute=_vote_share,
     ),
     Feature(
         name="concordance",
         group="ensemble",
         summary="whether most vote as predicted",
-        needs=MEMBERS,
+        needs=NEEDS_MEMBERS,
         compute=_concordance,
     ),
     Feature(
         name="distance",
         group="sequence",
         summary="distance to the nearest calibration protein",
-        needs=DISTANCE,
+        needs=NEEDS_DISTANCE,
         compute=_distance,
     ),
 )
-BY_NAME: dict[str, Feature] = {entry.name: entry for entry in FEATURES}
+FEATURE_OF: dict[str, Feature] = {entry.name: entry for entry in FEATURES}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -300,7 +304,7 @@ class FeatureTable:
 def table_of(seen: OneEvent, names: Sequence[str]) -> FeatureTable:
     """Return the features asked for, as far as they can be had."""
     wanted = [entry for entry in FEATURES if entry.name in names]
-    is_given = {entry.name: GIVEN[entry.needs](seen) for entry in wanted}
+    is_given = {entry.name: IS_GIVEN[entry.needs](seen) for entry in wanted}
     blocks = {
         entry.name: np.asarray(entry.compute(seen), dtype=float).reshape(len(seen.held), -1)
         for entry in wanted

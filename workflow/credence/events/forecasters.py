@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-from scipy import special
-from scipy.spatial.distance import cdist
+import scipy
 
 from credence.calibrators.forest import Forest, Growth, boost, single
 from credence.calibrators.logistic import ROUGH, STRENGTHS, ridge
@@ -101,7 +100,7 @@ class Scaling:
         return np.where(np.isnan(scaled) | ~varies, 0.0, scaled)
 
 
-FLAT = 1e-9  # a column that varies less than this is constant
+LEAST_SPREAD = 1e-9  # a column that varies less than this is constant
 
 
 def scaling_of(examples: Examples) -> Scaling:
@@ -112,7 +111,7 @@ def scaling_of(examples: Examples) -> Scaling:
     values = np.where(is_known, examples.features, 0.0)
     mean = (weight * values).sum(axis=0) / total
     spread = np.sqrt((weight * np.where(is_known, values - mean, 0.0) ** 2).sum(axis=0) / total)
-    return Scaling(mean=mean, spread=np.where(spread < FLAT, 0.0, spread))
+    return Scaling(mean=mean, spread=np.where(spread < LEAST_SPREAD, 0.0, spread))
 
 
 def share_with_prior(right: Floats, total: Floats) -> Floats:
@@ -120,9 +119,9 @@ def share_with_prior(right: Floats, total: Floats) -> Floats:
     return np.asarray((right + JEFFREYS) / (total + 2.0 * JEFFREYS))
 
 
-MOST_ROWS = 5_000  # proteins kept; whole clusters, drawn by their keys
-AT_ONCE = 1 << 21  # distances held in memory at a time
-DECIMALS = 7  # of a distance; proteins nearer to each other are equally far
+MOST_PROTEINS_KEPT = 5_000  # proteins kept; whole clusters, drawn by their keys
+DISTANCES_AT_ONCE = 1 << 21  # distances held in memory at a time
+DECIMALS_OF_DISTANCE = 7  # of a distance; proteins nearer to each other are equally far
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -146,11 +145,13 @@ class NearestProteins:
         last = np.minimum(np.array(numbers), n_kept) - 1
         scaled = self.scaling.apply(features)
         answer = np.empty((len(numbers), len(features)))
-        rows_at_once = max(1, AT_ONCE // max(n_kept, 1))
+        rows_at_once = max(1, DISTANCES_AT_ONCE // max(n_kept, 1))
         for start in range(0, len(features), rows_at_once):
             part = slice(start, start + rows_at_once)
             # Distance and place in one whole number: no way of sorting can change their order.
-            steps = np.rint(cdist(scaled[part], self.points) * 10**DECIMALS).astype(np.int64)
+            steps = np.rint(
+                scipy.spatial.distance.cdist(scaled[part], self.points) * 10**DECIMALS_OF_DISTANCE
+            ).astype(np.int64)
             keys = steps * n_kept + np.arange(n_kept)
             if most < n_kept:
                 keys = np.partition(keys, most - 1, axis=1)[:, :most]
@@ -166,9 +167,9 @@ class NearestProteins:
 def neighbours_of(examples: Examples, k: float) -> NearestProteins:
     """Return what is kept of a lesson."""
     scaling = scaling_of(examples)
-    if examples.n_samples > MOST_ROWS:
-        kept = (np.cumsum(np.bincount(examples.cluster)) <= MOST_ROWS)[examples.cluster]
-        examples = examples.take(kept if kept.any() else slice(MOST_ROWS))
+    if examples.n_samples > MOST_PROTEINS_KEPT:
+        kept = (np.cumsum(np.bincount(examples.cluster)) <= MOST_PROTEINS_KEPT)[examples.cluster]
+        examples = examples.take(kept if kept.any() else slice(MOST_PROTEINS_KEPT))
     points = scaling.apply(examples.features)
     return NearestProteins(
         scaling=scaling, points=points, outcome=examples.outcome, weight=examples.weight, k=int(k)
@@ -193,7 +194,7 @@ class LogisticForecast:
     def probability(self, features: Floats) -> Floats:
         """Return the probability of the event for each row."""
         linear = design_of(self.scaling, features) @ self.coefficient
-        return np.asarray(special.expit(np.clip(linear, -MOST_LINEAR, MOST_LINEAR)))
+        return np.asarray(scipy.special.expit(np.clip(linear, -MOST_LINEAR, MOST_LINEAR)))
 
 
 def design_of(scaling: Scaling, features: Floats) -> Floats:
@@ -205,20 +206,20 @@ def ridge_logistic(examples: Examples, strength: float) -> LogisticForecast:
     """Return the regression with a ridge of this strength."""
     scaling = scaling_of(examples)
     design = design_of(scaling, examples.features)
-    found = ridge(design, examples.outcome, examples.weight, strength)
-    return LogisticForecast(scaling=scaling, coefficient=found.coefficient)
+    fitted = ridge(design, examples.outcome, examples.weight, strength)
+    return LogisticForecast(scaling=scaling, coefficient=fitted.coefficient)
 
 
 def logistic_path(examples: Examples, features: Floats, strengths: tuple[float, ...]) -> Floats:
     """Return the probabilities under each strength, each fit begun at the one before."""
     scaling = scaling_of(examples)
     design = design_of(scaling, examples.features)
-    found, start = [], None
+    paths, start = [], None
     for strength in strengths:
         fitted = ridge(design, examples.outcome, examples.weight, strength, start, ROUGH)
         start = fitted.coefficient
-        found.append(LogisticForecast(scaling=scaling, coefficient=start).probability(features))
-    return np.stack(found)
+        paths.append(LogisticForecast(scaling=scaling, coefficient=start).probability(features))
+    return np.stack(paths)
 
 
 LEAVES_OF_ONE_TREE = 256
@@ -232,7 +233,7 @@ class TreeForecast:
 
     def probability(self, features: Floats) -> Floats:
         """Return the probability of the event for each row."""
-        return np.asarray(special.expit(self.forest.total(features)))
+        return np.asarray(scipy.special.expit(self.forest.total(features)))
 
 
 def fit_tree(examples: Examples, least: float) -> TreeForecast:
@@ -253,7 +254,7 @@ def fit_tree(examples: Examples, least: float) -> TreeForecast:
     (leaf,) = forest.leaves(examples.features)
     total = sum_by(leaf, examples.weight, n_nodes)
     right = sum_by(leaf, examples.weight * examples.outcome, n_nodes)
-    odds = special.logit(share_with_prior(right, total))
+    odds = scipy.special.logit(share_with_prior(right, total))
     value = single(np.where(np.isinf(forest.threshold), odds, 0.0))
     return TreeForecast(forest=replace(forest, base=0.0, value=value))
 
@@ -296,4 +297,4 @@ FORECASTERS = (
         shortcut=logistic_path,
     ),
 )
-BY_NAME: dict[str, Forecaster] = {entry.name: entry for entry in FORECASTERS}
+FORECASTER_OF: dict[str, Forecaster] = {entry.name: entry for entry in FORECASTERS}

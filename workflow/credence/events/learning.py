@@ -54,11 +54,11 @@ def learn_event(
         seen = may & ~judged
         if not seen.any():
             continue
-        found = _path(forecaster, examples.take(seen), examples.features[judged], least)
+        path = _path(forecaster, examples.take(seen), examples.features[judged], least)
         place = _best(inner[number], forecaster)
-        held_out[judged] = found[place]
+        held_out[judged] = path[place]
         tells = may[judged]
-        total += _losses(found[:, tells], examples.take(may & judged))
+        total += _losses(path[:, tells], examples.take(may & judged))
     value = float(candidates[_best(total, forecaster)])
     forecast = fit_one(forecaster, every, value, least)
     return Learnt(
@@ -74,15 +74,15 @@ def _inner_losses(
     losses = {number: np.zeros(len(forecaster.candidates)) for number in numbers}
     if len(forecaster.candidates) == 1:
         return losses
-    for one, other in combinations(numbers, 2):
-        out = np.equal(fold, one) | np.equal(fold, other)
+    for first, second in combinations(numbers, 2):
+        out = np.equal(fold, first) | np.equal(fold, second)
         seen = may & ~out
         if not seen.any():
             continue
-        found = _path(forecaster, examples.take(seen), examples.features[out], least)
-        for left, judged in ((one, other), (other, one)):
+        path = _path(forecaster, examples.take(seen), examples.features[out], least)
+        for left, judged in ((first, second), (second, first)):
             tells = may & np.equal(fold, judged)
-            losses[left] += _losses(found[:, tells[out]], examples.take(tells))
+            losses[left] += _losses(path[:, tells[out]], examples.take(tells))
     return losses
 
 

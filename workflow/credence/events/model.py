@@ -10,9 +10,8 @@ from credence.calibrators.score_logs import log_scores
 from credence.composition.probabilities import BiasCorrected, fit_bias_corrected
 from credence.events.coherence import coherent
 from credence.events.event import Event, memberships
-from credence.events.features import BY_NAME, EventEvidence, OneEvent, table_of
-from credence.events.forecasters import BY_NAME as FORECASTERS
-from credence.events.forecasters import ConstantForecast, Forecast
+from credence.events.features import FEATURE_OF, EventEvidence, OneEvent, table_of
+from credence.events.forecasters import FORECASTER_OF, ConstantForecast, Forecast
 from credence.metrics.metric import divide
 from credence.predictions import Booleans, Floats, Labelled, Predictions
 from credence.problems import refuse
@@ -37,26 +36,26 @@ class Mixture:
         share = self.confused[best].copy()
         if confidence is None:
             return share
-        own = np.where(np.isnan(confidence), share[rows, best], confidence)
+        published = np.where(np.isnan(confidence), share[rows, best], confidence)
         share[rows, best] = 0.0
         rest = share.sum(axis=1)
-        share *= divide(1.0 - own, rest, 0.0)[:, None]
-        share[rows, best] = own
+        share *= divide(1.0 - published, rest, 0.0)[:, None]
+        share[rows, best] = published
         return share
 
 
 def mixture_of(labelled: Labelled) -> Mixture:
     """Return how true classes are mixed, by prediction and by scores."""
-    of, weight = labelled.predictions, labelled.weight
-    n_classes = of.n_classes
-    place = of.predicted_class * n_classes + labelled.true_class
+    predictions, weight = labelled.predictions, labelled.weight
+    n_classes = predictions.n_classes
+    place = predictions.predicted_class * n_classes + labelled.true_class
     mass = np.bincount(place, weights=weight, minlength=n_classes**2)
     mass = mass.reshape(n_classes, n_classes)
     mass = mass + PRIOR_MASS * mass.sum(axis=0) / mass.sum()
     confused = np.asarray(mass / mass.sum(axis=1, keepdims=True))
-    if of.scores is None or not of.is_distribution:
+    if predictions.scores is None or not predictions.is_distribution:
         return Mixture(confused=confused)
-    logs = log_scores(of.scores, of.resolution)
+    logs = log_scores(predictions.scores, predictions.resolution)
     return Mixture(
         confused=confused,
         by_scores=fit_bias_corrected(logs, labelled.true_class, weight, n_classes),
@@ -89,8 +88,11 @@ def _mean_weight(held: Booleans, share: Floats, weight: Floats) -> Floats:
 
 CONSTANT = "constant"
 # Of the forecasts in a record.
-FORECASTS: dict[Any, Any] = {
-    Forecast: {CONSTANT: ConstantForecast, **{name: one.kind for name, one in FORECASTERS.items()}}
+KINDS_OF_FORECAST: dict[Any, Any] = {
+    Forecast: {
+        CONSTANT: ConstantForecast,
+        **{name: forecaster.kind for name, forecaster in FORECASTER_OF.items()},
+    }
 }
 
 
@@ -136,7 +138,7 @@ class EventModel:
     def stated(self, evidence: EventEvidence) -> Floats:
         """Return every forecast as it is, shape (n_events, n_samples)."""
         held = memberships([entry.event for entry in self.events], evidence.predictions)
-        found = []
+        forecasts = []
         for entry, inside in zip(self.events, held, strict=True):
             table = table_of(
                 OneEvent(evidence=evidence, held=inside, frequency=self.frequency), self.features
@@ -145,12 +147,12 @@ class EventModel:
                 name = table.missing[0]
                 raise refuse(
                     "events",
-                    f"they were learnt with {BY_NAME[name].summary} ({name!r}), which is not "
+                    f"they were learnt with {FEATURE_OF[name].summary} ({name!r}), which is not "
                     "known of these proteins.",
-                    f"Give {BY_NAME[name].needs}, or learn the events again without that.",
+                    f"Give {FEATURE_OF[name].needs}, or learn the events again without that.",
                 )
-            found.append(entry.forecast.probability(table.values))
-        return np.stack(found)
+            forecasts.append(entry.forecast.probability(table.values))
+        return np.stack(forecasts)
 
     def probabilities(
         self, evidence: EventEvidence, confidence: Floats | None, mix: Mix | None = None

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 from credence.draws import effective_clusters, encode_clusters, uniform
 from credence.novelty.neighbours import Index, content_keys, least_positive_distance, singles
@@ -15,13 +15,13 @@ from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.records import PackedFloats, PackedIntegers, Stored
 from credence.settings import setting
 
-N_BINS = 15  # of equal count, in which confidence and outcome are compared
+N_BINS_OF_TUNING = 15  # of equal count, in which confidence and outcome are compared
 # What the mean error term is to the mean distance term.
 BALANCES = (0.0, 0.03, 0.1, 0.3, 1.0)
 # σ/mean σ of the nearest class is rarely below a half, so sharpness 256 is certainty.
 SHARPNESSES = tuple(2.0**step for step in range(-1, 9))
-FINER = tuple(2.0 ** (step / 4.0) for step in range(-3, 4))  # of the best, tried once more
-CLIP = 1e-15  # probabilities in a logarithm, as in the metrics
+FINER_FACTORS = tuple(2.0 ** (step / 4.0) for step in range(-3, 4))  # of the best, tried once more
+LEAST_PROBABILITY = 1e-15  # probabilities in a logarithm, as in the metrics
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -86,7 +86,7 @@ def search(
     class among those that are looked at.
     """
     share = weight / weight.sum()
-    n_bins = min(N_BINS, len(position))
+    n_bins = min(N_BINS_OF_TUNING, len(position))
 
     def trials(
         n_neighbours: int, alphas: Sequence[float], sharpnesses: Sequence[float]
@@ -100,22 +100,27 @@ def search(
             mass = np.exp(-sharpness * (sigma - least[:, None]))
             total = mass.sum(axis=1) + n_unseen * np.exp(-sharpness * (1.0 - least))
             p = mass[np.arange(len(mass)), position] / total
-            clipped = np.clip(p, CLIP, 1.0 - CLIP)
+            clipped = np.clip(p, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
             loss = -np.where(is_correct, np.log(clipped), np.log1p(-clipped))
             chance = n_bins * float(share @ (p * (1.0 - p))) / n_effective
-            found = calibration_error(p, is_correct, weight)
-            yield TuningTrial(tuning=tuning, error=found, loss=float(share @ loss), chance=chance)
+            yield TuningTrial(
+                tuning=tuning,
+                error=calibration_error(p, is_correct, weight),
+                loss=float(share @ loss),
+                chance=chance,
+            )
 
-    found: list[TuningTrial] = []
+    tried_so_far: list[TuningTrial] = []
     for n_neighbours in tried:
         error, spread = evidence.terms(n_neighbours)
         balanced = float(spread.mean() / error.mean()) if error.mean() > 0 else 0.0
         alphas = [balance * balanced for balance in BALANCES] if balanced else [0.0]
-        found += trials(n_neighbours, alphas, SHARPNESSES)
-    coarse = best(found).tuning
-    alphas = [coarse.alpha * factor for factor in FINER] if coarse.alpha > 0 else [0.0]
-    found += trials(coarse.neighbours, alphas, [coarse.sharpness * factor for factor in FINER])
-    return best(found)
+        tried_so_far += trials(n_neighbours, alphas, SHARPNESSES)
+    coarse = best(tried_so_far).tuning
+    alphas = [coarse.alpha * factor for factor in FINER_FACTORS] if coarse.alpha > 0 else [0.0]
+    sharpnesses = [coarse.sharpness * factor for factor in FINER_FACTORS]
+    tried_so_far += trials(coarse.neighbours, alphas, sharpnesses)
+    return best(tried_so_far)
 
 
 def best(trials: Sequence[TuningTrial]) -> TuningTrial:
@@ -126,7 +131,7 @@ def best(trials: Sequence[TuningTrial]) -> TuningTrial:
 
 
 def calibration_error(
-    confidence: Floats, is_correct: Booleans, weight: Floats, n_bins: int = N_BINS
+    confidence: Floats, is_correct: Booleans, weight: Floats, n_bins: int = N_BINS_OF_TUNING
 ) -> float:
     """Return the squared difference of confidence and outcome over bins of equal count."""
     order = np.argsort(confidence, kind="stable")
@@ -136,7 +141,7 @@ def calibration_error(
     return float((gap**2 / mass).sum() / mass.sum())
 
 
-STREAM = "novelty graph"
+STREAM_OF_GRAPH = "novelty graph"
 
 
 def canonical_order(
@@ -153,12 +158,12 @@ def in_graph(true_class: Integers, cluster: Strings, share: float) -> Booleans:
     code, keys = encode_clusters(cluster)
     _, first_row, size = np.unique(code, return_index=True, return_counts=True)
     class_of_cluster = true_class[first_row]
-    draw = uniform(keys, 0, STREAM)
+    draw = uniform(keys, 0, STREAM_OF_GRAPH)
     is_chosen = np.zeros(len(keys), dtype=np.bool_)
     for class_ in np.unique(class_of_cluster):
-        own = np.flatnonzero(class_of_cluster == class_)
+        members = np.flatnonzero(class_of_cluster == class_)
         n_graph = n_other = 0
-        for position in own[np.argsort(draw[own], kind="stable")]:
+        for position in members[np.argsort(draw[members], kind="stable")]:
             # Before both have any, n_graph · (1 − share) = n_other · share = 0: graph first.
             if n_graph * (1.0 - share) <= n_other * share:
                 is_chosen[position] = True
@@ -168,9 +173,9 @@ def in_graph(true_class: Integers, cluster: Strings, share: float) -> Booleans:
     return np.asarray(is_chosen[code], dtype=np.bool_)
 
 
-BLOCK = 4_096  # queries at a time; each keeps n_classes × neighbours numbers
+QUERIES_IN_BLOCK = 4_096  # queries at a time; each keeps n_classes × neighbours numbers
 MOST_JUDGED = 4_000  # proteins that three numbers are learnt on; more change them by little
-NEIGHBOURS = (1, 2, 3, 5, 8, 12, 20, 30)  # the numbers that are tried
+NEIGHBOURS_TRIED = (1, 2, 3, 5, 8, 12, 20, 30)  # the numbers that are tried
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,16 +219,16 @@ class NeighbourGraph:
     @cached_property
     def _by_class(self) -> list[tuple[Index, Booleans]]:
         members = [self.true_class == class_ for class_ in np.flatnonzero(self.is_seen)]
-        return [(Index(self.points[own]), self.is_wrong[own]) for own in members]
+        return [(Index(self.points[is_member]), self.is_wrong[is_member]) for is_member in members]
 
     def evidence(self, queries: Floats, n_neighbours: int) -> NeighbourEvidence:
         """Return the neighbours of some points in every class that is looked at."""
         shape = (len(queries), int(self.is_seen.sum()), n_neighbours)
         distance, is_wrong = np.empty(shape), np.empty(shape, dtype=np.bool_)
         for position, (index, wrong) in enumerate(self._by_class):
-            found = index.nearest(queries, n_neighbours)
-            distance[:, position] = found.distance
-            is_wrong[:, position] = wrong[found.place]
+            neighbours = index.nearest(queries, n_neighbours)
+            distance[:, position] = neighbours.distance
+            is_wrong[:, position] = wrong[neighbours.place]
         distance[distance == 0] = self.least_distance
         return NeighbourEvidence(distance=distance, is_wrong=is_wrong)
 
@@ -243,15 +248,15 @@ class FittedMacest:
         queries = singles(points)
         answer = np.full((len(queries), self.graph.n_classes), np.nan)
         known = np.flatnonzero(np.isfinite(queries).all(axis=1))
-        for start in range(0, len(known), BLOCK):
-            rows = known[start : start + BLOCK]
+        for start in range(0, len(known), QUERIES_IN_BLOCK):
+            rows = known[start : start + QUERIES_IN_BLOCK]
             if self.graph.most_neighbours == 0:
                 answer[rows] = 1.0 / self.graph.n_classes
                 continue
             evidence = self.graph.evidence(queries[rows], self.tuning.neighbours)
             logits = np.full((len(rows), self.graph.n_classes), -self.tuning.sharpness)
             logits[:, self.graph.is_seen] = self.tuning.logits(evidence)
-            answer[rows] = special.softmax(logits, axis=1)
+            answer[rows] = scipy.special.softmax(logits, axis=1)
         return answer
 
     def confidence(self, points: Any, predicted_class: Integers) -> Floats:
@@ -261,8 +266,8 @@ class FittedMacest:
     def disagrees(self, points: Any, predicted_class: Integers) -> Booleans:
         """Return where MACEst's own best class is another than the classifier's."""
         probability = self.probabilities(points)
-        own = probability[np.arange(len(predicted_class)), predicted_class]
-        return np.asarray(probability.max(axis=1) > own, dtype=np.bool_)
+        stated = probability[np.arange(len(predicted_class)), predicted_class]
+        return np.asarray(probability.max(axis=1) > stated, dtype=np.bool_)
 
 
 def fit(
@@ -285,32 +290,38 @@ def fit(
     values = singles(points)
     order = canonical_order(values, true_class, predicted_class, cluster)
     is_graph = in_graph(true_class[order], cluster[order], settings.graph)
-    own, others = order[is_graph], order[~is_graph]
+    inside, outside = order[is_graph], order[~is_graph]
     is_wrong = np.not_equal(true_class, predicted_class)
     graph = NeighbourGraph(
-        points=values[own],
-        true_class=true_class[own],
-        is_wrong=is_wrong[own],
+        points=values[inside],
+        true_class=true_class[inside],
+        is_wrong=is_wrong[inside],
         n_classes=n_classes,
         least=settings.least,
     )
     # A prediction in a class that is not looked at is no help to the tuning.
     # Their canonical order is as good as random, so the first ones are a fair sample.
-    others = others[graph.is_seen[predicted_class[others]]][:MOST_JUDGED]
-    tried = [k for k in NEIGHBOURS if k <= min(settings.neighbours, graph.most_neighbours)]
-    if len(others) == 0:
+    outside = outside[graph.is_seen[predicted_class[outside]]][:MOST_JUDGED]
+    tried = [k for k in NEIGHBOURS_TRIED if k <= min(settings.neighbours, graph.most_neighbours)]
+    if len(outside) == 0:
         return FittedMacest(
             graph=graph,
             tuning=Tuning(neighbours=max(1, graph.most_neighbours)),
             n_fitting=0,
             calibration_error=None,
         )
-    judged = np.ones(len(others)) if weight is None else weight[others]
-    codes = np.unique(cluster[others].astype(str), return_inverse=True)[1]
-    position = (np.cumsum(graph.is_seen) - 1)[predicted_class[others]]
-    outcome = (~is_wrong[others], judged, effective_clusters(codes, judged))
-    evidence, n_unseen = graph.evidence(values[others], tried[-1]), int((~graph.is_seen).sum())
-    found = search(evidence, position, *outcome, tried, n_unseen)
+    judged = np.ones(len(outside)) if weight is None else weight[outside]
+    codes = np.unique(cluster[outside].astype(str), return_inverse=True)[1]
+    position = (np.cumsum(graph.is_seen) - 1)[predicted_class[outside]]
+    trial = search(
+        graph.evidence(values[outside], tried[-1]),
+        position,
+        ~is_wrong[outside],
+        judged,
+        effective_clusters(codes, judged),
+        tried,
+        n_unseen=int((~graph.is_seen).sum()),
+    )
     return FittedMacest(
-        graph=graph, tuning=found.tuning, n_fitting=len(others), calibration_error=found.error
+        graph=graph, tuning=trial.tuning, n_fitting=len(outside), calibration_error=trial.error
     )

@@ -19,8 +19,8 @@ from credence.predictions import Floats, Integers
 
 SPARE = 8  # candidates beyond those asked for, so that ties at the end are seen
 # Of the squared norms: more than the expanded square |x|² + |y|² − 2xy can be off by.
-ROUNDING = 1e-11
-BLOCK = 4_096  # queries at a time
+ROUNDING_OF_DISTANCE = 1e-11
+QUERIES_IN_BLOCK = 4_096  # queries at a time
 ELEMENTS = 1 << 22  # numbers of one block of differences
 
 
@@ -41,15 +41,19 @@ class Index:
     def nearest(self, queries: Floats, n_neighbours: int, threads: int = 1) -> FoundNeighbours:
         """Return the `n_neighbours` nearest points of each query; equal ones by place."""
         shape = len(queries), min(n_neighbours, len(self.points))
-        found = FoundNeighbours(distance=np.empty(shape), place=np.empty(shape, dtype=np.int64))
+        neighbours = FoundNeighbours(
+            distance=np.empty(shape), place=np.empty(shape, dtype=np.int64)
+        )
 
         def fill(start: int) -> None:
-            rows = slice(start, start + BLOCK)
-            found.distance[rows], found.place[rows] = self._of_block(queries[rows], n_neighbours)
+            rows = slice(start, start + QUERIES_IN_BLOCK)
+            neighbours.distance[rows], neighbours.place[rows] = self._of_block(
+                queries[rows], n_neighbours
+            )
 
         with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(fill, range(0, len(queries), BLOCK)))
-        return found
+            list(pool.map(fill, range(0, len(queries), QUERIES_IN_BLOCK)))
+        return neighbours
 
     @cached_property
     def _centre(self) -> Floats:
@@ -78,7 +82,8 @@ class Index:
         distance, place = self._closest(queries, candidates, n_neighbours)
         if n_candidates < len(self.points):
             norm = (shifted**2).sum(axis=1)
-            farthest = distance[:, -1] ** 2 + ROUNDING * (norm + float(self._norms.max()))
+            greatest = float(self._norms.max())
+            farthest = distance[:, -1] ** 2 + ROUNDING_OF_DISTANCE * (norm + greatest)
             # Points that were not candidates may lie as near as the last one kept.
             for row in np.flatnonzero(rough[:, -1] ** 2 <= farthest):
                 square = self._norms - 2.0 * self._shifted @ shifted[row] + norm[row]
@@ -119,5 +124,5 @@ def least_positive_distance(points: Floats) -> float:
     unique = np.unique(points, axis=0)
     if len(unique) < 2:
         return 1.0
-    found = Index(unique).nearest(unique, 2).distance
-    return float(found[found > 0].min())
+    distances = Index(unique).nearest(unique, 2).distance
+    return float(distances[distances > 0].min())

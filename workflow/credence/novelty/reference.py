@@ -14,8 +14,8 @@ from credence.novelty.space import Space
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.records import PackedFloats, Stored
 
-ROUNDING = 1e-9  # of a share
-STREAM = "who stands for a family"
+ROUNDING_OF_SHARE = 1e-9  # of a share
+STREAM_OF_FAMILIES = "who stands for a family"
 FIRST_NEIGHBOURS = 17  # looked at, before a protein's own cluster is looked through
 
 
@@ -100,12 +100,12 @@ class Reference:
         training = distance.copy()
         nearest = np.full(len(queries), -1, dtype=np.int64)
         if len(known) and len(self.calibration_rows):
-            found = self._calibration.nearest(queries[known], 1, threads)
-            distance[known] = found.distance[:, 0]
-            nearest[known] = self.calibration_rows[found.place[:, 0]]
+            neighbours = self._calibration.nearest(queries[known], 1, threads)
+            distance[known] = neighbours.distance[:, 0]
+            nearest[known] = self.calibration_rows[neighbours.place[:, 0]]
         if len(known) and self._training is not None:
-            found = self._training.nearest(queries[known], 1, threads)
-            training[known] = found.distance[:, 0]
+            neighbours = self._training.nearest(queries[known], 1, threads)
+            training[known] = neighbours.distance[:, 0]
         p = np.full(len(queries), np.nan)
         if len(self.sorted_distances):
             p[known] = p_values(self.sorted_distances, distance[known])
@@ -125,11 +125,11 @@ class Reference:
 
     def is_flagged(self, p: Floats) -> Booleans:
         """Return which are flagged: farther than the share `flag` of new families is."""
-        return np.asarray(p <= 1.0 - self.flag + ROUNDING, dtype=np.bool_)
+        return np.asarray(p <= 1.0 - self.flag + ROUNDING_OF_SHARE, dtype=np.bool_)
 
     def limit(self, held: Floats) -> float:
         """Return the value from which on one is flagged, of sorted ones; NaN where none can be."""
-        n_beyond = int(np.floor((1.0 - self.flag + ROUNDING) * (len(held) + 1)))
+        n_beyond = int(np.floor((1.0 - self.flag + ROUNDING_OF_SHARE) * (len(held) + 1)))
         return float(held[-n_beyond]) if 1 <= n_beyond <= len(held) else float("nan")
 
 
@@ -141,18 +141,18 @@ def p_values(held: Floats, far: Floats) -> Floats:
 
 
 def distances_apart(
-    queries: Floats, own: Integers, points: Floats, label: Integers, threads: int = 1
+    queries: Floats, query_label: Integers, points: Floats, label: Integers, threads: int = 1
 ) -> Floats:
     """Return the distance of each query to the nearest point of another label; NaN without one."""
     answer = np.full(len(queries), np.nan)
     index, rows, n_neighbours = Index(points), np.arange(len(queries)), FIRST_NEIGHBOURS
     while len(rows) and len(points):
         n_neighbours = min(n_neighbours, len(points))
-        found = index.nearest(queries[rows], n_neighbours, threads)
-        is_other = label[found.place] != own[rows, None]
+        neighbours = index.nearest(queries[rows], n_neighbours, threads)
+        is_other = label[neighbours.place] != query_label[rows, None]
         is_done = is_other.any(axis=1)
         first = is_other.argmax(axis=1)[:, None]
-        answer[rows[is_done]] = np.take_along_axis(found.distance, first, 1)[is_done, 0]
+        answer[rows[is_done]] = np.take_along_axis(neighbours.distance, first, 1)[is_done, 0]
         if n_neighbours == len(points):
             break
         rows, n_neighbours = rows[~is_done], 4 * n_neighbours
@@ -174,17 +174,18 @@ def build(
     kept = kept[np.argsort(ids[kept].astype(str), kind="stable")]
     placed = singles(points[kept])
     calibrates = np.array([name is not None for name in cluster[kept]], dtype=np.bool_)
-    own = np.full(len(kept), np.nan)
+    distance = np.full(len(kept), np.nan)
     known, families = placed[calibrates], cluster[kept][calibrates]
     if len(known):
         code, _ = encode_clusters(families)
-        own[calibrates] = distances_apart(known, code, known, code, threads)
+        distance[calibrates] = distances_apart(known, code, known, code, threads)
     if training is not None:
         training = singles(training[np.isfinite(training).all(axis=1)])
         training = training[np.lexsort(training.T[::-1])]
     # One of each family, chosen by name alone.
-    rows = np.flatnonzero(np.isfinite(own))
-    rows = rows[np.argsort(uniform(keys_of(ids[kept][rows]), 0, STREAM), kind="stable")]
+    rows = np.flatnonzero(np.isfinite(distance))
+    draw = uniform(keys_of(ids[kept][rows]), 0, STREAM_OF_FAMILIES)
+    rows = rows[np.argsort(draw, kind="stable")]
     stands = np.zeros(len(kept), dtype=np.bool_)
     stands[rows[np.unique(encode_clusters(cluster[kept][rows])[0], return_index=True)[1]]] = True
     return Reference(
@@ -194,7 +195,7 @@ def build(
         class_name=class_name[kept],
         is_calibration=calibrates,
         points=placed,
-        own_distance=singles(own[:, None])[:, 0],
+        own_distance=singles(distance[:, None])[:, 0],
         stands=stands,
         training=training,
     )

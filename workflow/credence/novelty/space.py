@@ -15,7 +15,7 @@ from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.progress import each
 from credence.records import PackedFloats
 
-RESIDUES = "ACDEFGHIKLMNPQRSTVWY"
+AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 CHEMISTRY = (
     *("log length", "mean residue weight", "aromaticity", "isoelectric point"),
     *("instability index", "hydropathy", "extinction reduced", "extinction cystines"),
@@ -26,18 +26,20 @@ TRYPTOPHAN, TYROSINE, CYSTINE = 5_500.0, 1_490.0, 125.0
 INSTABILITY_SCALE = 10.0  # Guruprasad et al. 1990 (doi 10.1093/protein/4.2.155)
 # Biopython looks for the isoelectric point between these, to 0.0001.
 LEAST_PH, GREATEST_PH, HALVINGS = 4.05, 12.0, 17
-WEIGHTS = np.array([IUPACData.protein_weights[letter] for letter in RESIDUES])
-HYDROPATHY = np.array([ProtParamData.kd[letter] for letter in RESIDUES])
-INSTABILITY = np.array([[ProtParamData.DIWV[one][two] for two in RESIDUES] for one in RESIDUES])
+WEIGHTS = np.array([IUPACData.protein_weights[letter] for letter in AMINO_ACIDS])
+HYDROPATHY = np.array([ProtParamData.kd[letter] for letter in AMINO_ACIDS])
+INSTABILITY = np.array(
+    [[ProtParamData.DIWV[first][second] for second in AMINO_ACIDS] for first in AMINO_ACIDS]
+)
 
 
 def _residues(sequences: Strings) -> tuple[NDArray[np.uint8], Integers, Integers]:
     """Return the twenty residues of proteins one after the other, whose each is, and counts."""
     raw, protein = one_array(sequences)
-    letter = KINDS[1].letters()[raw]
-    is_residue = letter != NO_LETTER
+    letter = KINDS_OF_WORDS[1].letters()[raw]
+    is_residue = letter != NO_RESIDUE
     letter, protein = letter[is_residue], protein[is_residue]
-    shape = len(sequences), len(RESIDUES)
+    shape = len(sequences), len(AMINO_ACIDS)
     count = np.bincount(protein * shape[1] + letter, minlength=shape[0] * shape[1])
     return letter, protein, count.reshape(shape)
 
@@ -52,17 +54,17 @@ def chemistry(sequences: Strings) -> Floats:
     letter, protein, count = _residues(sequences)
     n = count.sum(axis=1)
     stop = np.cumsum(n)
-    column = dict(zip(RESIDUES, count.T, strict=True))
+    column = dict(zip(AMINO_ACIDS, count.T, strict=True))
     reduced = TRYPTOPHAN * column["W"] + TYROSINE * column["Y"]
     cystines = reduced + CYSTINE * (column["C"] // 2)
     # Each bond between two residues gives off a water.
     water = float(2 * IUPACData.atom_weights["H"] + IUPACData.atom_weights["O"])
     weight = count @ WEIGHTS - (n - 1) * water
-    own = INSTABILITY[letter[:-1], letter[1:]] * (protein[:-1] == protein[1:])
-    instability = np.bincount(protein[:-1], own, minlength=len(sequences))
+    bond = INSTABILITY[letter[:-1], letter[1:]] * (protein[:-1] == protein[1:])
+    instability = np.bincount(protein[:-1], bond, minlength=len(sequences))
     letter = np.append(letter, 0)  # where no protein has a residue
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = np.column_stack(
+        columns = np.column_stack(
             [
                 np.log(np.array([len(sequence) for sequence in sequences], dtype=np.float64)),
                 weight / n,
@@ -74,8 +76,8 @@ def chemistry(sequences: Strings) -> Floats:
                 cystines / n,
             ]
         )
-    found[n == 0, 1:] = np.nan
-    return found
+    columns[n == 0, 1:] = np.nan
+    return columns
 
 
 def _isoelectric_point(
@@ -84,8 +86,8 @@ def _isoelectric_point(
     start, end = IsoelectricPoint.pKnterminal, IsoelectricPoint.pKcterminal
     default_start = IsoelectricPoint.positive_pKs["Nterm"]
     default_end = IsoelectricPoint.negative_pKs["Cterm"]
-    n_terminus = np.array([start.get(letter, default_start) for letter in RESIDUES])[first]
-    c_terminus = np.array([end.get(letter, default_end) for letter in RESIDUES])[last]
+    n_terminus = np.array([start.get(letter, default_start) for letter in AMINO_ACIDS])[first]
+    c_terminus = np.array([end.get(letter, default_end) for letter in AMINO_ACIDS])[last]
     low = np.full(len(first), LEAST_PH)
     high = np.full(len(first), GREATEST_PH)
     for _ in range(HALVINGS):
@@ -104,7 +106,7 @@ def _isoelectric_point(
 SIDE_CHAINS = ("AILMV", "NQST", "GP", "C", "HKR", "DE", "FWY")
 LEAST_RESIDUES = 10  # of the twenty; in fewer, words say nothing about composition
 PROTEINS_AT_ONCE = 4_096
-NO_LETTER = 255
+NO_RESIDUE = 255
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,8 +122,8 @@ class WordFeatures:
         return int(len(self.groups) ** self.length)
 
     def letters(self) -> NDArray[np.uint8]:
-        """Return the letter of each byte, `NO_LETTER` where it is no residue."""
-        table = np.full(256, NO_LETTER, dtype=np.uint8)
+        """Return the letter of each byte, `NO_RESIDUE` where it is no residue."""
+        table = np.full(256, NO_RESIDUE, dtype=np.uint8)
         for letter, group in enumerate(self.groups):
             for residue in group:
                 table[ord(residue)] = letter
@@ -138,19 +140,19 @@ class WordFeatures:
         for place in range(self.length):
             here = slice(place, place + n_starts)
             code = code * len(self.groups) + letters[here]
-            is_word &= (letters[here] != NO_LETTER) & (protein[here] == protein[:n_starts])
+            is_word &= (letters[here] != NO_RESIDUE) & (protein[here] == protein[:n_starts])
         words = protein[:n_starts][is_word] * self.n_words + code[is_word]
         place, count = np.unique(words, return_counts=True)
         cells = np.divmod(place, self.n_words)
         return sparse.csr_array((count, cells), shape=(n_proteins, self.n_words))
 
 
-KINDS = (
+KINDS_OF_WORDS = (
     WordFeatures(groups=SIDE_CHAINS, length=4),
-    WordFeatures(groups=tuple(RESIDUES), length=2),
-    WordFeatures(groups=tuple(RESIDUES), length=3),
+    WordFeatures(groups=tuple(AMINO_ACIDS), length=2),
+    WordFeatures(groups=tuple(AMINO_ACIDS), length=3),
 )
-WIDTHS = (*(kind.n_words for kind in KINDS), len(CHEMISTRY))
+WIDTHS_OF_BLOCKS = (*(kind.n_words for kind in KINDS_OF_WORDS), len(CHEMISTRY))
 
 
 def composition(sequences: Strings) -> tuple[sparse.csr_array, Booleans]:
@@ -177,9 +179,9 @@ def one_array(sequences: Strings) -> tuple[NDArray[np.uint8], Integers]:
 
 def _composition(sequences: Strings) -> tuple[sparse.csr_array, Booleans]:
     raw, protein = one_array(sequences)
-    is_residue = KINDS[1].letters()[raw] != NO_LETTER
+    is_residue = KINDS_OF_WORDS[1].letters()[raw] != NO_RESIDUE
     n_residues = np.bincount(protein[is_residue], minlength=len(sequences))
-    words = [_root_shares(kind.counts(raw, protein, len(sequences))) for kind in KINDS]
+    words = [_root_shares(kind.counts(raw, protein, len(sequences))) for kind in KINDS_OF_WORDS]
     numbers = sparse.csr_array(np.nan_to_num(chemistry(sequences)).astype(np.float32))
     return sparse.hstack([*words, numbers], format="csr"), n_residues >= LEAST_RESIDUES
 
@@ -195,7 +197,7 @@ MOST_FITTED = 20_000  # proteins that the axes are learnt from; more turn them b
 # (doi 10.1137/090771806).
 OVERSAMPLING = 10
 POWER_STEPS = 4
-SEED = 0
+SEED_OF_BASIS = 0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -248,7 +250,7 @@ def fit_composition(sequences: Strings, n_components: int) -> Space:
     features, is_placed = composition(sequences[spread(order, MOST_FITTED)])
     features = features[np.flatnonzero(is_placed)]
     if features.shape[0] < 2:
-        width = sum(WIDTHS)
+        width = sum(WIDTHS_OF_BLOCKS)
         return Space(
             kind="composition",
             scale=np.zeros(width),
@@ -256,7 +258,7 @@ def fit_composition(sequences: Strings, n_components: int) -> Space:
             origin=np.empty(0),
             explained=np.empty(0),
         )
-    return _fit("composition", features, block_scale(features, WIDTHS), n_components)
+    return _fit("composition", features, block_scale(features, WIDTHS_OF_BLOCKS), n_components)
 
 
 def fit_vectors(vectors: Floats, n_components: int) -> Space:
@@ -310,7 +312,7 @@ def principal_axes(features: Any, n_components: int) -> tuple[Floats, Floats, fl
     mean = np.asarray(features.mean(axis=0), dtype=np.float64).ravel()
     n_kept = min(n_components, n - 1, width)
     n_tried = min(n_kept + OVERSAMPLING, n, width)
-    basis = np.random.default_rng(SEED).standard_normal((width, n_tried))
+    basis = np.random.default_rng(SEED_OF_BASIS).standard_normal((width, n_tried))
     for _ in range(POWER_STEPS):
         image, _ = np.linalg.qr(features @ basis - (mean @ basis)[None, :])
         basis, _ = np.linalg.qr(features.T @ image - np.outer(mean, image.sum(axis=0)))

@@ -11,11 +11,11 @@ from credence.novelty.macest import NeighbourGraph
 from credence.novelty.neighbours import Index, content_keys, least_positive_distance, singles
 from credence.predictions import Booleans, Floats, Integers
 
-NEIGHBOURS = 10  # of each class; a class of fewer proteins has no parts
+NEIGHBOURS_OF_TRUST = 10  # of each class; a class of fewer proteins has no parts
 
 
 def dense(
-    points: Floats, true_class: Integers, thin: float = 0.1, neighbours: int = NEIGHBOURS
+    points: Floats, true_class: Integers, thin: float = 0.1, neighbours: int = NEIGHBOURS_OF_TRUST
 ) -> Integers:
     """Return the rows of points but those in the thinnest regions of each class.
 
@@ -27,12 +27,12 @@ def dense(
     values, class_ = values[order], true_class[order]
     kept = np.ones(len(values), dtype=np.bool_)
     for member in np.unique(class_):
-        own = np.flatnonzero(class_ == member)
-        if n_dropped := int(thin * len(own)):
+        members = np.flatnonzero(class_ == member)
+        if n_dropped := int(thin * len(members)):
             # The nearest is the point itself.
-            n_nearest = min(neighbours + 1, len(own))
-            radius = Index(values[own]).nearest(values[own], n_nearest).distance[:, -1]
-            kept[own[np.argsort(-radius, kind="stable")[:n_dropped]]] = False
+            n_nearest = min(neighbours + 1, len(members))
+            radius = Index(values[members]).nearest(values[members], n_nearest).distance[:, -1]
+            kept[members[np.argsort(-radius, kind="stable")[:n_dropped]]] = False
     return np.asarray(order[kept], dtype=np.int64)
 
 
@@ -45,18 +45,18 @@ def trust_among(
     """
     answer = np.full(len(asked), np.nan)
     rows = np.flatnonzero(np.isfinite(np.asarray(asked, dtype=np.float64)).all(axis=1))
-    queries, own = singles(np.asarray(asked)[rows]), predicted_class[rows]
+    queries, predicted = singles(np.asarray(asked)[rows]), predicted_class[rows]
     greatest = max(true_class.max(initial=-1), predicted_class.max(initial=-1))
     distance = np.full((len(rows), int(greatest) + 1), np.inf)
     for member in np.unique(true_class).tolist():
         index = Index(points[true_class == member])
         distance[:, member] = index.nearest(queries, 1).distance[:, 0]
     distance[distance == 0] = least_positive_distance(points)
-    of_own = distance[np.arange(len(rows)), own]
-    distance[np.arange(len(rows)), own] = np.inf
+    to_predicted = distance[np.arange(len(rows)), predicted]
+    distance[np.arange(len(rows)), predicted] = np.inf
     other = distance.min(axis=1, initial=np.inf)
-    both = np.isfinite(of_own) & np.isfinite(other)
-    answer[rows[both]] = other[both] / of_own[both]
+    both = np.isfinite(to_predicted) & np.isfinite(other)
+    answer[rows[both]] = other[both] / to_predicted[both]
     return answer
 
 
@@ -76,8 +76,13 @@ class Neighbours:
 
     @cached_property
     def _graph(self) -> NeighbourGraph:
-        known = singles(self.points), self.true_class, self.is_wrong
-        return NeighbourGraph(*known, self.n_classes, NEIGHBOURS)
+        return NeighbourGraph(
+            points=singles(self.points),
+            true_class=self.true_class,
+            is_wrong=self.is_wrong,
+            n_classes=self.n_classes,
+            least=NEIGHBOURS_OF_TRUST,
+        )
 
     def parts(self, asked: Floats, predicted_class: Integers) -> tuple[Floats, Floats, Floats]:
         """Return trust score, ε and 𝒦 of the predicted class; NaN where not known.
@@ -90,7 +95,8 @@ class Neighbours:
         graph = self._graph
         rows = np.flatnonzero(np.isfinite(asked).all(axis=1) & graph.is_seen[predicted_class])
         if len(rows):
-            found = graph.evidence(singles(asked[rows]), NEIGHBOURS).terms(NEIGHBOURS)
+            evidence = graph.evidence(singles(asked[rows]), NEIGHBOURS_OF_TRUST)
+            errors, distances = evidence.terms(NEIGHBOURS_OF_TRUST)
             place = np.arange(len(rows)), (np.cumsum(graph.is_seen) - 1)[predicted_class[rows]]
-            error[rows], lacking[rows] = found[0][place], found[1][place]
+            error[rows], lacking[rows] = errors[place], distances[place]
         return trust, error, lacking

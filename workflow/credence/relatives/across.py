@@ -83,13 +83,13 @@ def relatives_in(
     # Of training proteins with one sequence the first by id stands for it.
     by_id = np.argsort(training.ids.astype(str), kind="stable")
     codes, rank = np.unique(both.theirs[by_id], return_index=True)
-    found = exact.take(is_relative)
-    place = rank[np.searchsorted(codes, found.second)]
-    order = np.lexsort((place, -found.identity, found.first))
-    known, closest = np.unique(found.first[order], return_index=True)
+    relatives = exact.take(is_relative)
+    place = rank[np.searchsorted(codes, relatives.second)]
+    order = np.lexsort((place, -relatives.identity, relatives.first))
+    known, closest = np.unique(relatives.first[order], return_index=True)
     rows = np.flatnonzero(np.isin(both.ours, known))
     chosen = order[closest[np.searchsorted(known, both.ours[rows])]]
-    return replace(found.take(chosen), first=rows, second=by_id[place[chosen]])
+    return replace(relatives.take(chosen), first=rows, second=by_id[place[chosen]])
 
 
 def relatives_by_label(
@@ -108,7 +108,7 @@ def relatives_by_label(
     if new.n_proteins == 0 or old.n_proteins == 0:
         return no_pairs()
     both = _Both(new, old, thresholds, threads)
-    found = both.candidates(finder)
+    candidates = both.candidates(finder)
     _, labels = np.unique(label.astype(str), return_inverse=True)
     n_labels = int(labels.max()) + 1
     by_id = np.argsort(old.ids.astype(str), kind="stable")
@@ -116,8 +116,8 @@ def relatives_by_label(
     _, first = np.unique((both.theirs * n_labels + labels)[by_id], return_index=True)
     home = by_id[first]
     starts = members(both.theirs[home], len(both.distinct.texts))[1]
-    place, row = ranges(starts[found.second], starts[found.second + 1])
-    tries, row = found.take(place), home[row]
+    place, row = ranges(starts[candidates.second], starts[candidates.second + 1])
+    tries, row = candidates.take(place), home[row]
     slot = tries.first * n_labels + labels[row]
     rank = np.argsort(by_id)
     order = np.lexsort((rank[row], -tries.coverage, -tries.identity, slot))

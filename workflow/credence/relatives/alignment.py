@@ -28,17 +28,17 @@ from credence.relatives.pieces import AUDIT, Pieces
 
 MATRIX = "BLOSUM62"
 GAP_OPEN, GAP_EXTEND = 11, 1  # a gap of n residues costs 11 + (n − 1)
-LETTERS = "ARNDCQEGHILKMFPSTWYVBZX*"
-MOST_KEPT = 1_000  # pairs of long ones, asked for again by each step
+LETTERS_OF_MATRIX = "ARNDCQEGHILKMFPSTWYVBZX*"
+MOST_LONG_KEPT = 1_000  # pairs of long ones, asked for again by each step
 
 
 @cache
 def blosum() -> Integers:
     """Return the scores of two letters."""
-    return np.asarray(substitution_matrices.load(MATRIX).select(LETTERS), dtype=np.int32)
+    return np.asarray(substitution_matrices.load(MATRIX).select(LETTERS_OF_MATRIX), dtype=np.int32)
 
 
-@lru_cache(MOST_KEPT)
+@lru_cache(MOST_LONG_KEPT)
 def alignment_of_long(first: str, second: str) -> tuple[float, float, float]:
     """Return identity, coverage of the shorter and coverage of the longer one.
 
@@ -66,10 +66,10 @@ def alignment_of_long(first: str, second: str) -> tuple[float, float, float]:
 
 # Opal keeps three numbers per cell of a traceback; beyond this Biopython aligns, which keeps two
 # bytes.
-MOST_CELLS = 25_000_000
+MOST_CELLS_AT_ONCE = 25_000_000
 CELLS_OF_ALIGNMENT = 12  # a cell of a traceback takes as long as so many of a score
 LETTERS_OF_KEY = 16
-AT_ONCE = 64  # queries that are scored before it is looked whether their alignments fit
+QUERIES_AT_ONCE = 64  # queries that are scored before it is looked whether their alignments fit
 ANY_LIKENESS = Thresholds(identity=0.0, coverage=0.0)
 
 
@@ -139,13 +139,14 @@ class Library:
         )
         done = rows[: len(near)]
         whole = contained(self.texts, None if queries is None else done, thresholds.most_expected)
-        one, other = home[whole.first], home[whole.second]
-        whole = whole.take((one != other) & (one >= 0) & (other >= 0))
+        first_home, second_home = home[whole.first], home[whole.second]
+        is_apart = (first_home != second_home) & (first_home >= 0) & (second_home >= 0)
+        whole = whole.take(is_apart)
         is_whole = np.isin(
             aligned.first * n_texts + aligned.second, whole.first * n_texts + whole.second
         )
-        found = joined([aligned.take(~is_whole), whole])
-        return found.take(found.at(thresholds)), done
+        pairs = joined([aligned.take(~is_whole), whole])
+        return pairs.take(pairs.at(thresholds)), done
 
     def map(self, function: Any, rows: Sequence[Any]) -> Iterable[Any]:
         """Return what a function gives for each of some rows, several at a time."""
@@ -173,7 +174,7 @@ class Library:
             return self._chances(row, rows[row + 1 :], most_expected)
 
         parts = list(self.map(compare, rows.tolist()))
-        first = np.repeat(rows, [len(found) for found, _ in parts])
+        first = np.repeat(rows, [len(partners) for partners, _ in parts])
         second, score = (np.concatenate(column) for column in zip(*parts, strict=True))
         return first, second, score
 
@@ -184,7 +185,7 @@ class Library:
         if not len(others):
             return others, np.empty(0)
         results = self._against(row, others, "score")
-        scores = np.fromiter((one.score for one in results), np.float64, len(others))
+        scores = np.fromiter((result.score for result in results), np.float64, len(others))
         needed = score_needed(int(self.lengths[row]), self.lengths[others], most_expected)
         return others[scores >= needed], scores[scores >= needed]
 
@@ -197,13 +198,13 @@ class Library:
         if not len(after):
             return before
         results = self._against(row, after, "end")
-        end, mine = np.zeros((2, len(results))), int(self.lengths[row])
-        for at, one in enumerate(results):
-            if one.score > 0:
-                end[:, at] = one.query_end + 1, one.target_end + 1
+        end, length = np.zeros((2, len(results))), int(self.lengths[row])
+        for at, result in enumerate(results):
+            if result.score > 0:
+                end[:, at] = result.query_end + 1, result.target_end + 1
         lengths = self.lengths[after]
         # As `_shares` counts it: of two equally long ones the target is the shorter.
-        share = np.where(lengths <= mine, end[1] / lengths, end[0] / mine)
+        share = np.where(lengths <= length, end[1] / lengths, end[0] / length)
         reaching = after[(share >= coverage) & (share > 0.0)]
         return np.asarray(np.concatenate([before, reaching]))
 
@@ -219,9 +220,16 @@ class Library:
             for part in self.map(self._align, groups):
                 measured += part
                 progress.add()
-        rows = np.array(wanted, dtype=np.int64).reshape(-1, 2)
+        first, second = np.array(wanted, dtype=np.int64).reshape(-1, 2).T
         shares = np.array(measured, dtype=np.float64).reshape(-1, 3)
-        return Pairs(*rows.T, *np.ascontiguousarray(shares.T))
+        identity, coverage, coverage_longer = np.ascontiguousarray(shares.T)
+        return Pairs(
+            first=first,
+            second=second,
+            identity=identity,
+            coverage=coverage,
+            coverage_longer=coverage_longer,
+        )
 
     def beats_chance(
         self, first: Integers, second: Integers, most_expected: float | None
@@ -248,7 +256,7 @@ class Library:
         def score(job: tuple[int, Integers]) -> Floats:
             # Of a part of the database: ``overflow="buckets"`` keeps the memory of each call.
             results = self._against(*job, "score")
-            return np.fromiter((one.score for one in results), np.float64, len(job[1]))
+            return np.fromiter((result.score for result in results), np.float64, len(job[1]))
 
         jobs = list(zip(query[starts].tolist(), np.split(target, starts[1:]), strict=True))
         scores[order] = np.concatenate(list(self.map(score, jobs)))
@@ -257,33 +265,33 @@ class Library:
     def _align(self, group: tuple[int, list[int]]) -> list[tuple[float, float, float]]:
         first, others = group
         text = self.texts[first]
-        small = [row for row in others if len(text) * len(self.texts[row]) <= MOST_CELLS]
+        small = [row for row in others if len(text) * len(self.texts[row]) <= MOST_CELLS_AT_ONCE]
         measured = {}
         if small:
             database = pyopal.Database([self.texts[row] for row in small], self._aligner.alphabet)
             results = self._aligner.align(text, database, mode="full", overflow="simple")
-            for row, one in zip(small, results, strict=True):
-                measured[row] = _shares(text, self.texts[row], one)
+            for row, result in zip(small, results, strict=True):
+                measured[row] = _shares(text, self.texts[row], result)
         return [measured.get(row) or alignment_of_long(text, self.texts[row]) for row in others]
 
 
-def _shares(query: str, target: str, one: Any) -> tuple[float, float, float]:
+def _shares(query: str, target: str, result: Any) -> tuple[float, float, float]:
     """Return identity and the coverages of the shorter and the longer one."""
-    if not one.alignment:
+    if not result.alignment:
         return 0.0, 0.0, 0.0
-    matches = one.alignment.count("M")
+    matches = result.alignment.count("M")
     if "X" in query and "X" in target:
-        matches -= _unknown_matches(query, target, one)
-    in_query = (one.query_end - one.query_start + 1) / len(query)
-    in_target = (one.target_end - one.target_start + 1) / len(target)
+        matches -= _unknown_matches(query, target, result)
+    in_query = (result.query_end - result.query_start + 1) / len(query)
+    in_target = (result.target_end - result.target_start + 1) / len(target)
     shorter, longer = (in_target, in_query) if len(target) <= len(query) else (in_query, in_target)
-    return matches / len(one.alignment), shorter, longer
+    return matches / len(result.alignment), shorter, longer
 
 
-def _unknown_matches(query: str, target: str, one: Any) -> int:
+def _unknown_matches(query: str, target: str, result: Any) -> int:
     """Return the number of columns that hold X twice."""
-    at_query, at_target, count = one.query_start, one.target_start, 0
-    for step in one.alignment:
+    at_query, at_target, count = result.query_start, result.target_start, 0
+    for step in result.alignment:
         count += step == "M" and query[at_query] == "X" == target[at_target]
         # Opal's D is a residue that the target lacks, its I one that the query lacks.
         at_query += step != "I"
@@ -298,13 +306,17 @@ def measured(library: Library, row: Integers, other: Integers) -> Pairs:
     pairs = library.align(zip(low[~is_same].tolist(), high[~is_same].tolist(), strict=True))
     width = len(library.texts)
     places = np.searchsorted(pairs.first * width + pairs.second, (low * width + high)[~is_same])
-    shares = np.ones((3, len(row)))
-    shares[:, ~is_same] = (
-        pairs.identity[places],
-        pairs.coverage[places],
-        pairs.coverage_longer[places],
+    identity, coverage, coverage_longer = np.ones((3, len(row)))
+    identity[~is_same] = pairs.identity[places]
+    coverage[~is_same] = pairs.coverage[places]
+    coverage_longer[~is_same] = pairs.coverage_longer[places]
+    return Pairs(
+        first=row,
+        second=other,
+        identity=identity,
+        coverage=coverage,
+        coverage_longer=coverage_longer,
     )
-    return Pairs(row, other, *shares)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -333,8 +345,10 @@ class _Queries:
         """Return for every query those that may be its relatives; piece by piece, if asked."""
         key = sha256(self.home.tobytes() + self.rows.tobytes()).hexdigest()[:LETTERS_OF_KEY]
         makers = {
-            f"{AUDIT}-{key}-{start}": partial(self._near, self.rows[start : start + AT_ONCE])
-            for start in range(0, len(self.rows), AT_ONCE)
+            f"{AUDIT}-{key}-{start}": partial(
+                self._near, self.rows[start : start + QUERIES_AT_ONCE]
+            )
+            for start in range(0, len(self.rows), QUERIES_AT_ONCE)
         }
         near: list[Integers] = []
         with Progress("exact alignment", "proteins", len(self.rows)) as progress:
@@ -359,7 +373,7 @@ class _Queries:
         lengths, near, allowed = self.library.lengths, list[Integers](), cells
         with Progress("exact alignment", "%", 100) as progress:
             while len(near) < len(self.rows) and cells >= 0.0:
-                part = self.rows[len(near) : len(near) + AT_ONCE].tolist()
+                part = self.rows[len(near) : len(near) + QUERIES_AT_ONCE].tolist()
                 others = [self.others(row) for row in part]
                 # Half of the cells, so that the alignments that scores ask for have some.
                 if self.undecided is not None:
@@ -371,12 +385,12 @@ class _Queries:
                 if n_scored == 0:
                     break
                 cells -= float(price[n_scored - 1])
-                found_of = self._worth(part[:n_scored], others[:n_scored])
-                for row, found in zip(part[:n_scored], found_of, strict=True):
-                    cells -= CELLS_OF_ALIGNMENT * float(lengths[row] * lengths[found].sum())
+                neighbours_of = self._worth(part[:n_scored], others[:n_scored])
+                for row, neighbours in zip(part[:n_scored], neighbours_of, strict=True):
+                    cells -= CELLS_OF_ALIGNMENT * float(lengths[row] * lengths[neighbours].sum())
                     if cells < 0.0:
                         break
-                    near.append(found)
+                    near.append(neighbours)
                 done = max(1.0 - max(cells, 0.0) / allowed, len(near) / len(self.rows))
                 progress.add(int(100 * done) - progress.done)
         return near

@@ -34,13 +34,13 @@ from credence.relatives.pairs import (
 )
 from credence.relatives.pieces import Pieces
 
-LEVEL = 0.95
+LEVEL_OF_BOUND = 0.95
 # Of so many of the proteins examined the pairs that only chance excludes are
 # counted, which takes more alignments than the audit itself.
-MOST_COUNTED = 40
+MOST_COUNTED_BY_CHANCE = 40
 # Parts of the budget: for the pairs that are likeliest to cross, at most, and for that count.
 SHARE_LIKELY, SHARE_COUNTED = 0.25, 0.05
-LEAST_SHARED = 2  # words of a pair that is likely to cross
+LEAST_SHARED_ACROSS = 2  # words of a pair that is likely to cross
 # Words that are looked at, a share of them all where there are more, and pairs that are kept.
 MOST_WORDS, MOST_LIKELY = 5_000_000, 200_000
 MOST_HUBS, TEXTS_AT_ONCE = 50, 1000  # carriers of a word that others are compared with
@@ -157,16 +157,16 @@ def most_alike(texts: Strings, home: Integers) -> tuple[Integers, Integers]:
     n_texts, share = len(texts), min(1.0, MOST_WORDS / max(sum(map(len, texts)), 1))
     proteins, words = [np.empty((0), dtype=np.int64)], [np.empty(0, dtype=np.int64)]
     for start in range(0, n_texts, TEXTS_AT_ONCE):
-        found = words_of(texts[start : start + TEXTS_AT_ONCE])
-        is_kept = uniform(found.word.astype(np.uint64), 0, "words") < share
-        proteins.append(found.protein[is_kept] + start)
-        words.append(found.word[is_kept])
+        part = words_of(texts[start : start + TEXTS_AT_ONCE])
+        is_kept = uniform(part.word.astype(np.uint64), 0, "words") < share
+        proteins.append(part.protein[is_kept] + start)
+        words.append(part.word[is_kept])
     index = WordIndex(
         protein=np.concatenate(proteins), word=np.concatenate(words), n_proteins=n_texts
     )
     keys, worth = np.empty(0, dtype=np.int64), np.empty(0)
     for row, column, n_shared, fewest in shared(index, MOST_HUBS):
-        is_kept = (n_shared >= LEAST_SHARED) & (home[row] != home[column])
+        is_kept = (n_shared >= LEAST_SHARED_ACROSS) & (home[row] != home[column])
         row, column, more = row[is_kept], column[is_kept], (n_shared / fewest)[is_kept]
         is_more = more >= (worth[-1] if len(worth) == MOST_LIKELY else 0.0)
         row, column, worth = row[is_more], column[is_more], np.append(worth, more[is_more])
@@ -179,7 +179,7 @@ def most_alike(texts: Strings, home: Integers) -> tuple[Integers, Integers]:
 
 
 def with_chance_counted(
-    found: Audit,
+    audit: Audit,
     proteins: Proteins,
     group: Strings,
     thresholds: Thresholds,
@@ -188,16 +188,16 @@ def with_chance_counted(
 ) -> Audit:
     """Return the audit with the number of pairs that only chance excludes."""
     if thresholds.most_expected is None:
-        return found
-    rows = in_hash_order(proteins.ids, found.is_examined)[:MOST_COUNTED]
+        return audit
+    rows = in_hash_order(proteins.ids, audit.is_examined)[:MOST_COUNTED_BY_CHANCE]
     literal = replace(thresholds, most_expected=None)
     compared = compare(proteins, group, literal, rows, threads, cells)
     every = Compared(
-        is_examined=found.is_examined, pairs=judged(compared, group, thresholds).pairs
+        is_examined=audit.is_examined, pairs=judged(compared, group, thresholds).pairs
     )
-    n_new = every.with_pairs(found.pairs).pairs.n_pairs - found.pairs.n_pairs
+    n_new = every.with_pairs(audit.pairs).pairs.n_pairs - audit.pairs.n_pairs
     n_counted = int(compared.is_examined.sum())
-    return replace(found, n_counted=n_counted, n_by_chance=n_new)
+    return replace(audit, n_counted=n_counted, n_by_chance=n_new)
 
 
 def judged(compared: Compared, group: Strings, thresholds: Thresholds) -> Audit:
@@ -205,8 +205,8 @@ def judged(compared: Compared, group: Strings, thresholds: Thresholds) -> Audit:
     is_examined = compared.is_examined & (group != "")
     spread = _crossing(compared.pairs, group)
     nearest = np.full(len(group), np.nan)
-    for one in (spread.first, spread.second):
-        np.fmax.at(nearest, one, spread.identity)
+    for rows in (spread.first, spread.second):
+        np.fmax.at(nearest, rows, spread.identity)
     nearest[~is_examined] = np.nan
     crossing = spread.take(spread.identity >= thresholds.identity)
     is_crossing = np.zeros(len(group), dtype=np.bool_)
@@ -217,29 +217,29 @@ def judged(compared: Compared, group: Strings, thresholds: Thresholds) -> Audit:
 
 def _crossing(pairs: Pairs, group: Strings) -> Pairs:
     """Return the pairs of two groups."""
-    one, other = group[pairs.first], group[pairs.second]
-    return pairs.take(((one != other) & (one != "") & (other != "")).astype(np.bool_))
+    first, second = group[pairs.first], group[pairs.second]
+    return pairs.take(((first != second) & (first != "") & (second != "")).astype(np.bool_))
 
 
-def _home(found: Distinct, codes: Integers, n_groups: int) -> Integers:
+def _home(sequences: Distinct, codes: Integers, n_groups: int) -> Integers:
     """Return the group of each distinct sequence; one of its own if it is in several."""
-    n_texts = len(found.texts)
+    n_texts = len(sequences.texts)
     low, high = np.full(n_texts, n_groups), np.full(n_texts, -1)
-    np.minimum.at(low, found.code, codes)
-    np.maximum.at(high, found.code, codes)
+    np.minimum.at(low, sequences.code, codes)
+    np.maximum.at(high, sequences.code, codes)
     return np.where(low == high, low, n_groups + np.arange(n_texts))
 
 
-def _of_proteins(pairs: Pairs, found: Distinct, codes: Integers) -> Pairs:
+def _of_proteins(pairs: Pairs, sequences: Distinct, codes: Integers) -> Pairs:
     """Return pairs of proteins in two groups for pairs of distinct sequences."""
-    order, starts = members(found.code, len(found.texts))
+    order, starts = members(sequences.code, len(sequences.texts))
     pair, place = ranges(starts[pairs.first], starts[pairs.first + 1])
-    other = pairs.second[pair]
-    again, partner = ranges(starts[other], starts[other + 1])
-    pair, one, other = pair[again], order[place][again], order[partner]
-    is_once = (pairs.first != pairs.second)[pair] | (one < other)
-    kept = is_once & (codes[one] != codes[other])
-    return replace(pairs.take(pair[kept]), first=one[kept], second=other[kept])
+    second = pairs.second[pair]
+    again, partner = ranges(starts[second], starts[second + 1])
+    pair, first, second = pair[again], order[place][again], order[partner]
+    is_once = (pairs.first != pairs.second)[pair] | (first < second)
+    kept = is_once & (codes[first] != codes[second])
+    return replace(pairs.take(pair[kept]), first=first[kept], second=second[kept])
 
 
 def in_hash_order(ids: Strings, is_eligible: Booleans) -> Integers:
@@ -249,18 +249,18 @@ def in_hash_order(ids: Strings, is_eligible: Booleans) -> Integers:
     return rows[np.lexsort((ids[rows].astype(str), place))]
 
 
-def most_crossing(n_found: int, n_sampled: int, n_all: int, level: float = LEVEL) -> int:
+def most_crossing(n_found: int, n_sampled: int, n_all: int, level: float = LEVEL_OF_BOUND) -> int:
     """Return how many of all cross at most, where so many of a random sample do.
 
     The greatest number under which so few would be found with a probability above
     1 − `level`, by the hypergeometric law; 0 surprises where all were examined.
     """
-    found = np.arange(n_found + 1)
+    counts = np.arange(n_found + 1)
     low, high = n_found, n_all - n_sampled + n_found
     while low < high:
         many = (low + high + 1) // 2
-        is_possible = (found <= many) & (n_sampled - found <= n_all - many)
-        some = found[is_possible]
+        is_possible = (counts <= many) & (n_sampled - counts <= n_all - many)
+        some = counts[is_possible]
         log = _log_choose(many, some) + _log_choose(n_all - many, n_sampled - some)
         chance = np.exp(log - _log_choose(n_all, np.array(n_sampled))).sum()
         low, high = (many, high) if chance > 1.0 - level else (low, many - 1)
@@ -273,12 +273,12 @@ def _log_choose(n: int, k: Integers) -> Floats:
     )
 
 
-def by_class(found: Audit, class_: NDArray[Any]) -> dict[Any, tuple[int, int]]:
+def by_class(audit: Audit, class_: NDArray[Any]) -> dict[Any, tuple[int, int]]:
     """Return for each class how many were examined and how many cross."""
     return {
         value: (
-            int((found.is_examined & (class_ == value)).sum()),
-            int((found.is_examined & found.is_crossing & (class_ == value)).sum()),
+            int((audit.is_examined & (class_ == value)).sum()),
+            int((audit.is_examined & audit.is_crossing & (class_ == value)).sum()),
         )
-        for value in np.unique(class_[found.is_examined]).tolist()
+        for value in np.unique(class_[audit.is_examined]).tolist()
     }

@@ -11,7 +11,6 @@ that are alike beyond chance are compared (decision 0014).
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -20,6 +19,7 @@ from credence.predictions import Booleans, Floats, Integers
 from credence.relatives.alignment import Library
 from credence.relatives.graph import components
 from credence.relatives.pairs import (
+    Columns,
     Pairs,
     Thresholds,
     each_once,
@@ -33,9 +33,9 @@ from credence.relatives.pairs import (
 # Of each component so many are aligned in each round, before and after the second search, and
 # of two that are compared in full.
 FEW, MANY = (1, 2, 4), (1, 2, 4, 8, 16)
-MOST = (1, 2, 4, 8, 16, 32, 64, 128)
+MANY_ROUNDS = (1, 2, 4, 8, 16, 32, 64, 128)
 WITHOUT_END = tuple(1 << place for place in range(48))
-SMALL = 12  # members of a component that are searched for again
+SMALL_COMPONENT = 12  # members of a component that are searched for again
 # A component of more may fill a member's list of candidates: one member in so many is searched for
 # again, with a list that holds all of it.
 CROWD, ONE_IN = 150, 20
@@ -49,29 +49,27 @@ Piece = Callable[[], tuple[Integers, Integers, Integers | Floats]]
 # Searches for the first rows, and for the second with so many more candidates of each.
 Search = Callable[[Integers, Integers, int], Sequence[Piece]]
 # Of each such member so many are looked at by way of others, those with most of these first.
-MOST_BEYOND, ROWS_AT_ONCE = 100, 1_000
+MOST_BEYOND, MEMBERS_AT_ONCE = 100, 1_000
 # Components are compared in full where at most so many pairs of members come on each pair that
 # is alike.
 MOST_PER_LINK = 5_000
 MOST_AT_ONCE = 1_000_000  # pairs of members compared before components are looked at again
 
 
-class Alike(NamedTuple):
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Alike(Columns):
     """Pairs that chance does not explain."""
 
     first: Integers  # Rows of the two
     second: Integers
     score: Floats  # Of their best local alignment
 
-    def take(self, rows: Booleans) -> "Alike":
-        """Return some of the pairs."""
-        return Alike(self.first[rows], self.second[rows], self.score[rows])
-
 
 def together(parts: Iterable[Alike]) -> Alike:
     """Return several lists as one."""
-    nothing = Alike(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
-    return Alike(*(np.concatenate(column) for column in zip(nothing, *parts, strict=True)))
+    rows = np.empty(0, dtype=np.int64)
+    nothing = Alike(first=rows, second=rows.copy(), score=np.empty(0))
+    return Alike.stacked([nothing, *parts])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -100,7 +98,7 @@ class Candidates:
         edges = [begun]
         component = self._component(edges)
         size = np.bincount(component)[component]
-        is_small = size <= SMALL
+        is_small = size <= SMALL_COMPONENT
         crowded = np.flatnonzero((size > CROWD) & (n_equal_before(component) % ONE_IN == 0))
         if is_small.any() or len(crowded):
             searches = again(np.flatnonzero(is_small), crowded, int(size.max()))
@@ -117,32 +115,31 @@ class Candidates:
         A short protein may share no word with a relative, but with others of its family.
         """
         n_texts, component = len(self.library.texts), self._component(edges)
-        listed = [
-            np.concatenate([*(getattr(one, column) for one in edges), getattr(alike, column)])
-            for column in ("first", "second")
-        ]
-        both = np.concatenate(listed), np.concatenate(listed[::-1])
-        links = sparse.csr_array((np.ones(len(both[0]), np.int32), both), (n_texts, n_texts))
-        small = np.flatnonzero(np.bincount(component)[component] <= SMALL)
+        first = np.concatenate([*(part.first for part in edges), alike.first])
+        second = np.concatenate([*(part.second for part in edges), alike.second])
+        nodes = np.concatenate([first, second]), np.concatenate([second, first])
+        links = sparse.csr_array((np.ones(len(nodes[0]), np.int32), nodes), (n_texts, n_texts))
+        small = np.flatnonzero(np.bincount(component)[component] <= SMALL_COMPONENT)
         keys = [np.empty(0, dtype=np.int64)]
-        for start in range(0, len(small), ROWS_AT_ONCE):
-            rows = small[start : start + ROWS_AT_ONCE]
-            found = (links[rows] @ links).tocoo()
-            one, other = rows[found.row], found.col.astype(np.int64)
-            order = np.lexsort((other, -found.data, one))
-            one, other = one[order], other[order]
-            is_apart = component[one] != component[other]
-            one, other = one[is_apart], other[is_apart]
-            first = n_equal_before(one) < MOST_BEYOND
-            low, high = np.minimum(one, other)[first], np.maximum(one, other)[first]
+        for start in range(0, len(small), MEMBERS_AT_ONCE):
+            rows = small[start : start + MEMBERS_AT_ONCE]
+            paths = (links[rows] @ links).tocoo()
+            start_row, end_row = rows[paths.row], paths.col.astype(np.int64)
+            order = np.lexsort((end_row, -paths.data, start_row))
+            start_row, end_row = start_row[order], end_row[order]
+            is_apart = component[start_row] != component[end_row]
+            start_row, end_row = start_row[is_apart], end_row[is_apart]
+            kept = n_equal_before(start_row) < MOST_BEYOND
+            low, high = np.minimum(start_row, end_row)[kept], np.maximum(start_row, end_row)[kept]
             keys.append(low * n_texts + high)
-        known = listed[0] * n_texts + listed[1]
+        known = first * n_texts + second
         new = np.setdiff1d(each_once(np.concatenate(keys)), known, assume_unique=True)
         return self._alike(*np.divmod(new, n_texts))
 
     def connect_every(self) -> Pairs:
         """Return pairs that connect all relatives, each pair of sequences scored."""
-        alike = Alike(*self.library.beyond_chance(self.thresholds.most_searched))
+        first, second, score = self.library.beyond_chance(self.thresholds.most_searched)
+        alike = Alike(first=first, second=second, score=score)
         return self._joining([no_pairs()], alike, WITHOUT_END)
 
     def _more(
@@ -200,9 +197,9 @@ class Candidates:
         """
         order = np.lexsort((second, first, -worth))
         first, second = first[order], second[order]
-        found = [no_pairs()]
+        kept = [no_pairs()]
         for share in rounds:
-            component = self._component([*edges, *found])
+            component = self._component([*edges, *kept])
             bounds = np.stack([component[first], component[second]], axis=1)
             is_apart = bounds[:, 0] != bounds[:, 1]
             first, second, bounds = first[is_apart], second[is_apart], bounds[is_apart]
@@ -212,9 +209,9 @@ class Candidates:
             is_next = (place < share).any(axis=1)
             pairs = zip(first[is_next].tolist(), second[is_next].tolist(), strict=True)
             aligned = self.library.align(pairs)
-            found.append(aligned.take(aligned.at(self.thresholds)))
+            kept.append(aligned.take(aligned.at(self.thresholds)))
             first, second = first[~is_next], second[~is_next]
-        return joined(found)
+        return joined(kept)
 
     def _beats(
         self, first: Integers, second: Integers, score: Floats, thresholds: Thresholds
@@ -231,11 +228,11 @@ class Candidates:
         """Return those of pairs that may be edges, not by chance, scored."""
         score = self.library.scores(first, second)
         beats = self._beats(first, second, score, self.thresholds)
-        return Alike(first[beats], second[beats], score[beats])
+        return Alike(first=first, second=second, score=score).take(beats)
 
     def _joining(self, edges: list[Pairs], alike: Alike, rounds: Iterable[int]) -> Pairs:
         """Return edges among those alike, but for what others connect or what cannot be."""
-        may = self._beats(*alike, self.thresholds.tighter())
+        may = self._beats(alike.first, alike.second, alike.score, self.thresholds.tighter())
         first, second = alike.first[may], alike.second[may]
         worth = alike.score[may] / self._shorter(first, second)
         return self._while_apart(edges, first, second, worth, rounds)
@@ -250,31 +247,33 @@ class Candidates:
 
         Of two relatives that no search proposed others of their families were met as a rule.
         """
-        component, found = self._component(edges), list[Pairs]()
+        component, further = self._component(edges), list[Pairs]()
         order, starts = members(component, int(component.max(initial=-1)) + 1)
         order = order.astype(np.int32)  # half of the memory
         links = np.sort(np.stack([component[alike.first], component[alike.second]]), axis=0)
         links = links[:, links[0] != links[1]]
-        (one, other), n_links = np.unique(links, axis=1, return_counts=True)
+        (first, second), n_links = np.unique(links, axis=1, return_counts=True)
         sizes = np.diff(starts)
-        is_kept = sizes[one] * sizes[other] <= MOST_PER_LINK * n_links
+        is_kept = sizes[first] * sizes[second] <= MOST_PER_LINK * n_links
         waiting, n_waiting = list[Integers](), 0
-        for low, high in zip(one[is_kept].tolist(), other[is_kept].tolist(), strict=True):
-            mine, theirs = (order[starts[at] : starts[at + 1]] for at in (low, high))
-            n_rows = max(MOST_AT_ONCE // len(theirs), 1)
-            for start in range(0, len(mine), n_rows):
-                part = mine[start : start + n_rows]
-                if component[part[0]] == component[theirs[0]]:
+        for low, high in zip(first[is_kept].tolist(), second[is_kept].tolist(), strict=True):
+            rows, columns = (order[starts[at] : starts[at + 1]] for at in (low, high))
+            n_rows = max(MOST_AT_ONCE // len(columns), 1)
+            for start in range(0, len(rows), n_rows):
+                part = rows[start : start + n_rows]
+                if component[part[0]] == component[columns[0]]:
                     break
                 waiting.append(
-                    np.stack([np.repeat(part, len(theirs)), np.tile(theirs, len(part))])
+                    np.stack([np.repeat(part, len(columns)), np.tile(columns, len(part))])
                 )
                 n_waiting += waiting[-1].shape[1]
                 if n_waiting >= MOST_AT_ONCE:
-                    found.append(self._between(waiting, [*edges, *found], alike))
-                    component = self._component([*edges, *found])
+                    further.append(self._between(waiting, [*edges, *further], alike))
+                    component = self._component([*edges, *further])
                     waiting, n_waiting = [], 0
-        return [*found, self._between(waiting, [*edges, *found], alike)] if waiting else found
+        if waiting:
+            further.append(self._between(waiting, [*edges, *further], alike))
+        return further
 
     def _between(self, waiting: list[Integers], edges: list[Pairs], alike: Alike) -> Pairs:
         """Return edges among waiting pairs; those alike have been scored."""
@@ -285,4 +284,4 @@ class Candidates:
         is_new = ~np.isin(asked, known)
         scored = self._alike(first[is_new], second[is_new])
         every = together([scored, alike.take(np.isin(known, asked))])
-        return self._joining(edges, every, MOST)
+        return self._joining(edges, every, MANY_ROUNDS)

@@ -84,9 +84,9 @@ def parse_clstr(
     return np.array(ids, dtype=object), np.array(home, dtype=object)
 
 
-REMEDY = "Install it: conda install -c bioconda cd-hit (Debian: sudo apt install cd-hit)."
+INSTALL_CDHIT = "Install it: conda install -c bioconda cd-hit (Debian: sudo apt install cd-hit)."
 # PhANNs' identity, and the word length that CD-HIT's manual has for it.
-OPTIONS = ("-c", "0.4", "-n", "2")
+OPTIONS_OF_PHANNS = ("-c", "0.4", "-n", "2")
 SHORTEST = 10  # CD-HIT throws away sequences of up to this length
 
 
@@ -94,7 +94,7 @@ def cdhit_clusters(texts: Strings, threads: int = 1) -> Integers:
     """Return CD-HIT's cluster of each distinct sequence, as the row of its representative."""
     program = shutil.which("cd-hit")
     if program is None:
-        raise refuse("cd-hit", "CD-HIT is not installed.", REMEDY)
+        raise refuse("cd-hit", "CD-HIT is not installed.", INSTALL_CDHIT)
     cluster = np.arange(len(texts))
     lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
     rows = np.flatnonzero(lengths > SHORTEST)
@@ -102,9 +102,9 @@ def cdhit_clusters(texts: Strings, threads: int = 1) -> Integers:
         return cluster
     with scratch_folder() as folder:
         write_texts(folder / "all.fasta", texts, rows)
-        words = [program, "-i", "all.fasta", "-o", "out", *OPTIONS]
+        words = [program, "-i", "all.fasta", "-o", "out", *OPTIONS_OF_PHANNS]
         words += ["-d", "0", "-M", "0", "-T", str(threads)]
-        run_program(words, folder, None, REMEDY)
+        run_program(words, folder, None, INSTALL_CDHIT)
         with (folder / "out.clstr").open(encoding="ascii") as lines:
             ids, home = parse_clstr(lines, "out.clstr")
     cluster[ids.astype(np.int64)] = home.astype(np.int64)
@@ -123,8 +123,8 @@ def phanns_groups(
     group = np.zeros(proteins.n_proteins, dtype=np.int64)
     for name in np.unique(class_):
         rows = np.flatnonzero(class_ == name)
-        found = distinct(proteins.sequences[rows])
-        numbers = cdhit_clusters(found.texts, threads)[found.code]
+        sequences = distinct(proteins.sequences[rows])
+        numbers = cdhit_clusters(sequences.texts, threads)[sequences.code]
         order = np.unique(numbers)
         group[rows] = np.searchsorted(order, numbers) % n_groups
         cluster[rows] = [f"{name}:{number}" for number in numbers]

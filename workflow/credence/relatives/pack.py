@@ -10,36 +10,39 @@ from numpy.typing import NDArray
 from credence.calibrators.crossfit import fill
 from credence.predictions import Booleans, Floats, Integers, Strings
 
+# Of the cost, in shares of what a group would hold if all were even: a class counts by how far it
+# is off, and a little by the square of that; the size counts from FREE on, by CROWDED times the
+# square, and beyond GENTLE more in a straight line where some cluster is larger than a group.
 SQUARES = 0.01
 FREE = 0.04
 CROWDED = 400.0
 GENTLE = 0.01
-LEAST_GAIN = 1e-12
-MOST_STEPS = 20_000
-MOST_KINDS_SWAPPED = 1_000
+LEAST_GAIN = 1e-12  # of the cost, for a move to be worth it
+MOST_MOVES = 20_000
+MOST_KINDS_SWAPPED = 1_000  # moves that are tried as one half of an exchange
 
 
 def improved(
     group: Integers, weights: Floats, n_groups: int, rank: NDArray[np.intp] | Integers
 ) -> Integers:
     """Return the group of each cluster after a local search."""
-    kinds, kind = np.unique(weights, axis=0, return_inverse=True)
-    kind = kind.ravel()
+    kinds, kind_of_cluster = np.unique(weights, axis=0, return_inverse=True)
+    kind_of_cluster = kind_of_cluster.ravel()
     order = np.argsort(rank, kind="stable")
     stock: dict[tuple[int, int], list[int]] = {}
     for row in order.tolist():
-        stock.setdefault((int(kind[row]), int(group[row])), []).append(row)
-    state = _State(kinds, tally(kind, group, len(kinds), n_groups))
+        stock.setdefault((int(kind_of_cluster[row]), int(group[row])), []).append(row)
+    state = _State(kinds, tally(kind_of_cluster, group, len(kinds), n_groups))
     result = group.copy()
-    for _ in range(MOST_STEPS):
+    for _ in range(MOST_MOVES):
         moves = state.best()
         if not moves:
             break
-        for one, source, target in moves:
-            row = stock[one, source].pop()
-            stock.setdefault((one, target), []).append(row)
+        for kind, source, target in moves:
+            row = stock[kind, source].pop()
+            stock.setdefault((kind, target), []).append(row)
             result[row] = target
-            state.move(one, source, target)
+            state.move(kind, source, target)
     return result
 
 
@@ -94,25 +97,25 @@ class _State:
         if change.min() >= -LEAST_GAIN:
             order = np.argsort(change, axis=None, kind="stable")[:MOST_KINDS_SWAPPED].tolist()
         for flat in order:
-            one, source, target = (int(at) for at in np.unravel_index(flat, change.shape))
-            if change[one, source, target] < -LEAST_GAIN:
-                return [(one, source, target)]
-            if not np.isfinite(change[one, source, target]):
+            kind, source, target = (int(at) for at in np.unravel_index(flat, change.shape))
+            if change[kind, source, target] < -LEAST_GAIN:
+                return [(kind, source, target)]
+            if not np.isfinite(change[kind, source, target]):
                 break
-            moved = self.kinds - self.kinds[one]  # what comes back for it
+            moved = self.kinds - self.kinds[kind]  # what comes back for it
             pair = self.held[[source, target]]
             after = self.cost(pair[0] + moved) + self.cost(pair[1] - moved)
             after = np.where(self.counts[:, target] > 0, after, np.inf)
             if after.min() < self.cost(pair).sum() - LEAST_GAIN:
-                return [(one, source, target), (int(after.argmin()), target, source)]
+                return [(kind, source, target), (int(after.argmin()), target, source)]
         return []
 
-    def move(self, one: int, source: int, target: int) -> None:
+    def move(self, kind: int, source: int, target: int) -> None:
         """Move one cluster of a kind."""
-        self.counts[one, source] -= 1
-        self.counts[one, target] += 1
-        self.held[source] -= self.kinds[one]
-        self.held[target] += self.kinds[one]
+        self.counts[kind, source] -= 1
+        self.counts[kind, target] += 1
+        self.held[source] -= self.kinds[kind]
+        self.held[target] += self.kinds[kind]
 
 
 TRAINING = "training"
@@ -228,8 +231,8 @@ def lower_bounds(cluster: Integers, class_: Integers, n_groups: int) -> Floats:
     The greatest of what too large clusters, too few clusters and whole proteins force.
     """
     bounds = []
-    for one in range(int(class_.max(initial=-1)) + 1):
-        sizes = np.unique(cluster[class_ == one], return_counts=True)[1]
+    for number in range(int(class_.max(initial=-1)) + 1):
+        sizes = np.unique(cluster[class_ == number], return_counts=True)[1]
         total, even = int(sizes.sum()), 1.0 / n_groups
         too_large = float(np.maximum(sizes / total - even, 0.0).sum())
         empty = max(n_groups - len(sizes), 0) / n_groups

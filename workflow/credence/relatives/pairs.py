@@ -21,11 +21,12 @@ score 4 at any length), so where chance is not asked the ends of alignments are 
 instead (:meth:`credence.relatives.alignment.Library.relatives`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from credence.predictions import Booleans, Floats, Integers, Strings
 
@@ -87,8 +88,34 @@ class Thresholds:
         return per_column * self.coverage * np.asarray(shorter, dtype=np.float64)
 
 
-@dataclass(frozen=True, eq=False)
-class Pairs:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Columns:
+    """A table of which each field is a column."""
+
+    @property
+    def columns(self) -> tuple[NDArray[Any], ...]:
+        """The columns, in the order of the fields."""
+        return tuple(vars(self).values())
+
+    @classmethod
+    def of_columns(cls, columns: Iterable[NDArray[Any]]) -> Self:
+        """Return the table of columns that come in that order."""
+        names = (entry.name for entry in fields(cls))
+        return cls(**dict(zip(names, columns, strict=True)))
+
+    @classmethod
+    def stacked(cls, tables: Sequence[Self]) -> Self:
+        """Return the rows of several tables, at least one, as one."""
+        columns = zip(*(table.columns for table in tables), strict=True)
+        return cls.of_columns(map(np.concatenate, columns))
+
+    def take(self, rows: Integers | Booleans) -> Self:
+        """Return some of the rows."""
+        return self.of_columns(column[rows] for column in self.columns)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Pairs(Columns):
     """Pairs of proteins that align."""
 
     first: Integers  # Rows of the two
@@ -101,10 +128,6 @@ class Pairs:
     def n_pairs(self) -> int:
         """Number of pairs."""
         return len(self.first)
-
-    def take(self, rows: Integers | Booleans) -> "Pairs":
-        """Return some of the pairs."""
-        return Pairs(*(getattr(self, entry.name)[rows] for entry in fields(self)))
 
     def at(self, thresholds: Thresholds) -> Booleans:
         """Return which pairs reach the thresholds."""
@@ -125,14 +148,7 @@ class Pairs:
 
 def no_pairs() -> Pairs:
     """Return no pairs."""
-    rows, shares = np.empty(0, dtype=np.int64), np.empty(0)
-    return Pairs(
-        first=rows,
-        second=rows.copy(),
-        identity=shares,
-        coverage=shares.copy(),
-        coverage_longer=shares.copy(),
-    )
+    return alike(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 
 
 def alike(first: Integers, second: Integers, share: float = 1.0) -> Pairs:
@@ -149,10 +165,7 @@ def alike(first: Integers, second: Integers, share: float = 1.0) -> Pairs:
 
 def joined(parts: list[Pairs]) -> Pairs:
     """Return the pairs of several lists as one."""
-    kept = [no_pairs(), *parts]
-    return Pairs(
-        *(np.concatenate([getattr(part, entry.name) for part in kept]) for entry in fields(Pairs))
-    )
+    return Pairs.stacked([no_pairs(), *parts])
 
 
 def members(home: Integers, n_homes: int) -> tuple[Integers, Integers]:
@@ -219,7 +232,7 @@ def contained(
 
 
 STANDS_FOR = str.maketrans("BZJUO", "DELCK")
-KNOWN = frozenset("ACDEFGHIKLMNPQRSTVWY")
+AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -238,7 +251,7 @@ class Distinct:
 def canonical(sequence: str) -> str:
     """Return a sequence in the twenty letters that alignments know, and X."""
     text = sequence.translate(STANDS_FOR)
-    others = set(text) - KNOWN
+    others = set(text).difference(AMINO_ACIDS)
     return text.translate({ord(letter): "X" for letter in others}) if others else text
 
 

@@ -39,8 +39,10 @@ class Pieces:
     def before(self, step: str, name: str, make: Callable[[], Arrays]) -> Arrays:
         """Return what all pieces of a step need; several jobs would make it at a time."""
         if self.step == step and self.number and not self._path(name).is_file():
-            what = f"what comes before share {self.number} is not in {str(self.folder.parent)!r}."
-            raise refuse("--share", what, f"Run it with --share {step}:0/{self.n_shares} first.")
+            place = str(self.folder.parent)
+            problem = f"what comes before share {self.number} is not in {place!r}."
+            remedy = f"Run it with --share {step}:0/{self.n_shares} first."
+            raise refuse("--share", problem, remedy)
         return self.kept(name, make)
 
     def divided(
@@ -63,8 +65,8 @@ class Pieces:
             with os.fdopen(descriptor, "wb") as handle:
                 np.savez(handle, *made)
             Path(new).replace(path)
-        with np.load(path) as found:
-            return tuple(found[f"arr_{place}"] for place in range(len(found.files)))
+        with np.load(path) as archive:
+            return tuple(archive[f"arr_{place}"] for place in range(len(archive.files)))
 
     def _integers(self, name: str, make: Callable[[], Arrays]) -> tuple[Integers, ...]:
         return tuple(part.astype(np.int64) for part in self.kept(name, make))

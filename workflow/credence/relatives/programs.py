@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from credence.predictions import Floats, Integers, Strings
 from credence.problems import InputError, refuse
@@ -34,7 +33,7 @@ IS_SCRATCH = re.compile(rf"{PREFIX}\w{{8}}")
 LAST_LINES = 5  # of what a failed program printed
 FULL = 64 * 1024 * 1024  # bytes left below which a failure is put down to the disk
 WORDS_OF_FULL_DISK = ("No space left on device", "Disk quota exceeded")
-SECONDS_TO_END = 10.0
+SECONDS_TO_END_ENGINE = 10.0
 PACKAGES = {"mmseqs": "mmseqs2"}  # of bioconda, where they are not called like the program
 SHELL, ILLEGAL = 128, "Illegal instruction"
 
@@ -127,11 +126,11 @@ def _wait(process: subprocess.Popen[bytes], timeout: float | None, name: str) ->
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End a program with its children: engines start programs of their own."""
-    for one in (signal.SIGTERM, signal.SIGKILL):
+    for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, one)
+            os.killpg(process.pid, number)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(SECONDS_TO_END if one is signal.SIGTERM else None)
+            process.wait(SECONDS_TO_END_ENGINE if number is signal.SIGTERM else None)
     process.wait()
 
 
@@ -150,18 +149,18 @@ def _failure(name: str, code: int, text: str, folder: Path, remedy: str) -> Inpu
         return _full_disk(folder, name)
     # A script whose program was ended by a signal ends with 128 and its number.
     if code in (-signal.SIGILL, SHELL + signal.SIGILL) or ILLEGAL in text:
-        what = "the program needs instructions that this processor lacks (AVX2, as a rule)."
+        problem = "the program needs instructions that this processor lacks (AVX2, as a rule)."
         package = PACKAGES.get(name, name)
         remedy = f"Install a build for it: conda install -c bioconda {package}, or "
         remedy += "choose --engine exact."
     elif (number := -code if code < 0 else code - SHELL) in set(signal.Signals):
-        what = f"the program was ended by signal {signal.Signals(number).name}."
+        problem = f"the program was ended by signal {signal.Signals(number).name}."
         remedy = "Run the command again; if memory ran out, run it with --threads 1."
     else:
         lines = (line.strip() for line in text.splitlines()[-LAST_LINES:])
         last = " | ".join(filter(None, lines)) or "it stated nothing"
-        what = f"the program failed with code {code}: {last}."
-    return refuse(name, what, remedy)
+        problem = f"the program failed with code {code}: {last}."
+    return refuse(name, problem, remedy)
 
 
 MOST_EVALUE = 0.001  # at least: what search engines take by themselves
@@ -187,6 +186,12 @@ def largest_evalue(targets: Strings, thresholds: Thresholds) -> float:
     return max(MOST_EVALUE, thresholds.most_searched * sum(lengths) / min(lengths))
 
 
+def _read_table(path: Path, **how: Any) -> Any:
+    import pandas as pd  # here, since a run that has nothing to do needs no tables
+
+    return pd.read_csv(path, sep="\t", header=None, **how)
+
+
 def read_hits(path: Path) -> Pairs:
     """Return hits of a table: query, target, identity, both stretches, both lengths.
 
@@ -194,7 +199,7 @@ def read_hits(path: Path) -> Pairs:
     """
     if not path.is_file() or path.stat().st_size == 0:
         return no_pairs()
-    values = pd.read_csv(path, sep="\t", header=None).to_numpy(dtype=np.float64)
+    values = _read_table(path).to_numpy(dtype=np.float64)
     first, second = values[:, 0].astype(np.int64), values[:, 1].astype(np.int64)
     of_query = (np.abs(values[:, 4] - values[:, 3]) + 1.0) / values[:, 7]
     of_target = (np.abs(values[:, 6] - values[:, 5]) + 1.0) / values[:, 8]
@@ -220,8 +225,7 @@ def candidates_of(path: Path, lengths: Integers) -> tuple[Integers, Integers, In
     """
     parts = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
     if path.is_file() and path.stat().st_size:
-        columns: dict[str, Any] = {"header": None, "usecols": [0, 1, 2], "dtype": np.int32}
-        table = pd.read_csv(path, sep="\t", chunksize=LINES_AT_ONCE, **columns)
+        table = _read_table(path, usecols=[0, 1, 2], dtype=np.int32, chunksize=LINES_AT_ONCE)
         parts += [_worth_aligning(part.to_numpy(dtype=np.int64), lengths) for part in table]
     keys, diagonals = _best(*(np.concatenate(column) for column in zip(*parts, strict=True)))
     first, second = np.divmod(keys, len(lengths))
@@ -232,7 +236,7 @@ def first_columns(path: Path) -> tuple[Integers, Integers]:
     """Return the numbers in the first two columns of a table, which may be empty."""
     if not path.stat().st_size:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    table = pd.read_csv(path, sep="\t", header=None, usecols=[0, 1], dtype=np.int64)
+    table = _read_table(path, usecols=[0, 1], dtype=np.int64)
     return table[0].to_numpy(), table[1].to_numpy()
 
 

@@ -68,8 +68,8 @@ def least(first: Integers, second: Integers, n_rows: int, stays: Booleans) -> in
     Half of the greatest matching of the graph's two-sided double, rounded up: a cover of halves.
     """
     forced, is_left = _forced(first, second, stays)
-    one, other = first[is_left], second[is_left]
-    nodes = np.concatenate([one, other]), np.concatenate([other, one])
+    left, right = first[is_left], second[is_left]
+    nodes = np.concatenate([left, right]), np.concatenate([right, left])
     double = sparse.csr_array((np.ones(len(nodes[0]), np.int8), nodes), shape=(n_rows, n_rows))
     mate = csgraph.maximum_bipartite_matching(double, perm_type="column")
     return len(forced) + (int((mate >= 0).sum()) + 1) // 2
@@ -93,13 +93,13 @@ def _cover(first: Integers, second: Integers) -> Integers:
     )
     # Less than one in all, so that it settles ties and nothing else.
     cost = 1.0 + np.arange(len(rows)) / (2.0 * len(rows) ** 2)
-    found = optimize.milp(
+    solution = optimize.milp(
         cost,
         constraints=optimize.LinearConstraint(incidence, 1.0, np.inf),
         integrality=np.ones(len(rows)),
         bounds=optimize.Bounds(0.0, 1.0),
     )
-    return rows[found.x > 0.5] if found.success else rows[_greedy(nodes, len(rows))]
+    return rows[solution.x > 0.5] if solution.success else rows[_greedy(nodes, len(rows))]
 
 
 def _greedy(nodes: Integers, n_rows: int) -> Booleans:
@@ -141,7 +141,7 @@ class SplitOptions:
     most_apart: float = 0.02  # Share of the proteins that cutting may set aside, at most
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Split:
     """A split and what its audit found."""
 
@@ -181,15 +181,30 @@ def split(
         )
         return Split(packing=state.packing, cluster=cluster, audit=nothing, whole=state.whole)
     for _ in range(MOST_ROUNDS):
-        found = state.round()
-        pairs = state.offending(found)
+        audit = state.round()
+        pairs = state.offending(audit)
         if pairs.n_pairs == 0 or settings.strict == "report":
             break
         state.repair(pairs)
-    rest = settings.thresholds, settings.threads, SHARE_COUNTED * state.watch.cells
-    found = with_chance_counted(found, proteins, state.packing.group, *rest)
-    counts = state.n_joined, state.n_cut, state.whole, state.n_gone, state.n_least
-    return Split(state.packing, state.cluster, found, state.watch.n_unseen, *counts)
+    audit = with_chance_counted(
+        audit,
+        proteins,
+        state.packing.group,
+        settings.thresholds,
+        settings.threads,
+        SHARE_COUNTED * state.watch.cells,
+    )
+    return Split(
+        packing=state.packing,
+        cluster=state.cluster,
+        audit=audit,
+        n_unseen=state.watch.n_unseen,
+        n_joined=state.n_joined,
+        n_cut=state.n_cut,
+        whole=state.whole,
+        n_apart=state.n_gone,
+        n_least=state.n_least,
+    )
 
 
 class _Watch:
@@ -218,14 +233,14 @@ class _Watch:
     def sample(self, homes: Strings, is_asked: Booleans) -> None:
         """Compare as many proteins as the budget allows with all of other homes."""
         rows = in_hash_order(self.proteins.ids, is_asked)
-        found = compare(
+        compared = compare(
             self.proteins, homes, self.thresholds, rows, self.threads, self.left, self.pieces
         )
         self.is_sampled = True
-        examined = found.is_examined
-        n_found = int((judged(found, homes, self.thresholds).is_crossing & examined).sum())
+        examined = compared.is_examined
+        n_found = int((judged(compared, homes, self.thresholds).is_crossing & examined).sum())
         n_most = most_crossing(n_found, int(examined.sum()), len(rows))
-        self.compared, self.n_unseen = found.with_pairs(self.compared.pairs), n_most - n_found
+        self.compared, self.n_unseen = compared.with_pairs(self.compared.pairs), n_most - n_found
 
 
 class _State:
@@ -267,12 +282,12 @@ class _State:
         group, role = self.packing.group, self.packing.role
         homes = group if settings.strict == "report" else self._homes()
         watch.look_for_likely(homes)
-        found = judged(watch.compared, group, settings.thresholds)
-        is_clean = settings.strict == "report" or not self.offending(found).n_pairs
+        audit = judged(watch.compared, group, settings.thresholds)
+        is_clean = settings.strict == "report" or not self.offending(audit).n_pairs
         if is_clean and not watch.is_sampled:
             watch.sample(homes, (role == TEST) | (role == CALIBRATION))
-            found = judged(watch.compared, group, settings.thresholds)
-        return found
+            audit = judged(watch.compared, group, settings.thresholds)
+        return audit
 
     def _homes(self) -> Strings:
         """Return the cluster of each protein in a group, apart from names of groups."""
@@ -280,10 +295,10 @@ class _State:
         is_apart = (group == NO_GROUP) | self.learnt
         return np.asarray(np.where(is_apart, group, "+" + self.cluster), dtype=object)
 
-    def offending(self, found: Audit) -> Pairs:
+    def offending(self, audit: Audit) -> Pairs:
         """Return relatives in two groups; where clusters are joined, those in two clusters."""
         if self.settings.strict != "join":
-            return found.pairs
+            return audit.pairs
         return judged(self.watch.compared, self._homes(), self.settings.thresholds).pairs
 
     def repair(self, pairs: Pairs) -> None:
@@ -319,18 +334,18 @@ class _State:
         most = float("inf") if settings.by_cluster else MOST_FILLED * even
         ours = np.flatnonzero(~(learnt[pairs.first] | learnt[pairs.second]))
         nodes = np.sort(np.stack([codes[pairs.first[ours]], codes[pairs.second[ours]]]), axis=0)
-        links, of, counts = np.unique(nodes, axis=1, return_inverse=True, return_counts=True)
+        links, link_of, counts = np.unique(nodes, axis=1, return_inverse=True, return_counts=True)
         home = np.arange(len(names))
         is_joined = np.zeros(links.shape[1], dtype=np.bool_)
         for at in np.argsort(-counts, kind="stable").tolist():
-            one, other = (int(home[end]) for end in links[:, at])
-            if one != other and size[one] + size[other] > most:
+            first, second = (int(home[end]) for end in links[:, at])
+            if first != second and size[first] + size[second] > most:
                 continue
             is_joined[at] = True
-            if one != other:
-                size[one] += size[other]
-                home[home == other] = one
-        return pairs.take(ours[is_joined[of.ravel()]])
+            if first != second:
+                size[first] += size[second]
+                home[home == second] = first
+        return pairs.take(ours[is_joined[link_of.ravel()]])
 
     def _set_aside(self, pairs: Pairs, strict: Strictness) -> None:
         """Write why proteins are set aside for what the audit found."""
@@ -343,12 +358,12 @@ class _State:
         is_gone = np.isin(np.arange(len(ids)), gone)
         for at in np.argsort(-pairs.identity, kind="stable").tolist():
             first, second = int(pairs.first[at]), int(pairs.second[at])
-            for one, other in ((first, second), (second, first)):
-                if is_gone[one] and not self.why[one]:
-                    kind = "training protein" if learnt[other] else "protein"
-                    where = "" if learnt[other] else f" of group {self.packing.group[other]}"
-                    self.why[one] = (
-                        f"relative of {kind} {str(ids[other])!r}{where}"
+            for row, partner in ((first, second), (second, first)):
+                if is_gone[row] and not self.why[row]:
+                    kind = "training protein" if learnt[partner] else "protein"
+                    where = "" if learnt[partner] else f" of group {self.packing.group[partner]}"
+                    self.why[row] = (
+                        f"relative of {kind} {str(ids[partner])!r}{where}"
                         f" (identity {pairs.identity[at]:.2f})"
                     )
 
@@ -368,12 +383,12 @@ class _State:
             self.whole = left_uncut(self.cluster, used, even)
         elif not settings.by_cluster:
             limits = even, self.n_apart, settings.thresholds, settings.threads
-            found = cut_oversized(self.proteins, self.cluster, used, *limits, self.whole)
-            self.n_apart -= int((found.reason != "").sum())
-            self.n_cut += found.n_cut
-            self.cluster, self.whole = found.cluster, found.whole
-            self.why = np.where(used, found.reason, self.why).astype(object)
-            if found.n_cut and settings.cells is None:
+            cut = cut_oversized(self.proteins, self.cluster, used, *limits, self.whole)
+            self.n_apart -= int((cut.reason != "").sum())
+            self.n_cut += cut.n_cut
+            self.cluster, self.whole = cut.cluster, cut.whole
+            self.why = np.where(used, cut.reason, self.why).astype(object)
+            if cut.n_cut and settings.cells is None:
                 self.watch = _Watch(self.proteins, settings)
         self.packing = pack(
             self.proteins.ids,
@@ -409,5 +424,5 @@ def split_by_recipe(
     watch = _Watch(proteins, settings)
     watch.look_for_likely(packing.group)
     watch.sample(packing.group, (packing.role == TEST) | (packing.role == CALIBRATION))
-    found = judged(watch.compared, packing.group, settings.thresholds)
-    return Split(packing=packing, cluster=every, audit=found, n_unseen=watch.n_unseen)
+    audit = judged(watch.compared, packing.group, settings.thresholds)
+    return Split(packing=packing, cluster=every, audit=audit, n_unseen=watch.n_unseen)

@@ -15,7 +15,7 @@ CLASS_NAMES = (
 N_CLASSES = len(CLASS_NAMES)
 N_NETWORKS = 10
 SCALE = 10.0  # PhANNs: the sum of ten softmaxes
-DECIMALS = 2
+DECIMALS_OF_SCORE = 2
 RESOLUTION = 0.01
 
 # Right and wrong predictions per predicted class of PhANNs' web model on its

@@ -19,7 +19,7 @@ def as_labelled(
     ids: Strings, true_class: Integers, family: Strings, scores: Floats, networks: Floats | None
 ) -> Labelled:
     """Return labelled predictions, the scores with two decimals, as PhANNs writes them."""
-    shown = np.round(scores, constants.DECIMALS)
+    shown = np.round(scores, constants.DECIMALS_OF_SCORE)
     scale = constants.SCALE, constants.RESOLUTION
     predictions = from_scores(ids, constants.CLASS_NAMES, shown, *scale, network_scores=networks)
     return label(predictions, true_class, cluster=family)

@@ -97,7 +97,7 @@ Residues = NDArray[np.uint8]
 ALPHABET = "ARNDCQEGHILKMFPSTWYV"  # BLOSUM62's order
 # Background frequencies behind BLOSUM62, in that order, to three decimals:
 # Henikoff & Henikoff 1992 (doi 10.1073/pnas.89.22.10915).
-COMPOSITION = (
+SHARES_OF_RESIDUES = (
     *(0.074, 0.052, 0.045, 0.054, 0.025, 0.034, 0.054, 0.074, 0.026, 0.068),
     *(0.099, 0.058, 0.025, 0.047, 0.039, 0.057, 0.051, 0.013, 0.032, 0.073),
 )
@@ -113,7 +113,8 @@ RELATIVE = (0.6, 0.95)  # of planted relatives: far above the usual 40 %, no dou
 SHARE_NEAR_COPIES = 0.3  # of the descendants
 NEAR_COPY = (0.95, 0.995)  # expected identity to the parent
 DESCENDANT = (0.5, 0.95)
-FARTHEST = 0.5  # least expected identity to the ancestor, so that any two stay above its square
+# Least expected identity to the ancestor, so that any two stay above its square.
+FARTHEST_RELATIVE = 0.5
 SHARE_FROM_ANCESTOR = 0.5  # of the descendants; the others have any earlier member as parent
 INDELS_PER_SUBSTITUTION = 0.02
 MEAN_INDEL = 2.0  # residues
@@ -128,7 +129,7 @@ def substitution_rows() -> Floats:
     From BLOSUM62 scores s, P(b | a) ∝ p(b) 2^(s/2), the old residue left out.
     """
     matrix = np.asarray(substitution_matrices.load("BLOSUM62").select(ALPHABET), dtype=float)
-    odds = np.array(COMPOSITION)[None, :] * 2.0 ** (BITS_PER_SCORE * matrix)
+    odds = np.array(SHARES_OF_RESIDUES)[None, :] * 2.0 ** (BITS_PER_SCORE * matrix)
     np.fill_diagonal(odds, 0.0)
     return np.asarray(np.cumsum(odds / odds.sum(axis=1, keepdims=True), axis=1))
 
@@ -198,7 +199,7 @@ def _with_indel(residues: Residues, rng: np.random.Generator) -> Residues:
 
 
 def _random_residues(length: int, rng: np.random.Generator) -> Residues:
-    cumulative = np.cumsum(COMPOSITION)
+    cumulative = np.cumsum(SHARES_OF_RESIDUES)
     places = np.searchsorted(cumulative[:-1] / cumulative[-1], rng.random(length), "right")
     return places.astype(np.uint8)
 
@@ -207,7 +208,8 @@ def _descendant(members: list[Descent], rng: np.random.Generator) -> Descent:
     from_ancestor = rng.random() < SHARE_FROM_ANCESTOR
     parent, of_parent = members[0] if from_ancestor else members[int(rng.integers(len(members)))]
     near = rng.random() < SHARE_NEAR_COPIES
-    identity = max(rng.uniform(*(NEAR_COPY if near else DESCENDANT)), FARTHEST / of_parent)
+    least, most = NEAR_COPY if near else DESCENDANT
+    identity = max(rng.uniform(least, most), FARTHEST_RELATIVE / of_parent)
     child = mutated(parent, min(identity, 1.0), rng)
     if rng.random() < SHARE_FRAGMENTS:
         length = max(LEAST_LENGTH, int(len(child) * rng.uniform(*FRAGMENT)))

@@ -76,11 +76,11 @@ class Planted:
     """One thing planted in the world for a stage of the pipeline to find."""
 
     id: str  # The protein
-    kind: str  # One of `KINDS`
+    kind: str  # One of `KINDS_OF_DEFECT`
     sources: tuple[str, ...]  # The proteins that it repeats or descends from
 
 
-KINDS: Mapping[str, str] = {
+KINDS_OF_DEFECT: Mapping[str, str] = {
     "relative_in_training": "a calibration protein with a close relative in the training set",
     "family_in_training": "a calibration protein whose family has a relative in the training set",
     "exact_repeat": "the same sequence and label as a calibration protein",
@@ -208,7 +208,7 @@ class _Row(NamedTuple):
     family: str
     scores: Floats
     networks: Floats
-    kind: str = ""  # One of `KINDS`; '' for a sound one
+    kind: str = ""  # One of `KINDS_OF_DEFECT`; '' for a sound one
     sources: tuple[str, ...] = ()
     repeats: tuple[int, ...] = ()  # Rows of the trove that are its source
 
@@ -293,7 +293,7 @@ Seed: {{seed}}. Kinds in truth/planted.tsv:
 def render_files(world: World) -> dict[str, str | bytes]:
     """Return the content of each file of a world, by its path."""
     calibration = world.calibration
-    kinds = "\n".join(f"  {kind}: {text}" for kind, text in KINDS.items())
+    kinds = "\n".join(f"  {kind}: {text}" for kind, text in KINDS_OF_DEFECT.items())
     planted = ((entry.id, entry.kind, ",".join(entry.sources)) for entry in world.planted)
     labels = ((row[0], row[3]) for row in true_rows(world) if row[1] == "calibration")
     predicted = world.use.labelled.predictions.predicted_class

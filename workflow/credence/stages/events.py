@@ -10,7 +10,7 @@ from credence.calibrators.protocol import Calibrator, FitOptions
 from credence.events.event import Event, events_of
 from credence.events.event_judging import EventOptions, study_events
 from credence.events.features import EventEvidence
-from credence.events.forecasters import BY_NAME as FORECASTERS
+from credence.events.forecasters import FORECASTER_OF
 from credence.predictions import Predictions
 from credence.problems import Problem, nearest, plural, raise_any, refuse
 from credence.progress import echo
@@ -43,11 +43,11 @@ def learn_events(
         Problem(
             where=where,
             what=f"there is no forecaster {name!r}.",
-            remedy=nearest(name, list(FORECASTERS)),
+            remedy=nearest(name, list(FORECASTER_OF)),
         )
         for where, names in (("--forecaster", (asked.forecaster,)), ("--compare", asked.compare))
         for name in names
-        if name not in FORECASTERS
+        if name not in FORECASTER_OF
     )
     if not asked.ask and not asked.groups:
         raise refuse("--ask", "no event is asked for.", "Give --ask or --named.")

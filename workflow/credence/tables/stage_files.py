@@ -28,7 +28,7 @@ from credence.composition.estimate import ratio_of
 from credence.composition.sameness import Sketch
 from credence.confidence import NOTE_TEXTS, Confidence, Note
 from credence.draws import keys_of as hashes_of
-from credence.events.model import FORECASTS, EventModel, Mix
+from credence.events.model import KINDS_OF_FORECAST, EventModel, Mix
 from credence.findings import EventsFinding, ShiftFinding
 from credence.lists.held_out import HeldOut
 from credence.novelty.reference import Reference
@@ -416,7 +416,7 @@ EVENTS_FILES = Signed(
     kind=EventsFile,
     again="Learn the events again: credence events.",
     check=_try,
-    kinds=FORECASTS,
+    kinds=KINDS_OF_FORECAST,
 )
 
 

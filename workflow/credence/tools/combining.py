@@ -69,19 +69,19 @@ def fit_softmax(features: SoftmaxInputs, truth: Floats, start: Floats, ridge: Fl
     flat = np.ascontiguousarray(features.shared.reshape(n_rows * n_classes, n_shared))
 
     def loss(point: Floats) -> tuple[float, Floats]:
-        shared, own = point[:n_shared], point[n_shared:].reshape(n_classes, -1)
-        logit = (flat @ shared).reshape(n_rows, n_classes) + design @ own.T
+        shared, by_class = point[:n_shared], point[n_shared:].reshape(n_classes, -1)
+        logit = (flat @ shared).reshape(n_rows, n_classes) + design @ by_class.T
         log_p = special.log_softmax(logit, axis=1)
         excess = weight * np.exp(log_p) - truth
-        penalty = SHARED_RIDGE * ((shared - start) ** 2).sum() + (ridges * own**2).sum()
+        penalty = SHARED_RIDGE * ((shared - start) ** 2).sum() + (ridges * by_class**2).sum()
         of_shared = excess.ravel() @ flat + SHARED_RIDGE * (shared - start)
-        slope = np.concatenate([of_shared, (excess.T @ design + ridges * own).ravel()])
+        slope = np.concatenate([of_shared, (excess.T @ design + ridges * by_class).ravel()])
         return (penalty / 2.0 - (truth * log_p).sum()) / total, slope / total
 
     begin = np.concatenate([start, np.zeros(n_classes * design.shape[1])])
     options = {"maxiter": MOST_ROUNDS, "ftol": SETTLED, "gtol": 1e-6, "maxfun": 2 * MOST_ROUNDS}
-    found = optimize.minimize(loss, begin, jac=True, method="L-BFGS-B", options=options).x
-    return Softmax(shared=found[:n_shared], own=found[n_shared:].reshape(n_classes, -1))
+    best = optimize.minimize(loss, begin, jac=True, method="L-BFGS-B", options=options).x
+    return Softmax(shared=best[:n_shared], own=best[n_shared:].reshape(n_classes, -1))
 
 
 def meant_classes(run: Sequence[str], classes: Mapping[str, str]) -> Integers:
@@ -106,8 +106,8 @@ def signals(shares: Floats, predictions: Predictions) -> SoftmaxInputs:
     """Return what a softmax over the run's classes sees of answers of one tool."""
     is_named = np.equal(score_logs.predicted_rank(predictions)[:, None], np.arange(len(shares)))
     if predictions.scores is not None and predictions.is_distribution:
-        own = score_logs.sorted_log_scores(predictions)
-        share = special.softmax(own, axis=1)
+        facts = score_logs.sorted_log_scores(predictions)
+        share = special.softmax(facts, axis=1)
     else:
         n_others = max(len(shares) - 1, 1)
         top = np.full(predictions.n_samples, 0.5)
@@ -119,13 +119,13 @@ def signals(shares: Floats, predictions: Predictions) -> SoftmaxInputs:
         if predictions.scores is not None:
             order = score_logs.name_order(predictions.class_names)
             columns[-1] = predictions.scores[:, order] / predictions.scale
-        own = np.hstack(columns)
+        facts = np.hstack(columns)
         share = np.where(is_named, top[:, None], (1 - top[:, None]) / n_others)
     spread = np.einsum("nj,jk->nk", share, shares)
     logs: Floats = np.log(np.maximum(spread, score_logs.UNKNOWN_RESOLUTION_FLOOR))
     return SoftmaxInputs(
         shared=np.round(logs, score_logs.DECIMALS)[:, :, None],
-        own=np.round(own, score_logs.DECIMALS),
+        own=np.round(facts, score_logs.DECIMALS),
     )
 
 
@@ -176,11 +176,11 @@ class Tool:
 
     def log_probabilities(self, run: tuple[str, ...], answers: Answers) -> Floats:
         """Return log p of each class, sorted by name; NaN where there is no answer."""
-        found = np.full((len(answers.row), len(run)), np.nan)
+        answer = np.full((len(answers.row), len(run)), np.nan)
         if answers.is_there.any():
             features = signals(meant_shares(run, self.classes), answers.given)
-            found[answers.is_there] = self.weights.log_probabilities(features)
-        return found
+            answer[answers.is_there] = self.weights.log_probabilities(features)
+        return answer
 
 
 def fit_tool(
@@ -234,26 +234,26 @@ class Combination:
 
     def combined(self, stated: Mapping[str, Floats]) -> Floats:
         """Return log p of each class, sorted by name, of what the tools stated."""
-        found = self.pooled(stated)
+        pooled = self.pooled(stated)
         if self.alone in stated:
-            own = self.pooled({self.alone: stated[self.alone]})
+            alone = self.pooled({self.alone: stated[self.alone]})
             is_there = ~np.isnan(stated[self.alone][:, 0])
-            found[is_there] = own[is_there]
-        return found
+            pooled[is_there] = alone[is_there]
+        return pooled
 
     def pooled(self, stated: Mapping[str, Floats]) -> Floats:
         """Return the same of all tools that were asked, none of which is followed alone."""
         is_there = answered(stated)
-        found = np.empty((len(is_there), len(self.class_names)))
+        pooled = np.empty((len(is_there), len(self.class_names)))
         for rows, names in patterns_of(is_there, tuple(stated)):
-            inside = [one for one in self.patterns if set(one.tools) <= set(names)]
-            pattern = max(inside, key=lambda one: len(one.tools))  # the first of equals
+            inside = [pattern for pattern in self.patterns if set(pattern.tools) <= set(names)]
+            pattern = max(inside, key=lambda pattern: len(pattern.tools))  # the first of equals
             part = {name: values[rows] for name, values in stated.items()}
             others = [name for name in self.names if name not in pattern.tools]
             silence = dict(zip(others, pattern.silence, strict=True))
             features = product(pattern.tools, silence, part)
-            found[rows] = pattern.weights.log_probabilities(features)
-        return found
+            pooled[rows] = pattern.weights.log_probabilities(features)
+        return pooled
 
 
 def product(
@@ -264,12 +264,12 @@ def product(
     Of a tool that was not asked `silence` is taken.
     """
     n_rows, n_classes = next(iter(stated.values())).shape
-    shared, own = np.empty((n_rows, n_classes, len(names))), np.empty((n_rows, len(silence)))
+    shared, silent = np.empty((n_rows, n_classes, len(names))), np.empty((n_rows, len(silence)))
     for place, name in enumerate(names):
         shared[:, :, place] = stated[name]
     for place, (name, mean) in enumerate(silence.items()):
-        own[:, place] = np.isnan(stated[name][:, 0]) if name in stated else mean
-    return SoftmaxInputs(shared=shared, own=own)
+        silent[:, place] = np.isnan(stated[name][:, 0]) if name in stated else mean
+    return SoftmaxInputs(shared=shared, own=silent)
 
 
 def answered(stated: Mapping[str, Floats]) -> Booleans:
@@ -293,11 +293,11 @@ def wanted_patterns(is_there: Booleans, names: tuple[str, ...]) -> list[tuple[st
     Of many also those that enough of these proteins have, and each without one of its tools.
     """
     sizes = range(len(names) + 1) if len(names) <= MOST_TOOLS else (0, 1, len(names))
-    found = {inside for size in sizes for inside in combinations(names, size)}
+    wanted = {inside for size in sizes for inside in combinations(names, size)}
     seen = [inside for rows, inside in patterns_of(is_there, names) if len(rows) >= LEAST_PROTEINS]
     for inside in (names, *seen):
-        found |= {inside, *combinations(inside, max(len(inside) - 1, 0))}
-    return sorted(found, key=lambda one: (len(one), one))
+        wanted |= {inside, *combinations(inside, max(len(inside) - 1, 0))}
+    return sorted(wanted, key=lambda pattern: (len(pattern), pattern))
 
 
 def fit_patterns(
@@ -305,7 +305,7 @@ def fit_patterns(
 ) -> tuple[Pattern, ...]:
     """Return how each pattern is combined, from what the tools stated held out."""
     is_there, n_classes = answered(stated), truth.shape[1]
-    found = []
+    patterns = []
     for inside in wanted_patterns(is_there, names):
         rows = np.flatnonzero(is_there[:, [name in inside for name in names]].all(axis=1))
         part = {name: values[rows] for name, values in stated.items()}
@@ -315,8 +315,8 @@ def fit_patterns(
         start = np.full(len(inside), 1.0 / max(len(inside), 1))
         weights = fit_softmax(features, truth[rows], start, ridge)
         mean = features.own.mean(axis=0) if len(rows) else np.array([*silence.values()])
-        found.append(Pattern(tools=inside, weights=weights, silence=mean))
-    return tuple(found)
+        patterns.append(Pattern(tools=inside, weights=weights, silence=mean))
+    return tuple(patterns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,11 +330,11 @@ class Fitted:
     def each(self, names: Sequence[str] | None = None, alone: str = "") -> Floats:
         """Return log p held out of some tools, of all unless named; NaN of a lone family."""
         stated = {name: self.stated[name] for name in names or self.combination.names}
-        found = np.full_like(next(iter(self.stated.values())), np.nan)
+        stated_alone = np.full_like(next(iter(self.stated.values())), np.nan)
         for is_out, combination in self.held_out:
             part = {name: values[is_out] for name, values in stated.items()}
-            found[is_out] = replace(combination, alone=alone).combined(part)
-        return found
+            stated_alone[is_out] = replace(combination, alone=alone).combined(part)
+        return stated_alone
 
 
 @threadpool_limits.wrap(limits=1)  # type: ignore[untyped-decorator]
@@ -381,7 +381,7 @@ def fit_combination(
     of_fold = []
     for is_out in left_out(fold):
         without = Combination(class_names=class_names, tools=calibrated(~is_out), patterns=())
-        part = {name: own.take(is_out) for name, own in answers.items()}
+        part = {name: answer.take(is_out) for name, answer in answers.items()}
         for name, values in without.stated(part).items():
             stated[name][is_out] = values
         of_fold.append((is_out, without))

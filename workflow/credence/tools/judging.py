@@ -51,9 +51,11 @@ class ToolJudge:
 
     def measured(self, *ratios: Ratio) -> list[Measured]:
         """Return means with their intervals, drawn together."""
-        found = estimate(self.labelled.cluster, ratios, self._level, self._n_draws)
-        ends = zip(found.value, found.lower, found.upper, strict=True)
-        return [Measured(*map(float, one)) for one in ends]
+        means = estimate(self.labelled.cluster, ratios, self._level, self._n_draws)
+        return [
+            Measured(value=float(value), lower=float(lower), upper=float(upper))
+            for value, lower, upper in zip(means.value, means.lower, means.upper, strict=True)
+        ]
 
 
 def judge_tools(
@@ -78,7 +80,7 @@ def judge_tools(
         adds = judge.ratio(without - loss)
         nll, accuracy, added = judge.measured(*judge.ratios(alone[name]), adds)
         n_answered, named = int(answers[name].is_there.sum()), set(classes[name].values())
-        unnamed = tuple(one for one in fitted.combination.class_names if one not in named)
+        unnamed = tuple(name for name in fitted.combination.class_names if name not in named)
         tools.append(
             ToolFinding(
                 name=name,
@@ -90,15 +92,26 @@ def judge_tools(
             )
         )
     nll, accuracy = judge.measured(*judge.ratios(every))
-    meant, right, found = classes_named(fitted.combination, answers), judge.is_right(every), []
+    meant, right, pairs = classes_named(fitted.combination, answers), judge.is_right(every), []
     for first, second in combinations(fitted.combination.names, 2):
-        one, other = meant[first], meant[second]
-        rows = (one >= 0) & (other >= 0) & (one != other)
+        by_first, by_second = meant[first], meant[second]
+        rows = (by_first >= 0) & (by_second >= 0) & (by_first != by_second)
         if rows.any():
-            outcomes = (one == judge.true, other == judge.true, right)
-            shares = (judge.ratio(values, rows, share=True) for values in outcomes)
-            counts = int(rows.sum()), len(np.unique(labelled.cluster[rows].astype(str)))
-            found.append(Disagreement(first, second, *counts, *judge.measured(*shares)))
+            outcomes = (by_first == judge.true, by_second == judge.true, right)
+            first_right, second_right, combined_right = judge.measured(
+                *(judge.ratio(values, rows, share=True) for values in outcomes)
+            )
+            pairs.append(
+                Disagreement(
+                    first=first,
+                    second=second,
+                    n=int(rows.sum()),
+                    n_clusters=len(np.unique(labelled.cluster[rows].astype(str))),
+                    first_right=first_right,
+                    second_right=second_right,
+                    combined_right=combined_right,
+                )
+            )
     return ToolsFinding(
         n=labelled.n_samples,
         n_clusters=len(np.unique(labelled.cluster.astype(str))),
@@ -106,7 +119,7 @@ def judge_tools(
         nll=nll,
         accuracy=accuracy,
         tools=tuple(tools),
-        pairs=tuple(found),
+        pairs=tuple(pairs),
         best=best,
         above_best=float(mean @ above),
         error=error,
@@ -116,14 +129,14 @@ def judge_tools(
 
 def classes_named(combination: Combination, answers: ByTool) -> dict[str, Integers]:
     """Return the run's class, sorted by name, that each tool names; -1 for none of them."""
-    found = {}
+    classes = {}
     for tool in combination.tools:
-        named = found[tool.name] = np.full(len(next(iter(answers.values())).row), -1)
+        named = classes[tool.name] = np.full(len(next(iter(answers.values())).row), -1)
         if tool.name in answers:
-            own = answers[tool.name]
+            answer = answers[tool.name]
             meant = combining.meant_classes(combination.sorted_names, tool.classes)
-            named[own.is_there] = meant[predicted_rank(own.given)]
-    return found
+            named[answer.is_there] = meant[predicted_rank(answer.given)]
+    return classes
 
 
 def combine(
