@@ -21,7 +21,15 @@ from verification.report import write_section
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.evaluation.paper_figures import MON0, MON2, NAMES, FigureSource, losses, nll, troves
+from credence.evaluation.paper_figures import (
+    METHODS_OF_PAPER,
+    MON0,
+    MON2,
+    FigureSource,
+    losses,
+    nll,
+    troves,
+)
 from credence.predictions import Floats, Labelled, from_scores, label
 from credence.tables.counts import read_counts
 
@@ -106,7 +114,7 @@ def first_table(data: Path) -> list[Row]:
         for series in panel.series:
             rows.append(
                 {"class": panel.title, "measured": series.name}
-                | dict(zip(NAMES, series.y, strict=True))
+                | dict(zip(METHODS_OF_PAPER, series.y, strict=True))
             )
     return rows
 

@@ -22,7 +22,7 @@ from credence.findings import (
     VerdictSettings,
 )
 from credence.report.sections.measuring import section
-from credence.report.verdict import WORDS, StatedCheck, StatedVerdict, stated_verdict
+from credence.report.verdict import REASONS_IN_WORDS, StatedCheck, StatedVerdict, stated_verdict
 from credence.report.wording import in_words
 
 NAMES = ("Portal", "Tail fiber")
@@ -429,4 +429,4 @@ def test_columns_under_wrong_names_in_a_query_set_are_not_to_be_used(small: Find
 
 
 def test_every_reason_has_its_words() -> None:
-    assert set(WORDS) == set(Reason)
+    assert set(REASONS_IN_WORDS) == set(Reason)

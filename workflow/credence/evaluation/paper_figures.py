@@ -30,7 +30,7 @@ from credence.predictions import Floats, Labelled
 
 SALAMON_PAPER = "Salamon et al. 2023 (doi 10.3390/make5030043)"
 MON0, MON2, LOO = (f"kernel(bandwidth={rule}, prior_weight=0)" for rule in ("mon", "mon2", "loo"))
-NAMES = {  # The paper's names of methods, and what is fitted for each
+METHODS_OF_PAPER = {  # The paper's names of methods, and what is fitted for each
     "histogram": "histogram",
     "b_mon": MON0,
     "b_mon2": MON2,
@@ -40,18 +40,18 @@ NAMES = {  # The paper's names of methods, and what is fitted for each
     "Cum*": "cumulative_optimal",
     "uncalibrated": "uncalibrated",
 }
-N_GRID = 201
+N_FIGURE_GRID = 201
 FEW_BELOW = 0.01  # of the predictions: more below the beginning of the axis, and it begins at 0
 CLOUD_POINTS = 800  # of a cloud; more hide each other
 LEAST_FITTED = 10.0  # predictions; fewer have one share for all scores
 FOLDS = 5
 PER_PROTEIN = ("score", "is_correct", "weight", "cluster")  # of a class, one entry a protein
 FALLBACK = 0.03  # of the scale: bandwidth of densities where a class has no kernel
-OUTSIDE = 0.05  # chance that one interval or more lies outside the bound
+OUTSIDE_BOUND = 0.05  # chance that one interval or more lies outside the bound
 STEP_BELOW = 0.05  # of the scores' range: free at the left of an axis that begins at the least
 MUCH = 0.05  # of a class's right predictions: a trove that adds fewer moves nothing to be seen
 HIGHEST = 4.0  # times the median loss: where an axis of losses ends
-APART = 0.16  # of a place on the axis: between in sample and held out
+BESIDE_LOSS = 0.16  # of a place on the axis: between in sample and held out
 SATURATED, NEARLY_TOP = 0.99, 0.99  # of the predictions, and of the scale
 MOST_POWER = 2.0**20  # by which a stand-in is sharpened
 OF_SCORE, OF_VECTOR = "scores of the predicted classes", "scores of all classes"
@@ -112,7 +112,7 @@ class FigureSource:
             start = float(score.min()) - STEP_BELOW * (end - float(score.min()))
         elif float((score < start).mean()) > FEW_BELOW:
             start = 0.0
-        return np.linspace(start, end, N_GRID)
+        return np.linspace(start, end, N_FIGURE_GRID)
 
     def curve(
         self, method: str, class_: int, name: str, look: str, kind: str = "line"
@@ -309,7 +309,7 @@ def score_counts(source: FigureSource) -> FigureRecord | None:
         pairs = np.unique(np.column_stack([where, sample.cluster]), axis=0)
         families = np.bincount(pairs[:, 0], minlength=n).astype(np.float64)
         n_filled, share = int((families > 0).sum()), np.array(steps.y)
-        half = np.sqrt(divide(np.full(n, np.log(2.0 * n_filled / OUTSIDE)), 2.0 * families))
+        half = np.sqrt(divide(np.full(n, np.log(2.0 * n_filled / OUTSIDE_BOUND)), 2.0 * families))
         ends = (np.maximum(share - half, 0.0), np.minimum(share + half, 1.0))
         lower, upper = (tuple(end.tolist()) for end in ends)
         steps = replace(steps, lower=lower, upper=upper)
@@ -550,22 +550,26 @@ def losses(source: FigureSource) -> FigureRecord | None:
     labelled, predictions = source.known, source.known.predictions
     names = [
         name
-        for name, text in NAMES.items()
+        for name, text in METHODS_OF_PAPER.items()
         if source.has_vectors or not parse_method(text, "figures").needs.is_vector
     ]
     options = FitOptions(min_positives=LEAST_FITTED, n_draws=0)
     fold = folds_by_class(labelled, FOLDS)
-    calibrators = {name: parse_method(NAMES[name], "figures").build(options) for name in names}
+    calibrators = {
+        name: parse_method(METHODS_OF_PAPER[name], "figures").build(options) for name in names
+    }
     held_out, _ = cross_fit(labelled, calibrators, fold)
-    in_sample = {name: source.fitted(NAMES[name]).confidence(predictions).value for name in names}
+    in_sample = {
+        name: source.fitted(METHODS_OF_PAPER[name]).confidence(predictions).value for name in names
+    }
     panels = []
     for class_ in (None, *source.samples):
         rows = (class_ is None) | (predictions.predicted_class == class_)
         right, weight = labelled.is_correct[rows], labelled.weight[rows]
         n, series = (int(rows.sum()),) * len(names), []
         for word, kind, look, beside, confidences in (
-            ("in sample", "hollow", "histogram", -APART, in_sample),
-            ("held out", "points", "kernel", APART, held_out),
+            ("in sample", "hollow", "histogram", -BESIDE_LOSS, in_sample),
+            ("held out", "points", "kernel", BESIDE_LOSS, held_out),
         ):
             y = tuple(nll(confidences[name][rows], right, weight) for name in names)
             x = tuple(at + beside for at in range(len(names)))
@@ -649,10 +653,11 @@ class FigureSpec:
     needs: str = OF_SCORE  # What there has to be, or there is no such figure
 
 
-PLAIN = "Steps: share right in intervals of the score, the lowest dotted."
+STEPS_CAPTION = "Steps: share right in intervals of the score, the lowest dotted."
 CLOUD_CAPTION = (
     f"One point a protein (of a class with more than {CLOUD_POINTS}, so many chosen by name): at "
-    f"one score there is a range of confidences, since the rest of the vector matters. {PLAIN}"
+    "one score there is a range of confidences, since the rest of the vector matters. "
+    f"{STEPS_CAPTION}"
 )
 OF_RUN, TRUE = "findings of a run", "true classes"
 _joint, _by_row, _by_column = (partial(matrices, kind=kind) for kind in range(3))
@@ -687,12 +692,12 @@ _COUNTING = (
 )
 _NEARLY = (
     "The two classes whose raw score is nearest to the kernel confidence. Points, where every "
-    f"class is scored: TSwA, one a protein. {PLAIN}"
+    f"class is scored: TSwA, one a protein. {STEPS_CAPTION}"
 )
 _CUMULATIVE = (
     "Cumulative confidence of one class: Cum, Cum+ and Cum*. It is a class that the best "
     "cut-off helps much. Cum is the confidence at a score or better, so it lies above that at the "
-    f"score. {PLAIN}"
+    f"score. {STEPS_CAPTION}"
 )
 _TROVES = (
     "New proteins of known class, before and after each trove. Left: densities of right and wrong "
@@ -711,12 +716,14 @@ _LOO = (
     "The bandwidth of least left-out loss (b_opt) follows noise. Where it bends most, and b_mon2."
 )
 _BOTH = "Kernel confidence that never turns (b_mon) against one that may turn twice (b_mon2)."
-_BEST = f"Cumulative confidence with the best cut-off (Cum*), class by class. {PLAIN}"
+_BEST = f"Cumulative confidence with the best cut-off (Cum*), class by class. {STEPS_CAPTION}"
 _TRAINED = "Joint counts of the classifier of the next figure."
 _RELIABLE = "Share right over the confidence given out, held out, with intervals over families."
-_GIVEN = f"The confidence that is given out, class by class. Band: pointwise interval. {PLAIN}"
-SOME = f"{OF_SCORE}, and a class with 10 predictions, right and wrong"
-ADDED = "a trove that added predictions, and the samples of the release before it"
+_GIVEN = (
+    f"The confidence that is given out, class by class. Band: pointwise interval. {STEPS_CAPTION}"
+)
+NEEDS_SOME = f"{OF_SCORE}, and a class with 10 predictions, right and wrong"
+NEEDS_TROVE = "a trove that added predictions, and the samples of the release before it"
 FIGURES: tuple[FigureSpec, ...] = (
     FigureSpec(number="01a", name="counts", caption=_COUNTS, build=_joint, needs=TRUE),
     FigureSpec(
@@ -741,9 +748,15 @@ FIGURES: tuple[FigureSpec, ...] = (
         needs=OF_VECTOR,
     ),
     FigureSpec(
-        number="07", name="nearly-calibrated", caption=_NEARLY, build=nearly_calibrated, needs=SOME
+        number="07",
+        name="nearly-calibrated",
+        caption=_NEARLY,
+        build=nearly_calibrated,
+        needs=NEEDS_SOME,
     ),
-    FigureSpec(number="08", name="cumulative", caption=_CUMULATIVE, build=cumulatives, needs=SOME),
+    FigureSpec(
+        number="08", name="cumulative", caption=_CUMULATIVE, build=cumulatives, needs=NEEDS_SOME
+    ),
     FigureSpec(number="09", name="optimal-cutoff", caption=_BEST, build=optimal),
     FigureSpec(
         number="10",
@@ -766,9 +779,9 @@ FIGURES: tuple[FigureSpec, ...] = (
         build=_tswa,
         needs=OF_VECTOR,
     ),
-    FigureSpec(number="13", name="bandwidth", caption=f"{_LOO} {PLAIN}", build=wiggles),
+    FigureSpec(number="13", name="bandwidth", caption=f"{_LOO} {STEPS_CAPTION}", build=wiggles),
     FigureSpec(number="14", name="steadiest", caption=_BOTH, build=steadiest),
-    FigureSpec(number="15", name="troves", caption=_TROVES, build=troves, needs=ADDED),
+    FigureSpec(number="15", name="troves", caption=_TROVES, build=troves, needs=NEEDS_TROVE),
     FigureSpec(number="16a", name="saturated-counts", caption=_TRAINED, build=_joint, needs=TRUE),
     FigureSpec(number="16b", name="saturated", caption=_WARNING, build=saturated),
     FigureSpec(number="17", name="nll", caption=_LOSSES, build=losses),

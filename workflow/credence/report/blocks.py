@@ -206,7 +206,7 @@ class Answer:
     """A number that answers a question."""
 
     number: str
-    range: str  # Its interval, in brackets; may be empty
+    range: str = ""  # Its interval, in brackets
     text: str  # What it counts
     anchor: str = ""  # Where more of it stands
 

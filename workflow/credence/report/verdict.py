@@ -26,7 +26,7 @@ MIX = (
     "alike in both: {n_in_range} of {n_known} have evidence and stay in the range that they had."
 )
 # Of each reason a headline, and a text of a sentence or two.
-WORDS = {
+REASONS_IN_WORDS = {
     Reason.ROWS_MISPLACED: ("Rows or labels may stand under wrong ids", "{rows}"),
     Reason.GAPS_HOLD: (
         "Confidences hold on {families} held out",
@@ -149,7 +149,7 @@ def stated_verdict(findings: Findings) -> StatedVerdict:
 
 def stated_check(check: Check, lookup: Lookup) -> StatedCheck:
     """Return a check with what it found in words."""
-    headline, text = WORDS[check.reason]
+    headline, text = REASONS_IN_WORDS[check.reason]
     facts = _facts(check, lookup)
     return StatedCheck(
         name=check.name,

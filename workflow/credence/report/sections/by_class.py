@@ -71,20 +71,13 @@ def section(findings: Findings) -> page.Section | None:
 
 def _tile(lookup: Lookup, entry: ClassCount, name: str, anchor: str) -> page.Tile:
     words = f"{share(entry.share)} right of {count(entry.n_predicted)}"
-    for figure in _reliability_figure(lookup, entry, name):
-        return page.Tile(
-            name=anchor,
-            caption=words,
-            alternative=figure.alternative,
-            plot=figure.plot,
-            title=entry.class_name,
-        )
+    figure = _reliability_figure(lookup, entry, name)
     nothing = f"{entry.class_name}: nothing was held out."
     return page.Tile(
         name=anchor,
         caption=words,
-        alternative=nothing,
-        plot=ReliabilityPlot(names=(), bins=()),
+        alternative=figure.alternative if figure else nothing,
+        plot=figure.plot if figure else ReliabilityPlot(names=(), bins=()),
         title=entry.class_name,
     )
 
@@ -95,7 +88,8 @@ def _panel(lookup: Lookup, entry: ClassCount, name: str, anchor: str) -> page.Pa
         for notice in all_notices(lookup.findings)
         if notice.class_name == entry.class_name and notice.is_warning
     ]
-    figures = (*_confidence_figure(lookup, entry, name), *_reliability_figure(lookup, entry, name))
+    made = (_confidence_figure(lookup, entry, name), _reliability_figure(lookup, entry, name))
+    figures = tuple(figure for figure in made if figure is not None)
     few = len(lookup.findings.results.classes) <= MOST_WITH_CURVES
     if few and lookup.findings.thresholds is not None:
         figures += kept_figures(lookup.findings.thresholds, entry.class_name, name)
@@ -155,11 +149,11 @@ def advice(lookup: Lookup, entry: ClassCount) -> str:
     return " ".join(parts)
 
 
-def _confidence_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[page.Figure, ...]:
+def _confidence_figure(lookup: Lookup, entry: ClassCount, name: str) -> page.Figure | None:
     findings = lookup.findings
     plot = lookup.confidence_plot(entry, (findings.chosen,))
     if plot is None or not plot.curves:
-        return ()
+        return None
     curve = plot.curves[0]
     if not curve.is_function:
         words = " The method looks at all scores of a protein: the line joins means over bins."
@@ -178,7 +172,7 @@ def _confidence_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[pa
         if entry.score_min <= value <= entry.score_max
         and (point := lookup.at(curve, value)) is not None
     )
-    figure = page.Figure(
+    return page.Figure(
         name=f"confidence-{name}",
         caption=f"{entry.class_name}: confidence of {findings.chosen} over the score, from "
         f"{lookup.evidence(entry)}.{words} Dashed: share right, whatever the score. "
@@ -187,17 +181,16 @@ def _confidence_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[pa
         f"{rising or 'see the table'}.",
         plot=plot,
     )
-    return (figure,)
 
 
-def _reliability_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[page.Figure, ...]:
+def _reliability_figure(lookup: Lookup, entry: ClassCount, name: str) -> page.Figure | None:
     reliability = lookup.reliability.get((lookup.findings.chosen, entry.class_name, "held_out"))
     if reliability is None or sum(reliability.bins.n) == 0:
-        return ()
+        return None
     bins = reliability.bins
     filled = np.flatnonzero(bins.n)
     n_off = sum(not bins.lower[k] <= bins.mean[k] <= bins.upper[k] for k in filled)
-    figure = page.Figure(
+    return page.Figure(
         name=f"reliability-{name}",
         caption=f"{entry.class_name}: held-out confidence of {lookup.findings.chosen} against the "
         f"share right, {of(sum(bins.n), 'protein')}. Intervals count "
@@ -207,7 +200,6 @@ def _reliability_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[p
         "right.",
         plot=reliability_plot(("held out",), (reliability,)),
     )
-    return (figure,)
 
 
 def _overlay(lookup: Lookup, entry: ClassCount, name: str) -> tuple[page.Block, ...]:
@@ -240,10 +232,7 @@ def _overlay(lookup: Lookup, entry: ClassCount, name: str) -> tuple[page.Block, 
         "in bins of the score."
     )
     alternative = f"Curves of {', '.join(names)}; the table below gives their numbers."
-    return page.FigureRow(
-        figures=(
-            page.Figure(
-                name=f"methods-{name}", caption=caption, alternative=alternative, plot=plot
-            ),
-        )
-    ), losses
+    figure = page.Figure(
+        name=f"methods-{name}", caption=caption, alternative=alternative, plot=plot
+    )
+    return page.flat(figure, losses)

@@ -133,7 +133,7 @@ def _answers(lookup: Lookup) -> tuple[page.Answer, ...]:
     if not answers:
         n, n_right = findings.results.n_samples, findings.results.n_correct
         words = f"of {of(n, 'prediction')} of known class are right, whatever their score"
-        answers = [page.Answer(number=f"{100 * n_right / n:.0f} %", range="", text=words)]
+        answers = [page.Answer(number=f"{100 * n_right / n:.0f} %", text=words)]
     return tuple(answers)
 
 
@@ -153,20 +153,16 @@ def _of_use_set(findings: Findings, use_set: UseSet) -> list[page.Answer]:
     sure = sum(entry.n_at_least[PLACE] for entry in use_set.classes)
     surely = sum(entry.n_surely[PLACE] for entry in use_set.classes)
     answers.append(
-        page.Answer(
-            number=count(sure), range="", text=f"of {name} predictions are 90 % sure or more"
-        )
+        page.Answer(number=count(sure), text=f"of {name} predictions are 90 % sure or more")
     )
-    answers.append(
-        page.Answer(number=count(surely), range="", text="even at the low end of their range")
-    )
+    answers.append(page.Answer(number=count(surely), text="even at the low end of their range"))
     lists = (
         part for group in findings.lists if group.name == use_set.name for part in group.lists
     )
     by_estimate = (part for part in lists if part.class_name is None and not part.is_certain)
-    for longest in islice(by_estimate, 1):
-        words = f"to use, if {percent(longest.error)} of them may be wrong"
-        answers.append(page.Answer(number=count(longest.n), range="", text=words, anchor="lists"))
+    for first_list in islice(by_estimate, 1):
+        words = f"to use, if {percent(first_list.error)} of them may be wrong"
+        answers.append(page.Answer(number=count(first_list.n), text=words, anchor="lists"))
     return answers
 
 

@@ -9,7 +9,7 @@ from credence.report.sections.lookup import Lookup, reliability_plot
 from credence.report.wording import DASH, count, loss, of, three_decimals, two_decimals
 
 OVER_ALL = "all classes"
-LEAST_WEIGHT = 0.005  # a weight below is 0.00
+LEAST_WEIGHT_SHOWN = 0.005  # a weight below is 0.00
 
 
 def section(findings: Findings) -> page.Section:
@@ -167,9 +167,13 @@ def stacks(findings: Findings) -> page.Section | None:
             ),
         )
         seen = [
-            (name, weight) for name, weight in entry.score_only.items() if weight >= LEAST_WEIGHT
+            (name, weight)
+            for name, weight in entry.score_only.items()
+            if weight >= LEAST_WEIGHT_SHOWN
         ]
-        weighty = {member.method for member in entry.members if member.weight >= LEAST_WEIGHT}
+        weighty = {
+            member.method for member in entry.members if member.weight >= LEAST_WEIGHT_SHOWN
+        }
         if seen and weighty != set(dict(seen)):
             stated = ", ".join(f"{name} {weight:.2f}" for name, weight in seen)
             blocks += page.flat(

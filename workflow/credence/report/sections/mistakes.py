@@ -25,7 +25,6 @@ def section(findings: Findings) -> page.Section | None:
     key = "Numbers are proteins, colours shares: the darker, the more."
     if len(names) > MOST_NUMBERED:
         key = "Colours are shares: the darker, the more. Point at a cell for its proteins."
-    is_unasked = findings.labels is None
     right = "What predictions truly are: read down a column. The diagonal is the share right."
     recognised = "What proteins are predicted to be: read along a row. The diagonal is the share "
     recognised += "recognised."
@@ -47,14 +46,12 @@ def section(findings: Findings) -> page.Section | None:
         page.word("truly ↓, predicted →", itemgetter(0)),
         *page.numbers(names, lambda row, at: count(row[1][at]) if row[1][at] else ""),
     )
-    blocks = (
-        page.Paragraph(text=_most_often(findings), is_lead=True),
+    blocks = page.flat(
+        page.lead(_most_often(findings)),
         page.FigureRow(figures=figures),
         page.Folded(summary="The counts as a table", blocks=(counts,)),
-        *(
-            (page.Folded(summary="Are labels wrong?", blocks=(page.Paragraph(text=NOT_ASKED),)),)
-            * is_unasked
-        ),
+        findings.labels is None
+        and page.Folded(summary="Are labels wrong?", blocks=page.flat(NOT_ASKED)),
     )
     return page.Section(name="mistakes", title="What is taken for what", blocks=blocks)
 

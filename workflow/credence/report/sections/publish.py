@@ -9,7 +9,7 @@ from credence.report import blocks as page
 from credence.report.sections.events import FORECASTER_NAMES, units
 from credence.report.sections.lists import percent
 from credence.report.sections.lookup import Lookup
-from credence.report.sections.methods import LEAST_WEIGHT
+from credence.report.sections.methods import LEAST_WEIGHT_SHOWN
 from credence.report.sections.splits import relatives_in_words
 from credence.report.sections.use_sets import COMPARED_BY
 from credence.report.wording import count, of, share, with_interval
@@ -74,7 +74,7 @@ def _calibrated(lookup: Lookup, cite: Citations) -> str:
         members = ", ".join(
             f"{member.method}{cite(member.reference)} {member.weight:.2f}"
             for member in lookup.stack.members
-            if member.weight >= LEAST_WEIGHT
+            if member.weight >= LEAST_WEIGHT_SHOWN
         )
         text += f" Its members and their weights over all classes: {members}."
     return f"{text} Its settings: {chosen.prose}." if chosen.prose else text
