@@ -117,8 +117,12 @@ class Labelled:
 
     def take(self, rows: NDArray[np.intp] | Booleans) -> "Labelled":
         """Return the rows chosen, in the order given."""
-        truth = (self.true_class[rows], self.weight[rows], self.cluster[rows])
-        return Labelled(self.predictions.take(rows), *truth)
+        return Labelled(
+            predictions=self.predictions.take(rows),
+            true_class=self.true_class[rows],
+            weight=self.weight[rows],
+            cluster=self.cluster[rows],
+        )
 
     def reweighted(self, weight: Floats) -> "Labelled":
         """Return the same proteins with other weights."""

@@ -124,6 +124,11 @@ def record_keys(kind: type[Any]) -> tuple[str, ...]:
     return tuple(entry.key for entry in _entries(kind))  # type: ignore[arg-type]
 
 
+def optional_keys(kind: type[Any]) -> frozenset[str]:
+    """Return the keys that a class's record may do without."""
+    return frozenset(entry.key for entry in _entries(kind) if entry.stored.is_left_out)  # type: ignore[arg-type]
+
+
 def to_record(value: Any) -> Any:
     """Return an object, or any part of one, as JSON data; NaN as None."""
     if isinstance(value, np.generic):

@@ -139,11 +139,11 @@ def _places(
     if len(header) == 1 and len(needed) > 1:
         remedy = "Separate the cells by tabs in a .tsv file, by commas in a .csv file."
         raise refuse(where, f"the header is one cell, {header[0]!r}.", remedy, line)
-    what, remedy = "the column is missing.", f"The columns are: {', '.join(names)}."
-    missing = [name for name in needed if name not in header]
-    problems = [
-        Problem(where=where, what=what, remedy=remedy, line=line, column=name) for name in missing
-    ]
+    problems = ProblemList(where)
+    for name in needed:
+        if name not in header:
+            remedy = f"The columns are: {', '.join(names)}."
+            problems.add("the column is missing.", remedy, line, name)
     for place, name in enumerate(header):
         if name in header[:place]:
             what, remedy = "the column stands there twice.", "Remove one of the two."
@@ -152,8 +152,8 @@ def _places(
             remedy = f"{close} Else remove it." if close.endswith("?") else f"Remove it. {close}"
         else:
             continue
-        problems.append(Problem(where=where, what=what, remedy=remedy, line=line, column=name))
-    raise_any(problems)
+        problems.add(what, remedy, line, name)
+    problems.raise_any()
     return {name: place for place, name in enumerate(header)}
 
 

@@ -13,7 +13,7 @@ from credence.problems import Problem, ProblemList, nearest
 COLUMN_ROLES = ("id", "true_class", "predicted_class", "score", "network", "classes", "term")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Columns:
     """Names of the columns that play a role; None where no column does."""
 
@@ -268,7 +268,6 @@ WIDE = Format(
     scale=None,
     configurable=True,  # pandas' index is nameless
 )
-CREDENCES = ("true_class", "predicted_class", "score", "network")  # columns, each after its role
 
 FORMATS: tuple[Format, ...] = (
     replace(
@@ -390,7 +389,14 @@ FORMATS: tuple[Format, ...] = (
         name=CREDENCE_FORMAT,
         summary="credence's own table: id, true_class, a column per class (, network), TSV or "
         "Parquet",
-        columns=Columns("id", *CREDENCES, optional=frozenset(CREDENCES)),
+        columns=Columns(
+            id="id",
+            true_class="true_class",
+            predicted_class="predicted_class",
+            score="score",
+            network="network",
+            optional=frozenset({"true_class", "predicted_class", "score", "network"}),
+        ),
         delimiter="\t",
         scale=None,
     ),

@@ -60,14 +60,13 @@ def read_labels(
         remedy = "State them: id_column and label_column, or credence init … --label-columns."
         problems.add(what, remedy, table.header_line)
     problems.raise_any()
-    assert layout.id is not None
-    assert layout.true_class is not None
+    id_place, label_place = (table.header.index(name) for name in (id_column, label_column))
     ids: list[str] = []
     texts: list[str] = []
     lines: list[int] = []
     for chunk in table.chunks(CHUNK_ROWS, problems):
-        ids += chunk.texts(layout.id)
-        texts += chunk.texts(layout.true_class)
+        ids += chunk.texts(id_place)
+        texts += chunk.texts(label_place)
         lines += chunk.lines.tolist()
     if not ids:
         problems.add("the table has a header and no rows.", "Give a table with rows.")

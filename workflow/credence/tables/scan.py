@@ -156,7 +156,7 @@ def _demanded(
     return [by_class[index] for index in found], names
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class TableRows:
     """What some rows of a table say, not yet checked."""
 
@@ -214,9 +214,18 @@ def read_rows(
     truth = texts(layout.true_class)
     if format_.label_of_id is not None:
         truth = [format_.label_of_id(name) for name in ids]
-    network, genome = texts(layout.network), texts(layout.genome)
-    further = (predicted, truth, network, genome, is_unscored)
-    return TableRows(chunk, lines, ids, numbers, columns, *further)
+    return TableRows(
+        chunk=chunk,
+        lines=lines,
+        ids=ids,
+        numbers=numbers,
+        columns=columns,
+        predicted=predicted,
+        truth=truth,
+        network=texts(layout.network),
+        genome=texts(layout.genome),
+        is_unscored=is_unscored,
+    )
 
 
 SUM_DECIMALS = 6  # with which sums and tolerances are shown
@@ -295,19 +304,22 @@ class Checker:
             rows = replace(rows, numbers=softmax_of(rows.numbers))
         predicted = None if rows.predicted is None else self._check_predicted(rows, rows.predicted)
         truth = None if rows.truth is None else self._check_truth(rows, rows.truth)
-        ids, network, genome = (
-            None if texts is None else np.array(texts, dtype=object)
-            for texts in (rows.ids, rows.network, rows.genome)
-        )
-        assert ids is not None
+        ids, network, genome = rows.ids, rows.network, rows.genome
         if network is not None:  # each text is in memory once, however often it stands there
             seen: dict[str, str] = {}
-            for texts in (ids, network):
-                texts[:] = [seen.setdefault(text, text) for text in texts]
+            ids, network = ([seen.setdefault(t, t) for t in texts] for texts in (ids, network))
         if genome is not None:
-            genome[:] = [name.strip() for name in genome]
-        further = (predicted, truth, network, genome, rows.is_unscored)
-        return Part(rows.lines, ids, rows.numbers, *further)
+            genome = [name.strip() for name in genome]
+        return Part(
+            lines=rows.lines,
+            ids=np.array(ids, dtype=object),
+            numbers=rows.numbers,
+            predicted=predicted,
+            truth=truth,
+            network=np.array(network or [""] * rows.n_rows, dtype=object),
+            genome=None if genome is None else np.array(genome, dtype=object),
+            is_unscored=rows.is_unscored,
+        )
 
     def _name(self, column: int | None) -> str | None:
         return None if column is None else self.scan.layout.header[column] or None
@@ -608,7 +620,7 @@ def numbered_chunks(chunks: Iterator[source.Chunk]) -> Iterator[tuple[int, sourc
         n_before += len(chunk.lines)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Part:
     """Some rows, checked and free of their texts."""
 
@@ -617,7 +629,7 @@ class Part:
     numbers: Floats  # Scores of the classes, or the top score, or nothing
     predicted: Integers | None  # Codes of classes, -1 where there is none
     truth: Integers | None
-    network: Strings | None  # Which network a row is of
+    network: Strings  # Which network a row is of; '' where no column says it
     genome: Strings | None  # Which genome a row is of; '' where none is named
     is_unscored: Booleans  # Rows without any score
 

@@ -118,37 +118,28 @@ def shards_of(words: Sequence[str], out: Path, ending: str | None) -> tuple[Shar
         raise refuse(str(out), "this is a file, not a folder.", "Give another --out.")
     tables = expanded(words)
     problems: list[Problem] = []
-    found: dict[str, Shard] = {}
+    shards: dict[str, Shard] = {}
     for source in tables:
-        own = _ending(source)
-        new = ending or ENDINGS.get(own)
-        if new is None:
-            what = f"nothing is written that ends in {own!r}."
-            problems.append(
-                Problem(
-                    where=source, what=what, remedy="Say which kind is wanted: --ending .parquet."
-                )
-            )
-            continue
-        shard = Shard(source=source, target=out / (Path(source).name.removesuffix(own) + new))
-        earlier = found.setdefault(shard.target.name, shard)
-        if earlier is not shard:
-            what = f"its confidences would be {shard.target}, as those of {earlier.source}."
-            problems.append(
-                Problem(
-                    where=source, what=what, remedy="Rename it, or annotate it into another --out."
-                )
-            )
-    here = {Path(source).resolve().parent for source in tables}
+        with gathering(problems):
+            old = _ending(source)
+            new = ending or ENDINGS.get(old)
+            if new is None:
+                what = f"nothing is written that ends in {old!r}."
+                raise refuse(source, what, "Say which kind is wanted: --ending .parquet.")
+            shard = Shard(source=source, target=out / (Path(source).name.removesuffix(old) + new))
+            earlier = shards.setdefault(shard.target.name, shard)
+            if earlier is not shard:
+                what = f"its confidences would be {shard.target}, as those of {earlier.source}."
+                raise refuse(source, what, "Rename it, or annotate it into another --out.")
+    parents = {Path(source).resolve().parent for source in tables}
     folders = [Path(word).resolve() for word in words if Path(word).is_dir()]
-    if out.resolve() in here or any(out.resolve().is_relative_to(one) for one in folders):
-        what = "confidences would stand among the tables, and be read as such the next time."
-        problems.append(
-            Problem(where=str(out), what=what, remedy="Give a folder elsewhere as --out.")
-        )
+    if out.resolve() in parents or any(map(out.resolve().is_relative_to, folders)):
+        with gathering(problems):
+            what = "confidences would stand among the tables, and be read as such the next time."
+            raise refuse(str(out), what, "Give a folder elsewhere as --out.")
     raise_any(problems)
-    raise_any(_strangers(out, found))
-    return tuple(found.values())
+    raise_any(_strangers(out, shards))
+    return tuple(shards.values())
 
 
 def _strangers(out: Path, shards: Mapping[str, Shard]) -> Iterator[Problem]:

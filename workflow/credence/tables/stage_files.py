@@ -33,7 +33,7 @@ from credence.findings import EventsFinding, ShiftFinding
 from credence.lists.held_out import HeldOut
 from credence.novelty.reference import Reference
 from credence.predictions import Floats, Integers, Labelled, Predictions, Strings, from_scores
-from credence.problems import Problem, nearest, raise_any, refuse
+from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
 from credence.proteins import forms_of, spellings_of
 from credence.relatives.closest import Closest, KnownSequences
 from credence.sets.conformal import PredictionSets, read_sets
@@ -107,14 +107,6 @@ OTHER = "Give a file that credence fit wrote."
 REFIT = "Fit the calibration again with credence fit."
 
 COUNTS_IN_WORDS = ("weights", "relatives")
-NOT_ALWAYS = (
-    "sets",
-    "known",
-    "sketch",
-    "held_out",
-    "tools",
-    "read_as",
-)  # keys that a file may do without
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -256,7 +248,7 @@ def read_calibration(path: Path) -> CalibrationFile:
     problems = [
         Problem(where=where, what="it is missing.", remedy=REFIT, column=key)
         for key in known
-        if key not in body and key not in NOT_ALWAYS
+        if key not in body and key not in records.optional_keys(CalibrationFile)
     ]
     problems += [
         Problem(where=where, what=f"{key!r} is nothing that a calibration has.", remedy=REFIT)
@@ -308,22 +300,19 @@ def require_match(file: CalibrationFile, predictions: Predictions, where: str) -
         "not known": [name for name in found if name not in known],
     }
     parts = [f"{word} {_list(names)}" for word, names in unlike.items() if names]
-    problems = []
+    problems = ProblemList(where)
     if parts:
         what = f"its classes are not the calibration's: {'; '.join(parts)}."
-        remedy = f"Give a table with these classes, in this order: {_list(known)}."
-        problems.append(Problem(where=where, what=what, remedy=remedy))
+        problems.add(what, f"Give a table with these classes, in this order: {_list(known)}.")
     elif known != found:
         what = f"its classes are the calibration's in another order: {_list(found)}."
-        problems.append(
-            Problem(where=where, what=what, remedy=f"Put them in this order: {_list(known)}.")
-        )
+        problems.add(what, f"Put them in this order: {_list(known)}.")
     if float(predictions.scale) != float(file.scale):
         what = f"its scale is {predictions.scale:g}, the calibration's is {file.scale:g}."
         remedy = "Give scores of the classifier that was calibrated, on the same scale."
-        problems.append(Problem(where=where, what=what, remedy=remedy))
-    problems += need_problems(file.method_spec, file.needs, predictions, where)
-    raise_any(problems)
+        problems.add(what, remedy)
+    problems.problems += need_problems(file.method_spec, file.needs, predictions, where)
+    problems.raise_any()
 
 
 def need_problems(text: str, needs: Need, predictions: Predictions, where: str) -> list[Problem]:
@@ -495,14 +484,13 @@ def require_same(
     if isinstance(file, EventsFile):
         what, again = "its events agree with", EVENTS_FILES.again
         remedy = "Learn them again with this calibration."
-    problems = []
+    problems = ProblemList(where)
     if file.method_spec != method_spec and (file.method_spec or isinstance(file, ShiftFile)):
         what = f"{what} {file.method_spec!r}, the calibration is {method_spec!r}."
-        problems.append(Problem(where=where, what=what, remedy=remedy))
+        problems.add(what, remedy)
     if file.class_names != predictions.class_names or file.scale != predictions.scale:
-        what = "its classes or its scale are not the table's."
-        problems.append(Problem(where=where, what=what, remedy=again))
-    raise_any(problems)
+        problems.add("its classes or its scale are not the table's.", again)
+    problems.raise_any()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -611,12 +599,12 @@ def read_held_out_file(
 
 def labelled_digest(labelled: Labelled) -> str:
     """Return a digest of all that a fit to these proteins depends on."""
-    of = labelled.predictions
+    predictions = labelled.predictions
     total = hashlib.sha256()
-    texts = [of.ids.tolist(), labelled.cluster.tolist(), list(of.class_names)]
-    facts = [texts, float(of.scale), float(of.resolution)]
+    texts = [predictions.ids.tolist(), labelled.cluster.tolist(), list(predictions.class_names)]
+    facts = [texts, float(predictions.scale), float(predictions.resolution)]
     total.update(json.dumps(facts, ensure_ascii=False).encode())
-    numbers = (of.predicted_class, labelled.true_class, labelled.weight, of.top_score, of.scores)
-    for array in numbers:
+    truth, scores = (labelled.true_class, labelled.weight), predictions.scores
+    for array in (predictions.predicted_class, *truth, predictions.top_score, scores):
         total.update(b"none" if array is None else np.ascontiguousarray(array).tobytes())
     return total.hexdigest()

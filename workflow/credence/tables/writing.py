@@ -286,7 +286,7 @@ class TableWriter:
         self._schema: Any = None
         self._waiting: list[pa.RecordBatch] = []
         self._n_waiting = 0
-        self._handle: BinaryIO | None = None
+        self._handle: BinaryIO  # once entered
         self._parquet: Any = None
 
     def __enter__(self) -> Self:
@@ -326,7 +326,6 @@ class TableWriter:
         self._n_waiting = len(rest)
 
     def _write_piece(self, rows: pa.Table) -> None:
-        assert self._handle is not None
         if not self._is_parquet:
             batch = rows.combine_chunks().to_batches()[0]
             if self._in_six_decimals:
