@@ -80,8 +80,8 @@ class Predictions:
 
     def score_grid(self, n_points: int) -> Floats:
         """Return scores from 0 to the scale, or to the best top score where that is higher."""
-        assert self.top_score is not None
-        return np.linspace(0.0, max(float(self.scale), float(self.top_score.max())), n_points)
+        tops = np.empty(0) if self.top_score is None else self.top_score
+        return np.linspace(0.0, float(tops.max(initial=self.scale)), n_points)
 
     def at_scores(self, class_: int | Integers, score: Floats) -> "Predictions":
         """Return predictions of a class, or of one each, at top scores and of nothing else."""

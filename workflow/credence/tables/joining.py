@@ -71,8 +71,8 @@ class KnownIds(ExitStack):
             keys = np.sort(keys_of(ids))
             bounds = np.arange(1, N_BUCKETS, dtype=np.uint64) << np.uint64(58)
             pieces = np.split(keys, keys.searchsorted(bounds))
-            for bucket, own in zip(self._buckets, pieces, strict=True):
-                bucket.write(own.tobytes())
+            for bucket, piece in zip(self._buckets, pieces, strict=True):
+                bucket.write(piece.tobytes())
 
     def shared(self) -> list[Problem]:
         """Return the ids that stand in two tables; those of one hash are compared as texts."""
@@ -91,10 +91,10 @@ class KnownIds(ExitStack):
                 for row in np.flatnonzero(np.isin(keys_of(ids), wanted)):
                     first = seen.setdefault(ids[row], table)
                     if first != table:
-                        what = f"the id {ids[row]!r} is in {first} already."
+                        defect = f"the id {ids[row]!r} is in {first} already."
                         problems.append(
                             Problem(
-                                where=table, what=what, remedy=ONE_ID_EACH, line=int(lines[row])
+                                where=table, what=defect, remedy=ONE_ID_EACH, line=int(lines[row])
                             )
                         )
         return problems
@@ -116,8 +116,8 @@ def concatenate(parts: Sequence[tuple[Path, Samples]]) -> Samples:
         check_alike(census_of(samples).facts, facts, first_path, problems)
         for name, line in zip(samples.predictions.ids, samples.lines, strict=True):
             if seen.setdefault(name, path) != path:
-                what = f"the id {name!r} is in {seen[name]} already."
-                problems.add(what, ONE_ID_EACH, int(line))
+                defect = f"the id {name!r} is in {seen[name]} already."
+                problems.add(defect, ONE_ID_EACH, int(line))
     problems.raise_any()
     tables = [samples for _, samples in parts]
     predictions = [samples.predictions for samples in tables]
@@ -150,13 +150,16 @@ def _joined(records: Sequence[object], names: Iterable[str]) -> dict[str, Any]:
 
 
 def check_alike(
-    own: Mapping[str, object], first: Mapping[str, object], first_path: Path, problems: ProblemList
+    facts: Mapping[str, object],
+    first: Mapping[str, object],
+    first_path: Path,
+    problems: ProblemList,
 ) -> None:
     """Report where a table is of another kind than the first one."""
-    for name, value in own.items():
+    for name, value in facts.items():
         if value != first[name]:
-            what = f"the {name}: {_listed(value)} here, {_listed(first[name])} in {first_path}."
-            problems.add(what, "Give tables of one classifier, read alike.")
+            defect = f"the {name}: {_listed(value)} here, {_listed(first[name])} in {first_path}."
+            problems.add(defect, "Give tables of one classifier, read alike.")
 
 
 def _listed(value: object) -> str:
@@ -179,9 +182,9 @@ def match_rows(wanted: Strings, table: Strings, *, wanted_in: str, table_in: str
     """Return the row of a table that each wanted id has there."""
     row_of = {id_: row for row, id_ in enumerate(table)}
     if len(wanted) > 1 and not any(id_ in row_of for id_ in wanted):
-        what = f"there is no row for any of the {len(wanted)} proteins of {wanted_in}."
+        defect = f"there is no row for any of the {len(wanted)} proteins of {wanted_in}."
         remedy = f"Make it anew with {wanted_in}, or check that ids are alike."
-        raise refuse(table_in, what, remedy)
+        raise refuse(table_in, defect, remedy)
     raise_any(
         Problem(
             where=table_in, what=f"there is no row for {id_!r} of {wanted_in}.", remedy="Add it."
@@ -223,21 +226,21 @@ class Census:
 
     def notices(self) -> list[str]:
         """Return what a user has to know of tables that were accepted."""
-        found = []
+        notices = []
         if self.first_unscored is not None:
             name, line = self.first_unscored
-            found.append(
+            notices.append(
                 f"{self.n_unscored} of {self.n_unscored + self.n_samples} proteins carry no "
                 f"scores and get no confidence, the first is {name!r} in line {line}"
             )
         if self.n_ties:
             rows = "1 row has" if self.n_ties == 1 else f"{self.n_ties} rows have"
-            found.append(f"{rows} two best scores; the first class in order counts")
+            notices.append(f"{rows} two best scores; the first class in order counts")
         if self.recased:
-            found.append(taken_as_one(self.recased))
+            notices.append(taken_as_one(self.recased))
         if (shifted := shifted_rows(self.rows)) is not None:
-            found += sentences_of_rows(shifted)
-        return [*found, ROWS_APART] if self.is_apart else found
+            notices += sentences_of_rows(shifted)
+        return [*notices, ROWS_APART] if self.is_apart else notices
 
     @property
     def facts(self) -> Mapping[str, object]:

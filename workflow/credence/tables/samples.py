@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Predictions, Strings, from_scores
 from credence.problems import InputError, ProblemList, refuse
-from credence.tables.digests import MOVED, stamp_of
+from credence.tables.digests import CHANGED_IN_STEP, stamp_of
 from credence.tables.formats import Gathering, TableSpec
 from credence.tables.scan import KEY, Metadata, Part, Remembers, Scan, joined_rows
 from credence.tables.source import MemoryTable, open_parquet
@@ -174,21 +174,21 @@ def _require_whole(scan: Scan, parts: Iterable[Part], names: Sequence[str]) -> N
         for code, known in given.items():
             for name in names:
                 if name not in known:
-                    what = f"protein {part.ids[first[code]]!r} has no row of network {name!r}."
+                    defect = f"protein {part.ids[first[code]]!r} has no row of network {name!r}."
                     remedy = "Give the scores of every network for every protein."
-                    problems.add(what, remedy, int(part.lines[first[code]]))
+                    problems.add(defect, remedy, int(part.lines[first[code]]))
         first_row = first[protein]
         truth = protein if part.truth is None else part.truth
         for row in np.flatnonzero(truth != truth[first_row]).tolist():
-            what = f"protein {part.ids[row]!r} has another true class than in line "
-            what += f"{part.lines[first_row[row]]}."
-            problems.add(what, "Give each protein one true class.", int(part.lines[row]))
+            defect = f"protein {part.ids[row]!r} has another true class than in line "
+            defect += f"{part.lines[first_row[row]]}."
+            problems.add(defect, "Give each protein one true class.", int(part.lines[row]))
     problems.raise_any()
     stated, scale = scan.spec.scale, float(len(names)) if scan.pooling == "sum" else 1.0
     if stated is not None and stated != scale:
-        what = f"the networks pooled by {scan.pooling!r} have the scale {scale:g}, "
-        what += f"{stated:g} is stated."
-        raise refuse(scan.where, what, "Leave the scale out, or correct it.")
+        defect = f"the networks pooled by {scan.pooling!r} have the scale {scale:g}, "
+        defect += f"{stated:g} is stated."
+        raise refuse(scan.where, defect, "Leave the scale out, or correct it.")
 
 
 def _begins_protein(ids: Strings, before: str | None = None) -> NDArray[np.bool_]:
@@ -228,11 +228,11 @@ MOST_SCORES = 12_000_000
 
 def _stream_networks(scan: Scan, chunk_rows: int, counted: Counted) -> Iterator[Samples]:
     """Yield the proteins of a table of networks in chunks, read whole where rows stand apart."""
-    found = _look_through(scan, chunk_rows)
-    if found is None:
+    networks = _look_through(scan, chunk_rows)
+    if networks is None:
         yield from _whole(scan, chunk_rows, counted)
         return
-    names, n_all = found
+    names, n_all = networks
     counted(n_all)
     n_proteins = min(chunk_rows, max(1, MOST_SCORES // (len(names) * len(scan.layout.classes))))
     parts = whole_proteins(scan.again(chunk_rows), n_proteins)
@@ -318,7 +318,7 @@ def stream_samples(
         counted(n_rows)
         yield from map(partial(assemble, scan), held or scan.again(chunk_rows))
     if stamp_of(Path(path)) != stamp:
-        raise refuse(str(path), *MOVED)
+        raise refuse(str(path), *CHANGED_IN_STEP)
 
 
 COMBINED = "credence combined"  # stands in the metadata of a table of several tools

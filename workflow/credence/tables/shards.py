@@ -27,36 +27,37 @@ def names_many(word: str) -> bool:
 
 def expanded(words: Iterable[str]) -> tuple[str, ...]:
     """Return tables with folders and patterns among them as the files that these name."""
-    found: list[str] = []
+    tables: list[str] = []
     problems: list[Problem] = []
     for word in words:
         with gathering(problems):
             if not names_many(word):
                 refuse_loop(Path(word))
-                found.append(word)
+                tables.append(word)
                 continue
-            own = f"{word.rstrip('/')}/" if Path(word).is_dir() else ""
-            listed = sorted(glob.glob(f"{glob.escape(own)}*" if own else word, recursive=True))  # noqa: PTH207
+            folder = f"{word.rstrip('/')}/" if Path(word).is_dir() else ""
+            pattern = f"{glob.escape(folder)}*" if folder else word
+            listed = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207
             paths = [path for path in listed if not Path(path).name.startswith(NO_SHARD)]
             files = [path for path in paths if not Path(path).is_dir()]
             kinds = sorted({_ending(path) or "no ending" for path in files})
-            pattern = "Let the pattern name tables of one kind."
-            if own and kinds:
-                pattern = f"Name tables of one kind by a pattern in quotes: '{own}*{kinds[-1]}'."
+            remedy = "Let the pattern name tables of one kind."
+            if folder and kinds:
+                remedy = f"Name tables of one kind by a pattern in quotes: '{folder}*{kinds[-1]}'."
             if not files:
-                where = "in this folder" if own else "like this pattern"
+                where = "in this folder" if folder else "like this pattern"
                 raise refuse(word, f"there is no table {where}.", "Correct the path.")
-            if own and len(files) < len(paths):
-                raise refuse(word, "there is a folder among its tables.", pattern)
+            if folder and len(files) < len(paths):
+                raise refuse(word, "there is a folder among its tables.", remedy)
             if len(kinds) > 1:
-                what = f"its tables are of several kinds: {', '.join(kinds)}."
-                raise refuse(word, what, pattern)
+                defect = f"its tables are of several kinds: {', '.join(kinds)}."
+                raise refuse(word, defect, remedy)
             for path in files:
                 with gathering(problems):
                     refuse_loop(Path(path))
-            found += files
+            tables += files
     raise_any(problems)
-    return tuple(found)
+    return tuple(tables)
 
 
 def _ending(path: str) -> str:
@@ -124,19 +125,19 @@ def shards_of(words: Sequence[str], out: Path, ending: str | None) -> tuple[Shar
             old = _ending(source)
             new = ending or ENDINGS.get(old)
             if new is None:
-                what = f"nothing is written that ends in {old!r}."
-                raise refuse(source, what, "Say which kind is wanted: --ending .parquet.")
+                defect = f"nothing is written that ends in {old!r}."
+                raise refuse(source, defect, "Say which kind is wanted: --ending .parquet.")
             shard = Shard(source=source, target=out / (Path(source).name.removesuffix(old) + new))
             earlier = shards.setdefault(shard.target.name, shard)
             if earlier is not shard:
-                what = f"its confidences would be {shard.target}, as those of {earlier.source}."
-                raise refuse(source, what, "Rename it, or annotate it into another --out.")
+                defect = f"its confidences would be {shard.target}, as those of {earlier.source}."
+                raise refuse(source, defect, "Rename it, or annotate it into another --out.")
     parents = {Path(source).resolve().parent for source in tables}
     folders = [Path(word).resolve() for word in words if Path(word).is_dir()]
     if out.resolve() in parents or any(map(out.resolve().is_relative_to, folders)):
         with gathering(problems):
-            what = "confidences would stand among the tables, and be read as such the next time."
-            raise refuse(str(out), what, "Give a folder elsewhere as --out.")
+            defect = "confidences would stand among the tables, and be read as such the next time."
+            raise refuse(str(out), defect, "Give a folder elsewhere as --out.")
     raise_any(problems)
     raise_any(_strangers(out, shards))
     return tuple(shards.values())
@@ -147,14 +148,14 @@ def _strangers(out: Path, shards: Mapping[str, Shard]) -> Iterator[Problem]:
     for path in sorted(out.glob("*")) if out.is_dir() else ():
         shard = Shard(source="", target=path)
         if path.name in shards and not shard.seal.is_file():
-            what = "it was not written here by credence annotate, and would be overwritten."
+            defect = "it was not written here by credence annotate, and would be overwritten."
             yield Problem(
-                where=str(path), what=what, remedy="Move it away, or give another --out."
+                where=str(path), what=defect, remedy="Move it away, or give another --out."
             )
         elif path.name not in shards and shard.seal.is_file():
-            what = "it was made of a table that is not given now."
+            defect = "it was made of a table that is not given now."
             yield Problem(
                 where=str(path),
-                what=what,
+                what=defect,
                 remedy="Remove it, give that table too, or another --out.",
             )
