@@ -190,7 +190,7 @@ def test_a_file_of_another_version_and_features_of_another_kind_are_refused(
 def test_each_protein_has_its_nearest_known_identity_coverage_and_p(world: Path) -> None:
     assert call("--proteins", "world/proteins.fasta", "--out", "novelty.json") == 0
     known = NOVELTY_FILES.read(Path("novelty.json"))
-    assert known.known is not None and known.own is not None
+    assert known.known is not None and known.closest is not None
     assert run_command_line(annotate("--proteins", "world/use.fasta")) == 0
     table = pd.read_csv("out.tsv", sep="\t")
     asked = read_proteins("world/use.fasta", "first_word")
@@ -201,7 +201,7 @@ def test_each_protein_has_its_nearest_known_identity_coverage_and_p(world: Path)
     np.testing.assert_allclose(table["closest_identity"], close.identity)
     np.testing.assert_allclose(table["closest_coverage"], close.coverage)
     # Each protein is a family of its own here, so that all of them stand for new ones.
-    held = 1.0 - known.own.identity * known.own.coverage
+    held = 1.0 - known.closest.identity * known.closest.coverage
     far = 1.0 - close.identity * close.coverage
     expected = [(1 + sum(held >= own)) / (1 + len(held)) for own in far]
     np.testing.assert_allclose(table["novelty_p"], expected)
@@ -279,9 +279,9 @@ def test_the_evaluation_says_what_held_at_each_identity_and_its_flag_covers_the_
         read_calibration(Path("fit.json")),
     )
     held, names = calibration.held_out, calibration.class_names
-    assert held is not None and file.own is not None
+    assert held is not None and file.closest is not None
     ids = file.reference.ids[file.reference.calibration_rows]
-    band = dict(zip(keys_of(ids).tolist(), bands.band_of(file.own.identity), strict=True))
+    band = dict(zip(keys_of(ids).tolist(), bands.band_of(file.closest.identity), strict=True))
     keys = held.key[held.cluster].tolist()  # each protein is a family of its own here
     assert len(keys) < len(ids)
     for at, row in enumerate(found):

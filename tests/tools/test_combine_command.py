@@ -125,7 +125,14 @@ def test_a_protein_that_the_first_tool_does_not_score_is_of_no_genome_known() ->
     scored = answers_of(np.array(["a", "c"], dtype=object), np.array([0, 1]), 1.0, 1).predictions
     unscored = np.array(["b"], dtype=object), np.array([2])
     genome = np.array(["g", "h"], dtype=object)
-    samples = Samples(scored, None, np.array([1, 3]), *unscored, genome)
+    samples = Samples(
+        predictions=scored,
+        true_class=None,
+        lines=np.array([1, 3]),
+        unscored_ids=unscored[0],
+        unscored_lines=unscored[1],
+        genome=genome,
+    )
     assert _in_order(samples).tolist() == ["a", "b", "c"]
     assert _in_order(samples, genome).tolist() == ["g", "", "h"]
 

@@ -80,8 +80,8 @@ class Predictions:
 
     def score_grid(self, n_points: int) -> Floats:
         """Return scores from 0 to the scale, or to the best top score where that is higher."""
-        assert self.top_score is not None
-        return np.linspace(0.0, max(float(self.scale), float(self.top_score.max())), n_points)
+        tops = np.empty(0) if self.top_score is None else self.top_score
+        return np.linspace(0.0, float(tops.max(initial=self.scale)), n_points)
 
     def at_scores(self, class_: int | Integers, score: Floats) -> "Predictions":
         """Return predictions of a class, or of one each, at top scores and of nothing else."""
@@ -117,8 +117,12 @@ class Labelled:
 
     def take(self, rows: NDArray[np.intp] | Booleans) -> "Labelled":
         """Return the rows chosen, in the order given."""
-        truth = (self.true_class[rows], self.weight[rows], self.cluster[rows])
-        return Labelled(self.predictions.take(rows), *truth)
+        return Labelled(
+            predictions=self.predictions.take(rows),
+            true_class=self.true_class[rows],
+            weight=self.weight[rows],
+            cluster=self.cluster[rows],
+        )
 
     def reweighted(self, weight: Floats) -> "Labelled":
         """Return the same proteins with other weights."""

@@ -61,10 +61,10 @@ class InputError(Exception):
 
 
 def refuse(
-    where: str, what: str, remedy: str, line: int | None = None, column: str | None = None
+    where: str, defect: str, remedy: str, line: int | None = None, column: str | None = None
 ) -> InputError:
     """Return an :class:`InputError` with the one problem given."""
-    return InputError([Problem(where=where, what=what, remedy=remedy, line=line, column=column)])
+    return InputError([Problem(where=where, what=defect, remedy=remedy, line=line, column=column)])
 
 
 @contextmanager
@@ -78,8 +78,8 @@ def gathering(problems: list[Problem]) -> Iterator[None]:
 
 def raise_any(problems: Iterable[Problem]) -> None:
     """Raise problems together, where there are any."""
-    if found := list(problems):
-        raise InputError(found)
+    if listed := list(problems):
+        raise InputError(listed)
 
 
 def plural(count: int, singular: str, many: str = "") -> str:
@@ -107,11 +107,11 @@ class ProblemList:
         self.problems: list[Problem] = []
 
     def add(
-        self, what: str, remedy: str, line: int | None = None, column: str | None = None
+        self, defect: str, remedy: str, line: int | None = None, column: str | None = None
     ) -> None:
         """Keep one more problem; raise all when there are far too many."""
         self.problems.append(
-            Problem(where=self.where, what=what, remedy=remedy, line=line, column=column)
+            Problem(where=self.where, what=defect, remedy=remedy, line=line, column=column)
         )
         if len(self.problems) >= MOST_PROBLEMS_KEPT:
             raise self.error()

@@ -27,11 +27,11 @@ def spellings_of(id_: str) -> list[str]:
     """
     text = unicodedata.normalize("NFKC", id_)
     text = "".join(letter for letter in text if unicodedata.category(letter) not in ("Cf", "Cc"))
-    found = [text.strip()]
+    spellings = [text.strip()]
     for pattern in (OF_DATABASE, VERSIONED):
-        whole = pattern.fullmatch(found[-1])
-        found.append(found[-1] if whole is None else whole[1].strip())
-    return [*found, found[-1].upper(), found[-1].casefold()]
+        whole = pattern.fullmatch(spellings[-1])
+        spellings.append(spellings[-1] if whole is None else whole[1].strip())
+    return [*spellings, spellings[-1].upper(), spellings[-1].casefold()]
 
 
 def forms_of(id_: str) -> tuple[str, str]:

@@ -98,7 +98,7 @@ class _Entry:
 @cache
 def _entries(kind: Any) -> tuple[_Entry, ...]:
     hints = get_type_hints(kind, include_extras=True)
-    found = []
+    entries = []
     for entry in fields(kind):
         hint, stored = hints[entry.name], PLAIN
         if get_origin(hint) is Annotated:
@@ -106,7 +106,7 @@ def _entries(kind: Any) -> tuple[_Entry, ...]:
         default = entry.default if entry.default_factory is MISSING else entry.default_factory
         constant = MISSING if entry.init else entry.default
         key = stored.name or entry.name
-        found.append(
+        entries.append(
             _Entry(
                 name=entry.name,
                 key=key,
@@ -116,12 +116,17 @@ def _entries(kind: Any) -> tuple[_Entry, ...]:
                 constant=constant,
             )
         )
-    return tuple(found)
+    return tuple(entries)
 
 
 def record_keys(kind: type[Any]) -> tuple[str, ...]:
     """Return the keys of a class's record, in their order."""
     return tuple(entry.key for entry in _entries(kind))  # type: ignore[arg-type]
+
+
+def optional_keys(kind: type[Any]) -> frozenset[str]:
+    """Return the keys that a class's record may do without."""
+    return frozenset(entry.key for entry in _entries(kind) if entry.stored.is_left_out)  # type: ignore[arg-type]
 
 
 def to_record(value: Any) -> Any:
@@ -179,8 +184,8 @@ def _list_of(array: NDArray[Any], null: float) -> Any:
 class _DamageError(Exception):
     """Where a record is not what it should be, and what is found there."""
 
-    def __init__(self, *found: tuple[str, str]) -> None:
-        self.found = found
+    def __init__(self, *parts: tuple[str, str]) -> None:
+        self.parts = parts
         super().__init__()
 
 
@@ -200,8 +205,8 @@ def from_record(
         return _read(kind, record, "", kinds or {})  # type: ignore[no-any-return]
     except _DamageError as damage:
         raise InputError(
-            Problem(where=where, what=what, remedy=remedy, column=path or None)
-            for path, what in damage.found
+            Problem(where=where, what=defect, remedy=remedy, column=path or None)
+            for path, defect in damage.parts
         ) from None
 
 
@@ -266,8 +271,10 @@ def _read_object(kind: Any, record: Any, path: str, kinds: Kinds) -> Any:
                     f"is not {entry.constant!r}, the only one that credence {__version__} reads."
                 )
                 is_there = entry.key in record
-                what = f"{short(repr(record[entry.key]))} {only}" if is_there else "it is missing."
-                raise _DamageError((_below(path, entry.key), what))
+                defect = (
+                    f"{short(repr(record[entry.key]))} {only}" if is_there else "it is missing."
+                )
+                raise _DamageError((_below(path, entry.key), defect))
         elif entry.stored.is_inline or entry.key in record or entry.default is MISSING:
             parts[entry.name] = (entry.key, entry.kind, entry.stored)
     value = kind(**_read_parts(parts, record, path, kinds))
@@ -283,22 +290,22 @@ def _read_parts(
     values: dict[str, Any] = {}
     damage: list[tuple[str, str]] = []
     for name, (key, kind, stored) in parts.items():
-        own = _below(path, key)
+        place = _below(path, key)
         try:
             if stored.is_inline:
                 values[name] = _read_object(kind, record, path, kinds)
                 continue
             if key not in record:
-                raise _DamageError((own, "it is missing."))
+                raise _DamageError((place, "it is missing."))
             if stored.tag:
                 known, tag = kinds[kind], record.get(stored.tag)
                 if not isinstance(tag, str) or tag not in known:
-                    what = f"{short(repr(tag))} is nothing that this version of credence knows."
-                    raise _DamageError((own, what))
+                    defect = f"{short(repr(tag))} is nothing that this version of credence knows."
+                    raise _DamageError((place, defect))
                 kind = known[tag]
-            values[name] = _read(kind, record[key], own, kinds, stored)
+            values[name] = _read(kind, record[key], place, kinds, stored)
         except _DamageError as error:
-            damage += error.found
+            damage += error.parts
     if damage:
         raise _DamageError(*damage)
     return values
@@ -325,16 +332,18 @@ def _asked(read: Callable[[Any], Any], record: Any, path: str) -> Any:
     try:
         return read(record)
     except _DamageError as damage:
-        raise _DamageError(*((_below(path, own), what) for own, what in damage.found)) from None
+        raise _DamageError(
+            *((_below(path, place), defect) for place, defect in damage.parts)
+        ) from None
     except InputError as error:
         raise _DamageError(*((_below(path, p.column), p.what) for p in error.problems)) from None
     except Exception as error:  # whatever a record of the wrong shape leads to
-        what = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
-        raise _DamageError((path, f"it is damaged ({what}).")) from error
+        defect = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
+        raise _DamageError((path, f"it is damaged ({defect}).")) from error
 
 
-def _below(path: str, own: str | None) -> str:
-    return ".".join(part for part in (path, own) if part)
+def _below(path: str, key: str | None) -> str:
+    return ".".join(part for part in (path, key) if part)
 
 
 def _require(is_right: bool, record: Any, path: str) -> None:
@@ -399,16 +408,16 @@ def refuse_loop(path: Path) -> None:
             path.stat()
         except OSError as error:
             if error.errno == errno.ELOOP:
-                what, remedy = DISK_ERRORS[error.errno]
-                raise refuse(str(path), f"{what}.", remedy) from None
+                defect, remedy = DISK_ERRORS[error.errno]
+                raise refuse(str(path), f"{defect}.", remedy) from None
 
 
 def refuse_pipe(path: Path) -> None:
     """Refuse a pipe or a device, which who opens it waits for, and links that lead nowhere."""
     refuse_loop(path)
     if path.exists() and not path.is_file() and not path.is_dir():
-        what = "this is no file but a pipe or a device, which cannot be read twice."
-        raise refuse(str(path), what, "Save it as a file, and give the path of that.")
+        defect = "this is no file but a pipe or a device, which cannot be read twice."
+        raise refuse(str(path), defect, "Save it as a file, and give the path of that.")
 
 
 def read_text(path: Path, remedy: str) -> str:
@@ -417,21 +426,21 @@ def read_text(path: Path, remedy: str) -> str:
         refuse_pipe(path)
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        what = "there is no such file."
+        defect = "there is no such file."
     except IsADirectoryError:
-        what = "this is a folder."
+        defect = "this is a folder."
     except OSError as error:
-        what = f"it cannot be read ({error.strerror})."
+        defect = f"it cannot be read ({error.strerror})."
     except UnicodeDecodeError as error:
-        what = f"this is no text: byte {error.start + 1} is not UTF-8."
-    raise refuse(str(path), what, remedy)
+        defect = f"this is no text: byte {error.start + 1} is not UTF-8."
+    raise refuse(str(path), defect, remedy)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(found := dict(pairs)) < len(pairs):
+    if len(entries := dict(pairs)) < len(pairs):
         keys = itertools.pairwise(sorted(key for key, _ in pairs))
         raise ValueError(f"the key {next(a for a, b in keys if a == b)!r} stands twice")
-    return found
+    return entries
 
 
 def parse_json(text: str) -> Any:
@@ -442,8 +451,8 @@ def parse_json(text: str) -> Any:
         raise ValueError("it is nested without end") from None
     level: list[Any] = [[value]]
     for _ in range(MOST_NESTED):
-        parts = (one.values() if isinstance(one, dict) else one for one in level)
-        level = [part for one in parts for part in one if isinstance(part, dict | list)]
+        parts = (branch.values() if isinstance(branch, dict) else branch for branch in level)
+        level = [part for branch in parts for part in branch if isinstance(part, dict | list)]
         if not level:
             break
     else:
@@ -466,8 +475,8 @@ def json_record(where: str, text: str, remedy: str) -> dict[str, Any]:
     try:
         record = parse_json(text)
     except json.JSONDecodeError as error:
-        what = f"this is not JSON, or not the whole of it: {error.msg}."
-        raise refuse(where, what, remedy, error.lineno) from None
+        defect = f"this is not JSON, or not the whole of it: {error.msg}."
+        raise refuse(where, defect, remedy, error.lineno) from None
     except ValueError as error:
         raise refuse(where, f"this is no record of credence ({error}).", remedy) from None
     if not isinstance(record, dict):
@@ -477,24 +486,24 @@ def json_record(where: str, text: str, remedy: str) -> dict[str, Any]:
 
 def require_schema(record: Mapping[str, Any], schema: str, where: str, remedy: str) -> None:
     """Refuse a record of another schema, or of another version of it."""
-    found = str(record.get("schema"))
-    (name, _, version), (own, _, known) = found.rpartition("/"), schema.rpartition("/")
-    if found == schema:
+    schema_there = str(record.get("schema"))
+    (name, _, version), (expected, _, known) = schema_there.rpartition("/"), schema.rpartition("/")
+    if schema_there == schema:
         return
-    if name != own or not version.isdecimal():
+    if name != expected or not version.isdecimal():
         raise refuse(where, f"its schema is not {schema!r}.", remedy)
-    what = f"{found!r} is not {schema!r}, the only one that credence {__version__} reads."
+    defect = f"{schema_there!r} is not {schema!r}, the only one that credence {__version__} reads."
     if int(version) > int(known):
         remedy = "Install a newer credence."
-    raise refuse(where, what, remedy, column="schema")
+    raise refuse(where, defect, remedy, column="schema")
 
 
 def read_record(kind: type[Read], path: Path, remedy: str) -> Read:
     """Return the object of a type that a JSON file holds, or refuse the file."""
     where, record = str(path), read_json(path, remedy)
-    found = from_record(kind, record, where, remedy)
+    value = from_record(kind, record, where, remedy)
     if DIGEST not in record:
         raise refuse(where, "it is missing.", remedy, column=DIGEST)
     if record.pop(DIGEST) != digest_of(record):
         raise refuse(where, DIGEST_DIFFERS, remedy)
-    return found
+    return value

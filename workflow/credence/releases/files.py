@@ -98,8 +98,8 @@ COLUMNS = (
     Column("group", may_be_empty=True),
     Column("relative", may_be_empty=True),
     Column("relative_class", may_be_empty=True),
-    Column("identity", Kind.NUMBER, True, low=0.0, high=1.0),
-    Column("coverage", Kind.NUMBER, True, low=0.0, high=1.0),
+    Column("identity", kind=Kind.NUMBER, may_be_empty=True, low=0.0, high=1.0),
+    Column("coverage", kind=Kind.NUMBER, may_be_empty=True, low=0.0, high=1.0),
     Column("reason", may_be_empty=True),
 )
 

@@ -96,8 +96,8 @@ def _with_sequences(
     every = np.array([*ids, *training], dtype=object)
     texts = np.array([*(sequences[id_] for id_ in ids), *training.values()], dtype=object)
     known = KnownSequences(ids=every, texts=texts, family=family, search=search_for(texts, family))
-    own = known.closest(known.texts[: len(ids)], (family[: len(ids)], family), threads)
-    return replace(file, known=known, own=own, family_key=key)
+    closest = known.closest(known.texts[: len(ids)], (family[: len(ids)], family), threads)
+    return replace(file, known=known, closest=closest, family_key=key)
 
 
 def bands_of(
@@ -114,7 +114,7 @@ def seen_of(file: NoveltyFile, held: HeldOut | None, class_names: Sequence[str])
     Both are sorted by a hash of ids; those held out may be fewer. So members of a family with one
     true class are the same where they are as many.
     """
-    if held is None or file.known is None or file.own is None or file.family_key is None:
+    if held is None or file.known is None or file.closest is None or file.family_key is None:
         return None
     rows = file.reference.calibration_rows
     order = np.argsort(keys_of(file.reference.ids[rows]), kind="stable")
@@ -133,7 +133,7 @@ def seen_of(file: NoveltyFile, held: HeldOut | None, class_names: Sequence[str])
     )
     ends = np.append(STEPS, 1.0)
     confidence = (ends[held.step] + ends[held.step + 1]) / 2.0
-    band = band_of(file.own.identity[order][first])
+    band = band_of(file.closest.identity[order][first])
     return Seen(
         stated=confidence[second],
         is_right=~held.is_wrong[second],

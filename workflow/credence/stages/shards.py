@@ -13,7 +13,7 @@ from credence.problems import MOST_PROBLEMS_KEPT, Problem, gathering, raise_any,
 from credence.progress import Progress, echo
 from credence.stages.annotate import Request, echo_sentences, sameness_of
 from credence.stages.reading import require_other
-from credence.tables.digests import MOVED, KnownDigests
+from credence.tables.digests import CHANGED_IN_STEP, KnownDigests
 from credence.tables.formats import TableSpec
 from credence.tables.joining import stream_tables
 from credence.tables.samples import Samples, stream_samples
@@ -116,7 +116,7 @@ def _write(
     n["made"] += 1
     if known.digest(shard.source) != made_of["table"]:
         shard.begin()
-        raise refuse(shard.source, *MOVED)
+        raise refuse(shard.source, *CHANGED_IN_STEP)
     shard.finish(made_of, known)
     return annotation.is_changed
 

@@ -28,7 +28,7 @@ from credence.tables.writing import check_table_ending, one_writer, write_table
 PREDICTED = "predicted_"  # and a class: how many proteins
 COLUMNS = (
     *map(contract.Column, ("date", "table", "table_sha256", "calibration", "calibration_sha256")),
-    contract.Column("proteins", contract.Kind.INTEGER, low=0.0),
+    contract.Column("proteins", kind=contract.Kind.INTEGER, low=0.0),
     *(replace(contract.SHARE_COLUMN, name=name) for name in ("certain", "flagged", "p", "effect")),
     *(contract.Column(name, may_be_empty=True) for name in ("flagged_most", "unlike_most")),
 )
@@ -94,7 +94,7 @@ def watch_sample(confidences: str, calibration: str, date: str, log: str, as_jso
 
 def _read(log: str) -> pd.DataFrame:
     """Return the lines of a log, checked."""
-    further = contract.Column(PREDICTED, contract.Kind.NUMBER, may_be_empty=True, low=0.0)
+    further = contract.Column(PREDICTED, kind=contract.Kind.NUMBER, may_be_empty=True, low=0.0)
     read = contract.read_columns(Path(log), COLUMNS, (further,))
     problems = ProblemList(read.where)
     for number, day in zip(read.lines.tolist(), read.values["date"], strict=True):

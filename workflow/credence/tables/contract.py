@@ -1,7 +1,7 @@
 """The tables between the stages, each a class: read, checked, written."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from enum import Enum
 from itertools import pairwise, starmap
 from pathlib import Path
@@ -41,6 +41,7 @@ class Column:
     """One column of a table."""
 
     name: str = ""  # As it stands in the header
+    _: KW_ONLY
     kind: Kind = Kind.TEXT  # What its cells are
     may_be_empty: bool = False  # Whether a cell may be empty; a number is NaN then
     unique: bool = False  # Whether no value may stand there twice
@@ -48,6 +49,11 @@ class Column:
     low: float | None = None  # Range of numbers, both bounds included
     high: float | None = None
     is_optional: bool = False  # Whether the column may be absent
+
+
+ANY_NUMBER = Column(kind=Kind.NUMBER, may_be_empty=True)
+AMOUNT_COLUMN = replace(ANY_NUMBER, low=0.0)
+SHARE_COLUMN = replace(AMOUNT_COLUMN, high=1.0)
 
 
 def columns_of(kind: type[Any]) -> tuple[Column, ...]:
@@ -115,8 +121,8 @@ def read_columns(
             first: dict[str, int] = {}
             for value, line in zip(values[column.name], all_lines.tolist(), strict=True):
                 if value != "" and first.setdefault(value, line) != line:
-                    what = f"{value!r} stands in line {first[value]} already."
-                    problems.add(what, "Remove one of the two rows.", line, column.name)
+                    defect = f"{value!r} stands in line {first[value]} already."
+                    problems.add(defect, "Remove one of the two rows.", line, column.name)
     problems.raise_any()
     absent = frozenset(column.name for column in columns if column.name not in place_of)
     return ReadTable(table.where, values, all_lines, absent)
@@ -139,21 +145,21 @@ def _places(
     if len(header) == 1 and len(needed) > 1:
         remedy = "Separate the cells by tabs in a .tsv file, by commas in a .csv file."
         raise refuse(where, f"the header is one cell, {header[0]!r}.", remedy, line)
-    what, remedy = "the column is missing.", f"The columns are: {', '.join(names)}."
-    missing = [name for name in needed if name not in header]
-    problems = [
-        Problem(where=where, what=what, remedy=remedy, line=line, column=name) for name in missing
-    ]
+    problems = ProblemList(where)
+    for name in needed:
+        if name not in header:
+            remedy = f"The columns are: {', '.join(names)}."
+            problems.add("the column is missing.", remedy, line, name)
     for place, name in enumerate(header):
         if name in header[:place]:
-            what, remedy = "the column stands there twice.", "Remove one of the two."
+            defect, remedy = "the column stands there twice.", "Remove one of the two."
         elif name not in names:
-            what, close = "this column is not known here.", nearest(name, names)
+            defect, close = "this column is not known here.", nearest(name, names)
             remedy = f"{close} Else remove it." if close.endswith("?") else f"Remove it. {close}"
         else:
             continue
-        problems.append(Problem(where=where, what=what, remedy=remedy, line=line, column=name))
-    raise_any(problems)
+        problems.add(defect, remedy, line, name)
+    problems.raise_any()
     return {name: place for place, name in enumerate(header)}
 
 
@@ -165,9 +171,9 @@ def _texts(chunk: Chunk, place: int, column: Column, problems: ProblemList) -> S
     if column.choices:
         allowed = [*column.choices, ""]
         for row in np.flatnonzero(~np.isin(texts.astype(str), allowed)):
-            what = f"{texts[row]!r} is not allowed."
+            defect = f"{texts[row]!r} is not allowed."
             remedy = nearest(texts[row], column.choices)
-            problems.add(what, remedy, int(chunk.lines[row]), column.name)
+            problems.add(defect, remedy, int(chunk.lines[row]), column.name)
     return texts
 
 
@@ -187,11 +193,11 @@ def _numbers(
         outside |= ~is_bad & (np.floor(np.where(is_bad, 0.0, numbers)) != numbers)
     for row in np.flatnonzero(is_bad | outside):
         cell = chunk.cell(int(row), place)
-        what = f"{cell!r} is not a number." if is_bad[row] else f"{cell} is out of range."
+        defect = f"{cell!r} is not a number." if is_bad[row] else f"{cell} is out of range."
         if cell.strip() in blanks:
-            what = "" if column.may_be_empty else "the cell is empty."
-        if what:
-            problems.add(what, f"Give {wanted}.", int(chunk.lines[row]), column.name)
+            defect = "" if column.may_be_empty else "the cell is empty."
+        if defect:
+            problems.add(defect, f"Give {wanted}.", int(chunk.lines[row]), column.name)
     if column.kind is Kind.INTEGER:
         return np.where(is_bad | outside, 0.0, numbers).astype(np.int64)
     return numbers
@@ -230,18 +236,18 @@ def event_columns(
         return {name: np.empty(0) for name in names}
     known = model.evidence(predictions, distance)
     plain, corrected = model.probabilities(known, confidence, mix)
-    found = plain if mix is None else np.concatenate([corrected, plain])
-    return dict(zip(names, found, strict=True))
+    chances = plain if mix is None else np.concatenate([corrected, plain])
+    return dict(zip(names, chances, strict=True))
 
 
 NOVELTY_COLUMNS = (
-    Column("novelty_p", Kind.NUMBER, True, low=0.0, high=1.0, is_optional=True),
-    Column("calibration_distance", Kind.NUMBER, True, low=0.0, is_optional=True),
+    replace(SHARE_COLUMN, name="novelty_p", is_optional=True),
+    replace(AMOUNT_COLUMN, name="calibration_distance", is_optional=True),
     Column("nearest_calibration", may_be_empty=True, is_optional=True),
-    Column("training_distance", Kind.NUMBER, True, low=0.0, is_optional=True),
+    replace(AMOUNT_COLUMN, name="training_distance", is_optional=True),
     Column("closest_known", may_be_empty=True, is_optional=True),
-    Column("closest_identity", Kind.NUMBER, True, low=0.0, high=1.0, is_optional=True),
-    Column("closest_coverage", Kind.NUMBER, True, low=0.0, high=1.0, is_optional=True),
+    replace(SHARE_COLUMN, name="closest_identity", is_optional=True),
+    replace(SHARE_COLUMN, name="closest_coverage", is_optional=True),
 )
 NOVELTY_NAMES = tuple(column.name for column in NOVELTY_COLUMNS)
 # Of a protein's neighbours, where they are asked for.
@@ -271,9 +277,9 @@ def set_texts(contains: Booleans, class_names: tuple[str, ...]) -> Strings:
 
 SET_COLUMNS = (
     Column("prediction_set", may_be_empty=True, is_optional=True),
-    Column("set_size", Kind.NUMBER, may_be_empty=True, low=0.0, is_optional=True),
+    replace(AMOUNT_COLUMN, name="set_size", is_optional=True),
     Column("uncorrected_prediction_set", may_be_empty=True, is_optional=True),
-    Column("uncorrected_set_size", Kind.NUMBER, may_be_empty=True, low=0.0, is_optional=True),
+    replace(AMOUNT_COLUMN, name="uncorrected_set_size", is_optional=True),
 )
 
 
@@ -296,17 +302,15 @@ def set_columns(
         texts: Strings = np.full(predictions.n_samples, "", dtype=object)
         sizes = np.full(predictions.n_samples, np.nan)
         if sets is not None and predictions.scores is not None:
-            found = sets.contains(predictions, share)
-            texts, sizes = set_texts(found, sets.class_names), found.sum(axis=1).astype(float)
+            contains = sets.contains(predictions, share)
+            texts = set_texts(contains, sets.class_names)
+            sizes = contains.sum(axis=1).astype(float)
         columns |= {names[at]: texts, names[at + 1]: sizes}
     return columns
 
 
 GROUP_ROLES = ("training", "validation", "calibration", "test", "set_aside")
 SAMPLES = ("in_sample", "held_out")
-
-ANY_NUMBER = Column(kind=Kind.NUMBER, may_be_empty=True)
-SHARE_COLUMN = replace(ANY_NUMBER, low=0.0, high=1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -372,7 +376,7 @@ class CompositionTable:
     use_share: Annotated[Floats, SHARE_COLUMN]  # And its interval
     lower: Annotated[Floats, SHARE_COLUMN]
     upper: Annotated[Floats, SHARE_COLUMN]
-    weight: Annotated[Floats, Column(kind=Kind.NUMBER, may_be_empty=True, low=0.0)]  # Their ratio
+    weight: Annotated[Floats, AMOUNT_COLUMN]  # Their ratio
     # Shares that confidences are corrected for: as far as chance does not explain; NaN: none.
     applied_share: Annotated[Floats, replace(SHARE_COLUMN, is_optional=True)]
 
@@ -402,7 +406,7 @@ FURTHER_COLUMNS = (
     ),
     *SET_COLUMNS,
     *NOVELTY_COLUMNS,
-    *(Column(name, Kind.NUMBER, True, low=0.0, is_optional=True) for name in PARTS_NAMES),
+    *(replace(AMOUNT_COLUMN, name=name, is_optional=True) for name in PARTS_NAMES),
     *(Column(name, may_be_empty=True, is_optional=True) for name in (AGREE, GENOME)),
 )
 
@@ -425,12 +429,12 @@ def read_clusters(path: Path | MemoryTable) -> Clusters:
     else:
         cluster_of = dict(zip(values["id"], values["cluster"], strict=True))
         problems, pairs = ProblemList(read.where), (values["cluster"], values["representative"])
-        for line, cluster, one in zip(read.lines.tolist(), *pairs, strict=True):
-            if (other := cluster_of.get(one)) != cluster:
-                found = "no id of this table" if other is None else f"in cluster {other!r}"
-                what = f"{one!r} is {found}, not one of cluster {cluster!r}."
+        for line, cluster, standing in zip(read.lines.tolist(), *pairs, strict=True):
+            if (other := cluster_of.get(standing)) != cluster:
+                place = "no id of this table" if other is None else f"in cluster {other!r}"
+                defect = f"{standing!r} is {place}, not one of cluster {cluster!r}."
                 remedy = f"Give a protein of cluster {cluster!r}."
-                problems.add(what, remedy, line, "representative")
+                problems.add(defect, remedy, line, "representative")
         problems.raise_any()
     return read.fill(Clusters)
 
@@ -444,8 +448,8 @@ def read_groups(path: Path | MemoryTable) -> Groups:
     for line, (id_, cluster, group, role, reason) in zip(read.lines.tolist(), rows, strict=True):
         if role == "set_aside":
             if not reason:
-                what = f"{id_!r} is set aside without a reason."
-                problems.add(what, "Write the reason.", line, "reason")
+                defect = f"{id_!r} is set aside without a reason."
+                problems.add(defect, "Write the reason.", line, "reason")
             continue
         if not group:
             problems.add(f"{id_!r} has no group.", "Give it the group.", line, "group")
@@ -453,8 +457,8 @@ def read_groups(path: Path | MemoryTable) -> Groups:
         other, known = first.setdefault(cluster, (id_, group))
         if known != group:
             where = f"{other!r} is in {known!r}, {id_!r} in {group!r}"
-            what = f"cluster {cluster!r} is divided: {where}."
-            problems.add(what, "Put all proteins of a cluster into one group.", line, "group")
+            defect = f"cluster {cluster!r} is divided: {where}."
+            problems.add(defect, "Put all proteins of a cluster into one group.", line, "group")
     problems.raise_any()
     return read.fill(Groups)
 
@@ -496,12 +500,12 @@ def with_unscored(columns: dict[str, Any], samples: Samples, method: str) -> dic
     }
     stated["support"] = 0.0  # the rest is not known
     order = np.argsort(lines, kind="stable")
-    found = {}
+    completed = {}
     for name, values in columns.items():
         blank = stated.get(name, "" if values.dtype == object else np.nan)
         kind = np.float64 if isinstance(blank, float) else object
-        found[name] = np.append(values, np.full(n, blank, dtype=kind))[order]
-    return found
+        completed[name] = np.append(values, np.full(n, blank, dtype=kind))[order]
+    return completed
 
 
 def read_confidences(path: Path) -> ReadTable:
@@ -529,8 +533,8 @@ def _check_interval(
     values, lower, upper = (read.values[column] for column in (name, lower_name, upper_name))
     problems = ProblemList(read.where)
     for row in np.flatnonzero((values < lower) | (values > upper) | (lower > upper)):
-        what = f"{values[row]} is not within the interval {lower[row]} to {upper[row]}."
-        problems.add(what, "Give an interval that holds the number.", int(read.lines[row]), name)
+        defect = f"{values[row]} is not within the interval {lower[row]} to {upper[row]}."
+        problems.add(defect, "Give an interval that holds the number.", int(read.lines[row]), name)
     problems.raise_any()
 
 
@@ -557,7 +561,7 @@ def stream_confidences(path: Path, further: Sequence[str] = ()) -> Iterator[pa.T
         lower, value, upper = (piece[name] for name in ("lower", "confidence", "upper"))
         # Where something is not known, nothing is greater.
         wrong = starmap(pc.greater, pairwise((0.0, lower, value, upper, 1.0)))
-        if any(pc.any(one).as_py() for one in wrong):
+        if any(pc.any(is_wrong).as_py() for is_wrong in wrong):
             raise pa.ArrowInvalid("a confidence lies outside its interval")
         if any(piece[name].null_count for name in ("id", "predicted_class")):
             raise pa.ArrowInvalid("a protein has no id or no class")
@@ -574,11 +578,11 @@ def class_codes(column: pa.ChunkedArray, class_names: Sequence[str], path: str) 
     encoded = column.combine_chunks().dictionary_encode()
     names = [name or "" for name in encoded.dictionary.to_pylist()]
     unknown = sorted({name for name in names if name not in code_of})
-    what = "{!r} is no class that is known here."
+    defect = "{!r} is no class that is known here."
     raise_any(
         Problem(
             where=path,
-            what=what.format(name),
+            what=defect.format(name),
             remedy=nearest(name, class_names),
             column="predicted_class",
         )
@@ -597,13 +601,13 @@ def _header(path: Path) -> tuple[str, ...]:
     """Return the columns of a table of confidences; refuse one of an older version."""
     table = open_table(path, OWN_TABLE)
     older = [name for name in table.header if name.startswith("adjusted_")]
-    what = "with corrected confidences in this column and others in 'confidence'."
+    defect = "with corrected confidences in this column and others in 'confidence'."
     if not older and "confidence" in table.header and "use" not in table.header:
-        older, what = ["use"], "without this column."
+        older, defect = ["use"], "without this column."
     if older:
-        what = f"an older version wrote this table, {what}"
+        defect = f"an older version wrote this table, {defect}"
         remedy = "Annotate it again: credence annotate."
-        raise refuse(table.where, what, remedy, table.header_line, older[0])
+        raise refuse(table.where, defect, remedy, table.header_line, older[0])
     return table.header
 
 
@@ -629,7 +633,7 @@ def _batches(path: Path, kinds: Mapping[str, pa.DataType]) -> Iterator[pa.Record
         )
         for batch in csv.open_csv(source, *how, cells):
             numbers = [batch[name] for name, kind in kinds.items() if kind == pa.float64()]
-            if any(pc.any(pc.invert(pc.is_finite(one))).as_py() for one in numbers):
+            if any(pc.any(pc.invert(pc.is_finite(column))).as_py() for column in numbers):
                 raise pa.ArrowInvalid("a number is typed as nan, or has no end")
             yield batch
 

@@ -12,10 +12,10 @@ from credence.tables.contract import Column, Kind, read_columns
 FORMAT = "counts"
 COUNT_COLUMNS = (
     Column("class"),
-    Column("score_above", Kind.NUMBER),
-    Column("score_to", Kind.NUMBER),
-    Column("right", Kind.INTEGER, low=0),
-    Column("wrong", Kind.INTEGER, low=0),
+    Column("score_above", kind=Kind.NUMBER),
+    Column("score_to", kind=Kind.NUMBER),
+    Column("right", kind=Kind.INTEGER, low=0),
+    Column("wrong", kind=Kind.INTEGER, low=0),
     Column("exact", may_be_empty=True, is_optional=True),
 )
 MOST_PREDICTIONS = 20_000_000  # predictions: each becomes a row
@@ -27,23 +27,25 @@ def read_counts(path: Path, scale: float | None, design_effect: float) -> Labell
     Those of an interval are spread evenly over it, and all of it counts as seen. Of a wrong
     one the true class is not known. A design effect makes each so many neighbours one family.
     """
-    found = read_columns(path, COUNT_COLUMNS)
-    values, problems = found.values, ProblemList(found.where)
+    table = read_columns(path, COUNT_COLUMNS)
+    values, problems = table.values, ProblemList(table.where)
     above, to = values["score_above"], values["score_to"]
     names = tuple(dict.fromkeys(values["class"].tolist()))
     class_ = np.array([names.index(name) for name in values["class"]], dtype=np.int64)
     most = float(to.max(initial=0.0)) if scale is None else scale
     for bad in np.flatnonzero((above >= to) | (to > most) | (above < 0.0)):
-        what = f"the interval from {above[bad]:g} to {to[bad]:g} is none of scores up to {most:g}."
+        defect = (
+            f"the interval from {above[bad]:g} to {to[bad]:g} is none of scores up to {most:g}."
+        )
         remedy = "Give a lower and a higher score, or state the greatest one: --scale."
-        problems.add(what, remedy, int(found.lines[bad]), "score_to")
+        problems.add(defect, remedy, int(table.lines[bad]), "score_to")
     order = np.lexsort((above, class_))
     for before, after in pairwise(order.tolist()):
         if class_[before] == class_[after] and above[after] < to[before]:
-            line = int(found.lines[before])
-            what = f"the interval overlaps with that of line {line}."
+            line = int(table.lines[before])
+            defect = f"the interval overlaps with that of line {line}."
             remedy = "Count each prediction once."
-            problems.add(what, remedy, int(found.lines[after]), "score_above")
+            problems.add(defect, remedy, int(table.lines[after]), "score_above")
     total = int(values["right"].sum() + values["wrong"].sum())
     if not 0 < total <= MOST_PREDICTIONS:
         problems.add(f"it counts {total:,} predictions.", f"Count 1 to {MOST_PREDICTIONS:,}.")
@@ -60,7 +62,7 @@ def read_counts(path: Path, scale: float | None, design_effect: float) -> Labell
     family = np.empty(total, dtype=np.int64)
     family[alike] = np.arange(total) / design_effect
     of_class = {names[k]: row[predicted == k] for k in np.unique(predicted)}
-    spans = {k: (float(above[own].min()), float(to[own].max())) for k, own in of_class.items()}
+    spans = {k: (float(above[rows].min()), float(to[rows].max())) for k, rows in of_class.items()}
     ids = np.arange(total).astype(str).astype(object)
     predictions = Predictions(
         ids=ids,

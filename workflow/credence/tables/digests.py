@@ -32,8 +32,8 @@ def sha256_of(path: Path) -> str:
 
 
 def _unreadable(path: Path, error: OSError) -> InputError:
-    what = f"it cannot be read ({error.strerror})."
-    return refuse(str(path), what, "Give a file that you may read.")
+    defect = f"it cannot be read ({error.strerror})."
+    return refuse(str(path), defect, "Give a file that you may read.")
 
 
 def stamp_of(path: Path) -> Stamp:
@@ -58,13 +58,13 @@ class KnownDigests:
         try:
             young = path.stat().st_mtime_ns - TICK
             record: Any = parse_json(path.read_text(encoding="utf-8"))
-            found = {
+            entries = {
                 str(name): ((int(a), int(b), int(c), int(d)), str(digest))
                 for name, ((a, b, c, d), digest) in record.items()
             }
         except (OSError, ValueError, TypeError, AttributeError, OverflowError):
             return cls()
-        return cls({name: entry for name, entry in found.items() if entry[0][3] < young})
+        return cls({name: entry for name, entry in entries.items() if entry[0][3] < young})
 
     def digest(self, path: str | Path) -> str:
         """Return the SHA-256 of a file."""
@@ -101,4 +101,7 @@ def package_digest(package: Path = PACKAGE) -> str:
     return total.hexdigest()
 
 
-MOVED = ("it changed while this step read it.", "Leave it alone and run the command again.")
+CHANGED_IN_STEP = (
+    "it changed while this step read it.",
+    "Leave it alone and run the command again.",
+)

@@ -40,11 +40,11 @@ class Document:
             path = path[:-1]
         return None
 
-    def problem(self, path: SettingPath, what: str, remedy: str) -> Problem:
+    def problem(self, path: SettingPath, defect: str, remedy: str) -> Problem:
         """Return a problem with the setting at `path`."""
         return Problem(
             where=self.where,
-            what=what,
+            what=defect,
             remedy=remedy,
             line=self.line(path),
             column=dotted(path) or None,
@@ -66,15 +66,15 @@ def read_document(path: Path, where: str | None = None) -> Document:
     if path.is_dir():
         raise refuse(where, "this is a folder.", "Name the configuration file in it.")
     if not path.exists():
-        what = "there is no such file."
-        raise refuse(where, what, "Name an existing one, or write it: credence init.")
+        defect = "there is no such file."
+        raise refuse(where, defect, "Name an existing one, or write it: credence init.")
     content = path.read_bytes()
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        what = "this line is not text in UTF-8."
-        raise refuse(where, what, "Save the file as UTF-8.", line) from error
+        defect = "this line is not text in UTF-8."
+        raise refuse(where, defect, "Save the file as UTF-8.", line) from error
     return parse_document(text, where)
 
 
@@ -123,8 +123,8 @@ class _Builder:
     def build(self, node: Any, path: SettingPath) -> Any:
         self._n_built += 1
         if self._n_built > MOST_SETTINGS:
-            what = f"aliases make more than {MOST_SETTINGS:,} settings of this."
-            raise refuse(self.where, what, "Write them out.", node.start_mark.line + 1)
+            defect = f"aliases make more than {MOST_SETTINGS:,} settings of this."
+            raise refuse(self.where, defect, "Write them out.", node.start_mark.line + 1)
         if len(path) > MAXIMUM_DEPTH:
             self._report(node, path[:2], "settings are nested without end.", "Write them out.")
             return None
@@ -143,8 +143,8 @@ class _Builder:
         for key_node, value_node in node.value:
             key = str(key_node.value)
             if key in data:
-                what = f"this setting stands on line {self.lines[(*path, key)]} already."
-                self._report(key_node, (*path, key), what, "Remove one of the two.")
+                defect = f"this setting stands on line {self.lines[(*path, key)]} already."
+                self._report(key_node, (*path, key), defect, "Remove one of the two.")
                 continue
             self.lines[(*path, key)] = key_node.start_mark.line + 1
             data[key] = self.build(value_node, (*path, key))
@@ -169,11 +169,15 @@ class _Builder:
         self._report(node, path, f"the tag {kind!r} is not allowed.", "Remove it.")
         return None
 
-    def _report(self, node: Any, path: SettingPath, what: str, remedy: str) -> None:
+    def _report(self, node: Any, path: SettingPath, defect: str, remedy: str) -> None:
         line = node.start_mark.line + 1
         self.problems.append(
             Problem(
-                where=self.where, what=what, remedy=remedy, line=line, column=dotted(path) or None
+                where=self.where,
+                what=defect,
+                remedy=remedy,
+                line=line,
+                column=dotted(path) or None,
             )
         )
 
@@ -201,9 +205,9 @@ def _validator(schema: Schema) -> Any:
     """Return what checks data by a schema; nan, which is within all limits, is no number."""
     from jsonschema import Draft202012Validator, validators
 
-    own = Draft202012Validator.TYPE_CHECKER
-    is_number = own.redefine(
-        "number", lambda _, value: own.is_type(value, "number") and value == value
+    checker = Draft202012Validator.TYPE_CHECKER
+    is_number = checker.redefine(
+        "number", lambda _, value: checker.is_type(value, "number") and value == value
     )
     kind: Any = validators.extend(Draft202012Validator, type_checker=is_number)  # type: ignore[no-untyped-call]
     return kind(dict(schema))
@@ -243,14 +247,14 @@ def well_typed(value: Any, schema: Schema, root: Schema) -> Any:
     if not isinstance(value, dict):
         return value
     known, other = schema.get("properties", {}), schema.get("additionalProperties")
-    found = {}
+    kept = {}
     for name, entry in value.items():
         rule = resolve(known.get(name, other if isinstance(other, dict) else {}), root)
         if _has_type(entry, rule):
-            found[name] = well_typed(entry, rule, root)
+            kept[name] = well_typed(entry, rule, root)
         elif name not in known:
-            found[name] = None
-    return found
+            kept[name] = None
+    return kept
 
 
 def _has_type(value: Any, rule: Schema) -> bool:
@@ -277,8 +281,8 @@ def _problems_of(error: Any, document: Document) -> Iterator[Problem]:
         missing = error.message.split("'")[1]
         yield document.problem((*path, missing), "this setting is missing.", "Add it.")
     else:
-        found = _what_and_remedy(error.validator, error.schema, error.instance)
-        yield document.problem(path, *found)
+        words = _what_and_remedy(error.validator, error.schema, error.instance)
+        yield document.problem(path, *words)
 
 
 def _what_and_remedy(validator: str, rule: Schema, value: Any) -> tuple[str, str]:

@@ -36,25 +36,25 @@ AS_RESIDUES = str.maketrans(string.ascii_lowercase, string.ascii_uppercase, "-."
 class Defect:
     """One kind of thing that is wrong with a record."""
 
-    what: str  # What one record has, after its id
-    what_many: str  # The same of several records
+    of_one: str  # What one record has, after its id
+    of_many: str  # The same of several records
     remedy: str  # An order
     pattern: str = ""  # Finds the place in a line of the record; empty for its header
 
 
 EMPTY = Defect(
-    what="has no sequence.",
-    what_many="have no sequence.",
+    of_one="has no sequence.",
+    of_many="have no sequence.",
     remedy="Add the sequence or remove the record.",
 )
 DNA = Defect(
-    what="is DNA or RNA: it has no letter but A, C, G, T, U, N.",
-    what_many="are DNA or RNA: they have no letter but A, C, G, T, U, N.",
+    of_one="is DNA or RNA: it has no letter but A, C, G, T, U, N.",
+    of_many="are DNA or RNA: they have no letter but A, C, G, T, U, N.",
     remedy="Translate it to protein.",
 )
 STAR = Defect(
-    what="has a stop '*' within its sequence.",
-    what_many="have a stop '*' within their sequences.",
+    of_one="has a stop '*' within its sequence.",
+    of_many="have a stop '*' within their sequences.",
     remedy="Remove the record, or give the protein that is made.",
     pattern=r"\*",
 )
@@ -74,21 +74,23 @@ def residue_problems(
     is_all_dna = n_residues >= LEAST_NUCLEOTIDES and all(_is_dna(text, 0) for text in sequences)
     if is_all_dna:
         suspects = list(range(len(sequences)))
-    found: dict[Defect, list[int]] = defaultdict(list)
+    rows_of: dict[Defect, list[int]] = defaultdict(list)
     for row in suspects:
         for defect in _defects(sequences[row], 1 if is_all_dna else LEAST_NUCLEOTIDES):
-            found[defect].append(row)
+            rows_of[defect].append(row)
     problems = []
-    for defect, bad in found.items():
+    for defect, bad in rows_of.items():
         places = [_line_of(defect, int(lines[row]), rows) for row in bad]
         if len(bad) >= LEAST_RECORDS_OF_ONE_KIND and 2 * len(bad) > len(sequences):
-            what = f"{len(bad)} of {len(sequences)} records {defect.what_many}"
-            problems.append(Problem(where=where, what=what, remedy=defect.remedy, line=places[0]))
+            message = f"{len(bad)} of {len(sequences)} records {defect.of_many}"
+            problems.append(
+                Problem(where=where, what=message, remedy=defect.remedy, line=places[0])
+            )
             continue
         problems += [
             Problem(
                 where=where,
-                what=f"protein {ids[row]!r} {defect.what}",
+                what=f"protein {ids[row]!r} {defect.of_one}",
                 remedy=defect.remedy,
                 line=place,
             )
@@ -106,18 +108,18 @@ def _defects(text: str, least_nucleotides: int) -> list[Defect]:
         return [EMPTY]
     if _is_dna(text, least_nucleotides):
         return [DNA]
-    found = [STAR] if STOP in text else []
+    defects = [STAR] if STOP in text else []
     for letter in sorted(set(text) - set(RESIDUE_LETTERS) - {STOP}):
-        what = f"{letter!r}, which is no residue."
-        found.append(
+        words = f"{letter!r}, which is no residue."
+        defects.append(
             Defect(
-                what=f"has {what}",
-                what_many=f"have {what}",
+                of_one=f"has {words}",
+                of_many=f"have {words}",
                 remedy=STRANGE_REMEDY,
                 pattern=re.escape(letter),
             )
         )
-    return found
+    return defects
 
 
 def _line_of(defect: Defect, header: int, rows: list[str]) -> int:
@@ -165,26 +167,26 @@ def read_fasta(path: Path, by: Match = "first_word") -> Fasta:
     fasta = Fasta(ids_of(headers, by), sequences, headers, np.array(lines, dtype=np.int64))
     number, first = next((n, row) for n, row in enumerate(rows, start=1) if row.strip())
     if not first.startswith(">"):
-        what = f"{short(first)!r} stands before the first '>'."
+        message = f"{short(first)!r} stands before the first '>'."
         remedy = "Begin the file with a header: '>' and an id."
-        problems.append(Problem(where=where, what=what, remedy=remedy, line=number))
+        problems.append(Problem(where=where, what=message, remedy=remedy, line=number))
     before_it: dict[str, int] = {}
     for row, (id_, line) in enumerate(zip(fasta.ids, fasta.lines.tolist(), strict=True)):
         if not id_:
-            what = "the header is empty."
+            message = "the header is empty."
             problems.append(
-                Problem(where=where, what=what, remedy="Write an id after the '>'.", line=line)
+                Problem(where=where, what=message, remedy="Write an id after the '>'.", line=line)
             )
         elif (before := before_it.setdefault(id_, row)) != row:
             is_same = fasta.sequences[before] == fasta.sequences[row]
             remedy = "Remove one of them." if is_same else "Give one of them another id."
             if by == "first_word" and fasta.headers[before] != fasta.headers[row]:
                 remedy = f"{remedy[:-1]}, or match by full header."
-            what = (
+            message = (
                 f"the id {id_!r} stands in line {fasta.lines[before]} already, "
                 f"with {'the same' if is_same else 'another'} sequence."
             )
-            problems.append(Problem(where=where, what=what, remedy=remedy, line=line))
+            problems.append(Problem(where=where, what=message, remedy=remedy, line=line))
     problems += residue_problems(where, fasta.sequences, fasta.ids, fasta.lines, rows)
     if problems:
         raise InputError(sorted(problems, key=lambda problem: problem.line or 0))
@@ -223,22 +225,22 @@ def match_ids(
     recased = {id_: folded[fold(id_)] for id_ in missing if fold(id_) in folded}
     if recased:
         first, number = next(iter(recased)), plural(len(recased), "id")
-        what = f"{number} of {table} in other capitals, {first!r} as {recased[first]!r}."
+        message = f"{number} of {table} in other capitals, {first!r} as {recased[first]!r}."
         problems.append(
-            Problem(where=proteins, what=what, remedy="Write ids alike in both files.")
+            Problem(where=proteins, what=message, remedy="Write ids alike in both files.")
         )
     apart = {*recased, *recased.values()}
     for row, id_ in enumerate(table_ids):
         if id_ not in row_of and id_ not in apart:
-            what = f"{id_!r} has no protein in {proteins}."
+            message = f"{id_!r} has no protein in {proteins}."
             remedy = "Add the protein there or remove this row."
             line = None if table_lines is None else int(table_lines[row])
-            problems.append(Problem(where=table, what=what, remedy=remedy, line=line))
+            problems.append(Problem(where=table, what=message, remedy=remedy, line=line))
     for id_, line in zip(ids, fasta.lines.tolist(), strict=True):
         if id_ not in known and id_ not in apart:
-            what = f"{id_!r} has no row in {table}."
+            message = f"{id_!r} has no row in {table}."
             remedy = "Add the row there or remove this protein."
-            problems.append(Problem(where=proteins, what=what, remedy=remedy, line=line))
+            problems.append(Problem(where=proteins, what=message, remedy=remedy, line=line))
     if problems:
         raise InputError(_better_match(known, fasta, by, table, proteins) + problems)
     return np.array([row_of[id_] for id_ in table_ids], dtype=np.int64)
@@ -252,8 +254,12 @@ def _better_match(
     best = max(ID_MATCHES, key=lambda match: n_found[match])
     if n_found[best] <= n_found[by]:
         return []
-    what = f"by {MATCH_TEXTS[by]} {n_found[by]} of its {fasta.n_proteins} headers stand in {table}"
-    what += f", by {MATCH_TEXTS[best]} {n_found[best]}."
+    message = (
+        f"by {MATCH_TEXTS[by]} {n_found[by]} of its {fasta.n_proteins} headers stand in {table}"
+    )
+    message += f", by {MATCH_TEXTS[best]} {n_found[best]}."
     return [
-        Problem(where=proteins, what=what, remedy=f"Match by {MATCH_TEXTS[best]}: match: {best}.")
+        Problem(
+            where=proteins, what=message, remedy=f"Match by {MATCH_TEXTS[best]}: match: {best}."
+        )
     ]

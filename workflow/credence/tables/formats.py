@@ -13,7 +13,7 @@ from credence.problems import Problem, ProblemList, nearest
 COLUMN_ROLES = ("id", "true_class", "predicted_class", "score", "network", "classes", "term")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Columns:
     """Names of the columns that play a role; None where no column does."""
 
@@ -112,13 +112,13 @@ class NameLookup(dict[str, int]):
         super().__init__(self._certain)
 
     def __missing__(self, text: str) -> int:
-        found = self._certain.get(self._spell(text), -1)
+        index = self._certain.get(self._spell(text), -1)
         alike = self._folded.get(fold(self._spell(text)), ())
-        if found < 0 and len(alike) == 1:
-            (found,) = alike
-            self.recased[text] = self.class_names[found]
-        self[text] = found
-        return found
+        if index < 0 and len(alike) == 1:
+            (index,) = alike
+            self.recased[text] = self.class_names[index]
+        self[text] = index
+        return index
 
     def misfit(self, text: str, proteins: str) -> tuple[str, str]:
         """Return what is wrong with a label of `proteins` that is no class, and the remedy."""
@@ -268,7 +268,6 @@ WIDE = Format(
     scale=None,
     configurable=True,  # pandas' index is nameless
 )
-CREDENCES = ("true_class", "predicted_class", "score", "network")  # columns, each after its role
 
 FORMATS: tuple[Format, ...] = (
     replace(
@@ -390,7 +389,14 @@ FORMATS: tuple[Format, ...] = (
         name=CREDENCE_FORMAT,
         summary="credence's own table: id, true_class, a column per class (, network), TSV or "
         "Parquet",
-        columns=Columns("id", *CREDENCES, optional=frozenset(CREDENCES)),
+        columns=Columns(
+            id="id",
+            true_class="true_class",
+            predicted_class="predicted_class",
+            score="score",
+            network="network",
+            optional=frozenset({"true_class", "predicted_class", "score", "network"}),
+        ),
         delimiter="\t",
         scale=None,
     ),
@@ -478,8 +484,8 @@ def format_of(spec: TableSpec, where: str) -> Format:
     if spec.class_names is not None:
         for text, name in spec.synonyms.items():
             if name not in spec.class_names:
-                what = f"the synonym {text!r} stands for {name!r}, which is no class."
-                problems.add(what, nearest(name, spec.class_names))
+                defect = f"the synonym {text!r} stands for {name!r}, which is no class."
+                problems.add(defect, nearest(name, spec.class_names))
     problems.raise_any()
     format_ = FORMAT_OF[spec.format]
     return replace(format_, columns=_columns(spec, format_, where))
@@ -488,9 +494,9 @@ def format_of(spec: TableSpec, where: str) -> Format:
 def _columns(spec: TableSpec, format_: Format, where: str) -> Columns:
     problems = ProblemList(where)
     if spec.columns and not format_.configurable:
-        what = f"the format {format_.name!r} knows its columns; none can be named."
+        defect = f"the format {format_.name!r} knows its columns; none can be named."
         remedy = "Leave `columns` out, or use the format 'wide', 'top-score' or 'long'."
-        problems.add(what, remedy)
+        problems.add(defect, remedy)
     stated: dict[str, Any] = {}
     for role, name in spec.columns.items():
         if role not in COLUMN_ROLES:

@@ -94,8 +94,8 @@ class _Guess:
         # A first column without a name may be the index of pandas.
         header = [name for place, name in enumerate(table.header) if name or not place]
         if chunk is None or not any(header):
-            what = "the table has no rows." if any(header) else "no column has a name."
-            raise refuse(str(path), what, "Give a table with predictions.")
+            defect = "the table has no rows." if any(header) else "no column has a name."
+            raise refuse(str(path), defect, "Give a table with predictions.")
         self.place = {name: table.header.index(name) for name in header}
         self.texts = {
             name: [text.strip() for text in chunk.texts(self.place[name])] for name in header
@@ -103,10 +103,10 @@ class _Guess:
         numbers = chunk.numbers([self.place[name] for name in header])
         self.numbers = dict(zip(header, numbers.T, strict=True))
         self.columns = dict(columns)
-        named = ([one] if isinstance(one, str) else one for one in self.columns.values())
+        named = ([entry] if isinstance(entry, str) else entry for entry in self.columns.values())
         if absent := [name for name in chain(*named) if name not in self.place]:
-            what = f"there is no column {', '.join(map(repr, absent))}."
-            raise refuse(str(path), what, f"Its columns are: {', '.join(header)}.")
+            defect = f"there is no column {', '.join(map(repr, absent))}."
+            raise refuse(str(path), defect, f"Its columns are: {', '.join(header)}.")
 
     def answer(self) -> dict[str, Any]:
         self._find_id()
@@ -131,9 +131,9 @@ class _Guess:
             chunk = next(wide.chunks(ROWS_LOOKED_AT, ProblemList(str(self.path))))
             n_before = len(wide.header) - len(terms)
             numbers = chunk.numbers(range(n_before, len(wide.header)))
-            found = scale_of(np.nan_to_num(numbers), wide)
-            found |= {"scale": self.scale or found.get("scale"), "format": "long"}
-            return found | {"columns": self.columns}
+            answer = scale_of(np.nan_to_num(numbers), wide)
+            answer |= {"scale": self.scale or answer.get("scale"), "format": "long"}
+            return answer | {"columns": self.columns}
         classes = self.columns.get("classes")
         if classes is None and not {"predicted_class", "score"} & self.columns.keys():
             classes = self._classes()
@@ -166,18 +166,18 @@ class _Guess:
         ]
         once = [name for name in whole if len(set(self.texts[name])) == len(self.texts[name])]
         words = [name for name in once if name in self._left(are_numbers=False)]
-        found = self._named(once, ID_NAMES)
-        if found is None and (words or "" in once):
-            found = next(iter(words), "")  # without words, rows are named by their index
-        if found is None:  # rows of several networks, or a row for each class
-            found = self._named(whole, ID_NAMES)
+        column = self._named(once, ID_NAMES)
+        if column is None and (words or "" in once):
+            column = next(iter(words), "")  # without words, rows are named by their index
+        if column is None:  # rows of several networks, or a row for each class
+            column = self._named(whole, ID_NAMES)
             network = self._named(list(self.texts), NETWORK_NAMES)
-            if network is None or found is None:
-                found = found or next(iter(self._left(are_numbers=False)), None)
-                self._find_term(found)
+            if network is None or column is None:
+                column = column or next(iter(self._left(are_numbers=False)), None)
+                self._find_term(column)
             else:
                 self.columns["network"] = network
-        self.columns["id"] = found
+        self.columns["id"] = column
 
     def _find_term(self, id_: str | None) -> None:
         """Note the columns of class and score where a protein has a row for each class."""
@@ -203,8 +203,8 @@ class _Guess:
         for kind in (r"^.*[\W_](?=\w+\W*$)", r"(?<=\w)[\W_]+\w+\W*$"):  # beginnings, then ends
             parts: dict[str, list[str]] = {}
             for name in numeric:
-                found = re.search(kind, name)
-                parts.setdefault(found[0] if found else "", []).append(name)
+                part = re.search(kind, name)
+                parts.setdefault(part[0] if part else "", []).append(name)
             yield from parts.values()
 
     def _classes(self) -> list[str] | None:
@@ -233,11 +233,11 @@ class _Guess:
 
     def _vector(self, classes: list[str]) -> dict[str, Any]:
         scores = np.stack([self.numbers[name] for name in classes], axis=1)
-        found: dict[str, Any] = {"format": WIDE.name, **scale_of(scores, self.table)}
+        answer: dict[str, Any] = {"format": WIDE.name, **scale_of(scores, self.table)}
         if self.scale is not None:
-            found["scale"] = self.scale
+            answer["scale"] = self.scale
         if "network" in self.columns:  # of an ensemble the scale follows from their number
-            found.pop("scale", None)
+            answer.pop("scale", None)
         meant = {plain(name): name for name in classes}
         meant |= {plain(bare): name for bare, name in zip(_bare(classes), classes, strict=True)}
         if self.is_labelled and "true_class" not in self.columns:
@@ -258,8 +258,8 @@ class _Guess:
         labels = set(self.texts[truth]) - {"", *classes} if self.is_labelled and truth else set()
         synonyms = {text: meant[plain(text)] for text in sorted(labels) if plain(text) in meant}
         if synonyms:
-            found["synonyms"] = synonyms
-        return {**found, "columns": {**self.columns, "classes": classes}}
+            answer["synonyms"] = synonyms
+        return {**answer, "columns": {**self.columns, "classes": classes}}
 
     def _best_only(self) -> dict[str, Any]:
         words = [
@@ -279,11 +279,11 @@ class _Guess:
         if missing and (logits := self._logits()):
             return self._vector(logits)
         if missing:
-            what = (
+            defect = (
                 "no columns were found whose rows sum to one number, one for each class, nor a "
                 f"column of the {' or the '.join(role.replace('_', ' ') for role in missing)}."
             )
-            raise refuse(str(self.path), what, NAME_COLUMNS)
+            raise refuse(str(self.path), defect, NAME_COLUMNS)
         scale = self.scale or _least_scale(self.numbers[self.columns["score"]])
         return {"format": "top-score", "scale": scale, "columns": self.columns}
 
@@ -296,7 +296,7 @@ def scale_of(scores: Floats, table: TableSource) -> dict[str, Any]:
     if scores.shape[1] < 2 or not _is_even(sums):
         return {"scale": _least_scale(scores), "sum_to_scale": False}
     total = float(np.median(sums))
-    usual = (one for one in SCALES if abs(total - one) <= AS_EQUAL * one)
+    usual = (round_ for round_ in SCALES if abs(total - round_) <= AS_EQUAL * round_)
     scale = next(usual, round(total, 6))
     allowed = table.step(scale).tolerance(scores.shape[1], scale)
     if (np.abs(sums - scale) <= allowed).mean() >= AS_MANY:
@@ -320,7 +320,7 @@ def _bare(names: Sequence[str]) -> list[str]:
 
 def _least_scale(scores: Floats) -> float:
     most = float(np.nanmax(scores, initial=0.0))
-    return next((one for one in SCALES if most <= one), most)
+    return next((scale for scale in SCALES if most <= scale), most)
 
 
 FEW_ROWS = 100  # that show a known format
@@ -343,20 +343,20 @@ def propose_formats(path: Path) -> list[Proposal]:
         next(lines_of(path, or_windows=delimiter_of(path, WIDE) == SEMICOLON), None)
     else:
         next(blocks_of(path), None)
-    found = []
+    proposals = []
     for format_ in FORMATS:
         if format_.configurable or format_.arrays != (path.suffix == ARRAY_ENDING):
             continue
         rows, layout, _ = _first_rows(path, format_)
         reason = None if rows is None else _argument(rows, layout, format_)
         if reason is not None:
-            found.append(Proposal(format=format_.name, reason=reason))
-    names = {proposal.format for proposal in found}
+            proposals.append(Proposal(format=format_.name, reason=reason))
+    names = {proposal.format for proposal in proposals}
     # A name that carries a label makes it the table of a labelled set.
-    labelled = [one.columns for one in FORMATS if one.name in names and one.label_of_id]
-    plains = (one for one in FORMATS if one.label_of_id is None)
-    hidden = {one.name for one in plains if one.columns in labelled}
-    return [proposal for proposal in found if proposal.format not in hidden]
+    labelled = [entry.columns for entry in FORMATS if entry.name in names and entry.label_of_id]
+    plains = (entry for entry in FORMATS if entry.label_of_id is None)
+    hidden = {entry.name for entry in plains if entry.columns in labelled}
+    return [proposal for proposal in proposals if proposal.format not in hidden]
 
 
 def _require_cells(path: Path) -> None:
@@ -388,15 +388,15 @@ def fitting(path: Path, name_it: str) -> Proposal | None:
     proposals = propose_formats(path)
     if len(proposals) > 1:
         names = [proposal.format for proposal in proposals]
-        what = f"several formats fit this table: {', '.join(names)}."
-        raise refuse(str(path), what, f"Name one: {name_it.format(names[0])}.")
+        defect = f"several formats fit this table: {', '.join(names)}."
+        raise refuse(str(path), defect, f"Name one: {name_it.format(names[0])}.")
     return next(iter(proposals), None)
 
 
 def the_format(path: Path, name_it: str, state: Callable[[dict[str, Any]], str]) -> Proposal:
     """Return the same; where none fits, refuse with how to `state` what the table seems to be."""
-    found = fitting(path, name_it)
-    if found is None:
+    proposal = fitting(path, name_it)
+    if proposal is None:
         seems: dict[str, Any] = {"format": WIDE.name, "columns": {"id": "…"}, "scale": 1}
         try:
             seems = guess_columns(path, {}, is_labelled=True)
@@ -404,7 +404,7 @@ def the_format(path: Path, name_it: str, state: Callable[[dict[str, Any]], str])
             _require_cells(path)
         remedy = f"Name its columns: {state(seems)}."
         raise refuse(str(path), "no format fits this table.", remedy)
-    return found
+    return proposal
 
 
 def scale_of_rows(path: Path, name: str) -> dict[str, Any]:
@@ -455,8 +455,8 @@ def _argument(rows: TableRows, layout: ColumnLayout, format_: Format) -> str | N
         is_far = (numbers < 1 / 2 if format_.is_distance else numbers > 1).any()  # farther than 1
         if n_like < LEAST_SHARE * rows.n_rows or format_.is_distance != is_far:
             return None
-        what = "distances" if format_.is_distance else "numbers up to 1"
-        return f"no header, and {what} after {format_.verdict_like!r}"
+        kind = "distances" if format_.is_distance else "numbers up to 1"
+        return f"no header, and {kind} after {format_.verdict_like!r}"
     named = (columns.id, columns.true_class, columns.predicted_class, columns.score)
     words = [f"a column {name!r}" for name in named if name and name in layout.header]
     if columns.id == "":

@@ -1,6 +1,6 @@
 """Several tables of one set: as one in memory, one after the other in chunks, or counted."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
@@ -71,8 +71,8 @@ class KnownIds(ExitStack):
             keys = np.sort(keys_of(ids))
             bounds = np.arange(1, N_BUCKETS, dtype=np.uint64) << np.uint64(58)
             pieces = np.split(keys, keys.searchsorted(bounds))
-            for bucket, own in zip(self._buckets, pieces, strict=True):
-                bucket.write(own.tobytes())
+            for bucket, piece in zip(self._buckets, pieces, strict=True):
+                bucket.write(piece.tobytes())
 
     def shared(self) -> list[Problem]:
         """Return the ids that stand in two tables; those of one hash are compared as texts."""
@@ -91,10 +91,10 @@ class KnownIds(ExitStack):
                 for row in np.flatnonzero(np.isin(keys_of(ids), wanted)):
                     first = seen.setdefault(ids[row], table)
                     if first != table:
-                        what = f"the id {ids[row]!r} is in {first} already."
+                        defect = f"the id {ids[row]!r} is in {first} already."
                         problems.append(
                             Problem(
-                                where=table, what=what, remedy=ONE_ID_EACH, line=int(lines[row])
+                                where=table, what=defect, remedy=ONE_ID_EACH, line=int(lines[row])
                             )
                         )
         return problems
@@ -116,42 +116,50 @@ def concatenate(parts: Sequence[tuple[Path, Samples]]) -> Samples:
         check_alike(census_of(samples).facts, facts, first_path, problems)
         for name, line in zip(samples.predictions.ids, samples.lines, strict=True):
             if seen.setdefault(name, path) != path:
-                what = f"the id {name!r} is in {seen[name]} already."
-                problems.add(what, ONE_ID_EACH, int(line))
+                defect = f"the id {name!r} is in {seen[name]} already."
+                problems.add(defect, ONE_ID_EACH, int(line))
     problems.raise_any()
-    every = [samples for _, samples in parts]
-
-    def joined(given: Sequence[Any]) -> Any:
-        known = [values for values in given if values is not None]
-        return np.concatenate(known) if known else None
-
-    predictions = [samples.predictions for samples in every]
-    arrays = ("ids", "predicted_class", "top_score", "scores", "network_scores")
+    tables = [samples for _, samples in parts]
+    predictions = [samples.predictions for samples in tables]
     truth = None
-    if any(one.true_class is not None for one in every):
-        unknown = (np.full(one.n_samples, UNKNOWN_CLASS) for one in every)
-        given = zip(every, unknown, strict=True)
-        truth = np.concatenate([b if a.true_class is None else a.true_class for a, b in given])
+    if any(samples.true_class is not None for samples in tables):
+        unknown = (np.full(samples.n_samples, UNKNOWN_CLASS) for samples in tables)
+        pairs = zip(tables, unknown, strict=True)
+        truth = np.concatenate([b if a.true_class is None else a.true_class for a, b in pairs])
+    arrays = ("ids", "predicted_class", "top_score", "scores", "network_scores")
     whole = replace(
         predictions[0],
-        resolution=min(one.resolution for one in predictions),
-        is_distribution=all(one.is_distribution for one in predictions),
+        resolution=min(part.resolution for part in predictions),
+        is_distribution=all(part.is_distribution for part in predictions),
         places=None,
-        **{name: joined([getattr(one, name) for one in predictions]) for name in arrays},
+        **_joined(predictions, arrays),
     )
-    others = ("lines", "unscored_ids", "unscored_lines", "genome")
-    found = Samples(whole, truth, *(joined([getattr(x, name) for x in every]) for name in others))
-    return replace(found, recased={k: v for one in every for k, v in one.recased.items()})
+    return Samples(
+        predictions=whole,
+        true_class=truth,
+        recased={text: name for samples in tables for text, name in samples.recased.items()},
+        **_joined(tables, ("lines", "unscored_ids", "unscored_lines", "genome")),
+    )
+
+
+def _joined(records: Sequence[object], names: Iterable[str]) -> dict[str, Any]:
+    """Return some arrays of records, each of all of them that have it; None where none does."""
+    columns = {name: [getattr(record, name) for record in records] for name in names}
+    known = {name: [part for part in parts if part is not None] for name, parts in columns.items()}
+    return {name: np.concatenate(parts) if parts else None for name, parts in known.items()}
 
 
 def check_alike(
-    own: Mapping[str, object], first: Mapping[str, object], first_path: Path, problems: ProblemList
+    facts: Mapping[str, object],
+    first: Mapping[str, object],
+    first_path: Path,
+    problems: ProblemList,
 ) -> None:
     """Report where a table is of another kind than the first one."""
-    for name, value in own.items():
+    for name, value in facts.items():
         if value != first[name]:
-            what = f"the {name}: {_listed(value)} here, {_listed(first[name])} in {first_path}."
-            problems.add(what, "Give tables of one classifier, read alike.")
+            defect = f"the {name}: {_listed(value)} here, {_listed(first[name])} in {first_path}."
+            problems.add(defect, "Give tables of one classifier, read alike.")
 
 
 def _listed(value: object) -> str:
@@ -174,9 +182,9 @@ def match_rows(wanted: Strings, table: Strings, *, wanted_in: str, table_in: str
     """Return the row of a table that each wanted id has there."""
     row_of = {id_: row for row, id_ in enumerate(table)}
     if len(wanted) > 1 and not any(id_ in row_of for id_ in wanted):
-        what = f"there is no row for any of the {len(wanted)} proteins of {wanted_in}."
+        defect = f"there is no row for any of the {len(wanted)} proteins of {wanted_in}."
         remedy = f"Make it anew with {wanted_in}, or check that ids are alike."
-        raise refuse(table_in, what, remedy)
+        raise refuse(table_in, defect, remedy)
     raise_any(
         Problem(
             where=table_in, what=f"there is no row for {id_!r} of {wanted_in}.", remedy="Add it."
@@ -193,7 +201,7 @@ ROWS_APART = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Census:
     """Counts of a set."""
 
@@ -218,21 +226,21 @@ class Census:
 
     def notices(self) -> list[str]:
         """Return what a user has to know of tables that were accepted."""
-        found = []
+        notices = []
         if self.first_unscored is not None:
             name, line = self.first_unscored
-            found.append(
+            notices.append(
                 f"{self.n_unscored} of {self.n_unscored + self.n_samples} proteins carry no "
                 f"scores and get no confidence, the first is {name!r} in line {line}"
             )
         if self.n_ties:
             rows = "1 row has" if self.n_ties == 1 else f"{self.n_ties} rows have"
-            found.append(f"{rows} two best scores; the first class in order counts")
+            notices.append(f"{rows} two best scores; the first class in order counts")
         if self.recased:
-            found.append(taken_as_one(self.recased))
+            notices.append(taken_as_one(self.recased))
         if (shifted := shifted_rows(self.rows)) is not None:
-            found += sentences_of_rows(shifted)
-        return [*found, ROWS_APART] if self.is_apart else found
+            notices += sentences_of_rows(shifted)
+        return [*notices, ROWS_APART] if self.is_apart else notices
 
     @property
     def facts(self) -> Mapping[str, object]:
@@ -249,65 +257,77 @@ def census_of(samples: Samples) -> Census:
         known = codes[codes > UNKNOWN_CLASS]
         return tuple(np.bincount(known, minlength=predictions.n_classes).tolist())
 
-    n_networks = 0 if networks is None else networks.shape[1]
-    is_whole = bool(predictions.is_distribution)
-    of = (float(predictions.scale), float(predictions.resolution), is_whole)
-    counts = (n_networks, predictions.n_samples, predictions.n_ties)
-    by_class = (counted(predictions.predicted_class), () if truth is None else counted(truth))
-    silent = zip(samples.unscored_ids, samples.unscored_lines.tolist(), strict=True)
-    unscored = (len(samples.unscored_ids), next(((str(id_), line) for id_, line in silent), None))
-    kinds = (*of, score_kind(predictions))
-    facts = (*kinds, *counts, *by_class, *unscored, row_counts(predictions, truth))
-    found = Census(predictions.class_names, *facts, samples.is_apart)
-    return replace(found, recased=samples.recased)
+    unscored = zip(samples.unscored_ids, samples.unscored_lines.tolist(), strict=True)
+    return Census(
+        class_names=predictions.class_names,
+        scale=float(predictions.scale),
+        resolution=float(predictions.resolution),
+        is_distribution=bool(predictions.is_distribution),
+        kind=score_kind(predictions),
+        n_networks=0 if networks is None else networks.shape[1],
+        n_samples=predictions.n_samples,
+        n_ties=predictions.n_ties,
+        n_predicted=counted(predictions.predicted_class),
+        n_true=() if truth is None else counted(truth),
+        n_unscored=len(samples.unscored_ids),
+        first_unscored=next(((str(id_), line) for id_, line in unscored), None),
+        rows=row_counts(predictions, truth),
+        is_apart=samples.is_apart,
+        recased=samples.recased,
+    )
 
 
 def take_census(paths: Sequence[str], spec: TableSpec, seen: Seen | None = None) -> Census:
     """Return the counts of one table or several, read once; or raise all their problems."""
     require_different(paths)
     problems: list[Problem] = []
-    found: list[Census] = []
+    censuses: list[Census] = []
     with KnownIds(paths, spec) as known:
         for path in paths:
             with gathering(problems):
-                own = _census_of_table(Path(path), spec, known, seen)
+                census = _census_of_table(Path(path), spec, known, seen)
                 unlike = ProblemList(path)
-                check_alike(own.facts, (found or [own])[0].facts, Path(paths[0]), unlike)
+                check_alike(census.facts, [*censuses, census][0].facts, Path(paths[0]), unlike)
                 unlike.raise_any()
-                found.append(own)
+                censuses.append(census)
         raise_any(problems or known.shared())
-    return reduce(_together, found)
+    return reduce(_together, censuses)
 
 
 def _census_of_table(path: Path, spec: TableSpec, known: KnownIds, seen: Seen | None) -> Census:
-    """Return the counts of a table; one of networks is read twice, as scores are pooled."""
-    scan = Scan(path, spec)
-    pieces: Iterator[Samples] = map(partial(assemble, scan), scan.checked(CHUNK_ROWS))
-    if scan.has_networks:
-        pieces = reading.stream_samples(path, spec, chunk_rows=CHUNK_ROWS)
-    found: Census | None = None
-    for samples in pieces:
+    """Return the counts of a table."""
+
+    def census_of_piece(samples: Samples) -> Census:
         lines, ids = samples.lines_and_ids
         known.see(ids)
         if seen is not None:
             order = np.argsort(lines, kind="stable")
             seen(ids[order], lines[order])
-        own = census_of(samples)
+        return census_of(samples)
+
+    def with_next(first: Census, second: Census) -> Census:
         # The last piece knows the step of all of them.
-        found = own if found is None else _together(found, own)
-        found = replace(found, resolution=own.resolution)
-    assert found is not None
-    return found
+        return replace(_together(first, second), resolution=second.resolution)
+
+    return reduce(with_next, map(census_of_piece, _pieces_read_once(path, spec)))
+
+
+def _pieces_read_once(path: Path, spec: TableSpec) -> Iterator[Samples]:
+    """Return the pieces of a table as it is checked; one of networks is read twice, to pool."""
+    scan = Scan(path, spec)
+    if scan.has_networks:
+        return reading.stream_samples(path, spec, chunk_rows=CHUNK_ROWS)
+    return map(partial(assemble, scan), scan.checked(CHUNK_ROWS))
 
 
 def _together(first: Census, second: Census) -> Census:
     """Return the counts of two parts of one set, of which the second may know more classes."""
 
-    def summed(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
-        if not one or not other:
-            return one or other
-        before = dict(zip(first.class_names, one, strict=True))
-        named = zip(second.class_names, other, strict=True)
+    def summed(here: tuple[int, ...], there: tuple[int, ...]) -> tuple[int, ...]:
+        if not here or not there:
+            return here or there
+        before = dict(zip(first.class_names, here, strict=True))
+        named = zip(second.class_names, there, strict=True)
         return tuple(before.get(name, 0) + number for name, number in named)
 
     return replace(

@@ -56,29 +56,28 @@ def read_labels(
     problems = ProblemList(table.where)
     layout = lay_out(table, format_, None, problems)
     if None in (layout.id, layout.true_class) and (id_column, label_column) == DEFAULT_COLUMNS:
-        what = "its columns have other names than id and true_class."
+        defect = "its columns have other names than id and true_class."
         remedy = "State them: id_column and label_column, or credence init … --label-columns."
-        problems.add(what, remedy, table.header_line)
+        problems.add(defect, remedy, table.header_line)
     problems.raise_any()
-    assert layout.id is not None
-    assert layout.true_class is not None
+    id_place, label_place = (table.header.index(name) for name in (id_column, label_column))
     ids: list[str] = []
     texts: list[str] = []
     lines: list[int] = []
     for chunk in table.chunks(CHUNK_ROWS, problems):
-        ids += chunk.texts(layout.id)
-        texts += chunk.texts(layout.true_class)
+        ids += chunk.texts(id_place)
+        texts += chunk.texts(label_place)
         lines += chunk.lines.tolist()
     if not ids:
         problems.add("the table has a header and no rows.", "Give a table with rows.")
     first: dict[str, int] = {}
     for name, line in zip(ids, lines, strict=True):
         if not name.strip():
-            what, remedy = "the id is missing.", "Name the protein or remove its row."
-            problems.add(what, remedy, line, id_column)
+            defect, remedy = "the id is missing.", "Name the protein or remove its row."
+            problems.add(defect, remedy, line, id_column)
         elif first.setdefault(name, line) != line:
-            what = f"the id {name!r} is in line {first[name]} already."
-            problems.add(what, ONE_ID_EACH, line, id_column)
+            defect = f"the id {name!r} is in line {first[name]} already."
+            problems.add(defect, ONE_ID_EACH, line, id_column)
     problems.raise_any()
     names, labels = (np.array(column, dtype=object) for column in (ids, texts))
     return Labels(
@@ -95,11 +94,11 @@ def label_finder(pattern: str, where: str) -> re.Pattern[str]:
     try:
         finder = re.compile(pattern)
     except re.error as error:
-        what = f"{pattern!r} is not a regular expression: {error}."
-        raise refuse(where, what, "Fix it.") from error
+        defect = f"{pattern!r} is not a regular expression: {error}."
+        raise refuse(where, defect, "Fix it.") from error
     if LABEL_GROUP not in finder.groupindex:
-        what = f"{pattern!r} has no group named {LABEL_GROUP}."
-        raise refuse(where, what, "Write one: (?P<label>…).")
+        defect = f"{pattern!r} has no group named {LABEL_GROUP}."
+        raise refuse(where, defect, "Write one: (?P<label>…).")
     return finder
 
 
@@ -140,13 +139,15 @@ def labels_from_headers(
                 start()
                 match = finder.search(header)
             except TimeoutError:
-                what = f"the pattern {pattern!r} takes more than {MOST_SECONDS:g} s on the header "
+                defect = (
+                    f"the pattern {pattern!r} takes more than {MOST_SECONDS:g} s on the header "
+                )
                 remedy = "Write it without a repetition inside another one, such as (x+)+."
-                raise refuse(where, f"{what}of protein {name!r}.", remedy, int(line)) from None
+                raise refuse(where, f"{defect}of protein {name!r}.", remedy, int(line)) from None
             texts.append((match[LABEL_GROUP] or "") if match else "")
             if not match:
-                what = f"the header of protein {name!r} does not fit the pattern {pattern!r}."
-                problems.add(what, "Correct the pattern or the header.", int(line))
+                defect = f"the header of protein {name!r} does not fit the pattern {pattern!r}."
+                problems.add(defect, "Correct the pattern or the header.", int(line))
     problems.raise_any()
     names, labels = (np.array(column, dtype=object) for column in (ids, texts))
     return Labels(
@@ -196,23 +197,25 @@ def attach_labels(
             if truth[row] < 0 and text.strip():
                 strange[text].append(at)
         elif name not in unscored:
-            what = f"protein {name!r} is not in {table}."
+            defect = f"protein {name!r} is not in {table}."
             remedy = "Correct its name, remove it, or add its scores."
             problems.append(
-                Problem(where=labels.where, what=what, remedy=remedy, line=int(labels.lines[at]))
+                Problem(where=labels.where, what=defect, remedy=remedy, line=int(labels.lines[at]))
             )
     for text, (first, *more) in strange.items():
-        what, remedy = lookup.misfit(text, named(labels.ids[first], 1 + len(more)))
+        defect, remedy = lookup.misfit(text, named(labels.ids[first], 1 + len(more)))
         line = int(labels.lines[first])
         problems.append(
-            Problem(where=labels.where, what=what, remedy=remedy, line=line, column=labels.column)
+            Problem(
+                where=labels.where, what=defect, remedy=remedy, line=line, column=labels.column
+            )
         )
     problems.sort(key=lambda problem: problem.line or 0)
     for place in () if may_lack else np.flatnonzero(~is_labelled):
-        what = f"protein {predictions.ids[place]!r} has no label in {labels.where}."
+        defect = f"protein {predictions.ids[place]!r} has no label in {labels.where}."
         remedy = "Give it one, or remove its row."
         problems.append(
-            Problem(where=table, what=what, remedy=remedy, line=int(samples.lines[place]))
+            Problem(where=table, what=defect, remedy=remedy, line=int(samples.lines[place]))
         )
     raise_any(problems)
     return replace(
@@ -237,7 +240,7 @@ def _as_in_table(labels: Labels, samples: Samples, table: str) -> tuple[Strings,
         if n_here[fold(name)] == n_there[fold(name)] == 1
     }
     if len(labels.ids) > 1 and not is_known.any() and not recased:
-        what = f"none of its {len(labels.ids):,} proteins is in {table}: here is "
-        what += f"{labels.ids[0]!r}, there {there[0]!r}."
-        raise refuse(labels.where, what, "Write ids alike, or name the column that holds them.")
+        defect = f"none of its {len(labels.ids):,} proteins is in {table}: here is "
+        defect += f"{labels.ids[0]!r}, there {there[0]!r}."
+        raise refuse(labels.where, defect, "Write ids alike, or name the column that holds them.")
     return np.array([recased.get(name, name) for name in labels.ids], dtype=object), recased

@@ -30,15 +30,15 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     """Return the arrays of an npz file by their names, or refuse what is damaged."""
     where = str(path)
     if not zipfile.is_zipfile(path):
-        what = "the file is no npz archive, or not the whole of one."
-        raise refuse(where, what, "Save the arrays with np.savez.")
+        defect = "the file is no npz archive, or not the whole of one."
+        raise refuse(where, defect, "Save the arrays with np.savez.")
     try:
         with np.load(path, allow_pickle=False) as archive:
             entries = {name: archive[name] for name in archive.files}
     except DAMAGE as error:
         if PICKLED in str(error):
-            what = "an array holds Python objects, which could run code."
-            raise refuse(where, what, "Save texts as arrays of text (dtype str).") from error
+            defect = "an array holds Python objects, which could run code."
+            raise refuse(where, defect, "Save texts as arrays of text (dtype str).") from error
         raise refuse(where, "the arrays are damaged.", "Copy or make the file again.") from error
     # Of a file that is no array numpy gives the bytes.
     return {name: entry for name, entry in entries.items() if isinstance(entry, np.ndarray)}
@@ -79,12 +79,12 @@ def read_vectors(path: Path) -> Vectors:
         name = "ids" if "ids" in arrays and "id" not in arrays else "id"
         for needed in (name, "vectors"):
             if needed not in arrays:
-                what = f"the array {needed!r} is missing."
-                raise refuse(where, what, nearest(needed, list(arrays)))
+                defect = f"the array {needed!r} is missing."
+                raise refuse(where, defect, nearest(needed, list(arrays)))
         shape, wide = arrays[name].shape, arrays["vectors"].shape
         if len(shape) != 1 or len(wide) != 2 or shape != wide[:1]:
-            what = f"'{name}' has the shape {shape}, 'vectors' {wide}."
-            raise refuse(where, what, "Give a row of vectors for each id.")
+            defect = f"'{name}' has the shape {shape}, 'vectors' {wide}."
+            raise refuse(where, defect, "Give a row of vectors for each id.")
         if arrays["vectors"].dtype.kind not in "fiu":
             raise refuse(where, "'vectors' holds no numbers.", "Give numbers.")
         ids, values = arrays[name].tolist(), arrays["vectors"]
@@ -126,13 +126,13 @@ def _checked(where: str, ids: list[Any], values: Any) -> Vectors:
     seen: dict[str, int] = {}
     for row, id_ in enumerate(map(str, ids), start=1):
         if seen.setdefault(id_, row) != row:
-            what = f"the id {id_!r} stands in row {seen[id_]} already."
-            problems.add(what, "Remove one of them.", row, "id")
+            defect = f"the id {id_!r} stands in row {seen[id_]} already."
+            problems.add(defect, "Remove one of them.", row, "id")
     if values.shape[1] == 0 or len(ids) == 0:
         problems.add("it holds no numbers.", VECTORS_REMEDY)
     numbers = np.asarray(values, dtype=np.float64)
     for bad in np.flatnonzero(~(np.abs(numbers) <= GREATEST_NUMBER).all(axis=1)).tolist():
-        what = f"the vector of {ids[bad]!r} has a number that is not finite, or beyond 1e18."
-        problems.add(what, "Remove the protein.", bad + 1)
+        defect = f"the vector of {ids[bad]!r} has a number that is not finite, or beyond 1e18."
+        problems.add(defect, "Remove the protein.", bad + 1)
     problems.raise_any()
     return Vectors(ids=np.array([str(id_) for id_ in ids], dtype=object), values=numbers)

@@ -9,8 +9,8 @@ READY_MADE = Path(__file__).resolve().parents[1] / "ready_made"
 
 def cards() -> dict[str, dict[str, Any]]:
     """Return the card of each calibration by its name."""
-    found: dict[str, dict[str, Any]] = json.loads((READY_MADE / "cards.json").read_text("utf-8"))
-    return found
+    by_name: dict[str, dict[str, Any]] = json.loads((READY_MADE / "cards.json").read_text("utf-8"))
+    return by_name
 
 
 def named_file(name: str) -> str:
@@ -29,18 +29,18 @@ def name_of(path: str) -> str:
 
 def card_lines(name: str, card: dict[str, Any]) -> list[str]:
     """Return a card as lines of text."""
-    found = [f"{name}: {card['summary']}"]
+    lines = [f"{name}: {card['summary']}"]
     texts = ("for", "not_for", "relatives", "source", "licence", "citation")
-    found += [f"    {key.replace('_', ' ')}: {card[key]}" for key in texts]
+    lines += [f"    {key.replace('_', ' ')}: {card[key]}" for key in texts]
     held_out = card["held_out"]
-    found += [
+    lines += [
         f"    format: {card['format']}",
         f"    method: {card['method']}, fitted on {card['n']:,} proteins",
         f"    proteins held out: {held_out['right']:.3f} right, {held_out['stated']:.3f} stated; "
         f"NLL {held_out['nll']:.3f}",
         "    class: predicted, right of these, stated for these",
     ]
-    return found + [
+    return lines + [
         f"      {class_}: {row['predicted']:,}, {row['right']:.3f}, {row['stated']:.3f}"
         for class_, row in held_out["classes"].items()
     ]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Predictions, Strings, from_scores
 from credence.problems import InputError, ProblemList, refuse
-from credence.tables.digests import MOVED, stamp_of
+from credence.tables.digests import CHANGED_IN_STEP, stamp_of
 from credence.tables.formats import Gathering, TableSpec
 from credence.tables.scan import KEY, Metadata, Part, Remembers, Scan, joined_rows
 from credence.tables.source import MemoryTable, open_parquet
@@ -26,7 +26,7 @@ from credence.tables.writing import write_table
 Counted = Callable[[int], object]  # is given how many rows or proteins there are
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Samples:
     """What a score table says, checked."""
 
@@ -69,12 +69,15 @@ def assemble(scan: Scan, part: Part, networks: Sequence[str] = ()) -> Samples:
 def _assembled(scan: Scan, part: Part, networks: Sequence[str]) -> Samples:
     if scan.has_networks:
         return _pooled(scan, part, networks)
-    out = part.is_unscored
-    unscored = part.ids[out], part.lines[out]
-    if out.any():
-        part = part.rows(~out)
-    truth = _class_codes(part.truth, scan) if scan.has_truth else None
-    return Samples(_predictions(scan, part), truth, part.lines, *unscored, part.genome)
+    scored = part.rows(~part.is_unscored) if part.is_unscored.any() else part
+    return Samples(
+        predictions=_predictions(scan, scored),
+        true_class=_class_codes(scored.truth, scan) if scan.has_truth else None,
+        lines=scored.lines,
+        unscored_ids=part.ids[part.is_unscored],
+        unscored_lines=part.lines[part.is_unscored],
+        genome=scored.genome,
+    )
 
 
 def _class_codes(codes: Integers | None, scan: Scan) -> Integers | None:
@@ -86,25 +89,26 @@ def _class_codes(codes: Integers | None, scan: Scan) -> Integers | None:
 
 def _predictions(scan: Scan, part: Part) -> Predictions:
     numbers, predicted = part.numbers, _class_codes(part.predicted, scan)
-    names, resolution, is_whole = scan.class_names, scan.step().resolution, scan.sum_to_scale
-    if scan.layout.classes:
-        of = (part.ids, names, numbers, scan.scale, resolution)
-        found = from_scores(*of, is_distribution=is_whole)
-        if predicted is None:
-            return found
+    names, scale, resolution = scan.class_names, scan.scale, scan.step().resolution
+    has_vectors = bool(scan.layout.classes)
+    is_distribution = has_vectors and scan.sum_to_scale
+    if predicted is None:  # the best score says it
+        return from_scores(
+            part.ids, names, numbers, scale, resolution, is_distribution=is_distribution
+        )
+    top_score = numbers[:, 0] if numbers.shape[1] else None
+    if has_vectors:
         top_score = numbers[np.arange(len(numbers)), predicted]
-        return replace(found, predicted_class=predicted, top_score=top_score)
-    assert predicted is not None
-    score = numbers[:, 0] if numbers.shape[1] else None
-    found = Predictions(
+    return Predictions(
         ids=part.ids,
         class_names=names,
-        scale=scan.scale,
+        scale=scale,
         resolution=resolution,
         predicted_class=predicted,
-        top_score=score,
+        top_score=top_score,
+        scores=numbers if has_vectors else None,
+        is_distribution=is_distribution,
     )
-    return replace(found, is_distribution=False)
 
 
 def in_order(network: Iterable[str]) -> tuple[str, ...]:
@@ -124,7 +128,6 @@ def pool(network_scores: Floats, pooling: str, resolution: float) -> tuple[Float
 
 
 def _pooled(scan: Scan, part: Part, names: Sequence[str]) -> Samples:
-    assert part.network is not None
     protein, first = _proteins(part.ids)
     if not names:
         names = in_order(part.network)
@@ -136,8 +139,15 @@ def _pooled(scan: Scan, part: Part, names: Sequence[str]) -> Samples:
     step = scan.step().resolution
     scores, scale = pool(cube, scan.pooling, step)
     resolution = step if scan.pooling == "sum" else 0.0
-    own = (part.ids[first], scan.class_names, scores, scale, resolution)
-    predictions = from_scores(*own, is_distribution=scan.sum_to_scale, network_scores=cube)
+    predictions = from_scores(
+        part.ids[first],
+        scan.class_names,
+        scores,
+        scale,
+        resolution,
+        is_distribution=scan.sum_to_scale,
+        network_scores=cube,
+    )
     truth = part.truth[first] if part.truth is not None and scan.has_truth else None
     genome = None if part.genome is None else part.genome[first]
     return Samples(
@@ -156,7 +166,6 @@ def _require_whole(scan: Scan, parts: Iterable[Part], names: Sequence[str]) -> N
     """Refuse proteins that lack a network or have two true classes, and a scale not theirs."""
     problems = ProblemList(scan.where)
     for part in parts:
-        assert part.network is not None
         protein, first = _proteins(part.ids)
         is_short = np.bincount(protein) < len(names)
         given: dict[int, set[str]] = {code: set() for code in np.flatnonzero(is_short).tolist()}
@@ -165,21 +174,21 @@ def _require_whole(scan: Scan, parts: Iterable[Part], names: Sequence[str]) -> N
         for code, known in given.items():
             for name in names:
                 if name not in known:
-                    what = f"protein {part.ids[first[code]]!r} has no row of network {name!r}."
+                    defect = f"protein {part.ids[first[code]]!r} has no row of network {name!r}."
                     remedy = "Give the scores of every network for every protein."
-                    problems.add(what, remedy, int(part.lines[first[code]]))
+                    problems.add(defect, remedy, int(part.lines[first[code]]))
         first_row = first[protein]
         truth = protein if part.truth is None else part.truth
         for row in np.flatnonzero(truth != truth[first_row]).tolist():
-            what = f"protein {part.ids[row]!r} has another true class than in line "
-            what += f"{part.lines[first_row[row]]}."
-            problems.add(what, "Give each protein one true class.", int(part.lines[row]))
+            defect = f"protein {part.ids[row]!r} has another true class than in line "
+            defect += f"{part.lines[first_row[row]]}."
+            problems.add(defect, "Give each protein one true class.", int(part.lines[row]))
     problems.raise_any()
     stated, scale = scan.spec.scale, float(len(names)) if scan.pooling == "sum" else 1.0
     if stated is not None and stated != scale:
-        what = f"the networks pooled by {scan.pooling!r} have the scale {scale:g}, "
-        what += f"{stated:g} is stated."
-        raise refuse(scan.where, what, "Leave the scale out, or correct it.")
+        defect = f"the networks pooled by {scan.pooling!r} have the scale {scale:g}, "
+        defect += f"{stated:g} is stated."
+        raise refuse(scan.where, defect, "Leave the scale out, or correct it.")
 
 
 def _begins_protein(ids: Strings, before: str | None = None) -> NDArray[np.bool_]:
@@ -219,11 +228,11 @@ MOST_SCORES = 12_000_000
 
 def _stream_networks(scan: Scan, chunk_rows: int, counted: Counted) -> Iterator[Samples]:
     """Yield the proteins of a table of networks in chunks, read whole where rows stand apart."""
-    found = _look_through(scan, chunk_rows)
-    if found is None:
+    networks = _look_through(scan, chunk_rows)
+    if networks is None:
         yield from _whole(scan, chunk_rows, counted)
         return
-    names, n_all = found
+    names, n_all = networks
     counted(n_all)
     n_proteins = min(chunk_rows, max(1, MOST_SCORES // (len(names) * len(scan.layout.classes))))
     parts = whole_proteins(scan.again(chunk_rows), n_proteins)
@@ -242,7 +251,6 @@ def _look_through(scan: Scan, chunk_rows: int) -> tuple[tuple[str, ...], int] | 
     is_ambiguous = False
     try:
         for part in whole_proteins(scan.checked(chunk_rows, remembers=Remembers.SUMS), n_at_once):
-            assert part.network is not None
             first = _begins_protein(part.ids)
             hashes.append(np.fromiter(map(hash, part.ids[first]), np.int64))
             protein = np.cumsum(first) - 1
@@ -310,7 +318,7 @@ def stream_samples(
         counted(n_rows)
         yield from map(partial(assemble, scan), held or scan.again(chunk_rows))
     if stamp_of(Path(path)) != stamp:
-        raise refuse(str(path), *MOVED)
+        raise refuse(str(path), *CHANGED_IN_STEP)
 
 
 COMBINED = "credence combined"  # stands in the metadata of a table of several tools

@@ -49,42 +49,42 @@ def lay_out(
     """Return the layout of a table's header; what is wrong with it goes to `problems`."""
     header, line, columns = table.header, table.header_line, format_.columns
     for name, count in ((name, count) for name, count in Counter(header).items() if count > 1):
-        what = f"{count} columns have the name {name!r}."
-        problems.add(what, "Give each column its own name.", line)
+        defect = f"{count} columns have the name {name!r}."
+        problems.add(defect, "Give each column its own name.", line)
     # A first column without a name may be the index of pandas.
     nameless = [place for place, name in enumerate(header) if not name.strip() and (place or name)]
     if nameless and "" not in (columns.id, *columns.ignored):
-        what = f"column {nameless[0] + 1} has no name."
-        problems.add(what, "Name it or remove it.", line)
+        defect = f"column {nameless[0] + 1} has no name."
+        problems.add(defect, "Name it or remove it.", line)
     places = {name: place for place, name in reversed(list(enumerate(header)))}
-    found: dict[str, int | None] = {}
+    roles: dict[str, int | None] = {}
     for role in SINGLE_ROLES:
         name = getattr(columns, role)
-        found[role] = None if name is None else places.get(name)
-        if name is not None and found[role] is None and role not in columns.optional:
+        roles[role] = None if name is None else places.get(name)
+        if name is not None and roles[role] is None and role not in columns.optional:
             kind = "genome" if name == "genome" else role.replace("_", " ")
-            what = f"the column {name!r} is missing ({kind})."
-            problems.add(what, nearest(name, header), line)
-    taken = {place for place in found.values() if place is not None}
-    has_vector = format_.vector and found["score"] is None
+            defect = f"the column {name!r} is missing ({kind})."
+            problems.add(defect, nearest(name, header), line)
+    taken = {place for place in roles.values() if place is not None}
+    has_vector = format_.vector and roles["score"] is None
     candidates: list[int] = []
-    if found["score"] is not None and found["predicted_class"] is None and not problems.problems:
-        what = f"the column {columns.score!r} is there, and none says of which class it is."
-        problems.add(what, "Give the predicted class too, or a column for each class.", line)
+    if roles["score"] is not None and roles["predicted_class"] is None and not problems.problems:
+        defect = f"the column {columns.score!r} is there, and none says of which class it is."
+        problems.add(defect, "Give the predicted class too, or a column for each class.", line)
     if has_vector:
         candidates = _class_columns(header, line, columns, taken, problems)
         # The contract table of a tool that gives a class and nothing more.
         if not candidates and "score" in columns.optional:
-            has_vector = found["predicted_class"] is None
-    own = (header[place].removesuffix(columns.class_suffix) for place in candidates)
-    class_names = tuple(map(format_.class_name, own))
+            has_vector = roles["predicted_class"] is None
+    names = (header[place].removesuffix(columns.class_suffix) for place in candidates)
+    class_names = tuple(map(format_.class_name, names))
     if known is not None and has_vector:
         candidates, class_names = _demanded(header, line, candidates, class_names, known, problems)
     elif has_vector and len(candidates) < 2 and not problems.problems:
-        what = f"the table has {'only one' if candidates else 'no'} class column."
-        problems.add(what, "Give a table with a column for each of at least two classes.", line)
+        defect = f"the table has {'only one' if candidates else 'no'} class column."
+        problems.add(defect, "Give a table with a column for each of at least two classes.", line)
     _refuse_repeated(list(map(header.__getitem__, candidates)), class_names, line, problems)
-    return ColumnLayout(header=header, class_names=class_names, classes=tuple(candidates), **found)
+    return ColumnLayout(header=header, class_names=class_names, classes=tuple(candidates), **roles)
 
 
 def _refuse_repeated(
@@ -93,8 +93,8 @@ def _refuse_repeated(
     first: dict[str, str] = {}
     for column, name in zip(columns, class_names, strict=True):
         if (other := first.setdefault(name, column)) != column:
-            what = f"this column and {other!r} are both of the class {name!r}."
-            problems.add(what, "Rename one of them, or remove it.", line, column)
+            defect = f"this column and {other!r} are both of the class {name!r}."
+            problems.add(defect, "Rename one of them, or remove it.", line, column)
 
 
 def _class_columns(
@@ -132,31 +132,31 @@ def _demanded(
         index = lookup[name]
         if index in by_class:
             first = header[by_class[index]]
-            what = f"it is class {lookup.class_names[index]!r}, as column {first!r} is."
+            defect = f"it is class {lookup.class_names[index]!r}, as column {first!r} is."
             if header[place] != first:  # else refused already
-                problems.add(what, "Remove one of the two.", line, header[place])
+                problems.add(defect, "Remove one of the two.", line, header[place])
         elif index < 0:
             extra.append(place)
         else:
             by_class[index] = place
     if candidates and not by_class:
-        what = f"no column is one of the classes expected: {', '.join(lookup.class_names)}."
+        defect = f"no column is one of the classes expected: {', '.join(lookup.class_names)}."
         given = ", ".join(header[place] for place in candidates)
-        problems.add(what, f"Give a table of these classes; this one has: {given}.", line)
+        problems.add(defect, f"Give a table of these classes; this one has: {given}.", line)
         return [], ()
     for index, name in enumerate(lookup.class_names):
         if index not in by_class:
             remedy = nearest(name, [header[place] for place in extra or candidates])
             problems.add(f"the column of class {name!r} is missing.", remedy, line)
     for place in extra:
-        what = f"{header[place]!r} is none of the classes expected."
-        problems.add(what, nearest(header[place], lookup.class_names), line, header[place])
-    found = [index for index in range(len(lookup.class_names)) if index in by_class]
-    names = tuple(lookup.class_names[index] for index in found)
-    return [by_class[index] for index in found], names
+        defect = f"{header[place]!r} is none of the classes expected."
+        problems.add(defect, nearest(header[place], lookup.class_names), line, header[place])
+    places = [index for index in range(len(lookup.class_names)) if index in by_class]
+    names = tuple(lookup.class_names[index] for index in places)
+    return [by_class[index] for index in places], names
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class TableRows:
     """What some rows of a table say, not yet checked."""
 
@@ -214,9 +214,18 @@ def read_rows(
     truth = texts(layout.true_class)
     if format_.label_of_id is not None:
         truth = [format_.label_of_id(name) for name in ids]
-    network, genome = texts(layout.network), texts(layout.genome)
-    further = (predicted, truth, network, genome, is_unscored)
-    return TableRows(chunk, lines, ids, numbers, columns, *further)
+    return TableRows(
+        chunk=chunk,
+        lines=lines,
+        ids=ids,
+        numbers=numbers,
+        columns=columns,
+        predicted=predicted,
+        truth=truth,
+        network=texts(layout.network),
+        genome=texts(layout.genome),
+        is_unscored=is_unscored,
+    )
 
 
 SUM_DECIMALS = 6  # with which sums and tolerances are shown
@@ -295,19 +304,22 @@ class Checker:
             rows = replace(rows, numbers=softmax_of(rows.numbers))
         predicted = None if rows.predicted is None else self._check_predicted(rows, rows.predicted)
         truth = None if rows.truth is None else self._check_truth(rows, rows.truth)
-        ids, network, genome = (
-            None if texts is None else np.array(texts, dtype=object)
-            for texts in (rows.ids, rows.network, rows.genome)
-        )
-        assert ids is not None
+        ids, network, genome = rows.ids, rows.network, rows.genome
         if network is not None:  # each text is in memory once, however often it stands there
             seen: dict[str, str] = {}
-            for texts in (ids, network):
-                texts[:] = [seen.setdefault(text, text) for text in texts]
+            ids, network = ([seen.setdefault(t, t) for t in texts] for texts in (ids, network))
         if genome is not None:
-            genome[:] = [name.strip() for name in genome]
-        further = (predicted, truth, network, genome, rows.is_unscored)
-        return Part(rows.lines, ids, rows.numbers, *further)
+            genome = [name.strip() for name in genome]
+        return Part(
+            lines=rows.lines,
+            ids=np.array(ids, dtype=object),
+            numbers=rows.numbers,
+            predicted=predicted,
+            truth=truth,
+            network=np.array(network or [""] * rows.n_rows, dtype=object),
+            genome=None if genome is None else np.array(genome, dtype=object),
+            is_unscored=rows.is_unscored,
+        )
 
     def _name(self, column: int | None) -> str | None:
         return None if column is None else self.scan.layout.header[column] or None
@@ -321,13 +333,13 @@ class Checker:
             self._hashes.append(np.fromiter(map(hash, keys), np.int64, rows.n_rows))
         for row, name in enumerate(rows.ids):
             if not name or name.isspace():
-                what, remedy = "the id is missing.", "Name the protein or remove its row."
+                defect, remedy = "the id is missing.", "Name the protein or remove its row."
             elif not name.isprintable() and CONTROL.search(name):
-                what = f"the id {name!r} holds a control character or a line break."
+                defect = f"the id {name!r} holds a control character or a line break."
                 remedy = "Give the protein a name on one line."
             else:
                 continue
-            self.problems.add(what, remedy, int(rows.lines[row]), column)
+            self.problems.add(defect, remedy, int(rows.lines[row]), column)
 
     def _check_numbers(self, rows: TableRows) -> None:
         numbers = rows.numbers
@@ -375,9 +387,9 @@ class Checker:
         gap = numbers[every, best] - numbers[every, np.maximum(codes, 0)]
         certain = self._greatest_gap()
         for row in np.flatnonzero((codes >= 0) & (gap > 0) & ~rows.is_unscored):
-            what = f"the verdict {names[codes[row]]!r} on protein {rows.ids[row]!r} "
-            what += f"contradicts the scores, whose best is {names[best[row]]!r}."
-            problem = (what, "Correct the verdict or the scores.", int(rows.lines[row]), column)
+            defect = f"the verdict {names[codes[row]]!r} on protein {rows.ids[row]!r} "
+            defect += f"contradicts the scores, whose best is {names[best[row]]!r}."
+            problem = (defect, "Correct the verdict or the scores.", int(rows.lines[row]), column)
             if gap[row] > certain:
                 self.problems.add(*problem)
             else:
@@ -399,7 +411,9 @@ class Checker:
         self, rows: TableRows, texts: list[str], column: str | None, *, may_be_empty: bool
     ) -> Integers:
         if rows.is_unscored.any():
-            texts = ["" if out else own for own, out in zip(texts, rows.is_unscored, strict=True)]
+            texts = [
+                "" if out else cell for cell, out in zip(texts, rows.is_unscored, strict=True)
+            ]
         codes = np.fromiter(map(self.scan.lookup.__getitem__, texts), np.int64, len(texts))
         for row in np.flatnonzero((codes < 0) & ~rows.is_unscored):
             text, name = texts[row], rows.ids[row]
@@ -409,8 +423,8 @@ class Checker:
                 self._strange.setdefault((column, text), (int(rows.lines[row]), name))
                 self._n_strange[column, text] += 1
                 continue
-            what, remedy = f"protein {name!r} has no class.", "Give it one or remove its row."
-            self.problems.add(what, remedy, int(rows.lines[row]), column)
+            defect, remedy = f"protein {name!r} has no class.", "Give it one or remove its row."
+            self.problems.add(defect, remedy, int(rows.lines[row]), column)
         return codes
 
     def report_labels(self) -> None:
@@ -418,11 +432,11 @@ class Checker:
         lookup = self.scan.known(self.scan.known_classes)
         for (column, text), (line, name) in self._strange.items():
             count = self._n_strange[column, text]
-            what, remedy = lookup.misfit(text, formats.named(name, count))
+            defect, remedy = lookup.misfit(text, formats.named(name, count))
             if self.scan.format.label_of_id is not None:
                 more = f" (and {count - 1:,} more)" if count > 1 else ""
-                what = f"the name {name!r}{more} carries the label {text!r}, which is no class."
-            self.problems.add(what, remedy, line, column)
+                defect = f"the name {name!r}{more} carries the label {text!r}, which is no class."
+            self.problems.add(defect, remedy, line, column)
 
     def finish(self, ids: Callable[[], Iterator[tuple[int, str]]]) -> None:
         """Report what only the whole table shows."""
@@ -450,7 +464,8 @@ class Checker:
         """Return how to read a table without some columns that were taken as classes."""
         if not self.scan.format.configurable:
             return "Remove the column"
-        left = [self.scan.layout.header[one] for one in self.scan.layout.classes if one not in odd]
+        layout = self.scan.layout
+        left = [layout.header[place] for place in layout.classes if place not in odd]
         stated = json.dumps({"classes": left}, ensure_ascii=False)
         return f"Remove the column, or name those of the classes (columns: {stated})"
 
@@ -464,32 +479,35 @@ class Checker:
         are_logits = not is_odd and any(kind is NEGATIVE for _, kind in many)
         for (column, kind), n_cells in sorted(self._n_bad.items()):
             name, first = self._name(column), self._first_bad[column, kind]
-            one, several = (words.format(scale=scale) for words in kind)
+            single, several = (words.format(scale=scale) for words in kind)
             line, _, text = first[0]
             more = ", or state another scale." if kind is ABOVE_SCALE else "."
             if kind is NO_NUMBER and n_cells == n_scored > 1:
-                what = f"none of the {n_scored} cells is a number, from {text!r} on."
+                defect = f"none of the {n_scored} cells is a number, from {text!r} on."
                 remedy = "Give scores, or name another column."
                 if self._takes_columns:
                     remedy = "Remove the column, or name the columns of the classes."
-                self.problems.add(what, rewriting(text) or remedy, line, name)
+                self.problems.add(defect, rewriting(text) or remedy, line, name)
                 continue
             remedy = f"give scores from 0 to {scale}{more}"
             if (column, kind) in many:
                 if are_logits or kind is NEGATIVE:
                     remedy = "give scores that are not negative; of logits say so (logits: true)."
                 start = f"{self._without(odd)} if it is no class; else " if is_odd else ""
-                what = f"{n_cells} of {n_scored} cells {several}, from {text!r} on."
-                self.problems.add(what, _as_sentence(start + remedy), line, name)
+                defect = f"{n_cells} of {n_scored} cells {several}, from {text!r} on."
+                self.problems.add(defect, _as_sentence(start + remedy), line, name)
                 continue
             for line, protein, text in first:
-                problem = f"the score {text!r} of protein {protein!r} {one}.", _as_sentence(remedy)
+                problem = (
+                    f"the score {text!r} of protein {protein!r} {single}.",
+                    _as_sentence(remedy),
+                )
                 if kind is NO_NUMBER:
                     problem = _bad_cell(protein, text)
                 self.problems.add(*problem, line, name)
             if n_cells > len(first):
-                what = f"{n_cells - len(first)} more cells {several}."
-                self.problems.add(what, "Give scores or remove the rows.", None, name)
+                defect = f"{n_cells - len(first)} more cells {several}."
+                self.problems.add(defect, "Give scores or remove the rows.", None, name)
 
     def _report_whole_columns(self) -> None:
         """Report columns taken as classes that count something, beside others with decimals."""
@@ -499,12 +517,12 @@ class Checker:
             return
         counted = [self.scan.layout.classes[place] for place in np.flatnonzero(is_whole)]
         for column in counted:
-            what = (
+            defect = (
                 "it was taken as a class, and its numbers are no such scores: all are whole "
                 "numbers, and other columns have decimals."
             )
             remedy = f"{self._without(counted)}."
-            self.problems.add(what, remedy, self.scan.table.header_line, self._name(column))
+            self.problems.add(defect, remedy, self.scan.table.header_line, self._name(column))
 
     def _report_sums(self) -> None:
         """Report the rows whose sum is off; as one problem if all are."""
@@ -516,19 +534,19 @@ class Checker:
         if 1 < len(sums) == self._n_summed:
             low, high = shown(float(sums.min())), shown(float(sums.max()))
             span = low if low == high else f"{low} to {high}"
-            what = f"all {len(sums)} rows sum to {span}, not to {shown(scale)}."
+            defect = f"all {len(sums)} rows sum to {span}, not to {shown(scale)}."
             remedy = (
                 "State the scale that the rows sum to, or that they sum to nothing in particular "
                 "(sum_to_scale: false)"
             )
             if self._takes_columns and self.scan.format.configurable:
                 remedy += "; if a column is no class, name those of the classes (columns: classes)"
-            self.problems.add(what, f"{remedy}.", int(lines[0]))
+            self.problems.add(defect, f"{remedy}.", int(lines[0]))
             return
         for line, total in zip(lines, sums, strict=True):
-            what = f"the scores sum to {shown(total)}, not to {shown(scale)} "
-            what += f"(give or take {tolerance:.3g} for the decimals)."
-            self.problems.add(what, "Correct the scores or remove the row.", int(line))
+            defect = f"the scores sum to {shown(total)}, not to {shown(scale)} "
+            defect += f"(give or take {tolerance:.3g} for the decimals)."
+            self.problems.add(defect, "Correct the scores or remove the row.", int(line))
 
     def _report_repeated(self, ids: Callable[[], Iterator[tuple[int, str]]]) -> None:
         hashes = np.concatenate([np.empty(0, dtype=np.int64), *self._hashes])
@@ -544,8 +562,8 @@ class Checker:
             if not suspects[row] or not name.strip():
                 continue
             if first.setdefault(name, line) != line:
-                what = f"the id {name!r} is in line {first[name]} already."
-                self.problems.add(what, ONE_ID_EACH, line, column)
+                defect = f"the id {name!r} is in line {first[name]} already."
+                self.problems.add(defect, ONE_ID_EACH, line, column)
 
 
 def _as_sentence(text: str) -> str:
@@ -581,10 +599,10 @@ class Metadata:
 def read_metadata(pairs: Mapping[bytes, bytes]) -> Metadata:
     """Return what the key-value pairs of a Parquet schema say; nothing of a stranger's."""
     try:
-        found = parse_json(pairs.get(KEY.encode(), b"{}").decode())
+        parsed = parse_json(pairs.get(KEY.encode(), b"{}").decode())
     except ValueError:
-        found = None
-    record: dict[str, Any] = found if isinstance(found, dict) else {}
+        parsed = None
+    record: dict[str, Any] = parsed if isinstance(parsed, dict) else {}
 
     def number(name: str) -> float | None:
         value: Any = record.get(name)
@@ -608,7 +626,7 @@ def numbered_chunks(chunks: Iterator[source.Chunk]) -> Iterator[tuple[int, sourc
         n_before += len(chunk.lines)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Part:
     """Some rows, checked and free of their texts."""
 
@@ -617,7 +635,7 @@ class Part:
     numbers: Floats  # Scores of the classes, or the top score, or nothing
     predicted: Integers | None  # Codes of classes, -1 where there is none
     truth: Integers | None
-    network: Strings | None  # Which network a row is of
+    network: Strings  # Which network a row is of; '' where no column says it
     genome: Strings | None  # Which genome a row is of; '' where none is named
     is_unscored: Booleans  # Rows without any score
 
@@ -693,28 +711,28 @@ class Scan:
     def _lay_out(self) -> ColumnLayout:
         names = self.spec.class_names
         known = None if names is None else self.known(names)
-        found = ProblemList(self.where)
-        layout = lay_out(self.table, self.format, known, found)
-        if layout.network is not None and not (layout.classes or found.problems):
-            what = "there is a row for each network, and no column for a class."
+        faults = ProblemList(self.where)
+        layout = lay_out(self.table, self.format, known, faults)
+        if layout.network is not None and not (layout.classes or faults.problems):
+            defect = "there is a row for each network, and no column for a class."
             remedy = "Give what every network says of every class."
-            found.add(what, remedy, self.table.header_line)
-        if found.problems and isinstance(self.table, source.TextTable):
+            faults.add(defect, remedy, self.table.header_line)
+        if faults.problems and isinstance(self.table, source.TextTable):
             source.explain_delimiter(self.table, lambda other: self._fits(other, known))
-        self.problems.problems.extend(found.problems)
+        self.problems.problems.extend(faults.problems)
         return layout
 
     def _fits(self, table: source.TextTable, known: formats.NameLookup | None) -> bool:
         """Return whether the header makes sense."""
-        found = ProblemList(self.where)
-        lay_out(table, self.format, known, found)
-        return not found.problems
+        faults = ProblemList(self.where)
+        lay_out(table, self.format, known, faults)
+        return not faults.problems
 
     def _scale(self) -> float:
         stated, written = self.spec.scale, self.metadata.scale
         if written is not None and stated is not None and written != stated:
-            what = f"the table was written with the scale {written:g}, {stated:g} is stated."
-            self.problems.add(what, "Leave the scale out, or correct it.")
+            defect = f"the table was written with the scale {written:g}, {stated:g} is stated."
+            self.problems.add(defect, "Leave the scale out, or correct it.")
         if self.spec.logits:
             stated = self._scale_of_logits(stated, written)
         if self.has_networks:
@@ -728,16 +746,16 @@ class Scan:
         return float(scale)
 
     def _scale_of_logits(self, stated: float | None, written: float | None) -> float | None:
-        what, remedy = None, "Leave `logits` out."
+        defect, remedy = None, "Leave `logits` out."
         if written is not None:
-            what = "credence wrote the table, and writes no logits."
+            defect = "credence wrote the table, and writes no logits."
         elif self.format.is_long or not self.layout.classes:
-            what = "logits have a column for each class, and this table has not."
+            defect = "logits have a column for each class, and this table has not."
         elif stated not in (None, 1.0) and not self.has_networks:
-            what = f"the softmax of logits sums to 1, the scale {stated:g} is stated."
+            defect = f"the softmax of logits sums to 1, the scale {stated:g} is stated."
             remedy = "Leave the scale out, or `logits`."
-        if what is not None and not self.problems.problems:
-            self.problems.add(what, remedy)
+        if defect is not None and not self.problems.problems:
+            self.problems.add(defect, remedy)
         return stated if self.has_networks else 1.0
 
     def _lookup(self) -> formats.NameLookup | formats.Gathering:
@@ -746,8 +764,10 @@ class Scan:
             return formats.Gathering(self.spec.synonyms)
         for text, name in self.spec.synonyms.items():
             if name not in names and self.spec.class_names is None:
-                what = f"the synonym {text!r} stands for {name!r}, which is no class of the table."
-                self.problems.add(what, "Correct it.")
+                defect = (
+                    f"the synonym {text!r} stands for {name!r}, which is no class of the table."
+                )
+                self.problems.add(defect, "Correct it.")
         return self.known(names, any_case=True)
 
     def known(self, names: Sequence[str], *, any_case: bool = False) -> formats.NameLookup:

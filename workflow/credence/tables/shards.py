@@ -27,36 +27,37 @@ def names_many(word: str) -> bool:
 
 def expanded(words: Iterable[str]) -> tuple[str, ...]:
     """Return tables with folders and patterns among them as the files that these name."""
-    found: list[str] = []
+    tables: list[str] = []
     problems: list[Problem] = []
     for word in words:
         with gathering(problems):
             if not names_many(word):
                 refuse_loop(Path(word))
-                found.append(word)
+                tables.append(word)
                 continue
-            own = f"{word.rstrip('/')}/" if Path(word).is_dir() else ""
-            listed = sorted(glob.glob(f"{glob.escape(own)}*" if own else word, recursive=True))  # noqa: PTH207
+            folder = f"{word.rstrip('/')}/" if Path(word).is_dir() else ""
+            pattern = f"{glob.escape(folder)}*" if folder else word
+            listed = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207
             paths = [path for path in listed if not Path(path).name.startswith(NO_SHARD)]
             files = [path for path in paths if not Path(path).is_dir()]
             kinds = sorted({_ending(path) or "no ending" for path in files})
-            pattern = "Let the pattern name tables of one kind."
-            if own and kinds:
-                pattern = f"Name tables of one kind by a pattern in quotes: '{own}*{kinds[-1]}'."
+            remedy = "Let the pattern name tables of one kind."
+            if folder and kinds:
+                remedy = f"Name tables of one kind by a pattern in quotes: '{folder}*{kinds[-1]}'."
             if not files:
-                where = "in this folder" if own else "like this pattern"
+                where = "in this folder" if folder else "like this pattern"
                 raise refuse(word, f"there is no table {where}.", "Correct the path.")
-            if own and len(files) < len(paths):
-                raise refuse(word, "there is a folder among its tables.", pattern)
+            if folder and len(files) < len(paths):
+                raise refuse(word, "there is a folder among its tables.", remedy)
             if len(kinds) > 1:
-                what = f"its tables are of several kinds: {', '.join(kinds)}."
-                raise refuse(word, what, pattern)
+                defect = f"its tables are of several kinds: {', '.join(kinds)}."
+                raise refuse(word, defect, remedy)
             for path in files:
                 with gathering(problems):
                     refuse_loop(Path(path))
-            found += files
+            tables += files
     raise_any(problems)
-    return tuple(found)
+    return tuple(tables)
 
 
 def _ending(path: str) -> str:
@@ -118,37 +119,28 @@ def shards_of(words: Sequence[str], out: Path, ending: str | None) -> tuple[Shar
         raise refuse(str(out), "this is a file, not a folder.", "Give another --out.")
     tables = expanded(words)
     problems: list[Problem] = []
-    found: dict[str, Shard] = {}
+    shards: dict[str, Shard] = {}
     for source in tables:
-        own = _ending(source)
-        new = ending or ENDINGS.get(own)
-        if new is None:
-            what = f"nothing is written that ends in {own!r}."
-            problems.append(
-                Problem(
-                    where=source, what=what, remedy="Say which kind is wanted: --ending .parquet."
-                )
-            )
-            continue
-        shard = Shard(source=source, target=out / (Path(source).name.removesuffix(own) + new))
-        earlier = found.setdefault(shard.target.name, shard)
-        if earlier is not shard:
-            what = f"its confidences would be {shard.target}, as those of {earlier.source}."
-            problems.append(
-                Problem(
-                    where=source, what=what, remedy="Rename it, or annotate it into another --out."
-                )
-            )
-    here = {Path(source).resolve().parent for source in tables}
+        with gathering(problems):
+            old = _ending(source)
+            new = ending or ENDINGS.get(old)
+            if new is None:
+                defect = f"nothing is written that ends in {old!r}."
+                raise refuse(source, defect, "Say which kind is wanted: --ending .parquet.")
+            shard = Shard(source=source, target=out / (Path(source).name.removesuffix(old) + new))
+            earlier = shards.setdefault(shard.target.name, shard)
+            if earlier is not shard:
+                defect = f"its confidences would be {shard.target}, as those of {earlier.source}."
+                raise refuse(source, defect, "Rename it, or annotate it into another --out.")
+    parents = {Path(source).resolve().parent for source in tables}
     folders = [Path(word).resolve() for word in words if Path(word).is_dir()]
-    if out.resolve() in here or any(out.resolve().is_relative_to(one) for one in folders):
-        what = "confidences would stand among the tables, and be read as such the next time."
-        problems.append(
-            Problem(where=str(out), what=what, remedy="Give a folder elsewhere as --out.")
-        )
+    if out.resolve() in parents or any(map(out.resolve().is_relative_to, folders)):
+        with gathering(problems):
+            defect = "confidences would stand among the tables, and be read as such the next time."
+            raise refuse(str(out), defect, "Give a folder elsewhere as --out.")
     raise_any(problems)
-    raise_any(_strangers(out, found))
-    return tuple(found.values())
+    raise_any(_strangers(out, shards))
+    return tuple(shards.values())
 
 
 def _strangers(out: Path, shards: Mapping[str, Shard]) -> Iterator[Problem]:
@@ -156,14 +148,14 @@ def _strangers(out: Path, shards: Mapping[str, Shard]) -> Iterator[Problem]:
     for path in sorted(out.glob("*")) if out.is_dir() else ():
         shard = Shard(source="", target=path)
         if path.name in shards and not shard.seal.is_file():
-            what = "it was not written here by credence annotate, and would be overwritten."
+            defect = "it was not written here by credence annotate, and would be overwritten."
             yield Problem(
-                where=str(path), what=what, remedy="Move it away, or give another --out."
+                where=str(path), what=defect, remedy="Move it away, or give another --out."
             )
         elif path.name not in shards and shard.seal.is_file():
-            what = "it was made of a table that is not given now."
+            defect = "it was made of a table that is not given now."
             yield Problem(
                 where=str(path),
-                what=what,
+                what=defect,
                 remedy="Remove it, give that table too, or another --out.",
             )

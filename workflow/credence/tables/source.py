@@ -193,11 +193,11 @@ class TextTable:
                 self.header_line: int | None = None if format_.names else int(lines[0])
                 self.header = format_.names or tuple(rows[0])
                 start = "".join(rows[0]).lstrip()[:1]
-                for sign, what in ((">", "a FASTA file"), ("{", "a JSON file")):
+                for sign, kind in ((">", "a FASTA file"), ("{", "a JSON file")):
                     if start == sign:
-                        what = f"this is {what}, not a table."
+                        defect = f"this is {kind}, not a table."
                         remedy = "Give the path of the table."
-                        raise refuse(self.where, what, remedy, self.header_line)
+                        raise refuse(self.where, defect, remedy, self.header_line)
                 return
         raise refuse(self.where, "there is no header.", "Give a table with a header and rows.")
 
@@ -215,8 +215,8 @@ class TextTable:
             if set(map(len, rows)) - {width}:
                 for line, row in zip(lines.tolist(), rows, strict=True):
                     if len(row) != width:
-                        what = f"the row has {len(row)} cells, the header has {width}."
-                        problems.add(what, "Give each row as many cells as the header.", line)
+                        defect = f"the row has {len(row)} cells, the header has {width}."
+                        problems.add(defect, "Give each row as many cells as the header.", line)
                 is_whole = np.array([len(row) == width for row in rows], dtype=np.bool_)
                 rows, lines = [row for row in rows if len(row) == width], lines[is_whole]
             if rows:
@@ -237,8 +237,8 @@ def explain_delimiter(table: TextTable, fits: Callable[[TextTable], bool]) -> No
             remedy = f"Save the table with {expected} between its cells."
             if delimiter == "\t":
                 remedy = "Let the name of the file end in .tsv."
-            what = f"the cells are separated by {name}, not by {expected}."
-            raise refuse(table.where, what, remedy, other.header_line)
+            defect = f"the cells are separated by {name}, not by {expected}."
+            raise refuse(table.where, defect, remedy, other.header_line)
 
 
 class GridTable:
@@ -267,10 +267,10 @@ class ArrowChunk:
         try:
             texts = values.cast(pa.string()).to_pylist()
         except (pa.ArrowException, UnicodeDecodeError) as error:
-            what = f"the column holds values of type {values.type}."
+            defect = f"the column holds values of type {values.type}."
             name = self._batch.schema.names[column]
             remedy = "Give a column of texts or numbers."
-            raise refuse(self._table.where, what, remedy, column=name) from error
+            raise refuse(self._table.where, defect, remedy, column=name) from error
         return ["" if text is None else text for text in texts]
 
     def numbers(self, columns: Sequence[int]) -> Floats:
@@ -325,7 +325,7 @@ def _arrow(values: Any) -> Any:
         held = pa.array(values, from_pandas=True)
         return held.combine_chunks() if isinstance(held, pa.ChunkedArray) else held
     except (pa.ArrowException, TypeError, ValueError):
-        return pa.array([text_of(one) for one in values])
+        return pa.array([text_of(value) for value in values])
 
 
 def text_of(value: Any) -> str:
@@ -357,8 +357,8 @@ class ParquetTable(GridTable):
             with open_parquet(self.path) as file:
                 yield file
         except (pa.ArrowException, OSError, ValueError) as error:
-            what = "the file is no Parquet table, or not the whole of one."
-            raise refuse(self.where, what, "Copy or make it again.") from error
+            defect = "the file is no Parquet table, or not the whole of one."
+            raise refuse(self.where, defect, "Copy or make it again.") from error
 
     def chunks(self, n_rows: int, problems: ProblemList) -> Iterator[Chunk]:
         """Yield chunks of at most `n_rows` rows."""
@@ -391,8 +391,8 @@ class LongTable:
             roles["true_class"] = columns.true_class
         for role, name in roles.items():
             if name not in places:
-                what = f"the column {name!r} is missing ({role.replace('_', ' ')})."
-                problems.add(what, nearest(str(name), table.header), table.header_line)
+                defect = f"the column {name!r} is missing ({role.replace('_', ' ')})."
+                problems.add(defect, nearest(str(name), table.header), table.header_line)
         problems.raise_any()
         wanted = [places[str(name)] for name in (*list(roles.values())[:3], truth) if name]
         # Of each protein its first line, its true class, and the score of each class.
@@ -403,11 +403,11 @@ class LongTable:
             for line, (name, term, score, *label) in zip(chunk.lines.tolist(), cells, strict=True):
                 row = self._rows.setdefault(name, (line, label[0] if label else "", {}))
                 if term in row[2]:
-                    what = f"protein {name!r} has a score for {term!r} already."
-                    problems.add(what, "Keep one of the rows.", line, columns.term)
+                    defect = f"protein {name!r} has a score for {term!r} already."
+                    problems.add(defect, "Keep one of the rows.", line, columns.term)
                 if label and label[0] != row[1]:
-                    what = f"protein {name!r} has the true class {row[1]!r} in line {row[0]}."
-                    problems.add(what, "Give all its rows the same one.", line, truth)
+                    defect = f"protein {name!r} has the true class {row[1]!r} in line {row[0]}."
+                    problems.add(defect, "Give all its rows the same one.", line, truth)
                 row[2][term] = score
                 terms.add(term)
         problems.raise_any()
@@ -423,8 +423,8 @@ class LongTable:
         while some := list(islice(left, n_rows)):
             rows = []
             for name, (_, label, scores) in some:
-                own = [label] if self._has_truth else []
-                rows.append([name, *own, *(scores.get(term, "0") for term in self._terms)])
+                labels = [label] if self._has_truth else []
+                rows.append([name, *labels, *(scores.get(term, "0") for term in self._terms)])
             lines = np.array([row[0] for _, row in some], dtype=np.int64)
             yield TextChunk(rows, lines, self._parsed)
 
@@ -471,9 +471,9 @@ class ArrayTable(GridTable):
         lengths = {"id": n_proteins, "class_names": n_classes, "true_class": n_proteins}
         for name, length in lengths.items():
             if name in arrays and arrays[name].shape != (length,):
-                what = f"the array {name!r} has the shape {arrays[name].shape}, "
-                what += f"the scores ask for ({length},)."
-                problems.add(what, "Give one entry each.")
+                defect = f"the array {name!r} has the shape {arrays[name].shape}, "
+                defect += f"the scores ask for ({length},)."
+                problems.add(defect, "Give one entry each.")
         problems.raise_any()
         self._labels = [arrays[name] for name in ("id", "true_class") if name in arrays]
         fixed = ("id", "network", "true_class")[: 1 + len(self._labels)]
@@ -512,9 +512,9 @@ def _networks(arrays: Mapping[str, NDArray[Any]], problems: ProblemList) -> list
     shapes = {array.shape for array in scores.values()}
     if len(shapes) != 1 or (len(scores) > 1 and len(next(iter(shapes))) == 3):
         listed = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-        what = f"the arrays are no score matrices of networks ({listed})."
+        defect = f"the arrays are no score matrices of networks ({listed})."
         remedy = "Give one array (proteins, networks, classes), or a matrix of the same shape"
-        problems.add(what, f"{remedy} for each network.")
+        problems.add(defect, f"{remedy} for each network.")
         return []
     n_proteins, *middle, n_classes = shapes.pop()
     shape = (n_proteins, middle[0] if middle else len(scores), n_classes)

@@ -33,7 +33,7 @@ from credence.findings import EventsFinding, ShiftFinding
 from credence.lists.held_out import HeldOut
 from credence.novelty.reference import Reference
 from credence.predictions import Floats, Integers, Labelled, Predictions, Strings, from_scores
-from credence.problems import Problem, nearest, raise_any, refuse
+from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
 from credence.proteins import forms_of, spellings_of
 from credence.relatives.closest import Closest, KnownSequences
 from credence.sets.conformal import PredictionSets, read_sets
@@ -82,10 +82,13 @@ def made_up(
     return from_scores(ids, class_names, every, scale, resolution)
 
 
-def defect_in(found: Confidence, n_samples: int) -> str | None:
+def defect_in(confidence: Confidence, n_samples: int) -> str | None:
     """Return what is wrong with confidences, None where they are what they should be."""
-    values = [np.asarray(one, dtype=np.float64) for one in (found.value, found.lower, found.upper)]
-    support, note = np.asarray(found.support, dtype=np.float64), np.asarray(found.note)
+    values = [
+        np.asarray(part, dtype=np.float64)
+        for part in (confidence.value, confidence.lower, confidence.upper)
+    ]
+    support, note = np.asarray(confidence.support, dtype=np.float64), np.asarray(confidence.note)
     if any(part.shape != (n_samples,) for part in (*values, support, note)):
         return "it gives confidences of another number than predictions"
     value, lower, upper = values
@@ -107,14 +110,6 @@ OTHER = "Give a file that credence fit wrote."
 REFIT = "Fit the calibration again with credence fit."
 
 COUNTS_IN_WORDS = ("weights", "relatives")
-NOT_ALWAYS = (
-    "sets",
-    "known",
-    "sketch",
-    "held_out",
-    "tools",
-    "read_as",
-)  # keys that a file may do without
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -133,8 +128,8 @@ class KnownProteins:
         note = np.where(np.isin(hashes_of(ids), self.ids), int(Note.SAME_ID), 0)
         rows = np.flatnonzero([id_ in sequences for id_ in ids])
         if len(rows):
-            own = hashes_of([sequences[id_] for id_ in ids[rows]])
-            note[rows[np.isin(own, self.sequences)]] |= int(Note.SAME_SEQUENCE)
+            hashes = hashes_of([sequences[id_] for id_ in ids[rows]])
+            note[rows[np.isin(hashes, self.sequences)]] |= int(Note.SAME_SEQUENCE)
         if self.normal is not None and len(ids):
             forms = zip(*map(forms_of, ids), strict=True)
             is_like = np.any([np.isin(hashes_of(form), self.normal) for form in forms], axis=0)
@@ -256,7 +251,7 @@ def read_calibration(path: Path) -> CalibrationFile:
     problems = [
         Problem(where=where, what="it is missing.", remedy=REFIT, column=key)
         for key in known
-        if key not in body and key not in NOT_ALWAYS
+        if key not in body and key not in records.optional_keys(CalibrationFile)
     ]
     problems += [
         Problem(where=where, what=f"{key!r} is nothing that a calibration has.", remedy=REFIT)
@@ -293,55 +288,54 @@ def read_calibration(path: Path) -> CalibrationFile:
 
 def confidence_of(file: CalibrationFile, predictions: Predictions, where: str) -> Confidence:
     """Return confidences, or refuse the calibration that gives something else."""
-    found = file.calibration.confidence(predictions)
-    defect = defect_in(found, predictions.n_samples)
+    confidence = file.calibration.confidence(predictions)
+    defect = defect_in(confidence, predictions.n_samples)
     if defect is not None:
         raise refuse(where, f"it cannot be used: {defect}.", REFIT, column="calibration")
-    return found
+    return confidence
 
 
 def require_match(file: CalibrationFile, predictions: Predictions, where: str) -> None:
     """Refuse predictions that the calibration was not made for."""
-    known, found = file.class_names, predictions.class_names
+    known, given_names = file.class_names, predictions.class_names
     unlike = {
-        "missing": [name for name in known if name not in found],
-        "not known": [name for name in found if name not in known],
+        "missing": [name for name in known if name not in given_names],
+        "not known": [name for name in given_names if name not in known],
     }
     parts = [f"{word} {_list(names)}" for word, names in unlike.items() if names]
-    problems = []
+    problems = ProblemList(where)
     if parts:
-        what = f"its classes are not the calibration's: {'; '.join(parts)}."
-        remedy = f"Give a table with these classes, in this order: {_list(known)}."
-        problems.append(Problem(where=where, what=what, remedy=remedy))
-    elif known != found:
-        what = f"its classes are the calibration's in another order: {_list(found)}."
-        problems.append(
-            Problem(where=where, what=what, remedy=f"Put them in this order: {_list(known)}.")
-        )
+        defect = f"its classes are not the calibration's: {'; '.join(parts)}."
+        problems.add(defect, f"Give a table with these classes, in this order: {_list(known)}.")
+    elif known != given_names:
+        defect = f"its classes are the calibration's in another order: {_list(given_names)}."
+        problems.add(defect, f"Put them in this order: {_list(known)}.")
     if float(predictions.scale) != float(file.scale):
-        what = f"its scale is {predictions.scale:g}, the calibration's is {file.scale:g}."
+        defect = f"its scale is {predictions.scale:g}, the calibration's is {file.scale:g}."
         remedy = "Give scores of the classifier that was calibrated, on the same scale."
-        problems.append(Problem(where=where, what=what, remedy=remedy))
-    problems += need_problems(file.method_spec, file.needs, predictions, where)
-    raise_any(problems)
+        problems.add(defect, remedy)
+    problems.problems += need_problems(file.method_spec, file.needs, predictions, where)
+    problems.raise_any()
 
 
 def need_problems(text: str, needs: Need, predictions: Predictions, where: str) -> list[Problem]:
     """Return what a method needs of a score table and does not find there."""
-    what, remedy = None, "Give such a table, or fit with a method that needs less."
+    defect, remedy = None, "Give such a table, or fit with a method that needs less."
     if needs is not Need.CLASS and predictions.top_score is None:
-        what = "it has no scores"
+        defect = "it has no scores"
     elif needs.is_vector and predictions.scores is None:
-        what = "it has the top score only"
+        defect = "it has the top score only"
     elif needs.is_vector and not predictions.is_distribution:
-        what = "its rows do not sum to the scale"
+        defect = "its rows do not sum to the scale"
     elif needs is Need.PLACE and predictions.places is None:
-        what = "nothing says where its proteins lie"
+        defect = "nothing says where its proteins lie"
         remedy = "Give what credence novelty wrote: --novelty."
-    if what is None:
+    if defect is None:
         return []
     return [
-        Problem(where=where, what=f"{what}, and {text!r} needs the {needs.value}.", remedy=remedy)
+        Problem(
+            where=where, what=f"{defect}, and {text!r} needs the {needs.value}.", remedy=remedy
+        )
     ]
 
 
@@ -470,9 +464,9 @@ def fitted_digest(file: CalibrationFile) -> str:
 
 def read_shift(path: str, file: CalibrationFile, calibration: str) -> ShiftFile:
     """Return what corrects a calibration, or refuse what was made with another."""
-    found = SHIFT_FILES.read(Path(path))
-    require_corrects(found, file, path, calibration)
-    return found
+    shift = SHIFT_FILES.read(Path(path))
+    require_corrects(shift, file, path, calibration)
+    return shift
 
 
 def require_corrects(
@@ -482,27 +476,26 @@ def require_corrects(
     if not shift.calibration or shift.method_spec != file.method_spec:
         return  # nothing to compare; or refused for its method
     if shift.calibration != fitted_digest(file):
-        what = f"it was made with another calibration than {calibration}."
-        raise refuse(where, what, "Give that one, or run credence shift again with this one.")
+        defect = f"it was made with another calibration than {calibration}."
+        raise refuse(where, defect, "Give that one, or run credence shift again with this one.")
 
 
 def require_same(
     file: EventsFile | ShiftFile, method_spec: str, predictions: Predictions, where: str
 ) -> None:
     """Refuse a file that was not made beside this calibration."""
-    what, again = "it corrects", SHIFT_FILES.again
+    defect, again = "it corrects", SHIFT_FILES.again
     remedy = f"Estimate again with --method {method_spec!r}."
     if isinstance(file, EventsFile):
-        what, again = "its events agree with", EVENTS_FILES.again
+        defect, again = "its events agree with", EVENTS_FILES.again
         remedy = "Learn them again with this calibration."
-    problems = []
+    problems = ProblemList(where)
     if file.method_spec != method_spec and (file.method_spec or isinstance(file, ShiftFile)):
-        what = f"{what} {file.method_spec!r}, the calibration is {method_spec!r}."
-        problems.append(Problem(where=where, what=what, remedy=remedy))
+        defect = f"{defect} {file.method_spec!r}, the calibration is {method_spec!r}."
+        problems.add(defect, remedy)
     if file.class_names != predictions.class_names or file.scale != predictions.scale:
-        what = "its classes or its scale are not the table's."
-        problems.append(Problem(where=where, what=what, remedy=again))
-    raise_any(problems)
+        problems.add("its classes or its scale are not the table's.", again)
+    problems.raise_any()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -515,7 +508,7 @@ class NoveltyFile:
     # Where proteins are compared by sequences: those known, calibration first, with the row of
     # each calibration protein in the reference; its best relative of another family.
     known: KnownSequences | None = None
-    own: Closest | None = None
+    closest: Annotated[Closest | None, records.Stored(name="own")] = None
     # Of each family of those that calibrate, by which it is found elsewhere.
     family_key: Annotated[NDArray[np.uint64] | None, records.Stored(packed="uint64")] = None
     # Of those that calibrate, whether the classifier was wrong.
@@ -525,9 +518,9 @@ class NoveltyFile:
     def held_out_far(self) -> Floats:
         """How far one protein of each known family is from all others, ascending."""
         reference = self.reference
-        if self.own is None:
+        if self.closest is None:
             return reference.sorted_distances
-        return np.sort(self.own.far[reference.stands[reference.calibration_rows]])
+        return np.sort(self.closest.far[reference.stands[reference.calibration_rows]])
 
 
 def _require_shapes(file: NoveltyFile) -> None:
@@ -589,19 +582,19 @@ def read_held_out_file(
     """Return what a method says of these proteins; refuse others, and other facts or methods."""
     file, where = HELD_OUT_FILES.read(path), str(path)
     if methods is not None and file.method not in methods:
-        what = f"it is of the method {file.method}, and here of {', '.join(sorted(methods))}."
-        raise refuse(where, what, "Leave it out, or give a calibration of that method.")
+        defect = f"it is of the method {file.method}, and here of {', '.join(sorted(methods))}."
+        raise refuse(where, defect, "Leave it out, or give a calibration of that method.")
     if file.set != labelled_digest(labelled):
-        what = "it is of other proteins, classes, weights or clusters than those given here."
-        raise refuse(where, what, HELD_OUT_FILES.again)
+        defect = "it is of other proteins, classes, weights or clusters than those given here."
+        raise refuse(where, defect, HELD_OUT_FILES.again)
     for name, value in facts.items():
-        if (own := file.facts.get(name, np.nan)) != value:
-            what = f"{name} is {own:g} in it, and {value:g} here."
+        if (stated := file.facts.get(name, np.nan)) != value:
+            defect = f"{name} is {stated:g} in it, and {value:g} here."
             option = f"--{name.replace('_', '-')}"
             remedy = f"{HELD_OUT_FILES.again[:-1]} {option} {value:g}."
             if are_options:
-                remedy = f"Give {option} {own:g}. Or {remedy[0].lower()}{remedy[1:]}"
-            raise refuse(where, what, remedy)
+                remedy = f"Give {option} {stated:g}. Or {remedy[0].lower()}{remedy[1:]}"
+            raise refuse(where, defect, remedy)
     if file.confidence.shape != (labelled.n_samples,):
         raise refuse(
             where, "it is damaged: it has numbers of other proteins.", HELD_OUT_FILES.again
@@ -611,12 +604,12 @@ def read_held_out_file(
 
 def labelled_digest(labelled: Labelled) -> str:
     """Return a digest of all that a fit to these proteins depends on."""
-    of = labelled.predictions
+    predictions = labelled.predictions
     total = hashlib.sha256()
-    texts = [of.ids.tolist(), labelled.cluster.tolist(), list(of.class_names)]
-    facts = [texts, float(of.scale), float(of.resolution)]
+    texts = [predictions.ids.tolist(), labelled.cluster.tolist(), list(predictions.class_names)]
+    facts = [texts, float(predictions.scale), float(predictions.resolution)]
     total.update(json.dumps(facts, ensure_ascii=False).encode())
-    numbers = (of.predicted_class, labelled.true_class, labelled.weight, of.top_score, of.scores)
-    for array in numbers:
+    truth, scores = (labelled.true_class, labelled.weight), predictions.scores
+    for array in (predictions.predicted_class, *truth, predictions.top_score, scores):
         total.update(b"none" if array is None else np.ascontiguousarray(array).tobytes())
     return total.hexdigest()

@@ -88,8 +88,8 @@ def require_file(path: Path, kind: str = "a table") -> None:
             pass
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        what = f"the file cannot be read ({reason})."
-        raise refuse(where, what, "Give a file that you may read.") from error
+        defect = f"the file cannot be read ({reason})."
+        raise refuse(where, defect, "Give a file that you may read.") from error
 
 
 def blocks_of(path: Path) -> Iterator[bytes]:
@@ -111,16 +111,16 @@ def blocks_of(path: Path) -> Iterator[bytes]:
     except (OSError, zlib.error) as error:
         if "Truncated" in str(error):
             raise _cut_short(where) from error
-        what = "the file is damaged, or not packed as its name says."
+        defect = "the file is damaged, or not packed as its name says."
         remedy = "Copy or make it again; if it is not packed, take the last ending off its name."
-        raise refuse(where, what, remedy) from error
+        raise refuse(where, defect, remedy) from error
     if n_bytes == 0:
         raise refuse(where, "the file is empty.", "Give a table with a header and rows.")
 
 
 def _cut_short(where: str) -> InputError:
-    what = "the packed file ends in the middle: it is cut short."
-    return refuse(where, what, "Copy or make it again.")
+    defect = "the packed file ends in the middle: it is cut short."
+    return refuse(where, defect, "Copy or make it again.")
 
 
 def _utf8_blocks(path: Path) -> Iterator[bytes]:
@@ -128,15 +128,15 @@ def _utf8_blocks(path: Path) -> Iterator[bytes]:
     where = str(path)
     blocks = blocks_of(path)
     first = next(blocks)
-    for magic, what, remedy in MAGIC:
+    for magic, defect, remedy in MAGIC:
         if first.startswith(magic):
-            raise refuse(where, what, remedy)
+            raise refuse(where, defect, remedy)
     if first.startswith(UTF16_MARKS):
         remedy = fix_with("iconv -f UTF-16 -t UTF-8", path)
         raise refuse(where, "the text is UTF-16.", remedy)
     if b"\n" not in first and b"\r" in first[:-1]:
-        what = "a carriage return ends each line, as on old Macs."
-        raise refuse(where, what, fix_with(r"tr '\r' '\n'", path))
+        defect = "a carriage return ends each line, as on old Macs."
+        raise refuse(where, defect, fix_with(r"tr '\r' '\n'", path))
     yield first.removeprefix(UTF8_MARK)
     yield from blocks
 
@@ -149,19 +149,21 @@ def _byte_problems(path: Path, block: bytes, n_lines_before: int) -> Iterator[Pr
         return n_lines_before + block[:place].count(b"\n") + 1
 
     if (place := block.find(b"\0")) >= 0:
-        what = "there is a NUL byte: the file is damaged or no text."
-        yield Problem(where=where, what=what, remedy="Copy or make it again.", line=line_of(place))
-    if (place := block.find(b"\r")) >= 0:
-        what = "there is a carriage return inside the line."
+        defect = "there is a NUL byte: the file is damaged or no text."
         yield Problem(
-            where=where, what=what, remedy=fix_with(r"tr -d '\r'", path), line=line_of(place)
+            where=where, what=defect, remedy="Copy or make it again.", line=line_of(place)
+        )
+    if (place := block.find(b"\r")) >= 0:
+        defect = "there is a carriage return inside the line."
+        yield Problem(
+            where=where, what=defect, remedy=fix_with(r"tr -d '\r'", path), line=line_of(place)
         )
     try:
         block.decode("utf-8")
     except UnicodeDecodeError as error:
-        what = f"the byte 0x{block[error.start]:02x} is no UTF-8."
+        defect = f"the byte 0x{block[error.start]:02x} is no UTF-8."
         remedy = fix_with("iconv -f ISO-8859-1 -t UTF-8", path)
-        yield Problem(where=where, what=what, remedy=remedy, line=line_of(error.start))
+        yield Problem(where=where, what=defect, remedy=remedy, line=line_of(error.start))
 
 
 def _is_of_windows(text: bytes) -> bool:
@@ -188,20 +190,20 @@ def lines_of(
         whole, newline, rest = (rest + block).rpartition(b"\n") if block else (rest, b"", b"")
         if len(rest) > MOST_BYTES_IN_LINE:
             n_before = n_lines + (whole + newline).count(b"\n")
-            what = f"the line is longer than {MOST_BYTES_IN_LINE:,} bytes."
+            defect = f"the line is longer than {MOST_BYTES_IN_LINE:,} bytes."
             remedy = "Give a table with a line for each protein."
-            raise refuse(str(path), what, remedy, line=n_before + 1)
+            raise refuse(str(path), defect, remedy, line=n_before + 1)
         if not whole and not newline:
             continue
         whole = whole.replace(b"\r\n", b"\n").removesuffix(b"\r")
         if or_windows and _is_of_windows(whole):
             _say_windows(str(path))
             whole = whole.decode(WINDOWS_ENCODING).encode()
-        found = list(_byte_problems(path, whole, n_lines))
+        damage = list(_byte_problems(path, whole, n_lines))
         if problems is not None:
-            problems += found
-        elif found:
-            raise InputError(found)
+            problems += damage
+        elif damage:
+            raise InputError(damage)
         lines = whole.decode("utf-8", "replace").split("\n")
         n_lines += len(lines)
         yield from [line + "\n" for line in lines]
@@ -271,9 +273,9 @@ class RowReader:
             yield rows, lines
             if failure is not None:
                 if "field limit" in str(failure):
-                    what = f"a cell is longer than {csv.field_size_limit():,} characters."
+                    defect = f"a cell is longer than {csv.field_size_limit():,} characters."
                     remedy = "Close the quotation mark that opens in this row, or remove the cell."
                 else:
-                    what = "the quotation marks of the row that begins here do not pair."
+                    defect = "the quotation marks of the row that begins here do not pair."
                     remedy = 'Close them, or write a quotation mark inside a quoted cell as "".'
-                raise refuse(self.where, what, remedy, line=begins) from failure
+                raise refuse(self.where, defect, remedy, line=begins) from failure

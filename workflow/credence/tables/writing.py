@@ -60,9 +60,9 @@ def _refusing(path: Path, known: Mapping[int, tuple[str, str]]) -> Iterator[None
     try:
         yield
     except OSError as error:
-        if (found := known.get(error.errno or 0)) is None:
+        if (reason := known.get(error.errno or 0)) is None:
             raise
-        raise refuse(str(path), f"cannot be written, {found[0]}.", found[1]) from error
+        raise refuse(str(path), f"cannot be written, {reason[0]}.", reason[1]) from error
 
 
 def _is_device(path: Path) -> bool:
@@ -95,8 +95,8 @@ def _open_beside(path: Path) -> tuple[Path, int]:
 
 def _refuse_device_name(path: Path) -> None:
     if (device := device_of(path.name)) is not None:
-        what = f"nobody can open this file on Windows, where {device!r} is a device."
-        raise refuse(str(path), what, "Choose another name.")
+        defect = f"nobody can open this file on Windows, where {device!r} is a device."
+        raise refuse(str(path), defect, "Choose another name.")
 
 
 @contextmanager
@@ -152,8 +152,11 @@ def beside(path: Path) -> Iterator[Path]:
     try:
         yield temporary
     except InputError as error:  # which names the file that the user asked for
-        own, asked = str(temporary), str(path)
-        named = (replace(one, where=asked) if one.where == own else one for one in error.problems)
+        hidden, asked = str(temporary), str(path)
+        named = (
+            replace(problem, where=asked) if problem.where == hidden else problem
+            for problem in error.problems
+        )
         raise InputError(named) from error
     finally:
         temporary.unlink(missing_ok=True)
@@ -210,12 +213,12 @@ AS_GIVEN = ("score", "threshold")
 
 def six_decimals(numbers: Floats, *, up: bool = False) -> Floats:
     """Return numbers rounded down, or up, to six decimals; none is 0 or 1 that was not (1062)."""
-    found = np.round(numbers, 6)
-    is_beyond, step = (found < numbers, LEAST) if up else (found > numbers, -LEAST)
-    found = np.where(is_beyond, np.round(found + step, 6), found)
+    rounded = np.round(numbers, 6)
+    is_beyond, step = (rounded < numbers, LEAST) if up else (rounded > numbers, -LEAST)
+    rounded = np.where(is_beyond, np.round(rounded + step, 6), rounded)
     is_inside = (numbers > 0) & (numbers < 1)
-    found = np.where(is_inside, np.clip(found, LEAST, MOST), found)
-    return np.where(np.abs(numbers) < EXACT_BELOW, found, numbers)
+    rounded = np.where(is_inside, np.clip(rounded, LEAST, MOST), rounded)
+    return np.where(np.abs(numbers) < EXACT_BELOW, rounded, numbers)
 
 
 def _in_six_decimals(rows: pa.RecordBatch) -> pa.RecordBatch:
@@ -260,8 +263,8 @@ def check_table_ending(path: Path) -> None:
     """Refuse a path whose ending names no kind of table."""
     if not str(path).endswith(TABLE_ENDINGS):
         known = f"{', '.join(TABLE_ENDINGS[:-1])} or {TABLE_ENDINGS[-1]}"
-        what, remedy = "its ending names no kind of table.", f"Give a name that ends in {known}."
-        raise refuse(str(path), what, remedy)
+        defect, remedy = "its ending names no kind of table.", f"Give a name that ends in {known}."
+        raise refuse(str(path), defect, remedy)
 
 
 class TableWriter:
@@ -286,7 +289,7 @@ class TableWriter:
         self._schema: Any = None
         self._waiting: list[pa.RecordBatch] = []
         self._n_waiting = 0
-        self._handle: BinaryIO | None = None
+        self._handle: BinaryIO  # once entered
         self._parquet: Any = None
 
     def __enter__(self) -> Self:
@@ -326,7 +329,6 @@ class TableWriter:
         self._n_waiting = len(rest)
 
     def _write_piece(self, rows: pa.Table) -> None:
-        assert self._handle is not None
         if not self._is_parquet:
             batch = rows.combine_chunks().to_batches()[0]
             if self._in_six_decimals:
