@@ -192,10 +192,15 @@ class Judge:
 
     def judged(self, stated: Stated, known: Booleans) -> Judged:
         """Return the proteins as one method sees them."""
-        of, score = self.labelled, self.labelled.predictions.top_score
-        share = None if score is None else score / of.predictions.scale
-        rest = (of.weight, share, stated.probabilities, of.true_class)
-        return Judged(stated.confidence, of.is_correct, *rest).take(known)
+        labelled, score = self.labelled, self.labelled.predictions.top_score
+        return Judged(
+            confidence=stated.confidence,
+            is_correct=labelled.is_correct,
+            weight=labelled.weight,
+            score=None if score is None else score / labelled.predictions.scale,
+            probabilities=stated.probabilities,
+            true_class=labelled.true_class,
+        ).take(known)
 
     def outcome(self, key: Key, stated: Stated, known: Booleans) -> _Outcome:
         """Return the measures of one method with the counts they rest on."""
