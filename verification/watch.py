@@ -57,7 +57,7 @@ def main() -> None:
             seen = []
             for _ in range(N_CHANGED):
                 alarms = alarms_of(draw(rng, world, more))
-                seen.append(any(alarm.of == "mix" and 0 in alarm.classes for alarm in alarms))
+                seen.append(any(alarm.subject == "mix" and 0 in alarm.classes for alarm in alarms))
             cells.append(f"{np.mean(seen):.2f}")
         print("| " + " | ".join(cells) + " |", flush=True)
 

@@ -17,8 +17,8 @@ from credence.calibrators.intervals import (
     knots_of,
     mean_cluster_mass,
     opened,
+    share_band,
     share_draws,
-    share_interval,
     student_ends,
     tail_levels,
 )
@@ -50,11 +50,11 @@ def test_twins_in_one_cluster_tell_no_more_than_one(sample_of: Make) -> None:
     names = [f"c{row}" for row in range(12) for _ in range(3)]
     names += [f"c{row}" for row in range(12, 18) for _ in range(3)]
     thrice = sample_of([5.0] * 36, [4.0] * 18, cluster=names)
-    alike = share_interval(thrice, OPTIONS)
-    np.testing.assert_allclose(share_interval(once, OPTIONS), alike, rtol=1e-6)
-    loners = sample_of([5.0] * 36, [4.0] * 18)
-    low, high = share_interval(loners, OPTIONS)
-    assert high - low < 0.7 * (alike[1] - alike[0])
+    alike, single = share_band(thrice, OPTIONS), share_band(once, OPTIONS)
+    np.testing.assert_allclose(single.lower, alike.lower, rtol=1e-6)
+    np.testing.assert_allclose(single.upper, alike.upper, rtol=1e-6)
+    loners = share_band(sample_of([5.0] * 36, [4.0] * 18), OPTIONS)
+    assert loners.upper - loners.lower < 0.7 * (alike.upper - alike.lower)
 
 
 def test_a_mean_cluster_mass_by_hand(sample_of: Make) -> None:
@@ -100,13 +100,13 @@ def test_few_clusters_widen_an_interval_as_student_s_t_does() -> None:
 
 
 def test_an_end_is_0_or_1_where_nothing_speaks_against_it(sample_of: Make) -> None:
-    low, high = share_interval(sample_of([5.0] * 40, []), OPTIONS)
+    band = share_band(sample_of([5.0] * 40, []), OPTIONS)
     # With one-sided data the other end is Jeffreys': 1 − 0.06 for 40 of 40.
-    assert high == 1.0 and low == pytest.approx(beta.ppf(0.025, 40.5, 0.5), abs=0.02)
-    low, high = share_interval(sample_of([5.0] * 39, [5.0]), OPTIONS)
-    assert high < 1.0 and low > 0.0
-    low, high = share_interval(sample_of([], [5.0] * 40), OPTIONS)
-    assert low == 0.0 and 0.0 < high < 0.1
+    assert band.upper == 1.0 and band.lower == pytest.approx(beta.ppf(0.025, 40.5, 0.5), abs=0.02)
+    band = share_band(sample_of([5.0] * 39, [5.0]), OPTIONS)
+    assert band.upper < 1.0 and band.lower > 0.0
+    band = share_band(sample_of([], [5.0] * 40), OPTIONS)
+    assert band.lower == 0.0 and 0.0 < band.upper < 0.1
 
 
 def test_quantiles_of_a_hundred_and_one_draws_by_hand() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from credence.calibrators.classwise import class_samples
-from credence.calibrators.intervals import expanded_quantiles, share_interval
+from credence.calibrators.intervals import expanded_quantiles, share_band
 from credence.calibrators.protocol import FitOptions
 from credence.draws import cluster_weights, encode_clusters
 from credence.evaluation.ratios import MIN_CLUSTERS, estimate, mean_of
@@ -81,8 +81,9 @@ def test_a_share_has_the_interval_that_the_class_only_method_gives() -> None:
     right = labelled.is_correct.astype(float)
     ratio = mean_of(right, labelled.weight, np.ones(40, dtype=bool), is_share=True)
     found = estimate(cluster, [ratio], 0.95, 100)
-    lower, upper = share_interval(sample, FitOptions(level=0.95, n_draws=100))
-    assert (found.lower[0], found.upper[0]) == pytest.approx((lower[0], upper[0]), rel=1e-9)
+    band = share_band(sample, FitOptions(level=0.95, n_draws=100))
+    ends = (band.lower[0], band.upper[0])
+    assert (found.lower[0], found.upper[0]) == pytest.approx(ends, rel=1e-9)
 
 
 def test_relatives_that_are_alike_widen_the_interval() -> None:

@@ -183,7 +183,7 @@ def test_what_is_stated_of_a_list_is_on_the_safe_side() -> None:
     assert listed.sum() >= 10
     assert 1.0 - is_wrong[listed].mean() <= false[listed].max()
     assert shown.at(np.array([-np.inf]))[1] == 1.0
-    assert (np.diff(shown.false) <= 0.0).all() and (np.diff(shown.found) < 0.0).all()
+    assert (np.diff(shown.false) <= 0.0).all() and (np.diff(shown.listed) < 0.0).all()
 
 
 def test_a_class_that_one_family_has_is_judged() -> None:

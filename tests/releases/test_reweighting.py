@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cases import cases
 from credence.calibrators.classwise import class_samples
-from credence.calibrators.intervals import share_interval
+from credence.calibrators.intervals import share_band
 from credence.calibrators.kernel import Kernel
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
@@ -163,8 +163,8 @@ def test_what_both_releases_share_cancels_in_the_interval(sets: SimpleNamespace)
     width = entry.share.total_upper - entry.share.total_lower
     sample = class_samples(before)[CLASSES.index(entry.class_name)]
     assert sample is not None
-    lower, upper = share_interval(sample, options)
-    assert 0.0 < width < (upper - lower) / 2.0
+    band = share_band(sample, options)
+    assert 0.0 < width < (band.upper - band.lower) / 2.0
 
 
 def test_the_kernel_draws_at_a_score_are_its_refits(sets: SimpleNamespace) -> None:

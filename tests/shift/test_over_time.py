@@ -39,7 +39,7 @@ def test_a_class_that_takes_a_third_is_named_and_others_are_not() -> None:
     counts = quiet(16, 1)
     counts[12:, 2] += 150
     (first, *_) = found = alarms_of(course(counts))
-    assert (first.sample, first.of) == (12, "mix")
+    assert (first.sample, first.subject) == (12, "mix")
     assert {alarm.classes for alarm in found} == {(2,)}
 
 
@@ -53,7 +53,7 @@ def test_samples_of_an_alarm_are_not_what_is_usual() -> None:
 def test_scores_alarm_at_once_or_together_and_only_with_an_effect() -> None:
     counts = quiet(4, 2)
     (at_once, *_) = alarms_of(course(counts, p=[0.5, 1e-6, 0.5, 0.5], effect=0.05))
-    assert (at_once.sample, at_once.of, at_once.window) == (1, "scores", 1)
+    assert (at_once.sample, at_once.subject, at_once.window) == (1, "scores", 1)
     slowly = alarms_of(course(counts, p=[0.004, 0.004, 0.004, 0.004], effect=0.05))
     assert [(alarm.sample, alarm.window) for alarm in slowly] == [(0, 1), (3, 4)]
     assert not alarms_of(course(counts, p=[0.5, 1e-6, 0.5, 0.5], effect=0.01))

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Protocol
 import numpy as np
 import scipy
 
-from credence.calibrators.intervals import JEFFREYS, open_interval, share_interval
+from credence.calibrators.intervals import JEFFREYS, open_interval, share_band
 from credence.calibrators.masses import ClassMasses, Masses, Support, class_masses
 from credence.calibrators.protocol import (
     PARAMETERS,
@@ -136,7 +136,7 @@ def fit_classes(
         masses = class_masses(sample)
         fallback, curve, band, lowest = scarce_fallback(masses, options), None, None, None
         if fallback is not None and options.n_draws > 0:
-            band = Band(np.zeros(1), *share_interval(sample, options))
+            band = share_band(sample, options)
         if fallback is None and settings is not None:
             curve = settings.fit_curve(sample)
             if curve.note(np.array([-np.inf]))[0] & Note.BELOW_RANGE:
@@ -380,8 +380,16 @@ def class_samples(labelled: Labelled) -> list[ClassSample | None]:
         # One order for all time: sums must not depend on the order of rows.
         order = np.lexsort((codes, labelled.weight[rows], labelled.is_correct[rows], score[rows]))
         rows, codes = rows[order], codes[order]
-        of_rows = (score[rows], labelled.is_correct[rows], labelled.weight[rows], codes)
-        samples.append(ClassSample(*of_rows, keys, predictions.scale, predictions.resolution))
+        sample = ClassSample(
+            score=score[rows],
+            is_correct=labelled.is_correct[rows],
+            weight=labelled.weight[rows],
+            cluster=codes,
+            cluster_key=keys,
+            scale=predictions.scale,
+            resolution=predictions.resolution,
+        )
+        samples.append(sample)
     return samples
 
 

@@ -129,14 +129,16 @@ def share_draws(sample: ClassSample, n_draws: int) -> Floats:
     return shares
 
 
-def share_interval(sample: ClassSample, options: FitOptions) -> tuple[Floats, Floats]:
-    """Return the ends of the interval of the class's share of right predictions, one each."""
+def share_band(sample: ClassSample, options: FitOptions) -> Band:
+    """Return the interval of the class's share of right predictions, on one knot."""
     draws = share_draws(sample, options.n_draws)[None]
     n_clusters = np.array([float(sample.weight.sum()) / mean_cluster_mass(sample)])
     share = np.array([[sample.share_correct]])
     ends = expanded_quantiles(draws, n_clusters, options, is_share=True)
     low, high = opened(*ends, share, n_clusters)
-    return np.minimum(low, share[0]), np.maximum(high, share[0])
+    return Band(
+        score=np.zeros(1), lower=np.minimum(low, share[0]), upper=np.maximum(high, share[0])
+    )
 
 
 def knots_of(sample: ClassSample) -> Floats:

@@ -209,7 +209,7 @@ MOST_STEPS, OFF = 5000, 1e-6  # of a grid of scores, and how far off it one may 
 TIE = 1e-12  # relative: losses this near are equal but for rounding
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class OwnParts:
     """Clusters' weights at each score, and pairs within; alike lone ones once, with a number."""
 
@@ -307,8 +307,17 @@ def own_parts(sample: ClassSample) -> OwnParts:
     first = np.repeat(np.arange(len(cluster)), size)
     within = np.arange(len(first)) - np.repeat(np.cumsum(size) - size, size)
     second = np.repeat(start, size) + within
-    entries = (cluster, at, right, wrong, count)
-    return OwnParts(places.score, sample.resolution, *entries, first, second)
+    return OwnParts(
+        score=places.score,
+        resolution=sample.resolution,
+        cluster=cluster,
+        at=at,
+        right=right,
+        wrong=wrong,
+        count=count,
+        first=first,
+        second=second,
+    )
 
 
 def leave_one_out_bandwidth(sample: ClassSample) -> float | None:

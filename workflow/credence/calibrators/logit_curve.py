@@ -171,10 +171,15 @@ class LogitMethod(ABC):
         right = scipy.special.expit(columns @ curve.coefficients)
         spread = right * (1.0 - right)
         weight = sample.weight / sample.weight.sum()
-        first, implied = weight * (right - sample.is_correct), weight * np.sqrt(spread)
         run = np.zeros(len(weight), dtype=np.int64)
-        groups = (sample.cluster, twins_of(sample.cluster, run, sample.score))
-        terms = Terms(scipy.sparse.csr_array(design), first, implied, weight * spread, *groups)
+        terms = Terms(
+            gradient=scipy.sparse.csr_array(design),
+            first=weight * (right - sample.is_correct),
+            implied=weight * np.sqrt(spread),
+            expected=weight * spread,
+            cluster=sample.cluster,
+            twin=twins_of(sample.cluster, run, sample.score),
+        )
         information = (design.T * (weight * spread)) @ design
         matrices = covariances(terms, information, information)
         if matrices is None:
@@ -242,7 +247,7 @@ PLATT = curve_method(
 SUBSETS = ([0, 1, 2], [0, 1], [0, 2], [0])  # columns of c, a and b that are free
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BetaColumns:
     """Columns 1, log s and -log(1 - s), s the score's share of the scale."""
 
@@ -266,7 +271,8 @@ class Beta(LogitMethod):
 
     def basis_of(self, sample: ClassSample) -> BetaColumns:
         """Return 1, log s and -log(1 - s)."""
-        return BetaColumns(sample.scale, *share_bounds(sample.resolution, sample.scale))
+        low, high = share_bounds(sample.resolution, sample.scale)
+        return BetaColumns(scale=sample.scale, low=low, high=high)
 
     def coefficients_of(self, columns: Floats, weight: Floats, weight_correct: Floats) -> Floats:
         """Return the likeliest coefficients of which none but the first is negative."""

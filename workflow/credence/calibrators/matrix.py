@@ -152,8 +152,12 @@ class Matrix:
         logs = sorted_log_scores(labelled.predictions)
         true_class = np.argsort(score_logs.name_order(names))[labelled.true_class]
         order = score_logs.canonical_order(np.column_stack([logs, true_class]), labelled)
-        of_rows = (with_ones(logs[order]), true_class[order], labelled.weight[order])
-        problem = ScalingProblem(*of_rows, self.ridge(len(names)))
+        problem = ScalingProblem(
+            design=with_ones(logs[order]),
+            true_class=true_class[order],
+            weight=labelled.weight[order],
+            ridge=self.ridge(len(names)),
+        )
         matrix, inverse = least_matrix(problem)
         _, cluster = np.unique(labelled.cluster[order].astype(str), return_inverse=True)
         covariance = scatter(problem, matrix, inverse, cluster) if options.n_draws > 0 else None
@@ -168,7 +172,7 @@ class Matrix:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ScalingProblem:
     """What is minimised."""
 

@@ -193,7 +193,7 @@ def shifts(
 LEAST_EIGENVALUE = 1e-10  # of the curvature scaled to a unit diagonal; below, it is singular
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Terms:
     """What each row contributes, at the fitted parameters."""
 

@@ -54,7 +54,7 @@ class FitOptions:
     n_draws: int = 200  # Number of bootstrap draws over clusters; 0 fits no intervals
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ClassSample:
     """The positives of one class: the proteins predicted to be in it."""
 
@@ -78,7 +78,7 @@ class ClassSample:
         return float(self.weight_correct.sum() / self.weight.sum())
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Band:
     """A pointwise interval around a curve, on knots."""
 

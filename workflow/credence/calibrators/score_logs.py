@@ -33,7 +33,7 @@ def log_parts(score: Floats, scale: float, low: float, high: float) -> tuple[Flo
 BLOCK = 16_384  # rows handled at a time, so that a block stays in the cache
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ScoreRows:
     """Labelled rows sorted by predicted class."""
 
@@ -67,11 +67,16 @@ class ScoreRows:
 
     def take(self, rows: slice | NDArray[np.intp]) -> "ScoreRows":
         """Return the rows chosen, in the order of this set, weights rescaled."""
-        columns = (self.top, self.true, self.is_correct, self.weight)
-        top, true, is_correct, weight = (column[rows] for column in columns)
-        rest, starts = self.rest[:, rows], np.flatnonzero(np.diff(self.run[rows], prepend=-1))
-        lasting = (np.ascontiguousarray(rest), true, is_correct, weight / weight.sum())
-        return ScoreRows(top, *lasting, starts, self.origin[rows])
+        weight = self.weight[rows]
+        return ScoreRows(
+            top=self.top[rows],
+            rest=np.ascontiguousarray(self.rest[:, rows]),
+            true=self.true[rows],
+            is_correct=self.is_correct[rows],
+            weight=weight / weight.sum(),
+            starts=np.flatnonzero(np.diff(self.run[rows], prepend=-1)),
+            origin=self.origin[rows],
+        )
 
 
 def log_scores(scores: Floats, resolution: float) -> Floats:

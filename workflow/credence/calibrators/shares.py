@@ -8,7 +8,7 @@ import numpy as np
 import scipy
 
 from credence.calibrators import classwise
-from credence.calibrators.intervals import curve_band, knots_of, share_interval
+from credence.calibrators.intervals import curve_band, knots_of, share_band
 from credence.calibrators.masses import (
     HALF,
     Masses,
@@ -78,7 +78,7 @@ class ClassOnly:
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
         """Return the interval of the share, from a bootstrap over clusters."""
-        return Band(np.zeros(1), *share_interval(sample, options))
+        return share_band(sample, options)
 
 
 CLASS_ONLY = classwise.curve_method(

@@ -38,7 +38,7 @@ class GenomeCounts:
     counts: sparse.csr_array  # Rows
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Cells:
     """Rows of probabilities, gathered at places of like rows."""
 
@@ -136,9 +136,16 @@ def _gathered(cells: Cells) -> Cells:
         genomes = GenomeCounts(key=genomes.key, counts=sparse.csr_array(gather @ genomes.counts))
     at = code[cells.at].astype(np.int64)
     order = np.lexsort((cells.level, at))
-    place, row, level = cells.place[first], cells.row[order], cells.level[order]
-    own = (key, place, n_rows, row, at[order], level, genomes)
-    return Cells(cells.n_steps, cells.class_key, *own)
+    return replace(
+        cells,
+        key=key,
+        place=cells.place[first],
+        n_rows=n_rows,
+        row=cells.row[order],
+        at=at[order],
+        level=cells.level[order],
+        genomes=genomes,
+    )
 
 
 def _thinned(cells: Cells) -> Cells:
@@ -194,16 +201,16 @@ HALF_ROW = 0.5  # of every class, added to the use-set in each draw (Jeffreys)
 N_SCORE_BINS = 100  # of equal width over the scale: for densities and their test
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CalibrationSample:
     """The labelled set, and the probabilities learnt from it."""
 
     labelled: Labelled  # What calibrates
     unit: Integers  # Code of each protein's cluster
     unit_key: np.ndarray[tuple[int], np.dtype[np.uint64]]  # A key per cluster
-    model: BiasCorrected | None  # None where there are no score vectors
-    logs: Floats | None  # Log scores, and their probabilities
-    probability: Floats | None
+    model: BiasCorrected | None = None  # None where there are no score vectors
+    logs: Floats | None = None  # Log scores, and their probabilities
+    probability: Floats | None = None
 
     @property
     def outcome(self) -> Integers:
@@ -247,14 +254,16 @@ class CalibrationSample:
 
 def calibration_sample(labelled: Labelled, with_vectors: bool) -> CalibrationSample:
     """Return the labelled set with the probabilities that estimators need."""
-    plain = CalibrationSample(labelled, *encode_clusters(labelled.cluster), None, None, None)
+    unit, unit_key = encode_clusters(labelled.cluster)
+    plain = CalibrationSample(labelled=labelled, unit=unit, unit_key=unit_key)
     if not with_vectors:
         return plain
     predictions = labelled.predictions
     assert predictions.scores is not None
     logs = log_scores(predictions.scores, predictions.resolution)
-    numbers = (plain.class_number, plain.n_clusters)
-    model = fit_mapped(logs, labelled.true_class, labelled.weight, *numbers)
+    model = fit_mapped(
+        logs, labelled.true_class, labelled.weight, plain.class_number, plain.n_clusters
+    )
     probability = model.probabilities(predictions)
     return replace(plain, model=model, logs=model.mapped(logs), probability=probability)
 

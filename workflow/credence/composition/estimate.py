@@ -69,10 +69,11 @@ def drawn_evidence(
             yield plain
             continue
         assert sample.probability is not None
-        own, probability = sample.probability, kept
+        calibration_probability, probability = sample.probability, kept
         if is_drawn:
-            own, probability = (
-                model.moved(values, float(slope[draw]), bias[:, draw]) for values in (own, kept)
+            calibration_probability, probability = (
+                model.moved(values, float(slope[draw]), bias[:, draw])
+                for values in (sample.probability, kept)
             )
             # Half a row that is surely of each class: a share of 0 has a width.
             probability = np.concatenate([probability, np.eye(n_classes)])
@@ -84,14 +85,14 @@ def drawn_evidence(
         soft = np.empty((n_classes, n_classes))
         for class_ in range(n_classes):
             rows = labelled.true_class == class_
-            soft[:, class_] = row_mass[rows] @ own[rows]
+            soft[:, class_] = row_mass[rows] @ calibration_probability[rows]
         yield replace(
             plain,
             soft_confusion=soft,
             mean_probability=mass @ probability + gathered,
             probability=probability,
             mass=mass,
-            calibration_probability=own,
+            calibration_probability=calibration_probability,
             calibration_true=labelled.true_class,
             calibration_mass=row_mass,
         )
@@ -131,13 +132,13 @@ def compare_predicted(
     labelled = sample.labelled
     size = np.bincount(sample.unit, weights=labelled.weight)
     size = size / size.sum()
-    own = np.bincount(
+    known = np.bincount(
         labelled.predictions.predicted_class, weights=labelled.weight, minlength=len(use.class_key)
     )
-    own = own / own.sum()
+    known = known / known.sum()
     seen = use.counts.sum(axis=1) / use.n_rows
-    n_own, n_seen = kish(size), use.n_units
-    pool = (n_own * own + n_seen * seen) / (n_own + n_seen)
+    n_known, n_seen = kish(size), use.n_units
+    pool = (n_known * known + n_seen * seen) / (n_known + n_seen)
     order = np.argsort(use.class_key)
     order = order[pool[order] > 0]
     share = pool[order]
@@ -148,7 +149,7 @@ def compare_predicted(
         drawn = np.bincount(class_, weights=size, minlength=len(order))
         off = _use_noise(use, draw, pool, seen)[order] + share - drawn
         chance[draw] = float((off**2 / share).sum())
-    return NoShift(distance=float(((seen - own)[order] ** 2 / share).sum()), chance=chance)
+    return NoShift(distance=float(((seen - known)[order] ** 2 / share).sum()), chance=chance)
 
 
 def _use_noise(use: UseSample, draw: int, pool: Floats, seen: Floats) -> Floats:
@@ -345,11 +346,18 @@ def fixed_composition(sample: CalibrationSample, share: Floats | None) -> Compos
 
 def _within(estimator: Estimator, evidence: EstimatorInput, is_known: Booleans) -> Estimate:
     assert estimator.estimate is not None
-    found = estimator.estimate(evidence.among(is_known))
-    every = [np.zeros((len(is_known), *of.shape[1:])) for of in vars(found).values()]
-    for whole, own in zip(every, vars(found).values(), strict=True):
-        whole[is_known] = own
-    return Estimate(*every)
+    among_known = estimator.estimate(evidence.among(is_known))
+
+    def of_all(values: Floats) -> Floats:
+        every = np.zeros((len(is_known), *values.shape[1:]))
+        every[is_known] = values
+        return every
+
+    return Estimate(
+        share=of_all(among_known.share),
+        unbounded=of_all(among_known.unbounded),
+        flat=of_all(among_known.flat),
+    )
 
 
 def _interval(

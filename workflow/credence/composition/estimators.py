@@ -61,7 +61,7 @@ class EstimatorInput:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Estimate:
     """A composition, and where it would be if shares could be negative."""
 

@@ -37,7 +37,7 @@ class Alarm:
     """What is no longer as it was, at one sample."""
 
     sample: int
-    of: str  # scores, mix or flagged
+    subject: str  # scores, mix or flagged
     window: int  # Samples together that show it
     p_value: float  # Of all classes together; the sample has its part of the level
     classes: tuple[int, ...] = ()  # Of a mix: those that are more frequent now
@@ -52,28 +52,33 @@ def alarms_of(course: Course) -> list[Alarm]:
     since: dict[str, int] = {}  # The first sample that an alarm is about, which is not usual
     for last in range(len(n)):
         level = LEVEL / QUESTIONS / ((last + 1) * (last + 2))  # which adds up to a third
-        for of, values in (("scores", share[:, :0]), ("mix", share), ("flagged", flagged)):
-            usual = since.get(of, last)
-            looks = (_looked(course, of, values, n, last, window, usual) for window in WINDOWS)
+        for subject, values in (("scores", share[:, :0]), ("mix", share), ("flagged", flagged)):
+            usual = since.get(subject, last)
+            looks = (
+                _looked(course, subject, values, n, last, window, usual) for window in WINDOWS
+            )
             tried = [alarm for alarm in looks if alarm is not None]
             best = min(tried, key=lambda alarm: alarm.p_value, default=None)
             if best is not None and len(WINDOWS) * best.p_value <= level:
                 alarms.append(best)
-                since.setdefault(of, last - best.window + 1)
+                since.setdefault(subject, last - best.window + 1)
     return alarms
 
 
 def _looked(
-    course: Course, of: str, values: Floats, n: Floats, last: int, window: int, usual: int
+    course: Course, subject: str, values: Floats, n: Floats, last: int, window: int, usual: int
 ) -> Alarm | None:
     """Return what the last samples show, surely or not; None where it is too little to matter."""
-    if of == "scores":
+    if subject == "scores":
         rows = np.flatnonzero(~np.isnan(course.p_value[: last + 1]))[-window:]
         if len(rows) < window or rows[-1] != last or course.effect[rows].mean() <= LEAST_EFFECT:
             return None
         fisher = -2.0 * np.log(np.maximum(course.p_value[rows], 1e-300)).sum()
         return Alarm(
-            sample=last, of=of, window=window, p_value=float(special.chdtrc(2 * window, fisher))
+            sample=last,
+            subject=subject,
+            window=window,
+            p_value=float(special.chdtrc(2 * window, fisher)),
         )
     known = np.flatnonzero(~np.isnan(values[: last + 1]).any(axis=1) & (n[: last + 1] > 0))
     first, late = known[:-window], known[-window:]
@@ -81,9 +86,9 @@ def _looked(
     if len(first) < FEWEST or late[-1] != last:
         return None
     moved = values[late].mean(axis=0) - values[first].mean(axis=0)
-    if of == "flagged" and moved[0] <= LEAST_FLAGGED:
+    if subject == "flagged" and moved[0] <= LEAST_FLAGGED:
         return None
-    if of == "mix" and np.abs(moved).sum() / 2.0 <= LEAST_MOVED:
+    if subject == "mix" and np.abs(moved).sum() / 2.0 <= LEAST_MOVED:
         return None
     angle = np.arcsin(np.sqrt(values))
     gap = angle[late].mean(axis=0) - angle[first].mean(axis=0)
@@ -98,10 +103,10 @@ def _looked(
     classes = rises[np.argsort(p_value[rises], kind="stable")].tolist() or [int(gap.argmax())]
     return Alarm(
         sample=last,
-        of=of,
+        subject=subject,
         window=window,
         p_value=float(p_value.min()),
-        classes=tuple(classes) if of == "mix" else (),
+        classes=tuple(classes) if subject == "mix" else (),
     )
 
 

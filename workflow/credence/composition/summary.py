@@ -131,8 +131,12 @@ def shift_curves(corrected: Corrected) -> tuple[ShiftCurve, ...]:
     curves = []
     for class_ in np.unique(predictions.predicted_class):
         answer = corrected.adjusted.confidence(predictions.at_scores(class_, grid))
-        numbers = [
-            tuple(column.tolist()) for column in (grid, answer.value, answer.lower, answer.upper)
-        ]
-        curves.append(ShiftCurve(predictions.class_names[class_], *numbers))
+        curve = ShiftCurve(
+            class_name=predictions.class_names[class_],
+            score=tuple(grid.tolist()),
+            after=tuple(answer.value.tolist()),
+            after_lower=tuple(answer.lower.tolist()),
+            after_upper=tuple(answer.upper.tolist()),
+        )
+        curves.append(curve)
     return tuple(curves)

@@ -36,17 +36,17 @@ def calibration_tests(
     for class_ in (*np.unique(predicted).tolist(), None):
         rows = np.flatnonzero(known if class_ is None else known & (predicted == class_))
         name = None if class_ is None else labelled.predictions.class_names[class_]
-        of = labelled.take(rows)
-        for entry in _tests_of_block(method, name, of, confidence[rows], codes[rows], signs):
+        members = labelled.take(rows)
+        for entry in _tests_of_block(method, name, members, confidence[rows], codes[rows], signs):
             by_test[entry.test].append(entry)
-    found: list[CalibrationTest] = []
+    tests: list[CalibrationTest] = []
     for entries in by_test.values():
         of_classes = [entry for entry in entries if entry.class_name is not None]
         adjusted = walks.holm(np.array([entry.p_value for entry in of_classes])).tolist()
         pairs = zip(of_classes, adjusted, strict=True)
-        found += [replace(entry, p_adjusted=value) for entry, value in pairs]
-        found += [entry for entry in entries if entry.class_name is None]
-    return tuple(found)
+        tests += [replace(entry, p_adjusted=value) for entry, value in pairs]
+        tests += [entry for entry in entries if entry.class_name is None]
+    return tuple(tests)
 
 
 def _tests_of_block(
@@ -71,9 +71,21 @@ def _tests_of_block(
         # Differences of one sign show signs no scatter: that of independent proteins counts too.
         p_values = {test: max(p, alone[test]) for test, p in p_values.items()}
         power = dict.fromkeys(power, float("nan"))
-    nan, counts = float("nan"), (len(confidence), len(present))
-    columns = {one: (value[one], p_values[one], nan, alone[one], power[one]) for one in TAILS}
-    return [CalibrationTest(method, class_name, one, *of, *counts) for one, of in columns.items()]
+    return [
+        CalibrationTest(
+            method=method,
+            class_name=class_name,
+            test=test,
+            statistic=value[test],
+            p_value=p_values[test],
+            p_adjusted=float("nan"),
+            p_independent=alone[test],
+            power=power[test],
+            n=len(confidence),
+            n_clusters=len(present),
+        )
+        for test in TAILS
+    ]
 
 
 def _by_signs(
@@ -85,7 +97,9 @@ def _by_signs(
         blank = dict.fromkeys(value, float("nan"))
         return blank, blank
     as_it_is = walks.signed_walks(walk, cluster, np.ones((len(signs), 1), dtype=np.int8))
-    found = {test: abs(float(own[0])) for test, own in as_it_is.compared(walk).items()}
+    observed = {
+        test: abs(float(distance[0])) for test, distance in as_it_is.compared(walk).items()
+    }
     null: dict[str, list[Floats]] = {test: [] for test in value}
     shifted: dict[str, list[Floats]] = {test: [] for test in value}
     for start in range(0, n_draws, SIGNS_AT_ONCE):
@@ -94,12 +108,12 @@ def _by_signs(
             for test, values in signed.compared(walk).items():
                 kept[test].append(np.abs(values))
     p_values, power = {}, {}
-    for test, own in found.items():
+    for test, distance in observed.items():
         if np.isnan(value[test]):
             p_values[test] = power[test] = float("nan")
             continue
         under_null, under_shift = np.concatenate(null[test]), np.concatenate(shifted[test])
-        n_beyond = int((under_null >= own * (1.0 - SLACK)).sum())
+        n_beyond = int((under_null >= distance * (1.0 - SLACK)).sum())
         p_values[test] = (1 + n_beyond) / (n_draws + 1)
         bound = float(np.quantile(under_null, 1.0 - LEVEL, method="higher"))
         power[test] = float((under_shift > bound * (1.0 + SLACK)).mean())

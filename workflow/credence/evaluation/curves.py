@@ -37,9 +37,16 @@ def bins_record(
     total = sum_by(position, values[kept] * weight, n_bins)
     mean = divide(total, sum_by(position, weight, n_bins))
     n_correct = np.bincount(position[is_correct[kept]], minlength=n_bins)
-    ends = (estimates.value, estimates.lower, estimates.upper)
-    columns = (edges, estimates.n, n_correct, estimates.n_clusters, mean, *ends)
-    return Bins(*(tuple(column.tolist()) for column in columns))
+    return Bins(
+        edges=tuple(edges.tolist()),
+        n=tuple(estimates.n.tolist()),
+        n_correct=tuple(n_correct.tolist()),
+        n_clusters=tuple(estimates.n_clusters.tolist()),
+        mean=tuple(mean.tolist()),
+        share=tuple(estimates.value.tolist()),
+        lower=tuple(estimates.lower.tolist()),
+        upper=tuple(estimates.upper.tolist()),
+    )
 
 
 N_GRID = 201  # a step of 1/200 of the scale: 0.05 for PhANNs
@@ -56,7 +63,7 @@ def curves_of(
     if predictions.top_score is None:
         return ()
     grid, edges = predictions.score_grid(N_GRID), predictions.score_grid(N_SCORE_BINS + 1)
-    found = []
+    curves = []
     for name, calibration in calibrations.items():
         is_function = calibration.gives_curve
         for class_ in np.unique(predictions.predicted_class):
@@ -65,10 +72,16 @@ def curves_of(
             else:
                 rows = predictions.predicted_class == class_
                 score, answer = _binned(labelled, rows, in_sample[name], edges)
-            columns = (tuple(column.tolist()) for column in (score, *vars(answer).values()))
-            where = (name, predictions.class_names[class_], is_function)
-            found.append(CurveFinding(*where, *columns))
-    return tuple(found)
+            columns = {field: tuple(column.tolist()) for field, column in vars(answer).items()}
+            curve = CurveFinding(
+                method=name,
+                class_name=predictions.class_names[class_],
+                is_function=is_function,
+                score=tuple(score.tolist()),
+                **columns,
+            )
+            curves.append(curve)
+    return tuple(curves)
 
 
 def scores_needed(
@@ -76,7 +89,7 @@ def scores_needed(
 ) -> tuple[ScoreNeeded, ...]:
     """Return from which seen score on each method's lower end stays above."""
     seen = {entry.class_name: (entry.score_min, entry.score_max) for entry in classes}
-    found = []
+    needed_scores = []
     for curve in (curve for curve in curves if curve.is_function):
         score, lower = np.array(curve.score), np.array(curve.lower)
         low, high = seen[curve.class_name]
@@ -86,7 +99,7 @@ def scores_needed(
         lower_in = np.interp(score_in, score, lower)
         for asked in CONFIDENCES_ASKED:
             needed = least_score(score_in, lower_in, asked)
-            found.append(
+            needed_scores.append(
                 ScoreNeeded(
                     method=curve.method,
                     class_name=curve.class_name,
@@ -94,7 +107,7 @@ def scores_needed(
                     score=needed,
                 )
             )
-    return tuple(found)
+    return tuple(needed_scores)
 
 
 def _binned(
@@ -107,9 +120,9 @@ def _binned(
     position = bin_of(score, edges)
     filled = np.unique(position)
 
-    def means(of: Floats) -> Floats:
+    def means(values: Floats) -> Floats:
         rows = (position == k for k in filled)
-        return np.array([np.average(of[here], weights=weight[here]) for here in rows])
+        return np.array([np.average(values[here], weights=weight[here]) for here in rows])
 
     blank = np.full(len(filled), np.nan)
     value, support = means(answer.value[rows]), means(answer.support[rows])
@@ -140,7 +153,7 @@ def reliability_of(
     estimates = estimate(labelled.cluster, ratios, options.level, options.n_draws)
     codes, keys = encode_clusters(labelled.cluster)
     chance = chances(keys, options.n_floor)[codes] if options.n_floor > 0 else None
-    found = []
+    diagrams = []
     for number, ((method, sample), entry) in enumerate(stated.items()):
         part = estimates.part(number * N_BINS, N_BINS)
         confidence = entry.confidence
@@ -151,10 +164,18 @@ def reliability_of(
         )
         fine = equal_width(confidence[known], N_COUNTS)
         bins = bins_record(confidence, edges, is_correct, weight, part)
-        columns = (lower, upper, share_curve(judged), np.bincount(fine, minlength=N_COUNTS))
-        parts = (tuple(column.tolist()) for column in columns)
-        found.append(Reliability(method, class_name, sample, bins, *parts))
-    return tuple(found)
+        diagram = Reliability(
+            method=method,
+            class_name=class_name,
+            sample=sample,
+            bins=bins,
+            band_lower=tuple(lower.tolist()),
+            band_upper=tuple(upper.tolist()),
+            curve=tuple(share_curve(judged).tolist()),
+            counts=tuple(np.bincount(fine, minlength=N_COUNTS).tolist()),
+        )
+        diagrams.append(diagram)
+    return tuple(diagrams)
 
 
 def share_curve(judged: Judged) -> Floats:

@@ -49,19 +49,29 @@ def describe_classes(
         if score is not None:
             edges = predictions.score_grid(N_SCORE_BINS + 1)
             ratios += bin_ratios(score, edges, is_correct, weight)
-        found = estimate(positives.cluster, ratios, options.level, options.n_draws)
-        seen = (nan,) * 3 if score is None else (score.min(), np.median(score), score.max())
-        numbers = (positives.n_samples, int(is_correct.sum()), int(found.n_clusters[0]))
-        share = (found.value[0], found.lower[0], found.upper[0])
-        counts.append(ClassCount(class_name, n_true, *numbers, *map(float, (*share, *seen))))
+        shares = estimate(positives.cluster, ratios, options.level, options.n_draws)
+        count = ClassCount(
+            class_name=class_name,
+            n_true=n_true,
+            n_predicted=positives.n_samples,
+            n_correct=int(is_correct.sum()),
+            n_clusters=int(shares.n_clusters[0]),
+            share=float(shares.value[0]),
+            lower=float(shares.lower[0]),
+            upper=float(shares.upper[0]),
+            score_min=nan if score is None else float(score.min()),
+            score_median=nan if score is None else float(np.median(score)),
+            score_max=nan if score is None else float(score.max()),
+        )
+        counts.append(count)
         if score is None:
             continue
-        part = found.part(1, N_SCORE_BINS)
+        part = shares.part(1, N_SCORE_BINS)
         finer = np.linspace(0.0, edges[-1], FINER * N_SCORE_BINS + 1)
         bins = bins_record(score, edges, is_correct, weight, part)
         right, wrong = (
-            tuple(np.bincount(bin_of(own, finer), minlength=len(finer) - 1).tolist())
-            for own in (score[is_correct], score[~is_correct])
+            tuple(np.bincount(bin_of(scores, finer), minlength=len(finer) - 1).tolist())
+            for scores in (score[is_correct], score[~is_correct])
         )
         histograms.append(
             ScoreHistogram(

@@ -53,9 +53,9 @@ def evaluate(
     wanted = {name: entry for name, entry in calibrators.items() if name not in before}
     fresh, vectors = cross_fit(labelled, wanted, fold)
     stated: dict[Key, Stated] = {}
-    for name, found in in_sample.items():
+    for name, answer in in_sample.items():
         stated[name, IN_SAMPLE] = Stated(
-            confidence=found.value, probabilities=calibrations[name].probabilities(predictions)
+            confidence=answer.value, probabilities=calibrations[name].probabilities(predictions)
         )
         stated[name, HELD_OUT] = before.get(name) or Stated(
             confidence=fresh[name], probabilities=vectors.get(name)
@@ -70,8 +70,10 @@ def evaluate(
     for class_, class_name in enumerate(predictions.class_names):
         rows = np.flatnonzero(predictions.predicted_class == class_)
         if len(rows) > 0:
-            own = {key: Stated(confidence=entry.confidence[rows]) for key, entry in stated.items()}
-            diagrams += reliability_of(labelled.take(rows), class_name, own, options)
+            of_class = {
+                key: Stated(confidence=entry.confidence[rows]) for key, entry in stated.items()
+            }
+            diagrams += reliability_of(labelled.take(rows), class_name, of_class, options)
     reliability = tuple(diagrams)
     results = Results(
         class_names=predictions.class_names,
@@ -137,13 +139,16 @@ def cross_fit(
     held_out = {name: np.full(labelled.n_samples, np.nan) for name in calibrators}
     vectors: dict[str, Floats] = {}
     shape = (labelled.n_samples, labelled.predictions.n_classes)
-    stacks = {name: one for name, one in calibrators.items() if isinstance(one, AutoCalibrator)}
-    held_out |= {name: stack.held_out(labelled, fold) for name, stack in stacks.items()}
-    calibrators = {name: one for name, one in calibrators.items() if name not in stacks}
+    alone: dict[str, Calibrator] = {}
+    for name, calibrator in calibrators.items():
+        if isinstance(calibrator, AutoCalibrator):
+            held_out[name] = calibrator.held_out(labelled, fold)
+        else:
+            alone[name] = calibrator
     for judged in left_out(fold):
         learnt_from = labelled.take(~judged)
         predictions = labelled.predictions.take(judged)
-        for name, calibrator in calibrators.items():
+        for name, calibrator in alone.items():
             calibration = calibrator.fit(learnt_from)
             held_out[name][judged] = calibration.confidence(predictions).value
             vector = calibration.probabilities(predictions)

@@ -59,21 +59,21 @@ def metric_range(
     return max(min(low, value), -metric.most), min(max(high, value), metric.most)
 
 
-def difference_scatter(metric: Metric, one: Measures, other: Measures) -> Scatter:
+def difference_scatter(metric: Metric, measures: Measures, reference: Measures) -> Scatter:
     """Return how draws of the difference are to be read, by class and over all."""
     name = metric.name
-    if name in one.losses:
-        losses = measuring.twice(one.losses[name] - other.losses[name])
-        return measuring.scatter_of(one.relatives, losses)
-    first, second = one.scatter[name], other.scatter[name]
+    if name in measures.losses:
+        losses = measuring.twice(measures.losses[name] - reference.losses[name])
+        return measuring.scatter_of(measures.relatives, losses)
+    first, second = measures.scatter[name], reference.scatter[name]
     freedom = np.minimum(first.freedom, second.freedom)
     return Scatter(stretch=np.maximum(first.stretch, second.stretch), freedom=freedom)
 
 
 def difference_interval(
     metric: Metric,
-    one: Measures,
-    other: Measures,
+    measures: Measures,
+    reference: Measures,
     number: int,
     level: float,
     scatter: Scatter,
@@ -81,16 +81,16 @@ def difference_interval(
 ) -> tuple[float, float]:
     """Return the interval of one method's metric minus another's (decision 0010)."""
     name = metric.name
-    value = float(one.value[name][number] - other.value[name][number])
-    if name not in one.drawn or name not in other.drawn or np.isnan(value):
+    value = float(measures.value[name][number] - reference.value[name][number])
+    if name not in measures.drawn or name not in reference.drawn or np.isnan(value):
         return NOTHING
-    drawn = one.drawn[name][number] - other.drawn[name][number]
+    drawn = measures.drawn[name][number] - reference.drawn[name][number]
     stretch = float(scatter.stretch[number])
     bounds = _bounds(drawn, float(scatter.freedom[number]), level)
     low, high = (value + stretch * (end - value) for end in bounds)
     if metric.is_error and not np.isnan(low):
-        first = metric_range(metric, one, number, level, floors[0])
-        second = metric_range(metric, other, number, level, floors[1])
+        first = metric_range(metric, measures, number, level, floors[0])
+        second = metric_range(metric, reference, number, level, floors[1])
         low, high = first[0] - second[1], first[1] - second[0]
     if np.isnan(low + high):
         return NOTHING
@@ -179,7 +179,8 @@ class Judge:
         names = [predictions.class_names[class_] for class_ in classes]
         self.blocks: list[tuple[int, str | None]] = [(-1, None), *enumerate(names)]
         drawn = labelled.cluster if options.resample == "cluster" else predictions.ids
-        self.drawing = PairedDraws(*encode_clusters(drawn), options.n_draws)
+        unit, key = encode_clusters(drawn)
+        self.drawing = PairedDraws(unit=unit, key=key, n_draws=options.n_draws)
         self.parts = self.drawing.parts(self.n_classes)
         self.in_cells = measuring.in_families(options.families)
         self.chance = {}
@@ -192,10 +193,15 @@ class Judge:
 
     def judged(self, stated: Stated, known: Booleans) -> Judged:
         """Return the proteins as one method sees them."""
-        of, score = self.labelled, self.labelled.predictions.top_score
-        share = None if score is None else score / of.predictions.scale
-        rest = (of.weight, share, stated.probabilities, of.true_class)
-        return Judged(stated.confidence, of.is_correct, *rest).take(known)
+        labelled, score = self.labelled, self.labelled.predictions.top_score
+        return Judged(
+            confidence=stated.confidence,
+            is_correct=labelled.is_correct,
+            weight=labelled.weight,
+            score=None if score is None else score / labelled.predictions.scale,
+            probabilities=stated.probabilities,
+            true_class=labelled.true_class,
+        ).take(known)
 
     def outcome(self, key: Key, stated: Stated, known: Booleans) -> _Outcome:
         """Return the measures of one method with the counts they rest on."""
@@ -205,7 +211,7 @@ class Judge:
             )  # a vector that not all have is not judged
         block, unit = self.block[known], self.drawing.unit[known]
         pairs = np.unique(np.stack([block, unit]), axis=1)
-        n, n_units = (np.bincount(of, minlength=self.n_classes) for of in (block, pairs[0]))
+        n, n_units = (np.bincount(code, minlength=self.n_classes) for code in (block, pairs[0]))
         n, n_units = np.append(n, len(block)), np.append(n_units, len(np.unique(unit)))
         return _Outcome(
             key=key,
@@ -229,101 +235,144 @@ class Judge:
         drawing = replace(self.drawing, unit=unit[known])
         return measuring.measure(judged, block, self.n_classes, placed, drawing, self.parts)
 
-    def floors(self, of: _Outcome) -> list[NoiseFloor]:
+    def floors(self, outcome: _Outcome) -> list[NoiseFloor]:
         """Return the noise floors of one method over one sample."""
-        if not of.known.any():
+        if not outcome.known.any():
             return []
-        judged, block = self.judged(of.stated, of.known), self.block[of.known]
+        judged, block = self.judged(outcome.stated, outcome.known), self.block[outcome.known]
         placed = measuring.placements(judged, block, self.n_classes)
-        found = []
+        rows = []
         for alike, chance in self.chance.items():
-            simulated = measuring.floors(judged, block, self.n_classes, placed, chance[of.known])
+            simulated = measuring.floors(
+                judged, block, self.n_classes, placed, chance[outcome.known]
+            )
             names = [metric.name for metric in measuring.IN_CELLS if metric.name in simulated]
             for name, (number, class_name) in product(names, self.blocks):
-                own = simulated[name][number]
-                if np.isnan(own).any():
+                drawn = simulated[name][number]
+                if np.isnan(drawn).any():
                     continue
-                low, high = ends_of_draws(own, self.options.level)
+                low, high = ends_of_draws(drawn, self.options.level)
                 # Of a few proteins most draws are 0, and their mean beyond the quantile.
-                mean = float(own.mean())
-                where = (of.key[0], class_name, of.key[1], name)
-                ends = (min(max(float(low), 0.0), mean), max(float(high), mean))
-                found.append(NoiseFloor(*where, alike, mean, *ends))
-        return found
+                mean = float(drawn.mean())
+                floor = NoiseFloor(
+                    method=outcome.key[0],
+                    class_name=class_name,
+                    sample=outcome.key[1],
+                    metric=name,
+                    relatives_alike=alike,
+                    value=mean,
+                    lower=min(max(float(low), 0.0), mean),
+                    upper=max(float(high), mean),
+                )
+                rows.append(floor)
+        return rows
 
     def values(
-        self, of: _Outcome, number: int, class_name: str | None, chance: Chance
+        self, outcome: _Outcome, number: int, class_name: str | None, chance: Chance
     ) -> list[MetricValue]:
         """Return the metrics of one method, sample and block."""
-        n, n_units, found = int(of.n[number]), int(of.n_units[number]), []
+        n, n_units, rows = int(outcome.n[number]), int(outcome.n_units[number]), []
         for metric in METRICS:
-            if not _is_defined(metric, class_name, of):
+            if not _is_defined(metric, class_name, outcome):
                 continue
             lower, upper = NOTHING
             if n_units >= (1 if metric.is_share else MIN_CLUSTERS):
-                floor = chance.get((*of.key, class_name, metric.name), 0.0)
-                lower, upper = metric_range(metric, of.measures, number, self.options.level, floor)
-            where = (of.key[0], class_name, of.key[1], metric.name)
-            value = float(of.measures.value[metric.name][number])
-            found.append(MetricValue(*where, value, lower, upper, n, n_units))
-        return found
+                floor = chance.get((*outcome.key, class_name, metric.name), 0.0)
+                lower, upper = metric_range(
+                    metric, outcome.measures, number, self.options.level, floor
+                )
+            row = MetricValue(
+                method=outcome.key[0],
+                class_name=class_name,
+                sample=outcome.key[1],
+                metric=metric.name,
+                value=float(outcome.measures.value[metric.name][number]),
+                lower=lower,
+                upper=upper,
+                n=n,
+                n_clusters=n_units,
+            )
+            rows.append(row)
+        return rows
 
     def differences(
         self, first: _Outcome, second: _Outcome, metrics: Sequence[Metric], chance: Chance
     ) -> list[Difference]:
         """Return differences over the proteins to which both give a confidence."""
         if not np.array_equal(first.known, second.known):
-            both = first.known & second.known
-            first, second = (self.outcome(of.key, of.stated, both) for of in (first, second))
-        one, other = first.measures, second.measures
+            known = first.known & second.known
+            first = self.outcome(first.key, first.stated, known)
+            second = self.outcome(second.key, second.stated, known)
+        measures, reference = first.measures, second.measures
         scatter = {
-            metric.name: difference_scatter(metric, one, other)
+            metric.name: difference_scatter(metric, measures, reference)
             for metric in metrics
-            if metric.name in one.drawn and metric.name in other.drawn
+            if metric.name in measures.drawn and metric.name in reference.drawn
         }
-        found = []
+        rows = []
         for (number, class_name), metric in product(self.blocks, metrics):
             name = metric.name
-            if not all(_is_defined(metric, class_name, of) for of in (first, second)):
+            if not all(_is_defined(metric, class_name, outcome) for outcome in (first, second)):
                 continue
             lower, upper = NOTHING
             if name in scatter and first.n_units[number] >= MIN_CLUSTERS:
-                keys = ((*of.key, class_name, name) for of in (first, second))
-                floor, base = (chance.get(key, 0.0) for key in keys)
-                how = (number, self.options.level, scatter[name], (floor, base))
-                lower, upper = difference_interval(metric, one, other, *how)
-            where = (first.key[0], second.key[0], class_name, first.key[1], name)
-            value = float(one.value[name][number] - other.value[name][number])
-            found.append(Difference(*where, value, lower, upper, int(first.n[number])))
-        return found
+                lower, upper = difference_interval(
+                    metric,
+                    measures,
+                    reference,
+                    number,
+                    self.options.level,
+                    scatter[name],
+                    (
+                        chance.get((*first.key, class_name, name), 0.0),
+                        chance.get((*second.key, class_name, name), 0.0),
+                    ),
+                )
+            difference = Difference(
+                method=first.key[0],
+                reference=second.key[0],
+                class_name=class_name,
+                sample=first.key[1],
+                metric=name,
+                value=float(measures.value[name][number] - reference.value[name][number]),
+                lower=lower,
+                upper=upper,
+                n=int(first.n[number]),
+            )
+            rows.append(difference)
+        return rows
 
 
 def judge(
     labelled: Labelled, stated: Mapping[Key, Stated], reference: str, options: EvaluationOptions
 ) -> Judgement:
     """Return metrics, differences and noise floors of all methods."""
-    of = Judge(labelled, options)
+    judging = Judge(labelled, options)
     entries = each(stated.items(), len(stated))
-    outcomes = {key: of.outcome(key, one, ~np.isnan(one.confidence)) for key, one in entries}
-    floor = [row for one in outcomes.values() for row in of.floors(one)]
+    outcomes = {
+        key: judging.outcome(key, entry, ~np.isnan(entry.confidence)) for key, entry in entries
+    }
+    floor = [row for outcome in outcomes.values() for row in judging.floors(outcome)]
     chance = {
         (row.method, row.sample, row.class_name, row.metric): row.upper
         for row in floor
         if row.relatives_alike == (options.resample == "cluster")
     }
-    every = product(of.blocks, outcomes.values())
-    metrics = [row for block, one in every for row in of.values(one, *block, chance)]
+    every = product(judging.blocks, outcomes.values())
+    metrics = [row for block, outcome in every for row in judging.values(outcome, *block, chance)]
     main = tuple(BY_NAME[name] for name in PAIRED)
     compared = tuple(metric for metric in METRICS if not metric.is_share)
     differences, pairs = [], []
     methods = list(dict.fromkeys(method for method, _ in stated))
-    for (method, sample), one in outcomes.items():
+    for (method, sample), outcome in outcomes.items():
         if method != reference:
-            differences += of.differences(one, outcomes[reference, sample], compared, chance)
+            differences += judging.differences(
+                outcome, outcomes[reference, sample], compared, chance
+            )
         if sample == HELD_OUT:
             for other in methods[: methods.index(method)]:
-                pairs += of.differences(one, outcomes[other, sample], main, chance)
-    order = {class_name: number for number, class_name in of.blocks}
+                pairs += judging.differences(outcome, outcomes[other, sample], main, chance)
+    order = {class_name: number for number, class_name in judging.blocks}
     differences.sort(key=lambda entry: order[entry.class_name])
     return Judgement(
         metrics=tuple(metrics),

@@ -55,7 +55,7 @@ def relatives_of(block: Integers, n_blocks: int, unit: Integers, weight: Floats)
     """Return which proteins of each block belong together."""
     n_units = int(unit.max()) + 1 if len(unit) > 0 else 1
     pairs, code = np.unique(block * n_units + unit, return_inverse=True)
-    mass, squares = (sum_by(code, of, len(pairs)) for of in (weight, weight**2))
+    mass, squares = (sum_by(code, values, len(pairs)) for values in (weight, weight**2))
     n_members = np.bincount(code, minlength=len(pairs))
     return RelativePairs(
         code=code,
@@ -70,30 +70,30 @@ def relatives_of(block: Integers, n_blocks: int, unit: Integers, weight: Floats)
 
 def scatter_of(relatives: RelativePairs, losses: Floats) -> Scatter:
     """Return how much wider each block's mean scatters than draws show (decision 0010)."""
-    of, n_codes = relatives, len(relatives.block)
+    n_codes = len(relatives.block)
 
     def by_block(values: Floats) -> Floats:
-        return sum_by(of.block, values, of.n_blocks)
+        return sum_by(relatives.block, values, relatives.n_blocks)
 
-    total = of.total
-    mean = divide(by_block(sum_by(of.code, of.weight * losses, n_codes)), total, 0.0)
-    residual = losses - mean[of.block[of.code]]
-    pull = of.weight * residual
-    summed = sum_by(of.code, pull, n_codes)
-    own_squares = sum_by(of.code, pull**2, n_codes)
+    total = relatives.total
+    mean = divide(by_block(sum_by(relatives.code, relatives.weight * losses, n_codes)), total, 0.0)
+    residual = losses - mean[relatives.block[relatives.code]]
+    pull = relatives.weight * residual
+    summed = sum_by(relatives.code, pull, n_codes)
+    own_squares = sum_by(relatives.code, pull**2, n_codes)
     shown = by_block(summed**2)
-    left = 1.0 - of.mass / total[of.block]
+    left = 1.0 - relatives.mass / total[relatives.block]
     jackknife = by_block(divide(summed**2, left**2, 0.0))
 
-    variance = divide(by_block(sum_by(of.code, pull * residual, n_codes)), total, 0.0)
-    has_relatives = of.n_members > 1
-    pairs = np.where(has_relatives, of.mass**2 - of.squares, 0.0)
-    products = divide(of.mass * (summed**2 - own_squares), pairs, 0.0)
-    alike = divide(by_block(products), by_block(np.where(has_relatives, of.mass, 0.0)), 0.0)
+    variance = divide(by_block(sum_by(relatives.code, pull * residual, n_codes)), total, 0.0)
+    has_relatives = relatives.n_members > 1
+    pairs = np.where(has_relatives, relatives.mass**2 - relatives.squares, 0.0)
+    products = divide(relatives.mass * (summed**2 - own_squares), pairs, 0.0)
+    alike = divide(by_block(products), by_block(np.where(has_relatives, relatives.mass, 0.0)), 0.0)
     shared = np.clip(alike, 0.0, variance)
-    number = of.n_effective
+    number = relatives.n_effective
     few = divide(number, number - 1.0, 1.0)
-    forecast = few * (variance * by_block(of.squares) + shared * by_block(pairs))
+    forecast = few * (variance * by_block(relatives.squares) + shared * by_block(pairs))
 
     greatest = np.maximum(np.maximum(jackknife, forecast), shown)
     known = (shown > NOTHING * greatest) & (variance > NOTHING * mean**2)
@@ -152,13 +152,15 @@ def place(family: Family, judged: Judged, block: Integers, n_blocks: int) -> Bin
     parts = []
     for number in range(n_blocks):
         rows = np.flatnonzero(block == number)
-        own = family.cells(judged.take(rows)) if len(rows) > 0 else None
-        if own is not None:
-            parts.append((rows[own.row], number, own))
+        cells_of_block = family.cells(judged.take(rows)) if len(rows) > 0 else None
+        if cells_of_block is not None:
+            parts.append((rows[cells_of_block.row], number, cells_of_block))
     parts.append((cells.row, n_blocks, cells))
     row = np.concatenate([rows for rows, _, _ in parts])
-    position = np.concatenate([number * cells.n_cells + own.cell for _, number, own in parts])
-    values = np.concatenate([own.values for _, _, own in parts], axis=1)
+    position = np.concatenate(
+        [number * cells.n_cells + cells_of_block.cell for _, number, cells_of_block in parts]
+    )
+    values = np.concatenate([cells_of_block.values for _, _, cells_of_block in parts], axis=1)
     return BinPlaces(
         row=row,
         position=position,
@@ -181,7 +183,7 @@ def unit_matrices(
 def total_sums(placed: BinPlaces, weight: Floats) -> Floats:
     """Return the sums with the proteins' own weights: one draw, nothing drawn."""
     size = placed.n_blocks * placed.n_cells
-    sums = [sum_by(placed.position, weight[placed.row] * one, size) for one in placed.values]
+    sums = [sum_by(placed.position, weight[placed.row] * values, size) for values in placed.values]
     return class_sums(placed, np.stack(sums)[:, :, None])
 
 
@@ -190,9 +192,9 @@ def drawn_sums(placed: BinPlaces, matrices: Sequence[sparse.csr_array], drawn: F
     return class_sums(placed, np.stack([matrix @ drawn for matrix in matrices]))
 
 
-def centred(drawn: Floats, own: Floats) -> Floats:
+def centred(drawn: Floats, sample: Floats) -> Floats:
     """Return drawn sums less the sample's means: errors of these are the draw's distance."""
-    expected = drawn[0] * divide(own[1 : OUTCOME + 1], own[0], 0.0)
+    expected = drawn[0] * divide(sample[1 : OUTCOME + 1], sample[0], 0.0)
     return np.concatenate([drawn[:1], drawn[1 : OUTCOME + 1] - expected])
 
 
@@ -220,7 +222,7 @@ OF_LOSSES = Family(name="losses", cells=partial(loss_cells, LOSSES))
 PART_OF = "brier"  # what metrics in cells are parts of, unless they are errors of calibration
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PairedDraws:
     """What is drawn, the same for every method, so that methods are paired."""
 
@@ -277,7 +279,9 @@ def effective_numbers(judged: Judged, block: Integers, n_classes: int) -> Floats
 def in_families(names: Collection[str] | None) -> tuple[Metric, ...]:
     """Return the metrics in cells of the families named, or of all."""
     return tuple(
-        one for one in IN_CELLS if names is None or (one.family and one.family.name in names)
+        metric
+        for metric in IN_CELLS
+        if names is None or (metric.family and metric.family.name in names)
     )
 
 
@@ -290,8 +294,8 @@ def placements(
         for metric in metrics
         if metric.family is not None
     }
-    found = {name: place(of[0], judged, block, of[1]) for name, of in families.items()}
-    return {name: placed for name, placed in found.items() if placed is not None}
+    places = {name: place(family, judged, block, n) for name, (family, n) in families.items()}
+    return {name: placed for name, placed in places.items() if placed is not None}
 
 
 Placed = Mapping[str, BinPlaces]  # by family
@@ -314,19 +318,19 @@ def measure(
     freedom = np.maximum(relatives.n_effective - 1.0, LEAST_FREEDOM)
     gaps = scatter_of(relatives, twice(judged.is_correct - judged.confidence))
     of_gaps, of_parts = (
-        Scatter(stretch=of.stretch, freedom=freedom) for of in (gaps, scatter[PART_OF])
+        Scatter(stretch=scatter_.stretch, freedom=freedom) for scatter_ in (gaps, scatter[PART_OF])
     )
     drawn: dict[str, list[Floats]] = defaultdict(list)
     noise: dict[str, list[Floats]] = defaultdict(list)
-    for name, own in placed.items():
+    for name, places in placed.items():
         metrics = in_families([name])
-        sums = total_sums(own, judged.weight)
+        sums = total_sums(places, judged.weight)
         for metric in metrics:
             value[metric.name] = finish_all(metric, sums, n_effective)[:, 0]
             scatter[metric.name] = of_gaps if metric.is_error else of_parts
-        matrices = unit_matrices(own, judged.weight, drawing.unit, len(drawing.key))
+        matrices = unit_matrices(places, judged.weight, drawing.unit, len(drawing.key))
         for part in parts:
-            under = drawn_sums(own, matrices, part)
+            under = drawn_sums(places, matrices, part)
             beyond = centred(under, sums)
             for metric in metrics:
                 drawn[metric.name].append(finish_all(metric, under, n_effective))
@@ -350,7 +354,7 @@ def _measure_losses(
     unit = divide(relatives.total, relatives.n_effective, 0.0)
     guard = np.zeros((2, 0)) if drawing.n_draws == 0 else np.stack(guard_draws(drawing.n_draws))
     sums = total_sums(placed, judged.weight)
-    own = _mean_losses(sums, unit, np.zeros((2, 1)))
+    undrawn = _mean_losses(sums, unit, np.zeros((2, 1)))
     middle = _mean_losses(sums, unit, np.full((2, 1), JEFFREYS))
     drawn: dict[str, list[Floats]] = defaultdict(list)
     matrices = unit_matrices(placed, judged.weight, drawing.unit, len(drawing.key))
@@ -361,9 +365,11 @@ def _measure_losses(
         for name, values in means.items():
             drawn[name].append(values)
         start = stop
-    losses = {metric.name: own for metric, own in zip(LOSSES, placed.values[1:], strict=True)}
+    losses = {
+        metric.name: undrawn for metric, undrawn in zip(LOSSES, placed.values[1:], strict=True)
+    }
     return Measures(
-        value={name: values[:, 0] for name, values in own.items()},
+        value={name: values[:, 0] for name, values in undrawn.items()},
         drawn=_joined(drawn),
         noise={},
         scatter={name: scatter_of(relatives, twice(values)) for name, values in losses.items()},
@@ -379,61 +385,61 @@ def _joined(parts: Mapping[str, Sequence[Floats]]) -> dict[str, Floats]:
 
 def _mean_losses(sums: Floats, unit: Floats, guard: Floats) -> dict[str, Floats]:
     """Return the mean of each loss, by class and over all; shares with a guard."""
-    found = {}
+    means = {}
     for number, metric in enumerate(LOSSES, start=1):
         numerator, denominator = sums[number, ..., 0], sums[0, ..., 0]
         if metric.is_share:
             numerator = numerator + unit[:, None] * guard[0]
             denominator = denominator + unit[:, None] * (guard[0] + guard[1])
-        found[metric.name] = divide(numerator, denominator)
-    return found
+        means[metric.name] = divide(numerator, denominator)
+    return means
 
 
 def floors(
     judged: Judged, block: Integers, n_classes: int, placed: Placed, chance: Floats
 ) -> dict[str, Floats]:
     """Return what calibrated confidences would score by chance, (n_classes + 1, n_draws)."""
-    found: dict[str, list[Floats]] = defaultdict(list)
+    drawn: dict[str, list[Floats]] = defaultdict(list)
     at_once = draws_at_once(n_classes)
     for start in range(0, chance.shape[1], at_once):
         part = _some_floors(judged, block, n_classes, placed, chance[:, start : start + at_once])
         for name, values in part.items():
-            found[name].append(values)
-    return _joined(found)
+            drawn[name].append(values)
+    return _joined(drawn)
 
 
 def _some_floors(
     judged: Judged, block: Integers, n_classes: int, placed: Placed, chance: Floats
 ) -> dict[str, Floats]:
     n_effective = effective_numbers(judged, block, n_classes)
-    found: dict[str, Floats] = {}
+    drawn: dict[str, Floats] = {}
     outcome = (chance < judged.confidence[:, None]).astype(np.float64)
     true_class = None if judged.probabilities is None else _drawn_classes(judged, chance)
-    for name, own in placed.items():
+    for name, places in placed.items():
         metrics = [metric for metric in in_families([name]) if metric.is_error]
         if not metrics:
             continue
         if metrics[0].needs_vector:
             assert true_class is not None and judged.probabilities is not None
-            class_ = own.position // (own.n_cells // judged.probabilities.shape[1])
-            of_class = np.zeros((len(true_class), own.n_cells))
+            class_ = places.position // (places.n_cells // judged.probabilities.shape[1])
+            of_class = np.zeros((len(true_class), places.n_cells))
             for draw, classes in enumerate(true_class):
-                is_true = classes[own.row] == class_
-                weight = judged.weight[own.row[is_true]]
-                of_class[draw] = sum_by(own.position[is_true], weight, own.n_cells)
+                is_true = classes[places.row] == class_
+                weight = judged.weight[places.row[is_true]]
+                of_class[draw] = sum_by(places.position[is_true], weight, places.n_cells)
             simulated = of_class[None, None]
         else:
-            entries = (judged.weight[own.row], (own.position, own.row))
-            shape = (own.n_blocks * own.n_cells, judged.n_samples)
+            entries = (judged.weight[places.row], (places.position, places.row))
+            shape = (places.n_blocks * places.n_cells, judged.n_samples)
             summed = sparse.coo_array(entries, shape=shape).tocsr() @ outcome
-            simulated = class_sums(own, summed[None])
+            simulated = class_sums(places, summed[None])
         # Weight and confidence as they are, with the outcomes simulated.
-        kept = total_sums(own, judged.weight)[:OUTCOME]
+        kept = total_sums(places, judged.weight)[:OUTCOME]
         kept = np.broadcast_to(kept, (OUTCOME, *simulated.shape[1:]))
         sums = np.concatenate([kept, simulated])
         for metric in metrics:
-            found[metric.name] = finish_all(metric, sums, n_effective)
-    return found
+            drawn[metric.name] = finish_all(metric, sums, n_effective)
+    return drawn
 
 
 def _drawn_classes(judged: Judged, chance: Floats) -> Integers:
@@ -442,7 +448,7 @@ def _drawn_classes(judged: Judged, chance: Floats) -> Integers:
     cumulative = np.cumsum(judged.probabilities, axis=1)
     level = chance.T[:, :, None] * cumulative[:, -1:]
     # Beyond how many of the vector's steps each number lies.
-    return np.stack([(own >= cumulative[:, :-1]).sum(axis=1) for own in level])
+    return np.stack([(levels >= cumulative[:, :-1]).sum(axis=1) for levels in level])
 
 
 def chances(key: np.ndarray[tuple[int], np.dtype[np.uint64]], n_draws: int) -> Floats:

@@ -29,7 +29,7 @@ def notices_of(
     n_folds: int,
 ) -> tuple[Notice, ...]:
     """Return everything that makes a number less sure than it looks."""
-    found = []
+    notices = []
     n_ties = labelled.predictions.n_ties
     if n_ties > 0:
         text = (
@@ -37,28 +37,30 @@ def notices_of(
             f"{'has' if n_ties == 1 else 'have'} two or more classes with the same best score. "
             "The class that comes first in the table counts as predicted."
         )
-        found.append(Notice(kind="ties", text=text))
+        notices.append(Notice(kind="ties", text=text))
     if len(np.unique(labelled.cluster)) == labelled.n_samples:
         text = (
             "Every protein of the calibration set counts as independent of all others. If some "
             "are relatives, the intervals are too narrow and the held-out numbers too good. "
             "Give the sequences, or a table of clusters."
         )
-        found.append(Notice(kind="no relatives", text=text, is_warning=True))
+        notices.append(Notice(kind="no relatives", text=text, is_warning=True))
     if len(np.unique(labelled.weight)) > 1:
         text = "Proteins of the calibration set carry different weights. Shares and metrics are "
-        found.append(Notice(kind="weights", text=text + "weighted; counts of proteins are not."))
-    found += _about_classes(classes, n_folds, UNCALIBRATED in in_sample)
+        notices.append(Notice(kind="weights", text=text + "weighted; counts of proteins are not."))
+    notices += _about_classes(classes, n_folds, UNCALIBRATED in in_sample)
     predicted = labelled.predictions.predicted_class
     for class_ in np.unique(predicted):
         rows, class_name = predicted == class_, labelled.predictions.class_names[class_]
         for flag in FALLBACKS:
             stated = in_sample.items()
-            methods = [name for name, of in stated if (of.note[rows] & int(flag)).any()]
+            methods = [
+                name for name, confidence_ in stated if (confidence_.note[rows] & int(flag)).any()
+            ]
             if methods:
                 whose = "" if len(methods) == len(in_sample) else f" ({', '.join(methods)})"
                 text = f"{class_name}{whose}: {NOTE_TEXTS[flag]}."
-                found.append(
+                notices.append(
                     Notice(kind="fallback", text=text, class_name=class_name, is_warning=True)
                 )
     for method, confidence in held_out.items():
@@ -70,7 +72,7 @@ def notices_of(
                 "the class predicted occurs in no other fold. They are left out of the held-out "
                 "numbers."
             )
-            found.append(Notice(kind="left out", text=text, is_warning=True))
+            notices.append(Notice(kind="left out", text=text, is_warning=True))
         clipped = pointwise.is_clipped(confidence[known])
         n_clipped = int(clipped.sum())
         if n_clipped == 0:
@@ -82,8 +84,8 @@ def notices_of(
             f"{n_mistaken:,} of these {'was' if n_mistaken == 1 else 'were'} mistaken. For the "
             f"negative log-likelihood they count as {pointwise.CLIP:g} away from 0 or 1."
         )
-        found.append(Notice(kind="clipped", text=text, is_warning=n_mistaken > 0))
-    return tuple(found)
+        notices.append(Notice(kind="clipped", text=text, is_warning=n_mistaken > 0))
+    return tuple(notices)
 
 
 def notices_of_draws(n_draws: int, level: float) -> tuple[Notice, ...]:
@@ -103,7 +105,7 @@ def notices_of_reliability(
     reliability: Sequence[Reliability], method: str, level: float
 ) -> tuple[Notice, ...]:
     """Return a warning for each class whose held-out confidences are off."""
-    found = []
+    notices = []
     for entry in reliability:
         if (entry.method, entry.sample) != (method, "held_out") or entry.class_name is None:
             continue
@@ -116,14 +118,14 @@ def notices_of_reliability(
                 f"{entry.class_name}: of {len(known)} bins of held-out confidence, in {n_off} the "
                 f"mean confidence lies outside the {100 * level:g} % interval of the share right."
             )
-            found.append(
+            notices.append(
                 Notice(kind="reliability", text=text, class_name=entry.class_name, is_warning=True)
             )
-    return tuple(found)
+    return tuple(notices)
 
 
 def _about_classes(classes: Sequence[ClassCount], n_folds: int, shows_raw: bool) -> list[Notice]:
-    found = []
+    notices = []
     for entry in classes:
         name = entry.class_name
         if entry.n_predicted == 0:
@@ -132,7 +134,9 @@ def _about_classes(classes: Sequence[ClassCount], n_folds: int, shows_raw: bool)
                 "Predictions of this class get no confidence"
                 + (f", but of {UNCALIBRATED} the raw score." if shows_raw else ".")
             )
-            found.append(Notice(kind="unseen class", text=text, class_name=name, is_warning=True))
+            notices.append(
+                Notice(kind="unseen class", text=text, class_name=name, is_warning=True)
+            )
         elif entry.n_clusters < n_folds:
             text = (
                 f"The {plural(entry.n_predicted, 'protein')} predicted to be {name} count as only "
@@ -144,10 +148,12 @@ def _about_classes(classes: Sequence[ClassCount], n_folds: int, shows_raw: bool)
                     f"Only one calibration protein is predicted to be {name}, so nothing can be "
                     "held out. There are no held-out numbers of this class."
                 )
-            found.append(Notice(kind="few clusters", text=text, class_name=name, is_warning=True))
+            notices.append(
+                Notice(kind="few clusters", text=text, class_name=name, is_warning=True)
+            )
         if entry.n_true == 0 and entry.n_predicted > 0:
             text = f"No calibration protein is truly {name}, so every prediction of it was wrong."
-            found.append(
+            notices.append(
                 Notice(kind="no true member", text=text, class_name=name, is_warning=True)
             )
-    return found
+    return notices

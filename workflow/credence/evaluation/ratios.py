@@ -30,7 +30,7 @@ class Ratio:
     is_share: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Estimates:
     """Values of ratios with their intervals; NaN where there is none."""
 
@@ -42,7 +42,8 @@ class Estimates:
 
     def part(self, start: int, length: int) -> "Estimates":
         """Return a run of them."""
-        return Estimates(*(values[start : start + length] for values in vars(self).values()))
+        columns = vars(self).items()
+        return Estimates(**{name: values[start : start + length] for name, values in columns})
 
 
 def mean_of(losses: Floats, weight: Floats, chosen: Booleans, *, is_share: bool = False) -> Ratio:

@@ -20,31 +20,40 @@ def describe_split(
     ids: Strings,
     class_: Integers,
     class_names: Sequence[str],
-    found: Split,
+    split: Split,
     settings: SplitOptions,
     is_audited: bool,
 ) -> SplitFinding:
     """Return what the page shows of a split."""
-    packing, audited = found.packing, found.audit
+    packing, audited = split.packing, split.audit
     inside = (packing.group != pack.NO_GROUP) & (packing.role != pack.TRAINING)
     names, group = np.unique(packing.group[inside].astype(str), return_inverse=True)
     present, codes = np.unique(class_[inside], return_inverse=True)
-    _, cluster = np.unique(found.cluster[inside].astype(str), return_inverse=True)
+    _, cluster = np.unique(split.cluster[inside].astype(str), return_inverse=True)
     ratios = pack.size_ratios(group, settings.n_groups)
     sampled = audited.is_examined & inside
     population, n_sampled = int(inside.sum()), int(sampled.sum())
     n_crossing = int((sampled & audited.is_crossing).sum())
     n_met = int((inside & ~sampled & audited.is_crossing).sum())
     # Those that were met among the others are some of those that the bound allows there.
-    n_most = n_crossing + max(min(found.n_unseen, population - n_sampled), n_met)
+    n_most = n_crossing + max(min(split.n_unseen, population - n_sampled), n_met)
     examined = by_class(audited, class_)
     away = pack.deviations(group, codes, settings.n_groups)
     bounds = pack.lower_bounds(cluster, codes, settings.n_groups)
     classes = []
     for at, code in enumerate(present.tolist()):
-        own, uneven = cluster[codes == at], (float(away[at]), float(bounds[at]))
-        numbers = (len(own), len(np.unique(own)), *uneven, *examined.get(code, (0, 0)))
-        classes.append(SplitClass(class_names[code], *numbers))
+        members = cluster[codes == at]
+        n_examined, n_crossing_of_class = examined.get(code, (0, 0))
+        entry = SplitClass(
+            class_name=class_names[code],
+            n=len(members),
+            n_clusters=len(np.unique(members)),
+            deviation=float(away[at]),
+            lower_bound=float(bounds[at]),
+            n_examined=n_examined,
+            n_crossing=n_crossing_of_class,
+        )
+        classes.append(entry)
     needed = settings.thresholds
     return SplitFinding(
         identity=needed.identity,
@@ -58,7 +67,7 @@ def describe_split(
         n_crossing_sampled=n_crossing,
         bound=n_most / population if population else 0.0,
         n_met=n_met,
-        n_joined=found.n_joined,
+        n_joined=split.n_joined,
         largest_share=float(np.bincount(cluster).max() / len(cluster)) if len(cluster) else 0.0,
         size_low=float(ratios.min()),
         size_high=float(ratios.max()),
@@ -70,13 +79,13 @@ def describe_split(
         most_expected=needed.most_expected,
         n_counted=audited.n_counted,
         n_by_chance=audited.n_by_chance,
-        n_cut=found.n_cut,
+        n_cut=split.n_cut,
         cut=settings.cut,
         cut_limit=settings.most_apart,
-        whole=found.whole,
+        whole=split.whole,
         weigh="clusters" if settings.by_cluster else "proteins",
-        n_apart=found.n_apart,
-        n_least=found.n_least,
+        n_apart=split.n_apart,
+        n_least=split.n_least,
     )
 
 
@@ -96,11 +105,19 @@ def _groups(names: Strings, group: Strings, audited: Audit) -> tuple[SplitGroup,
 def _worst(ids: Strings, group: Strings, audited: Audit) -> tuple[CrossingPair, ...]:
     pairs = audited.pairs
     first, second = (ids[rows].astype(str) for rows in (pairs.first, pairs.second))
-    ours, theirs = (group[rows].astype(str) for rows in (pairs.first, pairs.second))
-    columns = (first, ours, second, theirs, pairs.identity, pairs.coverage)
+    first_group, second_group = (group[rows].astype(str) for rows in (pairs.first, pairs.second))
     order = np.lexsort((second, first, -pairs.identity))[:MOST_PAIRS]
-    rows = zip(*(column[order].tolist() for column in columns), strict=True)
-    return tuple(CrossingPair(*row) for row in rows)
+    return tuple(
+        CrossingPair(
+            first=str(first[place]),
+            first_group=str(first_group[place]),
+            second=str(second[place]),
+            second_group=str(second_group[place]),
+            identity=float(pairs.identity[place]),
+            coverage=float(pairs.coverage[place]),
+        )
+        for place in order
+    )
 
 
 def _apart(ids: Strings, is_apart: Booleans, reason: Strings) -> tuple[Apart, ...]:

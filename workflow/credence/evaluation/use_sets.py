@@ -56,9 +56,16 @@ def use_set_of(
     classes = []
     for class_name, row in zip(class_names, by_class.tolist(), strict=False):
         n_known, n_unknown, *at_least, n_evident, n_in_range = row
-        halves = tuple(at_least[: len(LEVELS)]), tuple(at_least[len(LEVELS) :])
-        n = n_known + n_unknown
-        classes.append(findings.UseClass(class_name, n, n_unknown, *halves, n_evident, n_in_range))
+        use_class = findings.UseClass(
+            class_name=class_name,
+            n=n_known + n_unknown,
+            n_unknown=n_unknown,
+            n_at_least=tuple(at_least[: len(LEVELS)]),
+            n_surely=tuple(at_least[len(LEVELS) :]),
+            n_evident=n_evident,
+            n_in_range=n_in_range,
+        )
+        classes.append(use_class)
     return UseSet(
         name=name,
         method=method,
@@ -127,13 +134,13 @@ class NovelSet:
                     training_distance=float(look.training_distance[row]),
                 )
             )
-        self._rows = sorted(self._rows, key=lambda found: (-found.far, found.id))[:MOST_ROWS]
+        self._rows = sorted(self._rows, key=lambda protein: (-protein.far, protein.id))[:MOST_ROWS]
 
     def finding(self) -> findings.NoveltyFinding:
         """Return what was found of all proteins added."""
-        reference, own = self.reference, self.held
+        reference, held = self.reference, self.held
         use = np.concatenate([np.empty(0), *self._distances])
-        distances = np.concatenate([use, own])
+        distances = np.concatenate([use, held])
         end = float(np.quantile(distances, FARTHEST)) if len(distances) else 1.0
         n_bins = N_NOVELTY_BINS if len(distances) else 1
         edges = np.linspace(0.0, end if end > 0.0 else 1.0, n_bins + 1)
@@ -150,14 +157,14 @@ class NovelSet:
             n_repeats=self.n_repeats,
             n_off=self.n_off,
             n_calibration=len(reference.calibration_rows),
-            n_families=len(own),
+            n_families=len(held),
             n_training=0 if reference.training is None else len(reference.training),
             confidence_flagged=flagged,
             confidence_others=others,
             edges=tuple(float(edge) for edge in edges),
-            calibration_counts=_counts(own, edges),
+            calibration_counts=_counts(held, edges),
             use_counts=_counts(use, edges),
-            flag_distance=reference.limit(own),
+            flag_distance=reference.limit(held),
             rows=tuple(self._rows),
         )
 

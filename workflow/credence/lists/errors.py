@@ -39,7 +39,7 @@ class Above:
     relatives: Floats  # Mean number of relatives that a protein has there
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Right:
     """How many members of a list are right."""
 
@@ -50,7 +50,7 @@ class Right:
     upper_alike: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ListErrors:
     """The error of the list that ends at each step, of one use-set."""
 
@@ -75,7 +75,8 @@ class ListErrors:
     def right(self, step: int, level: float, relatives: float | None = None) -> Right:
         """Return how many of a list are right; `relatives` of a member, if None, as calibrated."""
         n, n_use = float(self.n_listed[step]), self.n_use[step:]
-        wrong = max((one[step:] for one in self.step_error), key=lambda one: float(one @ n_use))
+        shown = (of_step[step:] for of_step in self.step_error)
+        wrong = max(shown, key=lambda of_step: float(of_step @ n_use))
         # With a wrong family more, and with a right one: neither none nor all is certain.
         added = 1.0 / max(float(self.above.n_families[step]), 1.0)
         least = wrong / (1.0 + added * self.right_family)
@@ -96,7 +97,15 @@ class ListErrors:
             skewed = n * float(np.cos(min(angle, np.pi / 2.0))) ** 2
             return max(min(low - reach, skewed), 0.0), min(high + reach, n)
 
-        return Right(expected, *ends(float(self.alike[step])), *ends(1.0))
+        lower, upper = ends(float(self.alike[step]))
+        lower_alike, upper_alike = ends(1.0)
+        return Right(
+            expected=expected,
+            lower=lower,
+            upper=upper,
+            lower_alike=lower_alike,
+            upper_alike=upper_alike,
+        )
 
 
 def errors_of(held_out: HeldOut, n_use: Integers, certainty: float) -> ListErrors:
@@ -130,10 +139,19 @@ def errors_of(held_out: HeldOut, n_use: Integers, certainty: float) -> ListError
     is_known = (above.n_families > 0) & (listed > 0)
     error, bound = np.where(is_known, error, np.nan), np.where(is_known, bound, np.nan)
     least = np.minimum.accumulate(np.where(is_known, error, np.inf))
-    shares = (error, np.minimum(bound, 1.0), np.where(np.isinf(least), np.nan, least))
-    variance = ((draws - centre[:, None]) ** 2).mean(axis=1)
     heavy = 1.0 if held_out.member is None else max(held_out.member / held_out.weight.mean(), 1.0)
-    return ListErrors(n_use, listed, above, *shares, step_error, variance, alike, heavy)
+    return ListErrors(
+        n_use=n_use,
+        n_listed=listed,
+        above=above,
+        error=error,
+        bound=np.minimum(bound, 1.0),
+        q_value=np.where(np.isinf(least), np.nan, least),
+        step_error=step_error,
+        variance=((draws - centre[:, None]) ** 2).mean(axis=1),
+        alike=alike,
+        right_family=heavy,
+    )
 
 
 class StepErrors:

@@ -22,7 +22,7 @@ ROUNDING = 1e-9  # of the scale; far below any table's step
 DECIMALS = 9  # of a threshold
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Coins:
     """What each threshold lets through, thresholds from the top down."""
 
@@ -67,8 +67,11 @@ def coins_of(
     n_wrong = np.concatenate([[0], np.cumsum((wrong - before.fillna(0)).to_numpy(np.int64))])
     scale = max(float(np.abs(threshold).max(initial=0.0)), 1e-300)
     let_through = np.searchsorted(-score[down][rows], -(threshold - ROUNDING * scale), "right")
-    columns = (of[let_through].astype(np.int64) for of in (n_families, n_wrong))
-    return Coins(threshold, *columns)
+    return Coins(
+        threshold=threshold,
+        n_families=n_families[let_through].astype(np.int64),
+        n_wrong=n_wrong[let_through].astype(np.int64),
+    )
 
 
 def binomial(most: Integers, n: Integers, share: float) -> Floats:

@@ -55,7 +55,7 @@ def mix_draws(weight: Floats, draws: Floats) -> MixDraws | None:
     return MixDraws(n_classes=len(weight), ratios=ratios.ravel())
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class HeldOut:
     """Calibration proteins, each with what a fit without its cluster stated."""
 
@@ -86,9 +86,16 @@ class HeldOut:
         rows = np.flatnonzero(self.predicted == class_)
         members = self.weight[self.true == class_]
         cluster, place = np.unique(self.cluster[rows], return_inverse=True)
-        columns = (self.step[rows], self.predicted[rows], self.true[rows], self.weight[rows])
-        member = float(members.mean()) if self.mix and len(rows) and len(members) else None
-        return HeldOut(*columns, place, self.key[cluster], self.mix, member)
+        return HeldOut(
+            step=self.step[rows],
+            predicted=self.predicted[rows],
+            true=self.true[rows],
+            weight=self.weight[rows],
+            cluster=place,
+            key=self.key[cluster],
+            mix=self.mix,
+            member=float(members.mean()) if self.mix and len(rows) and len(members) else None,
+        )
 
     def refuse_damage(self) -> None:
         """Refuse rows that are not as a fit leaves them."""
@@ -112,5 +119,13 @@ def held_out_of(labelled: Labelled, confidence: Floats, mix: MixDraws | None = N
     rows = np.flatnonzero(~np.isnan(confidence))
     rows = rows[np.argsort(keys_of(labelled.predictions.ids[rows]), kind="stable")]
     known = labelled.take(rows)
-    columns = (known.predictions.predicted_class, known.true_class, known.weight)
-    return HeldOut(step_of(confidence[rows]), *columns, *encode_clusters(known.cluster), mix)
+    cluster, key = encode_clusters(known.cluster)
+    return HeldOut(
+        step=step_of(confidence[rows]),
+        predicted=known.predictions.predicted_class,
+        true=known.true_class,
+        weight=known.weight,
+        cluster=cluster,
+        key=key,
+        mix=mix,
+    )

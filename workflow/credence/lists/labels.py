@@ -79,7 +79,7 @@ def confusion_counts(labelled: Labelled) -> Floats:
     return counts
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Doubts:
     """What speaks against the label of each protein."""
 
@@ -112,9 +112,16 @@ def doubts_of(labelled: Labelled, chance: Floats) -> Doubts:
     evidence[row, label] = -np.inf
     suggested = evidence.argmax(axis=1)
     by_relatives = total[row, suggested] - shown[row, suggested]
-    by_scores = (chance[row, label], chance[row, suggested], by_relatives)
-    numbers = (n_same, relatives.sum(axis=1) - n_same - 1, relatives[row, suggested])
-    return Doubts(evidence[row, suggested], suggested.astype(np.int64), *by_scores, *numbers)
+    return Doubts(
+        doubt=evidence[row, suggested],
+        suggested=suggested.astype(np.int64),
+        p_label=chance[row, label],
+        p_suggested=chance[row, suggested],
+        by_relatives=by_relatives,
+        n_same=n_same,
+        n_other=relatives.sum(axis=1) - n_same - 1,
+        n_suggested=relatives[row, suggested],
+    )
 
 
 def with_wrong_labels(
@@ -135,13 +142,13 @@ def with_wrong_labels(
     order = np.argsort(family, kind="stable")
     end = np.cumsum(size)
     is_wrong = np.zeros(len(label), dtype=np.bool_)
-    for row in rng.permutation(len(key)):
-        if 2 <= size[row] <= n_left:
-            members = order[end[row] - size[row] : end[row]]
+    for code in rng.permutation(len(key)):
+        if 2 <= size[code] <= n_left:
+            members = order[end[code] - size[code] : end[code]]
             usual = np.bincount(label[members]).argmax()
             label[members] = rng.choice(len(confusion), p=confusion[usual])
             is_wrong[members] = True
-            n_left -= size[row]
+            n_left -= size[code]
     for row in rng.permutation(np.flatnonzero(~is_wrong))[: n_wanted - int(is_wrong.sum())]:
         label[row] = rng.choice(len(confusion), p=confusion[label[row]])
         is_wrong[row] = True
@@ -154,15 +161,15 @@ class PlantedErrors:
 
     share: float  # Of the labels that are wrong, at least
     doubt: Floats  # Ascending; and from there on:
-    found: Floats  # Share of the wrong labels that are listed
+    listed: Floats  # Share of the wrong labels that are listed
     false: Floats  # Share of the list that is right labels, with caution; falling
 
     def at(self, doubt: Floats) -> tuple[Floats, Floats]:
-        """Return the share found, and that of right labels, in the list down to each doubt."""
+        """Return the share listed, and that of right labels, in the list down to each doubt."""
         place = np.searchsorted(self.doubt, doubt, side="right") - 1
         known = np.maximum(place, 0)
-        found, false = (np.where(place < 0, 1.0, of[known]) for of in (self.found, self.false))
-        return found, false
+        listed = np.where(place < 0, 1.0, self.listed[known])
+        return listed, np.where(place < 0, 1.0, self.false[known])
 
 
 def plant(labelled: Labelled, doubts: Doubts) -> PlantedErrors:
@@ -182,7 +189,7 @@ def plant(labelled: Labelled, doubts: Doubts) -> PlantedErrors:
         planted, is_wrong = with_wrong_labels(labelled, PLANTED, rng)
         wrong.append(doubts_of(planted, class_chances(planted)).doubt[is_wrong])
     at = np.sort(np.concatenate(wrong))
-    found = 1.0 - np.arange(len(at)) / len(at)
+    listed = 1.0 - np.arange(len(at)) / len(at)
     n_listed = n - np.searchsorted(np.sort(doubts.doubt), at)
     alike = np.unique(np.column_stack([encode_clusters(labelled.cluster)[0], labelled.true_class]),
                       axis=0, return_inverse=True)[1].ravel()  # fmt: skip
@@ -191,9 +198,9 @@ def plant(labelled: Labelled, doubts: Doubts) -> PlantedErrors:
     n_alike = len(best) - np.searchsorted(np.sort(best), at)
     size = n_listed / np.maximum(n_alike, 1)
     most = np.maximum(size, 1.0) * special.gammaincinv(n_alike + 1.0, 1.0 - DOUBT_OF_LIMITS)
-    place = int((most / found).argmin())
+    place = int((most / listed).argmin())
     least = size[place] * special.gammaincinv(max(float(n_alike[place]), 1.0), DOUBT_OF_LIMITS)
-    share = float(least) / (n * float(found[place]))
-    n_wrong = np.minimum(share * n * found, n_listed)
+    share = float(least) / (n * float(listed[place]))
+    n_wrong = np.minimum(share * n * listed, n_listed)
     false = 1.0 - n_wrong / np.maximum(n_listed, 1)
-    return PlantedErrors(share=share, doubt=at, found=found, false=np.minimum.accumulate(false))
+    return PlantedErrors(share=share, doubt=at, listed=listed, false=np.minimum.accumulate(false))

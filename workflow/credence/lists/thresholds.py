@@ -30,7 +30,7 @@ class Wanted:
     n_draws: int  # For them
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Ranked:
     """Labelled predictions, and by what they are let through."""
 
@@ -64,8 +64,17 @@ def by_score(labelled: Labelled) -> Ranked:
     order = np.empty(labelled.n_samples, dtype=np.int64)
     order[np.argsort(keys_of(predictions.ids), kind="stable")] = np.arange(labelled.n_samples)
     family, _ = encode_clusters(labelled.cluster)
-    truth = (labelled.true_class, labelled.weight, labelled.cluster)
-    return Ranked(ON_SCORE, score, grid, predictions.predicted_class, *truth, family, order)
+    return Ranked(
+        on=ON_SCORE,
+        value=score,
+        grid=grid,
+        predicted=predictions.predicted_class,
+        true=labelled.true_class,
+        weight=labelled.weight,
+        cluster=labelled.cluster,
+        family=family,
+        order=order,
+    )
 
 
 def thresholds_of(
@@ -149,10 +158,18 @@ def find_thresholds(labelled: Labelled, held_out: HeldOut | None, wanted: Wanted
     ranked = [] if labelled.predictions.top_score is None else [by_score(labelled)]
     curves: list[ErrorCurve] = []
     if held_out is not None and len(held_out.step):
-        names_of = held_out.key[held_out.cluster].astype(str).astype(object)
-        truth = (held_out.predicted, held_out.true, held_out.weight, names_of, held_out.cluster)
-        order, value = np.arange(len(held_out.step)), STEPS[held_out.step]
-        ranked.append(Ranked(ON_CONFIDENCE, value, STEPS[::-1], *truth, order))
+        by_confidence = Ranked(
+            on=ON_CONFIDENCE,
+            value=STEPS[held_out.step],
+            grid=STEPS[::-1],
+            predicted=held_out.predicted,
+            true=held_out.true,
+            weight=held_out.weight,
+            cluster=held_out.key[held_out.cluster].astype(str).astype(object),
+            family=held_out.cluster,
+            order=np.arange(len(held_out.step)),
+        )
+        ranked.append(by_confidence)
         curves.append(curve_of(None, own_errors(held_out, wanted.certainty)))
         for class_, name in enumerate(names):
             of_class = held_out.of_class(class_)
@@ -176,5 +193,10 @@ def curve_of(name: str | None, errors: ListErrors) -> ErrorCurve:
     if len(steps) > MOST_POINTS:
         steps = steps[np.unique(np.linspace(0, len(steps) - 1, MOST_POINTS).astype(np.int64))]
     total = max(int(errors.n_listed[0]), 1)
-    columns = (STEPS, errors.n_listed / total, errors.error, errors.bound)
-    return ErrorCurve(name, *(tuple(column[steps].tolist()) for column in columns))
+    return ErrorCurve(
+        class_name=name,
+        confidence=tuple(STEPS[steps].tolist()),
+        kept=tuple((errors.n_listed / total)[steps].tolist()),
+        error=tuple(errors.error[steps].tolist()),
+        bound=tuple(errors.bound[steps].tolist()),
+    )

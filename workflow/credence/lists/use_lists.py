@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from itertools import product
 
+import numpy as np
+
 from credence.findings import ProteinList, UseLists, VerifyClass
 from credence.lists.errors import ListErrors, errors_of
 from credence.lists.held_out import STEPS, HeldOut
@@ -37,9 +39,16 @@ def use_lists(
             whole.append(list_of(class_name, class_errors, 1.0, level, is_whole=True))
     plan = plan_of(held_out, by_stratum(counts), N_VERIFY)
     width, after = plan.width(), plan.width(plan.n_verify)
-    columns = (plan.n_verify.sum(axis=1).tolist(), width.tolist(), after.tolist())
-    rows = zip(class_names, *columns, strict=True)
-    verify = tuple(VerifyClass(*row) for row in rows if row[1])
+    n_verify = plan.n_verify.sum(axis=1)
+    verify = tuple(
+        VerifyClass(
+            class_name=class_names[class_],
+            n=int(n_verify[class_]),
+            width=float(width[class_]),
+            width_after=float(after[class_]),
+        )
+        for class_ in np.flatnonzero(n_verify).tolist()
+    )
     return UseLists(
         name=name,
         n=int(counts.sum()),
@@ -66,10 +75,35 @@ def list_of(
 ) -> ProteinList:
     """Return the longest list with at most so many wrong ones, or all; `relatives`: as `right`."""
     end = 0 if is_whole else errors.end_of(error, is_certain=is_certain)
-    asked, nan = (class_name, error, is_certain), math.nan
     if end is None:
-        return ProteinList(*asked, nan, 0, 0, *(0.0,) * 5, nan, nan)
-    found = (float(STEPS[end]), int(errors.n_listed[end]), int(errors.above.n_families[end]))
-    of = errors.right(end, level, relatives)
-    right = (of.expected, of.lower, of.upper, of.lower_alike, of.upper_alike)
-    return ProteinList(*asked, *found, *right, float(errors.error[end]), float(errors.bound[end]))
+        return ProteinList(
+            class_name=class_name,
+            error=error,
+            is_certain=is_certain,
+            confidence=math.nan,
+            n=0,
+            n_families=0,
+            right=0.0,
+            right_lower=0.0,
+            right_upper=0.0,
+            alike_lower=0.0,
+            alike_upper=0.0,
+            estimate=math.nan,
+            bound=math.nan,
+        )
+    right = errors.right(end, level, relatives)
+    return ProteinList(
+        class_name=class_name,
+        error=error,
+        is_certain=is_certain,
+        confidence=float(STEPS[end]),
+        n=int(errors.n_listed[end]),
+        n_families=int(errors.above.n_families[end]),
+        right=right.expected,
+        right_lower=right.lower,
+        right_upper=right.upper,
+        alike_lower=right.lower_alike,
+        alike_upper=right.upper_alike,
+        estimate=float(errors.error[end]),
+        bound=float(errors.bound[end]),
+    )

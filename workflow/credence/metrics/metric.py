@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from credence.draws import kish
 from credence.predictions import Booleans, Floats, Integers
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Judged:
     """Proteins that are judged together, under one method."""
 
@@ -35,8 +34,8 @@ class Judged:
 
     def take(self, rows: NDArray[np.intp] | Booleans) -> "Judged":
         """Return the rows chosen, in the order given."""
-        columns: list[Any] = [of if of is None else of[rows] for of in vars(self).values()]
-        return Judged(*columns)
+        columns = {name: column for name, column in vars(self).items() if column is not None}
+        return Judged(**{name: column[rows] for name, column in columns.items()})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -99,12 +99,12 @@ class PredictionSets:
             pairs = [(ladder, 1.0, ladder.n_clusters) for ladder in self.ladders]
         else:
             unit = self._units(use_share)
-            own = list(zip(self.ladders, unit, strict=True))
+            weighed = list(zip(self.ladders, unit, strict=True))
             # All classes together, families of each counting their unit.
             strange = np.concatenate([ladder.strangeness for ladder in self.ladders])
-            masses = [-np.diff(ladder.families, append=0.0) * u for ladder, u in own]
+            masses = [-np.diff(ladder.families, append=0.0) * u for ladder, u in weighed]
             pooled = _ladder(strange, np.concatenate(masses), 0)
-            whole = sum(u * ladder.n_clusters for ladder, u in own)
+            whole = sum(u * ladder.n_clusters for ladder, u in weighed)
             pairs = [(pooled, float(u), whole) for u in unit]
         return np.array([_limit(*pair, 1.0 - self.options.level) for pair in pairs])
 
@@ -130,8 +130,10 @@ class PredictionSets:
                 for ladder, limit in zip(ladders, self.limits(), strict=True)
             ]
             ladders = tuple(
-                replace(one, strangeness=one.strangeness[step], families=one.families[step])
-                for one, step in zip(ladders, steps, strict=True)
+                replace(
+                    ladder, strangeness=ladder.strangeness[step], families=ladder.families[step]
+                )
+                for ladder, step in zip(ladders, steps, strict=True)
             )
         return {**to_record(self.options), "classes": ladders}
 

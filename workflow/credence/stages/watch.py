@@ -164,7 +164,7 @@ def reasons_of(lines: pd.DataFrame, file: CalibrationFile) -> list[WatchAlarm]:
     )
     reasons = []
     for of in SINCE:
-        if own := [alarm for alarm in alarms if alarm.of == of]:
+        if own := [alarm for alarm in alarms if alarm.subject == of]:
             last, latest = own[-1], lines.iloc[own[-1].sample]
             named = {"scores": latest.unlike_most, "flagged": latest.flagged_most}.get(of, "")
             classes = [file.class_names[class_] for class_ in last.classes] or [str(named)]
