@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from credence.problems import plural
 from credence.report import html, wording
 from credence.report.journal import layout
 from credence.report.sections import lists, lookup, measuring
@@ -99,9 +100,9 @@ def test_shown_gives_a_text_or_a_count_as_tables_show_it() -> None:
     assert wording.shown("") == "–"
 
 
-def test_of_gives_a_count_with_its_noun() -> None:
-    assert wording.of(1, "protein") == "1 protein"
-    assert wording.of(1200, "family", "families") == "1,200 families"
+def test_plural_gives_a_count_with_its_noun() -> None:
+    assert plural(1, "protein") == "1 protein"
+    assert plural(1200, "family", "families") == "1,200 families"
 
 
 def test_as_sentence_gives_a_text_that_begins_as_sentences_do() -> None:

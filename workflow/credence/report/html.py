@@ -16,13 +16,14 @@ import numpy as np
 from markupsafe import Markup
 
 from credence.findings import Findings, Provenance
+from credence.problems import plural
 from credence.progress import each
 from credence.records import to_record
 from credence.report import plots
 from credence.report.blocks import Section, kind_of
 from credence.report.figures import to_svg
 from credence.report.sections.all_sections import sections_of
-from credence.report.wording import count, loss, of, printable, score, share, with_interval
+from credence.report.wording import count, loss, printable, score, share, with_interval
 
 # Files of scripts/, in the order in which they stand on the page: the first before
 # anything is drawn, the next holds what the others share.
@@ -106,7 +107,7 @@ def _on_curve(plot: plots.ConfidencePlot) -> Iterator[Point]:
             continue
         bin_ = min(max(int(np.searchsorted(shares.edges, at)) - 1, 0), len(shares.n) - 1)
         low, high = (score(edge, plot.scale) for edge in shares.edges[bin_ : bin_ + 2])
-        near = f"{of(shares.n[bin_], 'protein')} with scores of {low} to {high}"
+        near = f"{plural(shares.n[bin_], 'protein')} with scores of {low} to {high}"
         if shares.n[bin_]:
             near += f", {count(shares.n_correct[bin_])} right"
         stated = with_interval(value, curve.lower[k], curve.upper[k])
@@ -118,9 +119,11 @@ def _on_reliability(plot: plots.ReliabilityPlot) -> Iterator[Point]:
         begin = f"{name}, " if len(plot.names) > 1 else ""
         for k in np.flatnonzero(bins.n):
             mean, right, n = bins.mean[k], bins.share[k], bins.n_clusters[k]
-            families = f" in {of(n, 'family', 'families')}" if n < bins.n[k] else ""
+            families = f" in {plural(n, 'family', 'families')}" if n < bins.n[k] else ""
             stated = with_interval(right, bins.lower[k], bins.upper[k])
-            text = f"{begin}confidence {share(mean)}: right {stated}, {of(bins.n[k], 'protein')}"
+            text = (
+                f"{begin}confidence {share(mean)}: right {stated}, {plural(bins.n[k], 'protein')}"
+            )
             yield mean, right, f"{text}{families}."
 
 
@@ -139,7 +142,7 @@ def _on_heat(plot: plots.Heat) -> Iterator[Point]:
     for row, (true, counts) in enumerate(zip(plot.names, plot.counts, strict=True)):
         for column, (predicted, n) in enumerate(zip(plot.names, counts, strict=True)):
             if n:
-                text = f"truly {true}, predicted {predicted}: {of(n, 'protein')}"
+                text = f"truly {true}, predicted {predicted}: {plural(n, 'protein')}"
                 yield column + 0.5, row + 0.5, f"{text} ({share(plot.values[row][column])})."
 
 
@@ -152,7 +155,7 @@ def _on_lines(plot: plots.LinesPlot) -> Iterator[Point]:
 
 def _on_histogram(plot: plots.HistogramPlot) -> Iterator[Point]:
     for (low, high), n in zip(pairwise(plot.edges), plot.counts, strict=True):
-        text = f"{plot.axis} {low:.2f} to {high:.2f}: {of(n, 'protein')}."
+        text = f"{plot.axis} {low:.2f} to {high:.2f}: {plural(n, 'protein')}."
         yield (low + high) / 2, float(n), text
 
 

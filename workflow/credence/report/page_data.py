@@ -10,6 +10,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from credence.findings import Findings
+from credence.problems import plural
 from credence.records import to_record
 from credence.report.blocks import Figure, Widget, kind_of
 from credence.report.html import environment, policy
@@ -17,7 +18,7 @@ from credence.report.sections.all_sections import sections_of
 from credence.report.sections.measuring import all_notices
 from credence.report.sections.publish import archive_files, methods_text, references
 from credence.report.verdict import stated_verdict
-from credence.report.wording import DASH, count, of, printable
+from credence.report.wording import DASH, count, printable
 
 REPORT_SCHEMA = "credence/report/1"
 DRAWN = ("plot", "data")  # numbers drawn, which the findings hold
@@ -54,7 +55,7 @@ def block_record(block: Any) -> Any:
 
 def _text(template: str, findings: Findings) -> str:
     pages = environment().overlay(autoescape=False)
-    pages.filters = {**pages.filters, "cell": _cell, "of": of}
+    pages.filters = {**pages.filters, "cell": _cell, "of": plural}
     return pages.get_template(template).render(
         findings=findings,
         provenance=findings.provenance,

@@ -12,7 +12,8 @@ from credence.findings import (
     DriftTest,
     ReleaseStep,
 )
-from credence.report.wording import TEST_LEVEL, of
+from credence.problems import plural
+from credence.report.wording import TEST_LEVEL
 
 MOST_LISTED = 3  # true classes that are named; more are counted
 FINE = 0.03  # a change smaller than this is given in tenths of a percentage point
@@ -25,7 +26,7 @@ def drift_sentence(entry: DriftClass) -> str:
     name = "All predictions" if entry.class_name is None else entry.class_name
     families = ""
     if entry.n_clusters < entry.n:
-        families = f" in {of(entry.n_clusters, 'family', 'families')}"
+        families = f" in {plural(entry.n_clusters, 'family', 'families')}"
     counted = f"{name}: {entry.n:,} of the trove{families}"
     if entry.n_clusters < LEAST_TESTED:
         return f"{counted}: too few to tell."

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from credence.evaluation.verdict import CLASS_ALONE, WORSE, Check, Reason, gaps_of, verdict_of
 from credence.findings import Findings, ShiftedRows, ShiftFinding
+from credence.problems import plural
 from credence.report.sections.lookup import Lookup
 from credence.report.sections.splits import lead_of
 from credence.report.wording import (
@@ -13,7 +14,6 @@ from credence.report.wording import (
     count,
     in_words,
     noticed_if_off,
-    of,
     points,
     rounded,
     three_decimals,
@@ -170,7 +170,7 @@ def _facts(check: Check, lookup: Lookup) -> dict[str, str]:
     facts = {
         "families": lookup.families,
         "percent": f"{100.0 * check.value:.0f}",
-        "affected": of(check.n_affected, "prediction"),
+        "affected": plural(check.n_affected, "prediction"),
         "n_affected": count(check.n_affected),
         "lack": "lacks" if check.n_affected == 1 else "lack",
         "classes": in_words(check.classes),
@@ -219,7 +219,7 @@ def _gap_facts(check: Check, lookup: Lookup) -> dict[str, str]:
         ),
         "most": points(lookup.findings.limits.off_by),
         "n_named": str(len(check.classes)),
-        "classes_counted": of(check.n_classes, "class", "classes"),
+        "classes_counted": plural(check.n_classes, "class", "classes"),
     }
 
 

@@ -5,15 +5,12 @@ import re
 from collections.abc import Iterable
 from functools import partial
 
-from credence.problems import plural
-
 DASH = "–"
 KEPT = "\u00a0"  # a space at which no line breaks
 REPLACEMENT = "\ufffd"
 TEST_LEVEL = 0.05  # p from which down a test rejects
 MOST_NAMES = 4  # of classes in a sentence
 MOST_SHORT = 24  # characters of a class name inside a figure
-of = plural  # a count with its noun
 
 
 def share(value: float) -> str:

@@ -8,11 +8,10 @@ from typing import Any
 from credence.evaluation.paper_figures import FIGURES, FigureSource, FigureSpec, make_figures
 from credence.findings import FigureRecord, FiguresRecord, Findings
 from credence.predictions import Labelled
-from credence.problems import Problem, nearest, raise_any, refuse
+from credence.problems import Problem, nearest, plural, raise_any, refuse
 from credence.progress import each, echo
 from credence.records import read_record
 from credence.report.journal import writing_figures
-from credence.report.wording import of
 from credence.stages.reading import LabelledFiles, in_order_of_ids
 from credence.tables.writing import open_output, write_record, write_table, write_text
 
@@ -115,7 +114,7 @@ def draw_figures(
     table = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     write_table(Path(out) / FIGURE_INDEX, table, spreadsheet_safe=True)
     n_made = sum(not figure.lacks for figure in made)
-    echo(f"Wrote {of(n_made, 'figure')} to {out}")
+    echo(f"Wrote {plural(n_made, 'figure')} to {out}")
 
 
 def _keys(figure: FigureSpec | FigureRecord) -> tuple[str, ...]:

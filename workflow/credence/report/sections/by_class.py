@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from credence.findings import ClassCount, Findings
+from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.plots import ReliabilityPlot
 from credence.report.sections.lists import kept_figures
@@ -14,7 +15,6 @@ from credence.report.wording import (
     DASH,
     count,
     interval,
-    of,
     round_score,
     score,
     share,
@@ -139,12 +139,12 @@ def advice(lookup: Lookup, entry: ClassCount) -> str:
     if point is not None and not math.isnan(point.lower):
         parts.append(
             f"Near score {score(point.score, results.scale)} the evidence is that of about "
-            f"{of(round(point.support), 'independent protein')}."
+            f"{plural(round(point.support), 'independent protein')}."
         )
         if point.upper - point.lower > WIDE_INTERVAL:
             more = more_needed(point.lower, point.upper, point.support, results.level)
             new = " of new families" if lookup.knows_relatives else ""
-            words = f"About {of(more, 'more protein')}{new} with such a score would halve the"
+            words = f"About {plural(more, 'more protein')}{new} with such a score would halve the"
             parts.append(f"{words} interval.")
     return " ".join(parts)
 
@@ -193,9 +193,9 @@ def _reliability_figure(lookup: Lookup, entry: ClassCount, name: str) -> page.Fi
     return page.Figure(
         name=f"reliability-{name}",
         caption=f"{entry.class_name}: held-out confidence of {lookup.findings.chosen} against the "
-        f"share right, {of(sum(bins.n), 'protein')}. Intervals count "
+        f"share right, {plural(sum(bins.n), 'protein')}. Intervals count "
         f"{lookup.families}." + lookup.chance_in_words(reliability),
-        alternative=f"Reliability of {entry.class_name}: of {of(len(filled), 'bin')} of "
+        alternative=f"Reliability of {entry.class_name}: of {plural(len(filled), 'bin')} of "
         f"confidence, in {n_off} the mean confidence lies outside the interval of the share "
         "right.",
         plot=reliability_plot(("held out",), (reliability,)),

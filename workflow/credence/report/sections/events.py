@@ -4,9 +4,10 @@ import math
 from functools import partial
 
 from credence.findings import Difference, EventFinding, EventsFinding, Findings, MetricValue
+from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.plots import ReliabilityPlot, comparison, interval_of
-from credence.report.wording import DASH, as_sentence, count, loss, of, share, shortened
+from credence.report.wording import DASH, as_sentence, count, loss, share, shortened
 
 PUBLISHED = "published"
 PREDICTED_EVENT = "predicted_class"
@@ -75,7 +76,7 @@ def section(findings: Findings) -> page.Section | None:
     known = events.events[0]
     size = f"n = {count(known.n)}"
     if known.n_clusters < known.n:
-        size += f", {of(known.n_clusters, 'family', 'families')}"
+        size += f", {plural(known.n_clusters, 'family', 'families')}"
     overview = page.table(
         f"The events asked for, as the tables carry them, judged on {units(known)} held out "
         f"({size}). Sharpness is at most the variance of the outcome, share × (1 − share).",
@@ -172,7 +173,7 @@ def _forecasts(events: EventsFinding, event: EventFinding, name: str) -> page.Fo
         f"{units(event)} held out, with intervals over them; below, how many have which "
         f"probability (n = {count(event.n)}). On the diagonal probabilities keep their word.",
         alternative=f"Held-out shares over the probability of {event.name}, in "
-        f"{of(filled, 'filled bin')}.",
+        f"{plural(filled, 'filled bin')}.",
         plot=ReliabilityPlot(
             names=("held out",),
             bins=(reliability.bins,),
@@ -199,7 +200,7 @@ def _forecasts(events: EventsFinding, event: EventFinding, name: str) -> page.Fo
             f"{count(first[0])} proteins to {last[1].value:.3f} with {count(last[0])}.",
             plot=comparison(
                 "held-out NLL",
-                (f"{of(n, 'protein')} learnt" for n, _ in rows),
+                (f"{plural(n, 'protein')} learnt" for n, _ in rows),
                 [("forecast", [interval_of(row) for _, row in rows])],
             ),
         )
@@ -208,7 +209,7 @@ def _forecasts(events: EventsFinding, event: EventFinding, name: str) -> page.Fo
     differences = {row.method: with_sign(row) for row in event.differences if row.metric == "nll"}
     compared = page.table(
         f"Forecasters of {shortened(event.name)}, tuned and judged on {units(event)} "
-        f"held out ({of(events.n_folds, 'part')}, n = {count(event.n)}). The tables carry "
+        f"held out ({plural(events.n_folds, 'part')}, n = {count(event.n)}). The tables carry "
         f"{FORECASTER_NAMES.get(events.forecaster, events.forecaster)}, moved to agree with the "
         "rest.",
         (PUBLISHED, *events.compared),
@@ -221,7 +222,7 @@ def _forecasts(events: EventsFinding, event: EventFinding, name: str) -> page.Fo
         page.number("sharpness", partial(_plain, event, metric="sharpness")),
         explained={"NLL against the tables": "Paired difference; below 0 it is better"},
     )
-    so = f"so it was for {of(event.n_true, 'protein')} of {count(event.n)}."
+    so = f"so it was for {plural(event.n_true, 'protein')} of {count(event.n)}."
     blocks = page.flat(
         f"{as_sentence(event.words)}: {so}", page.FigureRow(figures=tuple(figures)), compared
     )

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from credence.evaluation.verdict import BAD, CARE, GOOD, OPEN
 from credence.findings import ClassCount, CurveFinding, Findings, UseSet
+from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.sections.lists import expected_right, percent, whole_of
 from credence.report.sections.lookup import Lookup, class_anchors
 from credence.report.verdict import StatedCheck, stated_verdict
-from credence.report.wording import DASH, count, in_words, of, round_score, score, slug
+from credence.report.wording import DASH, count, in_words, round_score, score, slug
 
 TITLES = {GOOD: "Good to use", CARE: "Use with care", BAD: "Not to be used"}
 COLOUR_BANDS = (0.5, 0.8, 0.9, 0.95)  # of the confidence, by which the picture is coloured
@@ -90,9 +91,9 @@ def section(findings: Findings) -> page.Section:
 def _about(lookup: Lookup) -> str:
     results = lookup.findings.results
     text = "How often predictions of a classifier are right, learnt from "
-    text += f"{of(results.n_samples, 'protein')} of known class"
+    text += f"{plural(results.n_samples, 'protein')} of known class"
     if lookup.knows_relatives:
-        text += f", in {of(results.n_clusters, 'family', 'families')}"
+        text += f", in {plural(results.n_clusters, 'family', 'families')}"
     return f"{text}."
 
 
@@ -118,8 +119,8 @@ def _truth(findings: Findings) -> str:
         named = f": {in_words(missed)}" if missed else ""
         parts.append(
             f"The true classes of {use_set.name} are known: {count(sum(right.values()))} of "
-            f"{of(whole.n, 'prediction')} are right, {expected_right(whole)} were expected. "
-            f"Of {of(n_asked, 'class', 'classes')}, {count(len(missed))} "
+            f"{plural(whole.n, 'prediction')} are right, {expected_right(whole)} were expected. "
+            f"Of {plural(n_asked, 'class', 'classes')}, {count(len(missed))} "
             f"{'has' if len(missed) == 1 else 'have'} the truth outside the range{named}."
         )
     return " ".join(parts)
@@ -132,7 +133,7 @@ def _answers(lookup: Lookup) -> tuple[page.Answer, ...]:
     ]
     if not answers:
         n, n_right = findings.results.n_samples, findings.results.n_correct
-        words = f"of {of(n, 'prediction')} of known class are right, whatever their score"
+        words = f"of {plural(n, 'prediction')} of known class are right, whatever their score"
         answers = [page.Answer(number=f"{100 * n_right / n:.0f} %", text=words)]
     return tuple(answers)
 
@@ -145,7 +146,7 @@ def _of_use_set(findings: Findings, use_set: UseSet) -> list[page.Answer]:
     if whole is not None and whole.n and not math.isnan(whole.right):
         right = (whole.right_lower, whole.right, whole.right_upper)
         low, middle, high = (100 * value / whole.n for value in right)
-        words = f"of {name} {of(known, 'prediction')} should be right: about "
+        words = f"of {name} {plural(known, 'prediction')} should be right: about "
         words += count(round(whole.right))
         answers.append(
             page.Answer(number=f"{middle:.0f} %", range=f"({low:.0f} to {high:.0f})", text=words)

@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from credence.findings import AllThresholds, ErrorCurve, Findings, Genomes, ProteinList, UseLists
+from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.plots import LinesPlot
 from credence.report.sections.lookup import Lookup
-from credence.report.wording import DASH, count, of, round_score, shown, three_decimals
+from credence.report.wording import DASH, count, round_score, shown, three_decimals
 
 LEAST_TOP = 0.1  # of the axis of shares wrong
 ON_SCORE = "score"
@@ -73,8 +74,8 @@ def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
             if not entry.is_certain
         ]
         lead = (
-            f"Of the {of(lists.n, 'prediction')} of {lists.name} that have a confidence, you can "
-            f"use {', or '.join(parts)}."
+            f"Of the {plural(lists.n, 'prediction')} of {lists.name} that have a confidence, you "
+            f"can use {', or '.join(parts)}."
         )
         longest = max(
             (entry for entry in together if entry.n), key=lambda entry: entry.n, default=None
@@ -125,9 +126,9 @@ def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
             for advice in sorted(lists.verify, key=lambda advice: -advice.n)
         ]
         verify = (
-            f"What to verify next, if you can verify {of(lists.n_verify, 'protein')}; how many of "
-            f"each predicted class: {', '.join(parts)}. In brackets, how surely the share right "
-            "at a confidence is known: the half width of a 95 % interval, averaged over the "
+            f"What to verify next, if you can verify {plural(lists.n_verify, 'protein')}; how "
+            f"many of each predicted class: {', '.join(parts)}. In brackets, how surely the share "
+            "right at a confidence is known: the half width of a 95 % interval, averaged over the "
             "predictions of the class, before → after. credence plan names the proteins, and "
             "writes a table to fill in."
         )
@@ -148,7 +149,7 @@ def _genomes(genomes: Genomes) -> page.Paragraph:
         else "; which of them are relatives is not known, and with relatives more are all right."
     )
     return page.Paragraph(
-        text=f"Of the {of(genomes.n, 'genome')} of {genomes.name}, about "
+        text=f"Of the {plural(genomes.n, 'genome')} of {genomes.name}, about "
         f"{genomes.expected_right:.1f} have no wrong call; of {_count(genomes.n_sure)} that is at "
         f"least {percent(genomes.sure)} probable. About {genomes.expected_wrong:.1f} of "
         f"{count(genomes.n_calls)} {of_what} are wrong. genomes.tsv has each genome, with ranges. "
@@ -302,7 +303,7 @@ def _of_classes(thresholds: AllThresholds, findings: Findings) -> list[page.Bloc
             return DASH if row is None else "never predicted"
         if place % 2 == 0:
             return _end(row.threshold, row.kept, scale)
-        missing = of(row.n_more, f"more {each}", f"more {lookup.families}")
+        missing = plural(row.n_more, f"more {each}", f"more {lookup.families}")
         return missing if math.isnan(row.sure) else _end(row.sure, row.sure_kept, scale)
 
     titles = (

@@ -18,9 +18,10 @@ from credence.findings import (
     ShiftFinding,
     StackFinding,
 )
+from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.plots import ConfidencePlot, ReliabilityPlot
-from credence.report.wording import DASH, loss, of, slug
+from credence.report.wording import DASH, loss, slug
 
 One = TypeVar("One")
 
@@ -170,10 +171,10 @@ class Lookup:
 
     def evidence(self, entry: ClassCount) -> str:
         """Return how many proteins and families a class's numbers rest on."""
-        proteins = of(entry.n_predicted, "protein")
+        proteins = plural(entry.n_predicted, "protein")
         if not self.knows_relatives:
             return f"{proteins} (no relatives known)"
-        return f"{proteins} in {of(entry.n_clusters, 'family', 'families')}"
+        return f"{proteins} in {plural(entry.n_clusters, 'family', 'families')}"
 
     def chance_in_words(self, reliability: Reliability) -> str:
         """Return what the grey band of a reliability diagram is, where it has one."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from credence.evaluation.verdict import by_gap
 from credence.findings import CalibrationTest, Findings, Notice
+from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.plots import comparison, interval_of
 from credence.report.sections.lookup import Lookup
@@ -17,7 +18,6 @@ from credence.report.wording import (
     as_sentence,
     in_words,
     interval,
-    of,
     points,
     rounded,
     share,
@@ -247,7 +247,8 @@ def grouped(notices: Iterable[Notice]) -> Iterator[Notice]:
         text = " ".join(dict.fromkeys(notice.text for notice in alike))
         names = list(dict.fromkeys(notice.class_name for notice in alike if notice.class_name))
         if len(names) > 1:
-            text = f"{of(len(names), 'class', 'classes')}, {', '.join(names)}. So: {alike[0].text}"
+            classes = plural(len(names), "class", "classes")
+            text = f"{classes}, {', '.join(names)}. So: {alike[0].text}"
         yield replace(alike[0], text=text, class_name=names[0] if len(names) == 1 else None)
 
 

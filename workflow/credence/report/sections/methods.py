@@ -3,10 +3,11 @@
 import math
 
 from credence.findings import Difference, Findings, MethodFinding
+from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.plots import Interval, comparison, interval_of
 from credence.report.sections.lookup import Lookup, reliability_plot
-from credence.report.wording import DASH, count, loss, of, three_decimals, two_decimals
+from credence.report.wording import DASH, count, loss, three_decimals, two_decimals
 
 OVER_ALL = "all classes"
 LEAST_WEIGHT_SHOWN = 0.005  # a weight below is 0.00
@@ -46,7 +47,7 @@ def _verdict(lookup: Lookup) -> str:
     }
     words = f"{best} has the least held-out NLL over {OVER_ALL}"
     if best == findings.chosen:
-        words = f"Of {of(len(known), 'method')}, {words}."
+        words = f"Of {plural(len(known), 'method')}, {words}."
         if len(differences) < len(known) - 1:
             return words
         equal = ", ".join(name for name, entry in differences.items() if not entry.lower > 0)
@@ -151,11 +152,11 @@ def stacks(findings: Findings) -> page.Section | None:
     lookup = Lookup(findings)
     knows = lookup.knows_relatives
     for entry in findings.stacks:
-        families = f" in {of(entry.n_clusters, 'family', 'families')}" if knows else ""
+        families = f" in {plural(entry.n_clusters, 'family', 'families')}" if knows else ""
         blocks += page.flat(
             f"{entry.method} is a weighted mean of methods: the weights are those under which "
             "what came true in parts left out in turn is likeliest, pulled a little towards "
-            f"even ones, and in each class towards those of all. {of(entry.n, 'protein')}"
+            f"even ones, and in each class towards those of all. {plural(entry.n, 'protein')}"
             f"{families} judged; its own NLL there, {three_decimals(entry.held_out_nll)}, is "
             "a little too good.",
             page.table(

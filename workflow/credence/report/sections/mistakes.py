@@ -4,9 +4,10 @@ from functools import partial
 from operator import itemgetter
 
 from credence.findings import Findings
+from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.plots import Heat
-from credence.report.wording import count, of, share, three_decimals
+from credence.report.wording import count, share, three_decimals
 
 MOST_MISTAKES = 3  # mistakes named in the sentence
 MOST_NUMBERED = 36  # classes whose numbers can be read in the cells
@@ -79,7 +80,7 @@ def doubtful_labels(findings: Findings) -> page.Section | None:
     labels = findings.labels
     if labels is None:
         return None
-    lead = f"Of {of(labels.n, 'calibration label')}, {count(labels.n_listed)} are doubtful."
+    lead = f"Of {plural(labels.n, 'calibration label')}, {count(labels.n_listed)} are doubtful."
     text = " ".join(
         (*labels.sentences, "No label was changed; look at each before you change one.")
     )

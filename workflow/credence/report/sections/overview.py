@@ -1,9 +1,10 @@
 """What was calibrated, on what, with which settings; and what the words mean."""
 
 from credence.findings import Findings
+from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.sections.lookup import NO_RELATIVES_KNOWN, Lookup
-from credence.report.wording import count, of
+from credence.report.wording import count
 
 
 def section(findings: Findings) -> page.Section:
@@ -15,7 +16,7 @@ def section(findings: Findings) -> page.Section:
     draws = f"; {count(results.n_draws)} draws over {whole}" if results.n_draws else ""
     intervals = f"{100 * results.level:g} %, pointwise"
     n_training = 0 if findings.split is None else findings.split.n_training
-    training = f"{of(n_training, 'protein')}; their relatives are set aside"
+    training = f"{plural(n_training, 'protein')}; their relatives are set aside"
     release = []
     if findings.releases is not None and findings.releases.releases:
         *before, last = findings.releases.releases

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from operator import itemgetter
 
 from credence.findings import Findings
+from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.sections.events import FORECASTER_NAMES, units
 from credence.report.sections.lists import percent
@@ -12,7 +13,7 @@ from credence.report.sections.lookup import Lookup
 from credence.report.sections.methods import LEAST_WEIGHT_SHOWN
 from credence.report.sections.splits import relatives_in_words
 from credence.report.sections.use_sets import COMPARED_BY
-from credence.report.wording import count, of, share, with_interval
+from credence.report.wording import count, share, with_interval
 
 YOURS = "To be filled in by you: "
 OF_USE_SETS = "use-set "  # how the roles of their files begin
@@ -62,9 +63,9 @@ def _calibrated(lookup: Lookup, cite: Citations) -> str:
     text = (
         "Confidence, the probability that a prediction is "
         f"right{cite(CONFIDENCE_GUIDE, GUPTA_RAMDAS)}, was calibrated{invented} with credence "
-        f"{version}{cite(program)}. It was learnt from {of(results.n_samples, 'protein')} of "
-        f"known class, over {of(len(results.class_names), 'class', 'classes')}; the classifier "
-        f"had predicted {count(results.n_correct)} of them correctly. The method is "
+        f"{version}{cite(program)}. It was learnt from {plural(results.n_samples, 'protein')} of "
+        f"known class, over {plural(len(results.class_names), 'class', 'classes')}; the "
+        f"classifier had predicted {count(results.n_correct)} of them correctly. The method is "
         f"{findings.chosen}"
     )
     if chosen is None:
@@ -93,7 +94,7 @@ def _intervals(lookup: Lookup, _: Citations) -> str:
 
 
 def _relatives(lookup: Lookup, cite: Citations) -> str:
-    split, n = lookup.findings.split, of(lookup.findings.results.n_clusters, "cluster")
+    split, n = lookup.findings.split, plural(lookup.findings.results.n_clusters, "cluster")
     texts = {
         "none": "Relatives were not put together: every protein counts as independent of all "
         "others. If relatives are among them, intervals are too narrow and held-out numbers too "
@@ -123,7 +124,7 @@ def _relatives(lookup: Lookup, cite: Citations) -> str:
         return text
     relative = "a relative" if lookup.findings.clusters == "aligned" else f"a relative ({alike})"
     text += (
-        f" By exact alignment of {of(split.n_sampled, 'protein')} with all of other groups, "
+        f" By exact alignment of {plural(split.n_sampled, 'protein')} with all of other groups, "
         f"{count(split.n_crossing_sampled)} had {relative} there"
     )
     if split.is_exhaustive:
@@ -143,8 +144,8 @@ def _training(lookup: Lookup, _: Citations) -> str:
         )
     n = sum(part.n for part in split.apart if part.reason == "relative of training protein")
     return (
-        f"Relatives of the classifier's {of(split.n_training, 'training protein')} were set "
-        f"aside: {of(n, 'protein')}."
+        f"Relatives of the classifier's {plural(split.n_training, 'training protein')} were set "
+        f"aside: {plural(n, 'protein')}."
     )
 
 
@@ -154,7 +155,7 @@ def _troves(lookup: Lookup, _: Citations) -> str:
         return ""
     first, *later = chain.releases
     return (
-        f"New proteins of known class joined the calibration set {of(len(later), 'time')} "
+        f"New proteins of known class joined the calibration set {plural(len(later), 'time')} "
         f"({', '.join(release.name for release in later)}), from {count(first.n_calibration)} to "
         f"{count(later[-1].n_calibration)} proteins."
     )
@@ -257,7 +258,7 @@ def _novelty(lookup: Lookup, _: Citations) -> str:
     if not novelties:
         return ""
     flagged = ", ".join(
-        f"{count(novelty.n_flagged)} of {of(novelty.n_placed, 'protein')} of {novelty.name}"
+        f"{count(novelty.n_flagged)} of {plural(novelty.n_placed, 'protein')} of {novelty.name}"
         for novelty in novelties
     )
     unit = "families" if lookup.knows_relatives else "proteins"
@@ -276,7 +277,8 @@ def _events(lookup: Lookup, cite: Citations) -> str:
     return (
         f"Probabilities of further events ({named}) were forecast{cite(KULESHOV_LIANG)} by "
         f"{FORECASTER_NAMES.get(events.forecaster, events.forecaster)}{cite(events.reference)}, "
-        f"tuned and judged on {units(*events.events)} held out in {of(events.n_folds, 'part')}."
+        f"tuned and judged on {units(*events.events)} held out in "
+        f"{plural(events.n_folds, 'part')}."
     )
 
 
@@ -332,9 +334,9 @@ def checklist(findings: Findings) -> tuple[tuple[str, str, str], ...]:
     tests = "; p-values by random signs, with Holm's correction" if results.tests else ""
     points = {
         "Data": {
-            "Provenance": f"{simulated}{of(results.n_samples, 'labelled protein')}, of which the "
-            f"classifier predicted {count(results.n_correct)} correctly{read}. {YOURS}where they "
-            "come from, and whether others used them.",
+            "Provenance": f"{simulated}{plural(results.n_samples, 'labelled protein')}, of which "
+            f"the classifier predicted {count(results.n_correct)} correctly{read}. {YOURS}where "
+            "they come from, and whether others used them.",
             "Splits": f"{results.n_folds} folds of {splits[0]}, stratified by predicted class: "
             f"every protein is judged by a fit that {splits[1]}.",
             "Redundancy between splits": _relatives(lookup, Citations()),

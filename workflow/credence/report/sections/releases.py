@@ -15,6 +15,7 @@ from credence.findings import (
     ReleaseState,
     ReleaseStep,
 )
+from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.plots import comparison, without_interval
 from credence.report.release_words import (
@@ -29,7 +30,6 @@ from credence.report.wording import (
     KEPT,
     count,
     loss,
-    of,
     score,
     share,
     slug,
@@ -54,7 +54,9 @@ def outcome_tables(step: ReleaseStep) -> page.Folded | None:
     )
     tables = tuple(_examples(entry) for entry in outcomes if entry.examples)
     n_apart = sum(entry.n for entry in outcomes if entry.outcome != "added")
-    summary = f"Not added: {of(n_apart, 'protein')}, and why" if n_apart else "What became of them"
+    summary = (
+        f"Not added: {plural(n_apart, 'protein')}, and why" if n_apart else "What became of them"
+    )
     return page.Folded(summary=summary, blocks=(table, *tables))
 
 
@@ -67,7 +69,7 @@ def _examples(entry: Outcome) -> page.TableBlock:
     n_shown = len(entry.examples)
     rest = f", the first {n_shown}; all are in attach.tsv" if entry.n > n_shown else ""
     return page.table(
-        f"{_words(entry)}: {of(entry.n, 'protein')}{rest}.",
+        f"{_words(entry)}: {plural(entry.n, 'protein')}{rest}.",
         entry.examples,
         page.word("protein", "id"),
         page.word("label", "true_class"),
@@ -110,8 +112,8 @@ def drift_blocks(drift: Drift, step: ReleaseStep) -> tuple[page.Block, ...]:
 
 def _drift_table(drift: Drift, step: ReleaseStep) -> page.TableBlock:
     return page.table(
-        f"The calibration of {step.older.name} on {of(drift.n, 'new protein')} before they were "
-        "added. Tests count families and, by class, how many classes there are (Holm).",
+        f"The calibration of {step.older.name} on {plural(drift.n, 'new protein')} before they "
+        "were added. Tests count families and, by class, how many classes there are (Holm).",
         drift.classes,
         page.word("predicted class", lambda entry: entry.class_name or "all"),
         page.number("new proteins", "n"),
@@ -192,7 +194,7 @@ def section(findings: Findings) -> page.Section | None:
             page.Folded(summary=heading.text, blocks=tuple(inside), anchor=heading.anchor)
         )
     blocks = page.flat(
-        f"The calibration set has grown by {of(len(chain.steps), 'trove')}. Every confidence "
+        f"The calibration set has grown by {plural(len(chain.steps), 'trove')}. Every confidence "
         f"on this page is of the last release.{_alone(chain.releases[-1])}",
         step_blocks(chain.steps[-1]),
         before,
@@ -253,7 +255,7 @@ def step_blocks(step: ReleaseStep) -> tuple[page.Block, ...]:
     ]
     sentences = (change_sentence(entry, step.scale) for entry in touched)
     inside = page.flat(EXPLAINED, _changes(step, touched), sentences)
-    summary = f"What changed in {of(len(touched), 'class', 'classes')}, in numbers"
+    summary = f"What changed in {plural(len(touched), 'class', 'classes')}, in numbers"
     return page.flat(
         page.Heading(
             text=f"{step.older.name} → {step.newer.name}{date}", anchor=f"release-{name}"

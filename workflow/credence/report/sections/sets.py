@@ -1,10 +1,11 @@
 """Prediction sets: how often they hold the true class, and how many classes they name."""
 
 from credence.findings import Findings, SetsFinding
+from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.plots import comparison, without_interval
 from credence.report.sections.lookup import Lookup
-from credence.report.wording import DASH, count, of, share, two_decimals, with_interval
+from credence.report.wording import DASH, count, share, two_decimals, with_interval
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -15,22 +16,22 @@ def section(findings: Findings) -> page.Section | None:
     lookup = Lookup(findings)
     whole = sets.all_classes
     n_single = sets.sizes[1]
-    n, each = of(whole.n, "protein"), ""
+    n, each = plural(whole.n, "protein"), ""
     if lookup.knows_relatives:
-        n += f" of {of(whole.n_clusters, 'family', 'families')}"
+        n += f" of {plural(whole.n_clusters, 'family', 'families')}"
         each = ", each family counting once"
     text = (
-        f"On {lookup.families} held out ({of(sets.n_folds, 'part')}), "
+        f"On {lookup.families} held out ({plural(sets.n_folds, 'part')}), "
         f"{with_interval(whole.coverage, whole.lower, whole.upper)} of the sets hold the true "
         f"class, from {n}{each}; they name {whole.mean_size:.2f} classes on average. "
     )
     if n_single:
         text += (
-            f"{of(n_single, 'protein')} of {count(whole.n)} get a single class, and of these "
+            f"{plural(n_single, 'protein')} of {count(whole.n)} get a single class, and of these "
             f"{share(sets.n_single_right / n_single)} are of it. "
         )
     if sets.sizes[0]:
-        text += f"{of(sets.sizes[0], 'protein')} fit no class. "
+        text += f"{plural(sets.sizes[0], 'protein')} fit no class. "
     always = [entry.class_name or "" for entry in sets.classes if entry.is_always_in]
     if always:
         text += (

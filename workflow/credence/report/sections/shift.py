@@ -5,17 +5,10 @@ from collections.abc import Callable
 from functools import partial
 
 from credence.findings import Findings, Notice, ShiftClass, ShiftFinding
+from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.plots import comparison, without_interval
-from credence.report.wording import (
-    DASH,
-    TEST_LEVEL,
-    noticed_if_off,
-    of,
-    score,
-    share,
-    with_interval,
-)
+from credence.report.wording import DASH, TEST_LEVEL, noticed_if_off, score, share, with_interval
 
 MOST_SHIFTED = 3  # classes named in the sentence on a use-set
 LEAST_WHOLE = 10.0  # expected numbers below have a decimal
@@ -78,7 +71,7 @@ def _blocks(findings: Findings, shift: ShiftFinding, name: str) -> tuple[page.Bl
         gathered = "none: each counted by itself"
         if shift.n_cells < shift.n_use:
             gathered = (
-                f"{of(shift.n_cells, 'protein')} stand for {shift.n_use:,} with scores like "
+                f"{plural(shift.n_cells, 'protein')} stand for {shift.n_use:,} with scores like "
                 f"theirs; in the first part of the table that moved no share by more than "
                 f"{shift.compression_error:.1e}"
             )
@@ -107,7 +100,7 @@ def mix_sentences(shift: ShiftFinding) -> str:
     is_known = shift.estimator == "stated"
     text = f"For {shift.name} you stated the composition; it is taken as known."
     if not is_known:
-        text = f"From the scores of {of(shift.n_use, 'protein')} in {shift.name}"
+        text = f"From the scores of {plural(shift.n_use, 'protein')} in {shift.name}"
         if shift.part_applied == 0.0:
             return f"{text}, its classes are not known to be mixed otherwise than in calibration."
         text += ", its classes are mixed otherwise than in calibration."

@@ -1,9 +1,10 @@
 """How proteins were split, and whether a relative crosses the split."""
 
 from credence.findings import Apart, Findings, SplitFinding
+from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.plots import NearestPlot
-from credence.report.wording import count, of, three_decimals, two_decimals
+from credence.report.wording import count, three_decimals, two_decimals
 
 MOST_GROUPS = 24  # of the figure; with more groups it shows all of them as one
 
@@ -16,7 +17,7 @@ def section(findings: Findings) -> page.Section | None:
     texts = [meaning_of(split)]
     if split.n_cut:
         texts.append(
-            f"{of(split.n_cut, 'cluster', 'clusters')} larger than a group "
+            f"{plural(split.n_cut, 'cluster', 'clusters')} larger than a group "
             f"{'was' if split.n_cut == 1 else 'were'} cut where the fewest proteins connect the "
             "parts; these are set aside below, and no relatives are left between the parts."
         )
@@ -129,8 +130,8 @@ def meaning_of(split: SplitFinding) -> str:
         text = f"Clusters are taken for those of proteins that {relatives_in_words(split)}. "
     if split.n_counted:
         text += (
-            f"That last condition excludes {of(split.n_by_chance, 'pair')} in two groups of "
-            f"{of(split.n_counted, 'protein')} looked at for it. "
+            f"That last condition excludes {plural(split.n_by_chance, 'pair')} in two groups of "
+            f"{plural(split.n_counted, 'protein')} looked at for it. "
         )
     if split.is_audited:
         text += "The audit aligns exactly and does not know the clusters. "
@@ -140,8 +141,8 @@ def meaning_of(split: SplitFinding) -> str:
         text += "Since both proteins have to be covered, many align with a part of one elsewhere. "
     if split.n_joined:
         text += (
-            f"{of(split.n_joined, 'cluster was', 'clusters were')} joined with others for what "
-            "the audit found. "
+            f"{plural(split.n_joined, 'cluster was', 'clusters were')} joined with others for "
+            "what the audit found. "
         )
     return text + _balance(split)
 
@@ -166,7 +167,7 @@ def _parted(split: SplitFinding) -> list[str]:
         return []
     share = 100.0 * split.n_apart / (split.n_apart + sum(group.n for group in split.groups))
     text = (
-        f"{of(split.n_apart, 'protein was', 'proteins were')} set aside ({share:.1f} %) for "
+        f"{plural(split.n_apart, 'protein was', 'proteins were')} set aside ({share:.1f} %) for "
         "relatives in another group that the audit found. Where their clusters fit in a group "
         "together they were joined instead, at no protein's cost; here they would be larger "
         "than a group, and make it uneven. "
@@ -192,8 +193,8 @@ def _nearest(split: SplitFinding) -> page.Figure:
         "training, that covers enough to count. Bars share one scale; right of the dashed line "
         "are relatives: there should be none.",
         alternative=f"Histograms of the identity of the nearest protein elsewhere, one per group: "
-        f"of {of(n_near + sum(alone), 'audited protein')} {count(n_near)} have anything alike in "
-        f"another group, and {count(split.n_crossing_sampled)} a relative, at "
+        f"of {plural(n_near + sum(alone), 'audited protein')} {count(n_near)} have anything alike "
+        f"in another group, and {count(split.n_crossing_sampled)} a relative, at "
         f"{split.identity:.2f} or above.",
         plot=NearestPlot(
             names=names,

@@ -3,9 +3,10 @@
 import math
 
 from credence.findings import Findings, Measured, ToolFinding, ToolsFinding
+from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.sections.lookup import Lookup
-from credence.report.wording import DASH, loss, of, rounded, three_decimals, with_interval
+from credence.report.wording import DASH, loss, rounded, three_decimals, with_interval
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -31,7 +32,7 @@ def _in_short(tools: ToolsFinding, lookup: Lookup) -> str:
     best = next(tool for tool in tools.tools if tool.name == tools.best)
     by = f"{three_decimals(abs(tools.above_best))} ± {three_decimals(tools.error)}"
     text = (
-        f"On {lookup.families} held out ({of(tools.n, 'protein')}), the class that all "
+        f"On {lookup.families} held out ({plural(tools.n, 'protein')}), the class that all "
         f"{len(tools.tools)} tools together find most probable is right for "
         f"{_share(tools.accuracy)}; that of {tools.best} alone, the best one, for "
         f"{_share(best.accuracy)}. "

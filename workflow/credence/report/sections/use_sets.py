@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 from credence.findings import Findings, NoveltyFinding, UseSet
+from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.plots import DistancePlot, HistogramPlot
 from credence.report.sections.lists import expected_right, whole_of
 from credence.report.sections.lookup import NO_RELATIVES_KNOWN, Lookup
-from credence.report.wording import DASH, count, of, share
+from credence.report.wording import DASH, count, share
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -26,13 +27,13 @@ def section(findings: Findings) -> page.Section | None:
 
 def _blocks(findings: Findings, use_set: UseSet, name: str) -> tuple[page.Block, ...]:
     known = use_set.n - use_set.n_unknown
-    lead = f"{use_set.name} holds {of(use_set.n, 'protein')}."
+    lead = f"{use_set.name} holds {plural(use_set.n, 'protein')}."
     if (whole := whole_of(findings, use_set.name)) is not None:
         right = f"about {expected_right(whole)} are expected to be right"
         lead += f" Of the {count(known)} with a confidence, {right}."
     if use_set.n_unknown:
         why = "can be given no confidence; the note of each says why"
-        lead += f" {of(use_set.n_unknown, 'protein')} {why}."
+        lead += f" {plural(use_set.n_unknown, 'protein')} {why}."
     parts = (
         f"{count(sum(entry.n_at_least[at] for entry in use_set.classes))} of at least "
         f"{share(level)}"
@@ -40,7 +41,7 @@ def _blocks(findings: Findings, use_set: UseSet, name: str) -> tuple[page.Block,
     )
     figure = page.Figure(
         name=f"use-set-{name}",
-        caption=f"{use_set.name}: confidences of {use_set.method}, {of(known, 'protein')}.",
+        caption=f"{use_set.name}: confidences of {use_set.method}, {plural(known, 'protein')}.",
         alternative=f"Histogram of confidences: {', '.join(parts)}.",
         plot=HistogramPlot(axis="confidence", edges=use_set.edges, counts=use_set.counts),
     )
@@ -90,14 +91,14 @@ def novelty_blocks(findings: Findings) -> page.Section | None:
 
 def _novelty_blocks(novelty: NoveltyFinding, name: str) -> tuple[page.Block, ...]:
     counts = (novelty.calibration_counts, novelty.use_counts)
-    families = of(novelty.n_families, "known family", "known families")
+    families = plural(novelty.n_families, "known family", "known families")
     distances = page.Figure(
         name=f"novelty-distances-{name}",
         caption="How far proteins are from all known ones; of each known family one protein, with "
         "its family left out. Right of the dashed line proteins are flagged. The first and the "
         "last bin hold what is beyond them.",
         alternative=f"Histograms of how far proteins are from those known: {families} and "
-        f"{of(novelty.n_placed, 'protein')} of {novelty.name}.",
+        f"{plural(novelty.n_placed, 'protein')} of {novelty.name}.",
         plot=DistancePlot(
             names=("known families", novelty.name),
             edges=novelty.edges,
@@ -118,34 +119,34 @@ def _novelty_blocks(novelty: NoveltyFinding, name: str) -> tuple[page.Block, ...
 def _novelty_lead(novelty: NoveltyFinding) -> str:
     if novelty.n_calibration == 0 or novelty.n_placed == 0:
         return (
-            f"{novelty.name}: nothing is known, since {of(novelty.n_placed, 'protein')} of it and "
-            f"{of(novelty.n_calibration, 'calibration protein')} could be compared."
+            f"{novelty.name}: nothing is known, since {plural(novelty.n_placed, 'protein')} of it "
+            f"and {plural(novelty.n_calibration, 'calibration protein')} could be compared."
         )
     expected = round((1.0 - novelty.flag) * novelty.n_placed)
     usual = f"about {count(expected)}" if expected else "fewer than one"
     lead = (
-        f"{novelty.name}: {count(novelty.n_flagged)} of {of(novelty.n_placed, 'protein')} "
+        f"{novelty.name}: {count(novelty.n_flagged)} of {plural(novelty.n_placed, 'protein')} "
         f"({share(novelty.n_flagged / novelty.n_placed)}) are farther from all known proteins "
         f"than {share(novelty.flag)} of new families would be, as "
-        f"{of(novelty.n_families, 'known family', 'known families')} left out one by one show. "
-        f"Were all of them of new families like those in calibration, {usual} would be."
+        f"{plural(novelty.n_families, 'known family', 'known families')} left out one by one "
+        f"show. Were all of them of new families like those in calibration, {usual} would be."
     )
     if math.isnan(novelty.flag_distance):
         lead += " So few families can flag none: this says nothing of the proteins."
     if novelty.n > novelty.n_placed:
         lead += (
-            f" {of(novelty.n - novelty.n_placed, 'protein')} could not be compared: no sequence, "
-            "or too short a one."
+            f" {plural(novelty.n - novelty.n_placed, 'protein')} could not be compared: no "
+            "sequence, or too short a one."
         )
     if novelty.n_repeats:
         lead += (
-            f" {of(novelty.n_repeats, 'protein')} cannot be distinguished from a calibration "
+            f" {plural(novelty.n_repeats, 'protein')} cannot be distinguished from a calibration "
             "protein: its label says more than any confidence."
         )
     if novelty.n_off:
         lead += (
-            f" The notes of {of(novelty.n_off, 'protein')} say that confidences of calibration "
-            "proteins were off at such an identity with the nearest known one."
+            f" The notes of {plural(novelty.n_off, 'protein')} say that confidences of "
+            "calibration proteins were off at such an identity with the nearest known one."
         )
     return lead
 
