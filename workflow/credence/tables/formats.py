@@ -261,7 +261,7 @@ def spell_vpf(text: str) -> str:
 
 
 CREDENCE_FORMAT = "credence"  # credence's own tables; any with a column `id` may be of this format
-WIDE = Format(
+WIDE_FORMAT = Format(
     name="wide",
     summary="any table with a column per class; columns and scale are named by you",
     columns=Columns(id="id", ignored=("",)),
@@ -400,7 +400,7 @@ FORMATS: tuple[Format, ...] = (
         delimiter="\t",
         scale=None,
     ),
-    WIDE,
+    WIDE_FORMAT,
     Format(
         name="top-score",
         summary="any table with the best class and its score; columns and scale are named by you",

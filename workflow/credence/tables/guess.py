@@ -18,7 +18,7 @@ from credence.problems import InputError, ProblemList, refuse
 from credence.tables.formats import (
     CREDENCE_FORMAT,
     FORMATS,
-    WIDE,
+    WIDE_FORMAT,
     Format,
     NameLookup,
     TableSpec,
@@ -87,7 +87,7 @@ class _Guess:
         self, path: Path, columns: Mapping[str, Any], scale: float | None, is_labelled: bool
     ) -> None:
         self.path, self.scale, self.is_labelled = path, scale, is_labelled
-        self.table, problems = open_table(path, WIDE), ProblemList(str(path))
+        self.table, problems = open_table(path, WIDE_FORMAT), ProblemList(str(path))
         table = self.table
         chunk = next(iter(table.chunks(ROWS_LOOKED_AT, problems)), None)
         problems.raise_any()
@@ -233,7 +233,7 @@ class _Guess:
 
     def _vector(self, classes: list[str]) -> dict[str, Any]:
         scores = np.stack([self.numbers[name] for name in classes], axis=1)
-        answer: dict[str, Any] = {"format": WIDE.name, **scale_of(scores, self.table)}
+        answer: dict[str, Any] = {"format": WIDE_FORMAT.name, **scale_of(scores, self.table)}
         if self.scale is not None:
             answer["scale"] = self.scale
         if "network" in self.columns:  # of an ensemble the scale follows from their number
@@ -340,7 +340,7 @@ class Proposal:
 def propose_formats(path: Path) -> list[Proposal]:
     """Return the formats that a table could be of, the likeliest first."""
     if plain_suffix(path) not in (*PARQUET_ENDINGS, ARRAY_ENDING):
-        next(lines_of(path, or_windows=delimiter_of(path, WIDE) == SEMICOLON), None)
+        next(lines_of(path, or_windows=delimiter_of(path, WIDE_FORMAT) == SEMICOLON), None)
     else:
         next(blocks_of(path), None)
     proposals = []
@@ -363,7 +363,7 @@ def _require_cells(path: Path) -> None:
     """Refuse a table whose rows are one cell, or whose numbers are none for their marks."""
     if path.suffix == ARRAY_ENDING:
         return
-    table, problems = open_table(path, WIDE), ProblemList(str(path))
+    table, problems = open_table(path, WIDE_FORMAT), ProblemList(str(path))
     if isinstance(table, TextTable) and len(table.header) == 1:
         explain_delimiter(table, _has_columns)
     for chunk in islice(table.chunks(FEW_ROWS, ProblemList(str(path))), 1):
@@ -397,7 +397,7 @@ def the_format(path: Path, name_it: str, state: Callable[[dict[str, Any]], str])
     """Return the same; where none fits, refuse with how to `state` what the table seems to be."""
     proposal = fitting(path, name_it)
     if proposal is None:
-        seems: dict[str, Any] = {"format": WIDE.name, "columns": {"id": "…"}, "scale": 1}
+        seems: dict[str, Any] = {"format": WIDE_FORMAT.name, "columns": {"id": "…"}, "scale": 1}
         try:
             seems = guess_columns(path, {}, is_labelled=True)
         except (InputError, ValueError):
