@@ -20,7 +20,7 @@ rule annotate:
         # Empty for a use-set that cannot be compared.
         novelty=f"{RESULTS}/use_sets/{{use_set}}/novelty.json",
         lists=LISTS,
-        found=f"{RESULTS}/use_sets/{{use_set}}/lists.json",
+        record=f"{RESULTS}/use_sets/{{use_set}}/lists.json",
     log:
         f"{RESULTS}/logs/annotate-{{use_set}}.log",
     benchmark:
@@ -51,7 +51,7 @@ rule annotate:
         "{resources.python:q} -m credence annotate {input.scores:q}"
         " --calibration {input.calibration:q} --shift {input.shift:q} --spec {params.spec:q}"
         " {params.events:q} {params.compared:q} {params.answers:q} --novelty-record {output.novelty:q}"
-        " --name {wildcards.use_set:q} {params.lists:q} --lists-record {output.found:q}"
+        " --name {wildcards.use_set:q} {params.lists:q} --lists-record {output.record:q}"
         " --settings {params.settings:q} --threads {threads:q}"
         " --spreadsheet-safe --six-decimals --also {output.parquet:q} --out {output.table:q} 2> {log:q}"
 
@@ -63,7 +63,7 @@ rule genomes:
         shift=rules.shift.output.record,
     output:
         table=f"{REPORTS}/{{use_set}}/genomes.tsv",
-        found=f"{RESULTS}/use_sets/{{use_set}}/genomes.json",
+        record=f"{RESULTS}/use_sets/{{use_set}}/genomes.json",
     log:
         f"{RESULTS}/logs/genomes-{{use_set}}.log",
     benchmark:
@@ -82,5 +82,5 @@ rule genomes:
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence genomes {input.table:q} --calibration {input.calibration:q} --shift {input.shift:q}"
-        " --name {wildcards.use_set:q} --record {output.found:q} --settings {params.settings:q}"
+        " --name {wildcards.use_set:q} --record {output.record:q} --settings {params.settings:q}"
         " --spreadsheet-safe --out {output.table:q} 2> {log:q}"

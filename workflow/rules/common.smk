@@ -22,10 +22,10 @@ def digests(*paths):
 
 def named(paths):
     """Return paths, lists of paths and nothing as one list."""
-    found = []
+    listed = []
     for path in paths:
-        found += [path] if isinstance(path, str) else list(path or [])
-    return found
+        listed += [path] if isinstance(path, str) else list(path or [])
+    return listed
 
 
 SEQUENCES = settings.calibration_set.proteins
@@ -88,8 +88,8 @@ def added(release):
 
 def added_until(release):
     """Return what troves added up to a release, its own too."""
-    own = [f"{RESULTS}/releases/{release}/added.fasta"]
-    return [*added(release), *(own if release in TROVES and SEQUENCES else [])]
+    last = [f"{RESULTS}/releases/{release}/added.fasta"]
+    return [*added(release), *(last if release in TROVES and SEQUENCES else [])]
 
 
 def given_clusters(release):
@@ -118,14 +118,14 @@ def held_out(release, method, n_folds):
 
 def further_files():
     """Return what was read beside what `check` and `attach` list, and as what."""
-    own = settings.cluster_table
-    is_used = own and (TROVES or settings.values["split"]["recipe"] == "balanced")
-    found = [
+    clusters = settings.cluster_table
+    is_used = clusters and (TROVES or settings.values["split"]["recipe"] == "balanced")
+    files = [
         ("training proteins", settings.training_proteins),
-        ("clusters", own if is_used else None),
+        ("clusters", clusters if is_used else None),
         *(
-            (f"trove {one.name}: clusters", own and one.clusters)
-            for one in settings.troves
+            (f"trove {trove.name}: clusters", clusters and trove.clusters)
+            for trove in settings.troves
         ),
         ("vectors", settings.novelty_vectors),
         *(
@@ -150,7 +150,7 @@ def further_files():
             for name, entry in USE_SETS.items()
         ),
     ]
-    return [(role, path) for role, path in found if path]
+    return [(role, path) for role, path in files if path]
 
 
 # Where pieces of the search are kept; only one engine has some.
@@ -175,7 +175,7 @@ def before_share(wildcards):
 
 
 # Use-sets of whose proteins a column names the genome.
-WITH_GENOMES = [name for name, one in USE_SETS.items() if one.spec.get("genome")]
+WITH_GENOMES = [name for name, entry in USE_SETS.items() if entry.spec.get("genome")]
 
 
 # The lists of a use-set, one for each share of wrong ones.

@@ -49,7 +49,7 @@ rule split:
         clusters=configuration.option(
             "--clusters", CLUSTERS if RECIPE == "balanced" else None
         ),
-        own=["--own-clusters"] if settings.cluster_table else [],
+        own_clusters=["--own-clusters"] if settings.cluster_table else [],
         training=configuration.option("--training", settings.training_proteins),
         match=settings.calibration_set.match,
         sources=digests(SEQUENCES, settings.cluster_table, settings.training_proteins),
@@ -63,7 +63,7 @@ rule split:
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence split {input.samples:q} --format credence"
-        " {params.clusters:q} {params.own:q} {params.training:q} --match {params.match:q}"
+        " {params.clusters:q} {params.own_clusters:q} {params.training:q} --match {params.match:q}"
         " {params.relatives:q} {params.proteins:q} --settings {params.settings:q}"
         " {params.pieces:q} --threads {threads:q} {params.writes:q}"
         " 2> {log:q}"

@@ -16,7 +16,7 @@ from credence.tables.document import parse_document, resolve
 
 TROVES = "troves"
 PLAIN_TEXT = re.compile(r"(\.{0,2}/|[A-Za-z_])[A-Za-z0-9_./-]*|[A-Za-z]+( [A-Za-z]+)+", re.ASCII)
-WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n", "."}
+WORDS_OF_YAML = {"true", "false", "null", "yes", "no", "on", "off", "y", "n", "."}
 
 
 def section_text(name: str, schema: Mapping[str, Any], values: Mapping[str, Any]) -> str:
@@ -140,7 +140,11 @@ def inline(value: Any) -> str:
         return "{" + ", ".join(f"{inline(k)}: {inline(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(inline, value)) + "]"
-    if isinstance(value, str) and PLAIN_TEXT.fullmatch(value) and value.lower() not in WORDS:
+    if (
+        isinstance(value, str)
+        and PLAIN_TEXT.fullmatch(value)
+        and value.lower() not in WORDS_OF_YAML
+    ):
         return value
     if isinstance(value, float):  # YAML 1.1 takes 1e-06 for text
         return re.sub(r"^(-?\d+)e([+-])0*", r"\1.0e\2", f"{value:.15g}")

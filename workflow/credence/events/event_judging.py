@@ -26,7 +26,7 @@ from credence.events.features import (
 from credence.events.forecasters import FORECASTER_OF, ConstantForecast, Examples, share_with_prior
 from credence.events.learning import Learnt, learn_event
 from credence.events.model import CONSTANT, EventModel, FittedEvent, agreeing, mixture_of
-from credence.metrics.binned import CALIBRATION, WIDTH
+from credence.metrics.binned import CALIBRATION_PART, WIDTH
 from credence.metrics.metric import Judged, negative_log_likelihood, sum_by
 from credence.predictions import Booleans, Floats, Integers, Labelled
 
@@ -182,10 +182,10 @@ def one_vs_all(labelled: Labelled, fold: Integers) -> Floats:
 
 
 AS_PUBLISHED = "published"
-METRICS_SHOWN = ("nll", "brier", "calibration", "sharpness", "remainder", "outcome_variance")
+METRICS_OF_EVENT = ("nll", "brier", "calibration", "sharpness", "remainder", "outcome_variance")
 COMPARED = ("nll", "brier")
 SHARES_LEARNT = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)  # of the clusters, for learning curves
-MOVED = 0.001  # of a probability: less is not called a contradiction
+LEAST_CONTRADICTION = 0.001  # of a probability: less is not called a contradiction
 
 
 def study_events(
@@ -244,7 +244,7 @@ def study_events(
         method=next(iter(calibrators), ""),
         features=tuple(features),
         events=tuple(judged),
-        n_moved=int((np.abs(raw - published) > MOVED).sum()),
+        n_moved=int((np.abs(raw - published) > LEAST_CONTRADICTION).sum()),
         nll_before=_mean_loss(raw, outcome),
         nll_after=_mean_loss(published, outcome),
         pooled=pooled_error(published, outcome, data.labelled.weight),
@@ -293,7 +293,7 @@ def _finding(
         n_true=int(asked.came_true.sum()),
         share=float(np.average(asked.came_true, weights=labelled.weight)),
         note=_fitted(asked, learnt, options.forecaster).note,
-        metrics=_over_all(judgement.metrics, METRICS_SHOWN),
+        metrics=_over_all(judgement.metrics, METRICS_OF_EVENT),
         differences=_over_all(judgement.differences, COMPARED),
         reliability=reliability_of(question, None, shown, options.judging),
         tuned=tuple(
@@ -333,7 +333,7 @@ def _learning(
         outside = [int((kept & (data.fold != number)).sum()) for number in numbers]
         learnt_from.append(round(float(np.mean(outside))))
     judgement = judge(question, entries, f"{SHARES_LEARNT[-1]:g}", options.judging)
-    rows = _over_all(judgement.metrics, METRICS_SHOWN[:4])
+    rows = _over_all(judgement.metrics, METRICS_OF_EVENT[:4])
     return tuple(
         findings.LearningPoint(
             share=share,
@@ -357,7 +357,7 @@ def pooled_error(stated: Floats, outcome: Floats, weight: Floats) -> findings.Po
 
     def error(rows: Floats, came_true: Floats, mass: Floats) -> float:
         known = ~np.isnan(rows)
-        return CALIBRATION.compute(
+        return CALIBRATION_PART.compute(
             Judged(confidence=rows[known], is_correct=came_true[known] > 0, weight=mass[known])
         )
 

@@ -24,7 +24,7 @@ METRICS: tuple[Metric, ...] = (
     binned.TACE,
     binned.UNCERTAINTY,
     binned.SHARPNESS,
-    binned.CALIBRATION,
+    binned.CALIBRATION_PART,
     binned.REMAINDER,
 )
 

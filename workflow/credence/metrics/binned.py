@@ -226,7 +226,7 @@ SHARPNESS = part_of_brier(
     is_square=True,
     noise=noise_of_shares,
 )
-CALIBRATION = part_of_brier(
+CALIBRATION_PART = part_of_brier(
     name="calibration",
     title="calibration part of the Brier score",
     summary=f"The mean squared distance between confidence and share right, {BINS}. "
