@@ -15,7 +15,7 @@ from credence.events.event_judging import EventOptions, never_falling, pooled_er
 from credence.events.features import EventEvidence
 from credence.events.model import KINDS_OF_FORECAST, EventModel
 from credence.findings import EventsFinding
-from credence.metrics.binned import CALIBRATION, SHARPNESS
+from credence.metrics.binned import CALIBRATION_PART, SHARPNESS
 from credence.metrics.metric import Judged
 from credence.predictions import Labelled
 from credence.records import from_record, to_record
@@ -48,7 +48,7 @@ def test_the_toy_table_of_kuleshov_and_liang(forecast: tuple[float, float, float
     came_true = np.array([0, 0, 1, 1, 0, 1], dtype=bool)
     judged = Judged(confidence=stated, is_correct=came_true, weight=np.ones(6))
     calibration, sharpness = TOY[forecast]
-    assert CALIBRATION.compute(judged) == pytest.approx(calibration, abs=1e-15)
+    assert CALIBRATION_PART.compute(judged) == pytest.approx(calibration, abs=1e-15)
     assert SHARPNESS.compute(judged) == pytest.approx(sharpness, abs=1e-15)
 
 

@@ -24,8 +24,8 @@ METRICS: tuple[Metric, ...] = (
     binned.TACE,
     binned.UNCERTAINTY,
     binned.SHARPNESS,
-    binned.CALIBRATION,
+    binned.CALIBRATION_PART,
     binned.REMAINDER,
 )
 
-BY_NAME: dict[str, Metric] = {metric.name: metric for metric in METRICS}
+METRICS_BY_NAME: dict[str, Metric] = {metric.name: metric for metric in METRICS}
