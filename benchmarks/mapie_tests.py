@@ -15,7 +15,14 @@ import mapie
 import numpy as np
 from mapie.metrics import calibration as theirs
 
-from credence.metrics.walk import DISTANCE, RANGE, distance_tail, observed, range_tail, walk_of
+from credence.metrics.walk import (
+    KOLMOGOROV_SMIRNOV,
+    RANGE,
+    distance_tail,
+    observed,
+    range_tail,
+    walk_of,
+)
 
 ALLOWED = 1e-9
 VALUES = (0.2, 0.5, 0.9, 1.3, 1.49, 1.5, 1.51, 2.0, 2.5, 2.99, 3.0, 3.01, 4.0)
@@ -54,7 +61,7 @@ def main() -> None:
     apart = {
         "law of max |B|": max(abs(distance_tail(x) - ks) for x, ks, _ in laws),
         "law of the range of B": max(abs(range_tail(x) - kuiper) for x, _, kuiper in laws),
-        "Kolmogorov–Smirnov": abs(ours[DISTANCE] - distance),
+        "Kolmogorov–Smirnov": abs(ours[KOLMOGOROV_SMIRNOV] - distance),
         "Kuiper": abs(ours[RANGE] - width),
     }
     print(f"MAPIE {mapie.__version__}, {len(VALUES)} values, {N_SAMPLES} proteins")

@@ -20,7 +20,7 @@ from credence.composition.adjusted import shifted, with_reach
 from credence.composition.both_samples import both_parts, calibration_sample, use_sample
 from credence.composition.diagnostics import diagnose
 from credence.composition.estimate import compression_error, estimate_composition, estimator_input
-from credence.composition.estimators import BY_NAME
+from credence.composition.estimators import ESTIMATORS_BY_NAME
 from credence.composition.probabilities import fit_bias_corrected
 from credence.composition.summary import Corrected, summarise_shift
 from credence.predictions import Floats, Labelled, Predictions, from_scores, label
@@ -68,7 +68,7 @@ def one_use_set(n_rows: int) -> None:
         use = summed if use is None else both_parts(use, summed)
         reading += time.process_time() - start
     start = time.process_time()
-    estimator = BY_NAME["em_matched"]
+    estimator = ESTIMATORS_BY_NAME["em_matched"]
     composition = estimate_composition(sample, use, estimator, options)
     refitted = stage.build(options).fit(shifted(sample.labelled, composition.fit_weight))
     corrected = Corrected(
@@ -214,7 +214,7 @@ def _one_set(own: Labelled, rest: Labelled) -> str:
                 use, true = rest.predictions.take(rows), rest.true_class[rows]
                 evidence = estimator_input(sample, use_sample(use, sample.model))
                 found = {"calibration set's own": prevalence}
-                for name, entry in BY_NAME.items():
+                for name, entry in ESTIMATORS_BY_NAME.items():
                     if entry.estimate is not None:
                         found[f"credence `{name}`"] = np.zeros(n_classes)
                         found[f"credence `{name}`"][in_own > 0] = entry.estimate(
@@ -245,7 +245,7 @@ def corrected_losses(sample, use, true, p_use, by_em):  # type: ignore[no-untype
     """Return the NLL of corrected confidences of the predicted classes."""
     options = FitOptions(n_draws=0)
     summed = use_sample(use, sample.model)
-    ours = estimate_composition(sample, summed, BY_NAME["em_matched"], options)
+    ours = estimate_composition(sample, summed, ESTIMATORS_BY_NAME["em_matched"], options)
     rows, right = np.arange(len(true)), use.predicted_class == true
     prior = np.bincount(sample.labelled.true_class, minlength=use.n_classes) / len(sample.unit)
     tilted = p_use * np.divide(by_em, prior, out=np.zeros_like(prior), where=prior > 0)

@@ -15,7 +15,7 @@ from benchmarks.run import table
 from benchmarks.speed import N_PAPER
 from verification.in_memory import draw_labelled
 
-from credence.calibrators.all_methods import METHODS, SINGLE
+from credence.calibrators.all_methods import METHODS, SINGLE_METHODS
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.evaluation.evaluate import evaluate
@@ -60,7 +60,7 @@ def troves() -> str:
         built = [parse_method(name, "benchmarks").build(options) for name in names]
         return lambda: [one.fit(everything) for one in built]
 
-    single = [method.name for method in SINGLE]
+    single = [method.name for method in SINGLE_METHODS]
     quick = {name: parse_method(name, "benchmarks").build(QUICK) for name in single}
     intervals = seconds(refit(single, FitOptions()))
     judged = seconds(lambda: evaluate(everything, quick, EvaluationOptions()))

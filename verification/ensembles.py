@@ -35,7 +35,7 @@ from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.evaluation.paper_figures import MON0, MON2, SALAMON_PAPER
 from credence.findings import FigurePanel, FigureRecord, FigureSeries, FiguresRecord
-from credence.metrics.all_metrics import BY_NAME
+from credence.metrics.all_metrics import METRICS_BY_NAME
 from credence.metrics.metric import Judged
 from credence.predictions import Floats, Integers, Labelled, from_scores, label
 from credence.tables.writing import write_record
@@ -101,7 +101,7 @@ def measured(one: Labelled, confidence: Floats) -> list[float]:
         judged = Judged(
             confidence=confidence[rows], is_correct=one.is_correct[rows], weight=one.weight[rows]
         )
-        found += [BY_NAME[name].compute(judged) for name in METRICS.values()]
+        found += [METRICS_BY_NAME[name].compute(judged) for name in METRICS.values()]
         p = np.where(judged.is_correct, judged.confidence, 1.0 - judged.confidence)
         loss = -np.log(np.maximum(p, 1e-15))
         found.append(float(loss.std() / np.sqrt(max(len(loss), 1))))

@@ -31,8 +31,8 @@ from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.composition.both_samples import calibration_sample, use_sample
 from credence.composition.estimate import estimate_composition
-from credence.composition.estimators import BY_NAME
-from credence.evaluation.judging import HELD_OUT, EvaluationOptions, Stated, judge
+from credence.composition.estimators import ESTIMATORS_BY_NAME
+from credence.evaluation.judging import HELD_OUT_SAMPLE, EvaluationOptions, Stated, judge
 from credence.metrics.metric import negative_log_likelihood
 from credence.predictions import Labelled
 from credence.simulate.law import WorldSettings
@@ -91,7 +91,7 @@ def held_by(  # type: ignore[no-untyped-def]
         stated = parse_method(method, "study").build(options).fit(labelled).confidence(predictions)
         is_held = (stated.lower <= value) & (value <= stated.upper)
         yield name, float(np.mean([is_held[predicted == class_].mean() for class_ in large]))
-    known = {("truth", HELD_OUT): Stated(confidence=probability)}
+    known = {("truth", HELD_OUT_SAMPLE): Stated(confidence=probability)}
     judging = EvaluationOptions(level=options.level, n_draws=options.n_draws, n_floor=0)
     rows = judge(labelled, known, "truth", judging).metrics
     for name, metric, value in (
@@ -102,7 +102,7 @@ def held_by(  # type: ignore[no-untyped-def]
         yield name, float(row.lower <= value <= row.upper)
     sample = calibration_sample(labelled, False)
     seen = use_sample(use.predictions, None)
-    mix = estimate_composition(sample, seen, BY_NAME["bbse_hard"], options)
+    mix = estimate_composition(sample, seen, ESTIMATORS_BY_NAME["bbse_hard"], options)
     yield (
         QUANTITIES[4],
         float(((mix.lower <= law.prevalence) & (law.prevalence <= mix.upper)).mean()),

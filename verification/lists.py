@@ -48,9 +48,9 @@ from credence.calibrators.protocol import Calibrator, FitOptions
 from credence.composition.adjusted import shifted
 from credence.composition.estimate import estimate_composition
 from credence.confidence import Confidence
-from credence.lists.errors import LEAST_FAMILIES, ListErrors, errors_of
+from credence.lists.errors import FAMILIES_OF_BIN, ListErrors, errors_of
 from credence.lists.guarantee import coins_of, grid_of, guaranteed
-from credence.lists.held_out import STEPS, HeldOut, held_out_of, step_of
+from credence.lists.held_out import CONFIDENCE_STEPS, HeldOut, held_out_of, step_of
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions, label
 from credence.simulate.law import WorldSettings
 from credence.stages.shift import _held_out, _summed
@@ -250,7 +250,7 @@ CONFIDENCES: dict[str, Calibrator] = {
 
 def above(step: Integers, weight: Floats | None = None) -> Floats:
     """Return the sum over each step and those above it."""
-    return np.cumsum(np.bincount(step, weight, minlength=len(STEPS))[::-1])[::-1]
+    return np.cumsum(np.bincount(step, weight, minlength=len(CONFIDENCE_STEPS))[::-1])[::-1]
 
 
 Row = dict[str, object]
@@ -392,9 +392,9 @@ def class_rows(world: Row, fitted: Fitted, use: Proteins, held_out: HeldOut) -> 
     """Yield whether the range of the number right in each class holds it."""
     for class_ in range(len(WRONG)):
         rows = use.predicted == class_
-        n_use = np.bincount(fitted.step[rows], minlength=len(STEPS))
+        n_use = np.bincount(fitted.step[rows], minlength=len(CONFIDENCE_STEPS))
         errors = errors_of(held_out.of_class(class_), n_use, 1.0 - DELTA)
-        if errors.above.n_families[0] >= LEAST_FAMILIES and rows.any():
+        if errors.above.n_families[0] >= FAMILIES_OF_BIN and rows.any():
             ours = replace(
                 fitted, errors=errors, step=fitted.step[rows], confidence=fitted.confidence[rows]
             )
@@ -437,7 +437,9 @@ def run_world(
         rate = cells_truth(kind, shift)[place]
         wrong = above(step, rate)
         error = np.where(listed > 0, wrong / np.maximum(listed, 1.0), np.nan)
-        errors = errors_of(held_out, np.bincount(step, minlength=len(STEPS)), 1.0 - DELTA)
+        errors = errors_of(
+            held_out, np.bincount(step, minlength=len(CONFIDENCE_STEPS)), 1.0 - DELTA
+        )
         fitted = Fitted(errors, step, value[place], error, listed / max(len(step), 1))
         own = np.sort(-sample.score[sample.is_wrong])
         p_value = (np.searchsorted(own, -use.score, "right") + 1) / (len(sample.cell) + 1)
@@ -527,7 +529,9 @@ def mix_rows(number: int, method: str = "kernel") -> list[Row]:
         own = held_out.of_class(class_)
         if not listed.any() or not len(own.step):
             continue
-        errors = errors_of(own, np.bincount(step[listed], minlength=len(STEPS)), 1.0 - DELTA)
+        errors = errors_of(
+            own, np.bincount(step[listed], minlength=len(CONFIDENCE_STEPS)), 1.0 - DELTA
+        )
         right, n = int(use.is_correct[listed].sum()), int(listed.sum())
         row: Row = {"world": number, "class": name, "families": errors.above.n_families[0]}
         for title, one in {"": errors, "before": replace(errors, right_family=1.0)}.items():
@@ -567,7 +571,7 @@ def real_rows() -> list[Row]:
         value = calibrator.fit(ours).confidence(others.predictions).value
         step = step_of(value[~np.isnan(value)])
         is_wrong = ~others.is_correct[~np.isnan(value)]
-        n_use = np.bincount(step, minlength=len(STEPS))
+        n_use = np.bincount(step, minlength=len(CONFIDENCE_STEPS))
         errors = errors_of(held_out_of(ours, held), n_use, 1.0 - DELTA)
         for error in (0.05, 0.1, 0.2):
             for name, is_certain in (("estimated", False), ("certain", True)):

@@ -38,7 +38,7 @@ from credence.draws import encode_clusters
 from credence.evaluation.judging import difference_interval, difference_scatter, metric_range
 from credence.evaluation.measures import (
     IN_CELLS,
-    LOSSES,
+    LOSS_METRICS,
     OF_LOSSES,
     PairedDraws,
     chances,
@@ -129,7 +129,7 @@ def targets(n_calibration: int) -> dict[tuple[str, str], Floats]:
         losses = place(OF_LOSSES, judged, class_, N_CLASSES)
         assert losses is not None
         both = total_sums(losses, judged.weight)[:, :, 0, 0]
-        for number, metric in enumerate(LOSSES, start=1):
+        for number, metric in enumerate(LOSS_METRICS, start=1):
             answer[name, metric.name] = both[number] / both[0]
         placed = placements(judged, class_, N_CLASSES)
         for metric in IN_CELLS:

@@ -33,7 +33,7 @@ from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import Calibrator, FitOptions
 from credence.confidence import Confidence
 from credence.lists.held_out import held_out_of
-from credence.lists.plan import EDGES, Plan, plan_of, stratum_of
+from credence.lists.plan import STRATUM_EDGES, Plan, plan_of, stratum_of
 from credence.predictions import Floats, Integers
 from lists import (
     CELLS,
@@ -87,7 +87,7 @@ def chosen(
     """Return the rows to verify, one a family."""
     order = rng.permutation(len(confidence))
     if choice == "by the plan":
-        place = use.predicted * len(EDGES) + stratum_of(confidence)
+        place = use.predicted * len(STRATUM_EDGES) + stratum_of(confidence)
         left, families, rows = plan.n_verify.ravel().copy(), set(), []
         for row in order[np.argsort(place[order], kind="stable")]:
             if left[place[row]] > 0 and use.family[row] not in families:
@@ -146,8 +146,10 @@ def run_world(n_families: int, number: int, method: str) -> list[Row]:
         rate = truth_of_cells(number % N_KINDS)[use.predicted * CELLS + use.cell]
         before = calibration.confidence(predictions)
         stratum = stratum_of(before.value)
-        place = (use.predicted * len(EDGES) + stratum)[stratum >= 0]
-        n_use = np.bincount(place, minlength=len(WRONG) * len(EDGES)).reshape(len(WRONG), -1)
+        place = (use.predicted * len(STRATUM_EDGES) + stratum)[stratum >= 0]
+        n_use = np.bincount(place, minlength=len(WRONG) * len(STRATUM_EDGES)).reshape(
+            len(WRONG), -1
+        )
         plan = plan_of(held_out, n_use, NUMBER)
         row: Row = {"method": method, "families": n_families, "world": number, "mix": mix}
         known = {"stated width": stated(plan)}
@@ -155,7 +157,8 @@ def run_world(n_families: int, number: int, method: str) -> list[Row]:
         for choice in CHOICES:
             new = chosen(choice, plan, use, before.value, rng)
             more = np.bincount(
-                use.predicted[new] * len(EDGES) + np.maximum(stratum[new], 0), minlength=n_use.size
+                use.predicted[new] * len(STRATUM_EDGES) + np.maximum(stratum[new], 0),
+                minlength=n_use.size,
             )
             after = calibrator.fit(labelled_of(joined(sample, use.take(new))))
             known = {"stated width": stated(plan, more.reshape(n_use.shape)), "n": len(new)}

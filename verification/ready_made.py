@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from benchmarks.data import real_table
 
-from credence.lists.held_out import STEPS, HeldOut
+from credence.lists.held_out import CONFIDENCE_STEPS, HeldOut
 from credence.predictions import UNKNOWN_CLASS, Labelled, Predictions, label
 from credence.stages.fit import counts_calibration, fit_chosen
 from credence.stages.reading import CalibrationSet
@@ -82,7 +82,7 @@ def judged(file: CalibrationFile) -> dict[str, Any]:
     """Return what proteins held out show: shares stated and right, and the NLL."""
     held_out = file.held_out
     assert held_out is not None
-    ends = np.append(STEPS, 1.0)
+    ends = np.append(CONFIDENCE_STEPS, 1.0)
     stated = ((ends[:-1] + ends[1:]) / 2.0)[held_out.step]
     is_right = ~held_out.is_wrong
     by_class = {

@@ -39,10 +39,10 @@ from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.composition.adjusted import shifted
 from credence.composition.both_samples import calibration_sample, use_sample
-from credence.composition.diagnostics import LARGE_GAP, LITTLE, diagnose
-from credence.composition.estimate import LEVEL as TEST_LEVEL
+from credence.composition.diagnostics import LARGE_GAP, SMALL_P, diagnose
+from credence.composition.estimate import TEST_LEVEL as TEST_LEVEL
 from credence.composition.estimate import compare_predicted, estimate_composition
-from credence.composition.estimators import BY_NAME
+from credence.composition.estimators import ESTIMATORS_BY_NAME
 from credence.draws import keys_of
 from credence.predictions import Floats, Labelled, from_scores, label
 from credence.simulate.law import CLASS_NAMES, WorldSettings
@@ -131,7 +131,7 @@ def measure(study, method, plain, sample, use, kind, share):  # type: ignore[no-
     began = time.process_time()
     options = FitOptions(n_draws=study.n_draws)
     summed = use_sample(use.predictions, sample.model)
-    found = estimate_composition(sample, summed, BY_NAME[study.estimator], options)
+    found = estimate_composition(sample, summed, ESTIMATORS_BY_NAME[study.estimator], options)
     seen = diagnose(sample, summed, found, options)
     seconds = time.process_time() - began
     before = plain.confidence(use.predictions).value
@@ -194,7 +194,7 @@ def summarise(study: Study, paths: list[Path]) -> list[str]:
     still = first & none
     rejects = found["p_no_shift"] <= TEST_LEVEL
     alarm = found["p_label_shift"] <= TEST_LEVEL
-    stated = (found["p_label_shift"] < LITTLE) & (found["gap"] > LARGE_GAP)
+    stated = (found["p_label_shift"] < SMALL_P) & (found["gap"] > LARGE_GAP)
     lines = [
         "# Label shift on worlds whose truth is known",
         "",

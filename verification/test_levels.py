@@ -20,7 +20,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
-from credence.evaluation.calibration_tests import SHIFT, TAILS, calibration_tests
+from credence.evaluation.calibration_tests import NOTABLE_SHIFT, TAILS, calibration_tests
 from credence.predictions import Predictions, label
 from report import write_section
 
@@ -72,7 +72,7 @@ def main() -> None:
                 ).items():
                     null[test].append(found)
                 for test, found in p_values(
-                    n_families, size, SHIFT, np.random.default_rng([*key, 1])
+                    n_families, size, NOTABLE_SHIFT, np.random.default_rng([*key, 1])
                 ).items():
                     moved[test].append(found)
             for test in TAILS:

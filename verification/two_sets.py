@@ -23,7 +23,7 @@ import numpy as np
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import Calibrator, FitOptions
 from credence.draws import cluster_weights, encode_clusters, uniform
-from credence.metrics.all_metrics import BY_NAME
+from credence.metrics.all_metrics import METRICS_BY_NAME
 from credence.metrics.metric import Judged
 from credence.predictions import Booleans, Floats, Labelled
 from credence.problems import plural, raise_any, refuse
@@ -120,7 +120,7 @@ def _measure(half: Labelled, confidence: Floats, class_: int, metric: str) -> fl
     judged = Judged(
         confidence=confidence[rows], is_correct=half.is_correct[rows], weight=half.weight[rows]
     )
-    return BY_NAME[metric].compute(judged)
+    return METRICS_BY_NAME[metric].compute(judged)
 
 
 def add_tables(parser: argparse.ArgumentParser) -> None:

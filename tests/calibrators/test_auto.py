@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from credence.calibrators import auto, isotonic, logistic, logit_curve, shares
-from credence.calibrators.all_methods import BY_NAME, SINGLE
+from credence.calibrators.all_methods import BY_NAME, SINGLE_METHODS
 from credence.calibrators.auto import (
     CLIP,
     Auto,
@@ -32,7 +32,7 @@ from credence.problems import InputError
 from credence.records import to_record
 
 QUICK = FitOptions(n_draws=0)
-CANDIDATES = (shares.CLASS_ONLY, logit_curve.BETA, isotonic.ISOTONIC, logistic.METHOD)
+CANDIDATES = (shares.CLASS_ONLY, logit_curve.BETA, isotonic.ISOTONIC, logistic.LOGISTIC_METHOD)
 METHOD = auto.method_over(CANDIDATES)
 
 
@@ -227,7 +227,7 @@ def test_a_scarce_class_has_the_interval_of_its_share(worlds) -> None:
 
 @pytest.mark.parametrize("name", auto.MEMBERS)
 def test_every_member_is_a_method_of_the_registry(name: str) -> None:
-    assert name in {method.name for method in SINGLE}
+    assert name in {method.name for method in SINGLE_METHODS}
 
 
 def test_held_out_answers_rest_on_nothing_of_their_fold(worlds) -> None:

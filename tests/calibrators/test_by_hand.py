@@ -51,7 +51,7 @@ def test_tail_levels_gives_the_two_quantile_levels_of_a_two_sided_interval() -> 
 
 
 def test_intervals_open_as_support_fades() -> None:
-    # With a third of `FEW_FAMILIES` near, an interval reaches two thirds of the way:
+    # With a third of `FEW_FAMILIES_NEAR` near, an interval reaches two thirds of the way:
     half = np.array([0.5, 0.5, 0.5])
     lower, upper = intervals.open_interval(half - 0.2, half + 0.2, half, np.array([3.0, 1.0, 0.0]))
     assert lower.round(3).tolist() == [0.3, 0.1, 0.0]

@@ -137,7 +137,7 @@ def test_intervals_open_no_further_where_a_few_families_are_near(
     fitted: dict[str, tuple[Calibration, Confidence]],
 ) -> None:  # fmt: skip
     calibration, confidence = fitted[method.name]
-    monkeypatch.setattr(intervals, "FEW_FAMILIES", 1e-300)  # nothing fades
+    monkeypatch.setattr(intervals, "FEW_FAMILIES_NEAR", 1e-300)  # nothing fades
     plain = calibration.confidence(world.predictions)
     is_ample = confidence.support >= 3.0
     assert is_ample.mean() > 0.8

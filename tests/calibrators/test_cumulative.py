@@ -16,7 +16,7 @@ from credence.calibrators.shares import (
     CUMULATIVE,
     CUMULATIVE_OPTIMAL,
     CUMULATIVE_PLUS,
-    MOST_STEPS,
+    MOST_SHARE_STEPS,
     THINNING,
     Cumulative,
     CumulativeCurve,
@@ -159,7 +159,10 @@ def test_a_cutoff_survives_its_record(sample_of: Make) -> None:
 
 def test_thinning_a_long_curve_hardly_moves_it(sample_of: Make) -> None:
     rng = np.random.default_rng(5)
-    right, wrong = 10 * rng.beta(4, 1, 3 * MOST_STEPS), 10 * rng.beta(2, 1.5, MOST_STEPS)
+    right, wrong = (
+        10 * rng.beta(4, 1, 3 * MOST_SHARE_STEPS),
+        10 * rng.beta(2, 1.5, MOST_SHARE_STEPS),
+    )
     sample = sample_of(right, wrong)
     curve = Cumulative().fit_curve(sample)
     assert len(curve.score) < len(sample.score)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logsumexp
 
-from credence.calibrators.kernel import METHOD, Kernel, KernelCurve, steady_bandwidth
+from credence.calibrators.kernel import KERNEL_METHOD, Kernel, KernelCurve, steady_bandwidth
 from credence.calibrators.masses import masses_of
 from credence.calibrators.protocol import ClassSample, FitOptions
 from credence.confidence import Note
@@ -214,7 +214,7 @@ def test_the_paper_s_bandwidths_on_phanns_own_table(phanns: Labelled) -> None:
         "Collar": 0.700,
         "HTJ": 0.325,
     }
-    calibration: Any = METHOD.build(Kernel(), FitOptions(n_draws=0)).fit(phanns)
+    calibration: Any = KERNEL_METHOD.build(Kernel(), FitOptions(n_draws=0)).fit(phanns)
     found = {
         name: entry.curve.bandwidth
         for name, entry in calibration.classes.items()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from credence.calibrators.kernel import BLOCK, local_sums
+from credence.calibrators.kernel import KERNEL_VALUES_AT_ONCE, local_sums
 from credence.calibrators.masses import Nodes
 from credence.predictions import Floats
 
@@ -39,7 +39,7 @@ def test_windows_give_what_all_nodes_give(n: int, bandwidth: float) -> None:
 
 def test_more_points_than_a_block_holds() -> None:
     nodes = uneven_nodes(1, 400)
-    point = np.linspace(8, 10, BLOCK // 100)
+    point = np.linspace(8, 10, KERNEL_VALUES_AT_ONCE // 100)
     assert_equal(local_sums(point, nodes, 0.2), direct(point, nodes, 0.2))
 
 

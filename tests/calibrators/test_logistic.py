@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from credence.calibrators.crossfit import DEFAULT_FOLDS
 from credence.calibrators.logistic import (
     FIXED_STRENGTH,
-    METHOD,
+    LOGISTIC_METHOD,
     STRENGTHS,
     Logistic,
     cross_fitted_strength,
@@ -93,8 +93,8 @@ def test_twins_in_the_same_cluster_make_no_interval_narrower(worlds) -> None:
     twice = world.take(np.repeat(np.arange(world.n_samples), 2))
     options = FitOptions(n_draws=1)
     method = Logistic(strength=1e-3)
-    once = METHOD.build(method, options).fit(world).confidence(world.predictions)
-    double = METHOD.build(method, options).fit(twice).confidence(world.predictions)
+    once = LOGISTIC_METHOD.build(method, options).fit(world).confidence(world.predictions)
+    double = LOGISTIC_METHOD.build(method, options).fit(twice).confidence(world.predictions)
     ratio = (double.upper - double.lower) / (once.upper - once.lower)
     # The model's own curvature believes in twins, the clusters do not.
     assert np.median(ratio) > 0.85
@@ -144,12 +144,17 @@ def test_it_sees_what_the_top_score_does_not_say() -> None:
         np.arange(n).astype(str).astype(object), ("a", "b", "c"), scores, 10.0, 0.01
     )
     labelled = label(predictions, np.tile([1, 0], n // 2))
-    value = METHOD.build(Logistic(strength=0.1), QUICK).fit(labelled).confidence(predictions).value
+    value = (
+        LOGISTIC_METHOD.build(Logistic(strength=0.1), QUICK)
+        .fit(labelled)
+        .confidence(predictions)
+        .value
+    )
     assert value[0] < 0.05 and value[1] > 0.95
 
 
 def test_a_record_holds_no_interval_unless_one_was_wanted(worlds) -> None:
     world = worlds.draw(seed=4)
-    record = to_record(METHOD.build(Logistic(), QUICK).fit(world))
+    record = to_record(LOGISTIC_METHOD.build(Logistic(), QUICK).fit(world))
     json.dumps(record)
     assert all(part["covariance"] is None for part in record["model"]["classes"].values())

@@ -52,7 +52,7 @@ def test_the_effective_number_does_not_depend_on_how_much_is_held_at_once(
     sample = families(sample_of, 2)
     places = places_of(sample)
     window = (places.score >= np.array([[0.0], [5.0], [9.0]])).astype(np.float64)
-    monkeypatch.setattr(masses, "BLOCK", block)
+    monkeypatch.setattr(masses, "MASSES_AT_ONCE", block)
     found = cluster_masses(sample, places).effective_number(window)
     mass = np.bincount(sample.cluster, weights=sample.weight * (sample.score >= 5.0))
     assert found[1] == pytest.approx(mass.sum() ** 2 / (mass**2).sum())

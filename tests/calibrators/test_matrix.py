@@ -7,7 +7,7 @@ import pytest
 from scipy import optimize, special
 
 from credence.calibrators.matrix import (
-    METHOD,
+    MATRIX_METHOD,
     Matrix,
     ScalingProblem,
     clusters_by_class,
@@ -127,7 +127,7 @@ def test_clusters_are_counted_by_predicted_class() -> None:
 
 def test_probabilities_sum_to_1_and_hold_the_confidence(worlds) -> None:
     world = worlds.draw(seed=11)
-    calibration = METHOD.build(Matrix(), FitOptions(n_draws=0)).fit(world)
+    calibration = MATRIX_METHOD.build(Matrix(), FitOptions(n_draws=0)).fit(world)
     probabilities = calibration.probabilities(world.predictions)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=0, atol=1e-12)
     chosen = probabilities[np.arange(world.n_samples), world.predictions.predicted_class]
@@ -139,7 +139,7 @@ def test_probabilities_sum_to_1_and_hold_the_confidence(worlds) -> None:
 def test_probabilities_follow_their_class_names(worlds, order: list[int]) -> None:
     world = worlds.draw(seed=12)
     turned = worlds.with_classes_in_order(world, order)
-    build = METHOD.build(Matrix(), FitOptions(n_draws=0))
+    build = MATRIX_METHOD.build(Matrix(), FitOptions(n_draws=0))
     before = build.fit(world).probabilities(world.predictions)
     after = build.fit(turned).probabilities(turned.predictions)
     np.testing.assert_allclose(after, before[:, order], rtol=0, atol=1e-12)

@@ -11,7 +11,7 @@ import pytest
 
 from credence.app import run_command_line
 from credence.lists.genomes import fitted_errors, genomes_of
-from credence.lists.held_out import STEPS, HeldOut, step_of
+from credence.lists.held_out import CONFIDENCE_STEPS, HeldOut, step_of
 from refusals import refused
 
 WORDS = ["--calibration", "k.json", "--out", "genomes.tsv"]
@@ -182,7 +182,7 @@ def test_a_genome_beside_it_changes_nothing() -> None:
 
 
 def test_confidences_too_high_are_seen_and_without_evidence_they_stand() -> None:
-    total = np.zeros((len(STEPS), 1))
+    total = np.zeros((len(CONFIDENCE_STEPS), 1))
     at = step_of(np.array([0.9]))[0]
     assert fitted_errors(total, total, 1.0)[at, 0] == pytest.approx(0.0995, abs=1e-4)
     total[at] = 10_000.0

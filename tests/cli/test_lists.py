@@ -16,7 +16,7 @@ from credence.app import run_command_line
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.protocol import Need
 from credence.lists.errors import errors_of
-from credence.lists.held_out import STEPS, step_of
+from credence.lists.held_out import CONFIDENCE_STEPS, step_of
 from credence.stages.lists import FOR_WHOM, with_lists
 from credence.tables.stage_files import SHIFT_FILES, read_calibration, write_calibration
 from refusals import Stated, refusal, refused
@@ -366,7 +366,7 @@ def test_q_values_are_those_of_the_proteins_held_out_that_the_correction_weighs(
         held_out = file.held_out if known is None else known.held_out
         assert held_out is not None
         step = step_of(table.confidence.to_numpy())
-        counts = np.bincount(step[step >= 0], minlength=len(STEPS))
+        counts = np.bincount(step[step >= 0], minlength=len(CONFIDENCE_STEPS))
         errors = errors_of(held_out, counts, 0.95)
         expected = np.where(step >= 0, errors.q_value[step], np.nan)
         np.testing.assert_allclose(table.q_value, expected, rtol=1e-12)

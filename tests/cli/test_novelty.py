@@ -223,7 +223,7 @@ def planted(p: float) -> tuple[DistanceBand, ...]:
             p=p,
             is_off=at == 1,
         )
-        for at, name in enumerate(bands.BANDS)
+        for at, name in enumerate(bands.BAND_NAMES)
     )
 
 
@@ -286,7 +286,10 @@ def test_the_evaluation_says_what_held_at_each_identity_and_its_flag_covers_the_
     assert len(keys) < len(ids)
     for at, row in enumerate(found):
         own = np.array([band[key] == at for key in keys])
-        assert (row["name"], row["n"], row["n_families"]) == (bands.BANDS[at], *[own.sum()] * 2)
+        assert (row["name"], row["n"], row["n_families"]) == (
+            bands.BAND_NAMES[at],
+            *[own.sum()] * 2,
+        )
         if row["right"] is not None:
             assert row["right"] == pytest.approx(np.mean(~held.is_wrong[own]))
     assert sum(row["n"] for row in found) == len(keys)

@@ -13,7 +13,7 @@ import pytest
 
 from credence import __version__
 from credence.app import run_command_line
-from credence.composition.estimators import NAMES
+from credence.composition.estimators import ESTIMATOR_NAMES
 from credence.findings import Findings
 from credence.records import read_record
 from credence.settings import setting_rules
@@ -595,7 +595,7 @@ def test_check_tells_stated_classes_that_the_tables_do_not_have(
 def test_every_estimator_of_the_registry_is_named_in_the_help() -> None:
     _, rule = setting_rules(ShiftSettings)["method"]
     comment = (Path(__file__).resolve().parents[2] / "config.yaml").read_text()
-    for name in NAMES:
+    for name in ESTIMATOR_NAMES:
         assert f" {name}" in rule.text
         assert f" {name}" in comment
 

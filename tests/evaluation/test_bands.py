@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from credence.evaluation.bands import BANDS, Seen, band_of, judged_bands
+from credence.evaluation.bands import BAND_NAMES, Seen, band_of, judged_bands
 
 PER_FAMILY = 3
 
@@ -32,7 +32,7 @@ def test_shares_and_p_are_those_of_random_signs_of_families() -> None:
     found, rng = judged_bands(seen), np.random.default_rng(1)
     for at, band in enumerate(found[:3]):
         own = np.flatnonzero(seen.band == at)
-        assert (band.name, band.n) == (BANDS[at], len(own))
+        assert (band.name, band.n) == (BAND_NAMES[at], len(own))
         assert band.promised == pytest.approx(np.mean(seen.stated[own]))
         assert band.right == pytest.approx(np.mean(seen.is_right[own]))
         assert band.lower < band.right < band.upper

@@ -5,7 +5,7 @@ import pytest
 
 from credence.evaluation.curves import N_CURVE, reliability_of
 from credence.evaluation.describing import confusion_of
-from credence.evaluation.judging import HELD_OUT, EvaluationOptions, Stated
+from credence.evaluation.judging import HELD_OUT_SAMPLE, EvaluationOptions, Stated
 from credence.predictions import Labelled, from_scores, label
 
 
@@ -38,7 +38,7 @@ def test_a_diagram_has_bins_band_curve_and_counts() -> None:
     )
     options = EvaluationOptions(n_draws=50)
     (found,) = reliability_of(
-        labelled, None, {("m", HELD_OUT): Stated(confidence=stated)}, options
+        labelled, None, {("m", HELD_OUT_SAMPLE): Stated(confidence=stated)}, options
     )
     assert sum(found.counts) == sum(found.bins.n) == n
     for number in range(5, 10):

@@ -9,7 +9,13 @@ from cases import cases
 from credence.calibrators.intervals import expanded_quantiles
 from credence.calibrators.protocol import FitOptions
 from credence.draws import cluster_weights, encode_clusters
-from credence.evaluation.judging import HELD_OUT, IN_SAMPLE, EvaluationOptions, Stated, judge
+from credence.evaluation.judging import (
+    HELD_OUT_SAMPLE,
+    IN_SAMPLE,
+    EvaluationOptions,
+    Stated,
+    judge,
+)
 from credence.evaluation.measures import (
     PairedDraws,
     chances,
@@ -20,7 +26,7 @@ from credence.evaluation.measures import (
     scatter_of,
 )
 from credence.findings import MetricValue
-from credence.metrics.all_metrics import BY_NAME, METRICS
+from credence.metrics.all_metrics import METRICS, METRICS_BY_NAME
 from credence.metrics.metric import Judged
 from credence.predictions import Labelled, from_scores, label
 
@@ -57,7 +63,7 @@ def drawn_by_hand(labelled: Labelled, confidence: np.ndarray, name: str, draw: i
     judged = Judged(
         confidence=confidence, is_correct=labelled.is_correct, weight=weight, score=score
     )
-    return BY_NAME[name].compute(judged)
+    return METRICS_BY_NAME[name].compute(judged)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +108,7 @@ def test_values_by_class_and_over_all_are_the_metric_of_those_proteins(metric) -
     if metric.over_classes is None:
         assert rows[None].value == pytest.approx(metric.compute(own), abs=SEARCH)
     else:
-        parts = np.array([BY_NAME["ece"].compute(part) for part in by_class.values()])
+        parts = np.array([METRICS_BY_NAME["ece"].compute(part) for part in by_class.values()])
         if metric.name == "area":
             parts = np.array([metric.compute(part) for part in by_class.values()])
         mass = np.array([part.weight.sum() for part in by_class.values()])
@@ -140,8 +146,8 @@ def test_a_paired_difference_is_drawn_draw_by_draw() -> None:
     labelled, confidence = world()
     other = np.clip(confidence * 0.8, 0.0, 1.0)
     stated = {
-        ("a", HELD_OUT): Stated(confidence=confidence),
-        ("b", HELD_OUT): Stated(confidence=other),
+        ("a", HELD_OUT_SAMPLE): Stated(confidence=confidence),
+        ("b", HELD_OUT_SAMPLE): Stated(confidence=other),
     }
     options = EvaluationOptions(n_draws=60, n_floor=0, level=0.9)
     found = judge(labelled, stated, "a", options)
@@ -163,7 +169,7 @@ def test_a_paired_difference_is_drawn_draw_by_draw() -> None:
 
 def test_a_mean_loss_is_stretched_on_the_scale_of_logarithms() -> None:
     labelled, confidence = world()
-    stated = {("m", HELD_OUT): Stated(confidence=confidence)}
+    stated = {("m", HELD_OUT_SAMPLE): Stated(confidence=confidence)}
     row = values(
         judge(labelled, stated, "m", EvaluationOptions(n_draws=100, n_floor=0)).metrics, "nll"
     )
@@ -177,7 +183,7 @@ def test_a_mean_loss_is_stretched_on_the_scale_of_logarithms() -> None:
 
 def test_a_share_stays_within_0_and_1_however_it_is_stretched() -> None:
     labelled, confidence = world()
-    stated = {("m", HELD_OUT): Stated(confidence=confidence)}
+    stated = {("m", HELD_OUT_SAMPLE): Stated(confidence=confidence)}
     for row in judge(labelled, stated, "m", EvaluationOptions(n_draws=60, n_floor=0)).metrics:
         if row.metric == "accuracy":
             assert 0.0 < row.lower < row.value < row.upper < 1.0
@@ -192,8 +198,8 @@ def test_no_interval_goes_beyond_what_a_metric_can_be() -> None:
     labelled = label(own.predictions, truth, np.ones(N), family)
     confidence = np.full(N, 0.99)
     stated = {
-        ("m", HELD_OUT): Stated(confidence=confidence),
-        ("n", HELD_OUT): Stated(confidence=1.0 - confidence),
+        ("m", HELD_OUT_SAMPLE): Stated(confidence=confidence),
+        ("n", HELD_OUT_SAMPLE): Stated(confidence=1.0 - confidence),
     }
     found = judge(labelled, stated, "m", EvaluationOptions(n_draws=60, n_floor=10))
     rows = [*found.metrics, *found.pairs]
@@ -208,8 +214,8 @@ def test_a_difference_is_over_the_proteins_that_both_methods_answer() -> None:
     gaps = confidence.copy()
     gaps[::5] = np.nan
     stated = {
-        ("a", HELD_OUT): Stated(confidence=confidence),
-        ("b", HELD_OUT): Stated(confidence=gaps),
+        ("a", HELD_OUT_SAMPLE): Stated(confidence=confidence),
+        ("b", HELD_OUT_SAMPLE): Stated(confidence=gaps),
     }
     found = judge(labelled, stated, "a", EvaluationOptions(n_draws=20, n_floor=0))
     row = next(r for r in found.differences if r.metric == "brier" and r.class_name is None)
@@ -230,7 +236,7 @@ def test_drawing_rows_takes_relatives_for_independent() -> None:
         labelled.true_class[rows],
         cluster=np.repeat(np.array([f"f{k}" for k in range(N // 8)], dtype=object), 8),
     )
-    stated = {("m", HELD_OUT): Stated(confidence=confidence[rows])}
+    stated = {("m", HELD_OUT_SAMPLE): Stated(confidence=confidence[rows])}
 
     def width(resample: str) -> float:
         options = EvaluationOptions(n_draws=2000, n_floor=0, resample=resample)  # type: ignore[arg-type]
@@ -246,11 +252,11 @@ def test_no_interval_of_a_calibration_error_goes_below_0_or_misses_its_value() -
     labelled, confidence = world()
     found = judge(
         labelled,
-        {("m", HELD_OUT): Stated(confidence=confidence)},
+        {("m", HELD_OUT_SAMPLE): Stated(confidence=confidence)},
         "m",
         EvaluationOptions(n_draws=80, n_floor=0),
     )
-    errors = [row for row in found.metrics if BY_NAME[row.metric].is_error]
+    errors = [row for row in found.metrics if METRICS_BY_NAME[row.metric].is_error]
     assert len(errors) > 30
     for row in errors:
         if not np.isnan(row.lower):
@@ -271,7 +277,7 @@ def test_the_noise_floor_is_the_mean_error_of_outcomes_drawn_from_the_confidence
     for name in ("ece", "ece2_count", "mce", "ece_debiased", "ece_smooth", "ece_kernel"):
         for draw in range(7):
             right = chance[:, draw] < confidence
-            expected = BY_NAME[name].compute(replace(judged, is_correct=right))
+            expected = METRICS_BY_NAME[name].compute(replace(judged, is_correct=right))
             assert found[name][-1, draw] == pytest.approx(expected, abs=SEARCH)
 
 
@@ -298,7 +304,7 @@ def test_the_noise_floor_of_vectors_draws_classes_from_the_vectors() -> None:
             probabilities=vector,
             true_class=np.minimum(true, 2),
         )
-        simulated.append(BY_NAME["sce"].compute(own))
+        simulated.append(METRICS_BY_NAME["sce"].compute(own))
     # Two means of 300 simulations each.
     error = np.std(simulated) * np.sqrt(2 / 300)
     assert got.value == pytest.approx(np.mean(simulated), abs=4 * error)
@@ -309,7 +315,7 @@ def test_relatives_that_go_together_raise_the_noise_floor() -> None:
     same = confidence[encode_clusters(labelled.cluster)[0] % N]  # one confidence per family
     found = judge(
         labelled,
-        {("m", HELD_OUT): Stated(confidence=same)},
+        {("m", HELD_OUT_SAMPLE): Stated(confidence=same)},
         "m",
         EvaluationOptions(n_draws=0, n_floor=200),
     )
@@ -329,12 +335,12 @@ def test_a_perfect_method_scores_its_noise_floor() -> None:
     block = labelled.predictions.predicted_class
     _, keys = encode_clusters(labelled.predictions.ids)
     own = Judged(confidence=confidence, is_correct=labelled.is_correct, weight=labelled.weight)
-    placed = placements(own, block, 3, (BY_NAME["ece"],))
+    placed = placements(own, block, 3, (METRICS_BY_NAME["ece"],))
     floor = floors(own, block, 3, placed, chances(keys, 400))["ece"][-1]
     low, high = np.quantile(floor, (0.025, 0.975))
     inside = 0
     for seed in range(200):
         right = np.random.default_rng(seed).random(N) < confidence
-        inside += low <= BY_NAME["ece"].compute(replace(own, is_correct=right)) <= high
+        inside += low <= METRICS_BY_NAME["ece"].compute(replace(own, is_correct=right)) <= high
     # 95 % of 200 is 190; three standard errors, of the quantiles too, are 11.
     assert 179 <= inside <= 200

@@ -6,8 +6,8 @@ from verification.in_memory import summarise_use_set
 
 from credence.confidence import Confidence, Note
 from credence.evaluation.use_sets import (
-    EDGES,
-    MOST_ROWS,
+    CONFIDENCE_EDGES,
+    MOST_FLAGGED,
     N_NOVELTY_BINS,
     NovelSet,
     UseColumns,
@@ -59,7 +59,7 @@ def test_each_protein_is_counted_at_the_levels_that_it_reaches() -> None:
     # Bins hold their upper ends: 0.5, 0.8, 0.9, 0.95 and 1.
     seen = np.flatnonzero(by_bin)
     assert by_bin[seen].tolist() == [1] * 5
-    np.testing.assert_allclose(EDGES[seen + 1], [0.5, 0.8, 0.9, 0.95, 1.0])
+    np.testing.assert_allclose(CONFIDENCE_EDGES[seen + 1], [0.5, 0.8, 0.9, 0.95, 1.0])
     found = use_set_of("sea", "kernel", ("A", "B"), (by_class, by_bin), {"odd": 2, "none": 0})
     assert (found.n, found.n_unknown, len(found.classes)) == (6, 1, 2)
     first = found.classes[0]
@@ -136,10 +136,10 @@ def test_a_sample_of_nobody_has_one_bin_and_of_many_flagged_ones_the_farthest_ar
     assert (nobody.n, nobody.rows, np.isnan(nobody.confidence_flagged)) == (0, (), True)
     assert (nobody.edges[0], nobody.edges[-1]) == (0.0, 1.0)
     novel = NovelSet(name="sea", reference=known, held=known.sorted_distances)
-    places = np.arange(2.0, 2.0 + MOST_ROWS + 5)[:, None] + 1.0
+    places = np.arange(2.0, 2.0 + MOST_FLAGGED + 5)[:, None] + 1.0
     ids = names(*(f"p{row}" for row in range(len(places))))
     nowhere = np.zeros(len(ids), dtype=np.bool_)
     novel.add(ids, known.look(places), ids, np.ones(len(ids)), nowhere)
     finding = novel.finding()
-    assert finding.n_flagged == MOST_ROWS + 5
-    assert [row.id for row in finding.rows] == list(ids[::-1][:MOST_ROWS])
+    assert finding.n_flagged == MOST_FLAGGED + 5
+    assert [row.id for row in finding.rows] == list(ids[::-1][:MOST_FLAGGED])

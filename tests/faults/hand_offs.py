@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.composition.adjusted import AdjustedCalibration
-from credence.composition.both_samples import N_SCORE_BINS
+from credence.composition.both_samples import N_DENSITY_BINS
 from credence.events.event import Event
 from credence.events.features import EventEvidence, OneEvent, table_of
 from credence.events.forecasters import FORECASTERS, Examples
@@ -63,7 +63,7 @@ def signed_records(
     folder: Path, known: Labelled
 ) -> Iterator[tuple[str, Callable[[Path, Labelled], None]]]:
     """Write one file of each kind, and yield its name and what reads and uses it."""
-    shape = (known.predictions.n_classes, N_SCORE_BINS)
+    shape = (known.predictions.n_classes, N_DENSITY_BINS)
     calibration = parse_method("kernel", "fuzz").build(FitOptions(n_draws=5)).fit(known)
     adjusted = AdjustedCalibration(
         calibration=calibration, scale=10.0, down=np.full(shape, 0.1), up=np.full(shape, 0.2)

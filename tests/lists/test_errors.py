@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from credence.lists.errors import LEAST_FAMILIES, ListErrors, bins_of, errors_of, merged_bins
-from credence.lists.held_out import STEPS, HeldOut, MixDraws, held_out_of, step_of
+from credence.lists.errors import FAMILIES_OF_BIN, ListErrors, bins_of, errors_of, merged_bins
+from credence.lists.held_out import CONFIDENCE_STEPS, HeldOut, MixDraws, held_out_of, step_of
 from credence.predictions import Predictions, label
 
-N = len(STEPS)
+N = len(CONFIDENCE_STEPS)
 # Of each row: step in forties (so that there are ties), wrong, cluster, weight.
 row_strategy = st.tuples(
     st.integers(0, N // 40).map(lambda number: 40 * number),
@@ -66,10 +66,10 @@ def slow_bins(rows: list[Row]) -> list[int]:
     """Go down the steps; a bin is full when so many families are in it."""
     bins: list[list[int]] = [[]]
     for step in reversed(range(N)):
-        if effective(rows, bins[-1]) >= LEAST_FAMILIES - 1e-6:
+        if effective(rows, bins[-1]) >= FAMILIES_OF_BIN - 1e-6:
             bins.append([])
         bins[-1].append(step)
-    if effective(rows, bins[-1]) < LEAST_FAMILIES - 1e-6 and len(bins) > 1:
+    if effective(rows, bins[-1]) < FAMILIES_OF_BIN - 1e-6 and len(bins) > 1:
         rest = bins.pop()
         bins[-1] += rest
     return [next(number for number, bin_ in enumerate(bins) if step in bin_) for step in range(N)]
@@ -174,7 +174,7 @@ def test_bins_are_those_of_a_loop_down_the_steps(rows: list[Row]) -> None:
 
 def test_steps_below_all_that_was_held_out_are_judged_with_the_lowest_bin() -> None:
     # The bin is full at step 300 exactly: what lies below would be a bin of nothing, never wrong.
-    rows = [(300, True, family, 1.0) for family in range(LEAST_FAMILIES)]
+    rows = [(300, True, family, 1.0) for family in range(FAMILIES_OF_BIN)]
     assert bins_of(held_out_from(rows)).tolist() == slow_bins(rows) == [0] * N
     assert errors_of(held_out_from(rows), uses([300, 100]), 0.95).step_error[0][100] > 0.9
 

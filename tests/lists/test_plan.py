@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from credence.lists.held_out import STEPS, HeldOut, step_of
-from credence.lists.plan import EDGES, Plan, by_stratum, divided, plan_of, stratum_of
+from credence.lists.held_out import CONFIDENCE_STEPS, HeldOut, step_of
+from credence.lists.plan import STRATUM_EDGES, Plan, by_stratum, divided, plan_of, stratum_of
 
 
 def held_out(rows: list[tuple[float, int, int, int]]) -> HeldOut:
@@ -25,7 +25,7 @@ def held_out(rows: list[tuple[float, int, int, int]]) -> HeldOut:
 
 def counted(*counts: tuple[int, float, int], n_classes: int = 2) -> np.ndarray:
     """Return counts by class and stratum of so many proteins of a class and a confidence."""
-    found = np.zeros((n_classes, len(EDGES)), dtype=np.int64)
+    found = np.zeros((n_classes, len(STRATUM_EDGES)), dtype=np.int64)
     for class_, confidence, n in counts:
         found[class_, stratum_of(np.array([confidence]))[0]] += n
     return found
@@ -49,10 +49,10 @@ def test_evidence_ends_where_the_formula_wants_it() -> None:
 
 
 def test_steps_fall_into_strata_whole() -> None:
-    counts = np.zeros((1, len(STEPS)), dtype=np.int64)
-    for place, edge in enumerate(EDGES):
+    counts = np.zeros((1, len(CONFIDENCE_STEPS)), dtype=np.int64)
+    for place, edge in enumerate(STRATUM_EDGES):
         counts[0, step_of(np.array([edge]))[0]] = place + 1
-    assert by_stratum(counts).tolist() == [[place + 1 for place in range(len(EDGES))]]
+    assert by_stratum(counts).tolist() == [[place + 1 for place in range(len(STRATUM_EDGES))]]
 
 
 def test_a_class_without_evidence_is_verified_before_one_that_is_known() -> None:

@@ -10,9 +10,9 @@ import pytest
 
 from credence.findings import Threshold
 from credence.lists.errors import errors_of
-from credence.lists.held_out import STEPS, held_out_of
+from credence.lists.held_out import CONFIDENCE_STEPS, held_out_of
 from credence.lists.thresholds import (
-    MOST_POINTS,
+    MOST_CURVE_POINTS,
     ON_CONFIDENCE,
     Wanted,
     curve_of,
@@ -178,7 +178,7 @@ def test_thresholds_and_curves_on_confidences_are_those_of_proteins_held_out() -
     rows = {row.class_name: row for row in found.rows if row.on == ON_CONFIDENCE}
     tail = rows["Tail"]
     # As by scores, and from the lowest step above 0.3 on.
-    assert tail.threshold == STEPS[STEPS > 0.3][0]
+    assert tail.threshold == CONFIDENCE_STEPS[CONFIDENCE_STEPS > 0.3][0]
     assert (tail.kept, tail.right, tail.n) == pytest.approx((6 / 8, 5 / 6, 6))
     assert rows["Portal"].n == 0
     # Of each curve, the steps that hold proteins, what is kept there, and how much is wrong.
@@ -190,18 +190,20 @@ def test_thresholds_and_curves_on_confidences_are_those_of_proteins_held_out() -
     assert tail_curve.kept == pytest.approx((1.0, 5 / 6, 4 / 6, 2 / 6, 1 / 6))
     assert other.kept == (1.0, 0.5)
     errors = errors_of(
-        held_out.of_class(0), np.bincount(held_out.of_class(0).step, minlength=len(STEPS)), 0.5
+        held_out.of_class(0),
+        np.bincount(held_out.of_class(0).step, minlength=len(CONFIDENCE_STEPS)),
+        0.5,
     )
-    steps = np.searchsorted(STEPS, tail_curve.confidence)
+    steps = np.searchsorted(CONFIDENCE_STEPS, tail_curve.confidence)
     assert tail_curve.error == tuple(errors.error[steps])
     assert tail_curve.bound == tuple(errors.bound[steps]) != tail_curve.error
 
 
 def test_a_curve_of_many_steps_keeps_its_ends() -> None:
-    n = len(STEPS)
+    n = len(CONFIDENCE_STEPS)
     rows = [(float(step), 0, step % 5 == 0, 1.0, f"f{step}") for step in range(n)]
-    held_out = held_out_of(labelled_of(rows), STEPS)
+    held_out = held_out_of(labelled_of(rows), CONFIDENCE_STEPS)
     curve = curve_of(None, errors_of(held_out, np.ones(n, dtype=np.int64), 0.95))
-    assert len(curve.confidence) == MOST_POINTS < n
+    assert len(curve.confidence) == MOST_CURVE_POINTS < n
     assert (curve.confidence[0], curve.confidence[-1]) == (0.0, 1.0)
     assert (curve.kept[0], curve.kept[-1]) == (1.0, 1 / n)

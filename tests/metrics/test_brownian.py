@@ -7,7 +7,7 @@ import pytest
 
 from credence.metrics import walk
 from credence.metrics.walk import (
-    DISTANCE,
+    KOLMOGOROV_SMIRNOV,
     RANGE,
     distance_tail,
     normal_tails,
@@ -79,7 +79,7 @@ class TestAgainstMapie:
         right = (number * 0.7548776662466927) % 1.0 < score
         right[0], right[1] = True, False
         got = observed(walk_of(score, right, np.ones(300)))
-        assert (got[DISTANCE], got[RANGE]) == pytest.approx(
+        assert (got[KOLMOGOROV_SMIRNOV], got[RANGE]) == pytest.approx(
             (0.5427860705848166, 0.9242476961687492), abs=1e-9
         )
 
@@ -95,5 +95,5 @@ class TestAgainstMapie:
         # Half right among ties at 0.5: the walk is at 0 where ties end; within them, in an
         # order that its noise decides, MAPIE's is not: it gave MAPIE_TIED.
         score, right = np.full(10, 0.5), np.array([1.0] * 5 + [0.0] * 5)
-        ours = observed(walk_of(score, right > 0, np.ones(10)))[DISTANCE]
+        ours = observed(walk_of(score, right > 0, np.ones(10)))[KOLMOGOROV_SMIRNOV]
         assert ours < 1e-12 < MAPIE_TIED

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from credence.metrics.walk import (
-    DISTANCE,
+    KOLMOGOROV_SMIRNOV,
     RANGE,
     SPIEGELHALTER,
     holm,
@@ -42,7 +42,7 @@ def slow_statistics(rows: list) -> dict[str, float]:
     bottom = math.sqrt(sum(w**2 * s * (1 - s) * (1 - 2 * s) ** 2 for s, _, w in rows))
     nan = float("nan")
     return {
-        DISTANCE: max(abs(c) for c in path) / scale if scale > 0 else nan,
+        KOLMOGOROV_SMIRNOV: max(abs(c) for c in path) / scale if scale > 0 else nan,
         RANGE: (max(path) - min(path)) / scale if scale > 0 else nan,
         SPIEGELHALTER: top / bottom if bottom > 0 else nan,
     }
@@ -75,7 +75,7 @@ def test_the_order_of_rows_is_nothing_ties_or_no_ties(rows: list, seed: int) -> 
 def test_two_points_by_hand() -> None:
     # 0.2 wrong, 0.9 right: C = (0, -0.1, -0.05); sigma = sqrt(0.16 + 0.09)/2 = 0.25.
     got = observed(walk_of(np.array([0.9, 0.2]), np.array([True, False]), np.ones(2)))
-    assert got[DISTANCE] == pytest.approx(0.1 / 0.25)
+    assert got[KOLMOGOROV_SMIRNOV] == pytest.approx(0.1 / 0.25)
     assert got[RANGE] == pytest.approx(0.1 / 0.25)
     # (-0.2)(0.6) + (0.1)(-0.8) = -0.2 over sqrt(0.16·0.36 + 0.09·0.64)
     assert got[SPIEGELHALTER] == pytest.approx(-0.2 / math.sqrt(0.0576 + 0.0576))
@@ -85,7 +85,7 @@ def test_a_walk_that_never_falls_below_0_has_its_start_as_its_lowest_point() -> 
     # C = (0, 0.25, 0.5): without C_0 the range would be 0.25.
     got = observed(walk_of(np.array([0.5, 0.6]), np.array([True, True]), np.array([1.0, 1.25])))
     total = 2.25
-    assert got[RANGE] == got[DISTANCE]
+    assert got[RANGE] == got[KOLMOGOROV_SMIRNOV]
     scale = math.sqrt(0.25 + 1.25**2 * 0.24) / total
     assert got[RANGE] == pytest.approx((0.5 + 1.25 * 0.4) / total / scale)
 
@@ -109,8 +109,8 @@ def test_signs_turn_whole_clusters_over() -> None:
     expected = [[d[0], -d[0], -d[0]], [d[1] + d[2], -d[1] + d[2], -d[1] - d[2]]]
     assert drawn.steps == pytest.approx(np.array(expected))
     own = statistics(drawn.steps, drawn.tilted, walk)
-    assert own[DISTANCE][0] == pytest.approx(observed(walk)[DISTANCE])
-    assert own[DISTANCE][2] == pytest.approx(observed(walk)[DISTANCE])
+    assert own[KOLMOGOROV_SMIRNOV][0] == pytest.approx(observed(walk)[KOLMOGOROV_SMIRNOV])
+    assert own[KOLMOGOROV_SMIRNOV][2] == pytest.approx(observed(walk)[KOLMOGOROV_SMIRNOV])
 
 
 def test_signs_are_keyed_to_the_clusters_and_even() -> None:

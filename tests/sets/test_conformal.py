@@ -13,7 +13,7 @@ from credence.predictions import Labelled, Predictions, from_scores
 from credence.problems import InputError
 from credence.records import to_record
 from credence.sets.conformal import (
-    KINDS,
+    SET_KINDS,
     PredictionSets,
     SetOptions,
     families_needed,
@@ -61,7 +61,7 @@ def slow_sets(
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SET_KINDS)
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.9])
 def test_sets_are_what_their_definition_says(seed: int, kind: str, level: float) -> None:
     labelled, new = world(seed), world(seed + 100).predictions
@@ -148,7 +148,7 @@ def test_how_many_families_a_class_needs() -> None:
     assert [families_needed(level) for level in (0.5, 0.8, 0.9, 0.95, 0.99)] == [1, 4, 9, 19, 99]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SET_KINDS)
 @pytest.mark.parametrize("level", [0.8, 0.99])
 def test_a_record_gives_the_same_sets(kind: str, level: float) -> None:
     labelled, new = world(6), world(106).predictions

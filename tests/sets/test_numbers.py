@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from credence.sets.conformal import KINDS, SetOptions, fit_sets, judge_sets
+from credence.sets.conformal import SET_KINDS, SetOptions, fit_sets, judge_sets
 from known_numbers import Known
 from set_worlds import world
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SET_KINDS)
 @pytest.mark.parametrize("level", [0.7, 0.9])
 def test_what_is_judged_is_what_it_was(kind: str, level: float, known: Known) -> None:
     labelled, options = world(9), SetOptions(level=level, kind=kind)  # type: ignore[arg-type]

@@ -145,7 +145,7 @@ def test_the_distance_of_two_samples_is_that_of_their_predicted_classes() -> Non
 def test_an_interval_rests_on_whichever_side_is_fewer_and_one_draw_gives_none() -> None:
     labelled = label(predictions_of([0, 1] * 15), np.array([0, 1, 0] * 10))
     sample, use = calibration_sample(labelled, False), use_sample(predictions_of([0, 1] * 9), None)
-    bbse = estimators.BY_NAME["bbse_hard"]
+    bbse = estimators.ESTIMATORS_BY_NAME["bbse_hard"]
     found = estimate_composition(sample, use, bbse, FitOptions(n_draws=1))
     assert np.isnan(found.lower).all() and found.draws.shape == (3, 0)
     np.testing.assert_allclose(found.n_seen, [18.0, 10.0, 0.0], atol=1e-9)

@@ -20,7 +20,7 @@ from credence.composition.estimate import (
     estimator_input,
     fixed_composition,
 )
-from credence.composition.estimators import BY_NAME
+from credence.composition.estimators import ESTIMATORS_BY_NAME
 from credence.confidence import Note
 from credence.predictions import Labelled, from_scores, label
 from credence.records import from_record, to_record
@@ -44,11 +44,11 @@ def found(name: str) -> Composition:
     calibration, use = sets()
     sample = calibration_sample(calibration, True)
     return estimate_composition(
-        sample, use_sample(use.predictions, sample.model), BY_NAME[name], OPTIONS
+        sample, use_sample(use.predictions, sample.model), ESTIMATORS_BY_NAME[name], OPTIONS
     )
 
 
-ESTIMATING = [name for name, entry in BY_NAME.items() if entry.estimate is not None]
+ESTIMATING = [name for name, entry in ESTIMATORS_BY_NAME.items() if entry.estimate is not None]
 
 
 @pytest.mark.parametrize("name", ESTIMATING)
@@ -69,7 +69,7 @@ def test_one_class_that_is_never_predicted_does_not_open_the_intervals_of_all() 
     rows = np.concatenate([rows, np.flatnonzero(calibration.true_class == 1)[:4]])
     sample = calibration_sample(without_column(calibration.take(rows), 1), True)
     seen = use_sample(without_column(use, 1).predictions, sample.model)
-    composition = estimate_composition(sample, seen, BY_NAME["em"], OPTIONS)
+    composition = estimate_composition(sample, seen, ESTIMATORS_BY_NAME["em"], OPTIONS)
     usual = found("em")
     width, before = composition.upper - composition.lower, usual.upper - usual.lower
     others = np.arange(11) != 1
@@ -96,7 +96,7 @@ def test_relatives_and_the_order_of_rows_do_not_matter() -> None:
     moved = estimator_input(
         sample, both_parts(use_sample(parts[0], sample.model), use_sample(parts[1], sample.model))
     )
-    again = BY_NAME["em_matched"].estimate
+    again = ESTIMATORS_BY_NAME["em_matched"].estimate
     assert again is not None
     known = moved.prevalence > 0
     share = again(moved.among(known)).share
@@ -108,7 +108,7 @@ def test_a_class_that_calibration_does_not_hold_is_said_to_be_beyond_correction(
     kept = calibration.take(calibration.true_class != 5)
     sample = calibration_sample(kept, True)
     rows = use_sample(use.predictions, sample.model)
-    composition = estimate_composition(sample, rows, BY_NAME["em_matched"], OPTIONS)
+    composition = estimate_composition(sample, rows, ESTIMATORS_BY_NAME["em_matched"], OPTIONS)
     assert composition.share[5] == 0.0
     assert np.isnan(composition.weight[5])
     assert (composition.lower[5], composition.upper[5]) == (0.0, 1.0)
@@ -136,7 +136,9 @@ def test_classes_that_cannot_be_told_apart_get_a_wide_interval_and_a_sentence(na
     rng = np.random.default_rng(2)
     sample = calibration_sample(blind(800, 0.4, rng), True)
     rows = use_sample(blind(600, 0.2, rng).predictions, sample.model)
-    composition = estimate_composition(sample, rows, BY_NAME[name], FitOptions(n_draws=60))
+    composition = estimate_composition(
+        sample, rows, ESTIMATORS_BY_NAME[name], FitOptions(n_draws=60)
+    )
     width = composition.upper - composition.lower
     assert width[0] < 0.15
     assert (width[1:] > 0.5).all()
@@ -151,7 +153,7 @@ def test_of_a_few_proteins_no_sentence_blames_the_classifier_or_their_kind(n: in
     sample = calibration_sample(blind(800, 0.4, rng), True)
     rows = use_sample(blind(n, 0.2, rng).predictions, sample.model)
     options = FitOptions(n_draws=120)
-    composition = estimate_composition(sample, rows, BY_NAME["em_matched"], options)
+    composition = estimate_composition(sample, rows, ESTIMATORS_BY_NAME["em_matched"], options)
     seen = diagnose(sample, rows, composition, options)
     assert np.isnan(seen.p_label_shift)
     assert {sentence[:20] for sentence in seen.sentences} <= {
@@ -166,7 +168,7 @@ def test_a_set_drawn_like_calibration_passes_both_tests_and_another_fails_one() 
     like = draw_labelled(settings, np.random.default_rng(8))
     sample = calibration_sample(calibration, True)
     rows = use_sample(like.predictions, sample.model)
-    composition = estimate_composition(sample, rows, BY_NAME["em_matched"], OPTIONS)
+    composition = estimate_composition(sample, rows, ESTIMATORS_BY_NAME["em_matched"], OPTIONS)
     seen = diagnose(sample, rows, composition, OPTIONS)
     assert seen.p_no_shift > 0.05 and seen.p_label_shift > 0.05
     moved = use_sample(use.predictions, sample.model)
@@ -185,7 +187,7 @@ def test_scores_of_another_kind_are_told_from_another_composition() -> None:
     lowered = replace(predictions, top_score=predictions.top_score * 0.6)
     rows = use_sample(lowered, sample.model)
     options = FitOptions(n_draws=150)
-    composition = estimate_composition(sample, rows, BY_NAME["em_matched"], OPTIONS)
+    composition = estimate_composition(sample, rows, ESTIMATORS_BY_NAME["em_matched"], OPTIONS)
     fixed = fixed_composition(sample, composition.share)
     message = diagnose(sample, rows, fixed, options).sentences
     assert any("are of another kind" in sentence for sentence in message)

@@ -11,7 +11,7 @@ from credence.calibrators.protocol import FitOptions
 from credence.composition.both_samples import calibration_sample, use_sample
 from credence.composition.diagnostics import diagnose
 from credence.composition.estimate import fixed_composition
-from credence.composition.summary import N_GRID, Corrected, shift_curves, summarise_shift
+from credence.composition.summary import N_SHIFT_GRID, Corrected, shift_curves, summarise_shift
 from shift_findings import adjust, labelled_proteins
 
 OPTIONS = FitOptions(n_draws=0)
@@ -38,7 +38,7 @@ def corrected() -> Corrected:
 def test_each_predicted_class_has_its_corrected_curve() -> None:
     found = corrected()
     predictions = found.sample.labelled.predictions
-    grid = predictions.score_grid(N_GRID)
+    grid = predictions.score_grid(N_SHIFT_GRID)
     assert (grid[0], grid[-1], len(grid)) == (0.0, 10.0, 101)
     curves = shift_curves(found)
     assert [curve.class_name for curve in curves] == ["Portal", "Tail fiber"]  # no Collar

@@ -21,7 +21,7 @@ from credence.composition.estimate import (
     compare_predicted,
     estimate_composition,
 )
-from credence.composition.estimators import BY_NAME
+from credence.composition.estimators import ESTIMATORS_BY_NAME
 from credence.draws import keys_of
 from credence.predictions import Labelled
 from credence.simulate.law import CLASS_NAMES, WorldSettings
@@ -89,7 +89,7 @@ def test_something_is_applied_just_where_the_test_of_no_shift_rejects() -> None:
 
 def composition(use: Labelled, sample: CalibrationSample) -> Composition:
     seen = use_sample(use.predictions, None)
-    return estimate_composition(sample, seen, BY_NAME["bbse_hard"], OPTIONS)
+    return estimate_composition(sample, seen, ESTIMATORS_BY_NAME["bbse_hard"], OPTIONS)
 
 
 def test_without_shift_confidences_are_not_moved_and_their_intervals_carry_what_is_not_known() -> (

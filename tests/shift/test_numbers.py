@@ -12,7 +12,7 @@ from credence.calibrators.protocol import FitOptions
 from credence.composition.both_samples import calibration_sample, use_sample
 from credence.composition.diagnostics import diagnose
 from credence.composition.estimate import compression_error, estimate_composition
-from credence.composition.estimators import BY_NAME
+from credence.composition.estimators import ESTIMATORS_BY_NAME
 from credence.composition.sameness import SketchCounts, sketch_of
 from credence.composition.summary import Corrected, summarise_shift
 from credence.draws import keys_of
@@ -22,7 +22,7 @@ from shift_findings import adjust
 
 OPTIONS = FitOptions(n_draws=12)
 NAMES = ("Portal", "Collar", "HTJ", "Other")
-ESTIMATING = [name for name, entry in BY_NAME.items() if entry.estimate is not None]
+ESTIMATING = [name for name, entry in ESTIMATORS_BY_NAME.items() if entry.estimate is not None]
 
 
 @cache
@@ -57,7 +57,7 @@ def test_compositions_are_what_they_were(
     sample = calibration_sample(labelled, True)
     genome = keys_of([f"g{row // 9}" for row in range(use.n_samples)]) if with_genomes else None
     seen = use_sample(use.predictions, sample.model, most_rows, genome)
-    composition = estimate_composition(sample, seen, BY_NAME[name], OPTIONS)
+    composition = estimate_composition(sample, seen, ESTIMATORS_BY_NAME[name], OPTIONS)
     method = parse_method("histogram", "test").build(OPTIONS)
     corrected = Corrected(
         sample=sample,
@@ -68,7 +68,9 @@ def test_compositions_are_what_they_were(
         adjusted=adjust(sample, method, composition, OPTIONS),
         by_score=True,
     )
-    error = compression_error(sample, use.predictions.take(np.arange(80)), seen, BY_NAME[name])
+    error = compression_error(
+        sample, use.predictions.take(np.arange(80)), seen, ESTIMATORS_BY_NAME[name]
+    )
     found = summarise_shift("use", name, "histogram", corrected, OPTIONS, error)
     ends = corrected.adjusted.confidence(use.predictions.take(np.arange(8)))
     entry = {"finding": found, "lower": ends.lower, "upper": ends.upper}

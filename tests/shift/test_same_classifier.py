@@ -145,7 +145,7 @@ def test_a_table_filtered_by_its_scores_is_the_same_classifier(least: float, mos
 
 
 def test_a_sketch_of_too_many_classes_lacks_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sameness, "MOST_CELLS", 4_355)
+    monkeypatch.setattr(sameness, "MOST_SKETCH_CELLS", 4_355)
     found = sketch_of(world(0))
     assert found is not None
     assert found.lacks_names
@@ -319,7 +319,7 @@ def test_a_set_of_many_proteins_counts_as_a_thousand() -> None:
 def test_a_number_of_too_many_cells_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     # 11 · 11 classes in 20 bins are 2,420 cells; with 12 runners-up at 3 levels 4,356.
     for most, left_out in ((4_356, False), (4_355, True)):
-        monkeypatch.setattr(sameness, "MOST_CELLS", most)
+        monkeypatch.setattr(sameness, "MOST_SKETCH_CELLS", most)
         found = sketch_of(world(0))
         assert found is not None
         assert (RUNNER_UP not in [part.name for part in found.features]) == left_out
@@ -376,10 +376,10 @@ def slow_power(found: _Part, by_chance: Floats) -> float:
             middle = [(own[:at].sum() + own[at] / 2) / own.sum() - 0.5 for at in range(len(own))]
             tilted = own * np.exp(slope * np.array(middle))
             moved.append(tilted * own.sum() / tilted.sum())
-            ratio.append(moved[-1] / np.maximum(own, sameness.TINIEST))
+            ratio.append(moved[-1] / np.maximum(own, sameness.LEAST_DIVISOR))
         if found.effects(np.array(moved)).sum() >= 0.05:
             break
-    rng = np.random.default_rng(sameness.SEED)
+    rng = np.random.default_rng(sameness.SAMENESS_SEED)
     drawn = found.draws(rng, np.array(ratio), sameness.POWER_DRAWS)
     return float(np.mean([3 * sameness._tail(one, by_chance) <= 0.05 for one in drawn[:, -1]]))
 
@@ -389,7 +389,7 @@ def test_the_power_is_that_of_slopes_tried_one_after_the_other(n: int) -> None:
     look = SketchCounts(sketch(), CLASS_NAMES)
     look.add(some(3, n))
     found = look._part(look._sketch.features[0], look._counts[0])
-    drawn = found.draws(np.random.default_rng(sameness.SEED))
+    drawn = found.draws(np.random.default_rng(sameness.SAMENESS_SEED))
     assert found.power(drawn[:, -1]) == pytest.approx(slow_power(found, drawn[:, -1]), abs=0.02)
 
 

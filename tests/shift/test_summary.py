@@ -10,7 +10,7 @@ from credence.calibrators.protocol import FitOptions
 from credence.composition.both_samples import calibration_sample, use_sample
 from credence.composition.diagnostics import diagnose
 from credence.composition.estimate import estimate_composition
-from credence.composition.estimators import BY_NAME
+from credence.composition.estimators import ESTIMATORS_BY_NAME
 from credence.composition.summary import Corrected, expected_truth, summarise_shift
 from credence.findings import ShiftFinding
 from credence.predictions import Labelled
@@ -38,7 +38,7 @@ def summary(use: Labelled) -> ShiftFinding:
     calibration = draw_labelled(settings, np.random.default_rng(2))
     sample = calibration_sample(calibration, True)
     seen = use_sample(use.predictions, sample.model)
-    composition = estimate_composition(sample, seen, BY_NAME["em_matched"], OPTIONS)
+    composition = estimate_composition(sample, seen, ESTIMATORS_BY_NAME["em_matched"], OPTIONS)
     stage = parse_method("kernel", "test")
     corrected = Corrected(
         sample=sample,

@@ -18,7 +18,7 @@ from credence.calibrators.protocol import components_asked
 from credence.confidence import SURE, Confidence, Note
 from credence.evaluation.evaluate import metric_columns
 from credence.findings import Findings, ProteinList, Results, ShiftFinding, SplitFinding, UseLists
-from credence.metrics.all_metrics import BY_NAME
+from credence.metrics.all_metrics import METRICS_BY_NAME
 from credence.predictions import Predictions, Strings
 from credence.report import style
 from credence.report.painting import paint_reliability
@@ -403,7 +403,7 @@ class EvaluatedMethods(Shown):
         names = [name for name in METRICS_SHOWN if (self.methods[0], name) in losses]
         sentences = [notice.text for notice in results.notices if notice.is_warning]
         rows = [[method, *(losses[method, name] for name in names)] for method in self.methods]
-        titles = ["held out", *(BY_NAME[name].title for name in names)]
+        titles = ["held out", *(METRICS_BY_NAME[name].title for name in names)]
         return View(heading=heading, sentences=sentences, names=titles, rows=rows)
 
     def _columns(self) -> Mapping[str, Any]:

@@ -299,13 +299,13 @@ def _shift_problems(document: Document, data: Data) -> Iterator[Wrong]:
 
 
 def _composition_problems(path: SettingPath, block: Data, above: Data) -> Iterator[Wrong]:
-    from credence.composition.estimators import NAMES, SUM_TOLERANCE
+    from credence.composition.estimators import ESTIMATOR_NAMES, SUM_TOLERANCE
 
     method, shares = block.get("method"), block.get("composition")
     where = (*path, "composition")
-    if method is not None and method not in NAMES:
+    if method is not None and method not in ESTIMATOR_NAMES:
         problem = f"{method!r} is not an estimator of a composition."
-        yield (*path, "method"), problem, nearest(method, NAMES)
+        yield (*path, "method"), problem, nearest(method, ESTIMATOR_NAMES)
     elif method == STATED and shares is None and above.get("composition") is None:
         yield where, "no composition is stated.", "Give one, {class: share}, or another method."
     elif method not in (None, STATED, "auto") and shares is not None:

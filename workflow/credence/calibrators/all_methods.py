@@ -15,11 +15,11 @@ from credence.calibrators import (
     temperature,
     trees,
 )
-from credence.calibrators.crossfit import COMPOSITION, ComposedCalibration
+from credence.calibrators.crossfit import COMPOSED, ComposedCalibration
 from credence.calibrators.protocol import Calibration, Method
 from credence.records import from_record
 
-SINGLE: tuple[Method, ...] = (
+SINGLE_METHODS: tuple[Method, ...] = (
     shares.UNCALIBRATED,
     shares.CLASS_ONLY,
     temperature.STS,
@@ -35,20 +35,24 @@ SINGLE: tuple[Method, ...] = (
     shares.CUMULATIVE,
     shares.CUMULATIVE_PLUS,
     shares.CUMULATIVE_OPTIMAL,
-    kernel.METHOD,
-    logistic.METHOD,
-    matrix.METHOD,
+    kernel.KERNEL_METHOD,
+    logistic.LOGISTIC_METHOD,
+    matrix.MATRIX_METHOD,
     trees.BOOSTED,
     trees.RANDOMISED,
 )
 
-METHODS: tuple[Method, ...] = (*SINGLE, macest.METHOD, auto.method_over(SINGLE))
+METHODS: tuple[Method, ...] = (
+    *SINGLE_METHODS,
+    macest.MACEST_METHOD,
+    auto.method_over(SINGLE_METHODS),
+)
 
 BY_NAME: dict[str, Method] = {method.name: method for method in METHODS}
 
 
 def read_calibration(record: Mapping[str, Any]) -> Calibration:
     """Return the calibration of a record that some method wrote."""
-    if record["method"] == COMPOSITION:
+    if record["method"] == COMPOSED:
         return from_record(ComposedCalibration, record, kinds={Calibration: read_calibration})
     return BY_NAME[record["method"]].read(record)

@@ -32,9 +32,9 @@ from credence.predictions import Floats, Integers, Labelled, Predictions
 from credence.progress import each
 from credence.records import Stored, from_record
 
-LEFT_OUT = Stored(is_left_out=True)
-ENDS = ("score_min", "score_max")  # Counts of a class: the least and the greatest score seen
-OUTSIDE = int(Note.BELOW_RANGE | Note.ABOVE_RANGE)
+IF_GIVEN = Stored(is_left_out=True)
+SCORE_ENDS = ("score_min", "score_max")  # Counts of a class: the least and the greatest score seen
+OUTSIDE_NOTES = int(Note.BELOW_RANGE | Note.ABOVE_RANGE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +62,7 @@ class LowEnd:
 
 
 LOWEST_FAMILIES = 5.0  # an effective number of them, at or below that score (decision 0002)
-ENOUGH = 1.0 - 1e-9  # of them: sums of weights are rounded
+ENOUGH_FAMILIES = 1.0 - 1e-9  # of them: sums of weights are rounded
 
 
 def low_end(sample: ClassSample, at_scores: Masses) -> LowEnd:
@@ -76,7 +76,7 @@ def low_end(sample: ClassSample, at_scores: Masses) -> LowEnd:
     added = cluster_weight**2 - (cluster_weight - weight) ** 2
     place = np.searchsorted(at_scores.score, sample.score[order])
     squares, total = np.cumsum(np.bincount(place, weights=added)), np.cumsum(at_scores.total)
-    lowest = int((total**2 >= LOWEST_FAMILIES * ENOUGH * squares).argmax())
+    lowest = int((total**2 >= LOWEST_FAMILIES * ENOUGH_FAMILIES * squares).argmax())
     fitted = scipy.optimize.isotonic_regression(
         at_scores.right / at_scores.total, weights=at_scores.total
     ).x
@@ -91,18 +91,18 @@ class ClassCurve:
 
     counts: dict[str, int | float]  # What the class's positives amount to
     # Answers where the class is scarce: its share with Jeffreys' prior, (Σw TP + ½)/(Σw + 1).
-    fallback: Annotated[ConstantCurve | None, LEFT_OUT] = None
+    fallback: Annotated[ConstantCurve | None, IF_GIVEN] = None
     learnt: Annotated[Curve | None, Stored(name="curve", is_left_out=True)] = None
-    band: Annotated[Band | None, LEFT_OUT] = None  # Its pointwise interval, if one was asked for
-    support: Annotated[Support | None, LEFT_OUT] = None
-    low_end: Annotated[LowEnd | None, LEFT_OUT] = None  # Where the curve holds the value of an end
+    band: Annotated[Band | None, IF_GIVEN] = None  # Its pointwise interval, if one was asked for
+    support: Annotated[Support | None, IF_GIVEN] = None
+    low_end: Annotated[LowEnd | None, IF_GIVEN] = None  # Where the curve holds the value of an end
 
     def answer(self, curve: Curve, score: Floats) -> tuple[Floats, Integers]:
         """Return the confidence at each score, and its note."""
         value, note = curve.value(score), curve.note(score)
         # Counts were seen over their whole intervals; the curve knows only places inside them.
-        least, greatest = (self.counts.get(end, np.nan) for end in ENDS)
-        note = np.where((score >= least) & (score <= greatest), note & ~OUTSIDE, note)
+        least, greatest = (self.counts.get(end, np.nan) for end in SCORE_ENDS)
+        note = np.where((score >= least) & (score <= greatest), note & ~OUTSIDE_NOTES, note)
         if self.low_end is None:
             return value, note
         is_held = (score < self.low_end.score) & (value > self.low_end.most)
@@ -144,7 +144,7 @@ def fit_classes(
             if options.n_draws > 0:
                 band = settings.fit_band(sample, curve, options)
         ends = labelled.predictions.spans.get(name, ())
-        counts = count(sample, masses) | dict(zip(ENDS, ends, strict=False))
+        counts = count(sample, masses) | dict(zip(SCORE_ENDS, ends, strict=False))
         entries[name] = ClassCurve(
             counts=counts,
             fallback=fallback,

@@ -17,7 +17,7 @@ from credence.calibrators.protocol import (
     Need,
     components_asked,
 )
-from credence.calibrators.score_logs import DECIMALS, predicted_rank
+from credence.calibrators.score_logs import LOG_DECIMALS, predicted_rank
 from credence.confidence import Confidence, Note, unknown
 from credence.draws import keys_of
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions, Strings
@@ -104,7 +104,7 @@ def out_of_fold(labelled: Labelled, calibrator: Calibrator, fold: Integers) -> C
     return answer
 
 
-COMPOSITION = "composition"  # Method of a composition's record
+COMPOSED = "composition"  # Method of a composition's record
 # First-stage value of a protein whose class, of one cluster then, the other folds never predict.
 NOTHING_KNOWN = 0.5
 
@@ -113,7 +113,7 @@ NOTHING_KNOWN = 0.5
 class ComposedCalibration:
     """A first calibration whose confidence is the second one's score."""
 
-    method: str = field(default=COMPOSITION, init=False)  # Tells what reads its record
+    method: str = field(default=COMPOSED, init=False)  # Tells what reads its record
     text: str  # The specification
     first: Calibration  # The stages
     second: Calibration
@@ -184,7 +184,7 @@ def as_scores(predictions: Predictions, value: Floats) -> Predictions:
     return replace(
         predictions,
         # Rounded, so that rounding error cannot carry a value over a bin's edge.
-        top_score=np.round(known, DECIMALS),
+        top_score=np.round(known, LOG_DECIMALS),
         scores=None,
         network_scores=None,
         scale=1.0,

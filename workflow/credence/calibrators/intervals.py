@@ -17,11 +17,11 @@ from credence.predictions import Booleans, Floats
 JEFFREYS = 0.5  # the prior's shape, in pseudo-clusters of either kind
 N_EVEN_KNOTS = 65  # knots of a band, evenly spaced over the range of scores
 N_RANK_KNOTS = 64  # and at evenly spaced ranks
-FEW_FAMILIES = 3.0  # near a score: with fewer there, an interval opens (decision 0002)
+FEW_FAMILIES_NEAR = 3.0  # near a score: with fewer there, an interval opens (decision 0002)
 LEAST_FREEDOM = 1.0  # of Student's t, where less than two clusters are near
 # Draws beyond either end that its quantile needs at least; 100 draws at 95 % (decision 0040).
 BEYOND = 2.5
-ROUNDING = 1e-9  # 5 / (1 − 0.95) is a little more than 100 in floating point
+DRAWS_ROUNDING = 1e-9  # 5 / (1 − 0.95) is a little more than 100 in floating point
 
 
 def tail_levels(options: FitOptions) -> tuple[float, float]:
@@ -32,7 +32,7 @@ def tail_levels(options: FitOptions) -> tuple[float, float]:
 
 def draws_needed(tail: float) -> int:
     """Return the fewest draws whose quantiles reach an end that leaves out so much."""
-    return math.ceil(BEYOND / tail * (1.0 - ROUNDING))
+    return math.ceil(BEYOND / tail * (1.0 - DRAWS_ROUNDING))
 
 
 def freedom_with(n_draws: int, freedom: Floats | float) -> Floats:
@@ -177,6 +177,6 @@ def open_interval(
     lower: Floats, upper: Floats, value: Floats, support: Floats
 ) -> tuple[Floats, Floats]:
     """Return intervals that hold their value, and open towards [0, 1] as support fades."""
-    faded = 1.0 - np.minimum(support / FEW_FAMILIES, 1.0)
+    faded = 1.0 - np.minimum(support / FEW_FAMILIES_NEAR, 1.0)
     lower, upper = np.minimum(lower, value), np.maximum(upper, value)
     return lower - faded * lower, upper + faded * (1.0 - upper)

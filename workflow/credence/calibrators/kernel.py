@@ -33,8 +33,8 @@ from credence.records import Stored
 from credence.settings import setting
 
 REACH = 42.0  # e⁻⁴² = 6e-19: with a million nodes still below rounding
-BLOCK = 65_536  # kernel values held at once: they stay in the processor's cache
-MOST_POINTS = 128  # points whose windows share a width
+KERNEL_VALUES_AT_ONCE = 65_536  # kernel values held at once: they stay in the processor's cache
+MOST_WINDOW_POINTS = 128  # points whose windows share a width
 LEAST_EXPONENT = -700.0  # far below e⁻⁴²; beyond it the exponential is slow
 
 
@@ -55,8 +55,8 @@ def local_sums(point: Floats, nodes: Nodes, bandwidth: float) -> tuple[Floats, F
     begin = 0
     while begin < len(point):
         # Windows of one width are copied row by row; a wider one only holds more nodes.
-        width = int(n_held[begin : begin + MOST_POINTS].max())
-        n_points = min(max(BLOCK // width, 1), MOST_POINTS)
+        width = int(n_held[begin : begin + MOST_WINDOW_POINTS].max())
+        n_points = min(max(KERNEL_VALUES_AT_ONCE // width, 1), MOST_WINDOW_POINTS)
         block = slice(begin, begin + n_points)
         first = np.minimum(start[block], len(score) - width)
         gap = windows(score, width)[first]
@@ -81,8 +81,8 @@ def windows(values: Floats, width: int) -> Floats:
 
 
 LOWEST = 0.15  # of the scale: sign changes count from here; plots of [S23] start there
-SMALLEST = 0.0005  # of the scale: the least bandwidth tried, and the step of the scan
-GREATEST = 2.0  # of the scale: the greatest bandwidth tried
+SMALLEST_BANDWIDTH = 0.0005  # of the scale: the least bandwidth tried, and the step of the scan
+GREATEST_BANDWIDTH = 2.0  # of the scale: the greatest bandwidth tried
 NO_SIGN = 1e-9  # of the scale: a smaller difference of means has no sign
 POINTS_PER_BANDWIDTH = 8  # twice what is demanded: then Phynteny's nine come out exactly
 NODES_PER_BANDWIDTH = 16  # bins of nodes: error of a kernel sum below (1/16)⁴ / 1440
@@ -137,14 +137,14 @@ def steady_bandwidth(masses: Masses, scale: float, resolution: float, most: int)
 
 def candidates(scale: float, resolution: float) -> Floats:
     """Return the bandwidths tried, ascending, in steps of 0.0005 of the scale."""
-    first = max(resolution / scale, SMALLEST)
-    n_steps = int(np.floor((GREATEST - first) / SMALLEST + NO_SIGN))
-    return np.asarray(scale * (first + SMALLEST * np.arange(n_steps + 1)))
+    first = max(resolution / scale, SMALLEST_BANDWIDTH)
+    n_steps = int(np.floor((GREATEST_BANDWIDTH - first) / SMALLEST_BANDWIDTH + NO_SIGN))
+    return np.asarray(scale * (first + SMALLEST_BANDWIDTH * np.arange(n_steps + 1)))
 
 
 TOP, NEARLY_ALL = 0.9, 0.9  # of the scale, and of a class's weight: where it lies there
 FEW_WRONG = 10  # families with a wrong prediction; fewer do not tell where a curve bends
-COARSE = 0.05  # of the scale: where scores have steps as wide, the least bandwidth smooths
+COARSE_STEP = 0.05  # of the scale: where scores have steps as wide, the least bandwidth smooths
 
 
 def saturated_bandwidth(
@@ -155,7 +155,7 @@ def saturated_bandwidth(
     if masses.total[at_top].sum() < NEARLY_ALL * masses.total.sum():
         return bandwidth, Note.NONE
     least = float(candidates(sample.scale, sample.resolution)[0])
-    too_small = least if least < COARSE * sample.scale else 0.0
+    too_small = least if least < COARSE_STEP * sample.scale else 0.0
     is_few = len(np.unique(sample.cluster[~sample.is_correct])) < FEW_WRONG
     if bandwidth > too_small and (not is_few or allowed == MON["mon"]):
         return bandwidth, Note.NONE
@@ -326,8 +326,8 @@ def leave_one_out_bandwidth(sample: ClassSample) -> float | None:
     The loss can have several minima: all in steps of 10 % are tried, then golden sections.
     """
     parts = own_parts(sample)
-    least = max(sample.resolution, SMALLEST * sample.scale)
-    n_steps = int(np.floor(np.log(GREATEST * sample.scale / least) / np.log(STEP)))
+    least = max(sample.resolution, SMALLEST_BANDWIDTH * sample.scale)
+    n_steps = int(np.floor(np.log(GREATEST_BANDWIDTH * sample.scale / least) / np.log(STEP)))
     tried = least * STEP ** np.arange(n_steps + 1)
     losses = np.array([parts.loss(float(bandwidth)) for bandwidth in tried])
     if not np.isfinite(losses).any():
@@ -395,8 +395,8 @@ def count_changes(sign: Floats) -> Integers:
 def draw_bandwidths(draws: Masses, scale: float, resolution: float, allowed: int) -> Floats:
     """Return the bandwidth that the rule chooses in each draw, by a coarse scan; NaN: none."""
     chosen = np.full(draws.right.shape[1], np.nan)
-    first = max(resolution, SMALLEST * scale)
-    n_steps = int(np.floor(np.log(GREATEST * scale / first) / np.log(BAND_STEP)))
+    first = max(resolution, SMALLEST_BANDWIDTH * scale)
+    n_steps = int(np.floor(np.log(GREATEST_BANDWIDTH * scale / first) / np.log(BAND_STEP)))
     made_for = 0.0
     for bandwidth in first * BAND_STEP ** np.arange(n_steps + 1):
         if bandwidth > REUSE * made_for:
@@ -456,7 +456,7 @@ def rank_lines(point: Floats, rank: Floats, draws: Masses, width: float) -> Floa
 
 CURVE_NODES_PER_BANDWIDTH = 128  # finer than for the slope: the curve holds in gaps too
 FIRST_KNOTS_PER_BANDWIDTH = 4
-TOLERANCE = 1e-7  # of the stored curve against the sums, at the points looked at
+CURVE_TOLERANCE = 1e-7  # of the stored curve against the sums, at the points looked at
 PROBES = (0.25, 0.5, 0.75)  # where between two knots the stored curve is checked
 MOST_HALVINGS = 40
 OF_TWO = 1.5  # an interval that holds two sets of quantiles leaves out less than either;
@@ -572,7 +572,9 @@ class Kernel:
         knots = knots_of(sample)
         centre = curve.value(knots)
         values = debiased_values(knots, draws, bandwidth)
-        width = curve.bandwidth if np.isfinite(curve.bandwidth) else GREATEST * sample.scale
+        width = (
+            curve.bandwidth if np.isfinite(curve.bandwidth) else GREATEST_BANDWIDTH * sample.scale
+        )
         n_near = clusters.effective_number(gaussian_window(knots, places.score, width))
         smooth = curve_band(knots, values, n_near, centre, options)
         total = clusters.total
@@ -636,7 +638,7 @@ def trace(ratio: KernelRatio, masses: Masses) -> KernelCurve:
         for fraction in PROBES:
             point = left + fraction * (right - left)
             exact, _ = ratio.evaluate(point)
-            is_off |= np.abs(hermite(knots, share, slope, point) - exact) > TOLERANCE
+            is_off |= np.abs(hermite(knots, share, slope, point) - exact) > CURVE_TOLERANCE
         middle = HALF * (left[is_off] + right[is_off])
         middle = middle[(middle > left[is_off]) & (middle < right[is_off])]
         new_share, new_slope = ratio.evaluate(middle)
@@ -649,7 +651,7 @@ def trace(ratio: KernelRatio, masses: Masses) -> KernelCurve:
     return KernelCurve(bandwidth=ratio.bandwidth, score=knots, share=share, slope=slope)
 
 
-METHOD = curve_method(
+KERNEL_METHOD = curve_method(
     "kernel",
     "Smooth ratio of right to all predictions around the score.",
     "Salamon et al. 2023, Eq. 7-9 and section 12, doi 10.3390/make5030043",
@@ -660,5 +662,5 @@ METHOD = curve_method(
         Law.TROVE: Kernel(bandwidth=LAW_BANDWIDTH, prior_weight=0.0),
     },
     additive=True,
-    stored_within=TOLERANCE,
+    stored_within=CURVE_TOLERANCE,
 )

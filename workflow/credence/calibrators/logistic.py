@@ -19,7 +19,7 @@ FIXED_STRENGTH = 10.0  # where there are too few clusters to cross-fit
 # A strong ridge leaves a bias that no standard error shows: the interval is that of one so weak.
 INTERVAL_STRENGTH = 10.0
 ROUGH = 1e-6  # tolerance of the fits that only choose a strength
-FLAT = 1e-9  # a feature that varies less than this (logs) tells nothing
+FLAT_FEATURE = 1e-9  # a feature that varies less than this (logs) tells nothing
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -110,7 +110,7 @@ class Logistic:
         target, weight = labelled.is_correct.astype(float), labelled.weight
         mean = np.average(logs, axis=0, weights=weight)
         spread = np.sqrt(np.average((logs - mean) ** 2, axis=0, weights=weight))
-        spread[spread < FLAT] = 0.0
+        spread[spread < FLAT_FEATURE] = 0.0
         blank = ClassLogistic(
             mean=mean,
             spread=spread,
@@ -186,7 +186,7 @@ def cross_fitted_strength(design: Floats, labelled: Labelled) -> float:
     return STRENGTHS[int(losses.argmin())] if n_judged > 1 else FIXED_STRENGTH
 
 
-METHOD = vector_method(
+LOGISTIC_METHOD = vector_method(
     "logistic",
     "Logistic regression of being right on the logs of all scores, with a ridge (Conf3).",
     "Salamon et al. 2023, Eq. 10, doi 10.3390/make5030043",

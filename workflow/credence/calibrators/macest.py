@@ -99,7 +99,7 @@ def _to_unit(values: Floats) -> float:
     return float(f"{total**-0.5:.9g}") if total > 0 else 1.0
 
 
-METHOD = vector_method(
+MACEST_METHOD = vector_method(
     "macest",
     "MACEst: errors and distances of the nearest proteins of each class.",
     "Green, Rowe & Polleri 2021, arXiv 2109.01531",

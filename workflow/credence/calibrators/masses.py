@@ -19,7 +19,7 @@ UNIT_BITS = 52  # a unit is 2⁻⁵²
 LOW_BITS = 26  # of them in the low part
 HIGH_UNIT = 2.0 ** (LOW_BITS - UNIT_BITS)
 LOW_UNIT = 2.0**-UNIT_BITS
-MOST = 2.0**36  # of one value: half of what a sum may reach
+LARGEST_VALUE = 2.0**36  # of one value: half of what a sum may reach
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,8 +69,8 @@ def fixed_columns(values: Floats) -> FixedPoint:
 
 def _parts(values: Floats) -> tuple[Integers, Integers]:
     """Return high and low parts; the low one may be 2²⁶ itself."""
-    if values.size and float(values.max()) > MOST:
-        raise ValueError(f"a weight is above {MOST:g}: divide all weights by a number")
+    if values.size and float(values.max()) > LARGEST_VALUE:
+        raise ValueError(f"a weight is above {LARGEST_VALUE:g}: divide all weights by a number")
     scaled = values / HIGH_UNIT
     high = scaled.astype(np.int64)
     scaled -= high
@@ -81,7 +81,7 @@ def _parts(values: Floats) -> tuple[Integers, Integers]:
 SUPPORT_WINDOW = 0.05  # standard deviation of the window of `support`, in scales
 SUPPORT_BINS = 200  # scores are binned to SUPPORT_WINDOW / 10 before windowing
 N_SUPPORT_KNOTS = 41
-COARSE = 2.0**-20  # squared masses of families are held in units so much coarser
+SQUARE_UNIT = 2.0**-20  # squared masses of families are held in units so much coarser
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -226,7 +226,7 @@ def _support(sample: ClassSample, units: FixedPoint) -> Support:
         families = scipy.sparse.csr_array((mass, families.indices, families.indptr), shape=shape)
         near = np.asarray(families @ window.T)
         whole = np.add.reduceat(mass, families.indptr[:-1])
-        squares = squares + fixed_columns(near**2 * COARSE).floats() / COARSE
+        squares = squares + fixed_columns(near**2 * SQUARE_UNIT).floats() / SQUARE_UNIT
         presence = presence + fixed_columns(near / whole[:, None]).floats()
     held = squares > 0
     mass = window @ units.placed(bin_, n_bins).floats()
@@ -237,7 +237,7 @@ def _support(sample: ClassSample, units: FixedPoint) -> Support:
 
 MOST_PLACES = 2_000  # more distinct scores than this share places
 MOST_UNITS = 20_000  # more clusters than this are drawn in bundles
-BLOCK = 4_000_000  # numbers held at once while clusters are gone through
+MASSES_AT_ONCE = 4_000_000  # numbers held at once while clusters are gone through
 HALF = 0.5
 
 
@@ -278,7 +278,7 @@ class ClusterMasses:
         """Return Kish's number (ΣW)²/ΣW² of the clusters' masses in windows."""
         mass = window @ self.total
         squares = window**2 @ self.lone_squares
-        step = max(BLOCK // max(len(window), 1), 1)
+        step = max(MASSES_AT_ONCE // max(len(window), 1), 1)
         for begin in range(0, self.families.shape[0], step):
             near = self.families[begin : begin + step] @ window.T
             squares += (near**2).sum(axis=0)

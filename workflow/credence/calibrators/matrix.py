@@ -293,7 +293,7 @@ def clusters_by_class(
     return np.array([effective_clusters(cluster[r], weight[r]) if r.any() else none for r in rows])
 
 
-METHOD = vector_method(
+MATRIX_METHOD = vector_method(
     "matrix",
     "Structured matrix scaling: a regularised linear map of all log scores.",
     "Berta et al. 2025, arXiv 2511.03685; Kull et al. 2019, arXiv 1910.12656",

@@ -13,7 +13,7 @@ from credence.predictions import Floats, Labelled
 from credence.problems import Problem, gathering, nearest, raise_any, refuse
 from credence.settings import SettingRule, range_in_words, setting_rules
 
-ARROW = "->"
+STAGE_ARROW = "->"
 STAGE = re.compile(r"\s*(?P<name>[A-Za-z_][\w]*)\s*(?:\((?P<settings>[^()]*)\))?\s*")
 
 
@@ -52,7 +52,7 @@ class Specification:
     @property
     def text(self) -> str:
         """The specification in its one canonical form."""
-        return f" {ARROW} ".join(stage.text for stage in self.stages)
+        return f" {STAGE_ARROW} ".join(stage.text for stage in self.stages)
 
     def build(self, options: FitOptions) -> Calibrator:
         """Return the calibrator; only the last stage fits intervals."""
@@ -80,7 +80,7 @@ def parse_method(text: str, where: str, line: int | None = None) -> Specificatio
     """Return the method or composition that a specification names."""
     stages: list[Stage] = []
     problems: list[Problem] = []
-    for position, part in enumerate(text.split(ARROW)):
+    for position, part in enumerate(text.split(STAGE_ARROW)):
         with gathering(problems):
             stages.append(_parse_stage(part, position > 0, where, line))
     raise_any(problems)

@@ -17,7 +17,7 @@ import scipy
 from credence.calibrators.protocol import FitOptions
 from credence.predictions import Booleans, Floats, Integers
 
-MOST_STEPS = 100
+NEWTON_MOST_STEPS = 100
 MOST_HALVINGS = 40
 # Newton's decrement, as a part of the weight, at which the last step, which squares it, is taken.
 DECREMENT_TOLERANCE = 1e-13
@@ -43,7 +43,7 @@ def newton_minimum(
     loss: Callable[[Floats], float | Floats],
     step_at: Callable[[Floats], tuple[Floats, bool | Booleans]],
     *,
-    most_steps: int = MOST_STEPS,
+    most_steps: int = NEWTON_MOST_STEPS,
     slack: float = 0.0,
     low: float | Floats = -np.inf,
     high: float | Floats = np.inf,

@@ -30,7 +30,7 @@ def log_parts(score: Floats, scale: float, low: float, high: float) -> tuple[Flo
     return np.asarray(np.log(share)), np.asarray(np.log1p(-share))
 
 
-BLOCK = 16_384  # rows handled at a time, so that a block stays in the cache
+LOG_ROWS_AT_ONCE = 16_384  # rows handled at a time, so that a block stays in the cache
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -104,8 +104,8 @@ def sorted_rows(labelled: Labelled) -> ScoreRows:
     n_samples, n_classes = predictions.scores.shape
     top, true = np.empty(n_samples), np.empty(n_samples)
     rest = np.empty((n_classes - 1, n_samples))
-    for start in range(0, n_samples, BLOCK):
-        block = slice(start, start + BLOCK)
+    for start in range(0, n_samples, LOG_ROWS_AT_ONCE):
+        block = slice(start, start + LOG_ROWS_AT_ONCE)
         rows = order[block]
         logs = log_scores(predictions.scores[rows], predictions.resolution)
         top[block], rest[:, block], best = split_top(logs, predictions.predicted_class[rows])
@@ -126,8 +126,8 @@ def sorted_rows(labelled: Labelled) -> ScoreRows:
 def row_blocks(predictions: Predictions) -> Iterator[tuple[slice, Floats]]:
     """Yield slices of rows with their scores, a cache full at a time."""
     assert predictions.scores is not None
-    for start in range(0, predictions.n_samples, BLOCK):
-        block = slice(start, start + BLOCK)
+    for start in range(0, predictions.n_samples, LOG_ROWS_AT_ONCE):
+        block = slice(start, start + LOG_ROWS_AT_ONCE)
         yield block, predictions.scores[block]
 
 
@@ -136,8 +136,8 @@ def rest_moments(rest: Floats, beta: float | Floats) -> tuple[Floats, Floats, Fl
     n_samples = rest.shape[1]
     beta = np.broadcast_to(beta, n_samples)
     log_sum, mean, variance = (np.empty(n_samples) for _ in range(3))
-    for start in range(0, n_samples, BLOCK):
-        block = slice(start, start + BLOCK)
+    for start in range(0, n_samples, LOG_ROWS_AT_ONCE):
+        block = slice(start, start + LOG_ROWS_AT_ONCE)
         part = rest[:, block]
         power = np.exp(part * beta[block])
         total = power.sum(axis=0)  # at least 1: the best of the others
@@ -150,7 +150,7 @@ def rest_moments(rest: Floats, beta: float | Floats) -> tuple[Floats, Floats, Fl
     return log_sum, mean, variance
 
 
-DECIMALS = 9  # far below any score's resolution, far above rounding error
+LOG_DECIMALS = 9  # far below any score's resolution, far above rounding error
 # Half the relative step of single precision: the floor of scores of unknown resolution.
 UNKNOWN_RESOLUTION_FLOOR = 2.0**-24
 
@@ -174,7 +174,7 @@ def sorted_log_scores(predictions: Predictions) -> Floats:
     if predictions.resolution == 0:
         floor = np.full_like(total, UNKNOWN_RESOLUTION_FLOOR)
     logs: Floats = np.log(np.maximum(scores / total, floor))
-    return np.round(logs, DECIMALS)
+    return np.round(logs, LOG_DECIMALS)
 
 
 def others_of(values: Floats, chosen: Integers) -> Floats:
@@ -200,7 +200,7 @@ def tree_features(predictions: Predictions, *, uses_networks: bool) -> Floats:
         member = networks[rows, :, predictions.predicted_class]
         votes = networks.argmax(axis=2) == predictions.predicted_class[:, None]
         columns.append(np.column_stack([member.std(axis=1), votes.mean(axis=1)]))
-    return np.round(np.hstack(columns), DECIMALS)
+    return np.round(np.hstack(columns), LOG_DECIMALS)
 
 
 def canonical_order(features: Floats, labelled: Labelled) -> Integers:

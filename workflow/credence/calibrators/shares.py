@@ -190,9 +190,9 @@ HISTOGRAM = classwise.curve_method(
     additive=True,
 )
 
-MOST_STEPS = 20_000  # above this many distinct scores, steps are thinned
+MOST_SHARE_STEPS = 20_000  # above this many distinct scores, steps are thinned
 THINNING = 1e-5  # most that thinning moves a confidence
-ROUNDING = 1e-12  # relative: sums this near are equal but for rounding
+SUM_ROUNDING = 1e-12  # relative: sums this near are equal but for rounding
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -240,7 +240,7 @@ class Cumulative:
         if is_below.any():
             share_below = float(masses.right[is_below].sum() / masses.total[is_below].sum())
         score, share = masses.score[~is_below], share[~is_below]
-        if len(score) > MOST_STEPS:
+        if len(score) > MOST_SHARE_STEPS:
             # Steps go, so that no share moves by more than `THINNING`.
             is_last = np.append(np.diff(np.floor(share / THINNING)) != 0, True)
             score, share = score[is_last], share[is_last]
@@ -298,7 +298,7 @@ class CumulativeOptimal(Cumulative):
     def cutoff(self, masses: Masses) -> float:
         """Return the cutoff with the least negative log likelihood."""
         losses = cutoff_losses(masses)
-        best = int(np.argmax(losses <= losses.min() * (1.0 + ROUNDING)))
+        best = int(np.argmax(losses <= losses.min() * (1.0 + SUM_ROUNDING)))
         return -np.inf if best == 0 else float(masses.score[best])
 
     def draw_cutoffs(self, draws: Masses) -> Integers:
@@ -315,7 +315,7 @@ def weighted_median(score: Floats, weight: Floats) -> float:
     """Return the score that halves the weight; midway where two do."""
     reached = np.cumsum(weight)
     half = HALF * reached[-1]
-    slack = ROUNDING * reached[-1]
+    slack = SUM_ROUNDING * reached[-1]
     position = int(np.searchsorted(reached, half - slack, side="left"))
     if abs(reached[position] - half) <= slack and position + 1 < len(score):
         return float(HALF * (score[position] + score[position + 1]))

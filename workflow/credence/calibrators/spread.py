@@ -20,8 +20,8 @@ from credence.progress import each
 N_PAIRS = 4  # of complementary halves
 # Variance of a half's answer minus that of four fifths, of a mean of N: 2/N + 5/(4N) − 2/N.
 GAP_OVER_VARIANCE = 1.25
-LEAST_FAMILIES = 15.0  # in a step of the answer
-MOST_STEPS = 12
+STEP_FAMILIES = 15.0  # in a step of the answer
+MOST_ANSWER_STEPS = 12
 MISFIT_PRIOR = 4.0  # a class's misfit is pulled towards that of all classes by so many steps
 # Of a curve over the score: steps average what it gets wrong here and there (decision 0006).
 CURVE_WIDER = 1.3
@@ -126,7 +126,7 @@ def steps_of(
     code, key = encode_clusters(labelled.cluster)
     weight, target = labelled.weight, labelled.is_correct.astype(np.float64)
     order = np.lexsort((key[code], answer))
-    n_steps = int(np.clip(len(key) // LEAST_FAMILIES, 1, MOST_STEPS))
+    n_steps = int(np.clip(len(key) // STEP_FAMILIES, 1, MOST_ANSWER_STEPS))
     steps = []
     for rows in np.array_split(order, n_steps):
         p, w, y = answer[rows], weight[rows], target[rows]

@@ -25,8 +25,8 @@ N_SCAN = 25  # temperatures of the scan: a factor of 1.28 apart, with T = 1 amon
 N_SCAN_AWARDS = 41  # awards tried where the loss is not convex in them (Brier)
 SCAN_ROWS = 8_000  # the scan that only finds the valleys looks at about so many rows
 STEP_DONE = 1e-11  # a Newton step below this is the last: its square is below rounding
-MOST_STEPS = 80
-FLAT = 1e-13  # relative differences of loss below this are rounding
+MOST_TEMPERATURE_STEPS = 80
+FLAT_LOSS = 1e-13  # relative differences of loss below this are rounding
 
 Slope = Callable[[Floats], tuple[Floats, Floats]]
 
@@ -35,7 +35,7 @@ def find_minima(slope: Slope, start: Floats, low: Floats, high: Floats) -> Float
     """Return where each slope turns from - to +, or an end, by Newton's method in a bracket."""
     point = np.clip(start, low, high)
     left, right = low.copy(), high.copy()
-    for _ in range(MOST_STEPS):
+    for _ in range(MOST_TEMPERATURE_STEPS):
         first, second = slope(point)
         right = np.where(first > 0, point, right)
         left = np.where(first < 0, point, left)
@@ -199,7 +199,7 @@ def minimise(objective: Objective, starts: Sequence[float] = (0.0,)) -> Profile:
         known = profiles[-1].award if profiles else None
         profiles.append(sketch.profile(float(place), known))
     loss = np.array([profile.loss for profile in profiles])
-    tolerance = FLAT * (1.0 + np.abs(loss).max())
+    tolerance = FLAT_LOSS * (1.0 + np.abs(loss).max())
     if np.ptp(loss) <= tolerance:
         return objective.profile(0.0)  # no temperature is better than another
     fenced = np.concatenate(([np.inf], loss, [np.inf]))
@@ -221,7 +221,9 @@ def minimise(objective: Objective, starts: Sequence[float] = (0.0,)) -> Profile:
 def least_loss(profiles: Sequence[Profile]) -> Profile:
     """Return the profile of least loss; of equal ones that nearest to T = 1."""
     floor = min(profile.loss for profile in profiles)
-    equal = [profile for profile in profiles if profile.loss <= floor + FLAT * (1.0 + abs(floor))]
+    equal = [
+        profile for profile in profiles if profile.loss <= floor + FLAT_LOSS * (1.0 + abs(floor))
+    ]
     return min(equal, key=lambda profile: abs(profile.log_temperature))
 
 
@@ -244,7 +246,9 @@ def refine(objective: Objective, start: Profile, low: float, high: float) -> Pro
     at(float(find_minima(slope, *limits)[0]))
     floor = min(profile.loss for profile in seen)
     # The last point has the flattest slope; the loss itself is blunt near its minimum.
-    return seen[-1] if seen[-1].loss <= floor + FLAT * (1.0 + abs(floor)) else least_loss(seen)
+    return (
+        seen[-1] if seen[-1].loss <= floor + FLAT_LOSS * (1.0 + abs(floor)) else least_loss(seen)
+    )
 
 
 def thinned(objective: Objective) -> Objective:
@@ -563,9 +567,9 @@ def member(name: str, summary: str, section: int, settings: type[Any], also: str
     return vector_method(name, summary, reference, settings, TemperatureModel, **rest)
 
 
-GUO = "Guo et al. 2017, arXiv 1706.04599; "
-SINGLE = "One temperature for all classes (single temperature scaling)."
-STS = member("sts", SINGLE, 9, SharedTemperature, GUO)
+GUO_TEMPERATURE = "Guo et al. 2017, arXiv 1706.04599; "
+ONE_TEMPERATURE = "One temperature for all classes (single temperature scaling)."
+STS = member("sts", ONE_TEMPERATURE, 9, SharedTemperature, GUO_TEMPERATURE)
 CSTS = member("csts", "A temperature for each predicted class.", 10, ClassTemperatures)
 AWARDED = "One temperature, and an award for each predicted class."
 TSWA = member("tswa", AWARDED, 11, TemperatureWithAwards)

@@ -11,7 +11,7 @@ from scipy import special
 
 from credence.calibrators.intervals import ends_of_draws
 from credence.calibrators.protocol import Calibration, FitOptions
-from credence.composition.both_samples import N_SCORE_BINS, CalibrationSample
+from credence.composition.both_samples import N_DENSITY_BINS, CalibrationSample
 from credence.composition.estimate import Composition, ratio_of
 from credence.confidence import Confidence
 from credence.predictions import Floats, Labelled, Predictions
@@ -35,7 +35,7 @@ class AdjustedCalibration:
         score = predictions.top_score
         if score is None:
             score = np.zeros(predictions.n_samples)
-        middle = (np.arange(N_SCORE_BINS) + 0.5) * self.scale / N_SCORE_BINS  # of each bin
+        middle = (np.arange(N_DENSITY_BINS) + 0.5) * self.scale / N_DENSITY_BINS  # of each bin
         lower, upper = confidence.lower.copy(), confidence.upper.copy()
         for class_ in np.unique(predictions.predicted_class):
             rows = np.flatnonzero(predictions.predicted_class == class_)
@@ -83,7 +83,7 @@ def with_reach(
     """Return a calibration fitted with weights, and how far, in log odds, these may move it."""
     density = smoothed_masses(sample.score_masses())
     n_classes = len(density)
-    down, up = (np.zeros((n_classes, N_SCORE_BINS)) for _ in range(2))
+    down, up = (np.zeros((n_classes, N_DENSITY_BINS)) for _ in range(2))
     draws = np.nan_to_num(composition.weight_draws)
     centre = np.nan_to_num(composition.fit_weight)
     least = np.nan_to_num(ratio_of(composition.upper, composition.calibration_share))
@@ -108,6 +108,6 @@ def with_reach(
 
 def smoothed_masses(mass: Floats) -> Floats:
     """Return masses by classes and score, smoothed by a Gaussian window over the scores."""
-    bins = np.arange(N_SCORE_BINS)
-    square = ((bins[:, None] - bins) / (WINDOW * N_SCORE_BINS)) ** 2
+    bins = np.arange(N_DENSITY_BINS)
+    square = ((bins[:, None] - bins) / (WINDOW * N_DENSITY_BINS)) ** 2
     return np.asarray(mass @ np.exp(-square / 2.0))

@@ -23,9 +23,9 @@ from credence.predictions import Floats, Integers, Labelled, Predictions
 
 Keys = NDArray[np.uint64]
 
-MOST_ROWS = 80_000  # of which every one is kept
+MOST_ROWS_KEPT = 80_000  # of which every one is kept
 MOST_STRATA = 20_000  # places on the grid, beyond that
-FINEST = 128  # steps of the grid for a square root from 0 to 1
+FINEST_GRID = 128  # steps of the grid for a square root from 0 to 1
 FEWEST_KEPT = 8.0  # rows kept of a place, on average
 KEPT_OF_ROOT = 0.5  # and at least so many times the root of the number of rows there
 
@@ -60,7 +60,7 @@ class Cells:
 def cells_of(
     probability: Floats,
     name: Keys,
-    most_rows: int = MOST_ROWS,
+    most_rows: int = MOST_ROWS_KEPT,
     *,
     class_key: Keys | None = None,
     origin: Floats | None = None,
@@ -88,7 +88,7 @@ def cells_of(
     return _within(_gathered(every), most_rows)
 
 
-def merged(first: Cells, second: Cells, most_rows: int = MOST_ROWS) -> Cells:
+def merged(first: Cells, second: Cells, most_rows: int = MOST_ROWS_KEPT) -> Cells:
     """Return the cells of both sets of rows."""
     steps = [cells.n_steps for cells in (first, second)]
     if max(steps) > 0:
@@ -106,7 +106,7 @@ def _within(cells: Cells, most_rows: int) -> Cells:
     if cells.n_steps == 0:
         if len(cells.row) <= most_rows:
             return cells
-        cells = _coarsened(cells, FINEST)
+        cells = _coarsened(cells, FINEST_GRID)
     most_places = min(MOST_STRATA, most_rows)
     while len(cells.key) > most_places and cells.n_steps > 1:
         cells = _coarsened(cells, cells.n_steps // 2)
@@ -198,7 +198,7 @@ def at_level(probability: Floats, name: Keys, n_steps: int) -> Cells:
 
 FEWEST_GENOMES = 2
 HALF_ROW = 0.5  # of every class, added to the use-set in each draw (Jeffreys)
-N_SCORE_BINS = 100  # of equal width over the scale: for densities and their test
+N_DENSITY_BINS = 100  # of equal width over the scale: for densities and their test
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -222,7 +222,7 @@ class CalibrationSample:
     @cached_property
     def score_place(self) -> Integers:
         """Predicted class, true class and bin of the top score of each row as one number."""
-        return np.asarray(self.outcome * N_SCORE_BINS + score_bins(self.labelled.predictions))
+        return np.asarray(self.outcome * N_DENSITY_BINS + score_bins(self.labelled.predictions))
 
     @cached_property
     def n_clusters(self) -> float:
@@ -248,8 +248,8 @@ class CalibrationSample:
         """Return the weight by predicted class, true class and score bin, in one draw or none."""
         n_classes = self.labelled.predictions.n_classes
         weights = np.ones(len(self.unit_key)) if drawn is None else drawn
-        masses = self.masses(self.score_place, n_classes**2 * N_SCORE_BINS, weights[:, None])
-        return masses[:, 0].reshape(n_classes, n_classes, N_SCORE_BINS)
+        masses = self.masses(self.score_place, n_classes**2 * N_DENSITY_BINS, weights[:, None])
+        return masses[:, 0].reshape(n_classes, n_classes, N_DENSITY_BINS)
 
 
 def calibration_sample(labelled: Labelled, with_vectors: bool) -> CalibrationSample:
@@ -300,15 +300,15 @@ class UseSample:
 def use_sample(
     predictions: Predictions,
     model: BiasCorrected | None,
-    most_rows: int = MOST_ROWS,
+    most_rows: int = MOST_ROWS_KEPT,
     genome: Keys | None = None,
 ) -> UseSample:
     """Return some rows of a use-set, summed up."""
     n_classes = predictions.n_classes
-    place = predictions.predicted_class * N_SCORE_BINS + score_bins(predictions)
-    n_places = n_classes * N_SCORE_BINS
+    place = predictions.predicted_class * N_DENSITY_BINS + score_bins(predictions)
+    n_places = n_classes * N_DENSITY_BINS
     counts = np.bincount(place, minlength=n_places).astype(np.float64)
-    counts = counts.reshape(n_classes, N_SCORE_BINS)
+    counts = counts.reshape(n_classes, N_DENSITY_BINS)
     class_key = keys_of(predictions.class_names)
     genomes = None if genome is None else genomes_at(place, n_places, genome)
     if model is None:
@@ -335,7 +335,7 @@ def use_sample(
     )
 
 
-def both_parts(first: UseSample, second: UseSample, most_rows: int = MOST_ROWS) -> UseSample:
+def both_parts(first: UseSample, second: UseSample, most_rows: int = MOST_ROWS_KEPT) -> UseSample:
     """Return both parts of a use-set as one."""
     cells = None
     if first.cells is not None and second.cells is not None:
@@ -355,8 +355,8 @@ def score_bins(predictions: Predictions) -> Integers:
     score = predictions.top_score
     if score is None:
         return np.zeros(predictions.n_samples, dtype=np.int64)
-    place = np.floor(score / predictions.scale * N_SCORE_BINS).astype(np.int64)
-    return np.clip(place, 0, N_SCORE_BINS - 1)
+    place = np.floor(score / predictions.scale * N_DENSITY_BINS).astype(np.int64)
+    return np.clip(place, 0, N_DENSITY_BINS - 1)
 
 
 def gamma_weights(shape: Floats, key: Keys, draw: int, stream: str) -> Floats:
@@ -401,8 +401,8 @@ def score_draw(use: UseSample, draw: int) -> Floats:
     """Return the use-set's distribution of predicted class and score in one draw."""
     genomes = use.drawn_genomes
     if genomes is None:
-        bins = np.tile(np.arange(N_SCORE_BINS, dtype=np.uint64), len(use.class_key))
-        class_key = np.repeat(use.class_key, N_SCORE_BINS)
+        bins = np.tile(np.arange(N_DENSITY_BINS, dtype=np.uint64), len(use.class_key))
+        class_key = np.repeat(use.class_key, N_DENSITY_BINS)
         key = keys_of_rows(bins[:, None], np.zeros(1, dtype=np.uint64)) ^ class_key
         drawn = gamma_weights(use.counts.ravel(), key, draw, "use scores")
     else:

@@ -12,10 +12,10 @@ from credence.predictions import Floats
 from credence.progress import each
 
 NEAR_SINGULAR = 100.0  # condition number: an error in the mix grows by as much
-WIDE = 0.25  # standard deviation of a share that is as good as unknown
+WIDE_SHARE = 0.25  # standard deviation of a share that is as good as unknown
 WHOLE = 0.9  # width of an interval of such a share
-FEW = 16  # proteins: of fewer, chance alone gives half of it and more, 0.5/√n
-LITTLE = 0.01  # p-value below which a test rejects
+FEW_SEEN = 16  # proteins: of fewer, chance alone gives half of it and more, 0.5/√n
+SMALL_P = 0.01  # p-value below which a test rejects
 LARGE_GAP = 0.02  # gap between distributions that matters
 MOST_PART = 0.9  # part of a shift that is applied, below which it is reported
 HELD = 0.5  # part of a class's weight that is left, below which it is reported
@@ -38,7 +38,7 @@ class Diagnostics:
     @property
     def is_other_kind(self) -> bool:
         """Whether no composition explains the scores."""
-        return self.p_label_shift < LITTLE and self.gap > LARGE_GAP
+        return self.p_label_shift < SMALL_P and self.gap > LARGE_GAP
 
 
 def diagnose(
@@ -51,7 +51,7 @@ def diagnose(
     no_shift = composition.no_shift or compare_predicted(sample, use)
     gaps = walk(use.counts / use.n_rows - mix(mass, weight))
     p_label = np.nan
-    if options.n_draws > 1 and min(sample.n_clusters, use.n_rows) >= FEW:
+    if options.n_draws > 1 and min(sample.n_clusters, use.n_rows) >= FEW_SEEN:
         off_walk = np.empty(options.n_draws)
         weights = composition.weight_draws
         for draw in each(range(options.n_draws), options.n_draws):
@@ -117,14 +117,14 @@ def _sentences(
             f"The calibration set holds no {listed(missing, 'or')}: {shares} not known, "
             f"and confidences cannot be corrected for {missing_classes}."
         )
-    is_unsure = composition.deviation > WIDE
+    is_unsure = composition.deviation > WIDE_SHARE
     is_unsure |= composition.upper - composition.lower > WHOLE
     if composition.is_free is not None:
         # Without intervals all that is open is as good as unknown.
-        is_narrow = composition.upper - composition.lower <= WIDE
+        is_narrow = composition.upper - composition.lower <= WIDE_SHARE
         is_unsure |= composition.is_free & ~is_narrow
     is_unsure &= composition.is_known
-    is_few = np.less(composition.n_seen, FEW)
+    is_few = np.less(composition.n_seen, FEW_SEEN)
     for is_named, why in (
         (is_unsure & ~is_few, "The classifier cannot tell {} from other classes"),
         (is_unsure & is_few, "Too few proteins of {} were seen, here or in calibration"),
@@ -142,14 +142,14 @@ def _sentences(
             "The classifier takes some classes for others so often, or so few of their proteins "
             "were seen, that their shares cannot be distinguished: their intervals are wide."
         )
-    if p < LITTLE and gap > LARGE_GAP and not is_estimated:
+    if p < SMALL_P and gap > LARGE_GAP and not is_estimated:
         sentences.append(
             "The composition that was taken as known does not explain the scores of this set: "
             "either the classes are mixed otherwise, or its proteins are of another kind than "
             "those of the calibration set. Until that is known, its confidences are not to be "
             "relied on."
         )
-    elif p < LITTLE and gap > LARGE_GAP:
+    elif p < SMALL_P and gap > LARGE_GAP:
         sentences.append(
             "Another composition alone does not explain the scores of this set: its proteins "
             "are of another kind than those of the calibration set. No re-weighting can correct "

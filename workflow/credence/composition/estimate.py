@@ -98,8 +98,8 @@ def drawn_evidence(
         )
 
 
-N_DRAWS = 400  # of what chance gives; they cost next to nothing
-LEVEL = 0.05  # of the test that decides whether a composition is applied
+N_CHANCE_DRAWS = 400  # of what chance gives; they cost next to nothing
+TEST_LEVEL = 0.05  # of the test that decides whether a composition is applied
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -120,13 +120,13 @@ class NoShift:
         if self.distance <= 0.0:
             return 0.0
         # The least distance that `p_value` does not put below the level.
-        reached = min(math.ceil(LEVEL * (1 + len(self.chance))) - 1, len(self.chance))
+        reached = min(math.ceil(TEST_LEVEL * (1 + len(self.chance))) - 1, len(self.chance))
         limit = float(np.sort(self.chance)[-reached]) if reached > 0 else np.inf
         return max(0.0, 1.0 - limit / self.distance)
 
 
 def compare_predicted(
-    sample: CalibrationSample, use: UseSample, n_draws: int = N_DRAWS
+    sample: CalibrationSample, use: UseSample, n_draws: int = N_CHANCE_DRAWS
 ) -> NoShift:
     """Return the distance between both sets' predicted classes, and chance's."""
     labelled = sample.labelled
@@ -168,7 +168,7 @@ def _use_noise(use: UseSample, draw: int, pool: Floats, seen: Floats) -> Floats:
 
 FEWEST_DRAWS = 2  # of which quantiles can be taken
 HELD_CLUSTERS = 4.0  # of a class, that hold its weight near 1 (decision 0021)
-DIGITS = 6  # of the weights to fit with
+SHARE_DIGITS = 6  # of the weights to fit with
 HALF = 0.5  # of the mean of the draws: no share is taken to be less
 
 
@@ -242,7 +242,7 @@ class Composition:
         if self.class_number is not None and self.part_applied > 0.0:
             part = self.class_number / (self.class_number + HELD_CLUSTERS)
             weight = np.where(weight > 1.0, 1.0 + (weight - 1.0) * part, weight)
-        return np.array([float(f"{value:.{DIGITS}g}") for value in weight])
+        return np.array([float(f"{value:.{SHARE_DIGITS}g}") for value in weight])
 
     @property
     def applied_share(self) -> Floats:

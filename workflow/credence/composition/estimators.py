@@ -112,12 +112,12 @@ def stated_share(stated: Mapping[str, float], class_names: Sequence[str], where:
     return np.asarray(values / values.sum())
 
 
-FLAT = 1e-9  # of the greatest curvature: below it a direction counts as flat
+FLAT_CURVATURE = 1e-9  # of the greatest curvature: below it a direction counts as flat
 AS_IF = 1e-8  # the curvature it is given; rounding then moves no share by 1e-7
 TAKEN_PART = 1e-3  # of a class in flat directions, above which its share is not determined
-SLACK = 1e-12  # of a multiplier, as a part of the largest gradient
+MULTIPLIER_SLACK = 1e-12  # of a multiplier, as a part of the largest gradient
 MOST_TURNS = 100  # changes of the active set, per class
-LEAST_PART = 0.05  # of a cell's density that a step leaves: the parabola holds no further
+LEAST_DENSITY_LEFT = 0.05  # of a cell's density that a step leaves: the parabola holds no further
 MIXTURE_DECREMENT = 1e-14  # of the mean log-likelihood, below which the maximum is reached
 
 
@@ -142,7 +142,9 @@ def quadratic_minimum(curvature: Floats, linear: Floats) -> Floats:
         gradient = steady @ x - linear
         level = float(gradient[is_free].mean())
         gain = np.where(is_free, 0.0, gradient - level)
-        if gain.min() >= -SLACK * max(float(np.abs(gradient).max()), float(np.abs(linear).max())):
+        if gain.min() >= -MULTIPLIER_SLACK * max(
+            float(np.abs(gradient).max()), float(np.abs(linear).max())
+        ):
             break
         is_free[int(gain.argmin())] = True
     x = np.where(is_free, np.maximum(x, 0.0), 0.0)
@@ -153,7 +155,7 @@ def conditioned(curvature: Floats) -> Floats:
     """Return H with a little curvature where it is flat, lest rounding place the minimum."""
     values, vectors = np.linalg.eigh((curvature + curvature.T) / 2.0)
     greatest = max(float(values[-1]), np.finfo(np.float64).tiny)
-    is_flat = values < FLAT * greatest
+    is_flat = values < FLAT_CURVATURE * greatest
     if not is_flat.any():
         return np.asarray((curvature + curvature.T) / 2.0)
     return np.asarray((vectors * np.where(is_flat, AS_IF * greatest, values)) @ vectors.T)
@@ -162,7 +164,7 @@ def conditioned(curvature: Floats) -> Floats:
 def flat_directions(curvature: Floats) -> Floats:
     """Return unit vectors, as columns, along which H is as good as flat."""
     values, vectors = np.linalg.eigh((curvature + curvature.T) / 2.0)
-    return np.asarray(vectors[:, values < FLAT * values[-1]])
+    return np.asarray(vectors[:, values < FLAT_CURVATURE * values[-1]])
 
 
 def on_free(curvature: Floats, linear: Floats, is_free: Booleans) -> Floats:
@@ -194,7 +196,7 @@ def mixture_maximum(ratio: Floats, mass: Floats, start: Floats) -> Floats:
         step = quadratic_minimum(steady, steady @ share + gradient) - share
         if gradient @ step <= MIXTURE_DECREMENT:
             return np.zeros(len(share)), True
-        while (ratio @ (share + step) < LEAST_PART * density).any():
+        while (ratio @ (share + step) < LEAST_DENSITY_LEFT * density).any():
             step = step / 2.0
         return step, False
 
@@ -254,7 +256,7 @@ def most_likely(evidence: EstimatorInput) -> Estimate:
 
 
 EM_ERROR = 0.03  # τ, as measured on the demo world: decision 0019
-FARTHEST = 3.0  # such errors that the answer may lie from EM's
+FARTHEST_FROM_EM = 3.0  # such errors that the answer may lie from EM's
 STEADY = 1e-9  # of the noise's mean, where two classes have the same densities
 
 
@@ -289,7 +291,7 @@ def matched(evidence: EstimatorInput) -> Estimate:
     held = curvature + np.eye(n_classes) / EM_ERROR**2
     share = quadratic_minimum(held, linear + start / EM_ERROR**2)
     # Further from EM than EM is ever off: means that blew up, and are left out.
-    is_far = float(np.linalg.norm(share - start)) > FARTHEST * EM_ERROR
+    is_far = float(np.linalg.norm(share - start)) > FARTHEST_FROM_EM * EM_ERROR
     return replace(free, share=start if is_far else share)
 
 
@@ -382,16 +384,16 @@ ESTIMATORS: tuple[Estimator, ...] = (
         estimate=matched,
     ),
 )
-BY_NAME: dict[str, Estimator] = {entry.name: entry for entry in ESTIMATORS}
+ESTIMATORS_BY_NAME: dict[str, Estimator] = {entry.name: entry for entry in ESTIMATORS}
 AUTO = "auto"  # em_matched where score vectors are given, else bbse_hard
-NAMES = (AUTO, *BY_NAME)
+ESTIMATOR_NAMES = (AUTO, *ESTIMATORS_BY_NAME)
 
 
 def estimator_for(name: str, with_vectors: bool) -> Estimator:
     """Return the estimator of a name; refuse one that needs more than there is."""
     if name == AUTO:
         name = "em_matched" if with_vectors else "bbse_hard"
-    estimator = BY_NAME[name]
+    estimator = ESTIMATORS_BY_NAME[name]
     if estimator.needs is Need.VECTOR and not with_vectors:
         message = f"{name!r} needs the {Need.VECTOR.value}."
         raise refuse("--estimator", message, "Give 'bbse_hard' or 'rlls'.")

@@ -13,7 +13,7 @@ from scipy import special
 from credence.composition.sameness import LEAST_EFFECT
 from credence.predictions import Floats
 
-LEVEL = 0.05  # Chance of a false alarm, over all samples
+TEST_LEVEL = 0.05  # Chance of a false alarm, over all samples
 QUESTIONS = 3  # that share it: scores, mix, what is flagged
 USUAL, FEWEST = 10, 3  # The first samples, at most and at least, that say what is usual
 WINDOWS = (1, 4)  # The last sample, and the last four together
@@ -51,7 +51,7 @@ def alarms_of(course: Course) -> list[Alarm]:
     flagged = course.flagged[:, None]
     since: dict[str, int] = {}  # The first sample that an alarm is about, which is not usual
     for last in range(len(n)):
-        level = LEVEL / QUESTIONS / ((last + 1) * (last + 2))  # which adds up to a third
+        level = TEST_LEVEL / QUESTIONS / ((last + 1) * (last + 2))  # which adds up to a third
         for subject, values in (("scores", share[:, :0]), ("mix", share), ("flagged", flagged)):
             usual = since.get(subject, last)
             looks = (
@@ -99,7 +99,7 @@ def _looked(
     more = max(by_chance[1] - by_chance[0], 0.0)
     ratio = np.abs(gap) / np.sqrt(spread / len(first) + (spread + more) / len(late))
     p_value = np.minimum(2.0 * len(gap) * special.stdtr(n_free, -ratio), 1.0)
-    rises = np.flatnonzero((gap > 0) & (p_value <= LEVEL))
+    rises = np.flatnonzero((gap > 0) & (p_value <= TEST_LEVEL))
     classes = rises[np.argsort(p_value[rises], kind="stable")].tolist() or [int(gap.argmax())]
     return Alarm(
         sample=last,

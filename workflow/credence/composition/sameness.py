@@ -30,32 +30,32 @@ FEWEST_IN_BIN = 25  # calibration proteins, on average
 LEAST_RUNNER_UP = 0.01  # of the scale: a smaller second score is none, whatever the decimals
 AS_ZERO = 0.0005  # of the scale: half of the last of two decimals on PhANNs' scale of 10
 TOP_SCORE, RUNNER_UP, MARGIN = "top score", "runner-up by level", "margin"
-LEVELS = (0.5, 0.9)  # of the scale: top scores that runner-ups are counted between
-MOST_CELLS = 500_000  # of a number that is looked at: with many classes it is left out
+SCORE_LEVELS = (0.5, 0.9)  # of the scale: top scores that runner-ups are counted between
+MOST_SKETCH_CELLS = 500_000  # of a number that is looked at: with many classes it is left out
 FEWEST_SEEN = 50  # proteins that calibration predicts so, to compare others with them
 FEWEST_FAMILIES = 5  # of a true class, and the part of a predicted class that may rest on fewer
 MOST_SCARCE = 0.3
 # Proteins of a use-set count as so many at most: in a mix that calibration never had, the
 # families of a class are others, and a large set would show them.
-MOST_COUNTED = 1000.0
+MOST_USE_COUNTED = 1000.0
 FEWEST = 20  # proteins of a use-set from which on an answer is possible
-N_DRAWS = 200
-SEED = 1  # of the draws: the same counts give the same answer
-DRAWS_AT_ONCE = 20_000_000  # numbers
+N_MISFIT_DRAWS = 200
+SAMENESS_SEED = 1  # of the draws: the same counts give the same answer
+NUMBERS_AT_ONCE = 20_000_000  # numbers
 EM_STEPS = 60
 SURELY_SOME = 5.0  # proteins that are expected where there is none: then a table was filtered
 MOST_GROWN = 1.5  # families of a use-set are at most so many times as large as calibration's
 NOTICED = 0.05  # of a confidence: power is the chance to notice a classifier so far off
 STEEPEST = 20.0  # of the slopes tried
 POWER_DRAWS = 100
-LEVEL = 0.05
+TEST_LEVEL = 0.05
 QUESTIONS = 3  # that share it: all scores, those of each class, exchanged columns
 LEAST_EFFECT = 0.02  # mean |change of confidence| below which no warning is given
 LEAST_PREDICTED = 3  # proteins with a runner-up, to ask whether a column is another's
-MOST_PAIRS = 1_000  # of columns that may be exchanged: those that are predicted most often
+MOST_COLUMN_PAIRS = 1_000  # of columns that may be exchanged: those that are predicted most often
 USUAL_FAMILIES = 5.0  # what proteins of a class are like before its own are seen counts so many
 PAIR_STEPS = 20  # of EM, from the mix that explains the predicted classes
-TINIEST = 1e-150  # keeps a division by nothing at nothing
+LEAST_DIVISOR = 1e-150  # keeps a division by nothing at nothing
 ASSUMED_DESIGN = 10.0  # where nobody says which proteins are relatives
 CAUTION = 5.0  # families: what so few show of a class counts half
 USUAL_CLUSTERS = 5.0  # of a class, by which its likeness of relatives is held to that of all
@@ -120,7 +120,7 @@ def sketch_of(labelled: Labelled) -> Sketch | None:
     features = []
     for name, value in sketched_values(predictions).items():
         edges = _edges(predictions, name, value)
-        if predictions.n_classes**2 * (edges.shape[1] + 1) > MOST_CELLS:
+        if predictions.n_classes**2 * (edges.shape[1] + 1) > MOST_SKETCH_CELLS:
             continue
         blank = np.zeros(0, dtype=np.int64)
         bare = FeatureSketch(
@@ -149,10 +149,10 @@ def sketched_values(predictions: Predictions) -> dict[str, Floats]:
     second = others.argmax(axis=1)
     best = others[rows, second]
     second[best < LEAST_RUNNER_UP * predictions.scale] = predictions.n_classes
-    level = np.searchsorted(LEVELS, top / predictions.scale)
+    level = np.searchsorted(SCORE_LEVELS, top / predictions.scale)
     return {
         TOP_SCORE: top,
-        RUNNER_UP: (second * (len(LEVELS) + 1) + level).astype(np.float64),
+        RUNNER_UP: (second * (len(SCORE_LEVELS) + 1) + level).astype(np.float64),
         MARGIN: scores[rows, predictions.predicted_class] - best,
         "row sum": scores.sum(axis=1),
         "share of zeros": (scores < AS_ZERO * predictions.scale).mean(axis=1),
@@ -163,7 +163,7 @@ def _edges(predictions: Predictions, name: str, value: Floats) -> Floats:
     """Return bins of as many calibration proteins each, halfway between two scores."""
     n_classes = predictions.n_classes
     if name == RUNNER_UP:
-        n_bins = (n_classes + 1) * (len(LEVELS) + 1)
+        n_bins = (n_classes + 1) * (len(SCORE_LEVELS) + 1)
         return np.tile(np.arange(n_bins - 1) + 0.5, (n_classes, 1))
     edges = np.full((n_classes, MOST_BINS - 1), np.inf)
     half = predictions.resolution / 2.0 if name in (TOP_SCORE, MARGIN) else 0.0
@@ -255,7 +255,7 @@ class SketchCounts:
         The level is shared by the top scores of all classes together, those of each class
         (Holm among these), and the question whether two columns are exchanged.
         """
-        rng = np.random.default_rng(SEED)
+        rng = np.random.default_rng(SAMENESS_SEED)
         scores = 1.0  # Least p-value
         effect, power, n = 0.0, 0.0, 0
         names, is_filtered = NamesFound(p_value=1.0), False
@@ -283,10 +283,10 @@ class SketchCounts:
                 # Which two are exchanged is said where sharper scores cannot look like it.
                 best, first = min(looks, key=lambda look: look.p_value), looks[0]
                 names = replace(best, exchanged=first.exchanged, moved=first.moved)
-        is_misnamed, rows = QUESTIONS * names.p_value <= LEVEL, shifted_rows(self._rows)
+        is_misnamed, rows = QUESTIONS * names.p_value <= TEST_LEVEL, shifted_rows(self._rows)
         if n == 0 and not is_misnamed and rows is None:
             return None
-        of_scores = QUESTIONS * scores <= LEVEL and effect > LEAST_EFFECT
+        of_scores = QUESTIONS * scores <= TEST_LEVEL and effect > LEAST_EFFECT
         return Sameness(
             n=n or round(self._counts[0].sum()),
             p_value=min(1.0, QUESTIONS * min(scores, names.p_value)),
@@ -325,7 +325,7 @@ def misnamed_columns(
     of columns that are predicted. One of `n_looks`, which share the level.
     """
     n_classes = len(sketch.design)
-    seen = np.zeros((n_classes, n_classes + 1, len(LEVELS) + 1, n_classes))
+    seen = np.zeros((n_classes, n_classes + 1, len(SCORE_LEVELS) + 1, n_classes))
     seen.flat[sketch.place] = sketch.count
     given, n_true = _cells_given(seen, sketch.design), seen.sum(axis=(0, 1, 2))
     observed = counts.reshape(given.shape[:3]).astype(np.float64)
@@ -341,25 +341,27 @@ def misnamed_columns(
     def likelihood(counted: Floats, steps: int) -> tuple[float, Floats]:
         n_class = counted.sum(axis=(1, 2))
         here_first = of_first * ((n_class > 0) | (not is_filtered))[:, None]
-        kept = np.maximum(here_first.sum(axis=0), TINIEST)
+        kept = np.maximum(here_first.sum(axis=0), LEAST_DIVISOR)
         is_there = counted > 0
         here, cells = counted[is_there], given[is_there] / kept
         share = mix_of(here_first / kept, n_class, usual * kept)
         for _ in range(steps):
-            share = share * ((here / np.maximum(cells @ share, TINIEST)) @ cells) / here.sum()
-        return float(here @ np.log(np.maximum(cells @ share, TINIEST))), share
+            share = (
+                share * ((here / np.maximum(cells @ share, LEAST_DIVISOR)) @ cells) / here.sum()
+            )
+        return float(here @ np.log(np.maximum(cells @ share, LEAST_DIVISOR))), share
 
     _, share = likelihood(observed, EM_STEPS)
     wanted = share * n_known
     part = np.minimum(wanted / np.maximum(n_true, 1.0), MOST_GROWN)
-    families = np.maximum(n_true / sketch.design, TINIEST)
+    families = np.maximum(n_true / sketch.design, LEAST_DIVISOR)
     counted_as = 1.0 + (sketch.design - 1.0) * part + wanted / families
     mean, expected = given @ (share * counted_as), given @ share
     observed /= np.divide(mean, expected, out=np.ones_like(mean), where=expected > 0)
     n_class = observed.sum(axis=(1, 2))
     order = np.argsort(-n_class, kind="stable")
     is_tried = (n_true > 0) & (n_first >= LEAST_PREDICTED * is_filtered)
-    pairs = list(combinations(order[is_tried[order]].tolist(), 2))[:MOST_PAIRS]
+    pairs = list(combinations(order[is_tried[order]].tolist(), 2))[:MOST_COLUMN_PAIRS]
     if not pairs:
         return NamesFound(p_value=1.0)
 
@@ -375,10 +377,10 @@ def misnamed_columns(
         return n_looks * float(np.exp(-max(mean, 0.0))), pairs[int(gain.argmax())]
 
     p_value, pair = best_exchange(observed)
-    if QUESTIONS * p_value > LEVEL:
+    if QUESTIONS * p_value > TEST_LEVEL:
         return NamesFound(p_value=p_value)
     p_after, _ = best_exchange(changed_back(observed, pair))
-    if QUESTIONS * p_after <= LEVEL:
+    if QUESTIONS * p_after <= TEST_LEVEL:
         return NamesFound(p_value=p_value)
     return NamesFound(
         p_value=p_value, exchanged=pair, moved=float(n_class[list(pair)].sum() / n_class.sum())
@@ -424,20 +426,20 @@ class _Part:
         # protein more, spread as all right, or all wrong, predictions of the class.
         right = np.einsum("kbk->kb", seen)
         wrong = of_bin - right
-        spread = np.repeat((wrong + TINIEST * right)[:, :, None], n_classes, axis=2)
-        np.einsum("kbk->kb", spread)[...] = right + TINIEST * wrong
-        spread /= np.maximum(spread.sum(axis=1, keepdims=True), TINIEST**2)
+        spread = np.repeat((wrong + LEAST_DIVISOR * right)[:, :, None], n_classes, axis=2)
+        np.einsum("kbk->kb", spread)[...] = right + LEAST_DIVISOR * wrong
+        spread /= np.maximum(spread.sum(axis=1, keepdims=True), LEAST_DIVISOR**2)
         n_true = by_class.sum(axis=0)
         self.given = seen + spread * (by_class > 0)[:, None, :]
         self.design = sketch.design
         self.observed = counts.reshape(shape[:2]).astype(np.float64)
-        self.given /= np.maximum(self.given.sum(axis=(0, 1)), TINIEST)
+        self.given /= np.maximum(self.given.sum(axis=(0, 1)), LEAST_DIVISOR)
         self.observed[of_bin.sum(axis=1) == 0] = 0.0
         self.n_true = n_true
         self.usual = (n_true > 0).astype(np.float64)  # The mix, as long as nothing is known of it
         self.is_filtered = False
         self._leave_out(sketch.edges, lowest, highest)
-        self.counted_as = min(1.0, MOST_COUNTED / max(float(self.observed.sum()), 1.0))
+        self.counted_as = min(1.0, MOST_USE_COUNTED / max(float(self.observed.sum()), 1.0))
         self.observed *= self.counted_as
         self.n = float(self.observed.sum())
         # What calibration hardly ever predicted, or what rests on classes of few families,
@@ -467,7 +469,7 @@ class _Part:
             self.given *= is_kept[..., None]
             self.observed *= is_kept
             kept = self.given.sum(axis=(0, 1))
-            self.given /= np.maximum(kept, TINIEST)
+            self.given /= np.maximum(kept, LEAST_DIVISOR)
             # What is left hardly shows the mix.
             self.usual = self.n_true = self.n_true * kept
 
@@ -476,14 +478,14 @@ class _Part:
         n_class = observed.sum(axis=-1)
         share = mix_of(given.sum(axis=-2), n_class, self.usual)
         wanted = (given * share[..., None, None, :]).sum(axis=-1) * self.n
-        expected = wanted * (n_class / np.maximum(wanted.sum(axis=-1), TINIEST))[..., None]
+        expected = wanted * (n_class / np.maximum(wanted.sum(axis=-1), LEAST_DIVISOR))[..., None]
         off = ((observed - expected) * self.is_compared[:, None]).cumsum(axis=-1)
         within = (off**2 * expected).sum(axis=-1) / np.maximum(n_class, 1.0) ** 2
         every = (off.sum(axis=-2) ** 2 * expected.sum(axis=-2)).sum(axis=-1) / self.n**2
         return np.concatenate([within, every[..., None]], axis=-1)
 
     def draws(
-        self, rng: np.random.Generator, ratio: Floats | float = 1.0, n_draws: int = N_DRAWS
+        self, rng: np.random.Generator, ratio: Floats | float = 1.0, n_draws: int = N_MISFIT_DRAWS
     ) -> Floats:
         """Return the same of draws in which nothing but the mix has changed.
 
@@ -496,13 +498,13 @@ class _Part:
         mean = mean * (wanted / grown)
         families = self.n_true / self.design
         shape = self.given * (families**2 / (families + CAUTION))
-        at_once = max(1, DRAWS_AT_ONCE // self.given.size)
+        at_once = max(1, NUMBERS_AT_ONCE // self.given.size)
         misfits = []
         for start in range(0, n_draws, at_once):
             size = (min(at_once, n_draws - start), *self.given.shape)
             observed = (rng.poisson(np.broadcast_to(mean, size)) * grown).sum(axis=-1)
             given = rng.standard_gamma(np.broadcast_to(shape, size))
-            given /= np.maximum(given.sum(axis=(1, 2), keepdims=True), TINIEST)
+            given /= np.maximum(given.sum(axis=(1, 2), keepdims=True), LEAST_DIVISOR)
             misfits.append(self.misfits(given, observed))
         return np.concatenate(misfits)
 
@@ -512,13 +514,13 @@ class _Part:
         Bins gain or lose proteins by their rank within the predicted class, all of one slope.
         """
         expected = (self.given * self.share).sum(axis=2) * self.n
-        n_class = np.maximum(expected.sum(axis=1, keepdims=True), TINIEST)
+        n_class = np.maximum(expected.sum(axis=1, keepdims=True), LEAST_DIVISOR)
         rank = (expected.cumsum(axis=1) - expected / 2.0) / n_class - 0.5
 
         def moved(slope: float) -> Floats:
             tilted = expected * np.exp(slope * rank)
             return np.asarray(
-                tilted * n_class / np.maximum(tilted.sum(axis=1, keepdims=True), TINIEST)
+                tilted * n_class / np.maximum(tilted.sum(axis=1, keepdims=True), LEAST_DIVISOR)
             )
 
         def beyond(slope: float) -> float:
@@ -527,17 +529,19 @@ class _Part:
         if beyond(STEEPEST) < 0.0:
             return 0.0
         slope = optimize.brentq(beyond, 0.0, STEEPEST)
-        ratio = moved(slope) / np.maximum(expected, TINIEST)
-        drawn = self.draws(np.random.default_rng(SEED), ratio, POWER_DRAWS)
+        ratio = moved(slope) / np.maximum(expected, LEAST_DIVISOR)
+        drawn = self.draws(np.random.default_rng(SAMENESS_SEED), ratio, POWER_DRAWS)
         return float(
-            np.mean([QUESTIONS * _tail(misfit, by_chance) <= LEVEL for misfit in drawn[:, -1]])
+            np.mean(
+                [QUESTIONS * _tail(misfit, by_chance) <= TEST_LEVEL for misfit in drawn[:, -1]]
+            )
         )
 
     def effects(self, observed: Floats) -> Floats:
         """Return what each class adds to the mean |change of confidence| if scores matched."""
         total = (self.given * self.share).sum(axis=2)
         correct = np.einsum("kbk->kb", self.given) * self.share[:, None]
-        confidence = correct / np.maximum(total, TINIEST)
+        confidence = correct / np.maximum(total, LEAST_DIVISOR)
         change = np.zeros(len(observed))
         for class_, here in enumerate(observed):
             if self.n_class[class_] > 0 and here.sum() > 0 and total[class_].sum() > 0:
@@ -555,14 +559,14 @@ def mix_of(given: Floats, observed: Floats, usual: Floats) -> Floats:
 
     It starts from what is usual, so that what the predicted classes leave open is as usual.
     """
-    part = observed / np.maximum(observed.sum(axis=-1, keepdims=True), TINIEST)
+    part = observed / np.maximum(observed.sum(axis=-1, keepdims=True), LEAST_DIVISOR)
     share = np.where(given.sum(axis=-2) > 0, usual, 0.0)
-    share = share / np.maximum(share.sum(axis=-1, keepdims=True), TINIEST)
+    share = share / np.maximum(share.sum(axis=-1, keepdims=True), LEAST_DIVISOR)
     for _ in range(EM_STEPS):
         density = (given @ share[..., None])[..., 0]
-        ratio = part / np.maximum(density, TINIEST)
+        ratio = part / np.maximum(density, LEAST_DIVISOR)
         share = share * (ratio[..., None, :] @ given)[..., 0, :]
-        share = share / np.maximum(share.sum(axis=-1, keepdims=True), TINIEST)
+        share = share / np.maximum(share.sum(axis=-1, keepdims=True), LEAST_DIVISOR)
     return np.asarray(share)
 
 

@@ -119,7 +119,7 @@ def _by_score(corrected: Corrected) -> dict[str, Floats]:
     return columns
 
 
-N_GRID = 101  # a step of 1/100 of the scale
+N_SHIFT_GRID = 101  # a step of 1/100 of the scale
 
 
 def shift_curves(corrected: Corrected) -> tuple[ShiftCurve, ...]:
@@ -127,7 +127,7 @@ def shift_curves(corrected: Corrected) -> tuple[ShiftCurve, ...]:
     predictions = corrected.sample.labelled.predictions
     if predictions.top_score is None or not corrected.by_score:
         return ()
-    grid = predictions.score_grid(N_GRID)
+    grid = predictions.score_grid(N_SHIFT_GRID)
     curves = []
     for class_ in np.unique(predictions.predicted_class):
         answer = corrected.adjusted.confidence(predictions.at_scores(class_, grid))

@@ -13,10 +13,10 @@ from credence.findings import DistanceBand
 from credence.metrics.walk import holm
 from credence.predictions import Booleans, Floats, Integers
 
-EDGES = (0.3, 0.4, 0.6)  # identity with the nearest known protein of another family
-BANDS = ("none, or below 30 %", "30 to 40 %", "40 to 60 %", "60 % and more")
-LEVEL = 0.05
-FEWEST = 10  # families of a band: fewer show nothing
+BAND_EDGES = (0.3, 0.4, 0.6)  # identity with the nearest known protein of another family
+BAND_NAMES = ("none, or below 30 %", "30 to 40 %", "40 to 60 %", "60 % and more")
+TEST_LEVEL = 0.05
+FEWEST_BAND_FAMILIES = 10  # families of a band: fewer show nothing
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -31,15 +31,15 @@ class Seen:
 
 def band_of(identity: Floats) -> Integers:
     """Return the band of each protein; without any relative it is the farthest."""
-    return np.digitize(np.nan_to_num(identity), EDGES).astype(np.int64)
+    return np.digitize(np.nan_to_num(identity), BAND_EDGES).astype(np.int64)
 
 
 def judged_bands(seen: Seen) -> tuple[DistanceBand, ...]:
     """Return what is promised and what is right in each band, and whether they differ."""
-    bands = [_judged(seen, at) for at in range(len(BANDS))]
+    bands = [_judged(seen, at) for at in range(len(BAND_NAMES))]
     adjusted = holm(np.array([band.p for band in bands])).tolist()
     return tuple(
-        replace(band, p=p, is_off=p <= LEVEL) for band, p in zip(bands, adjusted, strict=True)
+        replace(band, p=p, is_off=p <= TEST_LEVEL) for band, p in zip(bands, adjusted, strict=True)
     )
 
 
@@ -50,7 +50,7 @@ def _judged(seen: Seen, at: int) -> DistanceBand:
     _, family = np.unique(seen.family[rows], return_inverse=True)
     n, size = len(family), np.bincount(family)
     band = DistanceBand(
-        name=BANDS[at],
+        name=BAND_NAMES[at],
         n=n,
         n_families=len(size),
         promised=np.nan,
@@ -60,7 +60,7 @@ def _judged(seen: Seen, at: int) -> DistanceBand:
         p=np.nan,
         is_off=False,
     )
-    if len(size) < FEWEST:
+    if len(size) < FEWEST_BAND_FAMILIES:
         return band
     gap = np.bincount(family, weights=is_right - stated)
     # Under the hypothesis each family's gap is as likely to have the other sign.
@@ -83,6 +83,6 @@ def _judged(seen: Seen, at: int) -> DistanceBand:
 
 def interval_of(k: float, n: float) -> tuple[float, float]:
     """Return the 95 % interval of a share (Clopper and Pearson)."""
-    tail = LEVEL / 2.0
+    tail = TEST_LEVEL / 2.0
     lower = float(betaincinv(k, n - k + 1, tail)) if k else 0.0
     return lower, float(betaincinv(k + 1, n - k, 1.0 - tail)) if k < n else 1.0

@@ -13,12 +13,12 @@ from credence.predictions import Floats, Integers, Labelled
 
 SIGNS_AT_ONCE = 250  # bounds memory
 N_SIGNS = 999  # p-values down to 0.001; enough for eleven classes after Holm's correction
-SHIFT = 0.05  # five percentage points: what a reader would want to see
-LEVEL = 0.05
-SLACK = 1e-9  # relative: the walk itself, with all signs alike, is one of its draws
+NOTABLE_SHIFT = 0.05  # five percentage points: what a reader would want to see
+TEST_LEVEL = 0.05
+WALK_SLACK = 1e-9  # relative: the walk itself, with all signs alike, is one of its draws
 
 TAILS: dict[str, Callable[[float], float]] = {
-    walks.DISTANCE: walks.distance_tail,
+    walks.KOLMOGOROV_SMIRNOV: walks.distance_tail,
     walks.RANGE: walks.range_tail,
     walks.SPIEGELHALTER: walks.normal_tails,
 }
@@ -104,7 +104,7 @@ def _by_signs(
     shifted: dict[str, list[Floats]] = {test: [] for test in value}
     for start in range(0, n_draws, SIGNS_AT_ONCE):
         drawn = walks.signed_walks(walk, cluster, signs[:, start : start + SIGNS_AT_ONCE])
-        for kept, signed in ((null, drawn), (shifted, drawn.shifted(walk, SHIFT))):
+        for kept, signed in ((null, drawn), (shifted, drawn.shifted(walk, NOTABLE_SHIFT))):
             for test, values in signed.compared(walk).items():
                 kept[test].append(np.abs(values))
     p_values, power = {}, {}
@@ -113,8 +113,8 @@ def _by_signs(
             p_values[test] = power[test] = float("nan")
             continue
         under_null, under_shift = np.concatenate(null[test]), np.concatenate(shifted[test])
-        n_beyond = int((under_null >= distance * (1.0 - SLACK)).sum())
+        n_beyond = int((under_null >= distance * (1.0 - WALK_SLACK)).sum())
         p_values[test] = (1 + n_beyond) / (n_draws + 1)
-        bound = float(np.quantile(under_null, 1.0 - LEVEL, method="higher"))
-        power[test] = float((under_shift > bound * (1.0 + SLACK)).mean())
+        bound = float(np.quantile(under_null, 1.0 - TEST_LEVEL, method="higher"))
+        power[test] = float((under_shift > bound * (1.0 + WALK_SLACK)).mean())
     return p_values, power

@@ -15,7 +15,7 @@ from credence.evaluation.ratios import Estimates, Ratio, estimate, mean_of
 from credence.findings import Bins, ClassCount, CurveFinding, Reliability, ScoreNeeded
 from credence.metrics.binned import N_SCORE_BINS, bin_of, equal_width
 from credence.metrics.metric import Judged, divide, sum_by
-from credence.metrics.smooth import GRID, N_CELLS, kernel_curve
+from credence.metrics.smooth import GRID_CELLS, N_CELLS, kernel_curve
 from credence.predictions import Booleans, Floats, Integers, Labelled
 
 
@@ -49,7 +49,7 @@ def bins_record(
     )
 
 
-N_GRID = 201  # a step of 1/200 of the scale: 0.05 for PhANNs
+N_CURVE_GRID = 201  # a step of 1/200 of the scale: 0.05 for PhANNs
 CONFIDENCES_ASKED = (0.5, 0.8, 0.9, 0.95)
 
 
@@ -62,7 +62,7 @@ def curves_of(
     predictions = labelled.predictions
     if predictions.top_score is None:
         return ()
-    grid, edges = predictions.score_grid(N_GRID), predictions.score_grid(N_SCORE_BINS + 1)
+    grid, edges = predictions.score_grid(N_CURVE_GRID), predictions.score_grid(N_SCORE_BINS + 1)
     curves = []
     for name, calibration in calibrations.items():
         is_function = calibration.gives_curve
@@ -132,10 +132,10 @@ def _binned(
     )
 
 
-N_BINS = 10
+N_RELIABILITY_BINS = 10
 N_CURVE = 64  # points of the kernel curve; divides the number of cells of the grid
 N_COUNTS = 50
-LEAST = 0.5  # of a protein per point of the curve: below, the curve says nothing
+LEAST_CURVE_PROTEINS = 0.5  # of a protein per point of the curve: below, the curve says nothing
 
 
 def reliability_of(
@@ -145,7 +145,7 @@ def reliability_of(
     options: EvaluationOptions,
 ) -> tuple[Reliability, ...]:
     """Return the reliability diagrams of one block of proteins."""
-    edges = np.linspace(0.0, 1.0, N_BINS + 1)
+    edges = np.linspace(0.0, 1.0, N_RELIABILITY_BINS + 1)
     is_correct, weight = labelled.is_correct, labelled.weight
     ratios = []
     for entry in stated.values():
@@ -155,7 +155,7 @@ def reliability_of(
     chance = chances(keys, options.n_floor)[codes] if options.n_floor > 0 else None
     diagrams = []
     for number, ((method, sample), entry) in enumerate(stated.items()):
-        part = estimates.part(number * N_BINS, N_BINS)
+        part = estimates.part(number * N_RELIABILITY_BINS, N_RELIABILITY_BINS)
         confidence = entry.confidence
         lower, upper = _band(confidence, weight, bin_of(confidence, edges), chance, options.level)
         known = ~np.isnan(confidence)
@@ -182,28 +182,30 @@ def share_curve(judged: Judged) -> Floats:
     """Return the kernel estimate of the share right from 0 to 1; NaN where little is there."""
     if judged.n_samples == 0:
         return np.full(N_CURVE, np.nan)
-    cells = GRID.cells(judged)
+    cells = GRID_CELLS.cells(judged)
     assert cells is not None
     sums = cells.sums(judged.weight)
     weight, outcome = kernel_curve(sums, np.array(judged.n_effective))
     together = N_CELLS // N_CURVE
     weight, outcome = (part.reshape(N_CURVE, together).sum(axis=1) for part in (weight, outcome))
     number = weight / sums[0].sum() * judged.n_effective
-    return np.where(number >= LEAST, np.clip(divide(outcome, weight), 0.0, 1.0), np.nan)
+    return np.where(
+        number >= LEAST_CURVE_PROTEINS, np.clip(divide(outcome, weight), 0.0, 1.0), np.nan
+    )
 
 
 def _band(
     confidence: Floats, weight: Floats, position: Integers, chance: Floats | None, level: float
 ) -> Floats:
     """Return quantiles of each bin's share were the confidences true, lower and upper."""
-    band = np.full((2, N_BINS), np.nan)
+    band = np.full((2, N_RELIABILITY_BINS), np.nan)
     if chance is None:
         return band
     rows = np.flatnonzero(position >= 0)
     outcome = (chance[rows] < confidence[rows, None]).astype(np.float64)
     entries = (weight[rows], (position[rows], np.arange(len(rows))))
-    sums = sparse.csr_array(entries, shape=(N_BINS, len(rows))) @ outcome
-    total = sum_by(position[rows], weight[rows], N_BINS)
+    sums = sparse.csr_array(entries, shape=(N_RELIABILITY_BINS, len(rows))) @ outcome
+    total = sum_by(position[rows], weight[rows], N_RELIABILITY_BINS)
     filled = total > 0
     if filled.any():
         share = sums[filled] / total[filled, None]

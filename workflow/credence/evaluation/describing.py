@@ -13,7 +13,7 @@ from credence.metrics.binned import N_SCORE_BINS, bin_of
 from credence.metrics.metric import divide
 from credence.predictions import Labelled
 
-FINER = 2  # the histogram of right and wrong has this many bins per bin of shares
+FINER_BINS = 2  # the histogram of right and wrong has this many bins per bin of shares
 
 
 def describe_classes(
@@ -67,7 +67,7 @@ def describe_classes(
         if score is None:
             continue
         part = shares.part(1, N_SCORE_BINS)
-        finer = np.linspace(0.0, edges[-1], FINER * N_SCORE_BINS + 1)
+        finer = np.linspace(0.0, edges[-1], FINER_BINS * N_SCORE_BINS + 1)
         bins = bins_record(score, edges, is_correct, weight, part)
         right, wrong = (
             tuple(np.bincount(bin_of(scores, finer), minlength=len(finer) - 1).tolist())

@@ -13,7 +13,14 @@ from credence.confidence import Confidence
 from credence.evaluation import describing
 from credence.evaluation.calibration_tests import calibration_tests
 from credence.evaluation.curves import curves_of, reliability_of, scores_needed
-from credence.evaluation.judging import HELD_OUT, IN_SAMPLE, EvaluationOptions, Key, Stated, judge
+from credence.evaluation.judging import (
+    HELD_OUT_SAMPLE,
+    IN_SAMPLE,
+    EvaluationOptions,
+    Key,
+    Stated,
+    judge,
+)
 from credence.evaluation.notices import notices_of, notices_of_draws, notices_of_reliability
 from credence.findings import ClassCount, MetricValue, Results
 from credence.predictions import Floats, Integers, Labelled
@@ -57,10 +64,10 @@ def evaluate(
         stated[name, IN_SAMPLE] = Stated(
             confidence=answer.value, probabilities=calibrations[name].probabilities(predictions)
         )
-        stated[name, HELD_OUT] = before.get(name) or Stated(
+        stated[name, HELD_OUT_SAMPLE] = before.get(name) or Stated(
             confidence=fresh[name], probabilities=vectors.get(name)
         )
-    left_out = {name: stated[name, HELD_OUT].confidence for name in in_sample}
+    left_out = {name: stated[name, HELD_OUT_SAMPLE].confidence for name in in_sample}
     judgement = judge(labelled, stated, reference, options)
     classes, histograms = describing.describe_classes(labelled, options)
     classes = tuple(_as_measured(entry, judgement.metrics) for entry in classes)

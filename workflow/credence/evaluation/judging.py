@@ -15,12 +15,12 @@ from credence.evaluation import measures as measuring
 from credence.evaluation.measures import Measures, PairedDraws, Scatter
 from credence.evaluation.ratios import MIN_CLUSTERS
 from credence.findings import Difference, MetricValue, NoiseFloor
-from credence.metrics.all_metrics import BY_NAME, METRICS
+from credence.metrics.all_metrics import METRICS, METRICS_BY_NAME
 from credence.metrics.metric import Judged, Metric
 from credence.predictions import Booleans, Floats, Integers, Labelled
 from credence.progress import each
 
-NOTHING = (float("nan"), float("nan"))
+NO_INTERVAL = (float("nan"), float("nan"))
 
 
 def metric_range(
@@ -31,12 +31,12 @@ def metric_range(
     value = float(measures.value[name][number])
     drawn = measures.drawn.get(name)
     if drawn is None or np.isnan(value):
-        return NOTHING
+        return NO_INTERVAL
     freedom = float(measures.scatter[name].freedom[number])
     stretch = float(measures.scatter[name].stretch[number])
     low, high = _bounds(drawn[number], freedom, level, is_share=metric.is_share)
     if np.isnan(low):
-        return NOTHING
+        return NO_INTERVAL
     if metric.is_share:
         middle = special.logit(float(measures.centre[name][number]))
         low, high = (
@@ -83,7 +83,7 @@ def difference_interval(
     name = metric.name
     value = float(measures.value[name][number] - reference.value[name][number])
     if name not in measures.drawn or name not in reference.drawn or np.isnan(value):
-        return NOTHING
+        return NO_INTERVAL
     drawn = measures.drawn[name][number] - reference.drawn[name][number]
     stretch = float(scatter.stretch[number])
     bounds = _bounds(drawn, float(scatter.freedom[number]), level)
@@ -93,7 +93,7 @@ def difference_interval(
         second = metric_range(metric, reference, number, level, floors[1])
         low, high = first[0] - second[1], first[1] - second[0]
     if np.isnan(low + high):
-        return NOTHING
+        return NO_INTERVAL
     return max(min(low, value), -metric.most), min(max(high, value), metric.most)
 
 
@@ -103,14 +103,14 @@ def _bounds(
     """Return widened quantiles; NaN where the draws do not differ."""
     known = drawn[~np.isnan(drawn)]
     if len(known) == 0 or known.min() == known.max():
-        return NOTHING  # as of a worst bin that holds one protein
+        return NO_INTERVAL  # as of a worst bin that holds one protein
     of_row = known[None], np.array([freedom + 1.0]), FitOptions(level=level)
     low, high = expanded_quantiles(*of_row, is_share=is_share)
     return float(low[0]), float(high[0])
 
 
 IN_SAMPLE = "in_sample"
-HELD_OUT = "held_out"
+HELD_OUT_SAMPLE = "held_out"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -275,7 +275,7 @@ class Judge:
         for metric in METRICS:
             if not _is_defined(metric, class_name, outcome):
                 continue
-            lower, upper = NOTHING
+            lower, upper = NO_INTERVAL
             if n_units >= (1 if metric.is_share else MIN_CLUSTERS):
                 floor = chance.get((*outcome.key, class_name, metric.name), 0.0)
                 lower, upper = metric_range(
@@ -314,7 +314,7 @@ class Judge:
             name = metric.name
             if not all(_is_defined(metric, class_name, outcome) for outcome in (first, second)):
                 continue
-            lower, upper = NOTHING
+            lower, upper = NO_INTERVAL
             if name in scatter and first.n_units[number] >= MIN_CLUSTERS:
                 lower, upper = difference_interval(
                     metric,
@@ -360,7 +360,7 @@ def judge(
     }
     every = product(judging.blocks, outcomes.values())
     metrics = [row for block, outcome in every for row in judging.values(outcome, *block, chance)]
-    main = tuple(BY_NAME[name] for name in PAIRED)
+    main = tuple(METRICS_BY_NAME[name] for name in PAIRED)
     compared = tuple(metric for metric in METRICS if not metric.is_share)
     differences, pairs = [], []
     methods = list(dict.fromkeys(method for method, _ in stated))
@@ -369,7 +369,7 @@ def judge(
             differences += judging.differences(
                 outcome, outcomes[reference, sample], compared, chance
             )
-        if sample == HELD_OUT:
+        if sample == HELD_OUT_SAMPLE:
             for other in methods[: methods.index(method)]:
                 pairs += judging.differences(outcome, outcomes[other, sample], main, chance)
     order = {class_name: number for number, class_name in judging.blocks}

@@ -17,7 +17,7 @@ from credence.metrics.metric import Family, Judged, Metric, divide, loss_cells, 
 from credence.predictions import Floats, Integers
 
 # Of a variance, or of a mean's square: what rounding leaves where clusters or losses are equal.
-NOTHING = 1e-18
+NO_SPREAD = 1e-18
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -96,7 +96,7 @@ def scatter_of(relatives: RelativePairs, losses: Floats) -> Scatter:
     forecast = few * (variance * by_block(relatives.squares) + shared * by_block(pairs))
 
     greatest = np.maximum(np.maximum(jackknife, forecast), shown)
-    known = (shown > NOTHING * greatest) & (variance > NOTHING * mean**2)
+    known = (shown > NO_SPREAD * greatest) & (variance > NO_SPREAD * mean**2)
     bearing = np.where(known, divide(shown**2, by_block(summed**4), 1.0), 1.0)
     stretch = np.sqrt(np.where(known, divide(greatest, shown, 1.0), 1.0))
     return Scatter(
@@ -216,9 +216,9 @@ def draws_at_once(n_classes: int) -> int:
     return max(DRAWS_AT_ONCE * OF_CLASSES // max(n_classes, OF_CLASSES), 1)
 
 
-LOSSES = tuple(metric for metric in METRICS if metric.losses is not None)
+LOSS_METRICS = tuple(metric for metric in METRICS if metric.losses is not None)
 IN_CELLS = tuple(metric for metric in METRICS if metric.losses is None)
-OF_LOSSES = Family(name="losses", cells=partial(loss_cells, LOSSES))
+OF_LOSSES = Family(name="losses", cells=partial(loss_cells, LOSS_METRICS))
 PART_OF = "brier"  # what metrics in cells are parts of, unless they are errors of calibration
 
 
@@ -366,7 +366,8 @@ def _measure_losses(
             drawn[name].append(values)
         start = stop
     losses = {
-        metric.name: undrawn for metric, undrawn in zip(LOSSES, placed.values[1:], strict=True)
+        metric.name: undrawn
+        for metric, undrawn in zip(LOSS_METRICS, placed.values[1:], strict=True)
     }
     return Measures(
         value={name: values[:, 0] for name, values in undrawn.items()},
@@ -374,7 +375,9 @@ def _measure_losses(
         noise={},
         scatter={name: scatter_of(relatives, twice(values)) for name, values in losses.items()},
         losses=losses,
-        centre={metric.name: middle[metric.name][:, 0] for metric in LOSSES if metric.is_share},
+        centre={
+            metric.name: middle[metric.name][:, 0] for metric in LOSS_METRICS if metric.is_share
+        },
         relatives=relatives,
     )
 
@@ -386,7 +389,7 @@ def _joined(parts: Mapping[str, Sequence[Floats]]) -> dict[str, Floats]:
 def _mean_losses(sums: Floats, unit: Floats, guard: Floats) -> dict[str, Floats]:
     """Return the mean of each loss, by class and over all; shares with a guard."""
     means = {}
-    for number, metric in enumerate(LOSSES, start=1):
+    for number, metric in enumerate(LOSS_METRICS, start=1):
         numerator, denominator = sums[number, ..., 0], sums[0, ..., 0]
         if metric.is_share:
             numerator = numerator + unit[:, None] * guard[0]

@@ -14,7 +14,7 @@ from credence.problems import plural
 # With ten bins and 95 % intervals, three or more are off by chance once in 87 times.
 MOST_BINS_OFF = 2
 
-UNCALIBRATED = "uncalibrated"  # The method that learns nothing
+UNCALIBRATED_NAME = "uncalibrated"  # The method that learns nothing
 FALLBACKS = (
     *(Note.SCARCE, Note.ONE_SIDED, Note.NO_BANDWIDTH, Note.NOT_CONVERGED),
     *(Note.SATURATED, Note.SATURATED_SHARE),
@@ -48,7 +48,7 @@ def notices_of(
     if len(np.unique(labelled.weight)) > 1:
         text = "Proteins of the calibration set carry different weights. Shares and metrics are "
         notices.append(Notice(kind="weights", text=text + "weighted; counts of proteins are not."))
-    notices += _about_classes(classes, n_folds, UNCALIBRATED in in_sample)
+    notices += _about_classes(classes, n_folds, UNCALIBRATED_NAME in in_sample)
     predicted = labelled.predictions.predicted_class
     for class_ in np.unique(predicted):
         rows, class_name = predicted == class_, labelled.predictions.class_names[class_]
@@ -132,7 +132,7 @@ def _about_classes(classes: Sequence[ClassCount], n_folds: int, shows_raw: bool)
             text = (
                 f"No calibration protein is predicted to be {name}. "
                 "Predictions of this class get no confidence"
-                + (f", but of {UNCALIBRATED} the raw score." if shows_raw else ".")
+                + (f", but of {UNCALIBRATED_NAME} the raw score." if shows_raw else ".")
             )
             notices.append(
                 Notice(kind="unseen class", text=text, class_name=name, is_warning=True)

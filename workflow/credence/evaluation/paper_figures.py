@@ -23,7 +23,7 @@ from credence.draws import keys_of, uniform
 from credence.evaluation.describing import confusion_of
 from credence.evaluation.evaluate import cross_fit
 from credence.findings import FigurePanel, FigureRecord, FigureSeries, Findings
-from credence.metrics.all_metrics import BY_NAME as METRICS
+from credence.metrics.all_metrics import METRICS_BY_NAME as METRICS
 from credence.metrics.binned import N_SCORE_BINS, bin_of
 from credence.metrics.metric import Judged, divide, sum_by
 from credence.predictions import Floats, Labelled

@@ -11,9 +11,9 @@ from credence.relatives import pack
 from credence.relatives.audit import Audit, by_class
 from credence.relatives.strict import Split, SplitOptions
 
-EDGES = tuple(round(0.1 * step, 1) for step in range(11))
-MOST_PAIRS = 20
-MOST_EXAMPLES = 10
+IDENTITY_EDGES = tuple(round(0.1 * step, 1) for step in range(11))
+MOST_WORST_PAIRS = 20
+MOST_APART_EXAMPLES = 10
 
 
 def describe_split(
@@ -73,7 +73,7 @@ def describe_split(
         size_high=float(ratios.max()),
         classes=tuple(classes),
         groups=_groups(names, packing.group, audited),
-        edges=EDGES,
+        edges=IDENTITY_EDGES,
         worst=_worst(ids, packing.group, audited),
         apart=_apart(ids, packing.role == pack.SET_ASIDE, packing.reason),
         most_expected=needed.most_expected,
@@ -95,7 +95,7 @@ def _groups(names: Strings, group: Strings, audited: Audit) -> tuple[SplitGroup,
         here = group == name
         nearest = audited.nearest[here & audited.is_examined]
         is_alone = np.isnan(nearest)
-        counts = tuple(np.histogram(nearest[~is_alone], bins=np.array(EDGES))[0].tolist())
+        counts = tuple(np.histogram(nearest[~is_alone], bins=np.array(IDENTITY_EDGES))[0].tolist())
         rows.append(
             SplitGroup(name=name, n=int(here.sum()), nearest=counts, n_alone=int(is_alone.sum()))
         )
@@ -106,7 +106,7 @@ def _worst(ids: Strings, group: Strings, audited: Audit) -> tuple[CrossingPair, 
     pairs = audited.pairs
     first, second = (ids[rows].astype(str) for rows in (pairs.first, pairs.second))
     first_group, second_group = (group[rows].astype(str) for rows in (pairs.first, pairs.second))
-    order = np.lexsort((second, first, -pairs.identity))[:MOST_PAIRS]
+    order = np.lexsort((second, first, -pairs.identity))[:MOST_WORST_PAIRS]
     return tuple(
         CrossingPair(
             first=str(first[place]),
@@ -126,6 +126,6 @@ def _apart(ids: Strings, is_apart: Booleans, reason: Strings) -> tuple[Apart, ..
         by_kind[pack.kind_of(str(reason[row]))].append(f"{ids[row]}: {reason[row]}")
     kinds = sorted(by_kind.items())
     return tuple(
-        Apart(reason=kind, n=len(texts), examples=tuple(texts[:MOST_EXAMPLES]))
+        Apart(reason=kind, n=len(texts), examples=tuple(texts[:MOST_APART_EXAMPLES]))
         for kind, texts in kinds
     )

@@ -12,9 +12,9 @@ from credence.metrics.binned import bin_of
 from credence.novelty.reference import Look, Reference
 from credence.predictions import Booleans, Floats, Integers, Strings
 
-N_BINS = 20
-EDGES = np.linspace(0.0, 1.0, N_BINS + 1)
-LEVELS = (0.5, 0.8, 0.9, 0.95)
+N_CONFIDENCE_BINS = 20
+CONFIDENCE_EDGES = np.linspace(0.0, 1.0, N_CONFIDENCE_BINS + 1)
+CONFIDENCE_LEVELS = (0.5, 0.8, 0.9, 0.95)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,10 +38,14 @@ def use_set_counts(n_classes: int, columns: UseColumns) -> tuple[Integers, Integ
         return np.bincount(place[fact], minlength=n_classes + 1)
 
     by_class = [count(known), count(~known)]
-    by_class += [count(numbers >= level) for numbers in (value, lower) for level in LEVELS]
+    by_class += [
+        count(numbers >= level) for numbers in (value, lower) for level in CONFIDENCE_LEVELS
+    ]
     # Of a range that is too wide nothing shows that it still holds.
     by_class += [count(columns.is_evident), count(columns.is_evident & columns.is_in_range)]
-    return np.stack(by_class, axis=1), np.bincount(bin_of(value[known], EDGES), minlength=N_BINS)
+    return np.stack(by_class, axis=1), np.bincount(
+        bin_of(value[known], CONFIDENCE_EDGES), minlength=N_CONFIDENCE_BINS
+    )
 
 
 def use_set_of(
@@ -60,8 +64,8 @@ def use_set_of(
             class_name=class_name,
             n=n_known + n_unknown,
             n_unknown=n_unknown,
-            n_at_least=tuple(at_least[: len(LEVELS)]),
-            n_surely=tuple(at_least[len(LEVELS) :]),
+            n_at_least=tuple(at_least[: len(CONFIDENCE_LEVELS)]),
+            n_surely=tuple(at_least[len(CONFIDENCE_LEVELS) :]),
             n_evident=n_evident,
             n_in_range=n_in_range,
         )
@@ -71,9 +75,9 @@ def use_set_of(
         method=method,
         n=int(by_class[:, :2].sum()),
         n_unknown=int(by_class[:, 1].sum()),
-        levels=LEVELS,
+        levels=CONFIDENCE_LEVELS,
         classes=tuple(classes),
-        edges=tuple(EDGES.tolist()),
+        edges=tuple(CONFIDENCE_EDGES.tolist()),
         counts=tuple(by_bin.tolist()),
         notes=tuple(
             Setting(name=text, value=str(number)) for text, number in notes.items() if number
@@ -81,9 +85,9 @@ def use_set_of(
     )
 
 
-MOST_ROWS = 50  # flagged proteins that a page lists
+MOST_FLAGGED = 50  # flagged proteins that a page lists
 N_NOVELTY_BINS = 30
-FARTHEST = 0.995  # of all distances; the last bin holds what is beyond it
+FARTHEST_SHARE = 0.995  # of all distances; the last bin holds what is beyond it
 
 
 @dataclass
@@ -134,14 +138,16 @@ class NovelSet:
                     training_distance=float(look.training_distance[row]),
                 )
             )
-        self._rows = sorted(self._rows, key=lambda protein: (-protein.far, protein.id))[:MOST_ROWS]
+        self._rows = sorted(self._rows, key=lambda protein: (-protein.far, protein.id))[
+            :MOST_FLAGGED
+        ]
 
     def finding(self) -> findings.NoveltyFinding:
         """Return what was found of all proteins added."""
         reference, held = self.reference, self.held
         use = np.concatenate([np.empty(0), *self._distances])
         distances = np.concatenate([use, held])
-        end = float(np.quantile(distances, FARTHEST)) if len(distances) else 1.0
+        end = float(np.quantile(distances, FARTHEST_SHARE)) if len(distances) else 1.0
         n_bins = N_NOVELTY_BINS if len(distances) else 1
         edges = np.linspace(0.0, end if end > 0.0 else 1.0, n_bins + 1)
         sums, counts = self._sums.T

@@ -13,7 +13,7 @@ from credence.calibrators.protocol import Calibrator
 from credence.draws import encode_clusters, keys_of, uniform
 from credence.evaluation.curves import reliability_of
 from credence.evaluation.evaluate import cross_fit
-from credence.evaluation.judging import HELD_OUT, EvaluationOptions, Stated, judge
+from credence.evaluation.judging import HELD_OUT_SAMPLE, EvaluationOptions, Stated, judge
 from credence.events.event import Event, as_question, membership, memberships, outcomes
 from credence.events.features import (
     FEATURE_OF,
@@ -281,8 +281,10 @@ def _finding(
 ) -> findings.EventFinding:
     options, labelled = data.options, data.labelled
     question = as_question(labelled, asked.came_true)
-    shown = {(AS_PUBLISHED, HELD_OUT): Stated(confidence=published)}
-    entries = {(name, HELD_OUT): Stated(confidence=values) for name, values in stated.items()}
+    shown = {(AS_PUBLISHED, HELD_OUT_SAMPLE): Stated(confidence=published)}
+    entries = {
+        (name, HELD_OUT_SAMPLE): Stated(confidence=values) for name, values in stated.items()
+    }
     judgement = judge(question, shown | entries, AS_PUBLISHED, options.judging)
     is_learnt = not asked.note and not learnt[options.forecaster].is_scarce
     return findings.EventFinding(
@@ -328,7 +330,7 @@ def _learning(
         if not kept.all():
             forecaster = FORECASTER_OF[options.forecaster]
             part = learn_event(forecaster, asked.examples, data.fold, options.min_positives, kept)
-        entries[f"{share:g}", HELD_OUT] = Stated(confidence=part.held_out)
+        entries[f"{share:g}", HELD_OUT_SAMPLE] = Stated(confidence=part.held_out)
         numbers = np.unique(data.fold)
         outside = [int((kept & (data.fold != number)).sum()) for number in numbers]
         learnt_from.append(round(float(np.mean(outside))))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from credence.calibrators.score_logs import (
-    DECIMALS,
+    LOG_DECIMALS,
     UNKNOWN_RESOLUTION_FLOOR,
     name_order,
     others_of,
@@ -74,7 +74,7 @@ def row_shares(predictions: Predictions) -> Floats:
     """Return each row of scores divided by its sum, to nine decimals."""
     assert predictions.scores is not None
     share = divide(predictions.scores, predictions.scores.sum(axis=1, keepdims=True), 0.0)
-    return np.round(share, DECIMALS)
+    return np.round(share, LOG_DECIMALS)
 
 
 MOST_FLOOR = 0.01  # of a row of logs: above it scores that are known would be hidden
@@ -104,7 +104,7 @@ def _top_score(seen: OneEvent) -> Floats:
             np.arange(predictions.n_samples), predictions.predicted_class
         ]
     assert predictions.top_score is not None
-    return np.round(predictions.top_score / predictions.scale, DECIMALS)
+    return np.round(predictions.top_score / predictions.scale, LOG_DECIMALS)
 
 
 def event_score(seen: OneEvent) -> Floats:
@@ -314,5 +314,5 @@ def table_of(seen: OneEvent, names: Sequence[str]) -> FeatureTable:
     feature = tuple(name for name, block in blocks.items() for _ in block.T)
     missing = tuple(name for name in is_given if not is_given[name])
     return FeatureTable(
-        values=np.round(np.hstack(columns), DECIMALS), feature=feature, missing=missing
+        values=np.round(np.hstack(columns), LOG_DECIMALS), feature=feature, missing=missing
     )

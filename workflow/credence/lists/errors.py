@@ -18,16 +18,16 @@ from scipy.optimize import isotonic_regression
 
 from credence.calibrators.intervals import draws_needed
 from credence.draws import keys_of, weight_blocks
-from credence.lists.held_out import STEPS, HeldOut
+from credence.lists.held_out import CONFIDENCE_STEPS, HeldOut
 from credence.predictions import Floats, Integers
 
-N_DRAWS = 400  # of families, at least
+N_LIST_DRAWS = 400  # of families, at least
 DRAWS_AT_ONCE = 50  # bounds the memory
-ROUNDING = 1e-6  # of a number of families
-LEAST_FAMILIES = 10  # of a bin of steps that shares one error
-FEW_FAMILIES = 100.0  # below, the bound is Clopper and Pearson's where that is higher
+FAMILY_ROUNDING = 1e-6  # of a number of families
+FAMILIES_OF_BIN = 10  # of a bin of steps that shares one error
+EXACT_BELOW_FAMILIES = 100.0  # below, the bound is Clopper and Pearson's where that is higher
 BAND_FROM = 5.0  # families above a step that the band is simultaneous over
-N_STEPS = len(STEPS)
+N_CONFIDENCE_STEPS = len(CONFIDENCE_STEPS)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -127,8 +127,8 @@ def errors_of(held_out: HeldOut, n_use: Integers, certainty: float) -> ListError
         return share, np.asarray((share + added) / (1.0 + added))
 
     share, error = (column[:, 0] for column in of_lists(every, np.ones(1)))
-    n_draws = max(N_DRAWS, draws_needed(1.0 - certainty))
-    draws = np.empty((len(STEPS), n_draws))
+    n_draws = max(N_LIST_DRAWS, draws_needed(1.0 - certainty))
+    draws = np.empty((len(CONFIDENCE_STEPS), n_draws))
     ours = weight_blocks(keys_of(["a wrong family"]), n_draws, DRAWS_AT_ONCE)
     of_families = weight_blocks(held_out.key, n_draws, DRAWS_AT_ONCE)
     for (part, weights), (_, added) in zip(of_families, ours, strict=True):
@@ -189,7 +189,7 @@ def likeness_of(held_out: HeldOut) -> float:
 
 def bins_of(held_out: HeldOut) -> Integers:
     """Return the bin of each step from the top down, each of as many families as needed."""
-    n_steps, n_keys = len(STEPS), max(len(held_out.key), 1)
+    n_steps, n_keys = len(CONFIDENCE_STEPS), max(len(held_out.key), 1)
     # The mean weight of each family in each step, and how many families that makes.
     pairs, place = np.unique(held_out.step * n_keys + held_out.cluster, return_inverse=True)
     number = np.bincount(place, minlength=len(pairs))
@@ -200,7 +200,7 @@ def bins_of(held_out: HeldOut) -> Integers:
     current, total, square = 0, 0.0, 0.0
     known: dict[int, tuple[float, int]] = {}
     for at in range(n_steps - 1, -1, -1):
-        if total**2 >= (LEAST_FAMILIES - ROUNDING) * square > 0.0:
+        if total**2 >= (FAMILIES_OF_BIN - FAMILY_ROUNDING) * square > 0.0:
             current, total, square, known = current + 1, 0.0, 0.0, {}
         bin_[at] = current
         for row in range(starts[at], starts[at + 1]):
@@ -209,7 +209,7 @@ def bins_of(held_out: HeldOut) -> Integers:
             old, new = before / max(n, 1), after[0] / after[1]
             known[family[row]] = after
             total, square = total + new - old, square + new**2 - old**2
-    if current > 0 and not total**2 >= (LEAST_FAMILIES - ROUNDING) * square > 0.0:
+    if current > 0 and not total**2 >= (FAMILIES_OF_BIN - FAMILY_ROUNDING) * square > 0.0:
         bin_[bin_ == current] = current - 1  # too few are left at the bottom
     return bin_
 
@@ -255,7 +255,7 @@ def _above(held_out: HeldOut, step_error: Floats) -> tuple[Above, Floats]:
     mass = by_family.cumsum().to_numpy() - weight.to_numpy()
     squares = weight.to_numpy() * (weight.to_numpy() + 2.0 * mass)
     before = residual.groupby(cluster).cumsum() - residual
-    n_rows = np.searchsorted(-held_out.step[down], -np.arange(len(STEPS)), "right")
+    n_rows = np.searchsorted(-held_out.step[down], -np.arange(len(CONFIDENCE_STEPS)), "right")
 
     def sums(values: Floats) -> Floats:
         return np.concatenate([[0.0], np.cumsum(values)])[n_rows]
@@ -290,4 +290,4 @@ def _exact(share: Floats, above: Above, certainty: float) -> Floats:
     """Return Clopper and Pearson's upper end where families are few, as Kish counts them."""
     n = np.maximum(above.kish, 1.0)
     upper = special.betaincinv(share * n + 1.0, np.maximum(n * (1.0 - share), 1e-12), certainty)
-    return np.where(above.n_families < FEW_FAMILIES, upper, 0.0)
+    return np.where(above.n_families < EXACT_BELOW_FAMILIES, upper, 0.0)

@@ -7,12 +7,20 @@ from scipy import special
 
 from credence.calibrators.intervals import draws_needed, ends_of_draws, student_ends
 from credence.draws import keys_of, uniform, weight_blocks
-from credence.lists.errors import DRAWS_AT_ONCE, N_DRAWS, N_STEPS, StepErrors, likeness_of
-from credence.lists.held_out import STEPS, HeldOut
+from credence.lists.errors import (
+    DRAWS_AT_ONCE,
+    N_CONFIDENCE_STEPS,
+    N_LIST_DRAWS,
+    StepErrors,
+    likeness_of,
+)
+from credence.lists.held_out import CONFIDENCE_STEPS, HeldOut
 from credence.predictions import Floats, Integers, Strings
 
 # Of the confidences of a step the middle, in log odds; the last one is 1.
-ODDS: Floats = special.logit(np.minimum((STEPS + np.append(STEPS[1:], 1.0)) / 2.0, 1.0 - 1e-4))
+ODDS: Floats = special.logit(
+    np.minimum((CONFIDENCE_STEPS + np.append(CONFIDENCE_STEPS[1:], 1.0)) / 2.0, 1.0 - 1e-4)
+)
 NEWTON_STEPS, CAUTION = 25, 1.0  # The latter families hold the confidence to what it states
 
 
@@ -38,7 +46,7 @@ def genomes_of(
         keys_of(ids),
         keys_of(family[order])[first] ^ keys_of(genome[order])[first],
     )
-    shown = StepErrors(held_out, np.arange(N_STEPS))
+    shown = StepErrors(held_out, np.arange(N_CONFIDENCE_STEPS))
     usual = float(held_out.weight.sum()) / max(len(held_out.key), 1) or 1.0
 
     def all_right(error: Floats) -> Floats:
@@ -49,17 +57,17 @@ def genomes_of(
             return np.exp(np.bincount(groups[0], weights=np.log(together)))
 
     error = fitted_errors(*shown.sums(np.ones((len(held_out.key), 1))), usual)[step, 0]
-    wrong, every = np.empty((2, N_DRAWS, len(names)))
-    for draws, weights in weight_blocks(held_out.key, N_DRAWS, DRAWS_AT_ONCE):
+    wrong, every = np.empty((2, N_LIST_DRAWS, len(names)))
+    for draws, weights in weight_blocks(held_out.key, N_LIST_DRAWS, DRAWS_AT_ONCE):
         drawn = fitted_errors(*shown.sums(weights, draws), usual)
-        for draw, errors in zip(range(N_DRAWS)[draws], drawn.T[:, step], strict=True):
+        for draw, errors in zip(range(N_LIST_DRAWS)[draws], drawn.T[:, step], strict=True):
             is_one = uniform(family_key, draw, "alike")[of_group] < likely
             together = uniform(family_key, draw, "family")[of_group]
             lot = np.where(is_one, together, uniform(call_key, draw, "call"))
             wrong[draw] = np.bincount(code, weights=lot < errors)
             every[draw] = all_right(errors)
     ends, calls = ((1.0 - level) / 2.0, (1.0 + level) / 2.0), np.bincount(code)
-    if draws_needed(ends[0]) > N_DRAWS:
+    if draws_needed(ends[0]) > N_LIST_DRAWS:
         shares = student_ends((wrong / calls).T, np.inf, ends[0], is_share=True)
         least, most = np.floor(shares[0] * calls), np.ceil(shares[1] * calls)
     else:

@@ -17,9 +17,9 @@ from credence.predictions import Booleans, Floats, Integers
 MOST_STARTS = 8
 FINE_FROM = 0.9  # of the scale: above, thresholds are a table's step apart
 COARSE_STEPS = 200  # of the scale: so many below
-FINEST = 1e-5  # of the scale: where a table has more decimals
-ROUNDING = 1e-9  # of the scale; far below any table's step
-DECIMALS = 9  # of a threshold
+FINEST_THRESHOLD = 1e-5  # of the scale: where a table has more decimals
+THRESHOLD_ROUNDING = 1e-9  # of the scale; far below any table's step
+THRESHOLD_DECIMALS = 9  # of a threshold
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,13 +44,15 @@ class Guarantee:
 def grid_of(scale: float, resolution: float, top: float) -> Floats:
     """Return the thresholds that are tried, from the top down to 0."""
     coarse = max(scale / COARSE_STEPS, resolution)
-    fine = max(resolution, FINEST * scale) if resolution > 0 else coarse / 10.0
+    fine = max(resolution, FINEST_THRESHOLD * scale) if resolution > 0 else coarse / 10.0
     from_ = FINE_FROM * scale
-    n_fine = int(np.ceil((max(scale, top) - from_) / fine - ROUNDING))
-    n_coarse = int(np.ceil(from_ / coarse - ROUNDING))
+    n_fine = int(np.ceil((max(scale, top) - from_) / fine - THRESHOLD_ROUNDING))
+    n_coarse = int(np.ceil(from_ / coarse - THRESHOLD_ROUNDING))
     above = from_ + fine * np.arange(n_fine, -1, -1)
     below = from_ - coarse * np.arange(1, n_coarse + 1)
-    return np.asarray(np.round(np.maximum(np.concatenate([above, below]), 0.0), DECIMALS))
+    return np.asarray(
+        np.round(np.maximum(np.concatenate([above, below]), 0.0), THRESHOLD_DECIMALS)
+    )
 
 
 def coins_of(
@@ -66,7 +68,9 @@ def coins_of(
     n_families = np.concatenate([[0], np.cumsum(before.isna().to_numpy())])
     n_wrong = np.concatenate([[0], np.cumsum((wrong - before.fillna(0)).to_numpy(np.int64))])
     scale = max(float(np.abs(threshold).max(initial=0.0)), 1e-300)
-    let_through = np.searchsorted(-score[down][rows], -(threshold - ROUNDING * scale), "right")
+    let_through = np.searchsorted(
+        -score[down][rows], -(threshold - THRESHOLD_ROUNDING * scale), "right"
+    )
     return Coins(
         threshold=threshold,
         n_families=n_families[let_through].astype(np.int64),
@@ -117,7 +121,7 @@ def _walk(n: Integers, wrong: Integers, error: float, certainty: float) -> int:
     least = int(least_families(np.zeros(1, dtype=np.int64), error, level)[0])
     wanted = np.array([n[-1]])
     if n[-1] > least:
-        wanted = np.ceil(np.geomspace(least, n[-1], MOST_STARTS) * (1.0 - ROUNDING))
+        wanted = np.ceil(np.geomspace(least, n[-1], MOST_STARTS) * (1.0 - THRESHOLD_ROUNDING))
     starts = np.unique(np.searchsorted(n, wanted))
     allowance = np.zeros(len(n))
     allowance[starts] = (1.0 - certainty) / len(starts)

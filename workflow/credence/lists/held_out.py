@@ -17,12 +17,12 @@ from credence.records import PackedFloats, PackedIntegers, Stored
 
 # The least confidence of each step: finer where lists with few wrong ones end.
 RUNS = [np.arange(180) / 200.0, 0.9 + np.arange(90) / 1e3, 0.99 + np.arange(101) / 1e4]
-STEPS: Floats = np.concatenate(RUNS).round(4)
+CONFIDENCE_STEPS: Floats = np.concatenate(RUNS).round(4)
 
 
 def step_of(confidence: Floats) -> Integers:
     """Return the step of each confidence; -1 where there is none."""
-    step = np.searchsorted(STEPS, confidence, side="right") - 1
+    step = np.searchsorted(CONFIDENCE_STEPS, confidence, side="right") - 1
     return np.where(np.isnan(confidence), -1, step).astype(np.int64)
 
 
@@ -100,7 +100,7 @@ class HeldOut:
     def refuse_damage(self) -> None:
         """Refuse rows that are not as a fit leaves them."""
         parts = (
-            (self.step, 0, len(STEPS)),
+            (self.step, 0, len(CONFIDENCE_STEPS)),
             (self.predicted, 0, np.inf),
             (self.true, UNKNOWN_CLASS, np.inf),
             (self.weight, 0, np.inf),

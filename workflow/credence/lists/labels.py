@@ -30,7 +30,7 @@ ALIKE = 0.7  # what relatives share of the error of their scores: many count as 
 SAY_NOTHING = 0.2
 PLANTED = 0.02  # share of the labels that are made wrong, to see who is found
 LEAST_PLANTED, MOST_TABLES = 200, 10  # wrong labels planted in all, in so many tables at most
-SEED = 20261123
+PLANTING_SEED = 20261123
 DOUBT_OF_LIMITS = 0.05  # how often a Poisson number is beyond its limit
 
 
@@ -185,7 +185,7 @@ def plant(labelled: Labelled, doubts: Doubts) -> PlantedErrors:
     n_tables = int(np.clip(np.ceil(LEAST_PLANTED / max(PLANTED * n, 1.0)), 1, MOST_TABLES))
     wrong = []
     for number in each(range(n_tables), n_tables):
-        rng = np.random.default_rng([SEED, number])
+        rng = np.random.default_rng([PLANTING_SEED, number])
         planted, is_wrong = with_wrong_labels(labelled, PLANTED, rng)
         wrong.append(doubts_of(planted, class_chances(planted)).doubt[is_wrong])
     at = np.sort(np.concatenate(wrong))

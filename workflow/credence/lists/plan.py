@@ -6,11 +6,11 @@ import numpy as np
 from scipy import special
 from scipy.optimize import elementwise
 
-from credence.lists.held_out import STEPS, HeldOut
+from credence.lists.held_out import CONFIDENCE_STEPS, HeldOut
 from credence.predictions import Floats, Integers
 
 # Confidences at which the strata of a class end; finer where most predictions are.
-EDGES: Floats = np.array([0.0, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99])
+STRATUM_EDGES: Floats = np.array([0.0, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99])
 POWER = 2.0 / 3.0  # which narrows the mean interval most (decision 0034)
 PRIOR = 1.0  # families, right as the confidence says: no stratum is taken for certain
 
@@ -35,13 +35,15 @@ class Plan:
 
 def stratum_of(confidence: Floats) -> Integers:
     """Return the stratum of each confidence; -1 where there is none."""
-    place = np.searchsorted(EDGES, confidence, side="right") - 1
+    place = np.searchsorted(STRATUM_EDGES, confidence, side="right") - 1
     return np.where(np.isnan(confidence), -1, place).astype(np.int64)
 
 
 def by_stratum(counts: Integers) -> Integers:
     """Return counts by class and step as those by class and stratum."""
-    return np.asarray(counts @ (stratum_of(STEPS)[:, None] == np.arange(len(EDGES))), np.int64)
+    return np.asarray(
+        counts @ (stratum_of(CONFIDENCE_STEPS)[:, None] == np.arange(len(STRATUM_EDGES))), np.int64
+    )
 
 
 def plan_of(held_out: HeldOut, n_use: Integers, number: int, most: Integers | None = None) -> Plan:
@@ -53,7 +55,7 @@ def plan_of(held_out: HeldOut, n_use: Integers, number: int, most: Integers | No
     """
     most = n_use if most is None else most
     shape, n_keys = n_use.shape, max(len(held_out.key), 1)
-    stratum_code = held_out.predicted * shape[1] + stratum_of(STEPS[held_out.step])
+    stratum_code = held_out.predicted * shape[1] + stratum_of(CONFIDENCE_STEPS[held_out.step])
     family = stratum_code * n_keys + held_out.cluster
     # A family is one piece of evidence in a stratum, right as far as its members are.
     pairs, place = np.unique(family, return_inverse=True)
@@ -62,7 +64,7 @@ def plan_of(held_out: HeldOut, n_use: Integers, number: int, most: Integers | No
     stratum = pairs // n_keys
     n_known = np.bincount(stratum, minlength=n_use.size).reshape(shape)
     n_wrong = np.bincount(stratum, weights=share, minlength=n_use.size).reshape(shape)
-    stated = (EDGES + np.append(EDGES[1:], 1.0)) / 2.0
+    stated = (STRATUM_EDGES + np.append(STRATUM_EDGES[1:], 1.0)) / 2.0
     right = (n_known - n_wrong + PRIOR * stated) / (n_known + PRIOR)
     spread = np.asarray(n_use * np.sqrt(right * (1.0 - right)), np.float64)
     families = np.unique(held_out.predicted * n_keys + held_out.cluster)

@@ -13,11 +13,11 @@ from credence.evaluation.ratios import estimate, mean_of
 from credence.findings import AllThresholds, ErrorCurve, Threshold
 from credence.lists.errors import ListErrors, errors_of
 from credence.lists.guarantee import coins_of, grid_of, guaranteed
-from credence.lists.held_out import STEPS, HeldOut
+from credence.lists.held_out import CONFIDENCE_STEPS, HeldOut
 from credence.predictions import Booleans, Floats, Integers, Labelled, Strings
 
 ON_SCORE, ON_CONFIDENCE = "score", "confidence"
-MOST_POINTS = 100  # of a curve that is shown
+MOST_CURVE_POINTS = 100  # of a curve that is shown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,8 +160,8 @@ def find_thresholds(labelled: Labelled, held_out: HeldOut | None, wanted: Wanted
     if held_out is not None and len(held_out.step):
         by_confidence = Ranked(
             on=ON_CONFIDENCE,
-            value=STEPS[held_out.step],
-            grid=STEPS[::-1],
+            value=CONFIDENCE_STEPS[held_out.step],
+            grid=CONFIDENCE_STEPS[::-1],
             predicted=held_out.predicted,
             true=held_out.true,
             weight=held_out.weight,
@@ -183,19 +183,21 @@ def find_thresholds(labelled: Labelled, held_out: HeldOut | None, wanted: Wanted
 
 def own_errors(held_out: HeldOut, certainty: float) -> ListErrors:
     """Return the errors of lists of calibration proteins themselves."""
-    counts = np.bincount(held_out.step, minlength=len(STEPS))
+    counts = np.bincount(held_out.step, minlength=len(CONFIDENCE_STEPS))
     return errors_of(held_out, counts.astype(np.int64), certainty)
 
 
 def curve_of(name: str | None, errors: ListErrors) -> ErrorCurve:
     """Return what is kept and how much of it is wrong, at the steps that hold proteins."""
     steps = np.flatnonzero((errors.n_use > 0) & ~np.isnan(errors.error))
-    if len(steps) > MOST_POINTS:
-        steps = steps[np.unique(np.linspace(0, len(steps) - 1, MOST_POINTS).astype(np.int64))]
+    if len(steps) > MOST_CURVE_POINTS:
+        steps = steps[
+            np.unique(np.linspace(0, len(steps) - 1, MOST_CURVE_POINTS).astype(np.int64))
+        ]
     total = max(int(errors.n_listed[0]), 1)
     return ErrorCurve(
         class_name=name,
-        confidence=tuple(STEPS[steps].tolist()),
+        confidence=tuple(CONFIDENCE_STEPS[steps].tolist()),
         kept=tuple((errors.n_listed / total)[steps].tolist()),
         error=tuple(errors.error[steps].tolist()),
         bound=tuple(errors.bound[steps].tolist()),

@@ -8,7 +8,7 @@ import numpy as np
 
 from credence.findings import ProteinList, UseLists, VerifyClass
 from credence.lists.errors import ListErrors, errors_of
-from credence.lists.held_out import STEPS, HeldOut
+from credence.lists.held_out import CONFIDENCE_STEPS, HeldOut
 from credence.lists.plan import by_stratum, plan_of
 from credence.lists.thresholds import curve_of
 from credence.predictions import Integers
@@ -96,7 +96,7 @@ def list_of(
         class_name=class_name,
         error=error,
         is_certain=is_certain,
-        confidence=float(STEPS[end]),
+        confidence=float(CONFIDENCE_STEPS[end]),
         n=int(errors.n_listed[end]),
         n_families=int(errors.above.n_families[end]),
         right=right.expected,

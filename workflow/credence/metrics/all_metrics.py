@@ -28,4 +28,4 @@ METRICS: tuple[Metric, ...] = (
     binned.REMAINDER,
 )
 
-BY_NAME: dict[str, Metric] = {metric.name: metric for metric in METRICS}
+METRICS_BY_NAME: dict[str, Metric] = {metric.name: metric for metric in METRICS}

@@ -16,7 +16,7 @@ from credence.metrics.metric import (
 )
 from credence.predictions import Floats, Integers
 
-N_BINS = 15  # Guo et al. 2017, arXiv 1706.04599
+N_METRIC_BINS = 15  # Guo et al. 2017, arXiv 1706.04599
 N_SCORE_BINS = 20  # those of the page's histograms of scores
 
 
@@ -56,17 +56,20 @@ def _score_cells(judged: Judged) -> BinSums | None:
 
 
 # The Brier score is taken apart in these.
-WIDTH = Family(name=f"width {N_BINS}", cells=partial(width_cells, n_bins=N_BINS, has_squares=True))
+WIDTH = Family(
+    name=f"width {N_METRIC_BINS}",
+    cells=partial(width_cells, n_bins=N_METRIC_BINS, has_squares=True),
+)
 COUNT = Family(
-    name=f"count {N_BINS}",
+    name=f"count {N_METRIC_BINS}",
     cells=lambda judged: in_cells(
-        judged, equal_count(judged.confidence, judged.weight, N_BINS), N_BINS
+        judged, equal_count(judged.confidence, judged.weight, N_METRIC_BINS), N_METRIC_BINS
     ),
     is_fixed=False,
 )
 SCORE = Family(name="score", cells=_score_cells)
 
-GUO = "Guo et al. 2017, arXiv 1706.04599; Naeini et al. 2015"
+GUO_ECE = "Guo et al. 2017, arXiv 1706.04599; Naeini et al. 2015"
 GUPTA = "Gupta & Ramdas 2021, arXiv 2107.08353"
 ROOT = "Kumar et al. 2019, arXiv 1909.10155"
 in_width = partial(Metric, family=WIDTH, is_error=True)
@@ -86,25 +89,25 @@ def root_mean_square_gap(sums: Floats, n_effective: Floats) -> Floats:
 ECE = in_width(
     name="ece",
     title="expected calibration error",
-    summary=f"The mean distance between confidence and share right, in {N_BINS} bins of equal "
-    "width. It is above 0 by chance alone: compare it with its noise floor. A confidence that "
-    "is the same for all can score best, so it is no measure of use.",
-    reference=GUO,
+    summary=f"The mean distance between confidence and share right, in {N_METRIC_BINS} bins of "
+    "equal width. It is above 0 by chance alone: compare it with its noise floor. A confidence "
+    "that is the same for all can score best, so it is no measure of use.",
+    reference=GUO_ECE,
     finish=mean_gap,
 )
 ECE2 = in_width(
     name="ece2",
     title="expected calibration error, squared form",
     summary=f"The root of the mean squared distance between confidence and share right, in "
-    f"{N_BINS} bins of equal width; great distances count more.",
+    f"{N_METRIC_BINS} bins of equal width; great distances count more.",
     reference=ROOT,
     finish=root_mean_square_gap,
 )
 ECE_COUNT = in_count(
     name="ece_count",
     title="expected calibration error, equal counts",
-    summary=f"The mean distance between confidence and share right, in {N_BINS} bins that hold "
-    "about as many proteins each; equal confidences stay in one bin.",
+    summary=f"The mean distance between confidence and share right, in {N_METRIC_BINS} bins that "
+    "hold about as many proteins each; equal confidences stay in one bin.",
     reference="Nguyen & O'Connor 2015, arXiv 1508.05154",
     finish=mean_gap,
 )
@@ -112,7 +115,7 @@ ECE2_COUNT = in_count(
     name="ece2_count",
     title="expected calibration error, equal counts, squared form",
     summary=f"The root of the mean squared distance between confidence and share right, in "
-    f"{N_BINS} bins that hold about as many proteins each.",
+    f"{N_METRIC_BINS} bins that hold about as many proteins each.",
     reference=ROOT,
     finish=root_mean_square_gap,
 )
@@ -143,8 +146,8 @@ def greatest_gap(sums: Floats, n_effective: Floats) -> Floats:
 MCE = in_width(
     name="mce",
     title="maximum calibration error",
-    summary=f"The greatest distance between confidence and share right in any of {N_BINS} bins "
-    "of equal width. A bin with few proteins can decide it: compare it with its noise floor.",
+    summary=f"The greatest distance between confidence and share right in any of {N_METRIC_BINS} "
+    "bins of equal width. A bin with few proteins can decide it: compare it with its noise floor.",
     reference="Naeini et al. 2015; Guo et al. 2017, arXiv 1706.04599",
     finish=greatest_gap,
 )
@@ -167,7 +170,7 @@ DEBIASED = in_count(
     name="ece_debiased",
     title="debiased calibration error",
     summary="The root of the mean squared distance between confidence and share right, in "
-    f"{N_BINS} bins of equal counts, with what independent proteins would give by chance "
+    f"{N_METRIC_BINS} bins of equal counts, with what independent proteins would give by chance "
     "subtracted; 0 where that leaves nothing. Relatives raise chance beyond it.",
     reference="Kumar, Liang & Ma 2019, arXiv 1909.10155",
     finish=debiased_error,
@@ -175,7 +178,7 @@ DEBIASED = in_count(
 )
 
 SOURCE = "Kuleshov & Liang 2015, Eq. 2–3; Murphy 1973; Stephenson et al. 2008"
-BINS = f"in {N_BINS} bins of equal width"
+BINS = f"in {N_METRIC_BINS} bins of equal width"
 part_of_brier = partial(Metric, reference=SOURCE, family=WIDTH)
 
 
@@ -258,19 +261,26 @@ def _vector_cells(judged: Judged, *, by_count: bool, least: float) -> BinSums | 
         rows = counted[:, class_]
         values, weight = probabilities[rows, class_], judged.weight[rows]
         if len(values) > 0:
-            bins = equal_count(values, weight, N_BINS) if by_count else equal_width(values, N_BINS)
-            cell[rows, class_] = class_ * N_BINS + bins
+            bins = (
+                equal_count(values, weight, N_METRIC_BINS)
+                if by_count
+                else equal_width(values, N_METRIC_BINS)
+            )
+            cell[rows, class_] = class_ * N_METRIC_BINS + bins
     row, class_of = np.nonzero(counted)
     is_true = (judged.true_class[row] == class_of).astype(np.float64)
     values = np.stack([np.ones(len(row)), probabilities[row, class_of], is_true])
     return BinSums(
-        row=row, cell=cell[row, class_of], n_cells=probabilities.shape[1] * N_BINS, values=values
+        row=row,
+        cell=cell[row, class_of],
+        n_cells=probabilities.shape[1] * N_METRIC_BINS,
+        values=values,
     )
 
 
 def mean_gap_of_classes(sums: Floats, n_effective: Floats) -> Floats:
     """Return the mean over classes of Σ_b |Σ w(p − t)| / Σ w, as ECE is for one."""
-    gaps = mean_gap(sums.reshape(*sums.shape[:-1], -1, N_BINS), n_effective)
+    gaps = mean_gap(sums.reshape(*sums.shape[:-1], -1, N_METRIC_BINS), n_effective)
     return mean_over_classes(gaps, axis=-1)
 
 
@@ -295,9 +305,9 @@ SCE = vector_metric(
     "sce",
     "static calibration error",
     "The mean over classes of the calibration error of each class's probability, over "
-    f"all proteins, in {N_BINS} bins of equal width. Only for methods that give a probability "
-    "for every class, and only over all: of the proteins predicted one class, the error of that "
-    "class's probability is the ECE.",
+    f"all proteins, in {N_METRIC_BINS} bins of equal width. Only for methods that give a "
+    "probability for every class, and only over all: of the proteins predicted one class, the "
+    "error of that class's probability is the ECE.",
     by_count=False,
 )
 ACE = vector_metric(

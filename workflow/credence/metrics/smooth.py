@@ -22,10 +22,10 @@ def smoothed(transformed: Floats, bandwidth: Floats) -> Floats:
     return np.asarray(fft.idct(transformed * damping))
 
 
-GRID = Family(name="grid", cells=partial(width_cells, n_bins=N_CELLS))
+GRID_CELLS = Family(name="grid", cells=partial(width_cells, n_bins=N_CELLS))
 
 # Of Σ |residual|, which no smoothing exceeds: rounding does not bring the end below the root.
-BEYOND = 1.0 + 1e-12
+END_SLACK = 1.0 + 1e-12
 
 
 def smooth_error(sums: Floats, n_effective: Floats) -> Floats:
@@ -37,7 +37,7 @@ def smooth_error(sums: Floats, n_effective: Floats) -> Floats:
     def excess(bandwidth: Floats, row: Integers) -> Floats:
         return np.asarray(np.abs(smoothed(transformed[row], bandwidth)).sum(axis=-1) - bandwidth)
 
-    ends = np.zeros(total.shape), BEYOND * np.abs(residual).sum(axis=-1)
+    ends = np.zeros(total.shape), END_SLACK * np.abs(residual).sum(axis=-1)
     row = np.arange(total.size).reshape(total.shape)
     return np.where(total > 0, elementwise.find_root(excess, ends, args=(row,)).x, np.nan)
 
@@ -48,7 +48,7 @@ SMOOTH = Metric(
     summary="Calibration error without bins: what was right minus the confidence, smoothed by a "
     "Gaussian whose width equals the error that it leaves.",
     reference="Błasiok & Nakkiran 2023, arXiv 2309.12236",
-    family=GRID,
+    family=GRID_CELLS,
     finish=smooth_error,
     is_error=True,
 )
@@ -87,7 +87,7 @@ KERNEL = Metric(
     summary="The mean distance between the confidence and a kernel estimate of the share right "
     "there, weighted by the density of the confidences.",
     reference="Zhang, Kailkhura & Han 2020, arXiv 2003.07329",
-    family=GRID,
+    family=GRID_CELLS,
     finish=deviation_from_curve,
     is_error=True,
     noise=deviation_of_outcome,

@@ -15,7 +15,7 @@ from credence.draws import KEYS_AT_ONCE, uniforms
 from credence.metrics.metric import sum_by
 from credence.predictions import Booleans, Floats, Integers
 
-DISTANCE = "kolmogorov_smirnov"
+KOLMOGOROV_SMIRNOV = "kolmogorov_smirnov"
 RANGE = "kuiper"
 SPIEGELHALTER = "spiegelhalter"
 
@@ -62,7 +62,7 @@ def statistics(steps: Floats, tilted: Floats, walk: Walk) -> dict[str, Floats]:
     bottom = np.minimum(path.min(axis=0), 0.0)
     blank = np.full(top.shape, np.nan)
     return {
-        DISTANCE: np.maximum(top, -bottom) / walk.scale if walk.scale > 0 else blank,
+        KOLMOGOROV_SMIRNOV: np.maximum(top, -bottom) / walk.scale if walk.scale > 0 else blank,
         RANGE: (top - bottom) / walk.scale if walk.scale > 0 else blank,
         SPIEGELHALTER: tilted / walk.tilt if walk.tilt > 0 else blank,
     }

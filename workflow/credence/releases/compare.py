@@ -22,7 +22,7 @@ from credence.calibrators.protocol import Calibration, Calibrator, ClassSample, 
 from credence.composition.adjusted import shifted
 from credence.confidence import Confidence
 from credence.draws import cluster_weights
-from credence.evaluation.curves import N_GRID
+from credence.evaluation.curves import N_CURVE_GRID
 from credence.evaluation.evaluate import cross_fit
 from credence.findings import Change, ClassChange, MetricChange, ReleaseStep
 from credence.metrics.metric import BRIER, NLL
@@ -155,7 +155,7 @@ def _described(
         key: tuple(int(release.counts.get(name, {}).get(of, 0)) for release in both)
         for key, of in (("n_predicted", "n"), ("n_correct",) * 2, ("n_clusters",) * 2)
     }
-    asked = _asked(how, class_, np.linspace(0.0, how.scale, N_GRID if is_curve else 0))
+    asked = _asked(how, class_, np.linspace(0.0, how.scale, N_CURVE_GRID if is_curve else 0))
     if not is_curve and newer.labelled is not None:
         predictions = newer.labelled.predictions
         asked = predictions.take(predictions.predicted_class == class_)

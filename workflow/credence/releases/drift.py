@@ -18,7 +18,7 @@ from credence.draws import cluster_weights, encode_clusters, uniform
 from credence.evaluation.calibration_tests import calibration_tests
 from credence.findings import LEAST_TESTED, Drift, DriftClass, DriftTest, DriftTruth
 from credence.metrics.metric import negative_log_likelihood
-from credence.metrics.walk import DISTANCE, SPIEGELHALTER, holm
+from credence.metrics.walk import KOLMOGOROV_SMIRNOV, SPIEGELHALTER, holm
 from credence.predictions import Booleans, Floats, Integers, Labelled, is_among
 
 N_EXCHANGES = 999
@@ -82,7 +82,7 @@ def _tests(
 ) -> list[tuple[str | None, DriftTest]]:
     tests = []
     for entry in calibration_tests("", fresh, confidence, n_signs):
-        if entry.test in (DISTANCE, SPIEGELHALTER) and not math.isnan(entry.statistic):
+        if entry.test in (KOLMOGOROV_SMIRNOV, SPIEGELHALTER) and not math.isnan(entry.statistic):
             # Over all there is one test; over classes Holm's rule counts them.
             is_alone = entry.class_name is None
             test = DriftTest(

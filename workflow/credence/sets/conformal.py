@@ -42,8 +42,8 @@ def strangeness(predictions: Predictions) -> Floats:
 
 
 Kind = Literal["class_wise", "overall"]
-KINDS: tuple[Kind, ...] = ("class_wise", "overall")
-TOLERANCE = 1e-9  # families; rounding of sums is far below, one family far above
+SET_KINDS: tuple[Kind, ...] = ("class_wise", "overall")
+FAMILY_TOLERANCE = 1e-9  # families; rounding of sums is far below, one family far above
 SEPARATOR = "|"  # between the names of a set
 
 
@@ -141,7 +141,7 @@ class PredictionSets:
 def families_needed(level: float) -> int:
     """Return how many families a class needs, or it stands in every set."""
     needed = 1
-    while (1.0 - level) * (needed + 1) + TOLERANCE < 1.0:
+    while (1.0 - level) * (needed + 1) + FAMILY_TOLERANCE < 1.0:
         needed += 1
     return needed
 
@@ -186,7 +186,7 @@ def _ladder(strange: Floats, mass: Floats, n_clusters: int) -> Ladder:
 
 def _limit(ladder: Ladder, unit: float, whole: float, miss: float) -> float:
     """Return the greatest strangeness that is not too rare; infinite where none can be."""
-    needed = miss * (whole + unit) + TOLERANCE
+    needed = miss * (whole + unit) + FAMILY_TOLERANCE
     if unit > needed:
         return np.inf
     enough = np.flatnonzero(ladder.families + unit > needed)

@@ -18,7 +18,7 @@ import pandas as pd
 from credence.calibrators.protocol import Need
 from credence.composition.sameness import SketchCounts
 from credence.confidence import NOTE_TEXTS, Confidence, Note, counted, sentences_of, unknown
-from credence.evaluation.bands import BANDS, band_of
+from credence.evaluation.bands import BAND_NAMES, band_of
 from credence.evaluation.use_sets import NovelSet
 from credence.events.model import Mix
 from credence.findings import Sameness
@@ -401,7 +401,7 @@ class Newcomers:
         self.features = reading.Features(proteins, given.vectors, given.match)
         self.features.require_space(self.reference.space, novelty)
         bands = bands_of(self.file, calibration.held_out, calibration.class_names)
-        is_band_off = [band.is_off for band in bands] or [False] * len(BANDS)
+        is_band_off = [band.is_off for band in bands] or [False] * len(BAND_NAMES)
         self.is_band_off = np.array(is_band_off, dtype=np.bool_)
         self.set = NovelSet(name=given.name, reference=self.reference, held=self.file.held_out_far)
         self.neighbours: Neighbours | None = None

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from credence.calibrators.protocol import GivesConfidence
 from credence.findings import AllThresholds, ProteinList, Threshold, UseLists
 from credence.lists.errors import ListErrors, errors_of
-from credence.lists.held_out import STEPS, HeldOut, step_of
+from credence.lists.held_out import CONFIDENCE_STEPS, HeldOut, step_of
 from credence.lists.thresholds import ON_CONFIDENCE, ON_SCORE, Wanted, find_thresholds
 from credence.lists.use_lists import list_of, use_lists
 from credence.predictions import Floats, Integers
@@ -87,7 +87,7 @@ class Table:
     def counts(self) -> Integers:
         """Return how many proteins there are by class and step."""
         n_classes = len(self.ranking.class_names)
-        found = np.zeros((n_classes, len(STEPS)), dtype=np.int64)
+        found = np.zeros((n_classes, len(CONFIDENCE_STEPS)), dtype=np.int64)
         for piece, code, step in self.pieces():
             own = self.ranking.method
             if other := [name for name in pc.unique(piece["method"]).to_pylist() if name != own]:
@@ -128,7 +128,8 @@ def write_lists(
     with ExitStack() as stack:
         writers = [stack.enter_context(TableWriter(path, names, **how)) for path in ends]
         lowest = [
-            np.array([len(STEPS) if end is None else end for end in own]) for own in ends.values()
+            np.array([len(CONFIDENCE_STEPS) if end is None else end for end in own])
+            for own in ends.values()
         ]
         for piece, code, step in table.pieces():
             place = code if len(q_value) > 1 else np.minimum(code, 0)
@@ -368,9 +369,9 @@ def with_q_value(columns: Mapping[str, Any], q_value: Any) -> dict[str, Any]:
 def step_counts(code: Integers, step: Integers, n_classes: int) -> Integers:
     """Return how many proteins there are by class and step; those without one are not counted."""
     is_known = (code >= 0) & (step >= 0)
-    places = (code * len(STEPS) + step)[is_known]
-    counts = np.bincount(places, minlength=n_classes * len(STEPS)).astype(np.int64)
-    return counts.reshape(n_classes, len(STEPS))
+    places = (code * len(CONFIDENCE_STEPS) + step)[is_known]
+    counts = np.bincount(places, minlength=n_classes * len(CONFIDENCE_STEPS)).astype(np.int64)
+    return counts.reshape(n_classes, len(CONFIDENCE_STEPS))
 
 
 def list_paths(folder: str | None, settings: Settings) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 from credence.draws import encode_clusters, keys_of
 from credence.evaluation.bands import Seen, band_of, judged_bands
 from credence.findings import DistanceBand
-from credence.lists.held_out import STEPS, HeldOut
+from credence.lists.held_out import CONFIDENCE_STEPS, HeldOut
 from credence.novelty.reference import Look, build, p_values
 from credence.predictions import UNKNOWN_CLASS, Floats, Strings, is_among
 from credence.problems import refuse
@@ -131,7 +131,7 @@ def seen_of(file: NoveltyFile, held: HeldOut | None, class_names: Sequence[str])
     first, second = (
         np.argsort(one, kind="stable")[is_same[np.sort(one)]] for one in (known, stated)
     )
-    ends = np.append(STEPS, 1.0)
+    ends = np.append(CONFIDENCE_STEPS, 1.0)
     confidence = (ends[held.step] + ends[held.step + 1]) / 2.0
     band = band_of(file.closest.identity[order][first])
     return Seen(

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from credence.draws import keys_of
-from credence.lists.held_out import STEPS
-from credence.lists.plan import EDGES, by_stratum, plan_of, stratum_of
+from credence.lists.held_out import CONFIDENCE_STEPS
+from credence.lists.plan import STRATUM_EDGES, by_stratum, plan_of, stratum_of
 from credence.progress import echo
 from credence.stages.lists import NO_CONFIDENCE, Table, cluster_of, opened_table
 from credence.stages.reading import require_other
@@ -34,14 +34,14 @@ def plan_verification(
     n_verify, first = plan.n_verify.ravel(), np.cumsum(n_most) - n_most
     rows = np.flatnonzero(np.arange(len(place)) - first[place] < n_verify[place])
     ids, confidence, place, size = (one[rows] for one in found)
-    class_, stratum = np.divmod(place, len(EDGES))
+    class_, stratum = np.divmod(place, len(STRATUM_EDGES))
     columns = {
         "id": ids,
         "true_class": np.full(len(rows), "", dtype=object),
         "predicted_class": np.array(ranking.class_names, dtype=object)[class_],
         "confidence": confidence,
-        "stratum_from": EDGES[stratum],
-        "stratum_to": np.append(EDGES[1:], 1.0)[stratum],
+        "stratum_from": STRATUM_EDGES[stratum],
+        "stratum_to": np.append(STRATUM_EDGES[1:], 1.0)[stratum],
         "chance": n_verify[place] / n_most[place] / size,  # of its family, and of itself there
         "families_known": plan.n_known.ravel()[place],
     }
@@ -73,7 +73,7 @@ def _one_of_each_family(table: Table, cluster_of: Mapping[str, str]) -> tuple[An
     parts = []
     for piece, code, step in table.pieces():
         rows = np.flatnonzero((code >= 0) & (step >= 0))
-        place = code[rows] * len(EDGES) + stratum_of(STEPS[step[rows]])
+        place = code[rows] * len(STRATUM_EDGES) + stratum_of(CONFIDENCE_STEPS[step[rows]])
         parts.append((*(piece[name].to_numpy()[rows] for name in ("id", "confidence")), place))
     ids, confidence, place = (np.concatenate(part) for part in zip(*parts, strict=True))
     family = keys_of([cluster_of.get(id_, id_) for id_ in ids])

@@ -200,9 +200,9 @@ def _summed(
 
 def with_stated(shift: ShiftSettings) -> ShiftSettings:
     """Return settings whose method is `stated` where shares are; refuse one without the other."""
-    if shift.method not in estimators.NAMES:
+    if shift.method not in estimators.ESTIMATOR_NAMES:
         fault = f"{shift.method!r} is not an estimator of a composition."
-        raise refuse("--estimator", fault, nearest(shift.method, estimators.NAMES))
+        raise refuse("--estimator", fault, nearest(shift.method, estimators.ESTIMATOR_NAMES))
     if shift.composition is None:
         if shift.method == STATED:
             fault = "no composition is given."

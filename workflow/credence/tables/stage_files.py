@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from credence import __version__, records
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.all_methods import read_calibration as calibration_of
-from credence.calibrators.crossfit import COMPOSITION
+from credence.calibrators.crossfit import COMPOSED
 from credence.calibrators.method_spec import Specification
 from credence.calibrators.protocol import (
     Calibration,
@@ -264,7 +264,7 @@ def read_calibration(path: Path) -> CalibrationFile:
         raise refuse(where, records.DIGEST_DIFFERS.replace("digest", "checksum"), remedy)
     record = body["calibration"]
     name = record.get("method") if isinstance(record, dict) else None
-    if not isinstance(name, str) or (name not in BY_NAME and name != COMPOSITION):
+    if not isinstance(name, str) or (name not in BY_NAME and name != COMPOSED):
         raise refuse(
             where,
             f"{name!r} is not a method of this version of credence ({__version__}).",

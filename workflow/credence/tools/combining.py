@@ -124,8 +124,8 @@ def signals(shares: Floats, predictions: Predictions) -> SoftmaxInputs:
     spread = np.einsum("nj,jk->nk", share, shares)
     logs: Floats = np.log(np.maximum(spread, score_logs.UNKNOWN_RESOLUTION_FLOOR))
     return SoftmaxInputs(
-        shared=np.round(logs, score_logs.DECIMALS)[:, :, None],
-        own=np.round(facts, score_logs.DECIMALS),
+        shared=np.round(logs, score_logs.LOG_DECIMALS)[:, :, None],
+        own=np.round(facts, score_logs.LOG_DECIMALS),
     )
 
 
