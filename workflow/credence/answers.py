@@ -33,7 +33,7 @@ from credence.tables.stage_files import CalibrationFile, ShiftFile, made_up
 
 N_CURVE_SCORES = 60  # scores at which a curve is drawn
 SHOWN_AT = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # of the scale: scores whose confidence is printed
-METRICS_SHOWN = ("nll", "brier", "ece", "calibration", "sharpness")
+METRICS_OF_METHODS = ("nll", "brier", "ece", "calibration", "sharpness")
 BLUE, GREY, PALE = "#0072b2", "#6a6b6c", "#d7d8d9"  # of every figure of the page
 PANELS_WIDE = 4
 
@@ -400,7 +400,7 @@ class EvaluatedMethods(Shown):
             for row in results.metrics
             if row.class_name is None and row.sample == "held_out"
         }
-        names = [name for name in METRICS_SHOWN if (self.methods[0], name) in losses]
+        names = [name for name in METRICS_OF_METHODS if (self.methods[0], name) in losses]
         sentences = [notice.text for notice in results.notices if notice.is_warning]
         rows = [[method, *(losses[method, name] for name in names)] for method in self.methods]
         titles = ["held out", *(METRICS_BY_NAME[name].title for name in names)]
