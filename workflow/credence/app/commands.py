@@ -270,14 +270,14 @@ def annotate(
         shipped = [name for name, card in cards().items() if card["format"] in formats]
     given |= {"calibration": named_calibration(calibration, release, config, shipped)}
     if Path(out).suffix and not Path(out).is_dir():
-        from credence.stages.annotate import annotate_tables
+        from credence.stages.annotate import AnnotateOptions, annotate_tables
 
         for option, value in (("--ending", ending), ("--ids-across", ids_across or None)):
             if value is not None:
                 problem = "it is for a folder of confidences, and --out is a file."
                 raise refuse(option, problem, "Leave it out, or give a folder as --out.")
         given, _ = with_settings("annotate", given)
-        annotate_tables(tables=expanded(tables), out=out, **given)
+        annotate_tables(AnnotateOptions(tables=expanded(tables), out=out, **given))
         return
     from credence.stages.shards import annotate_shards
 

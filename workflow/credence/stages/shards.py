@@ -2,7 +2,6 @@
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from credence import __version__
 from credence.problems import MOST_PROBLEMS_KEPT, Problem, gathering, raise_any, refuse
 from credence.progress import Progress, echo
-from credence.stages.annotate import Request, echo_sentences, sameness_of
+from credence.stages.annotate import AnnotateOptions, echo_remarks
 from credence.stages.reading import require_other
 from credence.tables.digests import CHANGED_IN_STEP, KnownDigests
 from credence.tables.formats import TableSpec
@@ -38,12 +37,12 @@ def annotate_shards(
             fault = "it is for one table of confidences, and --out is a folder."
             raise refuse(option, fault, "Leave it out, or let --out end in .tsv or .parquet.")
     shards = shards_of(tables, Path(out), ending)
-    given = Request(tables=[shard.source for shard in shards], **options)
+    given = AnnotateOptions(tables=[shard.source for shard in shards], out=out, **options)
     _require_one_tool(given)
     require_other((), [*given.tables, *given.files.values()])
     known = KnownDigests.remembered(Path(out, SEALS, DIGESTS))
     made_of = {"version of credence": __version__, "--six-decimals": str(given.six_decimals)}
-    made_of |= given.how
+    made_of |= given.deciding
     made_of |= {name: known.digest(path) for name, path in given.files.items() if path}
     problems: list[Problem] = []
     changed: list[str] = []
@@ -62,7 +61,7 @@ def annotate_shards(
     known.remember(Path(out, SEALS, DIGESTS))
     if count["made"] or not problems:
         _tell(out, count, changed)
-        echo_sentences(given.annotation, count["rows"], out, given)
+        echo_remarks(given.annotation, count["rows"], out)
     if ids_across and not problems:
         with gathering(problems):
             deque(stream_tables(given.tables, given.spec), maxlen=0)
@@ -80,7 +79,7 @@ def _tell(out: str, count: Mapping[str, int], changed: Sequence[str]) -> None:
         echo(f"{out}: {len(changed)} {remark}; the first is {changed[0]}.")
 
 
-def _require_one_tool(given: Request) -> None:
+def _require_one_tool(given: AnnotateOptions) -> None:
     if given.tool or given.annotation.file.tools is not None:
         fault = "the calibration is of several tools, which are combined one table at a time."
         raise refuse("--out", fault, "Let it end in .tsv or .parquet.")
@@ -97,19 +96,20 @@ def _in_turn(problems: Sequence[Problem]) -> list[Problem]:
 
 
 def _write(
-    shard: Shard, given: Request, made_of: Mapping[str, str], known: KnownDigests, n: Counter[str]
+    shard: Shard,
+    given: AnnotateOptions,
+    made_of: Mapping[str, str],
+    known: KnownDigests,
+    n: Counter[str],
 ) -> bool:
     """Write the confidences of a table; return whether its scores are unlike calibration's."""
     shard.begin()
     pieces = _held(shard.source, given.spec)
-    annotation = given.annotation
-    predictions = (samples.predictions for samples in pieces())
-    sameness = sameness_of(annotation.file, annotation.shift, predictions)
-    annotation = replace(annotation, is_changed=sameness is not None and sameness.is_changed)
+    annotation = given.annotation.of_set(lambda: (samples.predictions for samples in pieces()))
     how: Any = {"spreadsheet_safe": given.spreadsheet_safe, "in_six_decimals": given.six_decimals}
     with TableWriter(shard.target, annotation.names, **how) as writer:
         here = ((shard.source, samples) for samples in pieces())
-        for columns, _ in given.columns(annotation, here):
+        for columns in annotation.rows(here):
             writer.write(columns)
             n["rows"] += len(columns["id"])
             n["unknown"] += int(np.isnan(columns["confidence"]).sum())
