@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Any
 
@@ -40,13 +38,14 @@ from credence.stages.additions import (
 from credence.stages.lists import finish_table, list_paths
 from credence.stages.novelty import NeighbourColumns, NoveltyColumns
 from credence.stages.settings import Settings
-from credence.stages.tools import combine_use_set, read_answers, tables_of
+from credence.stages.tools import CombinedTools, combine_use_set, read_answers, tables_of
 from credence.tables import contract, stage_files
 from credence.tables.digests import sha256_of
 from credence.tables.formats import TableSpec
 from credence.tables.joining import stream_tables
 from credence.tables.samples import Counted, Samples
 from credence.tables.writing import TableWriter, beside, write_record
+from credence.tools.combining import Tool
 
 NO_NAMES = (
     "its sketch does not say which class comes second given the first, so columns under wrong "
@@ -190,11 +189,10 @@ def annotation_of(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class AnnotateOptions:
-    """What tables are annotated with and what is written, as the command names it."""
+class AnnotateInputs:
+    """What tables are annotated with, as the command names it; opened when it is asked for."""
 
     tables: Sequence[str]
-    out: str
     calibration: str
     format_: str | None
     spec_json: str
@@ -204,18 +202,11 @@ class AnnotateOptions:
     proteins: str | None
     vectors: str | None
     match: str
-    name: str
-    spreadsheet_safe: bool
-    six_decimals: bool
+    name: str  # Of the set
     tool: Sequence[str] = ()  # Tables of further tools, as name=table
     answers: str | None = None  # What each tool answered, where the table is of several
     threads: int = 1
-    also: str | None = None  # The same table in a second file
-    novelty_record: str | None = None
-    lists: str | None = None  # Folder of the lists of proteins that can be used
-    lists_record: str | None = None
-    settings: Settings = field(default_factory=Settings)
-    shown: Sequence[str] = ()  # What a user calls the tables, where that is not their paths
+    parts: bool = False  # Whether columns are asked for of what neighbours show
 
     @property
     def files(self) -> dict[str, str | None]:
@@ -225,22 +216,6 @@ class AnnotateOptions:
             "answers",
         )  # fmt: skip
         return {f"--{name}": getattr(self, name) for name in names}
-
-    @property
-    def written(self) -> list[str | None]:
-        """Every file that is written."""
-        lists = list_paths(self.lists, self.settings)
-        return [self.out, self.also, self.novelty_record, self.lists_record, *lists]
-
-    @property
-    def deciding(self) -> dict[str, str]:
-        """What else decides on the bytes that are written."""
-        return {
-            "--parts": str(self.settings.novelty.parts),
-            "--match": self.match,
-            "--spreadsheet-safe": str(self.spreadsheet_safe),
-            "--spec": repr(self.stated_spec),
-        }
 
     @cached_property
     def file(self) -> stage_files.CalibrationFile:
@@ -257,9 +232,39 @@ class AnnotateOptions:
         """The same, with the calibration's classes and scale."""
         return reading.as_calibrated(self.stated_spec, self.file.class_names, self.file.scale)
 
+    @property
+    def is_to_be_combined(self) -> bool:
+        """Whether the tables are of several tools, which are not combined yet."""
+        return self.answers is None and (self.file.tools is not None or bool(self.tool))
+
+    @cached_property
+    def further_tools(self) -> list[tuple[Tool, tuple[str, ...]]]:
+        """The tables of further tools, each with what is known of it."""
+        if not self.is_to_be_combined:
+            return []
+        return tables_of(self.file, self.tool, self.calibration)
+
+    @cached_property
+    def combined(self) -> CombinedTools | None:
+        """What several tools say together."""
+        if not self.is_to_be_combined:
+            return None
+        return combine_use_set(
+            self.tables, self.format_, self.spec_json, self.further_tools, self.file
+        )
+
+    @property
+    def shown(self) -> list[str]:
+        """The tables that say what the classifier predicted."""
+        return [*self.tables] or [path for _, paths in self.further_tools for path in paths]
+
     def pieces(self, expect: Counted = lambda _: None) -> Iterator[tuple[str, Samples]]:
-        """Yield the tables piece by piece, each with its name."""
-        return stream_tables(self.tables, self.spec, expect)
+        """Yield the proteins piece by piece, each with the name of its table."""
+        if self.combined is None:
+            yield from stream_tables(self.tables, self.spec, expect)
+        else:
+            expect(self.combined.samples.n_samples)
+            yield self.shown[0], self.combined.samples
 
     def predictions(self) -> Iterator[Predictions]:
         """Yield what the classifier predicted, piece by piece."""
@@ -288,8 +293,8 @@ class AnnotateOptions:
         file, shift, other_mix = self.file, None, ""
         if self.shift is not None:
             shift = stage_files.read_shift(self.shift, file, self.calibration)
-            # Tables of several tools have another name once they are combined.
-            other_mix = "" if self.shown else of_other_tables(shift, self.tables)
+            if self.combined is None:  # else the shift is of a table of another name
+                other_mix = of_other_tables(shift, self.tables)
         if self.novelty is None and self.vectors is not None:
             remedy = "Give what credence novelty wrote."
             raise refuse("--novelty", "nothing says what is known.", remedy)
@@ -300,12 +305,17 @@ class AnnotateOptions:
         if self.novelty_columns is not None:
             novelty = [self.novelty_columns]
             sequences = sequences or self.novelty_columns.features.sequences
-        if self.settings.novelty.parts:
+        if self.parts:
             if self.novelty is None or self.novelty_columns is None:
                 lacking = "nothing says where calibration proteins lie."
                 raise refuse("--parts", lacking, "Give --novelty, and --proteins or --vectors.")
             known = self.novelty_columns.file
             novelty.append(NeighbourColumns(self.novelty, known, file.class_names))
+        if self.combined is not None:
+            answers, has_genomes = self.combined.answers, self.combined.samples.genome is not None
+        else:
+            answers = None if self.answers is None else read_answers(self.answers)
+            has_genomes = self.stated_spec.genome is not None
         events = None
         if self.events is not None:
             read = _read_events(self.events, self.novelty)
@@ -319,75 +329,71 @@ class AnnotateOptions:
             sequences=sequences,
             novelty=novelty,
             events=events,
-            answers=None if self.answers is None else read_answers(self.answers),
-            has_genomes=self.stated_spec.genome is not None,
+            answers=answers,
+            has_genomes=has_genomes,
         )
 
 
-def annotate_tables(options: AnnotateOptions) -> None:
-    """Write the confidence of every prediction of tables, those of several tools combined."""
-    with TemporaryDirectory() as folder:
-        _annotate(_combined(options, Path(folder)))
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AnnotateOptions:
+    """What is written of annotated tables, and how."""
+
+    out: str
+    also: str | None = None  # The same table in a second file
+    novelty_record: str | None = None
+    lists: str | None = None  # Folder of the lists of proteins that can be used
+    lists_record: str | None = None
+    settings: Settings = field(default_factory=Settings)
+    spreadsheet_safe: bool = False
+    six_decimals: bool = False
+
+    @property
+    def tables(self) -> list[Path]:
+        """The files that get the table."""
+        return [Path(path) for path in (self.out, self.also) if path is not None]
+
+    @property
+    def files(self) -> list[str | None]:
+        """Every file that is written."""
+        lists = list_paths(self.lists, self.settings)
+        return [self.out, self.also, self.novelty_record, self.lists_record, *lists]
 
 
-def _combined(options: AnnotateOptions, folder: Path) -> AnnotateOptions:
-    """Return options with one table in the place of those of several tools."""
-    file, tables = options.file, options.tables
-    if options.answers is not None or (file.tools is None and not options.tool):
-        return options
-    further = tables_of(file, options.tool, options.calibration)
-    combined, answers = folder / "combined.parquet", str(folder / "answers.parquet")
-    combine_use_set(tables, options.format_, options.spec_json, further, file, combined, answers)
-    stated = reading.json_settings(options.spec_json, "--spec")
-    has_genomes = bool(tables) and stated.get("genome") is not None
-    spec = {contract.GENOME: contract.GENOME} if has_genomes else {}
-    return replace(
-        options,
-        tables=[str(combined)],
-        format_="credence",
-        spec_json=json.dumps(spec),
-        answers=answers,
-        shown=tables or [path for _, paths in further for path in paths],
-    )
-
-
-def _annotate(options: AnnotateOptions) -> None:
-    """Write the confidences of tables, which are read piece by piece."""
-    reading.require_other(options.written, [*options.tables, *options.files.values()])
-    annotation = options.annotation.of_set(options.predictions)
+def annotate_tables(inputs: AnnotateInputs, options: AnnotateOptions) -> None:
+    """Write the confidence of every prediction of tables, which are read piece by piece."""
+    reading.require_other(options.files, [*inputs.tables, *inputs.files.values()])
+    annotation = inputs.annotation.of_set(inputs.predictions)
     n_unknown = n_unscored = 0
-    outs = [Path(path) for path in (options.out, options.also) if path is not None]
     with ExitStack() as stack:
         # Q-values wait for the last row.
-        first, *_ = [stack.enter_context(beside(path)) for path in outs]
+        first, *_ = [stack.enter_context(beside(path)) for path in options.tables]
         with (
             Progress("annotate", "proteins") as progress,
             TableWriter(first, annotation.names) as writer,
         ):
-            for columns in annotation.rows(options.pieces(progress.expect)):
+            for columns in annotation.rows(inputs.pieces(progress.expect)):
                 n_unknown += int(np.isnan(columns["confidence"]).sum())
                 n_unscored += int((columns["note"] == contract.UNSCORED).sum())
                 writer.write(columns)
                 progress.add(len(columns["id"]))
             n_samples = progress.done
         finish_table(
-            first, outs, annotation.file, annotation.shift, options.settings, options.name,
-            options.lists, options.lists_record, spreadsheet_safe=options.spreadsheet_safe,
-            in_six_decimals=options.six_decimals,
+            first, options.tables, annotation.file, annotation.shift, options.settings,
+            inputs.name, options.lists, options.lists_record,
+            spreadsheet_safe=options.spreadsheet_safe, in_six_decimals=options.six_decimals,
         )  # fmt: skip
-    novelty = options.novelty_columns
+    novelty = inputs.novelty_columns
     write_record(options.novelty_record, {} if novelty is None else novelty.seen.finding())
     message = f", {n_unscored} of them without scores" if n_unscored else ""
     count = f"{n_samples} protein{'s' * (n_samples != 1)}"
     echo(f"Wrote {options.out}: {count}, {n_unknown} without a confidence{message}.")
     sketch = annotation.file.sketch
     if annotation.sameness is not None and annotation.sameness.is_changed:
-        shown = ", ".join(options.shown or options.tables)
-        echo(f"{shown}: {warning_of(annotation.sameness)}.")
+        echo(f"{', '.join(inputs.shown)}: {warning_of(annotation.sameness)}.")
     elif sketch is None and annotation.file.needs is not Need.CLASS:
-        echo(f"{options.calibration}: {NO_SKETCH}")
+        echo(f"{inputs.calibration}: {NO_SKETCH}")
     elif sketch is not None and sketch.lacks_names:
-        echo(f"{options.calibration}: {NO_NAMES}")
+        echo(f"{inputs.calibration}: {NO_NAMES}")
     echo_remarks(annotation, n_samples, options.out)
 
 
