@@ -373,7 +373,7 @@ def annotate_tables(inputs: AnnotateInputs, options: AnnotateOptions) -> None:
         ):
             for columns in annotation.rows(inputs.pieces(progress.expect)):
                 n_unknown += int(np.isnan(columns["confidence"]).sum())
-                n_unscored += int((columns["note"] == contract.UNSCORED).sum())
+                n_unscored += int((columns["note"] == contract.UNSCORED_NOTE).sum())
                 writer.write(columns)
                 progress.add(len(columns["id"]))
             n_samples = progress.done

@@ -150,7 +150,9 @@ def _gathered(options: ReportOptions) -> findings.Findings:
         labels=_read_or(
             shown.labels, findings.DoubtfulLabels, options.labels, "Look again: credence labels."
         ),
-        events=shown.events if options.events is None else _finding(EVENTS_FILES, options.events, shown),
+        events=shown.events
+        if options.events is None
+        else _finding(EVENTS_FILES, options.events, shown),
         limits=settings_from(findings.VerdictSettings, stated.get("verdict", {})),
         provenance=replace(shown.provenance, inputs=(*shown.provenance.inputs, *inputs)),
     )
