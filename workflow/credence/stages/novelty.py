@@ -55,8 +55,8 @@ def learn_novelty(
     is_calibration = is_among(predictions.ids, labelled.predictions.ids)
     placed = places[is_calibration & np.isfinite(places).all(axis=1)]
     if len(np.unique(placed, axis=0)) < 2 or space.n_components < 1:
-        what = "fewer than two proteins can be distinguished."
-        raise refuse(features.where, what, "Give more proteins.")
+        reason = "fewer than two proteins can be distinguished."
+        raise refuse(features.where, reason, "Give more proteins.")
     trained, sequences = None, dict[str, str]()
     if training is not None:
         paths, others = ((training,), None) if vectors is None else ((), training)
@@ -83,8 +83,8 @@ def learn_novelty(
     n_placed = len(reference.calibration_rows)
     n_short = int(is_calibration.sum()) - n_placed
     short = f", {n_short} too short to have a place" if n_short else ""
-    what = f"{n_placed} proteins along {space.n_components} axes{short}"
-    echo(f"Wrote {out}: {what}.")
+    counts = f"{n_placed} proteins along {space.n_components} axes{short}"
+    echo(f"Wrote {out}: {counts}.")
 
 
 def _with_sequences(
@@ -136,7 +136,7 @@ def seen_of(file: NoveltyFile, held: HeldOut | None, class_names: Sequence[str])
     is_same = np.bincount(known, minlength=n_groups) == np.bincount(stated, minlength=n_groups)
     # In the order of families and classes, and in each of these in that of ids.
     first, second = (
-        np.argsort(one, kind="stable")[is_same[np.sort(one)]] for one in (known, stated)
+        np.argsort(groups, kind="stable")[is_same[np.sort(groups)]] for groups in (known, stated)
     )
     ends = np.append(CONFIDENCE_STEPS, 1.0)
     confidence = (ends[held.step] + ends[held.step + 1]) / 2.0
@@ -261,8 +261,8 @@ class NeighbourColumns(Addition):
         reference, is_wrong = file.reference, file.is_wrong
         rows = reference.calibration_rows
         if is_wrong is None or not len(rows):
-            what = "it does not say of which calibration proteins the class was right."
-            raise refuse(path, what, "Make it again: credence novelty.")
+            reason = "it does not say of which calibration proteins the class was right."
+            raise refuse(path, reason, "Make it again: credence novelty.")
         code_of = {name: code for code, name in enumerate(class_names)}
         codes = [code_of.get(name, UNKNOWN_CLASS) for name in reference.class_name[rows]]
         true_class = np.array(codes, dtype=np.int64)

@@ -26,8 +26,8 @@ from credence.report.wording import slug
 from credence.sentences import warning_of
 from credence.settings import settings_from
 from credence.stages.check import read_summary
-from credence.stages.crate import METADATA, MULTIQC, WORKFLOW, metadata, multiqc
-from credence.stages.lists import PLAIN
+from credence.stages.crate import CRATE_METADATA, MULTIQC, WORKFLOW, metadata, multiqc
+from credence.stages.lists import NOT_CORRECTED
 from credence.stages.reading import json_settings, require_other
 from credence.stages.settings import workflow_folder
 from credence.tables import contract, writing
@@ -196,13 +196,13 @@ def require_corrected_alike(
     for name, path, _ in use_sets:
         is_own = contract.is_corrected(Path(path))
         if is_own and name not in shown:
-            what = (
+            reason = (
                 f"its confidences are corrected for a mix of classes; no --shift is of {name!r}."
             )
             remedy = f"Give what credence shift --name {name} wrote with --record."
-            problems.append(Problem(where=path, what=what, remedy=remedy))
+            problems.append(Problem(where=path, what=reason, remedy=remedy))
         elif name in shown and not is_own:
-            problems.append(Problem(where=path, what=PLAIN[0], remedy=PLAIN[1]))
+            problems.append(Problem(where=path, what=NOT_CORRECTED[0], remedy=NOT_CORRECTED[1]))
     raise_any(problems)
 
 
@@ -279,9 +279,9 @@ def _releases(paths: Sequence[str]) -> findings.ReleasesFinding:
     for path in paths:
         step = read_record(findings.ReleaseStep, Path(path), "Compare again: credence compare.")
         if steps and step.older.digest != steps[-1].newer.digest:
-            what = f"it begins at {step.older.name}, and the one before it ends at "
+            reason = f"it begins at {step.older.name}, and the one before it ends at "
             remedy = "Give --changes in the order of the releases, without gaps."
-            raise refuse(path, f"{what}{steps[-1].newer.name}.", remedy)
+            raise refuse(path, f"{reason}{steps[-1].newer.name}.", remedy)
         steps.append(step)
     releases = (steps[0].older, *(step.newer for step in steps))
     return findings.ReleasesFinding(releases=releases, steps=tuple(steps))
@@ -308,7 +308,7 @@ def _publish_archive(
         members[file.relative_to(home).as_posix() if is_beside else file.name] = file
     name = slug(shown.provenance.run, 0).partition("-")[2] or "run"
     members[WORKFLOW] = workflow_folder() / "Snakefile"
-    members[METADATA] = json_text(metadata(shown, [*members, writing.SUMS]))
+    members[CRATE_METADATA] = json_text(metadata(shown, [*members, writing.SUMS]))
     writing.write_archive(path, f"credence-{name}", members)
 
 
@@ -401,8 +401,8 @@ def with_truth(use_set: findings.UseSet, path: Path, table: str | None) -> findi
 
     right, missing = _read(path, count)
     if missing:
-        what = f"it lacks {len(missing):,} proteins of {use_set.name}, {missing[0]!r} first."
-        raise refuse(table, what, "Give the true class of every protein, or leave truth out.")
+        reason = f"it lacks {len(missing):,} proteins of {use_set.name}, {missing[0]!r} first."
+        raise refuse(table, reason, "Give the true class of every protein, or leave truth out.")
     classes = tuple(replace(entry, n_right=right[entry.class_name]) for entry in use_set.classes)
     return replace(use_set, classes=classes)
 
@@ -414,8 +414,8 @@ def _true_classes(table: str, class_names: tuple[str, ...]) -> dict[str, str]:
     for text in dict.fromkeys(labels.texts):
         if text and known[text] < 0:
             rows = np.flatnonzero(labels.texts == text)
-            what, remedy = known.misfit(text, named(labels.ids[rows[0]], len(rows)))
-            problems.add(what, remedy, int(labels.lines[rows[0]]), "true_class")
+            reason, remedy = known.misfit(text, named(labels.ids[rows[0]], len(rows)))
+            problems.add(reason, remedy, int(labels.lines[rows[0]]), "true_class")
     problems.raise_any()
     if known.recased:
         echo(f"{table}: {taken_as_one(known.recased)}.")
