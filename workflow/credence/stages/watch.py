@@ -94,7 +94,9 @@ def watch_sample(confidences: str, calibration: str, date: str, log: str, as_jso
 
 def _read(log: str) -> pd.DataFrame:
     """Return the lines of a log, checked."""
-    further = contract.Column(PREDICTED_PREFIX, kind=contract.Kind.NUMBER, may_be_empty=True, low=0.0)
+    further = contract.Column(
+        PREDICTED_PREFIX, kind=contract.Kind.NUMBER, may_be_empty=True, low=0.0
+    )
     read = contract.read_columns(Path(log), LOG_COLUMNS, (further,))
     problems = ProblemList(read.where)
     for number, day in zip(read.lines.tolist(), read.values["date"], strict=True):
