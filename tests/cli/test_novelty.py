@@ -17,7 +17,7 @@ from credence.app import run_command_line
 from credence.draws import keys_of
 from credence.evaluation import bands
 from credence.findings import DistanceBand
-from credence.stages import annotate as stage
+from credence.stages import novelty as stage
 from credence.stages.novelty import bands_of, seen_of
 from credence.stages.reading import read_proteins
 from credence.tables import contract
@@ -385,3 +385,18 @@ def test_what_neighbours_show_comes_as_columns_where_asked_for(
         "--parts: nothing says where calibration proteins lie. "
         "Give --novelty, and --proteins or --vectors.\n"
     )
+
+
+def test_tables_of_a_folder_are_compared_too_each_as_if_it_were_alone(world: Path) -> None:
+    assert call("--proteins", "world/proteins.fasta", "--out", "novelty.json") == 0
+    words = annotate("--proteins", "world/use.fasta")
+    assert run_command_line(words) == 0
+    header, *rows = Path("world/use.csv").read_text().splitlines()
+    Path("tables").mkdir()
+    for name, part in (("a", rows[:10]), ("b", rows[10:])):
+        Path(f"tables/{name}.csv").write_text("\n".join([header, *part]) + "\n")
+    words[1], words[-1] = "tables", "each"
+    assert run_command_line([*words, "--ending", ".tsv"]) == 0
+    parts = [pd.read_csv(f"each/{name}.tsv", sep="\t") for name in ("a", "b")]
+    alone = pd.read_csv("out.tsv", sep="\t").drop(columns=contract.Q_VALUE)
+    pd.testing.assert_frame_equal(pd.concat(parts, ignore_index=True), alone)

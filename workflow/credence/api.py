@@ -445,7 +445,7 @@ def annotate(
     >>> bool(0 < found["lower"][0] < 0.75 < found["upper"][0] < 1)
     True
     """
-    from credence.stages.annotate import Annotation, sameness_of
+    from credence.stages.annotate import annotation_of
     from credence.stages.lists import with_lists
 
     file, correction = calibration.file, None if shift is None else shift.file
@@ -454,14 +454,10 @@ def annotate(
             fault = "this calibration is of several tools, whose tables it combines."
             raise refuse("calibration", fault, "Use the command: credence annotate --tool.")
         use = _table(table, file)
-        stage_files.require_match(file, use.predictions, use.where)
         if correction is not None:
-            stage_files.require_same(correction, file.method_spec, use.predictions, "shift")
             stage_files.require_corrects(correction, file, "shift", "the one given")
-        sameness = sameness_of(file, correction, [use.predictions])
-        is_changed = sameness is not None and sameness.is_changed
-        annotation = Annotation(file=file, shift=correction, is_changed=is_changed)
-        columns = annotation.columns(use.samples, "calibration")
+        annotation = annotation_of(file, shift=correction).of_set(lambda: [use.predictions])
+        (columns,) = annotation.rows([(use.where, use.samples)])
         columns, lists = with_lists(columns, file, correction, Path(use.where).stem)
     return AnnotatedTable(
         columns=columns, class_names=file.class_names, method=file.method_spec, lists=lists

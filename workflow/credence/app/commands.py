@@ -1,6 +1,7 @@
 """The commands that call a stage, each with its options; what they do is in `stages/`."""
 
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -270,14 +271,17 @@ def annotate(
         shipped = [name for name, card in cards().items() if card["format"] in formats]
     given |= {"calibration": named_calibration(calibration, release, config, shipped)}
     if Path(out).suffix and not Path(out).is_dir():
-        from credence.stages.annotate import annotate_tables
+        from credence.stages.annotate import AnnotateInputs, AnnotateOptions, annotate_tables
 
         for option, value in (("--ending", ending), ("--ids-across", ids_across or None)):
             if value is not None:
                 problem = "it is for a folder of confidences, and --out is a file."
                 raise refuse(option, problem, "Leave it out, or give a folder as --out.")
         given, _ = with_settings("annotate", given)
-        annotate_tables(tables=expanded(tables), out=out, **given)
+        written = [entry.name for entry in fields(AnnotateOptions) if entry.name != "out"]
+        options = AnnotateOptions(out=out, **{name: given.pop(name) for name in written})
+        parts = options.settings.novelty.parts
+        annotate_tables(AnnotateInputs(tables=expanded(tables), parts=parts, **given), options)
         return
     from credence.stages.shards import annotate_shards
 

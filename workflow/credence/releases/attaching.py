@@ -115,7 +115,7 @@ class _Relatives:
             for part in torn:
                 rows = np.flatnonzero(left & (component == part))
                 two_groups = combinations(sorted(groups_of[part]), 2)
-                cuts = (self._smallest_cut(rows, one, other) for one, other in two_groups)
+                cuts = (self._smallest_cut(rows, source, target) for source, target in two_groups)
                 gone[min(cuts, key=lambda cut: (len(cut), cut))] = True
 
     def _still_bridging(self, gone: Booleans) -> Booleans:
@@ -141,8 +141,8 @@ class _Relatives:
         ones, others = place[self.first], place[self.second]
         inside = (ones >= 0) & (others >= 0)
         arcs = {(2 * at, 2 * at + 1): 1 for at in range(n_rows)}
-        for one, other in zip(ones[inside].tolist(), others[inside].tolist(), strict=True):
-            arcs[2 * one + 1, 2 * other] = arcs[2 * other + 1, 2 * one] = many
+        for first, second in zip(ones[inside].tolist(), others[inside].tolist(), strict=True):
+            arcs[2 * first + 1, 2 * second] = arcs[2 * second + 1, 2 * first] = many
         start, end = 2 * n_rows, 2 * n_rows + 1
         for at, row in enumerate(rows.tolist()):
             if source in self.touched[row]:
@@ -183,9 +183,9 @@ def pack_beside(
         crowding = filled @ (brought[cluster] * weight)
         home[cluster] = int(np.lexsort((filled.sum(axis=1), crowding))[0])
         filled[home[cluster]] += brought[cluster]
-    found = np.empty(len(codes), dtype=object)
-    found[:] = groups[home[codes]].tolist()
-    return found
+    group = np.empty(len(codes), dtype=object)
+    group[:] = groups[home[codes]].tolist()
+    return group
 
 
 UNSCORED = "unscored"
@@ -232,7 +232,7 @@ class KnownSet(NewSet):
     role: Strings
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Attachment:
     """What became of each protein of a trove, in its order."""
 
@@ -252,8 +252,8 @@ class Attachment:
 
     def counts(self) -> dict[str, int]:
         """Return the number of proteins of each outcome, zeros too."""
-        found = self.outcome.tolist()
-        return {name: found.count(name) for name in OUTCOMES}
+        outcomes = self.outcome.tolist()
+        return {name: outcomes.count(name) for name in OUTCOMES}
 
 
 class TroveSearch:
@@ -282,8 +282,8 @@ class SequenceSearch(TroveSearch):
 
     def among_new(self, new: Proteins) -> Pairs:
         """Return the graph that clusters are made of."""
-        found, pairs = draw_graph(new, self.finder, self.thresholds)
-        code = found.code
+        graph, pairs = draw_graph(new, self.finder, self.thresholds)
+        code = graph.code
         _, row = np.unique(code, return_index=True)
         first = row[code]
         copies = np.flatnonzero(first != np.arange(len(code)))
@@ -338,7 +338,7 @@ def attach_trove(
     draft.judge_repeats_within()
     draft.judge_training(search)
     draft.place(search)
-    return draft.found
+    return draft.attachment
 
 
 class _Draft:
@@ -349,35 +349,43 @@ class _Draft:
     ) -> None:
         self.known, self.new, self.names = known, new, class_names
         no_class = np.full(training.n_proteins, UNKNOWN_CLASS, dtype=np.int64)
-        self.training = NewSet(training.ids, training.sequences, no_class)
+        self.training = NewSet(ids=training.ids, sequences=training.sequences, class_=no_class)
         # Without sequences a protein is its id.
         has_any = any(new.sequences) or any(known.sequences)
         self.key = new.sequences if has_any else new.ids
         self.known_key = known.sequences if has_any else known.ids
         n = new.n_proteins
-        *texts, reason = (np.full(n, "", dtype=object) for _ in range(5))
-        likeness = (np.full(n, np.nan), np.full(n, np.nan))
-        class_ = np.full(n, UNKNOWN_CLASS, dtype=np.int64)
-        outcome, cluster, group, relative = texts
-        self.found = Attachment(outcome, cluster, group, relative, class_, *likeness, reason)
+        outcome, cluster, group, relative, reason = (
+            np.full(n, "", dtype=object) for _ in range(5)
+        )
+        self.attachment = Attachment(
+            outcome=outcome,
+            cluster=cluster,
+            group=group,
+            relative=relative,
+            relative_class=np.full(n, UNKNOWN_CLASS, dtype=np.int64),
+            identity=np.full(n, np.nan),
+            coverage=np.full(n, np.nan),
+            reason=reason,
+        )
         # By id, so that the order of the trove is nothing.
         self.order = np.argsort(new.ids.astype(str), kind="stable")
 
     def open_rows(self) -> Integers:
-        return np.asarray(self.order[self.found.outcome[self.order] == ""], dtype=np.int64)
+        return np.asarray(self.order[self.attachment.outcome[self.order] == ""], dtype=np.int64)
 
     def judge(self, row: int, outcome: str, reason: str) -> None:
-        self.found.outcome[row], self.found.reason[row] = outcome, reason
+        self.attachment.outcome[row], self.attachment.reason[row] = outcome, reason
 
     def point_at(
-        self, row: int, of: NewSet, other: int, identity: float = 0.0, coverage: float = 0.0
+        self, row: int, proteins: NewSet, other: int, identity: float = 0.0, coverage: float = 0.0
     ) -> str:
         """Name the protein that decided it, and return its name; likeness of 0 is not known."""
-        self.found.relative[row] = str(of.ids[other])
-        self.found.relative_class[row] = of.class_[other]
+        self.attachment.relative[row] = str(proteins.ids[other])
+        self.attachment.relative_class[row] = proteins.class_[other]
         if identity > 0.0:
-            self.found.identity[row], self.found.coverage[row] = identity, coverage
-        return repr(str(of.ids[other]))
+            self.attachment.identity[row], self.attachment.coverage[row] = identity, coverage
+        return repr(str(proteins.ids[other]))
 
     def judge_ids(self) -> None:
         """Set aside ids that stand for another sequence already."""
@@ -429,10 +437,10 @@ class _Draft:
         """Set aside relatives of what the classifier learnt from."""
         rows, training = self.open_rows(), self.training
         label = np.full(training.n_proteins, "training", dtype=object)
-        found = search.among_old(self.new.take(rows), training, label)
-        for at in range(found.n_pairs):
-            row, likeness = int(rows[found.first[at]]), float(found.identity[at])
-            other, coverage = int(found.second[at]), float(found.coverage[at])
+        pairs = search.among_old(self.new.take(rows), training, label)
+        for at in range(pairs.n_pairs):
+            row, likeness = int(rows[pairs.first[at]]), float(pairs.identity[at])
+            other, coverage = int(pairs.second[at]), float(pairs.coverage[at])
             name = self.point_at(row, training, other, likeness, coverage)
             reason = f"relative of training protein {name}{_likeness(likeness)}"
             self.judge(row, TRAINING_RELATIVE, reason)
@@ -446,25 +454,25 @@ class _Draft:
         group[is_aside] = [home.get(name, NO_GROUP) for name in known.cluster[is_aside]]
         counts = np.flatnonzero(group != NO_GROUP)
         rows = self.open_rows()
-        found = search.among_old(self.new.take(rows), known.take(counts), group[counts])
-        found = found.renamed(rows, counts)
+        pairs = search.among_old(self.new.take(rows), known.take(counts), group[counts])
+        pairs = pairs.renamed(rows, counts)
         # The closest comes last, so that it is the one that is named.
-        found = found.take(np.argsort(found.identity, kind="stable"))
+        pairs = pairs.take(np.argsort(pairs.identity, kind="stable"))
         roles = zip(known.group.tolist(), known.role.tolist(), strict=True)  # of closed groups
         closed = {name: role for name, role in roles if role not in (CALIBRATION, SET_ASIDE)}
-        for at in range(found.n_pairs):
-            row, old = int(found.first[at]), int(found.second[at])
-            likeness, role = float(found.identity[at]), closed.get(group[old])
-            if role is None and self.found.outcome[row] == TEST_RELATIVE:
+        for at in range(pairs.n_pairs):
+            row, old = int(pairs.first[at]), int(pairs.second[at])
+            likeness, role = float(pairs.identity[at]), closed.get(group[old])
+            if role is None and self.attachment.outcome[row] == TEST_RELATIVE:
                 continue
-            name = self.point_at(row, known, old, likeness, float(found.coverage[at]))
+            name = self.point_at(row, known, old, likeness, float(pairs.coverage[at]))
             if role is not None:
                 reason = f"relative of protein {name} of the {role} group{_likeness(likeness)}"
                 self.judge(row, TEST_RELATIVE, reason)
         rows = self.open_rows()
         place = np.full(self.new.n_proteins, -1, dtype=np.int64)
         place[rows] = np.arange(len(rows))
-        to_old = found.take(place[found.first] >= 0)
+        to_old = pairs.take(place[pairs.first] >= 0)
         to_old = replace(to_old, first=place[to_old.first])
         new = self.new.take(rows)
         placed = attach(known.ids, known.cluster, group, new.ids, to_old, search.among_new(new))
@@ -485,7 +493,7 @@ class _Draft:
         classes = self.new.class_[added[is_free]]
         old = (known.group[is_open], known.class_[is_open])
         group[is_free] = pack_beside(*old, cluster[is_free], classes)
-        self.found.cluster[added], self.found.group[added] = cluster, group
+        self.attachment.cluster[added], self.attachment.group[added] = cluster, group
         for row, name, founds in zip(added.tolist(), cluster, is_free.tolist(), strict=True):
             verb = "founds" if founds else "joins"
             self.judge(row, ADDED, f"{verb} cluster {str(name)!r}")
@@ -493,10 +501,10 @@ class _Draft:
 
 def _rows_by(key: Strings, rows: Integers) -> dict[str, list[int]]:
     """Return the rows of each key, in the order given."""
-    found: dict[str, list[int]] = {}
+    rows_of_key: dict[str, list[int]] = {}
     for row in rows.tolist():
-        found.setdefault(key[row], []).append(row)
-    return found
+        rows_of_key.setdefault(key[row], []).append(row)
+    return rows_of_key
 
 
 def _likeness(identity: float) -> str:

@@ -29,7 +29,7 @@ from credence.metrics.metric import BRIER, NLL
 from credence.predictions import Floats, Integers, Labelled, Predictions, Strings, is_among
 from credence.releases.drift import OldSet, class_weights, drawn_means, drift_of, middle_of_draws
 
-NONE = float("nan")
+NOT_KNOWN = float("nan")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -91,15 +91,26 @@ def change_of(
     before, fixed, after = points
 
     def bounds(first: int, second: int) -> tuple[float, float]:
-        one, other = draws[first], draws[second]
-        if one is None or other is None:
-            return NONE, NONE
-        n_near = np.array([min(one[1], other[1])])
-        low, high = expanded_quantiles((other[0] - one[0])[None], n_near, options)
+        earlier, later = draws[first], draws[second]
+        if earlier is None or later is None:
+            return NOT_KNOWN, NOT_KNOWN
+        n_near = np.array([min(earlier[1], later[1])])
+        low, high = expanded_quantiles((later[0] - earlier[0])[None], n_near, options)
         difference = points[second] - points[first]
         return max(min(float(low[0]), difference), -1.0), min(max(float(high[0]), difference), 1.0)
 
-    return Change(before, fixed, after, *bounds(0, 2), *bounds(0, 1), *bounds(1, 2))
+    total, evidence, composition = bounds(0, 2), bounds(0, 1), bounds(1, 2)
+    return Change(
+        before=before,
+        fixed=fixed,
+        after=after,
+        total_lower=total[0],
+        total_upper=total[1],
+        evidence_lower=evidence[0],
+        evidence_upper=evidence[1],
+        composition_lower=composition[0],
+        composition_upper=composition[1],
+    )
 
 
 def share_change(samples: tuple[ClassSample | None, ...], options: FitOptions) -> Change | None:
@@ -117,7 +128,7 @@ def share_change(samples: tuple[ClassSample | None, ...], options: FitOptions) -
     return change_of(points, draws, options)
 
 
-ROUNDING = 1e-12  # confidences nearer than this are the same
+SAME_WITHIN = 1e-12  # confidences nearer than this are the same
 
 
 def class_changes(
@@ -134,15 +145,17 @@ def class_changes(
             fixed = for_curves(how.calibrator).fit(at_older)
     three = (older.calibration, fixed, newer.calibration)
     is_curve = older.calibration.gives_curve and newer.calibration.gives_curve
-    found = []
+    changes = []
     for class_ in range(len(how.class_names)):
         entry = _described(class_, older, newer, how, is_curve)
         if at_older is not None and entry.is_touched:
-            own, share = samples[class_], share_change(samples[class_], how.options)
-            score, change = _explained(class_, is_curve, own, three, newer.labelled, how)
+            share = share_change(samples[class_], how.options)
+            score, change = _explained(
+                class_, is_curve, samples[class_], three, newer.labelled, how
+            )
             entry = replace(entry, share=share, score=score, change=change)
-        found.append(entry)
-    return tuple(found)
+        changes.append(entry)
+    return tuple(changes)
 
 
 def _described(
@@ -152,8 +165,8 @@ def _described(
     name, both = how.class_names[class_], (older, newer)
     chosen = [release.calibration.parameters(how.class_names).get(name, {}) for release in both]
     counts: dict[str, Any] = {
-        key: tuple(int(release.counts.get(name, {}).get(of, 0)) for release in both)
-        for key, of in (("n_predicted", "n"), ("n_correct",) * 2, ("n_clusters",) * 2)
+        key: tuple(int(release.counts.get(name, {}).get(count, 0)) for release in both)
+        for key, count in (("n_predicted", "n"), ("n_correct",) * 2, ("n_clusters",) * 2)
     }
     asked = _asked(how, class_, np.linspace(0.0, how.scale, N_CURVE_GRID if is_curve else 0))
     if not is_curve and newer.labelled is not None:
@@ -168,14 +181,14 @@ def _described(
         ),
         parameters=tuple(
             findings.ParameterChange(
-                name=key, before=chosen[0].get(key, NONE), after=chosen[1].get(key, NONE)
+                name=key, before=chosen[0].get(key, NOT_KNOWN), after=chosen[1].get(key, NOT_KNOWN)
             )
             for key in dict.fromkeys([*chosen[0], *chosen[1]])
         ),
-        score=NONE,
+        score=NOT_KNOWN,
         change=None,
         share=None,
-        is_moved=not np.allclose(first.value, second.value, 0.0, ROUNDING, equal_nan=True),
+        is_moved=not np.allclose(first.value, second.value, 0.0, SAME_WITHIN, equal_nan=True),
         **counts,
     )
 
@@ -202,8 +215,8 @@ def _explained(
 ) -> tuple[float, Change | None]:
     """Return at which score a class is compared, and what moved its confidence there."""
     if samples[0] is None or samples[2] is None or three[1] is None:
-        return NONE, None
-    calibrations = [one for one in three if one is not None]
+        return NOT_KNOWN, None
+    calibrations = [entry for entry in three if entry is not None]
     if is_curve:
         score = float(np.median(samples[0].score))
         asked, weight = _asked(how, class_, np.array([score])), np.ones(1)
@@ -211,12 +224,12 @@ def _explained(
     else:
         assert labelled is not None
         positives = labelled.take(labelled.predictions.predicted_class == class_)
-        score, asked, weight = NONE, positives.predictions, positives.weight
+        score, asked, weight = NOT_KNOWN, positives.predictions, positives.weight
         draws = [None] * len(three)
-    points = [float(np.average(one.confidence(asked).value, weights=weight))
-              for one in calibrations]  # fmt: skip
+    points = [float(np.average(entry.confidence(asked).value, weights=weight))
+              for entry in calibrations]  # fmt: skip
     if any(np.isnan(point) for point in points):
-        return NONE, None
+        return NOT_KNOWN, None
     return score, change_of(points, draws, how.options)
 
 
@@ -227,7 +240,7 @@ def compare(
     proteins = _proteins(older, newer, asked)
     before, after = older.labelled, newer.labelled
     at_older: Labelled | None = None
-    found: dict[str, Any] = {}
+    compared: dict[str, Any] = {}
     if before is not None and after is not None:
         at_older = shifted(after, class_weights(before, after))
         held_out = older.held_out
@@ -242,15 +255,15 @@ def compare(
         trove = after.take(~is_among(after.predictions.ids, before.predictions.ids))
         now = dict(zip(after.predictions.ids, after.weight.tolist(), strict=True))
         weights = zip(before.predictions.ids, before.weight.tolist(), strict=True)
-        found = {
+        compared = {
             "metrics": _metrics(older, newer, how, held_out),
             "n_lightened": sum(now.get(name, weight) < weight for name, weight in weights),
             "drift": drift_of(known, trove, how.options.level, how.options.n_draws, how.n_signs),
         }
     if proteins is not None:
         change = np.abs(proteins["change"])
-        found["n_compared"] = int((~np.isnan(change)).sum())
-        found["n_moved"] = int((change >= findings.LEAST_MOVE).sum())
+        compared["n_compared"] = int((~np.isnan(change)).sum())
+        compared["n_moved"] = int((change >= findings.LEAST_MOVE).sum())
     step = ReleaseStep(
         older=older.state,
         newer=newer.state,
@@ -258,7 +271,7 @@ def compare(
         scale=float(how.scale),
         level=how.options.level,
         classes=class_changes(older, newer, how, at_older),
-        **found,
+        **compared,
     )
     return step, proteins
 
@@ -274,12 +287,12 @@ def _proteins(
         asked = newer.labelled.predictions
         old = None if older.labelled is None else older.labelled.predictions.ids
     is_new = ~is_among(asked.ids, asked.ids if old is None else old)
-    before, after = (one.calibration.confidence(asked) for one in (older, newer))
+    before, after = (release.calibration.confidence(asked) for release in (older, newer))
     change, score = after.value - before.value, asked.top_score
     columns = {
         "id": asked.ids,
         "predicted_class": np.array(asked.class_names, dtype=object)[asked.predicted_class],
-        "score": np.full(asked.n_samples, NONE) if score is None else score,
+        "score": np.full(asked.n_samples, NOT_KNOWN) if score is None else score,
         **_with_ends("before", before),
         **_with_ends("after", after),
         "change": change,
@@ -289,8 +302,12 @@ def _proteins(
     return {name: column[order] for name, column in columns.items()}
 
 
-def _with_ends(name: str, found: Confidence) -> dict[str, Floats]:
-    return {name: found.value, f"{name}_lower": found.lower, f"{name}_upper": found.upper}
+def _with_ends(name: str, confidence: Confidence) -> dict[str, Floats]:
+    return {
+        name: confidence.value,
+        f"{name}_lower": confidence.lower,
+        f"{name}_upper": confidence.upper,
+    }
 
 
 def _fold(labelled: Labelled) -> Integers:
@@ -306,18 +323,19 @@ def _metrics(
     assert after is not None
     # Families keep their fold, so that the same ones are left out together in both.
     kept = dict(zip(before.cluster, _fold(before).tolist(), strict=True))
-    own = zip(after.cluster, _fold(after).tolist(), strict=True)
-    fold = np.array([kept.get(cluster, fold) for cluster, fold in own], dtype=np.int64)
+    folds = zip(after.cluster, _fold(after).tolist(), strict=True)
+    fold = np.array([kept.get(cluster, number) for cluster, number in folds], dtype=np.int64)
     now = cross_fit(after, {"": how.calibrator}, fold)[0][""]
     later = dict(zip(after.predictions.ids, now, strict=True))
-    in_newer = np.array([later.get(name, NONE) for name in before.predictions.ids])
-    found = _metric_changes("old", before, held_out, in_newer, how)
+    in_newer = np.array([later.get(name, NOT_KNOWN) for name in before.predictions.ids])
+    changes = _metric_changes("old", before, held_out, in_newer, how)
     if newer.test is not None and newer.test.n_samples:
         first, second = (
-            one.calibration.confidence(newer.test.predictions).value for one in (older, newer)
+            release.calibration.confidence(newer.test.predictions).value
+            for release in (older, newer)
         )
-        found += _metric_changes("test", newer.test, first, second, how)
-    return tuple(found)
+        changes += _metric_changes("test", newer.test, first, second, how)
+    return tuple(changes)
 
 
 def _metric_changes(
@@ -327,18 +345,29 @@ def _metric_changes(
     judged, first, second = judged.take(known), first[known], second[known]
     predicted = judged.predictions.predicted_class
     n_draws, level = how.options.n_draws, how.options.level
-    found = []
+    changes = []
     for class_ in (None, *np.unique(predicted).tolist()) if len(first) else ():
         rows = np.flatnonzero(predicted == class_) if class_ is not None else np.arange(len(first))
         part = judged.take(rows)
         weight = part.weight / part.weight.sum()
         for metric in (NLL, BRIER):
             assert metric.losses is not None
-            one, other = (metric.losses(of[rows], part.is_correct) for of in (first, second))
-            lower = upper = NONE
+            before, after = (
+                metric.losses(stated[rows], part.is_correct) for stated in (first, second)
+            )
+            lower = upper = NOT_KNOWN
             if n_draws and len(np.unique(part.cluster)) > 1:
-                lower, upper = middle_of_draws(drawn_means(part, other - one, n_draws), level)
-            name = None if class_ is None else how.class_names[class_]
-            means = (float(weight @ one), float(weight @ other))
-            found.append(MetricChange(name, metric.name, sample, *means, lower, upper, len(rows)))
-    return found
+                lower, upper = middle_of_draws(drawn_means(part, after - before, n_draws), level)
+            changes.append(
+                MetricChange(
+                    class_name=None if class_ is None else how.class_names[class_],
+                    metric=metric.name,
+                    sample=sample,
+                    before=float(weight @ before),
+                    after=float(weight @ after),
+                    lower=lower,
+                    upper=upper,
+                    n=len(rows),
+                )
+            )
+    return changes

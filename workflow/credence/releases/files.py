@@ -120,15 +120,15 @@ class AttachSummary:
 
 
 def attached_proteins(
-    new: NewSet, found: Attachment, class_names: tuple[str, ...], unscored: Strings
+    new: NewSet, attachment: Attachment, class_names: tuple[str, ...], unscored: Strings
 ) -> dict[str, Any]:
     """Return the columns of what became of a trove by id, also of those without scores."""
     names = np.array([*class_names, ""], dtype=object)  # UNKNOWN_CLASS is -1
     assert UNKNOWN_CLASS == -1
-    columns = vars(found) | {
+    columns = vars(attachment) | {
         "id": new.ids,
         "true_class": names[new.class_],
-        "relative_class": names[found.relative_class],
+        "relative_class": names[attachment.relative_class],
     }
     n = len(unscored)
     blank = np.full(n, "", dtype=object)

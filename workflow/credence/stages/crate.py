@@ -7,7 +7,7 @@ from typing import Any
 from credence.evaluation.verdict import verdict_of
 from credence.findings import Findings
 
-METADATA = "ro-crate-metadata.json"
+CRATE_METADATA = "ro-crate-metadata.json"
 WORKFLOW = "workflow/Snakefile"
 CONTEXT = "https://w3id.org/ro/crate/1.1/context"  # which has every term that stands here
 PROFILES = {
@@ -18,7 +18,7 @@ PROFILES = {
 MIT = "https://spdx.org/licenses/MIT"
 SNAKEMAKE = "https://w3id.org/workflowhub/workflow-ro-crate#snakemake"
 # Archives of the same run are the same bytes, so that no clock is read: that of the version.
-PUBLISHED = "2026-11-23"
+PUBLISHED_ON = "2026-11-23"
 MEDIA = {
     ".html": "text/html",
     ".json": "application/json",
@@ -43,18 +43,20 @@ def metadata(findings: Findings, members: Iterable[str]) -> dict[str, Any]:
     made = sorted(set(members) - {WORKFLOW})
     facts = findings.provenance
     title = facts.title or facts.run or "A run of credence"
-    what = "Confidences of a protein classifier's predictions, and what they rest on."
+    description = "Confidences of a protein classifier's predictions, and what they rest on."
     read = [
-        entity(f"#input-{n}", "CreativeWork", f"{one.role}: {one.name}", identifier=one.sha256)
-        for n, one in enumerate(facts.inputs, 1)
+        entity(
+            f"#input-{n}", "CreativeWork", f"{entry.role}: {entry.name}", identifier=entry.sha256
+        )
+        for n, entry in enumerate(facts.inputs, 1)
     ]
     set_ = [
-        entity(f"#setting-{n}", "PropertyValue", one.name, value=one.value)
-        for n, one in enumerate(facts.settings, 1)
+        entity(f"#setting-{n}", "PropertyValue", entry.name, value=entry.value)
+        for n, entry in enumerate(facts.settings, 1)
     ]
     known_as = "The licence is chosen by those who deposit it."
     about = {
-        "@id": METADATA,
+        "@id": CRATE_METADATA,
         "@type": "CreativeWork",
         "about": {"@id": "./"},
         "conformsTo": refer(["https://w3id.org/ro/crate/1.1", *list(PROFILES)[2:]]),
@@ -63,8 +65,8 @@ def metadata(findings: Findings, members: Iterable[str]) -> dict[str, Any]:
         "./",
         "Dataset",
         title,
-        description=what + (" The inputs are simulated." * facts.is_simulated),
-        datePublished=PUBLISHED,
+        description=description + (" The inputs are simulated." * facts.is_simulated),
+        datePublished=PUBLISHED_ON,
         license={"@id": "#licence"},
         conformsTo=refer(PROFILES),
         hasPart=refer([WORKFLOW, *made]),
@@ -93,7 +95,7 @@ def metadata(findings: Findings, members: Iterable[str]) -> dict[str, Any]:
         f"A run of credence {facts.credence_version}",
         description="Confidences were learnt, judged on families held out, and given out.",
         instrument={"@id": WORKFLOW},
-        object=refer(one["@id"] for one in (*read, *set_)),
+        object=refer(entry["@id"] for entry in (*read, *set_)),
         result=refer(made),
     )
     graph = [about, data, entity("#licence", "CreativeWork", "Licence", description=known_as)]
@@ -102,8 +104,8 @@ def metadata(findings: Findings, members: Iterable[str]) -> dict[str, Any]:
     graph += [workflow, snakemake, entity(MIT, "CreativeWork", "MIT License"), run, *read, *set_]
     for file, path in zip(made, map(PurePosixPath, made), strict=True):
         kind = MEDIA.get(path.suffix, "text/plain")
-        own = {"about": {"@id": "./"}} if file == "README.md" else {}
-        graph.append(entity(file, "File", path.name, encodingFormat=kind, **own))
+        further = {"about": {"@id": "./"}} if file == "README.md" else {}
+        graph.append(entity(file, "File", path.name, encodingFormat=kind, **further))
     return {"@context": CONTEXT, "@graph": graph}
 
 
@@ -114,18 +116,23 @@ def multiqc(findings: Findings) -> dict[str, Any]:
     """Return a table for MultiQC's report: a row for each use-set."""
     facts, state = findings.provenance, verdict_of(findings).state
     rows, sizes = dict[str, dict[str, Any]](), dict[str, dict[str, str]]()
-    shifts = {one.name for one in findings.shifts}
-    for one in findings.use_sets:
-        row = rows[f"{facts.run}: {one.name}" if facts.run else one.name] = {
+    shifts = {shift.name for shift in findings.shifts}
+    for use_set in findings.use_sets:
+        row = rows[f"{facts.run}: {use_set.name}" if facts.run else use_set.name] = {
             "verdict": state,
-            "proteins": one.n,
-            "without": one.n_unknown,
-            "corrected": "estimated" if one.name in shifts else "as calibrated",
+            "proteins": use_set.n,
+            "without": use_set.n_unknown,
+            "corrected": "estimated" if use_set.name in shifts else "as calibrated",
         }
-        for found in (found for of in findings.lists if of.name == one.name for found in of.lists):
-            if found.class_name is None and not found.is_certain:
-                name, title = f"list_{found.error:g}", f"List at {found.error:.3g}"
-                row[name] = found.n
+        for list_ in (
+            list_
+            for lists in findings.lists
+            if lists.name == use_set.name
+            for list_ in lists.lists
+        ):
+            if list_.class_name is None and not list_.is_certain:
+                name, title = f"list_{list_.error:g}", f"List at {list_.error:.3g}"
+                row[name] = list_.n
                 sizes[name] = {"title": title, "format": "{:,.0f}", "scale": "Greens"}
     headers = {
         "verdict": {"title": "Verdict", "description": "May the confidences be used?"},

@@ -15,34 +15,36 @@ from credence.report.journal import writing_figures
 from credence.stages.reading import LabelledFiles, in_order_of_ids
 from credence.tables.writing import open_output, write_record, write_table, write_text
 
-WIDTHS = {"one": (85,), "two": (174,), "both": (85, 174)}  # mm, of a journal's columns
+JOURNAL_WIDTHS = {"one": (85,), "two": (174,), "both": (85, 174)}  # mm, of a journal's columns
 FIGURE_INDEX = "figures.tsv"
 RECORDS = "figures.json"
-AGAIN = "Make it again: credence figures --findings, or verification/figure_records.py."
+MAKE_AGAIN = "Make it again: credence figures --findings, or verification/figure_records.py."
 
 
 def _made(source: FigureSource, figures: Sequence[FigureSpec]) -> FiguresRecord:
-    found = tuple(each(make_figures(source, figures), len(figures)))
+    records = tuple(each(make_figures(source, figures), len(figures)))
     is_simulated = source.findings is not None and source.findings.provenance.is_simulated
-    return FiguresRecord(figures=found, is_simulated=is_simulated)
+    return FiguresRecord(figures=records, is_simulated=is_simulated)
 
 
 def _of_run(found_in: str) -> FigureSource:
     """Return a run's findings, and the samples of its releases where they lie beside them."""
     findings = read_record(Findings, Path(found_in), "Give findings.json of a finished run.")
     releases = findings.releases.releases if findings.releases is not None else ()
-    names = [f"{one.number:02d}-{one.name}" for one in releases] or ["00-base"]
+    names = [f"{release.number:02d}-{release.name}" for release in releases] or ["00-base"]
     folder = Path(found_in).parent / "releases"
     needed = [folder / name / file for name in names for file in ("samples.parquet", "groups.tsv")]
     if not all(path.is_file() for path in needed):
         return FigureSource(labelled=None, findings=findings)
-    stated = {one.name: one.value for one in findings.provenance.settings}
+    stated = {setting.name: setting.value for setting in findings.provenance.settings}
     weights = stated.get("calibration.weights", "none")
     sets = [_release(folder / name, weights) for name in names]
     if sets[-1].n_samples != findings.results.n_samples:
-        what = f"it is of {findings.results.n_samples} proteins, {folder}/{names[-1]} of others."
-        raise refuse(found_in, what, "Run again: credence run.")
-    troves = {one.name: pair for one, pair in zip(releases[1:], pairwise(sets), strict=True)}
+        reason = f"it is of {findings.results.n_samples} proteins, {folder}/{names[-1]} of others."
+        raise refuse(found_in, reason, "Run again: credence run.")
+    troves = {
+        release.name: pair for release, pair in zip(releases[1:], pairwise(sets), strict=True)
+    }
     return FigureSource(labelled=sets[-1], findings=findings, troves=troves)
 
 
@@ -76,7 +78,7 @@ def draw_figures(
     figures: Sequence[FigureSpec | FigureRecord] = FIGURES
     known = FiguresRecord(figures=())
     if records is not None:
-        known = read_record(FiguresRecord, Path(records), AGAIN)
+        known = read_record(FiguresRecord, Path(records), MAKE_AGAIN)
         figures = known.figures
     if only is not None:
         by_key = {key: figure for figure in figures for key in _keys(figure)}
@@ -88,15 +90,15 @@ def draw_figures(
     numbers = {figure.number for figure in figures}
     made = [figure for figure in known.figures if figure.number in numbers]
     if only is not None:
-        what, remedy = "figure {} needs {}, which is not there.", "Leave {} out of --only."
-        lacking, where = [one for one in made if one.lacks], str(found_in or records)
+        reason, remedy = "figure {} needs {}, which is not there.", "Leave {} out of --only."
+        lacking, where = [figure for figure in made if figure.lacks], str(found_in or records)
         raise_any(
             Problem(
                 where=where,
-                what=what.format(one.number, one.lacks),
-                remedy=remedy.format(one.number),
+                what=reason.format(figure.number, figure.lacks),
+                remedy=remedy.format(figure.number),
             )
-            for one in lacking
+            for figure in lacking
         )
     if found_in is not None:
         write_record(Path(out) / RECORDS, known)
@@ -107,7 +109,7 @@ def draw_figures(
             note = f"Not made. It needs {figure.lacks}, which is not there."
             echo(f"Figure {figure.number} ({figure.name}): {note}")
         else:
-            files = _draw(figure, known.is_simulated, Path(out), kinds, WIDTHS[columns])
+            files = _draw(figure, known.is_simulated, Path(out), kinds, JOURNAL_WIDTHS[columns])
         row = (figure.number, figure.name, figure.shows, figure.caption, " ".join(files), note)
         rows.append(row)
     names = ("figure", "name", "shows", "caption", "files", "note")
@@ -123,14 +125,14 @@ def _keys(figure: FigureSpec | FigureRecord) -> tuple[str, ...]:
 
 
 def _named(
-    text: str, known: Mapping[str, Any], option: str, what: str, problems: list[Problem]
+    text: str, known: Mapping[str, Any], option: str, noun: str, problems: list[Problem]
 ) -> list[Any]:
     """Return what is named, each once and in the order known; note what is not."""
     words = [word.strip() for word in text.split(",") if word.strip()]
     if not words:
-        what = f"it names no {what}."
+        reason = f"it names no {noun}."
         problems.append(
-            Problem(where=option, what=what, remedy=f"Name some: {', '.join(list(known)[:3])}.")
+            Problem(where=option, what=reason, remedy=f"Name some: {', '.join(list(known)[:3])}.")
         )
     shown = [getattr(entry, "number", entry) for entry in dict.fromkeys(known.values())]
     for word in words:
@@ -138,7 +140,7 @@ def _named(
             close = nearest(word, [name for name in known if not name[0].isdigit()])
             remedy = close if close.startswith("Did") else f"Known are: {', '.join(shown)}."
             problems.append(
-                Problem(where=option, what=f"there is no {what} {word!r}.", remedy=remedy)
+                Problem(where=option, what=f"there is no {noun} {word!r}.", remedy=remedy)
             )
     named = [known[word] for word in words if word in known]
     return [entry for entry in dict.fromkeys(known.values()) if entry in named]

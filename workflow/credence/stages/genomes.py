@@ -20,7 +20,7 @@ from credence.tables.source import open_table
 from credence.tables.writing import write_record, write_table
 
 NO_GENOMES = "nothing says of which genome a protein is."
-NAME_THEM = 'Annotate with --spec \'{"genome": "<column of the scores>"}\', or give --genomes.'
+NAME_GENOMES = 'Annotate with --spec \'{"genome": "<column of the scores>"}\', or give --genomes.'
 LONELY = "relatives among the calls are not known (--clusters): each counts as a family of its own"
 
 
@@ -40,21 +40,23 @@ def genome_calls(
     require_other((out, record), [confidences, calibration, shift, genomes, clusters])
     table, _ = opened_table(confidences, calibration, shift)
     classes, asked = table.ranking.class_names, settings.lists.calls
-    what = "{!r} is no class that is known here."
-    strange = [one for one in asked if one not in classes]
+    unknown = "{!r} is no class that is known here."
+    strange = [name for name in asked if name not in classes]
     raise_any(
-        Problem(where="--calls", what=what.format(one), remedy=nearest(one, classes))
-        for one in strange
+        Problem(where="--calls", what=unknown.format(name), remedy=nearest(name, classes))
+        for name in strange
     )
     header = open_table(Path(confidences), OWN_TABLE)
     if genomes is None and GENOME not in header.header:
-        raise refuse(confidences, NO_GENOMES, NAME_THEM, header.header_line, GENOME)
-    is_asked = np.array([not asked or one in asked for one in classes])
+        raise refuse(confidences, NO_GENOMES, NAME_GENOMES, header.header_line, GENOME)
+    is_asked = np.array([not asked or name in asked for name in classes])
     parts: list[list[np.ndarray]] = [[], [], []]
     for piece, code, step in table.pieces((GENOME,) if genomes is None else ()):
         rows = np.flatnonzero((code >= 0) & (step >= 0) & is_asked[code])
         columns = [piece["id"], piece["id" if genomes else GENOME]]
-        for part, values in zip(parts, (step, *(one.to_numpy() for one in columns)), strict=True):
+        for part, values in zip(
+            parts, (step, *(column.to_numpy() for column in columns)), strict=True
+        ):
             part.append(values[rows])
     step, ids, genome = (np.concatenate(part) for part in parts)
     if genomes is not None:
@@ -64,29 +66,29 @@ def genome_calls(
     genome = np.array([(name or "").strip() for name in genome], dtype=object)
     is_known = genome != ""
     if not is_known.any():
-        what = "no call that has a confidence is of a known genome."
-        remedy = "Correct its ids." if genomes else NAME_THEM
-        raise refuse(genomes or confidences, what, remedy, column=GENOME)
+        reason = "no call that has a confidence is of a known genome."
+        remedy = "Correct its ids." if genomes else NAME_GENOMES
+        raise refuse(genomes or confidences, reason, remedy, column=GENOME)
     step, ids, genome = step[is_known], ids[is_known], genome[is_known]
     cluster = cluster_of(clusters, table)
     family = np.array([cluster.get(id_, id_) for id_ in ids], dtype=object)
     level = settings.calibration.level
-    found = genomes_of(table.ranking.held_out, ids, step, genome, family, level)
-    write_table(Path(out), found, spreadsheet_safe=spreadsheet_safe, in_six_decimals=True)
-    n, n_right = len(found["genome"]), float(found["all_right"].sum())
+    per_genome = genomes_of(table.ranking.held_out, ids, step, genome, family, level)
+    write_table(Path(out), per_genome, spreadsheet_safe=spreadsheet_safe, in_six_decimals=True)
+    n, n_right = len(per_genome["genome"]), float(per_genome["all_right"].sum())
     if record is not None:
-        found_in_all = Genomes(
+        finding = Genomes(
             name=name,
             calls=asked,
             knows_relatives=clusters is not None,
             n=n,
             n_calls=len(ids),
-            expected_wrong=float(found["expected_wrong"].sum()),
+            expected_wrong=float(per_genome["expected_wrong"].sum()),
             expected_right=n_right,
             sure=SURE,
-            n_sure=int((found["all_right"] >= SURE).sum()),
+            n_sure=int((per_genome["all_right"] >= SURE).sum()),
         )
-        write_record(Path(record), found_in_all)
+        write_record(Path(record), finding)
     how_many = f"about {n_right:.1f}" if n_right >= 0.1 else "fewer than 0.1"
     echo(f"Wrote {out}: {n:,} genomes; in {how_many} every call is right.")
     if n_lacking := int((~is_known).sum()):

@@ -17,13 +17,13 @@ from credence.tables.text import blocks_of
 from credence.tables.writing import open_output, six_decimals
 
 CODING = ("CDS", "SO:0000316")
-N_CELLS = 9
+GFF_CELLS = 9
 CONTIG = "contig and number"  # Prodigal's CDS 1_7 on chr is the protein chr_7
 # Where the id of a protein may stand, the most usual first.
 ATTRIBUTES = ("ID", "protein_id", "locus_tag", "Name", CONTIG)
 OWN = "credence_"
-COLUMNS = ("predicted_class", "confidence", "lower", "upper", Q_VALUE, "use", "note")
-NUMBERS = ("confidence", "lower", "upper", Q_VALUE)
+GFF_COLUMNS = ("predicted_class", "confidence", "lower", "upper", Q_VALUE, "use", "note")
+GFF_NUMBERS = ("confidence", "lower", "upper", Q_VALUE)
 # Published tables have ' before what a spreadsheet would take for a formula.
 QUOTE = re.compile(r"^'(?='*[=+\-@])")
 TO_ESCAPE = re.compile(r"[\x00-\x1f\x7f%;=&,]")
@@ -33,15 +33,15 @@ def annotate_gff(confidences: str, gff: str, out: str, attribute: str | None, so
     """Write a GFF3 file again, each CDS of a table of confidences with further attributes."""
     require_other((out,), [confidences, gff])
     table = read_slowly(Path(confidences), (Q_VALUE,))
-    cells: dict[str, Any] = {name: table[name].to_pylist() for name in ("id", *COLUMNS)}
-    for name in NUMBERS:
+    cells: dict[str, Any] = {name: table[name].to_pylist() for name in ("id", *GFF_COLUMNS)}
+    for name in GFF_NUMBERS:
         numbers = six_decimals(table[name].to_numpy(), up=name in ("upper", Q_VALUE))
-        cells[name] = ["" if np.isnan(one) else f"{one:.6g}" for one in numbers.tolist()]
+        cells[name] = ["" if np.isnan(number) else f"{number:.6g}" for number in numbers.tolist()]
     ids, *columns = ([QUOTE.sub("", text) for text in column] for column in cells.values())
     added = {
         id_: ";".join(
             OWN + name.removeprefix("predicted_") + "=" + escaped(cell)
-            for name, cell in zip(COLUMNS, row, strict=True)
+            for name, cell in zip(GFF_COLUMNS, row, strict=True)
             if cell
         )
         for id_, row in zip(ids, zip(*columns, strict=True), strict=True)
@@ -49,18 +49,18 @@ def annotate_gff(confidences: str, gff: str, out: str, attribute: str | None, so
     asked = [attribute] if attribute else ATTRIBUTES
     held: dict[str, set[str]] = {name: set() for name in asked}
     examples: dict[str, str] = {}
-    for _, found in gff_lines(Path(gff)):
-        if found is not None:
-            for name in held.keys() & found.keys():
-                examples.setdefault(name, found[name])
-                held[name] |= {found[name]} & added.keys()
-            if any(name.startswith(OWN) for name in found):
-                what = f"{found.get('ID', 'a CDS')!r} has attributes of credence already."
-                raise refuse(gff, what, "Give the file as it was before.")
+    for _, attributes in gff_lines(Path(gff)):
+        if attributes is not None:
+            for name in held.keys() & attributes.keys():
+                examples.setdefault(name, attributes[name])
+                held[name] |= {attributes[name]} & added.keys()
+            if any(name.startswith(OWN) for name in attributes):
+                reason = f"{attributes.get('ID', 'a CDS')!r} has attributes of credence already."
+                raise refuse(gff, reason, "Give the file as it was before.")
     if not examples:
         named = attribute or "ID"
-        what = f"no CDS has the attribute {named}."
-        raise refuse(gff, what, f"Give a GFF3 file whose CDS have {named}=….")
+        reason = f"no CDS has the attribute {named}."
+        raise refuse(gff, reason, f"Give a GFF3 file whose CDS have {named}=….")
     attribute = max(held, key=lambda name: len(held[name]))
     if not held[attribute]:
         shown = ", ".join(f"{name}={examples[name]}" for name in held if name in examples)
@@ -85,13 +85,13 @@ def annotate_gff(confidences: str, gff: str, out: str, attribute: str | None, so
                 between = b"" if plain.rstrip().endswith(b";") else b";"
                 line = plain + between + text.encode() + line[len(plain) :]
             handle.write(line)
-    what = f"{n_given:,} of {n_cds:,} lines of CDS have a prediction now"
-    echo(f"Wrote {out}: {what}; ids stand in {attribute!r}.")
+    counts = f"{n_given:,} of {n_cds:,} lines of CDS have a prediction now"
+    echo(f"Wrote {out}: {counts}; ids stand in {attribute!r}.")
 
 
 def escaped(text: str) -> str:
     """Return a value as GFF3 writes it: what has a meaning there as %XX."""
-    return TO_ESCAPE.sub(lambda found: f"%{ord(found[0]):02X}", text)
+    return TO_ESCAPE.sub(lambda match: f"%{ord(match[0]):02X}", text)
 
 
 def gff_lines(path: Path) -> Iterator[tuple[bytes, dict[str, str] | None]]:
@@ -106,9 +106,11 @@ def gff_lines(path: Path) -> Iterator[tuple[bytes, dict[str, str] | None]]:
             names = None
             if is_sequence or not line.strip() or line.startswith(b"#"):
                 pass
-            elif len(cells) != N_CELLS:
-                what = f"cells in this line: {len(cells)}; GFF3 has {N_CELLS}, with tabs between."
-                problems.add(what, "Give a GFF3 file.", number)
+            elif len(cells) != GFF_CELLS:
+                reason = (
+                    f"cells in this line: {len(cells)}; GFF3 has {GFF_CELLS}, with tabs between."
+                )
+                problems.add(reason, "Give a GFF3 file.", number)
             elif cells[2] in CODING:
                 pairs = (text.partition("=") for text in cells[-1].split(";"))
                 names = {name.strip(): unquote(value.strip()) for name, _, value in pairs}

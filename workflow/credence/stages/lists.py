@@ -39,7 +39,9 @@ NO_HELD_OUT = (
     "Fit it again with credence fit.",
 )
 NO_CONFIDENCE = "no rows, since no protein has a confidence"
-ROUNDING = 2e-6  # by which a confidence in six decimals may be another; scores are never rounded
+CONFIDENCE_ROUNDING = (
+    2e-6  # by which a confidence in six decimals may be another; scores are never rounded
+)
 LAST_DIGITS = 1e-9  # of a score, which a spreadsheet may drop
 
 
@@ -87,21 +89,23 @@ class Table:
     def counts(self) -> Integers:
         """Return how many proteins there are by class and step."""
         n_classes = len(self.ranking.class_names)
-        found = np.zeros((n_classes, len(CONFIDENCE_STEPS)), dtype=np.int64)
+        counts = np.zeros((n_classes, len(CONFIDENCE_STEPS)), dtype=np.int64)
         for piece, code, step in self.pieces():
-            own = self.ranking.method
-            if other := [name for name in pc.unique(piece["method"]).to_pylist() if name != own]:
-                what = f"its confidences are of {other[0]!r}, not of {own!r}."
+            method = self.ranking.method
+            if other := [
+                name for name in pc.unique(piece["method"]).to_pylist() if name != method
+            ]:
+                reason = f"its confidences are of {other[0]!r}, not of {method!r}."
                 remedy = "Give the calibration that the table was annotated with."
-                raise refuse(str(self.path), what, remedy, column="method")
-            found += step_counts(code, step, n_classes)
-        return found
+                raise refuse(str(self.path), reason, remedy, column="method")
+            counts += step_counts(code, step, n_classes)
+        return counts
 
 
 def table_and_counts(path: Path, ranking: Ranking) -> tuple[Table, Integers]:
     """Return a table and its counts; refuse one that is not of such confidences."""
     if contract.is_corrected(path) != ranking.is_corrected:
-        raise refuse(str(path), *(PLAIN if ranking.is_corrected else CORRECTED))
+        raise refuse(str(path), *(NOT_CORRECTED if ranking.is_corrected else CORRECTED))
     try:
         table = Table(path=path, ranking=ranking)
         ids = (id_ for piece, *_ in table.pieces() for id_ in piece["id"].to_pylist())
@@ -123,17 +127,17 @@ def write_lists(
 ) -> list[Counter[tuple[int, str]]]:
     """Write each list, of all classes or of each, with its q-values; return their counts."""
     names = ("id", "predicted_class", "confidence", "lower", "upper", contract.Q_VALUE, "note")
-    q_value = np.array([one.q_value for one in q_values])
-    found: list[Counter[tuple[int, str]]] = [Counter() for _ in ends]
+    q_value = np.array([errors.q_value for errors in q_values])
+    counts: list[Counter[tuple[int, str]]] = [Counter() for _ in ends]
     with ExitStack() as stack:
         writers = [stack.enter_context(TableWriter(path, names, **how)) for path in ends]
         lowest = [
-            np.array([len(CONFIDENCE_STEPS) if end is None else end for end in own])
-            for own in ends.values()
+            np.array([len(CONFIDENCE_STEPS) if end is None else end for end in places])
+            for places in ends.values()
         ]
         for piece, code, step in table.pieces():
             place = code if len(q_value) > 1 else np.minimum(code, 0)
-            for writer, limit, count in zip(writers, lowest, found, strict=True):
+            for writer, limit, count in zip(writers, lowest, counts, strict=True):
                 rows = np.flatnonzero((step >= limit[place]) & (code >= 0))
                 kept = piece.take(rows)
                 if len(rows):
@@ -144,7 +148,7 @@ def write_lists(
                     ids = kept["id"].to_pylist()
                     families = (clusters.get(id_, id_) for id_ in ids)
                     count.update(zip(place[rows].tolist(), families, strict=True))
-    return found
+    return counts
 
 
 def opened_table(confidences: str, calibration: str, shift: str | None) -> tuple[Table, Integers]:
@@ -152,8 +156,8 @@ def opened_table(confidences: str, calibration: str, shift: str | None) -> tuple
     file = stage_files.read_calibration(Path(calibration))
     shift_file = None if shift is None else stage_files.read_shift(shift, file, calibration)
     if shift_file is not None and shift_file.method_spec != file.method_spec:
-        what = f"it corrects {shift_file.method_spec!r}, not {file.method_spec!r}."
-        raise refuse(str(shift), what, "Give what credence shift wrote with this calibration.")
+        reason = f"it corrects {shift_file.method_spec!r}, not {file.method_spec!r}."
+        raise refuse(str(shift), reason, "Give what credence shift wrote with this calibration.")
     ranking = ranking_of(file, shift_file)
     if ranking is None:
         raise refuse(*((calibration, *NO_HELD_OUT) if shift is None else (shift, *NO_SHIFT)))
@@ -180,27 +184,32 @@ def require_made_by(
     made_by: dict[str, tuple[str, GivesConfidence]] = {plain: (calibration, file.calibration)}
     if shift is not None:
         made_by["confidence"] = (shift[0], shift[1].adjusted)
-    for of, (name, calibration_) in () if file.needs.is_vector else made_by.items():
-        piece, code, _ = next(table.pieces((of,)))
-        score, stated = (piece[one].to_numpy().astype(np.float64) for one in ("score", of))
+    for column, (name, calibration_) in () if file.needs.is_vector else made_by.items():
+        piece, code, _ = next(table.pieces((column,)))
+        score, stated = (piece[entry].to_numpy().astype(np.float64) for entry in ("score", column))
         rows = np.flatnonzero((code >= 0) & ~np.isnan(score) & ~np.isnan(stated))
         asked = stage_files.made_up(file.class_names, file.scale, file.resolution, 1)
         # A curve may jump at a score whose last digits another program changed.
         near = [score[rows] * (1.0 + part) for part in (-LAST_DIGITS, 0.0, LAST_DIGITS)]
-        own = [calibration_.confidence(asked.at_scores(code[rows], one)).value for one in near]
-        low, high = np.min(own, axis=0) - ROUNDING, np.max(own, axis=0) + ROUNDING
+        values = [
+            calibration_.confidence(asked.at_scores(code[rows], scores)).value for scores in near
+        ]
+        low, high = (
+            np.min(values, axis=0) - CONFIDENCE_ROUNDING,
+            np.max(values, axis=0) + CONFIDENCE_ROUNDING,
+        )
         for at in np.flatnonzero(~((low <= stated[rows]) & (stated[rows] <= high)))[:1].tolist():
             row = int(rows[at])
-            what = f"{stated[row]:g} is the confidence of {str(piece['id'][row])!r}, and "
-            what += f"{name} gives {own[1][at]:g}."
+            reason = f"{stated[row]:g} is the confidence of {str(piece['id'][row])!r}, and "
+            reason += f"{name} gives {values[1][at]:g}."
             kind = "calibration" if name == calibration else "--shift"
             remedy = f"Give the {kind} that the table was annotated with."
             above = None if table.is_odd else header.header_line  # Parquet has no lines
             line = None if above is None else above + 1 + row
-            raise refuse(str(table.path), what, remedy, line, of)
+            raise refuse(str(table.path), reason, remedy, line, column)
 
 
-PLAIN = (
+NOT_CORRECTED = (
     f"its confidences are not corrected for its mix of classes: no column "
     f"{contract.UNCORRECTED_NAMES[0]!r}.",
     "Annotate it with --shift, or leave --shift out.",
@@ -217,11 +226,13 @@ def cluster_of(clusters: str | None, table: Table) -> dict[str, str]:
     if clusters is None:
         return {}
     given = contract.read_clusters(Path(clusters))
-    found = dict(zip(given.ids.tolist(), given.cluster.tolist(), strict=True))
-    if not any(id_ in found for piece, *_ in table.pieces() for id_ in piece["id"].to_pylist()):
-        what = f"there is no row for any of the proteins of {table.path}."
-        raise refuse(str(clusters), what, "Give the clusters of these proteins.")
-    return found
+    cluster_of_id = dict(zip(given.ids.tolist(), given.cluster.tolist(), strict=True))
+    if not any(
+        id_ in cluster_of_id for piece, *_ in table.pieces() for id_ in piece["id"].to_pylist()
+    ):
+        reason = f"there is no row for any of the proteins of {table.path}."
+        raise refuse(str(clusters), reason, "Give the clusters of these proteins.")
+    return cluster_of_id
 
 
 def list_confidences(
@@ -247,29 +258,31 @@ def list_confidences(
     if by_class:
         parts = enumerate(map(ranking.held_out.of_class, range(len(names))))
         errors = [errors_of(held_out, counts[class_], certainty) for class_, held_out in parts]
-    ends = [one.end_of(error, is_certain=certain) for one in errors]
+    ends = [entry.end_of(error, is_certain=certain) for entry in errors]
     known = None if clusters is None else cluster_of(clusters, table)
     how = {"spreadsheet_safe": spreadsheet_safe}
     (sizes,) = write_lists(table, errors, {Path(out): ends}, known, **how)
-    found = []
-    for place, (name, one) in enumerate(zip(names, errors, strict=True)):
+    lists = []
+    for place, (name, its_errors) in enumerate(zip(names, errors, strict=True)):
         size = np.array([n for (part, _), n in sizes.items() if part == place], dtype=np.float64)
         relatives = float((size * (size - 1.0)).sum() / size.sum()) if len(size) else None
-        found.append(list_of(name, one, error, level, is_certain=certain, relatives=relatives))
-    n_listed = sum(one.n for one in found)
+        lists.append(
+            list_of(name, its_errors, error, level, is_certain=certain, relatives=relatives)
+        )
+    n_listed = sum(list_.n for list_ in lists)
     if as_json:
-        click.echo(json_text(found), nl=False)
+        click.echo(json_text(lists), nl=False)
         return
     of_all = f"{n_listed:,} of {int(counts.sum()):,} proteins" if counts.any() else NO_CONFIDENCE
     echo(f"Wrote {out}: {of_all}.")
-    for own, its_errors in zip(found, errors, strict=True):
+    for list_, its_errors in zip(lists, errors, strict=True):
         if its_errors.n_listed[0]:
-            echo(sentence_of(own, its_errors, certainty, level))
+            echo(sentence_of(list_, its_errors, certainty, level))
     if n_listed:
-        echo(f"{MEANING[by_class]} {FOR_WHOM[ranking.is_corrected]}")
+        echo(f"{LIST_MEANING[by_class]} {FOR_WHOM[ranking.is_corrected]}")
 
 
-MEANING = (
+LIST_MEANING = (
     "These shares are of the list, not of a protein in it: the confidence of each says how "
     "probably it is right itself.",
     "These shares are of each class's list by itself, not of a protein in it, and not of all "
@@ -283,23 +296,23 @@ FOR_WHOM = (
 NO_SHIFT = (NO_HELD_OUT[0], "Make it again with credence shift.")
 
 
-def sentence_of(found: ProteinList, errors: ListErrors, certainty: float, level: float) -> str:
+def sentence_of(list_: ProteinList, errors: ListErrors, certainty: float, level: float) -> str:
     """Return what a list holds and how many of it are right."""
-    what = "All classes" if found.class_name is None else found.class_name
-    if found.n == 0:
-        values = errors.bound if found.is_certain else errors.error
+    name = "All classes" if list_.class_name is None else list_.class_name
+    if list_.n == 0:
+        values = errors.bound if list_.is_certain else errors.error
         if np.isnan(values).all():
-            return f"{what}: no list, since no held-out protein shows how often it is right."
+            return f"{name}: no list, since no held-out protein shows how often it is right."
         least = f"{np.nanmin(values):.1%}"
-        if found.is_certain:
+        if list_.is_certain:
             kept_to = f"that a list keeps to with {certainty:.0%} certainty"
-            return f"{what}: no list. The least share wrong {kept_to} is {least}."
-        return f"{what}: no list. By the estimate, each has at least {least} wrong ones."
+            return f"{name}: no list. The least share wrong {kept_to} is {least}."
+        return f"{name}: no list. By the estimate, each has at least {least} wrong ones."
     return (
-        f"{what}: {found.n:,} predictions of confidence {found.confidence:g} and more, of which "
-        f"about {found.right:,.0f} are right ({level:.0%} interval {found.right_lower:,.0f} to "
-        f"{found.right_upper:,.0f}); {found.estimate:.1%} wrong by the estimate, with "
-        f"{certainty:.0%} certainty at most {found.bound:.1%}."
+        f"{name}: {list_.n:,} predictions of confidence {list_.confidence:g} and more, of which "
+        f"about {list_.right:,.0f} are right ({level:.0%} interval {list_.right_lower:,.0f} to "
+        f"{list_.right_upper:,.0f}); {list_.estimate:.1%} wrong by the estimate, with "
+        f"{certainty:.0%} certainty at most {list_.bound:.1%}."
     )
 
 
@@ -385,8 +398,8 @@ def write_again(rows: Path, outs: Sequence[Path], by_step: Floats | None, **how:
     with ExitStack() as stack:
         file = stack.enter_context(pq.ParquetFile(rows))
         names = file.schema_arrow.names
-        own = names if by_step is None else [*with_q_value(dict.fromkeys(names), None)]
-        writers = [stack.enter_context(TableWriter(out, own, **how)) for out in outs]
+        written_names = names if by_step is None else [*with_q_value(dict.fromkeys(names), None)]
+        writers = [stack.enter_context(TableWriter(out, written_names, **how)) for out in outs]
         for piece in file.iter_batches():
             columns = dict(zip(names, piece.columns, strict=True))
             if by_step is not None:
@@ -414,17 +427,17 @@ def threshold_tables(
     labelled = known.calibrating(settings.calibration.weights).labelled
     if file is not None:
         require_fitted_on(file, labelled, known.where, str(calibration))
-    found = find_thresholds(labelled, held_out, wanted_of(settings))
-    write_table(Path(out), threshold_columns(found), spreadsheet_safe=True)
+    thresholds = find_thresholds(labelled, held_out, wanted_of(settings))
+    write_table(Path(out), threshold_columns(thresholds), spreadsheet_safe=True)
     n, n_sure = (
-        sum(not np.isnan(getattr(row, name)) for row in found.rows)
+        sum(not np.isnan(getattr(row, name)) for row in thresholds.rows)
         for name in ("threshold", "sure")
     )
     echo(
         f"Wrote {out}: {n} thresholds by the estimate, {n_sure} with a guarantee for new "
-        f"families at {found.certainty:.0%} certainty."
+        f"families at {thresholds.certainty:.0%} certainty."
     )
-    rows = [row for row in found.rows if not row.n and row.on == found.rows[0].on]
+    rows = [row for row in thresholds.rows if not row.n and row.on == thresholds.rows[0].on]
     if rows:
         names = ", ".join(dict.fromkeys(str(row.class_name) for row in rows))
         echo(f"{out}: no threshold for what is never predicted: {names}.")
@@ -459,11 +472,11 @@ NEVER = {
 }
 
 
-def threshold_columns(found: AllThresholds) -> dict[str, list[object]]:
+def threshold_columns(thresholds: AllThresholds) -> dict[str, list[object]]:
     """Return the columns of the table of thresholds."""
     names = [entry.name for entry in fields(Threshold)]
-    columns = {name: [getattr(row, name) for row in found.rows] for name in names}
+    columns = {name: [getattr(row, name) for row in thresholds.rows] for name in names}
     classes = ["all" if name is None else name for name in columns.pop("class_name")]
-    notes = [NEVER[row.on] if row.n == 0 else "" for row in found.rows]
+    notes = [NEVER[row.on] if row.n == 0 else "" for row in thresholds.rows]
     named = {COLUMN_NAMES.get(key, key): values for key, values in columns.items()}
     return {"class": classes, **named, "note": notes}

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from credence.confidence import Note
 from credence.draws import encode_clusters, keys_of
-from credence.evaluation.bands import Seen, band_of, judged_bands
+from credence.evaluation.bands import BAND_NAMES, Seen, band_of, judged_bands
+from credence.evaluation.use_sets import NovelSet
 from credence.findings import DistanceBand
 from credence.lists.held_out import CONFIDENCE_STEPS, HeldOut
 from credence.novelty.reference import Look, build, p_values
-from credence.predictions import UNKNOWN_CLASS, Floats, Strings, is_among
+from credence.novelty.trust import Neighbours
+from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Strings, is_among
 from credence.problems import refuse
 from credence.progress import echo
 from credence.relatives.closest import KnownSequences, search_for
 from credence.relatives.pairs import canonical_texts
+from credence.stages.additions import Added, Addition, Chunk, Pieces
 from credence.stages.reading import Features, LabelledFiles, require_other
 from credence.stages.settings import Settings
+from credence.tables import contract
 from credence.tables.digests import sha256_of
-from credence.tables.stage_files import NOVELTY_FILES, NoveltyFile
+from credence.tables.samples import Samples
+from credence.tables.stage_files import NOVELTY_FILES, CalibrationFile, NoveltyFile
 
 
 def learn_novelty(
@@ -48,8 +55,8 @@ def learn_novelty(
     is_calibration = is_among(predictions.ids, labelled.predictions.ids)
     placed = places[is_calibration & np.isfinite(places).all(axis=1)]
     if len(np.unique(placed, axis=0)) < 2 or space.n_components < 1:
-        what = "fewer than two proteins can be distinguished."
-        raise refuse(features.where, what, "Give more proteins.")
+        reason = "fewer than two proteins can be distinguished."
+        raise refuse(features.where, reason, "Give more proteins.")
     trained, sequences = None, dict[str, str]()
     if training is not None:
         paths, others = ((training,), None) if vectors is None else ((), training)
@@ -76,8 +83,8 @@ def learn_novelty(
     n_placed = len(reference.calibration_rows)
     n_short = int(is_calibration.sum()) - n_placed
     short = f", {n_short} too short to have a place" if n_short else ""
-    what = f"{n_placed} proteins along {space.n_components} axes{short}"
-    echo(f"Wrote {out}: {what}.")
+    counts = f"{n_placed} proteins along {space.n_components} axes{short}"
+    echo(f"Wrote {out}: {counts}.")
 
 
 def _with_sequences(
@@ -129,7 +136,7 @@ def seen_of(file: NoveltyFile, held: HeldOut | None, class_names: Sequence[str])
     is_same = np.bincount(known, minlength=n_groups) == np.bincount(stated, minlength=n_groups)
     # In the order of families and classes, and in each of these in that of ids.
     first, second = (
-        np.argsort(one, kind="stable")[is_same[np.sort(one)]] for one in (known, stated)
+        np.argsort(groups, kind="stable")[is_same[np.sort(groups)]] for groups in (known, stated)
     )
     ends = np.append(CONFIDENCE_STEPS, 1.0)
     confidence = (ends[held.step] + ends[held.step + 1]) / 2.0
@@ -164,3 +171,112 @@ def look_at(file: NoveltyFile, points: Floats, sequences: Strings, threads: int 
         identity=identity,
         coverage=coverage,
     )
+
+
+class NoveltyColumns(Addition):
+    """How far the proteins of a set are from those of a novelty file."""
+
+    names = contract.NOVELTY_NAMES
+    told = (Note.NOVEL, Note.NO_PLACE, Note.BAND_OFF)
+
+    def __init__(
+        self,
+        path: str,
+        file: NoveltyFile,
+        features: Features,
+        calibration: CalibrationFile,
+        *,
+        calibration_path: str,
+        set_name: str,
+        threads: int,
+    ) -> None:
+        self.file, self.features, self.threads = file, features, threads
+        self.reference = self.file.reference
+        features.require_space(self.reference.space, path)
+        bands = bands_of(self.file, calibration.held_out, calibration.class_names)
+        is_band_off = [band.is_off for band in bands] or [False] * len(BAND_NAMES)
+        self.is_band_off = np.array(is_band_off, dtype=np.bool_)
+        # All that is annotated is counted in one place, of however many sets.
+        self.seen = NovelSet(name=set_name, reference=self.reference, held=self.file.held_out_far)
+        fitted = calibration.known
+        known = self.reference.ids[self.reference.calibration_rows]
+        if fitted is not None and len(fitted.ids) and not fitted.notes(known, {}).any():
+            sentence = f"none of its proteins is one on which {calibration_path} was fitted"
+            self.remarks = ((path, sentence),)
+        self._look_at(np.empty(0, dtype=object))
+
+    def _look_at(self, ids: Strings) -> None:
+        """Look at all proteins of a set at once."""
+        texts = [self.features.sequences.get(id_, "") for id_ in ids]
+        self.row_of = {id_: row for row, id_ in enumerate(ids)}
+        self.places = self.features.places(self.reference.space, ids, self.threads)
+        sequences = np.array(texts, dtype=object)
+        self.look = look_at(self.file, self.places, sequences, self.threads)
+
+    def of_set(self, pieces: Pieces) -> NoveltyColumns:
+        """Return the same for the proteins of a set."""
+        every = [piece.ids for piece in pieces()]
+        for_set = copy(self)
+        for_set._look_at(np.concatenate([np.empty(0, dtype=object), *every]))
+        return for_set
+
+    def _rows(self, ids: Strings) -> Integers:
+        return np.array([self.row_of[id_] for id_ in ids], dtype=np.int64)
+
+    def completed(self, samples: Samples) -> Samples:
+        """Return rows with the places of their proteins."""
+        places = self.places[self._rows(samples.predictions.ids)]
+        return replace(samples, predictions=replace(samples.predictions, places=places))
+
+    def added(self, chunk: Chunk) -> Added:
+        """Return what is nearest to each, and notes on those that are far."""
+        predictions = chunk.predictions
+        rows = self._rows(predictions.ids)
+        look, places = self.look.take(rows), self.places[rows]
+        is_off = np.isfinite(look.distance) & self.is_band_off[band_of(look.identity)]
+        note = np.zeros(predictions.n_samples, dtype=np.int64)
+        note[~np.isfinite(places).all(axis=1)] |= int(Note.NO_PLACE)
+        note[look.is_flagged] |= int(Note.NOVEL)
+        note[is_off] |= int(Note.BAND_OFF)
+        note[look.is_repeat] |= int(Note.REPEAT)
+        nearest = np.full(predictions.n_samples, "", dtype=object)
+        is_known = look.nearest >= 0
+        nearest[is_known] = self.reference.ids[look.nearest[is_known]]
+        class_names = np.array(predictions.class_names, dtype=object)
+        predicted = class_names[predictions.predicted_class]
+        self.seen.add(predictions.ids, look, predicted, chunk.confidence.value, is_off)
+        values = (
+            *(look.p, look.distance, nearest, look.training_distance),
+            *(look.closest, look.identity, look.coverage),
+        )
+        return Added(columns=dict(zip(self.names, values, strict=True)), note=note)
+
+
+class NeighbourColumns(Addition):
+    """What the calibration proteins around each protein show: trust score, MACEst's two parts."""
+
+    names = contract.PARTS_NAMES
+
+    def __init__(self, path: str, file: NoveltyFile, class_names: Sequence[str]) -> None:
+        reference, is_wrong = file.reference, file.is_wrong
+        rows = reference.calibration_rows
+        if is_wrong is None or not len(rows):
+            reason = "it does not say of which calibration proteins the class was right."
+            raise refuse(path, reason, "Make it again: credence novelty.")
+        code_of = {name: code for code, name in enumerate(class_names)}
+        codes = [code_of.get(name, UNKNOWN_CLASS) for name in reference.class_name[rows]]
+        true_class = np.array(codes, dtype=np.int64)
+        is_named = true_class != UNKNOWN_CLASS
+        self.neighbours = Neighbours(
+            points=reference.points[rows][is_named],
+            true_class=true_class[is_named],
+            is_wrong=is_wrong[is_named],
+            n_classes=len(class_names),
+        )
+
+    def added(self, chunk: Chunk) -> Added:
+        """Return the three columns."""
+        predictions = chunk.predictions
+        assert predictions.places is not None
+        parts = self.neighbours.parts(predictions.places, predictions.predicted_class)
+        return Added(columns=dict(zip(self.names, parts, strict=True)))

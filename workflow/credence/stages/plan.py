@@ -28,12 +28,12 @@ def plan_verification(
     require_other((out,), [confidences, calibration, shift, clusters])
     table, counts = opened_table(confidences, calibration, shift)
     ranking, n_use = table.ranking, by_stratum(counts)
-    *_, place, _ = found = _one_of_each_family(table, cluster_of(clusters, table))
+    *_, place, _ = chosen = _one_of_each_family(table, cluster_of(clusters, table))
     n_most = np.bincount(place, minlength=n_use.size)
     plan = plan_of(ranking.held_out, n_use, number, n_most.reshape(n_use.shape))
     n_verify, first = plan.n_verify.ravel(), np.cumsum(n_most) - n_most
     rows = np.flatnonzero(np.arange(len(place)) - first[place] < n_verify[place])
-    ids, confidence, place, size = (one[rows] for one in found)
+    ids, confidence, place, size = (column[rows] for column in chosen)
     class_, stratum = np.divmod(place, len(STRATUM_EDGES))
     columns = {
         "id": ids,

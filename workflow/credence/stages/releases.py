@@ -39,10 +39,10 @@ from credence.tables.stage_files import (
     require_match,
 )
 
-MOST_EXAMPLES = 5  # proteins named per outcome
+MOST_SET_ASIDE_SHOWN = 5  # proteins named per outcome
 SAMPLES, GROUPS, ATTACHED = "samples.parquet", "groups.tsv", "attach.tsv"
-FOLDER = "calibrations"
-PUBLISHED = "calibration.json"  # beside a page, where there is one method
+CALIBRATIONS_FOLDER = "calibrations"
+PUBLISHED_CALIBRATION = "calibration.json"  # beside a page, where there is one method
 REBUILD = "Derive the release again: credence run."
 
 
@@ -74,7 +74,7 @@ def record_release(
         date=date,
         parent=None if parent is None else files.read_release(Path(parent)).digest,
         set=files.set_digest(Path(samples), Path(groups)),
-        inputs=tuple(entry for one in made_by if one is not None for entry in one.inputs),
+        inputs=tuple(entry for record in made_by if record is not None for entry in record.inputs),
         counts=files.ReleaseCounts(
             n_proteins=read.n_samples,
             n_calibration=int(calibrates.sum()),
@@ -97,7 +97,7 @@ def record_release(
         if attached is not None:
             table = files.read_attached(Path(attached).parent / ATTACHED)
             writing.write_table(folder / ATTACHED, table, spreadsheet_safe=True)
-        for source, target in ((calibration, PUBLISHED), (out, files.FILE)):
+        for source, target in ((calibration, PUBLISHED_CALIBRATION), (out, files.FILE)):
             with writing.open_output(folder / target) as handle:
                 handle.write(Path(source).read_bytes())
     echo(f"Wrote {out}: {release.counts.n_calibration} proteins calibrate.")
@@ -142,9 +142,9 @@ def compare_releases(
         writing.check_table_ending(Path(table_path))
     first, second = read_pair(Path(older), Path(newer), method)
     if out is not None and table is None and not second.has_proteins:
-        what = "there are no proteins here whose confidences could be compared."
+        reason = "there are no proteins here whose confidences could be compared."
         remedy = "Give a score table with --table, or the release's folder in results/; "
-        raise refuse(newer, what, f"{remedy}--classes and --page need no proteins.")
+        raise refuse(newer, reason, f"{remedy}--classes and --page need no proteins.")
     file = second.file
     stated = file.settings.get("options", {})
     options = from_record(FitOptions, stated, f"{newer}, settings.options", REBUILD)
@@ -195,8 +195,8 @@ def _with_held_out(release: ReleaseData, path: Path, how: Comparison) -> Release
         raise refuse(str(path), "the older release has no proteins here.", "Leave it out.")
     order = reading.order_of_ids(release.labelled)
     facts = {"folds": DEFAULT_FOLDS, "min_positives": how.options.min_positives}
-    own = release.labelled.take(order), facts, [how.method]
-    file = read_held_out_file(path, *own, are_options=False)
+    labelled = release.labelled.take(order)
+    file = read_held_out_file(path, labelled, facts, [how.method], are_options=False)
     confidence = np.empty(len(order))
     confidence[order] = file.confidence
     return replace(release, held_out=confidence)
@@ -211,7 +211,7 @@ def _class_columns(step: ReleaseStep) -> dict[str, list[Any]]:
         for name in ("n_true", "n_predicted", "n_correct", "n_clusters", *names):
             nothing = (math.nan, math.nan)
             pair = chosen.get(name, nothing) if name in names else getattr(entry, name)
-            before, after = (math.nan if one is None else one for one in pair)
+            before, after = (math.nan if number is None else number for number in pair)
             row |= {f"{name}_before": before, f"{name}_after": after}
         row["score"] = entry.score
         for word, change in (("confidence", entry.change), ("share", entry.share)):
@@ -243,13 +243,13 @@ class Source:
 def read_pair(older: Path, newer: Path, method: str | None) -> tuple[Source, Source]:
     """Return two sources of one method, classes and scale; refuse all that differs."""
     older, newer = (path.parent if path.name == files.FILE else path for path in (older, newer))
-    found: list[tuple[files.Release | None, dict[str, CalibrationFile]]] = []
+    read_both: list[tuple[files.Release | None, dict[str, CalibrationFile]]] = []
     problems: list[Problem] = []
     for path in (older, newer):
         with gathering(problems):
-            found.append(_read(path, method is not None))
+            read_both.append(_read(path, method is not None))
     raise_any(problems)
-    (first_release, first), (second_release, second) = found
+    (first_release, first), (second_release, second) = read_both
     chosen = _method(older, first, newer, second, method)
     sources = (
         Source(path=older, file=first[chosen], release=first_release),
@@ -264,8 +264,8 @@ def _read(
 ) -> tuple[files.Release | None, dict[str, CalibrationFile]]:
     """Return the release, if it is one, and its calibrations, by method `with_others` too."""
     if not path.exists():
-        what = "there is no such file or folder."
-        raise refuse(str(path), what, "Give the folder of a release, or a calibration file.")
+        reason = "there is no such file or folder."
+        raise refuse(str(path), reason, "Give the folder of a release, or a calibration file.")
     if path.is_file():
         file = read_calibration(path)
         return None, {file.method_spec: file}
@@ -273,30 +273,32 @@ def _read(
         remedy = "Give a folder of results/<run>/releases or reports/<run>/releases."
         raise refuse(str(path), f"this is no release: it has no {files.FILE}.", remedy)
     release = files.read_release(path)
-    found: dict[str, CalibrationFile] = {}
+    calibrations: dict[str, CalibrationFile] = {}
     problems: list[Problem] = []
     with gathering(problems):
         _require_unchanged(path, release)
-    folder = path / FOLDER
+    folder = path / CALIBRATIONS_FOLDER
     named = [folder / f"{name}.json" for name in release.calibrations]
-    if (path / PUBLISHED).is_file() and not folder.is_dir():
-        named, with_others = [path / PUBLISHED], False
+    if (path / PUBLISHED_CALIBRATION).is_file() and not folder.is_dir():
+        named, with_others = [path / PUBLISHED_CALIBRATION], False
     for calibration in named:
         with gathering(problems):
             if not calibration.is_file():
                 raise refuse(str(calibration), "there is no such file.", REBUILD)
             if sha256_of(calibration) not in release.calibrations.values():
-                what = f"its digest is not that of {files.FILE}: it was changed, or is of another "
-                raise refuse(str(calibration), f"{what}release.", REBUILD)
+                reason = (
+                    f"its digest is not that of {files.FILE}: it was changed, or is of another "
+                )
+                raise refuse(str(calibration), f"{reason}release.", REBUILD)
             file = read_calibration(calibration)
-            found[file.method_spec] = file
+            calibrations[file.method_spec] = file
     for calibration in sorted(set(folder.glob("*.json")) - set(named)) if with_others else ():
         with gathering(problems):
             file = read_calibration(calibration)
             if file.release == release.set:
-                found[file.method_spec] = file
+                calibrations[file.method_spec] = file
     raise_any(problems)
-    return release, found
+    return release, calibrations
 
 
 def _require_unchanged(path: Path, release: files.Release) -> None:
@@ -307,8 +309,8 @@ def _require_unchanged(path: Path, release: files.Release) -> None:
     if not groups.exists():
         raise refuse(str(groups), "there is no such file.", REBUILD)
     if files.set_digest(samples, groups) != release.set:
-        what = f"{SAMPLES} and {GROUPS} are not those of {files.FILE}: one of them was changed."
-        raise refuse(str(path), what, REBUILD)
+        reason = f"{SAMPLES} and {GROUPS} are not those of {files.FILE}: one of them was changed."
+        raise refuse(str(path), reason, REBUILD)
 
 
 def _method(
@@ -326,13 +328,13 @@ def _method(
             raise refuse("--method", f"{wanted!r} is not in both.", remedy)
         return wanted
     if not common:
-        what = (
+        reason = (
             f"it has {_list([*second])}, and {older} has {_list([*first])}: no method in common."
         )
-        raise refuse(str(newer), what, "Compare calibrations of one method.")
+        raise refuse(str(newer), reason, "Compare calibrations of one method.")
     if len(common) > 1:
-        what = f"both have several methods: {_list(common)}."
-        raise refuse("--method", what, "Name one of them.")
+        reason = f"both have several methods: {_list(common)}."
+        raise refuse("--method", reason, "Name one of them.")
     return common[0]
 
 
@@ -342,16 +344,16 @@ def _list(names: list[str]) -> str:
 
 def _require_alike(first: Source, second: Source) -> None:
     problems = []
-    for name, what in (("class_names", "classes are"), ("scale", "scale is")):
-        value, other = (getattr(one.file, name) for one in (second, first))
-        if value != other:
-            shown, known = (
-                ", ".join(map(repr, one)) if isinstance(one, tuple) else f"{one:g}"
-                for one in (value, other)
+    for name, words in (("class_names", "classes are"), ("scale", "scale is")):
+        before, after = getattr(first.file, name), getattr(second.file, name)
+        if before != after:
+            known, shown = (
+                ", ".join(map(repr, value)) if isinstance(value, tuple) else f"{value:g}"
+                for value in (before, after)
             )
-            what = f"its {what} {shown}; in {first.path} {known}."
+            reason = f"its {words} {shown}; in {first.path} {known}."
             remedy = "Compare calibrations of one classifier."
-            problems.append(Problem(where=str(second.path), what=what, remedy=remedy))
+            problems.append(Problem(where=str(second.path), what=reason, remedy=remedy))
     raise_any(problems)
 
 
@@ -404,12 +406,12 @@ def _proteins(source: Source) -> tuple[Labelled, Labelled]:
 def outcomes_of(table: Mapping[str, Any]) -> tuple[Outcome, ...]:
     """Return what became of a trove, counted, with the first of each outcome by id."""
     order = np.argsort(table["id"].astype(str), kind="stable")
-    found = []
+    outcomes = []
     for outcome, meaning in OUTCOMES.items():
         rows = order[table["outcome"][order] == outcome]
         examples = tuple(
             SetAside(**{entry.name: table[entry.name][row] for entry in fields(SetAside)})
-            for row in (() if outcome == ADDED else rows[:MOST_EXAMPLES])
+            for row in (() if outcome == ADDED else rows[:MOST_SET_ASIDE_SHOWN])
         )
-        found.append(Outcome(outcome=outcome, meaning=meaning, n=len(rows), examples=examples))
-    return tuple(found)
+        outcomes.append(Outcome(outcome=outcome, meaning=meaning, n=len(rows), examples=examples))
+    return tuple(outcomes)

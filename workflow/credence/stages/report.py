@@ -26,8 +26,8 @@ from credence.report.wording import slug
 from credence.sentences import warning_of
 from credence.settings import settings_from
 from credence.stages.check import read_summary
-from credence.stages.crate import METADATA, MULTIQC, WORKFLOW, metadata, multiqc
-from credence.stages.lists import PLAIN
+from credence.stages.crate import CRATE_METADATA, MULTIQC, WORKFLOW, metadata, multiqc
+from credence.stages.lists import NOT_CORRECTED
 from credence.stages.reading import json_settings, require_other
 from credence.stages.settings import workflow_folder
 from credence.tables import contract, writing
@@ -38,112 +38,148 @@ from credence.tables.stage_files import EVENTS_FILES, SHIFT_FILES, Signed
 
 Made = TypeVar("Made")
 RECORD = "report.json"
-# Field of the findings → what each of its files holds, and the remedy where one is refused.
-OF_SETS: dict[str, tuple[type[Any], str]] = {
-    "novelties": (findings.NoveltyFinding, "Annotate again: credence annotate --novelty-record."),
-    "lists": (findings.UseLists, "Annotate again: credence annotate --lists-record."),
-    "genomes": (findings.Genomes, "Make it again: credence genomes --record."),
+# Field of the findings → option, what its files hold, and the remedy where one is refused.
+OF_SETS: dict[str, tuple[str, type[Any], str]] = {
+    "novelties": (
+        "novelty",
+        findings.NoveltyFinding,
+        "Annotate again: credence annotate --novelty-record.",
+    ),
+    "lists": ("lists", findings.UseLists, "Annotate again: credence annotate --lists-record."),
+    "genomes": ("genomes", findings.Genomes, "Make it again: credence genomes --record."),
 }
 
 
-def report_findings(
-    found_in: str,
-    out: str,
-    *,
-    use_sets: Sequence[tuple[str, str, str]] = (),
-    shift: Sequence[str] = (),
-    changes: Sequence[str] = (),
-    events: str | None = None,
-    labels: str | None = None,
-    novelty: Sequence[str] = (),
-    lists: Sequence[str] = (),
-    genomes: Sequence[str] = (),
-    read: Sequence[tuple[str, str]] = (),
-    truth: Sequence[tuple[str, str]] = (),
-    run_json: str = "{}",
-    complete: str | None = None,
-    split: str | None = None,
-    metrics: str | None = None,
-    calibration: str | None = None,
-    archive: str | None = None,
-    further: Sequence[str] = (),
-    index: str | None = None,
-) -> findings.Findings:
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions:
+    """What a page is made of and what is written, as the command names it; each is a file."""
+
+    found_in: str  # The findings
+    out: str  # The page
+    use_sets: Sequence[tuple[str, str, str]] = ()  # Name, confidences, summary of the check
+    shift: Sequence[str] = ()  # One for each set whose confidences are corrected
+    changes: Sequence[str] = ()  # From release to release, in order
+    events: str | None = None
+    labels: str | None = None
+    novelty: Sequence[str] = ()  # Of these three one for each set
+    lists: Sequence[str] = ()
+    genomes: Sequence[str] = ()
+    read: Sequence[tuple[str, str]] = ()  # Roles and files: what else the run read
+    truth: Sequence[tuple[str, str]] = ()  # Names of use-sets and tables of true classes
+    run_json: str = "{}"  # What to say of the run: :class:`RunFacts`
+    complete: str | None = None  # Where the findings go that the page shows
+    split: str | None = None
+    metrics: str | None = None  # Copied beside the page, as the calibration
+    calibration: str | None = None
+    archive: str | None = None
+    further: Sequence[str] = ()  # Files for the archive
+    index: str | None = None  # A page over all runs beside this one
+
+    @property
+    def inputs(self) -> list[str | None]:
+        """Every file that is read and not copied."""
+        tables = [path for _, *paths in self.use_sets for path in paths]
+        pairs = {path for _, path in (*self.read, *self.truth)}
+        of_sets = (*self.shift, *self.changes, *self.novelty, *self.lists, *self.genomes)
+        alone = (self.split, self.events, self.labels)
+        return [*self.further, self.found_in, *tables, *of_sets, *alone, *pairs]
+
+
+def report_findings(given: ReportOptions) -> findings.Findings:
     """Write the page of findings and its data beside it; return all that it shows."""
-    tables = [path for _, *paths in use_sets for path in paths]
-    own = [*further, found_in, *tables, *shift, *changes, *novelty, *lists, *genomes]
-    alone = (split, events, labels, *{path for _, path in (*read, *truth)})
-    require_other((out, archive, index, complete), [*own, *alone])
-    for path in filter(None, (metrics, calibration)):
+    outs = (given.out, given.archive, given.index, given.complete)
+    require_other(outs, given.inputs)
+    for path in filter(None, (given.metrics, given.calibration)):
         refuse_pipe(Path(path))
-    found = read_record(findings.Findings, Path(found_in), "Evaluate again: credence evaluate.")
-    stated = json_settings(run_json, "--settings")
-    found = _with_run(found, stated)
+    shown = _gathered(given)
+    page = Path(given.out)
+    writing.write_record(given.complete, shown)
+    writing.write_json(page.parent / RECORD, report_record(shown))
+    writing.write_json(page.parent / MULTIQC, multiqc(shown))
+    beside = _copied(given, page.parent)
+    writing.write_text(page, render(shown))
+    if given.archive is not None:
+        confidences = (path for _, path, _ in given.use_sets)
+        put = (*confidences, *given.further, *filter(None, (given.events,)))
+        _publish_archive(Path(given.archive), shown, page, beside, put)
+    if given.index is not None:
+        _publish_index(Path(given.index))
+    echo(f"Wrote {page}")
+    return shown
+
+
+def _gathered(options: ReportOptions) -> findings.Findings:
+    """Return all that a page shows: the findings, and what other files add to them."""
+    shown = read_record(
+        findings.Findings, Path(options.found_in), "Evaluate again: credence evaluate."
+    )
+    stated = json_settings(options.run_json, "--settings")
+    shown = _with_run(shown, stated)
     summaries = []
-    for name, confidences, _ in use_sets:
-        use_set = summarise_file(name, Path(confidences), found.results, found.chosen)
-        summaries.append(with_truth(use_set, Path(confidences), dict(truth).get(name)))
+    for name, confidences, _ in options.use_sets:
+        use_set = summarise_file(name, Path(confidences), shown.results, shown.chosen)
+        truth = dict(options.truth).get(name)
+        summaries.append(with_truth(use_set, Path(confidences), truth))
     inputs = [
         replace(entry, role=f"{OF_USE_SETS}{name}: {entry.role}")
-        for name, _, check in use_sets
+        for name, _, check in options.use_sets
         for entry in read_summary(Path(check)).inputs
     ]
     inputs += [
         findings.InputFile(role=role, name=path, sha256=sha256_of(Path(path)))
-        for role, path in read
+        for role, path in options.read
     ]
-    read_shifts = [_finding(SHIFT_FILES, path, found) for path in shift]
-    require_corrected_alike(use_sets, read_shifts)
-    notices = _changed(summaries, read_shifts)
+    shifts = [_finding(SHIFT_FILES, path, shown) for path in options.shift]
+    require_corrected_alike(options.use_sets, shifts)
+    notices = _changed(summaries, shifts)
     notices += [
         findings.Notice(kind=f"composition of {shift.name}", text=sentence, is_warning=True)
-        for shift in read_shifts
+        for shift in shifts
         for sentence in shift.sentences
     ]
     notices += [notice for use_set in summaries for notice in use_set_notices(use_set)]
-    looked_at = (findings.DoubtfulLabels, labels)
-    found = replace(
-        found,
-        use_sets=(*found.use_sets, *summaries),
-        shifts=(*found.shifts, *read_shifts),
-        notices=(*found.notices, *notices),
-        split=_read_or(found.split, findings.SplitFinding, split, "Split again: credence split."),
-        releases=_releases(changes) if changes else found.releases,
-        labels=_read_or(found.labels, *looked_at, "Look again: credence labels."),
-        events=found.events if events is None else _finding(EVENTS_FILES, events, found),
+    shown = replace(
+        shown,
+        use_sets=(*shown.use_sets, *summaries),
+        shifts=(*shown.shifts, *shifts),
+        notices=(*shown.notices, *notices),
+        split=_read_or(
+            shown.split, findings.SplitFinding, options.split, "Split again: credence split."
+        ),
+        releases=_releases(options.changes) if options.changes else shown.releases,
+        labels=_read_or(
+            shown.labels, findings.DoubtfulLabels, options.labels, "Look again: credence labels."
+        ),
+        events=shown.events
+        if options.events is None
+        else _finding(EVENTS_FILES, options.events, shown),
         limits=settings_from(findings.VerdictSettings, stated.get("verdict", {})),
-        provenance=replace(found.provenance, inputs=(*found.provenance.inputs, *inputs)),
+        provenance=replace(shown.provenance, inputs=(*shown.provenance.inputs, *inputs)),
     )
-    for (name, of), paths in zip(OF_SETS.items(), (novelty, lists, genomes), strict=True):
-        more = [read_record(of[0], Path(path), of[1]) for path in paths]
-        changed: Any = {name: (*getattr(found, name), *more)}
-        found = replace(found, **changed)
-    page = Path(out)
-    writing.write_record(complete, found)
-    writing.write_json(page.parent / RECORD, report_record(found))
-    writing.write_json(page.parent / MULTIQC, multiqc(found))
-    beside: list[str] = []
-    if metrics is not None:
-        beside += ["metrics.tsv", "metrics.parquet"]
-        text, packed = (page.parent / name for name in beside)
-        if Path(metrics).resolve() != text.resolve():
-            found_there = contract.read_metrics(Path(metrics))
-            contract.write_contract(text, found_there, spreadsheet_safe=True, in_six_decimals=True)
-            contract.write_contract(packed, found_there)
-    if calibration is not None:
-        beside.append("calibration.json")
-        copy = page.parent / "calibration.json"
-        if Path(calibration).resolve() != copy.resolve():
+    for name, (option, kind, again) in OF_SETS.items():
+        more = [read_record(kind, Path(path), again) for path in getattr(options, option)]
+        changed: Any = {name: (*getattr(shown, name), *more)}
+        shown = replace(shown, **changed)
+    return shown
+
+
+def _copied(options: ReportOptions, folder: Path) -> list[str]:
+    """Put the metrics and the calibration beside the page; return the names of their files."""
+    names: list[str] = []
+    if options.metrics is not None:
+        names += ["metrics.tsv", "metrics.parquet"]
+        text, packed = (folder / name for name in names)
+        if Path(options.metrics).resolve() != text.resolve():
+            metrics = contract.read_metrics(Path(options.metrics))
+            contract.write_contract(text, metrics, spreadsheet_safe=True, in_six_decimals=True)
+            contract.write_contract(packed, metrics)
+    if options.calibration is not None:
+        names.append("calibration.json")
+        copy = folder / "calibration.json"
+        if Path(options.calibration).resolve() != copy.resolve():
             with writing.open_output(copy) as handle:
-                handle.write(Path(calibration).read_bytes())
-    writing.write_text(page, render(found))
-    if archive is not None:
-        put = (*(path for _, path, _ in use_sets), *further, *filter(None, (events,)))
-        _publish_archive(Path(archive), found, page, beside, put)
-    if index is not None:
-        _publish_index(Path(index))
-    echo(f"Wrote {page}")
-    return found
+                handle.write(Path(options.calibration).read_bytes())
+    return names
 
 
 def _read_or(known: Made | None, kind: type[Made], path: str | None, again: str) -> Made | None:
@@ -160,13 +196,13 @@ def require_corrected_alike(
     for name, path, _ in use_sets:
         is_own = contract.is_corrected(Path(path))
         if is_own and name not in shown:
-            what = (
+            reason = (
                 f"its confidences are corrected for a mix of classes; no --shift is of {name!r}."
             )
             remedy = f"Give what credence shift --name {name} wrote with --record."
-            problems.append(Problem(where=path, what=what, remedy=remedy))
+            problems.append(Problem(where=path, what=reason, remedy=remedy))
         elif name in shown and not is_own:
-            problems.append(Problem(path, *PLAIN))
+            problems.append(Problem(where=path, what=NOT_CORRECTED[0], remedy=NOT_CORRECTED[1]))
     raise_any(problems)
 
 
@@ -195,7 +231,7 @@ def _changed(
     use_sets: Sequence[findings.UseSet], shifts: Sequence[findings.ShiftFinding]
 ) -> list[findings.Notice]:
     """Return a warning for each use-set whose scores are unlike calibration's."""
-    found = {
+    texts = {
         shift.name: warning_of(shift.sameness)
         for shift in shifts
         if shift.sameness is not None and shift.sameness.is_changed
@@ -203,17 +239,17 @@ def _changed(
     text = NOTE_TEXTS[Note.CHANGED]
     for use_set in use_sets:
         if any(note.name == text for note in use_set.notes):
-            found.setdefault(use_set.name, text)
+            texts.setdefault(use_set.name, text)
     return [
         findings.Notice(kind=findings.OTHER_CLASSIFIER, text=f"{name}: {text}.", is_warning=True)
-        for name, text in found.items()
+        for name, text in texts.items()
     ]
 
 
-def _with_run(found: findings.Findings, settings: Mapping[str, Any]) -> findings.Findings:
+def _with_run(shown: findings.Findings, settings: Mapping[str, Any]) -> findings.Findings:
     """Return findings that say what the run is called and how it was set."""
     from_record(RunFacts, settings, "--settings", 'Write it like {"run": "lab", "title": "Lab"}.')
-    stated = found.provenance
+    stated = shown.provenance
     provenance = replace(
         stated,
         run=settings.get("run", stated.run),
@@ -221,17 +257,20 @@ def _with_run(found: findings.Findings, settings: Mapping[str, Any]) -> findings
         is_simulated=settings.get("simulated", stated.is_simulated),
     )
     if "settings" in settings:
-        rows = tuple(findings.Setting(*entry) for entry in settings["settings"].items())
+        rows = tuple(
+            findings.Setting(name=name, value=value)
+            for name, value in settings["settings"].items()
+        )
         provenance = replace(provenance, settings=rows)
-    return replace(found, provenance=provenance)
+    return replace(shown, provenance=provenance)
 
 
 def _finding(file: Signed[Any], path: str, shown: findings.Findings) -> Any:
     """Return what a file found of use-sets or events; refuse one of other classes."""
-    found = file.read(Path(path))
-    if tuple(found.class_names) != shown.results.class_names:
+    made = file.read(Path(path))
+    if tuple(made.class_names) != shown.results.class_names:
         raise refuse(path, "its classes are not those of the findings.", file.again)
-    return found.finding
+    return made.finding
 
 
 def _releases(paths: Sequence[str]) -> findings.ReleasesFinding:
@@ -240,25 +279,25 @@ def _releases(paths: Sequence[str]) -> findings.ReleasesFinding:
     for path in paths:
         step = read_record(findings.ReleaseStep, Path(path), "Compare again: credence compare.")
         if steps and step.older.digest != steps[-1].newer.digest:
-            what = f"it begins at {step.older.name}, and the one before it ends at "
+            reason = f"it begins at {step.older.name}, and the one before it ends at "
             remedy = "Give --changes in the order of the releases, without gaps."
-            raise refuse(path, f"{what}{steps[-1].newer.name}.", remedy)
+            raise refuse(path, f"{reason}{steps[-1].newer.name}.", remedy)
         steps.append(step)
     releases = (steps[0].older, *(step.newer for step in steps))
     return findings.ReleasesFinding(releases=releases, steps=tuple(steps))
 
 
 def _publish_archive(
-    path: Path, found: findings.Findings, page: Path, beside: Iterable[str], further: Iterable[str]
+    path: Path, shown: findings.Findings, page: Path, beside: Iterable[str], further: Iterable[str]
 ) -> None:
     """Write an archive of the page and of what it rests on."""
     members: dict[str, str | Path] = {
         "index.html": page,
         RECORD: page.parent / RECORD,
-        "findings.json": json_text(signed(found)),
-        "README.md": readme(found),
-        "CITATION.cff": citation(found),
-        "references.bib": bibliography(found),
+        "findings.json": json_text(signed(shown)),
+        "README.md": readme(shown),
+        "CITATION.cff": citation(shown),
+        "references.bib": bibliography(shown),
         MULTIQC: page.parent / MULTIQC,
         **{name: page.parent / name for name in beside},
     }
@@ -267,9 +306,9 @@ def _publish_archive(
         file = Path(text).resolve()
         is_beside = file.is_relative_to(home)
         members[file.relative_to(home).as_posix() if is_beside else file.name] = file
-    name = slug(found.provenance.run, 0).partition("-")[2] or "run"
+    name = slug(shown.provenance.run, 0).partition("-")[2] or "run"
     members[WORKFLOW] = workflow_folder() / "Snakefile"
-    members[METADATA] = json_text(metadata(found, [*members, writing.SUMS]))
+    members[CRATE_METADATA] = json_text(metadata(shown, [*members, writing.SUMS]))
     writing.write_archive(path, f"credence-{name}", members)
 
 
@@ -324,14 +363,14 @@ def _summary(
         value, lower, least, most = (
             piece[column].to_numpy().astype(np.float64) for column in columns
         )
-        own = UseColumns(
+        columns_of_piece = UseColumns(
             class_=contract.class_codes(piece["predicted_class"], results.class_names, path),
             value=value,
             lower=lower,
             is_evident=pc.not_equal(piece["use"], USE_WORDS[-1]).to_numpy(),
             is_in_range=(least <= value) & (value <= most),
         )
-        more_by_class, more_by_bin = use_set_counts(len(results.class_names), own)
+        more_by_class, more_by_bin = use_set_counts(len(results.class_names), columns_of_piece)
         by_class, by_bin = by_class + more_by_class, by_bin + more_by_bin
         for entry in pc.value_counts(piece["note"]).to_pylist():
             notes[entry["values"] or ""] += entry["counts"]
@@ -346,25 +385,25 @@ def with_truth(use_set: findings.UseSet, path: Path, table: str | None) -> findi
     """Return a use-set with its right predictions counted; refuse a truth that lacks some."""
     if table is None:
         return use_set
-    true_class = _true_classes(table, tuple(one.class_name for one in use_set.classes))
+    true_class = _true_classes(table, tuple(entry.class_name for entry in use_set.classes))
 
     def count(pieces: Iterable[pa.Table]) -> tuple[Counter[str], list[str]]:
         right, missing = Counter[str](), []
         for piece in pieces:
             columns = (piece[name].to_pylist() for name in ("id", "predicted_class", "confidence"))
             for id_, predicted, confidence in zip(*columns, strict=True):
-                own = true_class.get(id_) or true_class.get(_unguarded(id_))
-                if not own:
+                true = true_class.get(id_) or true_class.get(_unguarded(id_))
+                if not true:
                     missing.append(id_)
                 elif confidence is not None and math.isfinite(confidence):
-                    right[_unguarded(predicted)] += _unguarded(predicted) == own
+                    right[_unguarded(predicted)] += _unguarded(predicted) == true
         return right, missing
 
     right, missing = _read(path, count)
     if missing:
-        what = f"it lacks {len(missing):,} proteins of {use_set.name}, {missing[0]!r} first."
-        raise refuse(table, what, "Give the true class of every protein, or leave truth out.")
-    classes = tuple(replace(one, n_right=right[one.class_name]) for one in use_set.classes)
+        reason = f"it lacks {len(missing):,} proteins of {use_set.name}, {missing[0]!r} first."
+        raise refuse(table, reason, "Give the true class of every protein, or leave truth out.")
+    classes = tuple(replace(entry, n_right=right[entry.class_name]) for entry in use_set.classes)
     return replace(use_set, classes=classes)
 
 
@@ -375,8 +414,8 @@ def _true_classes(table: str, class_names: tuple[str, ...]) -> dict[str, str]:
     for text in dict.fromkeys(labels.texts):
         if text and known[text] < 0:
             rows = np.flatnonzero(labels.texts == text)
-            what, remedy = known.misfit(text, named(labels.ids[rows[0]], len(rows)))
-            problems.add(what, remedy, int(labels.lines[rows[0]]), "true_class")
+            reason, remedy = known.misfit(text, named(labels.ids[rows[0]], len(rows)))
+            problems.add(reason, remedy, int(labels.lines[rows[0]]), "true_class")
     problems.raise_any()
     if known.recased:
         echo(f"{table}: {taken_as_one(known.recased)}.")

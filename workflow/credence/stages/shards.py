@@ -2,7 +2,6 @@
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from credence import __version__
 from credence.problems import MOST_PROBLEMS_KEPT, Problem, gathering, raise_any, refuse
 from credence.progress import Progress, echo
-from credence.stages.annotate import Request, echo_sentences, sameness_of
+from credence.stages.annotate import AnnotateInputs, echo_remarks
 from credence.stages.reading import require_other
 from credence.tables.digests import CHANGED_IN_STEP, KnownDigests
 from credence.tables.formats import TableSpec
@@ -30,6 +29,8 @@ def annotate_shards(
     ending: str | None,
     ids_across: bool,
     for_whole: Mapping[str, Any],
+    spreadsheet_safe: bool,
+    six_decimals: bool,
     **options: Any,
 ) -> None:
     """Write the confidences of each table into a file of a folder; those that are there stay."""
@@ -38,12 +39,20 @@ def annotate_shards(
             fault = "it is for one table of confidences, and --out is a folder."
             raise refuse(option, fault, "Leave it out, or let --out end in .tsv or .parquet.")
     shards = shards_of(tables, Path(out), ending)
-    given = Request(tables=[shard.source for shard in shards], **options)
+    given = AnnotateInputs(tables=[shard.source for shard in shards], **options)
     _require_one_tool(given)
+    annotation = given.annotation
+    how: Any = {"spreadsheet_safe": spreadsheet_safe, "in_six_decimals": six_decimals}
     require_other((), [*given.tables, *given.files.values()])
     known = KnownDigests.remembered(Path(out, SEALS, DIGESTS))
-    made_of = {"version of credence": __version__, "--six-decimals": str(given.six_decimals)}
-    made_of |= given.how
+    made_of = {
+        "version of credence": __version__,
+        "--six-decimals": str(six_decimals),
+        "--parts": str(given.parts),
+        "--match": given.match,
+        "--spreadsheet-safe": str(spreadsheet_safe),
+        "--spec": repr(given.stated_spec),
+    }
     made_of |= {name: known.digest(path) for name, path in given.files.items() if path}
     problems: list[Problem] = []
     changed: list[str] = []
@@ -54,7 +63,7 @@ def annotate_shards(
                 made_of_shard = {**made_of, "table": known.digest(shard.source)}
                 if shard.is_finished(made_of_shard, known):
                     count["kept"] += 1
-                elif _write(shard, given, made_of_shard, known, count):
+                elif _write(shard, given, made_of_shard, known, count, **how):
                     changed.append(shard.source)
             progress.add()
             if len(problems) >= MOST_PROBLEMS_KEPT:
@@ -62,7 +71,7 @@ def annotate_shards(
     known.remember(Path(out, SEALS, DIGESTS))
     if count["made"] or not problems:
         _tell(out, count, changed)
-        echo_sentences(given.annotation, count["rows"], out, given)
+        echo_remarks(annotation, count["rows"], out)
     if ids_across and not problems:
         with gathering(problems):
             deque(stream_tables(given.tables, given.spec), maxlen=0)
@@ -80,8 +89,8 @@ def _tell(out: str, count: Mapping[str, int], changed: Sequence[str]) -> None:
         echo(f"{out}: {len(changed)} {remark}; the first is {changed[0]}.")
 
 
-def _require_one_tool(given: Request) -> None:
-    if given.tool or given.annotation.file.tools is not None:
+def _require_one_tool(given: AnnotateInputs) -> None:
+    if given.tool or given.file.tools is not None:
         fault = "the calibration is of several tools, which are combined one table at a time."
         raise refuse("--out", fault, "Let it end in .tsv or .parquet.")
 
@@ -97,19 +106,20 @@ def _in_turn(problems: Sequence[Problem]) -> list[Problem]:
 
 
 def _write(
-    shard: Shard, given: Request, made_of: Mapping[str, str], known: KnownDigests, n: Counter[str]
+    shard: Shard,
+    given: AnnotateInputs,
+    made_of: Mapping[str, str],
+    known: KnownDigests,
+    n: Counter[str],
+    **how: Any,
 ) -> bool:
     """Write the confidences of a table; return whether its scores are unlike calibration's."""
     shard.begin()
     pieces = _held(shard.source, given.spec)
-    annotation = given.annotation
-    predictions = (samples.predictions for samples in pieces())
-    sameness = sameness_of(annotation.file, annotation.shift, predictions)
-    annotation = replace(annotation, is_changed=sameness is not None and sameness.is_changed)
-    how: Any = {"spreadsheet_safe": given.spreadsheet_safe, "in_six_decimals": given.six_decimals}
+    annotation = given.annotation.of_set(lambda: (samples.predictions for samples in pieces()))
     with TableWriter(shard.target, annotation.names, **how) as writer:
         here = ((shard.source, samples) for samples in pieces())
-        for columns, _ in given.columns(annotation, here):
+        for columns in annotation.rows(here):
             writer.write(columns)
             n["rows"] += len(columns["id"])
             n["unknown"] += int(np.isnan(columns["confidence"]).sum())

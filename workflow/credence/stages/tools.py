@@ -159,8 +159,15 @@ def combine_tables(
     reading.require_other((out, answers, record), [*given.files, calibration])
     if calibration is not None:
         file = read_calibration(Path(calibration))
-        stated = given.tables, given.format_, given.spec_json
-        combine_use_set(*stated, tables_of(file, tool, calibration), file, Path(out), answers)
+        further = tables_of(file, tool, calibration)
+        combined = combine_use_set(given.tables, given.format_, given.spec_json, further, file)
+        write_samples(Path(out), combined.samples, combined=True)
+        if answers is not None:
+            columns = combined.answers.reset_index()
+            write_table(Path(answers), {name: columns[name].to_numpy() for name in columns})
+        n, n_silent = combined.samples.n_samples, combined.n_silent
+        silent = f", {n_silent} more without any answer" if n_silent else ""
+        echo(f"Wrote {out}: {n} proteins{silent}.")
         return
     tools = stated_tools(tools_json)
     known = given.open()
@@ -246,16 +253,23 @@ def read_again(
     return samples
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CombinedTools:
+    """What several tools say of proteins of unknown class."""
+
+    samples: Samples  # Those that a tool scores, with the combined scores
+    answers: pd.DataFrame  # Of each tool, by protein
+    n_silent: int  # Proteins that no tool scores
+
+
 def combine_use_set(
     tables: Sequence[str],
     format_: str | None,
     spec_json: str,
     further: Sequence[tuple[Tool, Sequence[str]]],
     file: CalibrationFile,
-    out: Path,
-    answers_out: str | None,
-) -> None:
-    """Write the table of proteins of unknown class, and the answers of each tool.
+) -> CombinedTools:
+    """Return the proteins of unknown class with combined scores, and the answers of each tool.
 
     Without tables of the first tool they are the proteins of the others, in their order.
     """
@@ -287,26 +301,24 @@ def combine_use_set(
     there = Samples(
         predictions=predictions.take(is_there), true_class=None, lines=lines, genome=genome
     )
-    write_samples(out, there, combined=True)
-    if answers_out is not None:
-        names = np.array([*whole.sorted_names, ""], dtype=object)
-        combined = np.array(whole.class_names, dtype=object)[predictions.predicted_class]
-        columns: dict[str, Any] = {}
-        n_agree = np.zeros(len(ids), dtype=np.int64)
-        for name, place in classes_named(whole, answers).items():
-            log_chance = stated[name][np.arange(len(ids)), place] if name in stated else np.nan
-            columns[f"{TOOL}{name}"] = names[place]
-            columns[f"{SURE}{name}"] = np.where(place >= 0, np.exp(log_chance), np.nan)
-            n_agree += names[place] == combined
-        pairs = zip(n_agree.tolist(), n_answers.tolist(), strict=True)
-        texts = [f"{agree} of {n}" if n else "" for agree, n in pairs]
-        agree = np.array(texts, dtype=object)
-        write_table(Path(answers_out), {"id": ids, AGREE: agree, **columns})
+    names = np.array([*whole.sorted_names, ""], dtype=object)
+    combined = np.array(whole.class_names, dtype=object)[predictions.predicted_class]
+    columns: dict[str, Any] = {}
+    n_agree = np.zeros(len(ids), dtype=np.int64)
+    for name, place in classes_named(whole, answers).items():
+        log_chance = stated[name][np.arange(len(ids)), place] if name in stated else np.nan
+        columns[f"{TOOL}{name}"] = names[place]
+        columns[f"{SURE}{name}"] = np.where(place >= 0, np.exp(log_chance), np.nan)
+        n_agree += names[place] == combined
+    pairs = zip(n_agree.tolist(), n_answers.tolist(), strict=True)
+    agree = [f"{agree} of {n}" if n else "" for agree, n in pairs]
     for tool, paths in further:
         _echo_lacking(answers[tool.name], paths[0])
-    n_silent = int((~is_there).sum())
-    silent = f", {n_silent} more without any answer" if n_silent else ""
-    echo(f"Wrote {out}: {len(lines)} proteins{silent}.")
+    return CombinedTools(
+        samples=there,
+        answers=pd.DataFrame({AGREE: agree, **columns}, index=pd.Index(ids, name="id")),
+        n_silent=int((~is_there).sum()),
+    )
 
 
 def _in_order(samples: Samples, of_scored: Strings | None = None) -> Strings:
@@ -319,7 +331,7 @@ def _in_order(samples: Samples, of_scored: Strings | None = None) -> Strings:
 
 
 def read_answers(path: str) -> pd.DataFrame:
-    """Return the answers of each tool that :func:`combine_use_set` wrote, by protein."""
+    """Return the answers of each tool that `credence combine` wrote, by protein."""
     try:
         table = pq.read_table(path).to_pandas().set_index("id")
         return table.loc[:, table.columns[table.columns.get_loc(AGREE) :]]

@@ -25,8 +25,8 @@ from credence.tables.stage_files import CalibrationFile, read_calibration
 from credence.tables.text import is_date
 from credence.tables.writing import check_table_ending, one_writer, write_table
 
-PREDICTED = "predicted_"  # and a class: how many proteins
-COLUMNS = (
+PREDICTED_PREFIX = "predicted_"  # and a class: how many proteins
+LOG_COLUMNS = (
     *map(contract.Column, ("date", "table", "table_sha256", "calibration", "calibration_sha256")),
     contract.Column("proteins", kind=contract.Kind.INTEGER, low=0.0),
     *(replace(contract.SHARE_COLUMN, name=name) for name in ("certain", "flagged", "p", "effect")),
@@ -41,7 +41,7 @@ SINCE = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WatchAlarm:
     """What is no longer as it was."""
 
@@ -67,35 +67,37 @@ def watch_sample(confidences: str, calibration: str, date: str, log: str, as_jso
         if len(known):
             same = (known.table_sha256 == own_digest) & (known.calibration_sha256 == digest)
             if len(other := known.date[same & (known.date != date)]):
-                what = f"in {log} this table has the date {other.iloc[0]!r}, not {date!r}."
-                raise refuse("--date", what, "Give that date, or remove that line first.")
+                reason = f"in {log} this table has the date {other.iloc[0]!r}, not {date!r}."
+                raise refuse("--date", reason, "Give that date, or remove that line first.")
             again = (known.table == confidences) & (known.calibration_sha256 == digest)
             known = known[~(same | (again & (known.date == date)))]
         line = (date, confidences, own_digest, name_of(calibration), digest, *numbers.values())
-        names = [column.name for column in COLUMNS]
+        names = [column.name for column in LOG_COLUMNS]
         new = pd.DataFrame([dict(zip([*names, *list(numbers)[7:]], line, strict=True))])
         rows = pd.concat([known, new], ignore_index=True).sort_values(names[:3])
         write_table(Path(log), {name: rows[name].to_numpy() for name in rows})
-    own = rows[rows.calibration_sha256 == digest]
+    lines = rows[rows.calibration_sha256 == digest]
     others = rows[rows.calibration_sha256 != digest].calibration
-    names, reasons = list(dict.fromkeys(others)), reasons_of(own, file)
+    names, reasons = list(dict.fromkeys(others)), reasons_of(lines, file)
     classes = list(dict.fromkeys(name for reason in reasons for name in reason.classes))
     if as_json:
-        found = {"calibration": name_of(calibration), "samples": len(own), "others": names}
-        found |= {"is_due": bool(reasons), "classes": classes, "reasons": reasons}
-        click.echo(json_text(found), nl=False)
+        record = {"calibration": name_of(calibration), "samples": len(lines), "others": names}
+        record |= {"is_due": bool(reasons), "classes": classes, "reasons": reasons}
+        click.echo(json_text(record), nl=False)
         return
     beside = f"; {len(others)} by others: {', '.join(names)}" if names else ""
-    n_samples = plural(len(own), "sample")
+    n_samples = plural(len(lines), "sample")
     echo(f"Wrote {log}: {n_samples} by {name_of(calibration)}{beside}.")
-    for sentence in alarm_texts(reasons, classes, own):
+    for sentence in alarm_texts(reasons, classes, lines):
         echo(f"{log}: {sentence}")
 
 
 def _read(log: str) -> pd.DataFrame:
     """Return the lines of a log, checked."""
-    further = contract.Column(PREDICTED, kind=contract.Kind.NUMBER, may_be_empty=True, low=0.0)
-    read = contract.read_columns(Path(log), COLUMNS, (further,))
+    further = contract.Column(
+        PREDICTED_PREFIX, kind=contract.Kind.NUMBER, may_be_empty=True, low=0.0
+    )
+    read = contract.read_columns(Path(log), LOG_COLUMNS, (further,))
     problems = ProblemList(read.where)
     for number, day in zip(read.lines.tolist(), read.values["date"], strict=True):
         if day and not is_date(day):
@@ -133,22 +135,30 @@ def _numbers(confidences: str, calibration: str, file: CalibrationFile) -> dict[
         rows = np.flatnonzero((code >= 0) & ~np.isnan(score))
         if look is not None and len(rows):
             ids = piece["id"].to_numpy()[rows]
-            scale = (file.scale, file.resolution)
-            look.add(Predictions(ids, names, *scale, code[rows], score[rows]))
+            look.add(
+                Predictions(
+                    ids=ids,
+                    class_names=names,
+                    scale=file.scale,
+                    resolution=file.resolution,
+                    predicted_class=code[rows],
+                    top_score=score[rows],
+                )
+            )
     if n_unlike:
         echo(f"{confidences}: {n_unlike} of {n} rows have the note: {UNLIKE}.")
-    found = None if look is None else look.found()
+    sameness = None if look is None else look.found()
     header = open_table(path, contract.OWN_TABLE).header
     is_looked_for = contract.NOVELTY_NAMES[0] in header and n > 0
     return {
         "proteins": n,
         "certain": n_certain / n if n else np.nan,
         "flagged": flagged.sum() / n if is_looked_for else np.nan,
-        "p": np.nan if found is None else found.p_value,
-        "effect": np.nan if found is None else found.effect,
+        "p": np.nan if sameness is None else sameness.p_value,
+        "effect": np.nan if sameness is None else sameness.effect,
         "flagged_most": names[int(flagged.argmax())] if flagged.any() else "",
-        "unlike_most": "" if found is None or look is None else look.most_moved(),
-        **{f"{PREDICTED}{name}": n_own for name, n_own in zip(names, count, strict=True)},
+        "unlike_most": "" if sameness is None or look is None else look.most_moved(),
+        **{f"{PREDICTED_PREFIX}{name}": n_own for name, n_own in zip(names, count, strict=True)},
     }
 
 
@@ -157,20 +167,30 @@ def reasons_of(lines: pd.DataFrame, file: CalibrationFile) -> list[WatchAlarm]:
     assert file.held_out is not None
     size = np.bincount(file.held_out.cluster, minlength=1).astype(np.float64)
     relatives = max(float((size**2).sum() / max(size.sum(), 1.0)), 1.0)
-    counts = lines[[f"{PREDICTED}{name}" for name in file.class_names]].to_numpy(np.float64)
+    counts = lines[[f"{PREDICTED_PREFIX}{name}" for name in file.class_names]].to_numpy(np.float64)
     flagged, p_value, effect = lines[["flagged", "p", "effect"]].to_numpy(np.float64).T
     alarms = alarms_of(
         Course(counts=counts, flagged=flagged, p_value=p_value, effect=effect, relatives=relatives)
     )
     reasons = []
-    for of in SINCE:
-        if own := [alarm for alarm in alarms if alarm.subject == of]:
-            last, latest = own[-1], lines.iloc[own[-1].sample]
-            named = {"scores": latest.unlike_most, "flagged": latest.flagged_most}.get(of, "")
-            classes = [file.class_names[class_] for class_ in last.classes] or [str(named)]
-            when = (lines.iloc[own[0].sample].date, latest.date)
-            known = tuple(filter(None, classes))
-            reasons.append(WatchAlarm(of, *when, last.p_value, last.window, known))
+    for kind in SINCE:
+        of_kind = [alarm for alarm in alarms if alarm.subject == kind]
+        if not of_kind:
+            continue
+        last = of_kind[-1]
+        latest = lines.iloc[last.sample]
+        named = {"scores": latest.unlike_most, "flagged": latest.flagged_most}.get(kind, "")
+        classes = [file.class_names[class_] for class_ in last.classes] or [str(named)]
+        reasons.append(
+            WatchAlarm(
+                of=kind,
+                since=lines.iloc[of_kind[0].sample].date,
+                latest=latest.date,
+                p_value=last.p_value,
+                samples=last.window,
+                classes=tuple(filter(None, classes)),
+            )
+        )
     return reasons
 
 
@@ -184,10 +204,10 @@ def alarm_texts(reasons: list[WatchAlarm], classes: list[str], lines: pd.DataFra
             "known from the first samples alone, and small changes are not seen."
         ]
     for reason in reasons:
-        of = f" ({', '.join(reason.classes)})" if reason.classes else ""
+        named = f" ({', '.join(reason.classes)})" if reason.classes else ""
         seen = "one sample" if reason.samples == 1 else f"{reason.samples} samples together"
         when = f"{seen}, since {reason.since}, lastly {reason.latest}"
-        sentences.append(f"{SINCE[reason.of]}{of}: {when}, p = {reason.p_value:.2g}.")
+        sentences.append(f"{SINCE[reason.of]}{named}: {when}, p = {reason.p_value:.2g}.")
     if any(reason.of == "mix" for reason in reasons):
         sentences.append(
             "until then correct for the mix: credence shift, and annotate with --shift."
