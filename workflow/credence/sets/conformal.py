@@ -28,8 +28,7 @@ def strangeness(predictions: Predictions) -> Floats:
     the scale and floored at half a step: 1 − score cannot tell proteins apart whose score is 0.00
     (decision 0035). Below 0 the class is the predicted one.
     """
-    scores = predictions.scores
-    assert scores is not None
+    scores = predictions.required_scores
     floor, _ = share_bounds(predictions.resolution, predictions.scale)
     logs = np.log(np.maximum(scores / predictions.scale, floor))
     if predictions.n_classes == 1:
