@@ -13,7 +13,7 @@ from credence.records import Stored
 from credence.settings import setting
 
 OTHER_CLASSIFIER = "another classifier"  # the kind of notice that stands at the top of the page
-SCHEMA = "credence/findings/3"
+FINDINGS_SCHEMA = "credence/findings/3"
 STEP_SCHEMA = "credence/compare/1"
 LEAST_MOVE = 0.005  # a confidence that moves by less than half a percentage point stays
 LEAST_TESTED = 10  # families of a trove: fewer cannot tell anything at 5 %
@@ -246,7 +246,9 @@ class StackFinding:
     @property
     def sees_score_alone(self) -> bool:
         """Whether no member that counts looks at more than predicted class and top score."""
-        return {one.method for one in self.members if one.weight > 0} <= set(self.score_only)
+        return {member.method for member in self.members if member.weight > 0} <= set(
+            self.score_only
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1112,7 +1114,7 @@ class Findings:
     labels: DoubtfulLabels | None = None  # Of the calibration set, where that was asked for
     # Of the calibration set; None where nothing is wrong with its rows
     rows: Annotated[ShiftedRows | None, Stored(is_left_out=True)] = None
-    schema: str = field(default=SCHEMA, init=False)
+    schema: str = field(default=FINDINGS_SCHEMA, init=False)
 
     @property
     def clusters(self) -> str:
