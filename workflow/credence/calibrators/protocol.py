@@ -202,5 +202,7 @@ class Method:
     is_learnt: bool = True
     # Whether its calibration has a method `probabilities`, of a probability for every class.
     gives_vector: bool = False
+    # Whether classes are fitted together, so that one with few proteins borrows from the others.
+    pools: bool = False
     # How far a stored confidence may be from the formula; its laws hold to that.
     stored_within: float = 0.0
