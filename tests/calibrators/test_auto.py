@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from credence.calibrators import auto, isotonic, logistic, logit_curve, shares
+from credence.calibrators import auto, hierarchical, isotonic, logistic, logit_curve, shares
 from credence.calibrators.all_methods import BY_NAME, SINGLE_METHODS
 from credence.calibrators.auto import (
     CLIP,
@@ -32,7 +32,9 @@ from credence.problems import InputError
 from credence.records import to_record
 
 QUICK = FitOptions(n_draws=0)
-CANDIDATES = (shares.CLASS_ONLY, logit_curve.BETA, isotonic.ISOTONIC, logistic.LOGISTIC_METHOD)
+CANDIDATES = (
+    shares.CLASS_ONLY, logit_curve.BETA, isotonic.ISOTONIC, hierarchical.METHOD, logistic.LOGISTIC_METHOD
+)  # fmt: skip
 METHOD = auto.method_over(CANDIDATES)
 
 

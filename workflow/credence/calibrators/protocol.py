@@ -130,6 +130,10 @@ class Calibration(GivesConfidence, Protocol):
     """A fitted method: frozen, portable."""
 
     @property
+    def method(self) -> str:
+        """Name of the method in the registry."""
+
+    @property
     def needs(self) -> Need:
         """What has to be given of each prediction."""
 
