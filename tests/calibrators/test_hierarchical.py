@@ -101,3 +101,64 @@ def test_the_curve_is_that_of_a_dense_fit(world: Labelled) -> None:
         ends = (found.value[class_], found.lower[class_], found.upper[class_])
         # Normal quantiles and BFGS leave about this.
         np.testing.assert_allclose(ends, expected, rtol=0, atol=1e-6)
+
+
+def test_a_relative_counts_by_what_it_tells() -> None:
+    # Three of one family with ρ = ½, and one alone: 1 / (1 + ½ · 2) and 1.
+    found = hierarchical.independent_weight(np.ones(4), np.array([0, 0, 0, 1]), 0.5)
+    np.testing.assert_array_equal(found, [0.5, 0.5, 0.5, 1.0])
+
+
+def test_families_all_alike_count_once_and_strangers_each(world: Labelled) -> None:
+    rng = np.random.default_rng(3)
+    n_families, size = 120, 5
+    right = rng.random(n_families) < 0.7
+    rows = np.repeat(np.arange(n_families), size)
+    score = rng.uniform(0.4, 0.99, len(rows))
+    alike = of_scores((rows % 3).tolist(), score.tolist(), right[rows].tolist())
+    relatives = replace(alike, cluster=rows.astype(str).astype(object))
+    asked = alike.predictions.at_scores(np.arange(3), np.full(3, 0.7))
+    fit = parse_method("hierarchical", "test").build(OPTIONS).fit
+    assert fit(relatives).by_score.correlation == pytest.approx(1.0, abs=0.1)
+    assert fit(alike).by_score.correlation == 0.0
+    wide, narrow = (
+        (found.upper - found.lower)
+        for found in (fit(part).confidence(asked) for part in (relatives, alike))
+    )
+    # √5 in the log odds; the spread between classes is the same in both.
+    assert (wide > 1.4 * narrow).all() and (wide < 2.5 * narrow).all()
+
+
+def test_a_class_never_predicted_is_answered_by_what_all_share() -> None:
+    rng = np.random.default_rng(5)
+    score = rng.uniform(0.4, 0.99, 400)
+    is_right = rng.random(400) < score
+    known = of_scores((np.arange(400) % 2).tolist(), score.tolist(), is_right.tolist())
+    fitted = parse_method("hierarchical", "test").build(OPTIONS).fit(known)
+    found = fitted.confidence(known.predictions.at_scores(np.arange(3), np.full(3, 0.9)))
+    assert found.note.tolist() == [0, 0, int(Note.UNSEEN_CLASS)]
+    width = found.upper - found.lower
+    assert abs(found.value[2] - found.value[:2].mean()) < 0.05
+    assert width[2] > 2.0 * width[:2].max()
+
+
+def test_where_no_scores_are_known_a_class_is_pulled_towards_the_share_of_all() -> None:
+    n = np.array([200, 200, 4])
+    class_ = np.repeat([0, 1, 2], n)
+    is_right = np.concatenate([np.arange(k) < round(0.8 * k) for k in (200, 200)] + [np.zeros(4)])
+    known = of_scores(class_.tolist(), np.ones(404).tolist(), (is_right > 0).tolist())
+    bare = replace(known, predictions=replace(known.predictions, top_score=None))
+    found = (
+        parse_method("hierarchical", "test").build(OPTIONS).fit(bare).confidence(bare.predictions)
+    )
+    value = found.value[[0, 200, 400]]
+    np.testing.assert_allclose(value[:2], 0.8, rtol=0, atol=0.01)
+    assert 0.1 < value[2] < 0.7  # Jeffreys' prior alone gives 0.1
+
+
+def test_weights_count_as_so_many_proteins(world: Labelled) -> None:
+    fit = parse_method("hierarchical", "test").build(OPTIONS).fit
+    doubled = replace(world, weight=2.0 * world.weight)
+    first, second = (fit(part).confidence(world.predictions) for part in (world, doubled))
+    np.testing.assert_allclose(first.value, second.value, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(first.lower, second.lower, rtol=0, atol=1e-9)

@@ -447,6 +447,7 @@ def method_over(methods: tuple[Method, ...]) -> Method:
         reference="Wolpert 1992, Stacked generalization, doi 10.1016/S0893-6080(05)80023-1",
         settings=Auto,
         needs=Need.CLASS,
+        pools=True,
         build=build,
         read=partial(from_record, AutoCalibration, kinds={Calibration: member}),
     )
