@@ -278,6 +278,7 @@ class JointCalibration:
     # What answers for all other classes, and for scarce ones where it pools; None where there
     # are none.
     model: VectorModel | None
+    pools: Annotated[bool, LEFT_OUT] = False  # Whether a scarce class borrows from the others
 
     @property
     def needs(self) -> Need:
@@ -302,8 +303,7 @@ class JointCalibration:
     def confidence(self, predictions: Predictions) -> Confidence:
         """Return the confidence of each prediction."""
         answer = confidence_by_class(self.classes, predictions)
-        pools = entry_of(self.method).pools
-        is_open = np.array([entry.is_open(pools) for entry in self.classes.values()])
+        is_open = np.array([entry.is_open(self.pools) for entry in self.classes.values()])
         rows = np.flatnonzero(is_open[predictions.predicted_class])
         if self.model is not None and len(rows):
             part = predictions.take(rows)
@@ -345,12 +345,12 @@ class JointCalibrator:
     method: str  # Name of the method in the registry
     settings: VectorMethod  # What fits the model
     options: FitOptions  # What all methods share
+    pools: bool = False  # Whether a scarce class borrows from the others
 
     def fit(self, labelled: Labelled) -> JointCalibration:
         """Return the model of the classes that are not scarce, or of all where it pools."""
         classes = fit_classes(labelled, self.options, None)
-        pools = entry_of(self.method).pools
-        is_active = np.array([entry.is_open(pools) for entry in classes.values()])
+        is_active = np.array([entry.is_open(self.pools) for entry in classes.values()])
         model, predictions = None, labelled.predictions
         rows = np.flatnonzero(is_active[predictions.predicted_class])
         if len(rows):
@@ -360,7 +360,7 @@ class JointCalibrator:
             keys = (keys_of(predictions.ids[rows]), *(column[rows] for column in columns))
             order = np.lexsort(keys)
             model = self.settings.fit_model(labelled.take(rows[order]), self.options)
-        return JointCalibration(method=self.method, classes=classes, model=model)
+        return JointCalibration(method=self.method, classes=classes, model=model, pools=self.pools)
 
 
 def vector_method(
@@ -374,7 +374,7 @@ def vector_method(
         summary=summary,
         reference=reference,
         settings=settings,
-        build=partial(JointCalibrator, name),
+        build=partial(JointCalibrator, name, pools=rest.get("pools", False)),
         **rest,
     )
 
