@@ -215,13 +215,14 @@ class CurveRows:
 
     def minimum(self, point: Floats, spreads: Floats) -> Floats:
         """Return the coefficients of least penalised loss."""
-        return newton_minimum(
-            point,
-            lambda at: self.loss(at, spreads),
-            lambda at: (self.gradient(at, spreads), self.curvature(at, spreads)),
-            lambda curvature, slope: curvature.solve(slope),
-            SETTLED * float(self.weight.sum()),
-        )
+        least = SETTLED * float(self.weight.sum())
+
+        def step_at(at: Floats) -> tuple[Floats, bool]:
+            slope = self.gradient(at, spreads)
+            step = self.curvature(at, spreads).solve(slope)
+            return -step, bool(slope @ step <= least)
+
+        return newton_minimum(point, lambda at: self.loss(at, spreads), step_at)
 
     def start(self) -> Floats:
         """Return coefficients of which all but the shared intercept are 0."""
