@@ -33,7 +33,8 @@ from credence.records import to_record
 
 QUICK = FitOptions(n_draws=0)
 CANDIDATES = (
-    shares.CLASS_ONLY, logit_curve.BETA, isotonic.ISOTONIC, hierarchical.METHOD, logistic.LOGISTIC_METHOD
+    shares.CLASS_ONLY, logit_curve.BETA, isotonic.ISOTONIC,
+    hierarchical.HIERARCHICAL_METHOD, logistic.LOGISTIC_METHOD,
 )  # fmt: skip
 METHOD = auto.method_over(CANDIDATES)
 
@@ -164,7 +165,7 @@ def test_where_the_vector_is_of_no_use_tables_with_and_without_it_are_answered_a
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(auto, "LEAST_WEIGHT", 0.3)
-    method = auto.method_over((shares.CLASS_ONLY, logit_curve.BETA, logistic.METHOD))
+    method = auto.method_over((shares.CLASS_ONLY, logit_curve.BETA, logistic.LOGISTIC_METHOD))
     rng = np.random.default_rng(1)
     n = 400
     top = rng.uniform(4.0, 10.0, n)
@@ -223,7 +224,7 @@ def test_a_scarce_class_has_the_answer_and_interval_of_the_curve_of_all_classes(
     few = world.take(kept)
     options = FitOptions(n_draws=40)
     found = METHOD.build(Auto(), options).fit(few).confidence(few.predictions)
-    plain = hierarchical.METHOD.build(hierarchical.Hierarchical(), options).fit(few)
+    plain = hierarchical.HIERARCHICAL_METHOD.build(hierarchical.Hierarchical(), options).fit(few)
     expected = plain.confidence(few.predictions)
     scarce = few.predictions.predicted_class == 0
     assert (found.note[scarce] & int(Note.SCARCE | Note.ONE_SIDED) > 0).all()

@@ -37,7 +37,7 @@ SINGLE_METHODS: tuple[Method, ...] = (
     shares.CUMULATIVE_PLUS,
     shares.CUMULATIVE_OPTIMAL,
     kernel.KERNEL_METHOD,
-    hierarchical.METHOD,
+    hierarchical.HIERARCHICAL_METHOD,
     logistic.LOGISTIC_METHOD,
     matrix.MATRIX_METHOD,
     trees.BOOSTED,

@@ -113,7 +113,7 @@ class ClassCurve:
     def pooled_note(self, score: Floats) -> Integers:
         """Return what to know of an answer that rests on all classes: scarce, out of range."""
         code = Note.NONE if self.fallback is None else self.fallback.code
-        least, greatest = (self.counts.get(end, np.nan) for end in ENDS)
+        least, greatest = (self.counts.get(end, np.nan) for end in SCORE_ENDS)
         return np.asarray(range_note(score, least, greatest) | int(code))
 
     @property
@@ -278,7 +278,7 @@ class JointCalibration:
     # What answers for all other classes, and for scarce ones where it pools; None where there
     # are none.
     model: VectorModel | None
-    pools: Annotated[bool, LEFT_OUT] = False  # Whether a scarce class borrows from the others
+    pools: Annotated[bool, IF_GIVEN] = False  # Whether a scarce class borrows from the others
 
     @property
     def needs(self) -> Need:

@@ -441,7 +441,7 @@ class HierarchicalCalibrator:
         )
 
 
-METHOD = Method(
+HIERARCHICAL_METHOD = Method(
     name="hierarchical",
     summary="A logistic curve of the score for all classes, with effects of each class.",
     reference="Gelman & Hill 2007, doi 10.1017/CBO9780511790942",
