@@ -9,7 +9,9 @@ import pytest
 
 from credence.confidence import Confidence, Note, unknown, use_of
 
-UNSEEN = (Note.BELOW_RANGE, Note.ABOVE_RANGE, Note.EMPTY_BIN, Note.UNSEEN_CLASS)
+UNSEEN = (
+    Note.BELOW_RANGE, Note.ABOVE_RANGE, Note.EMPTY_BIN, Note.UNSEEN_CLASS, Note.SCARCE,
+)  # fmt: skip
 DOUBTED = (Note.NOVEL, Note.BAND_OFF, Note.CHANGED, Note.TIED, Note.DISAGREES)
 
 

@@ -224,7 +224,7 @@ def test_notes_are_words() -> None:
     scores, labels = by_hand()
     found = CredenceCalibrator(method="class_only", scale=10.0, n_draws=0).fit(scores, labels)
     answer = found.predict_confidence(np.array([[1.0, 1.0, 8.0], [7.0, 2.0, 1.0]]))
-    unseen = "class never predicted in calibration, so no confidence"
+    unseen = "class never predicted in calibration"
     assert answer.notes.tolist() == [unseen, ""]
 
 

@@ -42,10 +42,10 @@ NOTE_TEXTS: dict[Note, str] = {  # without semicolons, which stand between two
     Note.BELOW_RANGE: "score below all seen for this class in calibration",
     Note.ABOVE_RANGE: "score above all seen for this class in calibration",
     Note.EMPTY_BIN: "no calibration protein in this bin of scores, so the class's overall share",
-    Note.SCARCE: "too few calibration proteins, so about the class's overall share",
-    Note.ONE_SIDED: "only right or only wrong in calibration, so about its overall share",
+    Note.SCARCE: "too few calibration proteins of this class for a curve of its own",
+    Note.ONE_SIDED: "only right or only wrong in calibration, so no curve of its own",
     Note.NO_BANDWIDTH: "no bandwidth gives a steady curve, so the class's overall share",
-    Note.UNSEEN_CLASS: "class never predicted in calibration, so no confidence",
+    Note.UNSEEN_CLASS: "class never predicted in calibration",
     Note.NOT_CONVERGED: "the fit did not converge, so the class's overall share",
     Note.NO_PLACE: "no sequence or vector to compare, or too short a sequence",
     Note.DISAGREES: "nearest known proteins speak for another class",
@@ -109,8 +109,8 @@ class Confidence:
 
 USE_WORDS = ("yes", "check", "no evidence")
 SURE, WIDEST = 0.9, 0.4  # The least lower end of `yes`; the widest range that is evidence
-# No calibration protein has such a score.
-UNSEEN = Note.BELOW_RANGE | Note.ABOVE_RANGE | Note.EMPTY_BIN | Note.UNSEEN_CLASS
+# No calibration protein has such a score, or too few are of the class: what is said is borrowed.
+UNSEEN = Note.BELOW_RANGE | Note.ABOVE_RANGE | Note.EMPTY_BIN | Note.UNSEEN_CLASS | Note.SCARCE
 # Something is known of the protein, or of its set, that its score does not show.
 DOUBTED = Note.TIED | Note.DISAGREES | Note.NOVEL | Note.BAND_OFF | Note.CHANGED
 
