@@ -48,7 +48,7 @@ SCARCE_WEIGHTS: Mapping[str, float] = {
 SETTINGS: Mapping[str, Mapping[str, Any]] = {"trees": {"trees": "all"}}
 # Members whose time grows with the fourth power of the number of classes.
 OF_FEW_CLASSES = ("logistic", "matrix")
-CLIP = 1e-4  # no member may be surer when they are mixed
+MEMBER_CLIP = 1e-4  # no member may be surer when they are mixed
 LEADING_FAMILIES = 10.0  # by which the weights of all classes are pulled towards those before
 PRIOR_FAMILIES = 50.0  # by which a class's weights are pulled towards those of all
 LEAST_WEIGHT = 1e-3  # a member with less everywhere is left out
@@ -87,7 +87,7 @@ class MeanLoss:
     held_out_nll: float  # Mean negative log-likelihood, weighted
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class AutoCalibration:
     """The members and their weights."""
 
@@ -158,7 +158,9 @@ def weighted_mean(values: Floats, weight: Floats) -> Floats:
     """Return the weighted mean of each row; a member without an answer counts for nothing."""
     is_there = ~np.isnan(values)
     total = np.where(is_there, weight, 0.0).sum(axis=1)
-    sums = np.where(is_there, np.clip(values, CLIP, 1.0 - CLIP) * weight, 0.0).sum(axis=1)
+    sums = np.where(is_there, np.clip(values, MEMBER_CLIP, 1.0 - MEMBER_CLIP) * weight, 0.0).sum(
+        axis=1
+    )
     return np.asarray(np.divide(sums, total, out=np.full(len(values), np.nan), where=total > 0))
 
 
@@ -182,7 +184,7 @@ def best_weights(chance: Floats, mass: Floats, prior: Floats, families: float) -
 def not_repeated(values: Floats) -> Booleans:
     """Return which members are not the same as an earlier one."""
     columns = [column.tobytes() for column in values.T + 0.0]
-    return np.array([columns.index(one) == place for place, one in enumerate(columns)])
+    return np.array([columns.index(column) == place for place, column in enumerate(columns)])
 
 
 def member_weights(
@@ -194,7 +196,7 @@ def member_weights(
     kept = not_repeated(values[rows]) if len(rows) else np.ones(len(names), dtype=np.bool_)
     prior = np.array([PRIOR_WEIGHTS.get(name, OTHER_WEIGHT) for name in names]) * kept
     prior = prior / prior.sum()
-    p = np.clip(values, CLIP, 1.0 - CLIP)
+    p = np.clip(values, MEMBER_CLIP, 1.0 - MEMBER_CLIP)
     chance = np.where(labelled.is_correct[:, None], p, 1.0 - p)
     weight = labelled.weight
     pooled = prior
@@ -204,12 +206,12 @@ def member_weights(
     rank = predicted_rank(labelled.predictions)
     code, key = encode_clusters(labelled.cluster)
     for place, name in enumerate(sorted(labelled.predictions.class_names)):
-        own = rows[rank[rows] == place]
-        if len(own):
-            mass = weight[own]  # a family counts once, its proteins by their weights
-            family = np.bincount(code[own], weights=mass, minlength=len(key))
-            mass = mass / family[code[own]]
-            by_class[name] = best_weights(chance[own], mass, pooled, PRIOR_FAMILIES)
+        of_class = rows[rank[rows] == place]
+        if len(of_class):
+            mass = weight[of_class]  # a family counts once, its proteins by their weights
+            family = np.bincount(code[of_class], weights=mass, minlength=len(key))
+            mass = mass / family[code[of_class]]
+            by_class[name] = best_weights(chance[of_class], mass, pooled, PRIOR_FAMILIES)
     borrows = np.array([SCARCE_WEIGHTS.get(name, 0.0) for name in names]) * kept
     scarce = pooled
     if borrows.any():
@@ -217,11 +219,11 @@ def member_weights(
         able = np.flatnonzero(borrows)
         few = np.flatnonzero(is_there[:, able].all(axis=1) & ~is_there.all(axis=1))
         if len(few):
-            found = best_weights(
+            among_able = best_weights(
                 chance[np.ix_(few, able)], weight[few], scarce[able], LEADING_FAMILIES
             )
             scarce = np.zeros(len(names))
-            scarce[able] = found
+            scarce[able] = among_able
     highest = np.array([pooled, scarce, *by_class.values()]).max(axis=0)
     used = highest >= (0.0 if every else LEAST_WEIGHT)
 
@@ -269,8 +271,8 @@ class AutoCalibrator:
 
     def fit(self, labelled: Labelled) -> AutoCalibration:
         """Return the members and their weights."""
-        found: tuple[AutoCalibration, Floats] = self.fit_and_hold_out(labelled)
-        return found[0]
+        fitted: tuple[AutoCalibration, Floats] = self.fit_and_hold_out(labelled)
+        return fitted[0]
 
     @threadpool_limits.wrap(limits=1)  # type: ignore[untyped-decorator]
     def fit_and_hold_out(self, labelled: Labelled) -> tuple[AutoCalibration, Floats]:
@@ -293,13 +295,13 @@ class AutoCalibrator:
             sees_score = tuple(m.name for m in usable if not m.needs.is_vector)
             part = columns(names, sees_score, of_score)
             score_only = member_weights(sees_score, part, labelled)
-        own = full.answer(columns(names, full.members, held_out), labelled.predictions)
+        stacked = full.answer(columns(names, full.members, held_out), labelled.predictions)
         judged = (
             *(
                 MeanLoss(method=n, held_out_nll=mean_loss(p, labelled))
                 for n, p in zip(names, held_out.T, strict=True)
             ),
-            MeanLoss(method="auto", held_out_nll=mean_loss(own, labelled)),
+            MeanLoss(method="auto", held_out_nll=mean_loss(stacked, labelled)),
         )
         if self.options.n_draws > 0:
             of_halves = answers_of_halves(labelled, partial(answers, ready))
@@ -326,16 +328,25 @@ class AutoCalibrator:
             if name in used:
                 members[name] = method.build(chosen, options).fit(labelled)
         skipped = {name: reason for name, reason in reasons.items() if reason}
-        counts = (labelled.n_samples, len(np.unique(labelled.cluster.astype(str))))
-        of = (labelled.predictions.class_names, skipped, judged, *counts)
-        calibration = AutoCalibration(*of, full, score_only, members)
+        calibration = AutoCalibration(
+            class_names=labelled.predictions.class_names,
+            skipped=skipped,
+            judged=judged,
+            n=labelled.n_samples,
+            n_clusters=len(np.unique(labelled.cluster.astype(str))),
+            full=full,
+            score_only=score_only,
+            members=members,
+        )
         return calibration, answers_without(names, held_out, labelled, fold)
 
     def _ready(self, labelled: Labelled) -> tuple[list[Method], list[Any], list[Calibrator]]:
         usable = [m for m in self.methods if not lacking(m, labelled.predictions, self.settings)]
         settings = [method.settings(**self._settings_of(method)) for method in usable]
         quick = replace(self.options, n_draws=0)
-        ready = [method.build(own, quick) for method, own in zip(usable, settings, strict=True)]
+        ready = [
+            method.build(chosen, quick) for method, chosen in zip(usable, settings, strict=True)
+        ]
         return usable, settings, ready
 
     def _settings_of(self, method: Method) -> Mapping[str, Any]:
@@ -389,23 +400,23 @@ def answers(ready: Sequence[Calibrator], seen: Labelled, unseen: Labelled) -> Fl
     The last axis has two views: from all that is given, and from class and top score alone, NaN
     where a member needs more.
     """
-    found = np.full((unseen.n_samples, len(ready), 2), np.nan)
+    values = np.full((unseen.n_samples, len(ready), 2), np.nan)
     bare = replace(unseen.predictions, scores=None, network_scores=None)
     for place, calibrator in enumerate(ready):
         fitted = calibrator.fit(seen)
         name = fitted.method
-        found[:, place, 0] = stated_by(name, fitted.confidence(unseen.predictions))
+        values[:, place, 0] = stated_by(name, fitted.confidence(unseen.predictions))
         if fitted.gives_curve:
-            found[:, place, 1] = stated_by(name, fitted.confidence(bare))
-    return found
+            values[:, place, 1] = stated_by(name, fitted.confidence(bare))
+    return values
 
 
 def out_of_folds(labelled: Labelled, ready: Sequence[Calibrator], fold: Integers) -> Floats:
     """Return each member's answers for proteins whose fold it has not seen, in both views."""
-    found = np.full((labelled.n_samples, len(ready), 2), np.nan)
+    values = np.full((labelled.n_samples, len(ready), 2), np.nan)
     for is_out in left_out(fold):
-        found[is_out] = answers(ready, labelled.take(~is_out), labelled.take(is_out))
-    return found
+        values[is_out] = answers(ready, labelled.take(~is_out), labelled.take(is_out))
+    return values
 
 
 def mean_loss(answer: Floats, labelled: Labelled) -> float:
@@ -413,7 +424,7 @@ def mean_loss(answer: Floats, labelled: Labelled) -> float:
     is_there = ~np.isnan(answer)
     if not is_there.any():
         return float("nan")
-    p = np.clip(answer[is_there], CLIP, 1.0 - CLIP)
+    p = np.clip(answer[is_there], MEMBER_CLIP, 1.0 - MEMBER_CLIP)
     loss = -np.where(labelled.is_correct[is_there], np.log(p), np.log1p(-p))
     return float(np.average(loss, weights=labelled.weight[is_there]))
 
@@ -443,7 +454,7 @@ def method_over(methods: tuple[Method, ...]) -> Method:
 
     return Method(
         name="auto",
-        summary="A weighted mean of methods, the weights found on proteins held out.",
+        summary="A weighted mean of methods, the weights values on proteins held out.",
         reference="Wolpert 1992, Stacked generalization, doi 10.1016/S0893-6080(05)80023-1",
         settings=Auto,
         needs=Need.CLASS,

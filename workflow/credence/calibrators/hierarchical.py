@@ -88,8 +88,8 @@ def features_of(
     """Return the logit of the top score and the log of its ratio to the second, as asked for."""
     columns = np.zeros((predictions.n_samples, len(features)))
     if "score" in features:
-        assert predictions.top_score is not None
-        log_share, log_rest = score_logs.log_parts(predictions.top_score, scale, low, high)
+        top_score = predictions.required_top_score
+        log_share, log_rest = score_logs.log_parts(top_score, scale, low, high)
         columns[:, 0] = log_share - log_rest
     if "margin" in features:
         logs = score_logs.sorted_log_scores(predictions)
@@ -121,11 +121,11 @@ class Arrow:
 
     shared: Floats  # Shape (p, p)
     across: Floats  # By class, shape (K, p, q)
-    own: Floats  # By class, shape (K, q, q)
+    within: Floats  # By class, shape (K, q, q)
 
     def reduced(self) -> tuple[Floats, Floats, Floats]:
         """Return what is left of the shared part without the classes, and what takes them out."""
-        inverted = np.linalg.inv(self.own)
+        inverted = np.linalg.inv(self.within)
         taken = self.across @ inverted
         left = self.shared - (taken @ self.across.transpose(0, 2, 1)).sum(axis=0)
         return left, np.asarray(inverted, dtype=np.float64), taken
@@ -142,17 +142,17 @@ class Arrow:
     def log_determinant(self) -> float:
         """Return the logarithm of the determinant."""
         left = self.reduced()[0]
-        return float(np.linalg.slogdet(left)[1] + np.linalg.slogdet(self.own)[1].sum())
+        return float(np.linalg.slogdet(left)[1] + np.linalg.slogdet(self.within)[1].sum())
 
     def covariances(self) -> Floats:
         """Return the blocks of the inverse that belong to the shared part and one class each."""
         left, inverted, taken = self.reduced()
         of_shared = np.linalg.inv(left)
         across = -of_shared @ taken
-        own = inverted - taken.transpose(0, 2, 1) @ across
+        within = inverted - taken.transpose(0, 2, 1) @ across
         n_classes, n_shared = len(taken), len(left)
         above = np.broadcast_to(of_shared, (n_classes, n_shared, n_shared))
-        return np.block([[above, across], [across.transpose(0, 2, 1), own]])
+        return np.block([[above, across], [across.transpose(0, 2, 1), within]])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -179,8 +179,8 @@ class CurveRows:
     def linear(self, point: Floats) -> Floats:
         """Return the log odds of each row."""
         sizes = np.diff(self.starts, append=len(self.target))
-        own = self.coefficients(point).repeat(sizes, axis=0)
-        return np.asarray(np.einsum("ij,ij->i", self.design, own))
+        by_row = self.coefficients(point).repeat(sizes, axis=0)
+        return np.asarray(np.einsum("ij,ij->i", self.design, by_row))
 
     def prior(self, spreads: Floats) -> Floats:
         """Return the precision of every coefficient."""
@@ -197,7 +197,7 @@ class CurveRows:
         return Arrow(
             shared=blocks[:, :n, :n].sum(axis=0) + np.diag(self.precision),
             across=blocks[:, :n, n:],
-            own=blocks[:, n:, n:] + np.diag(spreads**-2.0),
+            within=blocks[:, n:, n:] + np.diag(spreads**-2.0),
         )
 
     def gradient(self, point: Floats, spreads: Floats) -> Floats:
@@ -249,8 +249,8 @@ def posterior(rows: CurveRows) -> tuple[Floats, Floats, Floats]:
         curvature = rows.curvature(point, spreads)
         evidence = -len(rows.starts) * float(np.log(spreads).sum()) - rows.loss(point, spreads)
         evidence -= 0.5 * curvature.log_determinant()
-        found = (rows.coefficients(point), curvature.covariances(), spreads**2)
-        parts.append((evidence, *found))
+        coefficient, covariance = rows.coefficients(point), curvature.covariances()
+        parts.append((evidence, coefficient, covariance, spreads**2))
     evidences, coefficients, covariances, squares = map(np.array, zip(*parts, strict=True))
     chance = special.softmax(evidences)
     mean = np.tensordot(chance, coefficients, 1)
@@ -342,7 +342,7 @@ def fit_pooled(labelled: Labelled, features: Sequence[str]) -> PooledCurve:
     )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class HierarchicalCalibration:
     """The curve of class and score, and that which sees the margin as well."""
 
@@ -428,8 +428,7 @@ class HierarchicalCalibrator:
         predictions = labelled.predictions
         features = () if predictions.top_score is None else ("score",)
         together = replace(predictions, predicted_class=np.zeros_like(predictions.predicted_class))
-        everything = class_samples(replace(labelled, predictions=together))[0]
-        assert everything is not None
+        everything = next(filter(None, class_samples(replace(labelled, predictions=together))))
         sees_margin = self.settings.sees == "vector" and predictions.has_vectors
         return HierarchicalCalibration(
             level=self.options.level,
