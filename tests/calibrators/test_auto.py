@@ -13,7 +13,7 @@ import pytest
 from credence.calibrators import auto, hierarchical, isotonic, logistic, logit_curve, shares
 from credence.calibrators.all_methods import BY_NAME, SINGLE_METHODS
 from credence.calibrators.auto import (
-    CLIP,
+    MEMBER_CLIP,
     Auto,
     best_weights,
     for_curves,
@@ -95,7 +95,7 @@ def test_a_class_of_few_families_keeps_the_weights_of_all(worlds) -> None:
 def test_a_mean_is_weighted_clipped_and_leaves_out_what_has_no_answer() -> None:
     values = np.array([[0.2, 0.8], [np.nan, 0.8], [np.nan, np.nan], [0.0, 1.0]])
     weight = np.array([[0.25, 0.75], [0.25, 0.75], [0.5, 0.5], [1.0, 0.0]])
-    expected = [0.25 * 0.2 + 0.75 * 0.8, 0.8, np.nan, CLIP]
+    expected = [0.25 * 0.2 + 0.75 * 0.8, 0.8, np.nan, MEMBER_CLIP]
     np.testing.assert_allclose(weighted_mean(values, weight), expected, rtol=0, atol=1e-12)
 
 
@@ -104,7 +104,9 @@ def test_the_losses_in_the_record_are_the_held_out_ones(worlds) -> None:
     calibration = METHOD.build(Auto(), QUICK).fit(world)
     method = logit_curve.BETA
     unseen = out_of_fold(world, method.build(method.settings(), QUICK), folds_by_class(world, 5))
-    p = np.clip(np.where(world.is_correct, unseen.value, 1 - unseen.value), CLIP, 1 - CLIP)
+    p = np.clip(
+        np.where(world.is_correct, unseen.value, 1 - unseen.value), MEMBER_CLIP, 1 - MEMBER_CLIP
+    )
     expected = -np.average(np.log(p), weights=world.weight)
     found = {one.method: one.held_out_nll for one in calibration.judged}
     np.testing.assert_allclose(found["beta"], expected, rtol=0, atol=1e-12)
@@ -121,7 +123,7 @@ def test_the_stack_answers_with_the_weighted_mean_of_its_members(worlds) -> None
         alone = method.build(method.settings(), QUICK).fit(world).confidence(world.predictions)
         weight = [calibration.full.by_class[one][place] for one in names]
         expected += np.array(weight)[world.predictions.predicted_class] * np.clip(
-            alone.value, CLIP, 1 - CLIP
+            alone.value, MEMBER_CLIP, 1 - MEMBER_CLIP
         )
     value = calibration.confidence(world.predictions).value
     np.testing.assert_allclose(value, expected, rtol=0, atol=1e-12)
