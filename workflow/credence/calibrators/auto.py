@@ -151,7 +151,7 @@ def stated_by(member: str, confidence: Confidence) -> Floats:
     """Return a member's answers, none in scarce classes if it does not borrow from others."""
     if member in SCARCE_WEIGHTS:
         return confidence.value
-    return np.where(confidence.note & SCARCE_NOTES > 0, np.nan, confidence.value)
+    return np.where(confidence.note & int(Note.SCARCE) > 0, np.nan, confidence.value)
 
 
 def weighted_mean(values: Floats, weight: Floats) -> Floats:
