@@ -259,6 +259,7 @@ class SetClass:
     n: int  # Proteins and families of it
     n_clusters: int
     is_always_in: bool  # Whether too few families are known, so that the class stands in every set
+    is_pooled: bool  # Whether too few are known for a threshold of its own, so that it shares one
     coverage: float  # Share whose set holds their class, every family counting once in its class
     lower: float
     upper: float
@@ -273,9 +274,11 @@ class SetsFinding:
     level: float  # What they promise
     kind: str  # ``class_wise`` or ``overall``
     n_folds: int  # Folds of whole families that were held out in turn
-    families_needed: int  # Families a class needs so as not to stand in every set
+    families_needed: int  # Families a class needs to have a threshold of its own
     classes: tuple[SetClass, ...]  # One per class, in order
     all_classes: SetClass  # All proteins together
+    pooled: SetClass | None  # Those of all classes that share a threshold; None: there are none
+    lending: tuple[str, ...]  # Larger classes whose families count for that threshold too
     sizes: Counts  # Held-out proteins whose set has 0, 1, 2, … classes
     n_single_right: int  # Of the sets of one class, how many name the true one
 
