@@ -163,8 +163,9 @@ def rows_of(labelled: Labelled, options: SetOptions, n_splits: int) -> list[dict
     ]
 
 
-# Families that stay of each scarce class; the first classes by name, but for the background.
-SCARCE = {"three scarce classes": (2, 4, 8), "a single one": (4,)}
+# Families that stay of each scarce class, as shares of those that a threshold of its own
+# takes; the first classes by name, but for the background.
+SCARCE = {"three scarce classes": (0.25, 0.5, 0.95), "a single one": (0.5,)}
 
 
 def scarce_rows(
@@ -172,7 +173,8 @@ def scarce_rows(
 ) -> list[dict[str, object]]:
     """Return a row for each scarce class, and one for those that share a threshold together."""
     codes, keys = encode_clusters(labelled.cluster)
-    names, kept = labelled.predictions.class_names, SCARCE[case]
+    names, needed = labelled.predictions.class_names, families_needed(options.level)
+    kept = [int(share * needed) for share in SCARCE[case]]
     order = sorted(
         set(labelled.true_class.tolist()) - {names.index("Other")}, key=names.__getitem__
     )
@@ -227,7 +229,7 @@ def scarce_rows(
         "case": case,
         "class": "pooled",
         "level": options.level,
-        "families fitted to": f"{families_needed(options.level)} or more",
+        "families fitted to": f"{needed} or more",
         "coverage, by families": float(together.mean()),
         "5 % to 95 % of splits": "{:.3f} to {:.3f}".format(*np.quantile(together, [0.05, 0.95])),
         "of other proteins, so many have it in their set": float("nan"),

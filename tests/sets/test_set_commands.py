@@ -117,8 +117,8 @@ def test_a_scarce_class_shares_a_threshold_which_is_told_beside_the_set(
     assert fit("--sets", "0.9") == 0
     told = capsys.readouterr().err.splitlines()[0]
     assert re.fullmatch(
-        r"known.csv: prediction sets: 9 families are needed for a threshold of a class's own, so "
-        r"they share one, with the families of (Portal|Collar) \(\d+\): HTJ \([1-4]\)\.",
+        r"known.csv: prediction sets: a threshold of a class's own takes 9 families; a pooled "
+        r"one, with the families of (Portal|Collar) \(\d+\), serves HTJ \([1-4]\)\.",
         told,
     )
     found = annotate()

@@ -107,14 +107,16 @@ class PredictionSets:
     def limits(self, use_share: Floats | None = None) -> Floats:
         """Return the greatest strangeness at which each class stands in a set.
 
-        Infinite for a class of too few families that shares no threshold with others. With M_c(s) the families of class c at least
-        as strange as s and K_c all of them, class y stands in the set of a protein of
-        strangeness s where (Σ_c u_c M_c(s) + u_y) / (Σ_c u_c K_c + u_y) > 1 − level: its own
-        family is counted among the others, as if it were of y (Dunn, Wasserman & Ramdas 2023,
-        doi 10.1080/01621459.2022.2060112; Lee, Barber & Willett, arXiv 2306.06342). Sets
+        Infinite for a class of too few families that shares no threshold with others. With
+        M_c(s) the families of class c at least as strange as s and K_c all of them, class y
+        stands in the set of a protein of strangeness s where
+        (Σ_c u_c M_c(s) + u_y) / (Σ_c u_c K_c + u_y) > 1 − level: its own family is counted
+        among the others, as if it were of y (Dunn, Wasserman & Ramdas 2023, doi
+        10.1080/01621459.2022.2060112; Lee, Barber & Willett, arXiv 2306.06342). Sets
         ``class_wise`` sum over y alone (Vovk 2013, doi 10.1007/s10994-013-5355-6), small classes
-        over all that share the pool (Ding et al. 2023, arXiv 2306.09335); else u_c is 1, or, under label shift, the class's share in use over K_c (Podkopaev & Ramdas 2021,
-        arXiv 2103.03323).
+        over all that share the pool (Ding et al. 2023, arXiv 2306.09335); else u_c is 1, or,
+        under label shift, the class's share in use over K_c (Podkopaev & Ramdas 2021, arXiv
+        2103.03323).
         """
         if self.options.kind == "class_wise":
             ladders = list(self.ladders)
@@ -268,7 +270,7 @@ class _Parts:
 def judge_sets(
     labelled: Labelled, options: SetOptions, n_folds: int, level: float, n_draws: int
 ) -> SetsFinding:
-    """Return how often sets hold the true class, and how large they are."""
+    """Return how often sets hold the true class of families held out, and how large they are."""
     names = labelled.predictions.class_names
     # By name, so that no order of the table's columns reaches the folds.
     fold = fold_of(labelled.cluster, np.array(names)[labelled.true_class], n_folds)
@@ -276,7 +278,26 @@ def judge_sets(
     for judged in left_out(fold):  # without another fold every class may be
         sets = fit_sets(labelled.take(~judged), options)
         is_in[judged] = sets.contains(labelled.predictions.take(judged))
-    whole = fit_sets(labelled, options)
+    return judge_finished_sets(
+        labelled, fit_sets(labelled, options), level, n_draws, is_in, n_folds
+    )
+
+
+def judge_finished_sets(
+    labelled: Labelled,
+    whole: PredictionSets,
+    level: float,
+    n_draws: int,
+    is_in: Booleans | None = None,
+    n_folds: int = 0,
+) -> SetsFinding:
+    """Return how often sets hold the true class, and how large they are.
+
+    Who has which class in the set is `is_in`, else what the sets say of proteins new to them.
+    """
+    names, options = whole.class_names, whole.options
+    if is_in is None:
+        is_in = whole.contains(labelled.predictions)
     limits, pooled = whole.limits(), whole.names_in_pool()
     covered = is_in[np.arange(labelled.n_samples), labelled.true_class]
     size = is_in.sum(axis=1)

@@ -218,7 +218,7 @@ def fit_options(settings: CalibrationSettings) -> FitOptions:
 
 
 def sets_notices(file: stage_files.CalibrationFile, settings: SetsSettings) -> list[str]:
-    """Return why there are no prediction sets, and which classes have no threshold of their own."""
+    """Return why there are no prediction sets, and which classes lack a threshold of their own."""
     if settings.level is None:
         return []
     if file.sets is None:
@@ -229,10 +229,10 @@ def sets_notices(file: stage_files.CalibrationFile, settings: SetsSettings) -> l
     notices = []
     if pooled := sets.names_in_pool():
         lending = _with_numbers(sets.names_in_pool(lending=True), n_known)
-        shared = "they share one" + (f", with the families of {lending}" if lending else "")
+        lent = f", with the families of {lending}," if lending else ""
         notices.append(
-            f"prediction sets: {needed} families are needed for a threshold of a class's own, so "
-            f"{shared}: {_with_numbers(pooled, n_known)}"
+            f"prediction sets: a threshold of a class's own takes {needed} families; a pooled "
+            f"one{lent} serves {_with_numbers(pooled, n_known)}"
         )
     if always:
         why = f"in every prediction set, since {needed} families are needed"

@@ -323,7 +323,7 @@ def set_columns(
 
 
 GROUP_ROLES = ("training", "validation", "calibration", "test", "set_aside")
-SAMPLES = ("in_sample", "held_out")
+SAMPLES = ("in_sample", "held_out", "test")
 
 
 @dataclass(frozen=True, eq=False)
