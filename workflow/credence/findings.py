@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
+from credence.problems import plural
 from credence.records import Stored
 from credence.settings import setting
 
@@ -189,10 +190,13 @@ class Results:
 
     class_names: tuple[str, ...]  # In the classifier's order
     scale: float  # What a row of scores sums to
-    n_samples: int  # Of the calibration set and of the evaluation
+    # What judges: ``held_out`` (fits without each fold), or ``test`` (proteins that a finished
+    # calibration never saw).
+    sample: str = "held_out"
+    n_samples: int  # Of the set that judges, and of the evaluation
     n_clusters: int
     n_correct: int
-    n_folds: int
+    n_folds: int  # 0 of a test set
     n_draws: int
     level: float  # Coverage of the intervals
     confusion: tuple[Counts, ...]  # Proteins by true class (rows) and predicted class (columns)
@@ -210,6 +214,14 @@ class Results:
     given_predicted: tuple[Numbers, ...] = ()  # As shares of the predicted class; NaN: absent
     notices: tuple[Notice, ...] = ()
     parameters: tuple[FittedParameter, ...] = ()
+
+    @property
+    def evidence(self) -> str:
+        """How many proteins judge, and of how many families where relatives are known."""
+        proteins = plural(self.n_samples, "protein")
+        if self.n_clusters == self.n_samples:
+            return proteins
+        return f"{proteins} in {plural(self.n_clusters, 'family', 'families')}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,6 +271,7 @@ class SetClass:
     n: int  # Proteins and families of it
     n_clusters: int
     is_always_in: bool  # Whether too few families are known, so that the class stands in every set
+    is_pooled: bool  # Whether too few are known for a threshold of its own, so that it shares one
     coverage: float  # Share whose set holds their class, every family counting once in its class
     lower: float
     upper: float
@@ -273,11 +286,22 @@ class SetsFinding:
     level: float  # What they promise
     kind: str  # ``class_wise`` or ``overall``
     n_folds: int  # Folds of whole families that were held out in turn
-    families_needed: int  # Families a class needs so as not to stand in every set
+    families_needed: int  # Families a class needs to have a threshold of its own
     classes: tuple[SetClass, ...]  # One per class, in order
     all_classes: SetClass  # All proteins together
+    pooled: SetClass | None  # Those of all classes that share a threshold; None: there are none
+    lending: tuple[str, ...]  # Larger classes whose families count for that threshold too
     sizes: Counts  # Held-out proteins whose set has 0, 1, 2, … classes
     n_single_right: int  # Of the sets of one class, how many name the true one
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestSet:
+    """How good finished calibrations are on proteins that they never saw."""
+
+    results: Results
+    sets: SetsFinding | None  # Of the prediction sets of the published method
+    notices: tuple[Notice, ...]  # What the set is, and who was left out of it
 
 
 @dataclass(frozen=True)
@@ -1112,6 +1136,8 @@ class Findings:
     limits: VerdictSettings = field(default_factory=VerdictSettings)  # Of the verdict
     tools: ToolsFinding | None = None  # Where several tools are combined
     labels: DoubtfulLabels | None = None  # Of the calibration set, where that was asked for
+    # Of the proteins with the role test, where there are some.
+    test_set: Annotated[TestSet | None, Stored(is_left_out=True)] = None
     # Of the calibration set; None where nothing is wrong with its rows
     rows: Annotated[ShiftedRows | None, Stored(is_left_out=True)] = None
     schema: str = field(default=FINDINGS_SCHEMA, init=False)

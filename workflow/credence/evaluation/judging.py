@@ -111,6 +111,7 @@ def _bounds(
 
 IN_SAMPLE = "in_sample"
 HELD_OUT_SAMPLE = "held_out"
+TEST_SAMPLE = "test"  # proteins that a finished calibration never saw
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -369,7 +370,7 @@ def judge(
             differences += judging.differences(
                 outcome, outcomes[reference, sample], compared, chance
             )
-        if sample == HELD_OUT_SAMPLE:
+        if sample != IN_SAMPLE:
             for other in methods[: methods.index(method)]:
                 pairs += judging.differences(outcome, outcomes[other, sample], main, chance)
     order = {class_name: number for number, class_name in judging.blocks}
