@@ -285,17 +285,19 @@ def _of_classes(thresholds: AllThresholds, findings: Findings) -> list[page.Bloc
     names = list(dict.fromkeys(row.class_name for row in rows))
     by_name = {(row.class_name, row.precision): row for row in rows}
     scale = findings.results.scale if on == ON_SCORE else 1.0
-    new = "proteins of new families" if lookup.knows_relatives else "new proteins"
     each = "family" if lookup.knows_relatives else "protein"
+    guaranteed = (
+        "guaranteed for proteins of new families, each family counting once"
+        if lookup.knows_relatives
+        else "guaranteed if no two calibration proteins are related, which was not examined"
+    )
     text = (
         f"From which {on} on is a class right as often as you want? By the estimate, and "
-        f"guaranteed for {new}, each {each} counting once: of calibration sets like this one, "
+        f"{guaranteed}: of calibration sets like this one, "
         f"at most {percent(1.0 - thresholds.certainty)} give a threshold that lets through more "
         "wrong ones. Of one class by itself, at calibration's mix of classes; for another mix use "
         "the lists."
     )
-    if not lookup.knows_relatives:
-        text += " No relatives are known here; if there are some, the guarantee does not hold."
 
     def cell(name: str | None, place: int) -> str:
         row = by_name.get((name, wanted[place // 2]))
