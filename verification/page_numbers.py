@@ -195,7 +195,8 @@ def verdict(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
         table = tables.get(check["use_set"] or "")
         if check["name"] == "gap" and "Over all classes" in text:
             row = gaps.loc["all"]
-            pattern = rf"are ({NUMBER}) percentage points too (?:high|low) .*?\(({NUMBER}) to ({NUMBER})\)"
+            pattern = rf"are ({NUMBER}) percentage points too (?:high|low) "
+            pattern += rf".*?\(({NUMBER}) to ({NUMBER})\)"
             ends = 100.0 * abs(row["value"]), 100.0 * row["lower"], 100.0 * row["upper"]
             page.sentence(where, text, pattern, *ends)
             for name, number in re.findall(rf"([A-Z][\w ]*?) \(([+−]{NUMBER})\)", text):
@@ -333,7 +334,8 @@ def proportions(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
                 page.state(f"shares, {row.iloc[0]} {column}", number, entry[column])
         text = page.texts("shift")
         for class_name, entry in stored.iterrows():
-            stated = rf"{re.escape(str(class_name))} makes up ({NUMBER}) \({RANGE}\) of it, ({NUMBER}) of"
+            stated = rf"{re.escape(str(class_name))} makes up ({NUMBER}) \({RANGE}\) of it, "
+            stated += rf"({NUMBER}) of"
             values = (entry[c] for c in ("use_share", "lower", "upper", "calibration_share"))
             page.sentence(f"shares, {class_name}", text, stated, *values, is_needed=False)
         for check in page.report["verdict"]["checks"]:

@@ -21,6 +21,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -170,7 +171,7 @@ def rows_of(name: str, parts: Sequence[Outcomes]) -> Iterator[dict[str, object]]
     clipped = np.clip(p, CLIP, 1.0 - CLIP)
     loss = -np.where(t > 0, np.log(clipped), np.log1p(-clipped))
     steps = [("all", np.ones(len(p), dtype=bool))]
-    for low, high in zip(STEPS[:-1], STEPS[1:], strict=True):
+    for low, high in pairwise(STEPS):
         steps.append((f"{low:g}–{high:g}", (p >= low) & ((p < high) | (high == STEPS[-1]))))
     for step, inside in steps:
         if not inside.any():
