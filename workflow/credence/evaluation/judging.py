@@ -16,11 +16,12 @@ from credence.evaluation.measures import Measures, PairedDraws, Scatter
 from credence.evaluation.ratios import MIN_CLUSTERS
 from credence.findings import Difference, MetricValue, NoiseFloor
 from credence.metrics.all_metrics import METRICS, METRICS_BY_NAME
-from credence.metrics.metric import Judged, Metric
+from credence.metrics.metric import ACCURACY, GAP, Judged, Metric
 from credence.predictions import Booleans, Floats, Integers, Labelled
 from credence.progress import each
 
 NO_INTERVAL = (float("nan"), float("nan"))
+ALL_ALIKE = 1e-12  # a share right that is no farther from 0 or 1 than rounding
 
 
 def metric_range(
@@ -32,6 +33,11 @@ def metric_range(
     drawn = measures.drawn.get(name)
     if drawn is None or np.isnan(value):
         return NO_INTERVAL
+    right = float(measures.value[ACCURACY.name][number])
+    if metric is GAP and min(right, 1.0 - right) < ALL_ALIKE:
+        # Draws of outcomes that are all alike do not vary: as uncertain as the share right.
+        ends = metric_range(ACCURACY, measures, number, level)
+        return value + right - ends[1], value + right - ends[0]
     freedom = float(measures.scatter[name].freedom[number])
     stretch = float(measures.scatter[name].stretch[number])
     low, high = _bounds(drawn[number], freedom, level, is_share=metric.is_share)
