@@ -159,7 +159,8 @@ def mix_fit(shift: ShiftFinding, novelty: NoveltyFinding | None = None) -> str:
     """Return whether class proportions explain the scores, and how many proteins are unknown."""
     if math.isnan(shift.p_label_shift):
         return ""
-    return " ".join(filter(None, (_scores_fit(shift), novelty and _far_from_known(novelty))))
+    far = "" if novelty is None else _far_from_known(novelty)
+    return " ".join(filter(None, (_scores_fit(shift), far)))
 
 
 def _far_from_known(novelty: NoveltyFinding) -> str:
