@@ -383,6 +383,9 @@ class Outcome:
     examples: tuple[SetAside, ...] = ()  # The first of them by id; none of those that were added
 
 
+EXACT_REPEAT = "exact_repeat"  # an outcome: the set has the protein, with the same label
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReleaseState:
     """One release of the calibration set."""
@@ -395,6 +398,7 @@ class ReleaseState:
     n_correct: int
     n_clusters: int
     outcomes: tuple[Outcome, ...] = ()  # What became of its trove; none for the first
+    n_rescored: int = 0  # Exact repeats in its trove whose scores are not the old ones
 
 
 @dataclass(frozen=True)
