@@ -13,6 +13,7 @@ from credence.evaluation.verdict import BAD, CARE, GOOD, OPEN, Reason, verdict_o
 from credence.findings import (
     Difference,
     Findings,
+    JoinedAudit,
     MetricValue,
     Sameness,
     ShiftedRows,
@@ -194,6 +195,17 @@ def test_a_page_without_a_sample_is_never_good(small: Findings) -> None:
     findings = replace(case(small), use_sets=(), shifts=(), lists=())
     assert states(findings)["evidence"] == OPEN
     assert stated_verdict(findings).state == CARE
+
+
+def test_relatives_that_joined_in_a_trove_are_a_leak_too(small: Findings) -> None:
+    findings = case(small, splits=replace(split(), is_exhaustive=True, n_sampled=5_000))
+    assert check_of(findings, "relatives").headline == "No leak found"
+    joined = JoinedAudit(n=1_000, n_examined=1_000, n_crossing=240)
+    check = check_of(replace(findings, joined=joined), "relatives")
+    assert check.headline == "Relatives are in two groups"
+    assert (check.state, check.value) == (CARE, 240 / 6_000)
+    unknown = replace(joined, n_examined=0, n_crossing=0)  # a sixth may have some
+    assert check_of(replace(findings, joined=unknown), "relatives").state == CARE
 
 
 def test_where_no_relatives_are_known_nothing_is_said_of_a_leak(small: Findings) -> None:

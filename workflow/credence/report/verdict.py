@@ -182,7 +182,7 @@ def _facts(check: Check, lookup: Lookup) -> dict[str, str]:
         value, lower, upper = map(three_decimals, (check.value, check.lower, check.upper))
         facts["difference"] = f"NLL {value}, {lower} to {upper}"
     elif check.name == "relatives" and findings.split is not None:
-        facts["split"] = lead_of(findings.split)
+        facts["split"] = lead_of(findings.split, findings.joined)
     elif check.name == "rows" and findings.rows is not None:
         facts["rows"] = _rows(findings.rows)
     elif check.name == "same_classifier" and shift is not None and shift.sameness is not None:

@@ -388,7 +388,8 @@ _FOUND = {"clustering": _RELATED, "split": ("both_sides",)}
 # Stage → section → the settings that it reads. A change of any other leaves its
 # results as they are, so its rule is not run again.
 USES: dict[str, dict[str, tuple[str, ...]]] = {
-    **dict.fromkeys(("cluster", "attach"), _FOUND),
+    "cluster": _FOUND,
+    "attach": _FOUND | {"split": ("both_sides", "audit")},
     "split": {"clustering": ("identity", "coverage", "chance"), "split": _names(SplitSettings)},
     "combine": {"calibration": _WEIGHED},
     "fit": {"calibration": ("method", *_FITTED), "sets": ("level", "kind")},

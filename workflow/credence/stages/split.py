@@ -226,7 +226,7 @@ def split_tables(
             reading.rows_by_id(everyone.ids, training or tables[0], known.ids, clusters)
         ]
     related = None if relatives is None else contract.read_relatives(Path(relatives))
-    is_exhaustive = _is_audited(settings.split) and _cells(settings.split.audit) is None
+    is_exhaustive = _is_audited(settings.split) and cells_of(settings.split.audit) is None
     reason = "" if is_exhaustive else "only an exhaustive audit has pieces."
     kept = kept_in(pieces, share, (AUDIT,), reason, everyone, settings.to_json("split"))
     try:
@@ -282,7 +282,7 @@ def split_proteins(
         by_cluster=chosen.weigh == "clusters",
         thresholds=relatives_from(settings),
         strict=chosen.strict,  # type: ignore[arg-type]
-        cells=_cells(chosen.audit),
+        cells=cells_of(chosen.audit),
         threads=threads,
         pieces=pieces,
         cut=chosen.cut,  # type: ignore[arg-type]
@@ -310,7 +310,7 @@ def split_proteins(
     return groups, finding
 
 
-def _cells(audit: str | Mapping[str, float]) -> float | None:
+def cells_of(audit: str | Mapping[str, float]) -> float | None:
     """Return the budget of an audit; None: everyone is examined."""
     default: Mapping[str, float] = SplitSettings().audit  # type: ignore[assignment]
     if isinstance(audit, str):
