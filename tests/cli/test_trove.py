@@ -496,6 +496,7 @@ def test_other_scores_of_the_same_proteins_are_told_wherever_the_trove_is_shown(
         n_rescored=1,
         added_by_class={},
         inputs=(),
+        audit=JoinedAudit(n=0, n_examined=0, n_crossing=0),
     )
     stated = (
         "autumn: 1 of 3 exact repeats has other scores than before. One classifier gives one "
