@@ -1,7 +1,7 @@
 """Are the numbers on a page those of the tables of its run? Recomputed with pandas alone.
 
     python verification/page_numbers.py reports/demo
-    python verification/page_numbers.py reports/demo --truth demo/truth
+    python verification/page_numbers.py reports/demo --truth demo/truth/families.tsv
 
 Reads report.json, the page's text as data, and the tables beside it: confidences, lists,
 composition, thresholds, metrics, groups. Each number that the first screen and the sentences and
@@ -380,17 +380,19 @@ def classes(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
                         page.state(f"classes, {name}: {row[0]} {title} {end}", number, entry[end])
 
 
-def truth(page: Page, tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
-    """Compare what is said of known truth: `<sample>.tsv` of id and true class."""
+def truth(page: Page, tables: Mapping[str, pd.DataFrame], labels: Path) -> None:
+    """Compare what is said of known truth."""
     (screen,) = blocks_of(page.section("first"), "FirstScreen")
+    known = pd.read_csv(labels, sep=None, engine="python", dtype=str).set_index("id")["true_class"]
     for name, table in tables.items():
-        paths = [path for path in folder.glob(f"{name}*") if path.suffix in (".tsv", ".csv")]
-        for path in paths[:1]:
-            known = pd.read_csv(path, sep=None, engine="python", dtype=str)
-            labels = known.set_index(known.columns[0])[known.columns[-1]]
-            right = (table["predicted_class"] == table["id"].map(labels)).sum()
-            pattern = rf"({NUMBER}) of {NUMBER} predictions? (?:is|are) right"
-            page.sentence(f"truth, {name}", screen["truth"], pattern, int(right))
+        is_right = table["predicted_class"] == table["id"].map(known)
+        pattern = rf"classes of {re.escape(name)} are known: ({NUMBER}) of"
+        page.sentence(f"truth, {name}", screen["truth"], pattern, int(is_right.sum()))
+        stated = page.table("lists", f"{name}: each class by itself")
+        if stated is not None and "truly right" in stated:
+            for _, row in stated.iterrows():
+                n = int(is_right[table["predicted_class"] == row.iloc[0]].sum())
+                page.state(f"truth, {name}: {row.iloc[0]}", row["truly right"], n)
 
 
 PARTS: Sequence[Callable[[Page, Mapping[str, pd.DataFrame]], None]] = (
@@ -398,15 +400,15 @@ PARTS: Sequence[Callable[[Page, Mapping[str, pd.DataFrame]], None]] = (
 )
 
 
-def compare(folder: Path, truth_folder: Path | None = None) -> list[Compared]:
+def compare(folder: Path, labels: Path | None = None) -> list[Compared]:
     """Return every number of a page of a run with the one recomputed."""
     report = json.loads((folder / "report.json").read_text())
     page = Page(folder=folder, report=report)
     tables = {path.parent.name: read(path) for path in sorted(folder.glob("*/confidences.tsv"))}
     for part in PARTS:
         part(page, tables)
-    if truth_folder is not None:
-        truth(page, tables, truth_folder)
+    if labels is not None:
+        truth(page, tables, labels)
     return page.compared
 
 
@@ -414,7 +416,7 @@ def main() -> None:
     """Print every number on the page beside the one recomputed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, help="of a run, below reports/")
-    parser.add_argument("--truth", type=Path, help="a folder of tables: id, true class")
+    parser.add_argument("--truth", type=Path, help="a table of id and true_class")
     parser.add_argument("--all", action="store_true", help="print those that are the same too")
     chosen = parser.parse_args()
     compared = compare(chosen.folder, chosen.truth)
