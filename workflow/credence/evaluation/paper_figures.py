@@ -58,7 +58,7 @@ MUCH = 0.05  # of a class's right predictions: a trove that adds fewer moves not
 ABOVE = 1.1  # times the greatest loss: where the axis ends that has room for all
 HIGHEST = 4.0  # times the median loss: where an axis of losses ends
 BESIDE_LOSS = 0.16  # of a place on the axis: between in sample and held out
-SATURATED, NEARLY_TOP = 0.99, 0.99  # of the predictions, and of the scale
+SATURATED, NEARLY_TOP = 0.95, 0.99  # of the predictions, and of the scale
 WIDE_BOUND = 0.5  # of all precisions: a wider bound says little, and is not drawn
 BAND_DRAWS = 200  # bootstrap resamples of the interval that a raw score is compared with
 NUMBERS_FITTED = {  # by a method on the whole vector: for all classes, and for each
@@ -914,7 +914,7 @@ _GIVEN = (
     "The confidence that is given out, class by class. Band: pointwise interval. Steps: precision "
     f"in {N_SCORE_BINS} equal intervals of the score, the lowest dotted."
 )
-OF_TRAINED = "a tool trained to the end, 99 % of its top scores above 0.99 of the scale"
+OF_TRAINED = "a tool trained to the end, 95 % of its top scores above 0.99 of the scale"
 NEEDS_SOME = f"{OF_SCORE}, and a class with 10 predictions, right and wrong"
 NEEDS_TROVE = "a trove that added predictions, and the samples of the release before it"
 FIGURES: tuple[FigureSpec, ...] = (
