@@ -211,7 +211,7 @@ def main() -> None:
         given.page,
         "The paper's test set, recovered",
         f"{n:,} predictions in tenths of a score. Precision at the site's 101 thresholds comes "
-        f"out within {found.precision:.0e}. Bandwidths and cut-offs (θ) in score units.",
+        f"out within {found.precision:.4f}. Bandwidths and cut-offs (θ) in score units.",
         found.classes,
     )
     write_section(
