@@ -23,7 +23,7 @@ from verification.report import write_section
 
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.metrics.all_metrics import BY_NAME
+from credence.metrics.all_metrics import METRICS_BY_NAME
 from credence.metrics.metric import Judged
 from credence.novelty.trust import dense, trust_among
 from credence.predictions import Floats, Labelled
@@ -100,7 +100,7 @@ def metric_of(name: str, labelled: Labelled, confidence: Floats) -> str:
             is_correct=labelled.is_correct[rows],
             weight=labelled.weight[rows],
         )
-        return BY_NAME[name].compute(judged)
+        return METRICS_BY_NAME[name].compute(judged)
 
     return with_error(at, len(confidence))
 

@@ -673,16 +673,16 @@ def losses(source: FigureSource) -> FigureRecord | None:
     panels = []
     for entry in source.losses:
         series = (
-            beside(entry.in_sample, IN_SAMPLE, -BESIDE_LOSS, entry.n),
-            beside(entry.held_out, HELD_OUT, BESIDE_LOSS, entry.n_held_out),
+            beside(entry.in_sample, IN_SAMPLE_LOOK, -BESIDE_LOSS, entry.n),
+            beside(entry.held_out, HELD_OUT_LOOK, BESIDE_LOSS, entry.n_held_out),
         )
         panels.append(FigurePanel(title=entry.title, series=series))
     return _over_methods(panels, tuple(methods))
 
 
-IN_SAMPLE = ("in sample", "hollow", "histogram")
-HELD_OUT = ("held-out", "points", "kernel")
-OF_AIC = ("AIC / 2n", "points", "cumulative")
+IN_SAMPLE_LOOK = ("in sample", "hollow", "histogram")
+HELD_OUT_LOOK = ("held-out", "points", "kernel")
+AIC_LOOK = ("AIC / 2n", "points", "cumulative")
 
 
 def beside(values: Sequence[float], look: tuple[str, str, str], aside: float, n: int) -> Series:
@@ -743,9 +743,9 @@ def parameters(source: FigureSource) -> FigureRecord | None:
     number = number[order]
     seen, unseen = (np.array(values)[order] for values in (whole.in_sample, whole.held_out))
     series = (
-        beside(seen.tolist(), IN_SAMPLE, -2 * BESIDE_LOSS, whole.n),
-        beside((seen + number / whole.n).tolist(), OF_AIC, 0.0, whole.n),
-        beside(unseen.tolist(), HELD_OUT, 2 * BESIDE_LOSS, whole.n_held_out),
+        beside(seen.tolist(), IN_SAMPLE_LOOK, -2 * BESIDE_LOSS, whole.n),
+        beside((seen + number / whole.n).tolist(), AIC_LOOK, 0.0, whole.n),
+        beside(unseen.tolist(), HELD_OUT_LOOK, 2 * BESIDE_LOSS, whole.n_held_out),
     )
     panel = FigurePanel(title=whole.title, series=series)
     ticks = [f"{names[at]} ({fitted:.0f})" for at, fitted in zip(order, number, strict=True)]
