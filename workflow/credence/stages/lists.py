@@ -13,13 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from credence.calibrators.protocol import GivesConfidence
 from credence.findings import AllThresholds, ProteinList, Threshold, UseLists
 from credence.lists.errors import ListErrors, errors_of
 from credence.lists.held_out import CONFIDENCE_STEPS, HeldOut, step_of
 from credence.lists.thresholds import ON_CONFIDENCE, ON_SCORE, Wanted, find_thresholds
 from credence.lists.use_lists import list_of, use_lists
-from credence.predictions import Floats, Integers
+from credence.predictions import Floats, Integers, Predictions
 from credence.problems import refuse
 from credence.progress import echo
 from credence.records import json_text
@@ -154,6 +153,9 @@ def write_lists(
 def opened_table(confidences: str, calibration: str, shift: str | None) -> tuple[Table, Integers]:
     """Return a table of confidences and its counts by class and step, with what ranks it."""
     file = stage_files.read_calibration(Path(calibration))
+    beside_it = stage_files.shift_beside(Path(confidences))
+    if shift is None and beside_it.exists() and contract.is_corrected(Path(confidences)):
+        shift = str(beside_it)
     shift_file = None if shift is None else stage_files.read_shift(shift, file, calibration)
     if shift_file is not None and shift_file.method_spec != file.method_spec:
         reason = f"it corrects {shift_file.method_spec!r}, not {file.method_spec!r}."
@@ -181,19 +183,24 @@ def require_made_by(
     """Refuse a table of another calibration or correction, where class and score show it."""
     header = open_table(table.path, contract.OWN_TABLE)
     plain = contract.UNCORRECTED_NAMES[0] if table.ranking.is_corrected else "confidence"
-    made_by: dict[str, tuple[str, GivesConfidence]] = {plain: (calibration, file.calibration)}
-    if shift is not None:
-        made_by["confidence"] = (shift[0], shift[1].adjusted)
-    for column, (name, calibration_) in () if file.needs.is_vector else made_by.items():
+    made_by = {plain: calibration}
+    if shift is not None and file.sample is not None and file.sample.model is None:
+        made_by["confidence"] = shift[0]  # else it is of the scores of all classes
+
+    def of_column(column: str, asked: Predictions) -> Floats:
+        confidence = file.calibration.confidence(asked)
+        if shift is not None and column != plain:
+            confidence = shift[1].corrected(file, confidence, asked)
+        return confidence.value
+
+    for column, name in () if file.needs.is_vector else made_by.items():
         piece, code, _ = next(table.pieces((column,)))
         score, stated = (piece[entry].to_numpy().astype(np.float64) for entry in ("score", column))
         rows = np.flatnonzero((code >= 0) & ~np.isnan(score) & ~np.isnan(stated))
         asked = stage_files.made_up(file.class_names, file.scale, file.resolution, 1)
         # A curve may jump at a score whose last digits another program changed.
         near = [score[rows] * (1.0 + part) for part in (-LAST_DIGITS, 0.0, LAST_DIGITS)]
-        values = [
-            calibration_.confidence(asked.at_scores(code[rows], scores)).value for scores in near
-        ]
+        values = [of_column(column, asked.at_scores(code[rows], scores)) for scores in near]
         low, high = (
             np.min(values, axis=0) - CONFIDENCE_ROUNDING,
             np.max(values, axis=0) + CONFIDENCE_ROUNDING,
