@@ -421,7 +421,7 @@ def calibration_sample(
     probability = model.probabilities(predictions)
     unseen = probability.copy()
     for is_out in left_out(fold):
-        part = _model_of(labelled.take(~is_out))
+        part = _model_of(labelled.take(~is_out), model.matrix)
         unseen[is_out] = part.probabilities(predictions.take(is_out))
     return replace(
         plain,
@@ -436,7 +436,7 @@ def _as_stored(values: Floats) -> Floats:
     return values.astype(np.float32).astype(np.float64)
 
 
-def _model_of(labelled: Labelled) -> BiasCorrected:
+def _model_of(labelled: Labelled, near: Floats | None = None) -> BiasCorrected:
     predictions = labelled.predictions
     unit, _ = encode_clusters(labelled.cluster)
     weight, n_classes = labelled.weight, predictions.n_classes
@@ -446,6 +446,7 @@ def _model_of(labelled: Labelled) -> BiasCorrected:
         weight,
         clusters_by_class(labelled.true_class, unit, weight, n_classes, 0.0),
         effective_clusters(unit, weight),
+        near,
     )
 
 
