@@ -104,7 +104,7 @@ TEST_LEVEL = 0.05  # of the test that decides whether a composition is applied
 class NoShift:
     """How far the predicted classes are from calibration's, and chance alone."""
 
-    distance: float  # Σ (μ_i − ν_i)²/π_i
+    distance: float  # Σ (μ_i − ν_i)²/v_i, v the variance that chance gives
     chance: Floats  # The same where nothing but chance is at work
 
     @property
@@ -140,13 +140,15 @@ def compare_predicted(
     order = order[pool[order] > 0]
     share = pool[order]
     steps = np.cumsum(share)[:-1]
-    chance = np.empty(n_draws)
+    off = np.empty((n_draws, len(order)))
     for draw in range(n_draws):
         class_ = np.searchsorted(steps, uniform(sample.unit_key, draw, "no shift"), side="right")
         drawn = np.bincount(class_, weights=size, minlength=len(order))
-        off = _use_noise(use, draw, pool, seen)[order] + share - drawn
-        chance[draw] = float((off**2 / share).sum())
-    return NoShift(distance=float(((seen - known)[order] ** 2 / share).sum()), chance=chance)
+        off[draw] = _use_noise(use, draw, pool, seen)[order] + share - drawn
+    # A class in which a large family may fall by chance counts for less than one of lone proteins.
+    variance = (off**2).mean(axis=0)
+    distance = float(((seen - known)[order] ** 2 / variance).sum())
+    return NoShift(distance=distance, chance=(off**2 / variance).sum(axis=1))
 
 
 def _use_noise(use: UseSample, draw: int, pool: Floats, seen: Floats) -> Floats:
@@ -163,6 +165,7 @@ def _use_noise(use: UseSample, draw: int, pool: Floats, seen: Floats) -> Floats:
     return np.asarray(drawn / drawn.sum() - seen)
 
 
+FEWEST_ROWS = 20  # of a use-set, below which its proportions are not estimated: decision 0041
 FEWEST_DRAWS = 2  # of which quantiles can be taken
 HELD_CLUSTERS = 4.0  # of a class, that hold its weight near 1 (decision 0021)
 SHARE_DIGITS = 6  # of the weights to fit with

@@ -116,6 +116,9 @@ def find_shift(
     options = shift_options(file, settings.shift)
     look = None if file.sketch is None else SketchCounts(file.sketch, file.class_names)
     estimator, sample, use, error = _summed(file.sample, parts, look, settings.shift.method, where)
+    too_few: tuple[str, ...] = ()
+    if estimator.estimate is not None and use.n_rows < estimate.FEWEST_ROWS:
+        estimator, too_few = estimators.ESTIMATORS_BY_NAME["none"], (TOO_FEW.format(use.n_rows),)
     if estimator.estimate is not None:
         composition = estimate.estimate_composition(sample, use, estimator, options)
     else:
@@ -135,6 +138,7 @@ def find_shift(
         summarise_shift(name, estimator.name, file.method_spec, corrected, options, error),
         curves=shift_curves(corrected),
         reference=estimator.reference,
+        remarks=(*too_few, *corrected.diagnostics.remarks),
         sameness=None if look is None else look.found(),
     )
     return stage_files.ShiftFile(
@@ -196,6 +200,10 @@ def with_stated(shift: ShiftSettings) -> ShiftSettings:
     return replace(shift, method=STATED)
 
 
+TOO_FEW = (
+    f"Fewer than {estimate.FEWEST_ROWS} proteins ({{}}) do not tell their class proportions: "
+    "confidences are those for the proportions of the calibration set."
+)
 NO_SAMPLE = (
     "it does not keep what an estimate of class proportions needs (files of counts and of earlier "
     "versions do not)"
