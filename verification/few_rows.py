@@ -50,9 +50,12 @@ def main() -> None:
         usual = score_law().prevalence
         heavy = usual * (1.0 - BACKGROUND) / (1.0 - usual.max())
         heavy[usual.argmax()] = BACKGROUND
-        for kind, share in (("same", usual), ("background", heavy), ("any", rng.dirichlet(3.0 * usual))):
+        anything = rng.dirichlet(3.0 * usual)
+        for kind, share in (("same", usual), ("background", heavy), ("any", anything)):
             for n in SIZES:
-                settings = WorldSettings(n_calibration=n, composition="sampled", family_size="single")
+                settings = WorldSettings(
+                    n_calibration=n, composition="sampled", family_size="single"
+                )
                 use = draw_labelled(settings, rng, share)
                 asked = use.predictions
                 found = estimate_composition(
@@ -63,8 +66,8 @@ def main() -> None:
                 )
                 weight = np.nan_to_num(found.fit_weight, nan=1.0)
                 before = plain.confidence(asked).value
-                shares = sample.among_wrong(asked)
-                after = moved_odds(before, asked.predicted_class, shares, weight)
+                wrong = sample.among_wrong(asked) @ weight
+                after = moved_odds(before, weight[asked.predicted_class], wrong)
                 is_known = ~np.isnan(before)
                 gain = nll(before[is_known], use.is_correct[is_known])
                 gain -= nll(after[is_known], use.is_correct[is_known])

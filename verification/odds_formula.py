@@ -44,7 +44,9 @@ def real_table() -> Labelled | None:
     table = pd.read_csv(REAL, index_col=0)
     stems = table.index.str.replace(r"_\d+$", "", regex=True).str.replace("_", " ").str.lower()
     names = tuple(table.columns)
-    place = {name.lower(): number for number, name in enumerate(names)} | {"shaft": names.index("Tail shaft")}
+    place = {name.lower(): number for number, name in enumerate(names)} | {
+        "shaft": names.index("Tail shaft")
+    }
     known = np.array([place.get(stem, -1) for stem in stems])
     rows = np.flatnonzero(known >= 0)
     ids = table.index.to_numpy(dtype=object)[rows]
@@ -89,7 +91,9 @@ def nll(value: Floats, right: np.ndarray) -> float:
     return float(-np.log(np.clip(np.where(right, value, 1 - value), CLIP, None)).mean())
 
 
-def study(name: str, calibration: Labelled, pool: Labelled, method: str, n_draws: int) -> pd.DataFrame:
+def study(
+    name: str, calibration: Labelled, pool: Labelled, method: str, n_draws: int
+) -> pd.DataFrame:
     calibrator = parse_method(method, "--method").build(FitOptions(n_draws=0))
     began = time.process_time()
     plain = calibrator.fit(calibration)
@@ -122,16 +126,31 @@ def study(name: str, calibration: Labelled, pool: Labelled, method: str, n_draws
         predictions = use.predictions
         before = plain.confidence(predictions).value
         refit = calibrator.fit(shifted(calibration, weight)).confidence(predictions).value
-        of_score = {f"score{prior:g}": pi_of_score(sample, predictions, prior) for prior in (1.0, 5.0, 20.0)}
+        of_score = {
+            f"score{prior:g}": pi_of_score(sample, predictions, prior)
+            for prior in (1.0, 5.0, 20.0)
+        }
         of_vector = pi_of_vector(sample.model, predictions)
         pis = {**of_score, "vector": of_vector, "both": np.sqrt(of_vector * of_score["score5"])}
         pis["both"] /= pis["both"].sum(axis=1, keepdims=True)
         pis["mean"] = (of_vector + of_score["score5"]) / 2
-        row = {"set": name, "method": method, "kind": kind, "before": nll(before, use.is_correct), "refit": nll(refit, use.is_correct)}
+        row = {
+            "set": name,
+            "method": method,
+            "kind": kind,
+            "before": nll(before, use.is_correct),
+            "refit": nll(refit, use.is_correct),
+        }
         for word, pi in pis.items():
             row[word] = nll(corrected(before, predictions, pi, weight), use.is_correct)
         rows.append(row)
-        print(name, method, f"{seconds:.1f}s", {k: (round(v, 4) if isinstance(v, float) else v) for k, v in row.items()}, flush=True)
+        print(
+            name,
+            method,
+            f"{seconds:.1f}s",
+            {k: (round(v, 4) if isinstance(v, float) else v) for k, v in row.items()},
+            flush=True,
+        )
     return pd.DataFrame(rows)
 
 
@@ -146,11 +165,27 @@ def main() -> None:
         rng = np.random.default_rng(SEED)
         settings = WorldSettings(n_calibration=asked.calibration, composition="sampled")
         single = WorldSettings(n_calibration=20000, composition="sampled", family_size="single")
-        tables.append(study("world", draw_labelled(settings, rng), draw_labelled(single, rng), method, asked.draws))
+        tables.append(
+            study(
+                "world",
+                draw_labelled(settings, rng),
+                draw_labelled(single, rng),
+                method,
+                asked.draws,
+            )
+        )
         real = real_table()
         if real is not None:
             order = rng.permutation(real.n_samples)
-            tables.append(study("phanns", real.take(order[: asked.calibration]), real.take(order[asked.calibration:]), method, asked.draws))
+            tables.append(
+                study(
+                    "phanns",
+                    real.take(order[: asked.calibration]),
+                    real.take(order[asked.calibration :]),
+                    method,
+                    asked.draws,
+                )
+            )
     every = pd.concat(tables)
     print(every.groupby(["set", "method"]).mean(numeric_only=True).round(4).to_string())
 

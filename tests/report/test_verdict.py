@@ -319,8 +319,8 @@ def test_the_mix_is_judged_by_confidences_that_stay_in_their_ranges(small: Findi
     # Corrected for 23 % of Portal where 50 % calibrate: the most.
     assert check.text == (
         "Estimated 20 % (15–26) of your proteins are Portal; 50 % in the calibration set, "
-        "corrected for 23 %. Confidences are corrected for that, assuming that proteins of a class "
-        "score alike in both: for 69 of 100 predictions the correction stays within the "
+        "corrected for 23 %. Confidences are corrected for that, assuming that proteins of a "
+        "class score alike in both: for 69 of 100 predictions the correction stays within the "
         "uncorrected 95 % interval."
     )
     (shift,) = findings.shifts

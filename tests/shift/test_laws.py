@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cases import cases, promising
+from cases import cases
 from classes_in_order import with_classes_in_order
 from credence.calibrators.all_methods import BY_NAME, METHODS
-from credence.calibrators.protocol import FitOptions, Law, Method, Need
+from credence.calibrators.protocol import FitOptions, Method, Need
 from credence.composition.adjusted import ProportionCorrection, shifted
 from credence.composition.both_samples import (
     N_DENSITY_BINS,

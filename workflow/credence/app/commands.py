@@ -279,10 +279,10 @@ def annotate(
                 problem = "it is for a folder of confidences, and --out is a file."
                 raise refuse(option, problem, "Leave it out, or give a folder as --out.")
         given, asked = with_settings("annotate", given)
-        for option in ("estimator", "stated"):
-            if given["shift"] is not None and option in asked:
+        for name, option in (("method", "--estimator"), ("composition", "--stated")):
+            if given["shift"] is not None and name in asked:
                 problem = "--shift says already what confidences are corrected for."
-                raise refuse(f"--{option}", problem, "Leave one of them out.")
+                raise refuse(option, problem, "Leave one of them out.")
         written = [entry.name for entry in fields(AnnotateOptions) if entry.name != "out"]
         options = AnnotateOptions(out=out, **{name: given.pop(name) for name in written})
         settings = options.settings

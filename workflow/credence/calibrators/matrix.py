@@ -230,9 +230,7 @@ def log_probabilities(design: Floats, matrix: Floats) -> Floats:
     return np.asarray(scipy.special.log_softmax(np.einsum("ij,kj->ik", design, matrix), axis=1))
 
 
-def least_matrix(
-    problem: ScalingProblem, near: Floats | None = None
-) -> tuple[Floats, Floats]:
+def least_matrix(problem: ScalingProblem, near: Floats | None = None) -> tuple[Floats, Floats]:
     """Return the matrix at the minimum, sought near another if one is given.
 
     And its inverse curvature, the temperature free.

@@ -40,9 +40,9 @@ class ProportionCorrection:
         class_ = predictions.predicted_class
         value, lower, upper = confidence.value, confidence.lower, confidence.upper
         if (self.weight != 1.0).any():
-            shares = sample.among_wrong(predictions)
+            right, wrong = self.weight[class_], sample.among_wrong(predictions) @ self.weight
             value, lower, upper = (
-                moved_odds(part, class_, shares, self.weight) for part in (value, lower, upper)
+                moved_odds(part, right, wrong) for part in (value, lower, upper)
             )
         lower, upper = lower.copy(), upper.copy()
         for number in np.unique(class_):
@@ -52,6 +52,15 @@ class ProportionCorrection:
             lower[rows] = widened(value[rows], lower[rows], -down)
             upper[rows] = widened(value[rows], upper[rows], up)
         return replace(confidence, value=value, lower=lower, upper=upper)
+
+    def limits(self, value: Floats, class_: Integers) -> tuple[Floats, Floats]:
+        """Return what confidences may at least and at most become, whatever the scores are."""
+        odd = np.where(np.eye(len(self.weight), dtype=np.bool_), np.nan, self.weight)
+        if len(self.weight) == 1:
+            return value, value
+        most, least = np.nanmax(odd, axis=1)[class_], np.nanmin(odd, axis=1)[class_]
+        right = self.weight[class_]
+        return moved_odds(value, right, most), moved_odds(value, right, least)
 
     def refuse_damage(self) -> None:
         """Refuse numbers that are none, or not as many for each class."""
@@ -63,9 +72,8 @@ class ProportionCorrection:
                 raise ValueError("it has a weight or a width that is no number")
 
 
-def moved_odds(value: Floats, class_: Integers, among_wrong: Floats, weight: Floats) -> Floats:
-    """Return confidences whose odds are multiplied by w_k / Σ_j w_j π_j."""
-    right, wrong = weight[class_], among_wrong @ weight
+def moved_odds(value: Floats, right: Floats, wrong: Floats) -> Floats:
+    """Return confidences where the right count so many times, and the wrong."""
     with np.errstate(divide="ignore", invalid="ignore"):
         moved = special.expit(special.logit(value) + np.log(right) - np.log(wrong))
     moved = np.where((value == 0.0) | (right == 0.0), 0.0, moved)
@@ -118,8 +126,5 @@ def correction_for(
         if composition.share[class_] == 0.0:  # draws pile up at 0; the interval does not
             up[class_] = np.maximum(up[class_], max(np.log(least[class_] / centre[class_]), 0.0))
     return ProportionCorrection(
-        weight=np.nan_to_num(composition.fit_weight, nan=1.0),
-        scale=sample.scale,
-        down=down,
-        up=up,
+        weight=np.nan_to_num(composition.fit_weight, nan=1.0), scale=sample.scale, down=down, up=up
     )

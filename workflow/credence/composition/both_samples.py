@@ -408,12 +408,12 @@ def calibration_sample(
         has_scores=predictions.top_score is not None,
         predicted_class=predictions.predicted_class,
         true_class=labelled.true_class,
-        weight=_as_stored(labelled.weight),
+        weight=as_stored(labelled.weight),
         unit=unit,
         unit_key=unit_key,
         score_bin=score_bins(predictions),
         fold=fold,
-        held_out=_as_stored(stated),
+        held_out=as_stored(stated),
     )
     if not with_vectors:
         return plain
@@ -426,12 +426,12 @@ def calibration_sample(
     return replace(
         plain,
         model=model,
-        probability=_as_stored(probability),
-        held_out_probability=_as_stored(unseen),
+        probability=as_stored(probability),
+        held_out_probability=as_stored(unseen),
     )
 
 
-def _as_stored(values: Floats) -> Floats:
+def as_stored(values: Floats) -> Floats:
     """Return values as a file gives them back, so that both give the same numbers."""
     return values.astype(np.float32).astype(np.float64)
 

@@ -125,9 +125,7 @@ def _by_score(corrected: Corrected) -> dict[str, Floats]:
     return columns
 
 
-def _at_scores(
-    corrected: Corrected, class_: int, score: Floats
-) -> tuple[Confidence, Confidence]:
+def _at_scores(corrected: Corrected, class_: int, score: Floats) -> tuple[Confidence, Confidence]:
     """Return the confidences of a class at top scores, before and after the correction."""
     sample = corrected.sample
     asked = sample.at_scores(class_, score)

@@ -22,8 +22,8 @@ from credence.sentences import names_of, sentences_of_rows
 
 NOT_LOOKED_AT = "Whether relatives are in two groups was not checked"
 MIX = (
-    "{moved_most}Confidences are corrected for that, assuming that proteins of a class score alike "
-    "in both: for {n_in_range} of {n_known} predictions the correction stays within the "
+    "{moved_most}Confidences are corrected for that, assuming that proteins of a class score "
+    "alike in both: for {n_in_range} of {n_known} predictions the correction stays within the "
     "uncorrected 95 % interval."
 )
 # Of each reason a headline, and a text of a sentence or two.

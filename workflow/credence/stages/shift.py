@@ -88,8 +88,7 @@ def in_one_line(finding: ShiftFinding) -> str:
     order = sorted(finding.classes, key=lambda entry: -abs(entry.share - entry.calibration_share))
     shares = [
         f"{entry.class_name} {100 * entry.share:.0f} % "
-        + f"({100 * entry.lower:.0f}–{100 * entry.upper:.0f}; "
-        * (entry.upper > entry.lower)
+        + f"({100 * entry.lower:.0f}–{100 * entry.upper:.0f}; " * (entry.upper > entry.lower)
         + "(" * (not entry.upper > entry.lower)
         + f"calibration set {100 * entry.calibration_share:.0f} %)"
         for entry in order[:MOST_NAMED]
