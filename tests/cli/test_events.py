@@ -118,8 +118,7 @@ NAMES = ("predicted_class", "two_best", "tail")
 
 def shift(*words: str) -> str:
     """Return a file of the composition."""
-    given = ["--samples", "calibration.csv", "--samples-format", "phanns-labelled"]
-    table = ["use.csv", "--format", "phanns", *given, "--calibration", "c.json"]
+    table = ["use.csv", "--format", "phanns", "--calibration", "c.json"]
     message = ["--record", "shift.json", "--out", "mix.tsv"]
     assert run_command_line(["shift", *table, *words, *message]) == 0
     return "shift.json"

@@ -299,22 +299,13 @@ def test_confidences_that_other_things_moved_are_compared_before_that_or_not_at_
     found.to_csv("moved.tsv", sep="\t", index=False)
     assert run_command_line(["list", "moved.tsv", *listed, "a.json"]) == 2
     assert "moved.tsv, line 2, column 'confidence': " in capsys.readouterr().err
-    # One corrected for the mix, by what says of no calibration whose confidences it corrects.
-    mix = ["shift", "demo/use.csv", "--format", "phanns", "--samples", "a.csv", "--draws", "0"]
-    mix += ["--samples-format", "phanns-labelled", "--method", "histogram", "--record", "s.json"]
-    assert run_command_line([*mix, "--out", "mix.tsv"]) == 0
-    assert run_command_line([*words, "--shift", "s.json", "--out", "both.tsv"]) == 0
-    assert run_command_line(["list", "both.tsv", "--shift", "s.json", *listed, "a.json"]) == 0
-    assert ", column 'uncorrected_confidence': " in refused(
-        capsys, "list", "both.tsv", "--shift", "s.json", *listed, "b.json"
-    )
 
 
 def test_corrected_confidences_are_asked_for_where_they_are_and_refused_where_not(
     confidences: pd.DataFrame, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["shift", "demo/use.csv", "--format", "phanns", "--samples", "demo/calibration.csv"]
-    words += ["--samples-format", "phanns-labelled", "--calibration", "k.json", "--draws", "20"]
+    words = ["shift", "demo/use.csv", "--format", "phanns", "--calibration", "k.json"]
+    words += ["--draws", "20"]
     assert run_command_line([*words, "--record", "s.json", "--out", "mix.tsv"]) == 0
     words = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "k.json"]
     assert run_command_line([*words, "--shift", "s.json", "--out", "both.tsv"]) == 0
@@ -349,8 +340,8 @@ def test_corrected_confidences_are_asked_for_where_they_are_and_refused_where_no
 def test_q_values_are_those_of_the_proteins_held_out_that_the_correction_weighs(
     confidences: pd.DataFrame, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["shift", "demo/use.csv", "--format", "phanns", "--samples", "demo/calibration.csv"]
-    words += ["--samples-format", "phanns-labelled", "--calibration", "k.json", "--draws", "20"]
+    words = ["shift", "demo/use.csv", "--format", "phanns", "--calibration", "k.json"]
+    words += ["--draws", "20"]
     assert run_command_line([*words, "--record", "q.json", "--out", "mix.tsv"]) == 0
     words = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "k.json"]
     words += ["--shift", "q.json", "--lists-record", "corrected.json", "--out", "corrected.tsv"]
