@@ -171,7 +171,8 @@ def test_a_calibration_that_keeps_nothing_held_out_is_refused_with_its_remedy(
     confidences: pd.DataFrame, capsys: pytest.CaptureFixture[str]
 ) -> None:
 
-    write_calibration(Path("old.json"), replace(read_calibration(Path("k.json")), held_out=None))
+    old = replace(read_calibration(Path("k.json")), held_out=None, sample=None)
+    write_calibration(Path("old.json"), old)
     capsys.readouterr()
     words = ["list", "conf.tsv", "--calibration", "old.json", "--error", "0.1", "--out", "no.tsv"]
     assert refused(capsys, *words) == (

@@ -606,3 +606,44 @@ def test_a_calibration_of_counts_says_that_it_cannot_correct(
     ) in message(capsys)
     assert run_command_line(["shift", *words]) == 2
     assert message(capsys)[0] == f"{reason}. Fit again to labelled tables: credence fit."
+
+
+RUN = """\
+run: mylab
+calibration_set: {scores: calibration.csv, format: phanns-labelled}
+use_sets: [{name: use, scores: use.csv, format: phanns}]
+lists: {error: [0.3]}
+shift: {draws: 12}
+"""
+
+
+def test_the_files_and_settings_of_a_run_are_found_by_its_name(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["annotate", "use.csv", "--run", "mylab", "--out", "both.tsv"]
+    assert run_command_line(words) == 2
+    assert message(capsys)[0] == (
+        "--run: there is no file reports/mylab/calibration.json. "
+        "Run credence run first, or start where it ran."
+    )
+    folder = inside / "reports" / "mylab"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "calibration.json").write_bytes(Path("c.json").read_bytes())
+    Path("config.yaml").write_text(RUN)
+    assert run_command_line([*words, "--lists", "found"]) == 0
+    assert [path.name for path in sorted(Path("found").glob("list*"))] == ["list_0.3.tsv"]
+    made = ["shift", "use.csv", "--calibration", "c.json", "--draws", "12"]
+    assert run_command_line([*made, "--record", "shift.json", "--out", "composition.tsv"]) == 0
+    again = ["annotate", "use.csv", "--calibration", "c.json", "--shift", "shift.json"]
+    assert run_command_line([*again, "--out", "run.tsv"]) == 0
+    assert Path("run.tsv").read_bytes() == Path("both.tsv").read_bytes()
+    capsys.readouterr()
+    assert run_command_line([*words, "--calibration", "c.json"]) == 2
+    assert message(capsys)[0] == (
+        "--run: the calibration of the run is named, and --calibration. Leave one of the two out."
+    )
+    other = ["annotate", "use.csv", "--run", "mylap", "--out", "both.tsv"]
+    assert run_command_line(other) == 2
+    assert message(capsys)[0] == (
+        "--run: there is no file reports/mylap/calibration.json. Did you mean 'mylab'?"
+    )

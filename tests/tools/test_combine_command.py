@@ -93,7 +93,19 @@ def inside(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def annotated(*words: str) -> pd.DataFrame:
-    run("annotate", "use.tsv", "--spec", USE, "--calibration", "c.json", "--out", "o.tsv", *words)
+    run(
+        "annotate",
+        "--shift",
+        "none",
+        "use.tsv",
+        "--spec",
+        USE,
+        "--calibration",
+        "c.json",
+        "--out",
+        "o.tsv",
+        *words,
+    )
     return pd.read_csv("o.tsv", sep="\t", keep_default_na=False).set_index("id")
 
 

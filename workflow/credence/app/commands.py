@@ -199,9 +199,13 @@ def combine() -> None:
 @file_options(
     calibration="What credence fit wrote.",
     release="In its place: name or folder of a release of the run.",
+    run="In their place: name of a run, whose calibration, events and settings are taken, and "
+    "novelty where --proteins are given.",
 )
 @default_option(
-    "--config", "config.yaml", "The configuration of that run; read with a release's name only."
+    "--config",
+    "config.yaml",
+    "The configuration of that run; read with the name of a release or a run.",
 )
 @table_options
 @file_options(
@@ -242,6 +246,7 @@ def annotate(
     out: str,
     calibration: str | None,
     release: str | None,
+    run: str | None,
     config: str,
     ending: str | None,
     ids_across: bool,
@@ -249,15 +254,20 @@ def annotate(
 ) -> None:
     """Give every prediction of TABLE its confidence, in the table's order.
 
-    Needs nothing but the table and a calibration file. Tables of any size:
+    Needs nothing but the table and a calibration file. The class proportions of the
+    table are estimated, and confidences corrected for them. Tables of any size:
     they are read piece by piece. TABLE may be a folder of tables, or a pattern in quotes.
     An --out without an ending is a folder: each table gets a file there, by itself; the
     same command again goes on with those that are missing or out of date. Of several tools
     the first may be missing: give --tool alone.
     """
-    from credence.app.configuration import named_calibration
+    from credence.app.configuration import files_of_run, named_calibration
     from credence.tables.shards import expanded
 
+    if run is not None:
+        named = {"calibration": calibration, "release": release}
+        given |= files_of_run(run, config, given | named)
+        calibration = given.pop("calibration")
     if not tables and not (given["tool"] and Path(out).suffix):
         raise click.UsageError("Missing argument 'TABLE...'.")
     shipped: list[str] = []
