@@ -4,7 +4,7 @@ A method is fitted once; for samples of other class proportions, which are known
 confidences are corrected in three ways: by a refit with weights w[true class], by the formula
 with the shares of the true classes among the wrong by predicted class and score, and by the
 formula as it is used, with the mean of these and of those that the score vector says. Compared
-is the NLL on proteins of the other proportions (decision 0041).
+is the NLL on proteins of the other proportions (decision 0042).
 
     python verification/odds_formula.py --draws 6 --methods kernel,auto
 """

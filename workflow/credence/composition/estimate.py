@@ -165,7 +165,7 @@ def _use_noise(use: UseSample, draw: int, pool: Floats, seen: Floats) -> Floats:
     return np.asarray(drawn / drawn.sum() - seen)
 
 
-FEWEST_ROWS = 20  # of a use-set, below which its proportions are not estimated: decision 0041
+FEWEST_ROWS = 20  # of a use-set, below which its proportions are not estimated: decision 0042
 FEWEST_DRAWS = 2  # of which quantiles can be taken
 HELD_CLUSTERS = 4.0  # of a class, that hold its weight near 1 (decision 0021)
 SHARE_DIGITS = 6  # of the weights to fit with
