@@ -82,8 +82,8 @@ def annotate_shards(
 
 NO_PROPORTIONS = (
     "confidences are those for the class proportions of the calibration set, since tables one by "
-    "one do not tell those of the whole. Give --shift, what credence shift wrote of all tables, or "
-    "--shift none."
+    "one do not tell those of the whole. Give --shift, what credence shift wrote of all tables, "
+    "or --shift none."
 )
 
 
