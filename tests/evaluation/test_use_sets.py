@@ -50,11 +50,11 @@ def test_each_protein_is_counted_at_the_levels_that_it_reaches() -> None:
     )
     by_class, by_bin = use_set_counts(2, columns)
     # With a confidence and without one; confidences of at least 0.5, 0.8, 0.9 and 0.95; the lower
-    # ends; with evidence; of these, in its range. Last, those whose class is not known.
+    # ends; with evidence; in its range. Last, those whose class is not known.
     assert by_class.tolist() == [
         [2, 0, 2, 2, 2, 1, 2, 1, 0, 0, 2, 1],
-        [1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-        [2, 0, 2, 2, 1, 1, 2, 2, 1, 1, 1, 1],
+        [1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1],
+        [2, 0, 2, 2, 1, 1, 2, 2, 1, 1, 1, 2],
     ]
     # Bins hold their upper ends: 0.5, 0.8, 0.9, 0.95 and 1.
     seen = np.flatnonzero(by_bin)

@@ -420,7 +420,7 @@ def fit(
 
 
 def annotate(
-    table: Any, calibration: FittedCalibration, *, shift: UseComposition | None = None
+    table: Any, calibration: FittedCalibration, *, shift: UseComposition | str = "auto"
 ) -> AnnotatedTable:
     """Return every prediction with its confidence, in the table's order.
 
@@ -430,9 +430,11 @@ def annotate(
         Predictions; what is not yet read is read with the calibration's classes and scale.
     calibration : FittedCalibration
         From :func:`fit` or :func:`load`.
-    shift : UseComposition, optional
-        From :func:`shift` of the same table: confidences are corrected for its
-        composition, and the others stand behind as `uncorrected_confidence`.
+    shift : UseComposition or str
+        ``auto``: the class proportions of the table are estimated and confidences are
+        corrected for them; those that are not corrected stand behind as
+        `uncorrected_confidence`. ``none``: they are not. Or what :func:`shift` gave, as
+        of proportions that you state.
 
     Examples
     --------
@@ -445,18 +447,29 @@ def annotate(
     >>> bool(0 < found["lower"][0] < 0.75 < found["upper"][0] < 1)
     True
     """
-    from credence.stages.annotate import annotation_of
+    from credence.stages import annotate as stage
     from credence.stages.lists import with_lists
+    from credence.stages.shift import find_shift, why_uncorrectable
 
-    file, correction = calibration.file, None if shift is None else shift.file
+    file = calibration.file
     with _as_in_python():
+        if isinstance(shift, str) and shift not in ("auto", stage.NO_SHIFT):
+            fault = f"{shift!r} is neither a composition nor 'auto' or 'none'."
+            raise refuse("shift", fault, "Give what credence.shift gave.")
         if file.tools is not None:
             fault = "this calibration is of several tools, whose tables it combines."
             raise refuse("calibration", fault, "Use the command: credence annotate --tool.")
         use = _table(table, file)
-        if correction is not None:
+        stage_files.require_match(file, use.predictions, use.where)
+        correction = None
+        if isinstance(shift, UseComposition):
+            correction = shift.file
             stage_files.require_corrects(correction, file, "shift", "the one given")
-        annotation = annotation_of(file, shift=correction).of_set(lambda: [use.predictions])
+        elif shift == "auto" and use.predictions.n_samples and not why_uncorrectable(file):
+            parts = [(use.where, use.samples)]
+            name = Path(use.where).stem
+            correction = find_shift(file, parts, Settings(), name, use.where)
+        annotation = stage.annotation_of(file, shift=correction).of_set(lambda: [use.predictions])
         (columns,) = annotation.rows([(use.where, use.samples)])
         columns, lists = with_lists(columns, file, correction, Path(use.where).stem)
     return AnnotatedTable(
@@ -618,14 +631,7 @@ def _proteins(table: ScoreTable, proteins: Any, match: str) -> Proteins:
 
 @with_settings("shift")
 def shift(
-    table: Any,
-    known: Any,
-    calibration: FittedCalibration | str = "auto",
-    *,
-    groups: Any = None,
-    clusters: Any = None,
-    name: str = "",
-    settings: Settings,
+    table: Any, calibration: FittedCalibration, *, name: str = "", settings: Settings
 ) -> UseComposition:
     """Return how frequent the classes are in a table whose classes are not known.
 
@@ -636,12 +642,8 @@ def shift(
     ----------
     table : ScoreTable, path, DataFrame or array
         Predictions of the use-set.
-    known : ScoreTable, path or DataFrame
-        The labelled table that calibrates.
-    calibration : FittedCalibration or str
-        What is corrected: a calibration from :func:`fit` of `known`, or a method.
-    groups, clusters : optional
-        Of `known`, as in :func:`fit`.
+    calibration : FittedCalibration
+        From :func:`fit` or :func:`load`.
     name : str
         What to call the table.
     SETTINGS
@@ -651,31 +653,21 @@ def shift(
     >>> scores = [[0.9, 0.1]] * 12 + [[0.2, 0.8]] * 12
     >>> labels = ["Portal"] * 9 + ["Collar"] * 15
     >>> known = read(scores, classes=["Portal", "Collar"], labels=labels)
-    >>> found = shift(known, known, stated={"Portal": 0.5, "Collar": 0.5}, draws=0)
+    >>> calibration = fit(known, method="class_only", draws=0)
+    >>> found = shift(known, calibration, stated={"Portal": 0.5, "Collar": 0.5})
     >>> found.to_pandas()[["calibration_share", "use_share"]].values.tolist()
     [[0.375, 0.5], [0.625, 0.5]]
     """
     from credence.stages import shift as shifting
 
     settings = replace(settings, shift=shifting.with_stated(settings.shift))
-    base = _with_relatives(_table(known), groups, clusters)
-    chosen = base.calibrating(settings.calibration.weights)
-    options = shifting.shift_options(settings)
-    file = _fitted(
-        calibration, chosen, base.where, settings, level=options.level, draws=options.n_draws
-    )
-    method = parse_method(file.method_spec, "--method")
-    shifting.require_correctable(method, "--method")
+    file = calibration.file
+    shifting.require_correctable(file, "the calibration")
     use = _table(table, file)
     stage_files.require_match(file, use.predictions, use.where)
     parts = [(use.where, use.samples)] if use.predictions.n_samples else []
-    composition = shifting.find_shift(
-        chosen.labelled, parts, method, file.calibration, settings,
-        name or Path(use.where).stem, use.where,
-    )  # fmt: skip
-    if isinstance(calibration, FittedCalibration):
-        composition = replace(composition, calibration=stage_files.fitted_digest(file))
-    return UseComposition(file=composition)
+    found = shifting.find_shift(file, parts, settings, name or Path(use.where).stem, use.where)
+    return UseComposition(file=found)
 
 
 def load(path: str | Path) -> FittedCalibration:

@@ -1079,7 +1079,7 @@ class UseClass:
     n_at_least: Counts  # Proteins with at least each of the confidences of `UseSet.levels`
     n_surely: Counts  # The same of the lower ends of their ranges
     n_evident: int  # Proteins that have evidence: see the column `use`
-    n_in_range: int  # Of these, whose confidence lies in its range before it was corrected
+    n_in_range: int  # Proteins whose confidence lies in its range before it was corrected
     n_right: int | None = None  # Right ones of those with a confidence, where the truth is known
 
 

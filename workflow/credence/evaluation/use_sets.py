@@ -41,8 +41,7 @@ def use_set_counts(n_classes: int, columns: UseColumns) -> tuple[Integers, Integ
     by_class += [
         count(numbers >= level) for numbers in (value, lower) for level in CONFIDENCE_LEVELS
     ]
-    # Of a range that is too wide nothing shows that it still holds.
-    by_class += [count(columns.is_evident), count(columns.is_evident & columns.is_in_range)]
+    by_class += [count(columns.is_evident), count(known & columns.is_in_range)]
     return np.stack(by_class, axis=1), np.bincount(
         bin_of(value[known], CONFIDENCE_EDGES), minlength=N_CONFIDENCE_BINS
     )

@@ -63,6 +63,7 @@ class Reason(Enum):
     EVIDENCE_IS_LACKING = auto()  # for all predictions of the classes named, or for nearly all
 
     MIX_NOT_ESTIMATED = auto()
+    MIX_LIKE_CALIBRATION = auto()  # as far as chance can tell, so that nothing is corrected
     MIX_MOVES_FEW = auto()
     MIX_MOVES_MANY = auto()
     OTHER_KIND = auto()
@@ -354,6 +355,8 @@ def _mix(findings: Findings, use_set: UseSet, shift: ShiftFinding | None) -> Che
         else:
             state = GOOD if part >= findings.limits.held else CARE
             reason = Reason.MIX_MOVES_FEW if state == GOOD else Reason.MIX_MOVES_MANY
+            if shift.part_applied == 0.0:
+                reason = Reason.MIX_LIKE_CALIBRATION
             n_affected = n_known - n_in_range
     return Check(
         name="mix",

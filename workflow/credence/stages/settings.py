@@ -395,10 +395,10 @@ USES: dict[str, dict[str, tuple[str, ...]]] = {
     "fit": {"calibration": ("method", *_FITTED), "sets": ("level", "kind")},
     "evaluate": {"calibration": _FITTED, "lists": _THRESHOLDS, "evaluation": ("folds",)},
     "thresholds": {"calibration": _WEIGHED, "lists": _THRESHOLDS},
-    "annotate": _LISTED | {"novelty": ("parts",)},
+    "annotate": _LISTED | {"novelty": ("parts",), "shift": ("method", "composition")},
     "list": {"calibration": ("level",), "lists": ("certainty",)},
     "genomes": {"calibration": ("level",), "lists": ("calls",)},
-    "shift": {"calibration": _COUNTED, "shift": _names(ShiftSettings)},
+    "shift": {"shift": _names(ShiftSettings)},
     "events": {"calibration": _FITTED, "events": _names(EventsSettings)},
     "novelty": {"novelty": ("components", "flag")},
 }
