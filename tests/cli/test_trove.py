@@ -56,9 +56,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cells = [line.split("\t") for line in truth.splitlines()[1:]]
     family = {id_: name for id_, part, name, _ in cells if part == "calibration"}
     number = {name: at % 4 + 1 for at, name in enumerate(dict.fromkeys(family.values()))}
-    rows = [f"{id_}\t{name}\t{number[name]}\tcalibration\t" for id_, name in family.items()]
+    rows = [f"{id_}\t{name}\t{number[name]}\tcalibration\t\t" for id_, name in family.items()]
     (folder / "groups.tsv").write_text(
-        "\n".join(["id\tcluster\tgroup\trole\treason", *rows]) + "\n"
+        "\n".join(["id\tcluster\tgroup\trole\treason\tclass", *rows]) + "\n"
     )
     return folder
 

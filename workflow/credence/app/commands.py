@@ -17,6 +17,7 @@ from credence.app.options import (
     labelled_options,
     labels_option,
     match_option,
+    optional_tables_argument,
     out_option,
     pieces_options,
     repeated_options,
@@ -67,8 +68,18 @@ def cluster() -> None:
     "--clusters clusters.tsv --training demo/training.fasta --proteins demo/proteins.fasta "
     "--audit --out groups.tsv",
 )
-@tables_argument
+@optional_tables_argument
 @table_options
+@file_options(
+    labels="In place of TABLE, where nothing is scored yet: a table of id and true_class, or as "
+    """JSON {"table": …, "label_column": …} or, of the headers of --proteins, {"pattern": …}."""
+)
+@rows_option(
+    "--class",
+    "CLASS FASTA",
+    "In place of TABLE: a class and a FASTA file of its proteins; repeat it.",
+    "of_class",
+)
 @file_options(
     clusters="Table of clusters; without it each protein is its own.",
     training="FASTA file of the classifier's training set.",
@@ -88,7 +99,8 @@ def cluster() -> None:
 def split() -> None:
     """Put whole clusters into groups, with every class's share alike.
 
-    Proteins of TABLE calibrate, but for relatives of training proteins, which
+    No scores are needed: --labels, or --class for each class, take the place of TABLE. Proteins
+    calibrate, or are for what --roles says, but for relatives of training proteins, which
     are set aside with their reason. An audit says who has a relative in
     another group; it needs sequences.
     """

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from credence.simulate.law import WorldSettings
 
 SHARES = {"additionalProperties": {"type": "number", "minimum": 0, "maximum": 1}}
+ROLES = ("training", "validation", "calibration", "test")
+SHARES_OF_ROLES = {
+    "additionalProperties": False,
+    "properties": {role: {"type": "number", "exclusiveMinimum": 0} for role in ROLES},
+}
 UNIQUE = {"uniqueItems": True}
 NAME_LISTS = {"type": "array", "minItems": 1, **UNIQUE, "items": {"type": "string"}}
 CELLS = {"cells": {"type": "number", "exclusiveMinimum": 0}}
@@ -74,6 +79,12 @@ class SplitSettings:
 
     groups: int = setting(12, "groups of whole clusters", low=2, high=1000)
     test_group: bool = setting(False, "keep one group out of calibration, to judge only")
+    roles: Mapping[str, float] = setting(
+        {},
+        "what proteins are for, by numbers of groups or by shares: {training: 0.8, validation: "
+        "0.1, test: 0.1}, also calibration; there are as many groups as that takes",
+        schema=SHARES_OF_ROLES,
+    )
     recipe: str = setting(
         "balanced",
         "or phanns: CD-HIT in each class, clusters put into groups in turn, for reproduction; the "

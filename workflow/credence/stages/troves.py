@@ -272,6 +272,9 @@ def _write_tables(
             group=attachment.group[added],
             role=np.full(len(added), CALIBRATION, dtype=object),
             reason=np.full(len(added), "", dtype=object),
+            class_name=np.array(opened.samples.predictions.class_names, dtype=object)[
+                new.class_[added]
+            ],
         )
         columns = {
             name: np.concatenate([values, getattr(entries, name)])
