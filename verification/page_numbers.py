@@ -339,15 +339,19 @@ def proportions(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
             values = (entry[c] for c in ("use_share", "lower", "upper", "calibration_share"))
             page.sentence(f"shares, {class_name}", text, stated, *values, is_needed=False)
         for check in page.report["verdict"]["checks"]:
-            of_mix = check["name"] == "mix" and check["use_set"] == name
-            found = re.match(
-                rf"(.+?) is taken to make up ({NUMBER}) %.*?({NUMBER}) %", check["text"]
-            )
-            if of_mix and found is not None:
-                entry = stored.loc[found.group(1)]
-                page.state("verdict, mix: share", found.group(2), 100 * entry["applied_share"])
-                before = 100 * entry["calibration_share"]
-                page.state("verdict, mix: share before", found.group(3), before)
+            if check["name"] != "mix" or check["use_set"] != name:
+                continue
+            share, taken = rf"({NUMBER}) %(?: \({RANGE}\))?", rf"(?:, corrected for ({NUMBER}) %)?"
+            pattern = rf"(?:Estimated|Stated) {share} of your proteins are (.+?); "
+            pattern += rf"({NUMBER}) % in the calibration set{taken}\."
+            found = re.search(pattern, check["text"])
+            if found is None:
+                continue
+            entry = stored.loc[found.group(4)]
+            columns = ("use_share", "lower", "upper", None, "calibration_share", "applied_share")
+            for number, column in zip(found.groups(), columns, strict=True):
+                if column is not None and number is not None:
+                    page.state(f"verdict, mix: {column}", number, 100.0 * entry[column])
 
 
 def classes(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
