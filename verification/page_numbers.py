@@ -207,16 +207,13 @@ def verdict(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
             n_lacking = int(column.isin([LACKING, "no evidence"]).sum())
             page.state(where, str(check["n_affected"]), n_lacking)
         elif check["name"] == "mix" and table is not None and BEFORE in table:
-            within = re.search(rf"({NUMBER}) of ({NUMBER})", text)
+            within = re.search(rf"for ({NUMBER}) of ({NUMBER}) predictions", text)
             if within is not None:
                 known = table["confidence"].notna()
                 inside = known & table["confidence"].between(
                     table["uncorrected_lower"], table["uncorrected_upper"]
                 )
-                evident = ~table[DECISION if DECISION in table else "use"].isin(
-                    [LACKING, "no evidence"]
-                )
-                page.state(f"{where}, that stay", within.group(1), int((inside & evident).sum()))
+                page.state(f"{where}, that stay", within.group(1), int(inside.sum()))
                 page.state(f"{where}, of all", within.group(2), int(known.sum()))
 
 
@@ -338,20 +335,25 @@ def proportions(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
             stated += rf"({NUMBER}) of"
             values = (entry[c] for c in ("use_share", "lower", "upper", "calibration_share"))
             page.sentence(f"shares, {class_name}", text, stated, *values, is_needed=False)
-        for check in page.report["verdict"]["checks"]:
-            if check["name"] != "mix" or check["use_set"] != name:
-                continue
-            share, taken = rf"({NUMBER}) %(?: \({RANGE}\))?", rf"(?:, corrected for ({NUMBER}) %)?"
-            pattern = rf"(?:Estimated|Stated) {share} of your proteins are (.+?); "
-            pattern += rf"({NUMBER}) % in the calibration set{taken}\."
-            found = re.search(pattern, check["text"])
-            if found is None:
-                continue
-            entry = stored.loc[found.group(4)]
-            columns = ("use_share", "lower", "upper", None, "calibration_share", "applied_share")
-            for number, column in zip(found.groups(), columns, strict=True):
-                if column is not None and number is not None:
-                    page.state(f"verdict, mix: {column}", number, 100.0 * entry[column])
+        verdict_of_proportions(page, name, stored)
+
+
+def verdict_of_proportions(page: Page, name: str, stored: pd.DataFrame) -> None:
+    """Compare the sentence of the verdict on class proportions."""
+    for check in page.report["verdict"]["checks"]:
+        if check["name"] != "mix" or check["use_set"] != name:
+            continue
+        share, taken = rf"({NUMBER}) %(?: \({RANGE}\))?", rf"(?:, corrected for ({NUMBER}) %)?"
+        pattern = rf"(?:Estimated|Stated) {share} of your proteins are (.+?); "
+        pattern += rf"({NUMBER}) % in the calibration set{taken}\."
+        found = re.search(pattern, check["text"])
+        if found is None:
+            continue
+        entry = stored.loc[found.group(4)]
+        columns = ("use_share", "lower", "upper", None, "calibration_share", "applied_share")
+        for number, column in zip(found.groups(), columns, strict=True):
+            if column is not None and number is not None:
+                page.state(f"verdict, mix: {column}", number, 100.0 * entry[column])
 
 
 def classes(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
