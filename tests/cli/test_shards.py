@@ -191,8 +191,8 @@ def test_ids_are_looked_for_within_a_table_and_across_tables_where_asked(
     told = said(capsys).splitlines()
     assert told[1] == (
         "conf: confidences are those for the class proportions of the calibration set, since "
-        "tables one by one do not tell those of the whole. Give --shift, what credence shift wrote "
-        "of all tables, or --shift none."
+        "tables one by one do not tell those of the whole. Give --shift, what credence shift "
+        "wrote of all tables, or --shift none."
     )
     assert told[3:] == [problem]
     with Path("shards/s5.csv").open("a") as target:

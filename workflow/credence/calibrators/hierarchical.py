@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 from credence.calibrators import score_logs
 from credence.calibrators.classwise import (
@@ -111,7 +111,7 @@ def design_of(columns: Floats, mean: Floats, spread: Floats) -> Floats:
 def mean_probability(log_odds: Floats, deviation: Floats) -> Floats:
     """Return the mean of the probability under a normal posterior of the log odds."""
     nodes, weight = np.polynomial.hermite_e.hermegauss(N_NODES)
-    values = special.expit(log_odds[:, None] + deviation[:, None] * nodes)
+    values = scipy.special.expit(log_odds[:, None] + deviation[:, None] * nodes)
     return np.asarray(np.einsum("ij,j->i", values, weight / weight.sum()))
 
 
@@ -188,7 +188,7 @@ class CurveRows:
 
     def curvature(self, point: Floats, spreads: Floats) -> Arrow:
         """Return the curvature of the penalised loss."""
-        p = special.expit(self.linear(point))
+        p = scipy.special.expit(self.linear(point))
         scaled = self.design * (self.weight * p * (1.0 - p))[:, None]
         n_columns, n = self.design.shape[1], self.n_shared
         blocks = np.empty((len(self.starts), n_columns, n_columns))
@@ -202,7 +202,7 @@ class CurveRows:
 
     def gradient(self, point: Floats, spreads: Floats) -> Floats:
         """Return the slope of the penalised loss."""
-        residual = self.weight * (special.expit(self.linear(point)) - self.target)
+        residual = self.weight * (scipy.special.expit(self.linear(point)) - self.target)
         sums = self.sums(self.design * residual[:, None])
         n = self.n_shared
         likelihood = np.concatenate([sums[:, :n].sum(axis=0), sums[:, n:].ravel()])
@@ -229,7 +229,7 @@ class CurveRows:
         right, total = float(self.weight @ self.target), float(self.weight.sum())
         n_own = self.design.shape[1] - self.n_shared
         point = np.zeros(self.n_shared + n_own * len(self.starts))
-        point[0] = special.logit((right + 0.5) / (total + 1.0))
+        point[0] = scipy.special.logit((right + 0.5) / (total + 1.0))
         return point
 
 
@@ -252,7 +252,7 @@ def posterior(rows: CurveRows) -> tuple[Floats, Floats, Floats]:
         coefficient, covariance = rows.coefficients(point), curvature.covariances()
         parts.append((evidence, coefficient, covariance, spreads**2))
     evidences, coefficients, covariances, squares = map(np.array, zip(*parts, strict=True))
-    chance = special.softmax(evidences)
+    chance = scipy.special.softmax(evidences)
     mean = np.tensordot(chance, coefficients, 1)
     gap = coefficients - mean
     covariances = covariances + gap[..., :, None] * gap[..., None, :]
@@ -266,7 +266,7 @@ def relatives_correlation(rows: CurveRows, cluster: Integers) -> float:
     """
     middle = np.array([np.median(INTERCEPT_SPREADS), np.median(SLOPE_SPREADS)])
     spreads = middle[: rows.design.shape[1] - rows.n_shared]
-    p = special.expit(rows.linear(rows.minimum(rows.start(), spreads)))
+    p = scipy.special.expit(rows.linear(rows.minimum(rows.start(), spreads)))
 
     def pairs(values: Floats) -> float:
         """Return the sum over pairs of relatives of the product of their values."""
@@ -393,8 +393,8 @@ class HierarchicalCalibration:
         is_scored = predictions.top_score is not None
         answer.support[:] = near if is_scored else self.support.n.max(initial=0.0)
         if self.has_interval:
-            reach = special.ndtri((1.0 + self.level) / 2.0) * deviation
-            ends = special.expit(log_odds - reach), special.expit(log_odds + reach)
+            reach = scipy.special.ndtri((1.0 + self.level) / 2.0) * deviation
+            ends = scipy.special.expit(log_odds - reach), scipy.special.expit(log_odds + reach)
             answer.lower[:], answer.upper[:] = open_interval(*ends, answer.value, answer.support)
         return answer
 
