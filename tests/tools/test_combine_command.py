@@ -181,6 +181,7 @@ def test_the_combined_table_is_annotated_alike() -> None:
     )  # fmt: skip
     run(
         "annotate", "use.parquet", "--format", "credence", "--calibration", "c.json",
+        "--shift", "none",
         "--answers", "answers.parquet", "--out", "p.tsv",
     )  # fmt: skip
     again = pd.read_csv("p.tsv", sep="\t", keep_default_na=False).set_index("id")
@@ -195,6 +196,7 @@ def test_answers_of_another_table_are_refused(capsys: pytest.CaptureFixture[str]
     pd.read_parquet("answers.parquet").iloc[1:].to_parquet("fewer.parquet")
     first = pd.read_parquet("answers.parquet")["id"].iloc[0]
     words = ["annotate", "use.parquet", "--format", "credence", "--calibration", "c.json"]
+    words += ["--shift", "none"]
     words += ["--out", "p.tsv", "--answers"]
     assert f"--answers: there is no row for {first!r} of TABLE. Add it." in refused(
         capsys, *words, "fewer.parquet"
