@@ -27,7 +27,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 HERE = Path(__file__).resolve().parent
 OUT = HERE / "out"
 SECTIONS = (
-    *("bandwidth", "methods", "small_classes", "annotate", "streams", "shards"),
+    *("bandwidth", "methods", "small_classes", "small", "annotate", "streams", "shards"),
     *("ensembles", "troves"),
     *("large", "peers"),
     *("splits", "use_sets", "quantifiers", "same", "attach"),
@@ -36,6 +36,7 @@ TITLES = {
     "bandwidth": "b_mon2 against the direct-sum scan",
     "methods": "All methods, fitted without intervals",
     "small_classes": "What shrinking does to small classes",
+    "small": "Sets of some hundred proteins",
     "annotate": "A million rows checked and annotated",
     "streams": "Ten million rows checked, compared and annotated",
     "shards": "Twenty million rows in 200 shards, killed twice",
@@ -89,6 +90,14 @@ def section_small_classes() -> str:
     from benchmarks.small import small_classes
 
     return small_classes()
+
+
+def section_small(sizes: Iterable[int] = (), draws: int | None = None) -> str:
+    """Return how `auto`, its members and peers do on small sets."""
+    from benchmarks.small import SmallSets, small_sets
+
+    usual = SmallSets()
+    return small_sets(SmallSets(sizes=tuple(sizes) or usual.sizes, draws=draws or usual.draws))
 
 
 def section_annotate() -> str:
@@ -204,10 +213,10 @@ def section_splits() -> str:
     return page()
 
 
-def run_section(name: str) -> None:
+def run_section(name: str, **options: Any) -> None:
     """Run one section in this process and keep its text."""
-    section: Callable[[], str] = globals()[f"section_{name}"]
-    text = section()
+    section: Callable[..., str] = globals()[f"section_{name}"]
+    text = section(**options)
     OUT.mkdir(exist_ok=True)
     (OUT / f"{name}.json").write_text(json.dumps({"text": text}, indent=1) + "\n")
     print(text, flush=True)
@@ -254,14 +263,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sections", nargs="*", default=SECTIONS, metavar="SECTION")
     parser.add_argument("--here", action="store_true", help="run one section in this process")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[], help="proteins, of `small`")
+    parser.add_argument("--draws", type=int, help="subsets of each size, of `small`")
     options = parser.parse_args()
+    of_small = {"sizes": options.sizes, "draws": options.draws}
     if options.here:
-        run_section(options.sections[0])
+        name = options.sections[0]
+        run_section(name, **(of_small if name == "small" else {}))
         return 0
     failed = 0
     for name in options.sections:
         print(f"== {name}", flush=True)
-        command = [sys.executable, "-m", "benchmarks.run", "--here", name]
+        command = [sys.executable, "-m", "benchmarks.run", name, "--here"]
+        command += ["--sizes", *map(str, options.sizes)] if options.sizes else []
+        command += ["--draws", str(options.draws)] if options.draws else []
         failed += subprocess.run(command, cwd=HERE.parent, check=False).returncode != 0
     write_page(options.sections)
     return 1 if failed else 0

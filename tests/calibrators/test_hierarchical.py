@@ -41,7 +41,9 @@ def of_scores(class_: list[int], score: list[float], is_right: list[bool]) -> La
     return label(predictions, true_class)
 
 
-def slow_answer(labelled: Labelled, class_: int, score: float) -> tuple[float, float, float]:
+def slow_answer(
+    labelled: Labelled, class_: int, score: float, misfit: float
+) -> tuple[float, float, float]:
     """Return value and ends of the interval for a class and score, by dense algebra."""
     predictions = labelled.predictions
     half_step = predictions.resolution / 2.0 / predictions.scale
@@ -88,7 +90,8 @@ def slow_answer(labelled: Labelled, class_: int, score: float) -> tuple[float, f
     value = integrate.quad(
         lambda u: special.expit(u) * normal.pdf(u), mean - 9 * deviation, mean + 9 * deviation
     )[0]
-    return value, *special.expit(normal.interval(0.95))
+    # What is no such curve is a second normal error of the log odds.
+    return value, *special.expit(stats.norm(mean, np.hypot(deviation, misfit)).interval(0.95))
 
 
 def test_the_curve_is_that_of_a_dense_fit(world: Labelled) -> None:
@@ -97,10 +100,39 @@ def test_the_curve_is_that_of_a_dense_fit(world: Labelled) -> None:
     found = fitted.confidence(predictions)
     assert (found.support > 3.0).all()  # nothing opens
     for class_, score in enumerate(predictions.top_score):
-        expected = slow_answer(world, class_, float(score))
+        expected = slow_answer(world, class_, float(score), fitted.by_score.misfit)
         ends = (found.value[class_], found.lower[class_], found.upper[class_])
         # Normal quantiles and BFGS leave about this.
         np.testing.assert_allclose(ends, expected, rtol=0, atol=1e-6)
+
+
+def test_what_is_no_logistic_curve_widens_the_interval() -> None:
+    rng = np.random.default_rng(8)
+    score = rng.uniform(0.05, 0.95, 6_000)
+    class_ = (np.arange(6_000) % 3).tolist()
+    is_curve = rng.random(6_000) < score
+    is_wave = rng.random(6_000) < np.where(np.abs(score - 0.5) < 0.2, 0.9, 0.2)
+    misfits = [
+        parse_method("hierarchical", "test")
+        .build(OPTIONS)
+        .fit(of_scores(class_, score.tolist(), is_right.tolist()))
+        .by_score.misfit
+        for is_right in (is_curve, is_wave)
+    ]
+    assert misfits[0] < 0.3 and misfits[1] > 1.0
+
+
+@pytest.mark.parametrize("is_right", [True, False])
+def test_nothing_speaks_against_an_end_that_all_outcomes_are_at(is_right: bool) -> None:
+    rng = np.random.default_rng(6)
+    score = rng.uniform(0.4, 0.99, 400)
+    class_ = np.arange(400) % 3
+    outcome = np.where(class_ == 0, is_right, rng.random(400) < score)
+    labelled = of_scores(class_.tolist(), score.tolist(), outcome.tolist())
+    fitted = parse_method("hierarchical", "test").build(OPTIONS).fit(labelled)
+    found = fitted.confidence(labelled.predictions.at_scores(np.arange(3), np.full(3, 0.7)))
+    assert (found.upper == 1.0).tolist() == [is_right, False, False]
+    assert (found.lower == 0.0).tolist() == [not is_right, False, False]
 
 
 def test_a_relative_counts_by_what_it_tells() -> None:
@@ -121,10 +153,7 @@ def test_families_all_alike_count_once_and_strangers_each(world: Labelled) -> No
     fit = parse_method("hierarchical", "test").build(OPTIONS).fit
     assert fit(relatives).by_score.correlation == pytest.approx(1.0, abs=0.1)
     assert fit(alike).by_score.correlation == 0.0
-    wide, narrow = (
-        (found.upper - found.lower)
-        for found in (fit(part).confidence(asked) for part in (relatives, alike))
-    )
+    wide, narrow = (fit(part).by_score.log_odds(asked)[1] for part in (relatives, alike))
     # √5 in the log odds; the spread between classes is the same in both.
     assert (wide > 1.4 * narrow).all() and (wide < 2.5 * narrow).all()
 

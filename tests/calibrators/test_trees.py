@@ -14,7 +14,15 @@ from sklearn.tree import DecisionTreeRegressor
 from cases import cases
 from credence.calibrators.forest import Forest, Growth, average, boost
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.spread import ClassSpread, Spread, halves, steps_of
+from credence.calibrators.spread import (
+    ClassSpread,
+    Spread,
+    Step,
+    halves,
+    pulled_misfit,
+    step_errors,
+    steps_of,
+)
 from credence.calibrators.trees import BOOSTED, RANDOMISED, RandomisedTrees, Trees, features_of
 from credence.predictions import label
 from credence.problems import InputError
@@ -158,32 +166,54 @@ def test_halves_of_the_clusters_complement_each_other() -> None:
 
 def test_what_is_stated_too_high_is_a_misfit_and_chance_is_not(worlds) -> None:
     world = worlds.draw(seed=4, n_samples=4000, n_clusters=4000)
-    gaps = np.zeros((2, world.n_samples))
     share = np.full(world.n_samples, np.average(world.is_correct, weights=world.weight))
-    _, error, by_chance, families = steps_of(world, share, gaps)
-    _, _, surplus, _ = steps_of(world, share + 0.1, gaps)
-    assert (error == 0).all() and (families > 15).all()
-    # A gap of 0.1 at 0.74: 0.01 / (0.74 · 0.26) = 0.052.
-    assert abs(by_chance.mean()) < 0.005 < 0.04 < surplus.mean() < 0.07
+    by_chance, too_high = steps_of(world, share), steps_of(world, share + 0.1)
+    assert all(step.n_families > 15 for step in by_chance)
+
+    def surplus(steps: list[Step]) -> float:
+        return float(np.mean([step.miss - step.noise for step in steps]))
+
+    # A gap of 0.1 where p (1 − p) is 0.19: (0.1 / 0.19)² = 0.28.
+    assert abs(surplus(by_chance)) < 0.03 < 0.2 < surplus(too_high) < 0.36
+    assert pulled_misfit(by_chance, 0.35) < 0.35 < 0.38 < pulled_misfit(too_high, 0.35)
+
+
+def test_misfit_is_what_it_was_before_until_steps_tell_of_it() -> None:
+    def step(miss: float, noise: float) -> Step:
+        return Step(
+            rows=np.arange(1), mean=0.5, n_families=9.0, scale=0.25, miss=miss, noise=noise
+        )
+
+    assert pulled_misfit([], 0.35) == pytest.approx(0.35)
+    assert pulled_misfit([step(1e6, 1e12)], 0.35) == pytest.approx(0.35)
+    # Twelve steps without noise weigh as much as what was before them.
+    halfway = np.sqrt((0.35**2 + 1.0) / 2.0)
+    assert pulled_misfit([step(1.0, 0.0)] * 12, 0.35) == pytest.approx(halfway)
+    # A noise of 0.35² counts a quarter.
+    expected = np.sqrt((12 * 0.35**2 + (1.0 - 0.35**2) / 4) / 12.25)
+    assert pulled_misfit([step(1.0, 0.35**2)], 0.35) == pytest.approx(expected)
 
 
 def test_the_error_is_that_of_the_gaps_between_halves(worlds) -> None:
     world = worlds.draw(seed=4)
     share = np.full(world.n_samples, 0.5)
-    at, error, _, families = steps_of(world, share, np.full((4, world.n_samples), 0.1))
+    steps = steps_of(world, share)
+    squares = np.full(world.n_samples, 0.01 / 1.25)
+    error = step_errors(steps, squares, world.weight)
+    families = np.array([step.n_families for step in steps])
     # 0.1² / 1.25, in units of ½ · ½ + ½ / families.
     expected = np.sqrt(0.01 / 1.25 / (0.25 + 0.5 / families))
     np.testing.assert_allclose(error, expected, rtol=1e-12, atol=0)
-    np.testing.assert_allclose(at, 0.5, rtol=0, atol=1e-12)
+    np.testing.assert_allclose([step.mean for step in steps], 0.5, rtol=0, atol=1e-12)
 
 
 def test_an_interval_is_the_error_and_the_misfit_together() -> None:
     one = ClassSpread(
-        answer=np.array([0.5]), error=np.array([0.06]), misfit=0.08, n_families=np.array([1e9])
+        answer=np.array([0.5]), error=np.array([0.06]), misfit=0.16, n_families=np.array([1e9])
     )
     spread = Spread(level=0.95, classes={"a": one})
     lower, upper = spread.interval(np.array([0.5, 0.5]), np.array([0, 1]), ("a", "b"))
-    # Student's t of seven degrees of freedom at 0.975, times √(0.06² + 0.08²) · ½.
+    # Student's t of seven degrees of freedom at 0.975, times √((0.06 · ½)² + (0.16 · ¼)²).
     np.testing.assert_allclose([lower[0], upper[0]], 0.5 + np.array([-1, 1]) * 2.364624 * 0.05)
     assert np.isnan([lower[1], upper[1]]).all()
 

@@ -307,7 +307,7 @@ class AutoCalibrator:
         if self.options.n_draws > 0:
             of_halves = answers_of_halves(labelled, partial(answers, ready))
 
-            def with_spread(mix: MemberWeights, view: int, is_curve: bool) -> MemberWeights:
+            def with_spread(mix: MemberWeights, view: int) -> MemberWeights:
                 """Return a mix with its interval, the weights found anew for each pair."""
                 refitted = []
                 for values in of_halves:
@@ -317,11 +317,11 @@ class AutoCalibrator:
                 part = columns(names, mix.members, both[..., view])
                 answer = mix.answer(part, labelled.predictions)
                 level = self.options.level
-                spread = spread_of(labelled, answer, refitted, level, is_curve=is_curve)
+                spread = spread_of(labelled, answer, refitted, level)
                 return replace(mix, spread=spread)
 
-            full = with_spread(full, 0, not by_vector.intersection(full.members))
-            score_only = None if score_only is None else with_spread(score_only, 1, True)
+            full = with_spread(full, 0)
+            score_only = None if score_only is None else with_spread(score_only, 1)
         used = {names[0], *full.members, *(() if score_only is None else score_only.members)}
         members = {}
         for name, method, chosen in each(zip(names, usable, settings, strict=True), len(names)):

@@ -25,6 +25,7 @@ from credence.calibrators.intervals import open_interval
 from credence.calibrators.masses import Support, class_masses
 from credence.calibrators.newton import log_loss, newton_minimum
 from credence.calibrators.protocol import NO_PARAMETERS, FitOptions, Method, Need
+from credence.calibrators.spread import misfit_of
 from credence.confidence import Confidence
 from credence.predictions import Floats, Integers, Labelled, Predictions
 from credence.records import from_record
@@ -60,6 +61,7 @@ class PooledCurve:
     spread: Floats
     ends: tuple[float, float]  # Of the logits seen; outside them the value at the end is held
     correlation: float  # Of relatives' outcomes
+    misfit: float  # Standard deviation of what is no such curve, in log odds
     classes: Mapping[str, ClassEffects]  # By name
     other: ClassEffects  # Of a class that was never predicted
 
@@ -328,7 +330,7 @@ def fit_pooled(labelled: Labelled, features: Sequence[str]) -> PooledCurve:
     unknown[n_shared:, n_shared:] = np.diag(squares)
     known = np.concatenate([coefficients[0, :n_shared], np.zeros(n_own)])
     seen = columns[:, 0] if len(features) else np.zeros(1)
-    return PooledCurve(
+    curve = PooledCurve(
         features=tuple(features),
         scale=predictions.scale,
         low=low,
@@ -337,9 +339,12 @@ def fit_pooled(labelled: Labelled, features: Sequence[str]) -> PooledCurve:
         spread=spread,
         ends=(float(seen.min()), float(seen.max())),
         correlation=correlation,
+        misfit=0.0,
         classes=classes,
         other=ClassEffects(coefficient=known, covariance=unknown),
     )
+    answer = mean_probability(*curve.log_odds(ordered.predictions))
+    return replace(curve, misfit=misfit_of(ordered, answer))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -393,9 +398,18 @@ class HierarchicalCalibration:
         is_scored = predictions.top_score is not None
         answer.support[:] = near if is_scored else self.support.n.max(initial=0.0)
         if self.has_interval:
-            reach = scipy.special.ndtri((1.0 + self.level) / 2.0) * deviation
+            reach = scipy.special.ndtri((1.0 + self.level) / 2.0) * np.hypot(
+                deviation, curve.misfit
+            )
             ends = scipy.special.expit(log_odds - reach), scipy.special.expit(log_odds + reach)
             answer.lower[:], answer.upper[:] = open_interval(*ends, answer.value, answer.support)
+            # Where nothing was wrong, or nothing right, nothing speaks against that end.
+            for class_, entry in enumerate(self.classes.values()):
+                rows, n = predictions.predicted_class == class_, entry.counts["n"]
+                if n > 0 and entry.counts["n_correct"] == n:
+                    answer.upper[rows] = 1.0
+                if n > 0 and entry.counts["n_correct"] == 0:
+                    answer.lower[rows] = 0.0
         return answer
 
 
@@ -406,7 +420,8 @@ class Hierarchical:
     logit P(right) = a + b x₁ + c x₂ + u_k + v_k x₁ for predicted class k, x₁ the logit of the top
     score and x₂ the log of its ratio to the second, standardised; u_k ~ N(0, τ_u²) and
     v_k ~ N(0, τ_v²), averaged over a grid of τ by Laplace's marginal likelihood. The confidence is
-    the posterior mean; relatives count by what they tell, from how alike their outcomes are.
+    the posterior mean, its interval adds the misfit that steps of the score show; relatives count
+    by what they tell, from how alike their outcomes are.
     """
 
     sees: str = setting(

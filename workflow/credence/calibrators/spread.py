@@ -22,20 +22,20 @@ N_PAIRS = 4  # of complementary halves
 GAP_OVER_VARIANCE = 1.25
 STEP_FAMILIES = 15.0  # in a step of the answer
 MOST_ANSWER_STEPS = 12
-MISFIT_PRIOR = 4.0  # a class's misfit is pulled towards that of all classes by so many steps
-# Of a curve over the score: steps average what it gets wrong here and there (decision 0006).
-CURVE_WIDER = 1.3
+# What no refit shows is small beside the noise of few proteins, and not nothing: before the data
+# speak its standard deviation in log odds is this, and so many steps without noise outweigh it.
+MISFIT_BEFORE, MISFIT_STEPS = 0.35, 12.0
 # Half of a right and half of a wrong protein, so that an answer of 0 or 1 has a width.
 JEFFREYS = 0.5
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ClassSpread:
-    """The relative error of one class: in units of √(p (1 − p)), where p is the answer."""
+    """The errors of one class."""
 
     answer: Floats  # Mean answers of the steps, ascending
-    error: Floats  # Relative standard error there
-    misfit: float  # The same for what no refit shows, all steps together
+    error: Floats  # Standard error there in units of √(p (1 − p)), where p is the answer
+    misfit: float  # Of what no refit shows, in log odds, all steps together
     n_families: Floats  # At each step, effective
 
 
@@ -60,8 +60,8 @@ class Spread:
             error = np.interp(p, spread.answer, spread.error)
             families = np.interp(p, spread.answer, spread.n_families)
             guarded = (p * families + JEFFREYS) / (families + 2.0 * JEFFREYS)
-            width = factor * np.hypot(error, spread.misfit)
-            width *= np.sqrt(guarded * (1.0 - guarded))
+            scale = guarded * (1.0 - guarded)
+            width = factor * np.hypot(error * np.sqrt(scale), spread.misfit * scale)
             lower[rows], upper[rows] = (np.clip(end, 0.0, 1.0) for end in (p - width, p + width))
         return lower, upper
 
@@ -91,38 +91,20 @@ def answers_of_halves(
     return refits
 
 
-def spread_of(
-    labelled: Labelled, answer: Floats, refits: list[Floats], level: float, is_curve: bool = False
-) -> Spread:
-    """Return the errors of cross-fitted answers by class; a curve is one over the score."""
-    names = labelled.predictions.class_names
-    rank = predicted_rank(labelled.predictions)
-    by_class = {}
-    for place, name in enumerate(sorted(names)):
-        rows = np.flatnonzero((rank == place) & ~np.isnan(answer))
-        gaps = np.array([half[rows] - answer[rows] for half in refits])
-        if len(rows) and gaps.size and not np.isnan(gaps).all():
-            by_class[name] = steps_of(labelled.take(rows), answer[rows], gaps)
-    if not by_class:
-        return Spread(level=level, classes={})
-    gap = np.concatenate([row[2] for row in by_class.values()])
-    common = float(gap.mean())
-    classes, wider = {}, CURVE_WIDER if is_curve else 1.0
-    for name, (at, error, surplus, families) in by_class.items():
-        shrunken = (surplus.sum() + MISFIT_PRIOR * max(common, 0.0)) / (
-            len(surplus) + MISFIT_PRIOR
-        )
-        misfit = wider * float(np.sqrt(max(shrunken, 0.0)))
-        classes[name] = ClassSpread(
-            answer=at, error=wider * error, misfit=misfit, n_families=families
-        )
-    return Spread(level=level, classes=classes)
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """Answers near each other, and how far they were from what came true."""
+
+    rows: Integers
+    mean: float  # Answer
+    n_families: float  # Effective
+    scale: float  # p (1 − p) of the mean, with half a right and half a wrong family
+    miss: float  # Squared, in log odds
+    noise: float  # What of it chance explains
 
 
-def steps_of(
-    labelled: Labelled, answer: Floats, gaps: Floats
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return a class's steps: mean answer, relative error, squared misfit, families."""
+def steps_of(labelled: Labelled, answer: Floats) -> list[Step]:
+    """Return a class's steps of the answer, relatives counted once in their noise."""
     code, key = encode_clusters(labelled.cluster)
     weight, target = labelled.weight, labelled.is_correct.astype(np.float64)
     order = np.lexsort((key[code], answer))
@@ -135,12 +117,71 @@ def steps_of(
         mass = np.bincount(code[rows], weights=w)
         families = float(total**2 / (mass**2).sum())
         scale = mean * (1.0 - mean) + JEFFREYS / families
-        seen = gaps[:, rows]
-        squares = np.nanmean(seen**2, axis=0) / GAP_OVER_VARIANCE
-        error = float(np.nansum(squares * w) / total / scale)
-        miss = float(((y - p) * w).sum() / total)
         sums = np.bincount(code[rows], weights=w * (y - p)) / total
         noise = max(float((sums**2).sum()), scale / families)
-        steps.append((mean, np.sqrt(error), (miss**2 - noise) / scale, families))
-    at, error_, surplus, families_ = map(np.array, zip(*steps, strict=True))
-    return at, error_, surplus, families_
+        step = Step(
+            rows=rows,
+            mean=mean,
+            n_families=families,
+            scale=scale,
+            miss=float(sums.sum() / scale) ** 2,
+            noise=noise / scale**2,
+        )
+        steps.append(step)
+    return steps
+
+
+def pulled_misfit(steps: list[Step], before: float) -> float:
+    """Return the misfit of steps in log odds, pulled towards what it was before them.
+
+    σ² = (12 σ₀² + Σ ω (miss² − noise)) / (12 + Σ ω), where ω = (σ₀² / (σ₀² + noise))² is what a
+    step can say of it.
+    """
+    noise = np.array([step.noise for step in steps])
+    surplus = np.array([step.miss for step in steps]) - noise
+    told = (MISFIT_BEFORE**2 / (MISFIT_BEFORE**2 + noise)) ** 2
+    variance = (MISFIT_STEPS * before**2 + told @ surplus) / (MISFIT_STEPS + told.sum())
+    return float(np.sqrt(max(variance, 0.0)))
+
+
+def misfit_of(labelled: Labelled, answer: Floats) -> float:
+    """Return the misfit of the answers of all classes together, in log odds."""
+    rank = predicted_rank(labelled.predictions)
+    parts = [np.flatnonzero(rank == place) for place in np.unique(rank)]
+    steps = [step for rows in parts for step in steps_of(labelled.take(rows), answer[rows])]
+    return pulled_misfit(steps, MISFIT_BEFORE)
+
+
+def spread_of(labelled: Labelled, answer: Floats, refits: list[Floats], level: float) -> Spread:
+    """Return the errors of cross-fitted answers by class."""
+    names = labelled.predictions.class_names
+    rank = predicted_rank(labelled.predictions)
+    by_class: dict[str, tuple[list[Step], Floats]] = {}
+    for place, name in enumerate(sorted(names)):
+        rows = np.flatnonzero((rank == place) & ~np.isnan(answer))
+        gaps = np.array([half[rows] - answer[rows] for half in refits])
+        if len(rows) and gaps.size and not np.isnan(gaps).all():
+            steps = steps_of(labelled.take(rows), answer[rows])
+            squares = np.nanmean(gaps**2, axis=0) / GAP_OVER_VARIANCE
+            by_class[name] = steps, step_errors(steps, squares, labelled.weight[rows])
+    together = [step for steps, _ in by_class.values() for step in steps]
+    common = pulled_misfit(together, MISFIT_BEFORE)
+    classes = {
+        name: ClassSpread(
+            answer=np.array([step.mean for step in steps]),
+            error=error,
+            misfit=pulled_misfit(steps, common),
+            n_families=np.array([step.n_families for step in steps]),
+        )
+        for name, (steps, error) in by_class.items()
+    }
+    return Spread(level=level, classes=classes)
+
+
+def step_errors(steps: list[Step], squares: Floats, weight: Floats) -> Floats:
+    """Return the relative standard error of each step from the squared gaps of its rows."""
+    means = [
+        np.nansum(squares[step.rows] * weight[step.rows]) / weight[step.rows].sum() / step.scale
+        for step in steps
+    ]
+    return np.asarray(np.sqrt(means), dtype=np.float64)
