@@ -34,6 +34,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     fit = ["fit", "demo/calibration.csv", "--format", "phanns-labelled", "--draws", "20"]
     done(folder, *fit, "--method", "kernel", "--out", "c.json")
     use = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "c.json"]
+    use += ["--shift", "none"]
     done(folder, *use, "--out", "whole.parquet")
     narrow = pd.read_parquet(folder / "whole.parquet")[["id", "predicted_class", "score"]]
     (folder / "shards").mkdir()

@@ -459,7 +459,7 @@ def annotate(
 
     file = calibration.file
     with _as_in_python():
-        if isinstance(shift, str) and shift not in ("auto", stage.NO_SHIFT):
+        if isinstance(shift, str) and shift not in ("auto", stage.NOT_CORRECTED):
             fault = f"{shift!r} is neither a composition nor 'auto' or 'none'."
             raise refuse("shift", fault, "Give what credence.shift gave.")
         if file.tools is not None:
@@ -720,8 +720,8 @@ def shift(
     use = _table(table, file)
     stage_files.require_match(file, use.predictions, use.where)
     parts = [(use.where, use.samples)] if use.predictions.n_samples else []
-    found = shifting.find_shift(file, parts, settings, name or Path(use.where).stem, use.where)
-    return UseComposition(file=found)
+    shift = shifting.find_shift(file, parts, settings, name or Path(use.where).stem, use.where)
+    return UseComposition(file=shift)
 
 
 def load(path: str | Path) -> FittedCalibration:

@@ -273,18 +273,18 @@ def files_of_run(run: str, config: str, asked: Mapping[str, Any]) -> dict[str, A
         runs = sorted(path.parent.name for path in Path("reports").glob("*/calibration.json"))
         remedy = nearest(run, runs) if runs else "Run credence run first, or start where it ran."
         raise refuse("--run", f"there is no file {path}.", remedy)
-    found = {"calibration": str(path)}
+    options = {"calibration": str(path)}
     novelty, events = folder / "novelty.json", folder / "events.json"
     if novelty.exists() and (asked["proteins"] or asked["vectors"]):
-        found["novelty"] = str(novelty)
-    if events.exists() and ("novelty" in found or not EVENTS_FILES.read(events).novelty):
-        found["events"] = str(events)
+        options["novelty"] = str(novelty)
+    if events.exists() and ("novelty" in options or not EVENTS_FILES.read(events).novelty):
+        options["events"] = str(events)
     if Path(config).exists() and (settings := load(config)).run == run:
         sections = json.loads(settings.stage_json("annotate"))
-        found["settings_json"] = json.dumps(
+        options["settings_json"] = json.dumps(
             sections | {"shift": asdict(settings.settings.shift)}, ensure_ascii=False
         )
-    return {name: value for name, value in found.items() if asked[name] in (None, "{}")}
+    return {name: value for name, value in options.items() if asked[name] in (None, "{}")}
 
 
 def _merged(values: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:

@@ -50,7 +50,7 @@ from credence.tables.samples import Counted, Samples
 from credence.tables.writing import TableWriter, beside, write_record
 from credence.tools.combining import Tool
 
-NO_SHIFT = "none"  # In the place of a file: confidences are not corrected
+NOT_CORRECTED = "none"  # In the place of a file: confidences are not corrected
 NO_NAMES = (
     "its sketch does not say which class comes second given the first, so columns under wrong "
     "names are not noticed. Check the header; what credence fit makes of few classes says it."
@@ -222,7 +222,7 @@ class AnnotateInputs:
             "answers",
         )  # fmt: skip
         files = {f"--{name}": getattr(self, name) for name in names}
-        return files | {"--shift": None if self.shift == NO_SHIFT else self.shift}
+        return files | {"--shift": None if self.shift == NOT_CORRECTED else self.shift}
 
     @cached_property
     def file(self) -> stage_files.CalibrationFile:
@@ -304,8 +304,8 @@ class AnnotateInputs:
         if first is None:
             return None
         parts = self._alike(chain([first], pieces))
-        found = find_shift(self.file, parts, self.estimate, self.name, self.shown[0])
-        return replace(found, tables=tuple(Path(table).name for table in self.tables))
+        estimated = find_shift(self.file, parts, self.estimate, self.name, self.shown[0])
+        return replace(estimated, tables=tuple(Path(table).name for table in self.tables))
 
     def _alike(self, pieces: NamedPieces) -> NamedPieces:
         """Yield pieces; refuse one of other classes, another scale or without what is needed."""
@@ -317,7 +317,7 @@ class AnnotateInputs:
     def annotation(self) -> Annotation:
         """What the proteins are given."""
         file, shift, other_mix = self.file, self.estimated, ""
-        if self.shift not in (None, NO_SHIFT):
+        if self.shift not in (None, NOT_CORRECTED):
             shift = stage_files.read_shift(str(self.shift), file, self.calibration)
             if self.combined is None:  # else the shift is of a table of another name
                 other_mix = of_other_tables(shift, self.tables)
