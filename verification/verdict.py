@@ -27,10 +27,10 @@ from in_memory import draw_labelled, summarise_use_set
 from world_truth import truth
 
 from credence.calibrators.method_spec import parse_method
-from credence.confidence import USE_WORDS, use_of
 from credence.evaluation.evaluate import EvaluationOptions, evaluate
 from credence.evaluation.verdict import CLASS_ALONE, verdict_of
 from credence.findings import Findings, Provenance, SplitClass, SplitFinding, VerdictSettings
+from credence.lists.decision import CHECK, before_lists
 from credence.predictions import Floats, Labelled, from_scores, label
 from credence.simulate.law import WorldSettings
 from credence.stages.fit import fit_options
@@ -99,7 +99,7 @@ def world(sizes: tuple[int, ...], n_use: int, number: int) -> dict[str, object]:
     shift = find_shift(calibration, parts, chosen, fitted[method], settings, "use", "use")
     published, plain = shift.adjusted.confidence(use), fitted[method].confidence(use)
     inside = (plain.lower <= published.value) & (published.value <= plain.upper)
-    inside &= use_of(published) != USE_WORDS[-1]
+    inside &= before_lists(published) == CHECK
     summary = summarise_use_set("use", method, use, published)
     classes = tuple(
         replace(one, n_in_range=int(inside[use.predicted_class == code].sum()))

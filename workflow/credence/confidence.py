@@ -36,6 +36,8 @@ class Note(IntFlag):
     CHANGED = 262144
     BAND_OFF = 524288
     LIKE_ID = 1048576
+    FEW_FAMILIES = 2097152
+    WIDE = 4194304
 
 
 NOTE_TEXTS: dict[Note, str] = {  # without semicolons, which stand between two
@@ -60,6 +62,8 @@ NOTE_TEXTS: dict[Note, str] = {  # without semicolons, which stand between two
     Note.SAME_SEQUENCE: "a calibration protein has this sequence",
     Note.LOW_END: "hardly a calibration protein scores so low",
     Note.CHANGED: "scores of this set unlike those in calibration",
+    Note.FEW_FAMILIES: "fewer than 10 calibration families predicted to be of this class",
+    Note.WIDE: "interval wider than 0.4",
 }
 
 
@@ -105,24 +109,6 @@ class Confidence:
         codes, places = np.unique(self.note, return_inverse=True)
         texts = np.array([note_text(int(code)) for code in codes], dtype=object)
         return np.asarray(texts[places])
-
-
-USE_WORDS = ("yes", "check", "no evidence")
-SURE, WIDEST = 0.9, 0.4  # The least lower end of `yes`; the widest range that is evidence
-# No calibration protein has such a score.
-UNSEEN = Note.BELOW_RANGE | Note.ABOVE_RANGE | Note.EMPTY_BIN | Note.UNSEEN_CLASS
-# Something is known of the protein, or of its set, that its score does not show.
-DOUBTED = Note.TIED | Note.DISAGREES | Note.NOVEL | Note.BAND_OFF | Note.CHANGED
-
-
-def use_of(confidence: Confidence) -> Strings:
-    """Return whether each prediction can be used as it is: one of `USE_WORDS`."""
-    note, lower = confidence.note, confidence.lower
-    is_blank = np.isnan(confidence.value) | (note & int(UNSEEN) != 0)
-    is_blank |= confidence.upper - lower > WIDEST
-    is_sure = (lower >= SURE) & (note & int(DOUBTED) == 0)
-    words = np.where(is_blank, USE_WORDS[2], np.where(is_sure, USE_WORDS[0], USE_WORDS[1]))
-    return np.asarray(words.astype(object))
 
 
 def unknown(n_samples: int, note: Note) -> Confidence:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from credence.draws import encode_clusters, keys_of
 from credence.predictions import UNKNOWN_CLASS, Booleans, Floats, Integers, Labelled
@@ -67,8 +67,8 @@ class HeldOut:
     key: Annotated[NDArray[np.uint64], Stored(packed="uint64")]  # Of each cluster's name
     # Where the weights correct for an estimated mix of classes.
     mix: Annotated[MixDraws | None, Stored(is_left_out=True)] = None
-    # Of a class by itself, where weights correct for a mix: what a member of it weighs, whatever
-    # it was predicted to be. One that is predicted right weighs that.
+    # Of some classes by themselves, where weights correct for a mix: what a member of them weighs,
+    # whatever it was predicted to be. One that is predicted right weighs that.
     member: Annotated[float | None, Stored(is_left_out=True)] = None
 
     @property
@@ -81,10 +81,10 @@ class HeldOut:
         """The least number of classes that there are."""
         return 1 + int(np.max([*self.predicted, *self.true], initial=-1))
 
-    def of_class(self, class_: int) -> "HeldOut":
-        """Return the proteins that were predicted to be of a class."""
-        rows = np.flatnonzero(self.predicted == class_)
-        members = self.weight[self.true == class_]
+    def of_classes(self, classes: ArrayLike) -> "HeldOut":
+        """Return the proteins that were predicted to be of one or several classes."""
+        rows = np.flatnonzero(np.isin(self.predicted, classes))
+        members = self.weight[np.isin(self.true, classes)]
         cluster, place = np.unique(self.cluster[rows], return_inverse=True)
         return HeldOut(
             step=self.step[rows],

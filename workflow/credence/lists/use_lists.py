@@ -2,42 +2,57 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 
-from credence.findings import ProteinList, UseLists, VerifyClass
+from credence.findings import ClassShare, ProteinList, UseLists, VerifyClass
+from credence.lists.decision import BACKGROUND, CALLS, Counts, GroupedErrors, ListRules
 from credence.lists.errors import ListErrors, errors_of
-from credence.lists.held_out import CONFIDENCE_STEPS, HeldOut
+from credence.lists.held_out import CONFIDENCE_STEPS, step_of
 from credence.lists.plan import by_stratum, plan_of
 from credence.lists.thresholds import curve_of
-from credence.predictions import Integers
+from credence.predictions import Booleans
 
 N_VERIFY = 20  # verifications that a page divides among the classes
 
 
 def use_lists(
     name: str,
-    held_out: HeldOut,
-    counts: Integers,
+    rules: ListRules,
+    counts: Counts,
     class_names: Sequence[str],
     allowed: Sequence[float],
-    certainty: float,
     level: float,
     *,
     is_adjusted: bool,
 ) -> UseLists:
-    """Return the lists of a use-set for each share `allowed`; counts are by class and step."""
-    every = errors_of(held_out, counts.sum(axis=0), certainty)
-    kinds = product(allowed, (False, True))
-    lists = [list_of(None, every, error, level, is_certain=sure) for error, sure in kinds]
+    """Return the lists of a query set for each share `allowed`; counts are by class and step."""
+    held_out, certainty = rules.held_out, rules.certainty
+    grouped, by_class = (
+        rules.calls_and_background(counts.listable),
+        rules.by_class(counts.listable),
+    )
+    lists = [
+        of_group(
+            list_of(None, grouped.errors[group], error, level, is_certain=is_certain),
+            rules.is_background,
+            by_class,
+            class_names,
+            is_background=group == BACKGROUND,
+        )
+        for group in range(len(grouped.errors))
+        for error, is_certain in product(allowed, (False, True))
+    ]
+    every = errors_of(held_out, counts.every.sum(axis=0), certainty)
     whole = [list_of(None, every, 1.0, level, is_whole=True)]
-    for class_, class_name in enumerate(class_names):
-        if counts[class_].any():
-            class_errors = errors_of(held_out.of_class(class_), counts[class_], certainty)
-            lists += [list_of(class_name, class_errors, error, level) for error in allowed]
-            whole.append(list_of(class_name, class_errors, 1.0, level, is_whole=True))
-    plan = plan_of(held_out, by_stratum(counts), N_VERIFY)
+    for class_ in np.flatnonzero(counts.every.any(axis=1)).tolist():
+        class_name, known = class_names[class_], held_out.of_classes(class_)
+        lists += [list_of(class_name, by_class.errors[class_], error, level) for error in allowed]
+        of_class = errors_of(known, counts.every[class_], certainty)
+        whole.append(list_of(class_name, of_class, 1.0, level, is_whole=True))
+    plan = plan_of(held_out, by_stratum(counts.every), N_VERIFY)
     width, after = plan.width(), plan.width(plan.n_verify)
     n_verify = plan.n_verify.sum(axis=1)
     verify = tuple(
@@ -51,13 +66,19 @@ def use_lists(
     )
     return UseLists(
         name=name,
-        n=int(counts.sum()),
+        n=int(counts.every.sum()),
+        n_calls=int(counts.every[~rules.is_background].sum()),
+        n_listable=int(counts.listable[~rules.is_background].sum()),
+        background=tuple(np.array(class_names, dtype=object)[rules.is_background].tolist()),
+        is_background_found=rules.is_background_found,
+        least_confidence=rules.least_confidence,
+        family_share=rules.family_share,
         certainty=certainty,
         level=level,
         is_adjusted=is_adjusted,
         lists=tuple(lists),
         every=tuple(whole),
-        curve=curve_of(None, every),
+        curve=curve_of(None, grouped.errors[CALLS]),
         n_verify=N_VERIFY,
         verify=verify,
     )
@@ -106,4 +127,23 @@ def list_of(
         alike_upper=right.upper_alike,
         estimate=float(errors.error[end]),
         bound=float(errors.bound[end]),
+        largest_family=float(errors.above.largest[end]),
     )
+
+
+def of_group(
+    list_: ProteinList,
+    is_background_class: Booleans,
+    by_class: GroupedErrors,
+    class_names: Sequence[str],
+    *,
+    is_background: bool,
+) -> ProteinList:
+    """Return a list of all calls, or of all background predictions, with its share by class."""
+    shares = []
+    for class_ in np.flatnonzero((is_background_class == is_background) & (list_.n > 0)).tolist():
+        errors, end = by_class.errors[class_], int(step_of(np.array(list_.confidence)))
+        if n := int(errors.n_listed[end]):
+            name, estimate = class_names[class_], float(errors.error[end])
+            shares.append(ClassShare(class_name=name, n=n, estimate=estimate))
+    return replace(list_, is_background=is_background, classes=tuple(shares))

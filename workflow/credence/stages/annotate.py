@@ -18,7 +18,8 @@ from credence.calibrators.protocol import Need
 from credence.composition.sameness import SketchCounts
 from credence.confidence import NOTE_TEXTS, Note, counted, sentences_of, unknown
 from credence.findings import Sameness
-from credence.predictions import Predictions
+from credence.lists.decision import evidence_notes, scarce_classes
+from credence.predictions import Booleans, Predictions
 from credence.problems import refuse
 from credence.progress import Progress, echo
 from credence.sentences import warning_of
@@ -76,6 +77,11 @@ class Annotation:
         added = (name for addition in self.additions for name in addition.names)
         return (*contract.CONFIDENCE_NAMES, *added)
 
+    @cached_property
+    def is_scarce(self) -> Booleans:
+        """Which classes calibration knows too few families of."""
+        return scarce_classes(self.file.held_out, len(self.file.class_names))
+
     @property
     def is_changed(self) -> bool:
         """Whether the scores of the set are unlike those in calibration."""
@@ -123,6 +129,7 @@ class Annotation:
                 confidence = self.shift.adjusted.confidence(predictions)
         chunk = Chunk(samples=samples, method=method, confidence=confidence, plain=plain)
         note = confidence.note | (int(Note.CHANGED) if self.is_changed else 0)
+        note = note | evidence_notes(confidence, predictions.predicted_class, self.is_scarce)
         texts: dict[tuple[int, Note], str] = {}
         for addition in self.additions:
             added = addition.added(chunk)

@@ -18,8 +18,9 @@ from credence.composition.diagnostics import diagnose
 from credence.composition.sameness import SketchCounts, sketch_of
 from credence.composition.summary import Corrected, shift_curves, summarise_shift
 from credence.draws import keys_of
-from credence.findings import ShiftFinding
+from credence.findings import ShiftFinding, Threshold
 from credence.lists.held_out import HeldOut, held_out_of, mix_draws
+from credence.lists.thresholds import Wanted, corrected_thresholds
 from credence.predictions import Floats, Labelled, Predictions
 from credence.problems import nearest, raise_any, refuse
 from credence.progress import Progress, echo
@@ -149,6 +150,7 @@ def find_shift(
         summarise_shift(name, estimator.name, method.text, corrected, options, error),
         curves=shift_curves(corrected),
         reference=estimator.reference,
+        thresholds=_thresholds(labelled, composition, settings, options),
         sameness=None if look is None else look.found(),
     )
     return stage_files.ShiftFile(
@@ -168,6 +170,23 @@ def _held_out(moved: Labelled, unseen: Floats, composition: estimate.Composition
     part = np.divide(weight, used, out=np.ones_like(used), where=used > 0)
     whole = moved.reweighted(moved.weight * part[moved.true_class])
     return held_out_of(whole, unseen, mix_draws(weight, composition.weight_draws))
+
+
+def _thresholds(
+    labelled: Labelled, composition: estimate.Composition, settings: Settings, options: FitOptions
+) -> tuple[Threshold, ...]:
+    """Return thresholds on the score at the estimated proportions, for which lists are, too."""
+    if labelled.predictions.top_score is None:
+        return ()
+    wanted = Wanted(
+        precision=settings.lists.precision,
+        certainty=settings.lists.certainty,
+        level=options.level,
+        n_draws=options.n_draws,
+        is_guaranteed=False,
+    )
+    moved = shifted(labelled, np.nan_to_num(composition.estimated_weight))
+    return corrected_thresholds(moved, None, wanted, ())
 
 
 def _summed(
