@@ -51,16 +51,18 @@ def test_the_list_of_annotate_is_that_of_the_command(
     assert Path("list.tsv").read_bytes() == Path("lists/list_0.1.tsv").read_bytes()
     listed = pd.read_csv("list.tsv", sep="\t")
     assert list(listed) == [
-        *("id", "predicted_class", "confidence", "lower", "upper", "q_value", "note")
+        *("id", "predicted_class", "confidence", "lower", "upper"),
+        *("q_value", "decision", "note"),
     ]
     assert 0 < len(listed) < len(confidences)
     found = json.loads(Path("lists.json").read_text())["lists"]
     (own,) = (
         one for one in found
         if one["class_name"] is None and one["error"] == 0.1 and not one["is_certain"]
+        and not one["is_background"]
     )  # fmt: skip
     assert own["n"] == len(listed)
-    assert f"{own['n']:,} predictions of confidence {own['confidence']:g} and more" in shown
+    assert f"Calls: {own['n']:,} predictions with confidence ≥ {own['confidence']:g}" in shown
 
 
 def test_a_list_is_all_that_have_a_q_value_within_its_error(confidences: pd.DataFrame) -> None:
@@ -88,7 +90,7 @@ def test_a_table_of_six_decimals_gives_the_list_of_the_whole_numbers(
         assert text.str.fullmatch(r"[01](\.\d{1,6})?").all()
     known = six.dropna(subset=["confidence"])
     assert (known.lower <= known.confidence).all() and (known.confidence <= known.upper).all()
-    assert (six.use == whole.use).all() and (six.score == whole.score).all()
+    assert (six.decision == whole.decision).all() and (six.score == whole.score).all()
     for ending in ("tsv", "parquet"):
         words = ["list", f"six.{ending}", "--calibration", "k.json", "--error", "0.1"]
         assert run_command_line([*words, "--out", f"{ending}.tsv"]) == 0
@@ -334,7 +336,7 @@ def test_corrected_confidences_are_asked_for_where_they_are_and_refused_where_no
             "without.\nFix this and run the command again.\n"
         )
     assert run_command_line(["list", "both.tsv", "--shift", "s.json", *words]) == 0
-    assert "predictions of confidence 0." in capsys.readouterr().err
+    assert "predictions with confidence ≥ 0." in capsys.readouterr().err
     listed, both = pd.read_csv("l.tsv", sep="\t"), pd.read_csv("both.tsv", sep="\t")
     within = both[both.q_value <= 0.2]
     assert listed.id.tolist() == within.id.tolist()
@@ -413,15 +415,15 @@ def test_a_table_in_which_confidence_was_not_corrected_is_never_read_as_one_in_w
     assert run_command_line(words) == 2
     shown = capsys.readouterr().err
     assert shown == f"older.tsv, line 1, {what}\nFix this and run the command again.\n"
-    confidences.drop(columns="use").to_csv("older.tsv", sep="\t", index=False)
+    confidences.drop(columns="decision").to_csv("older.tsv", sep="\t", index=False)
     assert run_command_line(words) == 2
     assert capsys.readouterr().err == (
-        "older.tsv, line 1, column 'use': an older version wrote this table, without this "
+        "older.tsv, line 1, column 'decision': an older version wrote this table, without this "
         "column. Annotate it again: credence annotate.\nFix this and run the command again.\n"
     )
     confidences.assign(use="maybe").to_csv("odd.tsv", sep="\t", index=False)
     assert run_command_line([words[0], "odd.tsv", *words[2:]]) == 2
-    assert "odd.tsv, line 2, column 'use': 'maybe' is not allowed." in capsys.readouterr().err
+    assert "odd.tsv, line 2, column 'decision': 'maybe' is not allowed." in capsys.readouterr().err
     for read in (read_confidences, read_slowly, lambda path: list(stream_confidences(path))):
         assert refusal(read, Path("older.parquet")) == f"older.parquet, {what}"
 

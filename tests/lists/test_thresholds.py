@@ -190,8 +190,8 @@ def test_thresholds_and_curves_on_confidences_are_those_of_proteins_held_out() -
     assert tail_curve.kept == pytest.approx((1.0, 5 / 6, 4 / 6, 2 / 6, 1 / 6))
     assert other.kept == (1.0, 0.5)
     errors = errors_of(
-        held_out.of_class(0),
-        np.bincount(held_out.of_class(0).step, minlength=len(CONFIDENCE_STEPS)),
+        held_out.of_classes(0),
+        np.bincount(held_out.of_classes(0).step, minlength=len(CONFIDENCE_STEPS)),
         0.5,
     )
     steps = np.searchsorted(CONFIDENCE_STEPS, tail_curve.confidence)

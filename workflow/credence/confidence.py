@@ -118,11 +118,3 @@ def unknown(n_samples: int, note: Note) -> Confidence:
     return Confidence(
         value=value, lower=lower, upper=upper, support=np.zeros(n_samples), note=code
     )
-
-
-def least_score(score: Floats, confidence: Floats, enough: float) -> float:
-    """Return the least score from which on the confidence is enough; NaN if there is none."""
-    # NaN compares false: where there is no confidence nothing is enough.
-    missed = np.flatnonzero(~(confidence >= enough))
-    first = 0 if len(missed) == 0 else int(missed[-1]) + 1
-    return float(score[first]) if first < len(score) else float("nan")

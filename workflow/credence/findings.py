@@ -109,16 +109,6 @@ class CurveFinding:
     note: Counts  # A :class:`credence.confidence.Note` each
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScoreNeeded:
-    """The least score from which on the interval's lower end stays above."""
-
-    method: str  # Whose it is
-    class_name: str
-    confidence: float  # The confidence asked for
-    score: float  # NaN where no score seen in calibration is enough
-
-
 @dataclass(frozen=True)
 class Reliability:
     """Confidence against the share of right predictions."""
@@ -199,7 +189,6 @@ class Results:
     classes: tuple[ClassCount, ...]
     histograms: tuple[ScoreHistogram, ...] = ()
     curves: tuple[CurveFinding, ...] = ()
-    scores_needed: tuple[ScoreNeeded, ...] = ()
     reliability: tuple[Reliability, ...] = ()
     metrics: tuple[MetricValue, ...] = ()
     differences: tuple[Difference, ...] = ()  # From the reference, of all metrics

@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from credence.evaluation.verdict import BAD, CARE, GOOD, OPEN
-from credence.findings import ClassCount, CurveFinding, Findings, Threshold, UseSet
+from credence.findings import ClassCount, CurveFinding, Findings, UseSet
 from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.sections.lists import expected_right, percent, whole_of
@@ -22,7 +22,6 @@ from credence.report.wording import DASH, count, in_words, round_score, score, s
 TITLES = {GOOD: "Good to use", CARE: "Use with care", BAD: "Not to be used"}
 COLOUR_BANDS = (0.5, 0.8, 0.9, 0.95)  # of the confidence, by which the picture is coloured
 WIDEST_EVIDENCE = 0.4  # of a range that is evidence
-ENOUGH = 0.9  # precision whose threshold is marked
 MOST_REASONS = 4
 
 
@@ -215,7 +214,7 @@ def _strip(lookup: Lookup, entry: ClassCount, anchor: str, cells: tuple[str, ...
     at = 100.0 * (edges - low) / (high - low)
     thin = _runs(at, (~(upper - lower <= WIDEST_EVIDENCE)).tolist())
     estimate, sure = (
-        None if end is None else max(end, entry.score_min) for end in marks(lookup, entry)
+        None if end is None else max(end, entry.score_min) for end in lookup.marks(entry)
     )
     end, words = DASH, f"{name}: no threshold for 90 % precision"
     if estimate is not None:
@@ -256,27 +255,6 @@ def _runs(
         else:
             runs.append([kind, start, end])
     return tuple((int(kind), round(start, 2), round(end - start, 2)) for kind, start, end in runs)
-
-
-def marks(lookup: Lookup, entry: ClassCount) -> tuple[float | None, float | None]:
-    """Return the thresholds of a class for nine of ten right: by the estimate, and guaranteed.
-
-    The estimate is for the class proportions of a sample, where its lists are.
-    """
-    thresholds = lookup.findings.thresholds
-    as_calibrated = () if thresholds is None else thresholds.rows
-    estimated = as_calibrated if lookup.corrected is None else lookup.corrected.thresholds
-    wanted = (entry.class_name, "score", ENOUGH)
-
-    def of_class(rows: Sequence[Threshold], field: str) -> float | None:
-        ends = (
-            float(getattr(row, field))
-            for row in rows
-            if (row.class_name, row.on, row.precision) == wanted
-        )
-        return next((end for end in ends if not math.isnan(end)), None)
-
-    return of_class(estimated, "threshold"), of_class(as_calibrated, "sure")
 
 
 def _basis(lookup: Lookup) -> str:
