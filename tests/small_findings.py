@@ -317,7 +317,7 @@ def lists_of(use_set: str, names: tuple[str, ...]) -> UseLists:
     empty = (NAN, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, NAN, NAN)
     numbers = (0.85, 3, 30, 2.9, 2.1, 3.0, 1.5, 3.0, 0.05, 0.12)
     every = (0.0, 5, 60, 4.1, 3.2, 4.9, 2.8, 5.0, 0.18, 0.26)
-    shares = (ClassShare(class_name=names[0], n=3, estimate=0.12),)
+    shares = (ClassShare(class_name=names[0], n=3, estimate=0.12, n_kept_off=0),)
     return UseLists(
         name=use_set,
         n=5,

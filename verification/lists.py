@@ -555,6 +555,7 @@ def calls_of(held_out: HeldOut, class_names: tuple[str, ...]) -> ListRules:
     asked = Settings().lists
     return ListRules(
         held_out=held_out,
+        class_names=class_names,
         is_scarce=scarce_classes(held_out, len(class_names)),
         is_background=background_of(class_names, asked.background),
         is_background_found=True,
@@ -601,12 +602,17 @@ def call_rows(kind: str, number: int, method: str) -> list[Row]:
     rows: list[Row] = []
     for error in CALL_ERRORS:
         for is_certain in (False, True):
+            end = pooled.end_of(error, is_certain=is_certain)
+            together = grouped.errors[0].end_of(error, is_certain=is_certain)
+            ends = grouped.ends(0, error, is_certain=is_certain)
+            nowhere = len(CONFIDENCE_STEPS)
             lists = {
-                "calls": (grouped.errors[0].end_of(error, is_certain=is_certain), is_call),
-                "pooled": (pooled.end_of(error, is_certain=is_certain), np.ones_like(is_call)),
+                "calls": is_call & (step >= ends[code]),
+                "calls, classes not looked at": is_call
+                & (step >= (nowhere if together is None else together)),
+                "pooled": step >= (nowhere if end is None else end),
             }
-            for name, (end, may_be_listed) in lists.items():
-                listed = may_be_listed & (step >= (len(CONFIDENCE_STEPS) if end is None else end))
+            for name, listed in lists.items():
                 of_calls = listed & is_call
                 wrong = ~use.is_correct
                 row: Row = {"sample": kind, "world": number, "error": error, "list": name}

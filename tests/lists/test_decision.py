@@ -134,6 +134,7 @@ def rules(held_out: HeldOut, *background: bool, least: float = 0.5) -> ListRules
     """Return the rules of lists at the usual certainty."""
     return ListRules(
         held_out=held_out,
+        class_names=("Portal", "Collar", "Other")[: len(background)],
         is_scarce=scarce_classes(held_out, len(background)),
         is_background=np.array(background),
         is_background_found=True,
@@ -166,26 +167,24 @@ def test_background_does_not_lengthen_the_list_of_calls_nor_they_its() -> None:
     many = counted((0, 0.9, 40), (1, 0.6, 40), (2, 0.99, 100_000), n_classes=3)
     ends = []
     for counts in (few, many):
-        calls, background = (
-            rules(held_out, False, False, True).calls_and_background(counts.listable).errors
-        )
-        ends.append((calls.end_of(0.1), calls.end_of(0.3), background.end_of(0.05)))
-        assert background.end_of(0.05) is not None
-    assert ends[0] == ends[1]
+        grouped = rules(held_out, False, False, True).calls_and_background(counts.listable)
+        ends.append([grouped.ends(0, 0.1), grouped.ends(0, 0.3), grouped.ends(1, 0.05)])
+    np.testing.assert_array_equal(*ends)
+    assert (ends[0][2] < len(CONFIDENCE_STEPS)).tolist() == [False, False, True]
     # Were it one list, the background would carry all the others.
     (pooled,) = rules(held_out, False, False, False).calls_and_background(many.listable).errors
     assert pooled.end_of(0.1) == step_of(np.array([0.5]))[0]
 
 
 def test_no_list_reaches_below_the_least_confidence_and_nothing_there_has_a_q_value() -> None:
-    held_out = known([(0.3, 0, 0, f"a{n}") for n in range(200)])
+    held_out = known([(at, 0, 0, f"{at}{n}") for at in (0.3, 0.55) for n in range(200)])
     counts = counted((0, 0.3, 50), (0, 0.55, 50), n_classes=2)
     class_, step = np.array([0, 0, -1]), step_of(np.array([0.3, 0.55, 0.9]))
     for least, is_listed in ((0.5, False), (0.3, True)):
         grouped = rules(held_out, False, True, least=least).calls_and_background(counts.listable)
         end = grouped.errors[0].end_of(0.1)
         assert end is not None and CONFIDENCE_STEPS[end] >= least
-        assert (~np.isnan(grouped.q_value(class_, step))).tolist() == [is_listed, is_listed, False]
+        assert (~np.isnan(grouped.q_value(class_, step))).tolist() == [is_listed, True, False]
 
 
 def test_scarce_classes_neither_stand_on_lists_nor_speak_for_them() -> None:
@@ -197,7 +196,7 @@ def test_scarce_classes_neither_stand_on_lists_nor_speak_for_them() -> None:
     np.testing.assert_array_equal(with_scarce.errors[0].error, alone.errors[0].error)
 
 
-def test_a_list_says_which_classes_are_wrong_twice_as_often_and_what_one_family_carries() -> None:
+def test_a_class_wrong_twice_as_often_is_kept_off_and_what_one_family_carries_is_said() -> None:
     rows = [(0.9, 0, 0, f"a{n}") for n in range(400)]
     rows += [(0.9, 1, int(n % 3 > 0), f"b{n}") for n in range(45)]  # one in three is wrong
     rows += [(0.9, 0, 0, "large")] * 200
@@ -205,16 +204,17 @@ def test_a_list_says_which_classes_are_wrong_twice_as_often_and_what_one_family_
         "sea",
         rules(known(rows), False, False),
         counted((0, 0.9, 90), (1, 0.9, 5), n_classes=2),
-        ("Portal", "Collar"),
         (0.1,),
         0.95,
         is_adjusted=False,
     )
     accepted = lists.accepted
-    assert accepted is not None and accepted.n == 95
-    assert {share.class_name: share.n for share in accepted.classes} == {"Portal": 90, "Collar": 5}
-    assert accepted.classes_above(2.0) == ["Collar"]
-    assert accepted.largest_family == pytest.approx(200 / 645)
+    assert accepted is not None and accepted.n == 90
+    portal, collar = accepted.classes
+    assert (portal.class_name, portal.n, portal.n_kept_off) == ("Portal", 90, 0)
+    assert (collar.class_name, collar.n, collar.n_kept_off) == ("Collar", 0, 5)
+    assert accepted.kept_off == [collar]
+    assert accepted.largest_family == pytest.approx(200 / 600)
 
 
 def test_every_note_that_speaks_against_a_protein_keeps_it_off_lists() -> None:

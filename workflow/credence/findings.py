@@ -946,7 +946,8 @@ class ClassShare:
 
     class_name: str
     n: int
-    estimate: float  # Share of them expected to be wrong; NaN where nothing shows it
+    estimate: float  # Share of them expected to be wrong; NaN where there are none
+    n_kept_off: int  # Others as sure as the list, of which more than twice the rate are wrong
 
 
 @dataclass(frozen=True)
@@ -971,9 +972,10 @@ class ProteinList:
     largest_family: float = 0.0
     classes: tuple[ClassShare, ...] = ()  # Of a list of several classes, those that are on it
 
-    def classes_above(self, times: float) -> list[str]:
-        """Return the classes whose share of wrong ones is above so many times the error rate."""
-        return [part.class_name for part in self.classes if part.estimate > times * self.error]
+    @property
+    def kept_off(self) -> list[ClassShare]:
+        """The classes of which predictions are kept off the list."""
+        return [part for part in self.classes if part.n_kept_off]
 
 
 @dataclass(frozen=True)

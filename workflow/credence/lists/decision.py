@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from credence.confidence import NOTE_TEXTS, Confidence, Note
-from credence.lists.errors import ListErrors, errors_of
+from credence.lists.errors import N_CONFIDENCE_STEPS, ListErrors, errors_of
 from credence.lists.held_out import HeldOut
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.problems import Problem, nearest, raise_any, refuse
@@ -35,6 +35,7 @@ BACKGROUND_NAMES = frozenset(
         *("nonpvp", "notpvp", "nonphage", "notphage", "nonviral", "notviral", "nonvirus"),
     )
 )
+TWICE = 2.0  # the error rate of a list: what no class on it exceeds by the estimate
 CALLS, BACKGROUND = 0, 1  # The groups of classes that have lists of their own
 
 
@@ -91,16 +92,34 @@ def background_of(class_names: Sequence[str], named: Sequence[str] | None) -> Bo
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupedErrors:
-    """The errors of the lists of several groups of classes, each group by itself."""
+    """The errors of the lists of groups of classes, and how far down each class is on them.
 
-    errors: tuple[ListErrors, ...]
+    A prediction is on a list of its group where the list as a whole keeps to the error rate, and
+    the predictions of its own class down to it to twice the rate.
+    """
+
+    errors: tuple[ListErrors, ...]  # Of each group
     group: Integers  # Of each class
+    by_class: tuple[ListErrors, ...]  # Of each class by itself
+    counts: Integers  # Of predictions that may be on a list, by class and step
 
     def q_value(self, class_: Integers, step: Integers) -> Floats:
         """Return the q-value of predictions that may be on a list; NaN where there is none."""
-        by_step = np.array([errors.q_value for errors in self.errors])
-        is_known = (class_ >= 0) & (step >= 0)
-        return np.where(is_known, by_step[self.group[class_], step], np.nan)
+        together, alone = (
+            np.array([errors.q_value for errors in kind]) for kind in (self.errors, self.by_class)
+        )
+        q_value = np.maximum(together[self.group[class_], step], alone[class_, step] / TWICE)
+        return np.where((class_ >= 0) & (step >= 0), q_value, np.nan)
+
+    def ends(self, group: int, error: float, *, is_certain: bool = False) -> Integers:
+        """Return the lowest step of each class on the list of a group; none: beyond the last."""
+        ends = np.full(len(self.group), N_CONFIDENCE_STEPS)
+        together = self.errors[group].end_of(error, is_certain=is_certain)
+        for class_ in np.flatnonzero(self.group == group) if together is not None else ():
+            alone = self.by_class[class_].end_of(TWICE * error)
+            if alone is not None and together is not None:
+                ends[class_] = max(together, alone)
+        return ends
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -116,6 +135,7 @@ class ListRules:
     """What lists are made of, and how far they may reach."""
 
     held_out: HeldOut
+    class_names: tuple[str, ...]
     is_scarce: Booleans  # Of each class; scarce ones are on no list
     is_background: Booleans
     is_background_found: bool  # Whether by their usual names
@@ -123,7 +143,7 @@ class ListRules:
     least_confidence: float
     family_share: float  # Greatest part of one family before a list says so
 
-    def errors_of(self, counts: Integers, group: Integers) -> GroupedErrors:
+    def errors_of(self, counts: Integers, group: Integers) -> tuple[ListErrors, ...]:
         """Return the errors of each group's lists; `counts` are of what may be on a list."""
         errors = []
         for number in range(int(group.max(initial=0)) + 1):
@@ -132,12 +152,20 @@ class ListRules:
             is_known = is_member & ~self.is_scarce & n_use.any()  # nothing is asked of others
             known = self.held_out.of_classes(np.flatnonzero(is_known))
             errors.append(errors_of(known, n_use, self.certainty, self.least_confidence))
-        return GroupedErrors(errors=tuple(errors), group=group)
+        return tuple(errors)
 
     def calls_and_background(self, counts: Integers) -> GroupedErrors:
         """Return the errors of the lists of calls, and of background predictions if there are."""
-        return self.errors_of(counts, np.where(self.is_background, BACKGROUND, CALLS))
+        group = np.where(self.is_background, BACKGROUND, CALLS)
+        by_class = self.errors_of(counts, np.arange(len(counts)))
+        return GroupedErrors(
+            errors=self.errors_of(counts, group), group=group, by_class=by_class, counts=counts
+        )
 
-    def by_class(self, counts: Integers) -> GroupedErrors:
-        """Return the errors of the lists of each class by itself."""
-        return self.errors_of(counts, np.arange(len(counts)))
+    def listed(self, counts: Integers, ends: Integers) -> ListErrors:
+        """Return the errors of what is on a list that ends at a step in each class."""
+        steps = np.arange(N_CONFIDENCE_STEPS)
+        known = self.held_out.of_classes(np.flatnonzero(ends < N_CONFIDENCE_STEPS))
+        known = known.take(known.step >= ends[known.predicted])
+        n_use = np.where(steps >= ends[:, None], counts, 0).sum(axis=0)
+        return errors_of(known, n_use, self.certainty, self.least_confidence)

@@ -5,8 +5,8 @@ protein the step of the confidence that a fit without its cluster gave, its clas
 and its cluster.
 """
 
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import dataclass, replace
+from typing import Annotated, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -81,20 +81,25 @@ class HeldOut:
         """The least number of classes that there are."""
         return 1 + int(np.max([*self.predicted, *self.true], initial=-1))
 
-    def of_classes(self, classes: ArrayLike) -> "HeldOut":
+    def of_classes(self, classes: ArrayLike) -> Self:
         """Return the proteins that were predicted to be of one or several classes."""
-        rows = np.flatnonzero(np.isin(self.predicted, classes))
         members = self.weight[np.isin(self.true, classes)]
+        known = self.take(np.isin(self.predicted, classes))
+        is_weighed = self.mix is not None and len(known.step) and len(members)
+        return replace(known, member=float(members.mean()) if is_weighed else None)
+
+    def take(self, chosen: Booleans) -> Self:
+        """Return some of the proteins."""
+        rows = np.flatnonzero(chosen)
         cluster, place = np.unique(self.cluster[rows], return_inverse=True)
-        return HeldOut(
+        return replace(
+            self,
             step=self.step[rows],
             predicted=self.predicted[rows],
             true=self.true[rows],
             weight=self.weight[rows],
             cluster=place,
             key=self.key[cluster],
-            mix=self.mix,
-            member=float(members.mean()) if self.mix and len(rows) and len(members) else None,
         )
 
     def refuse_damage(self) -> None:

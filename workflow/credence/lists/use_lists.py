@@ -10,10 +10,9 @@ import numpy as np
 from credence.findings import ClassShare, ProteinList, UseLists, VerifyClass
 from credence.lists.decision import BACKGROUND, CALLS, Counts, GroupedErrors, ListRules
 from credence.lists.errors import ListErrors, errors_of
-from credence.lists.held_out import CONFIDENCE_STEPS, step_of
+from credence.lists.held_out import CONFIDENCE_STEPS
 from credence.lists.plan import by_stratum, plan_of
 from credence.lists.thresholds import curve_of
-from credence.predictions import Booleans
 
 N_VERIFY = 20  # verifications that a page divides among the classes
 
@@ -22,36 +21,26 @@ def use_lists(
     name: str,
     rules: ListRules,
     counts: Counts,
-    class_names: Sequence[str],
     allowed: Sequence[float],
     level: float,
     *,
     is_adjusted: bool,
 ) -> UseLists:
     """Return the lists of a query set for each share `allowed`; counts are by class and step."""
-    held_out, certainty = rules.held_out, rules.certainty
-    grouped, by_class = (
-        rules.calls_and_background(counts.listable),
-        rules.by_class(counts.listable),
-    )
+    held_out, certainty, class_names = rules.held_out, rules.certainty, rules.class_names
+    grouped = rules.calls_and_background(counts.listable)
     lists = [
-        of_group(
-            list_of(None, grouped.errors[group], error, level, is_certain=is_certain),
-            rules.is_background,
-            by_class,
-            class_names,
-            is_background=group == BACKGROUND,
-        )
+        list_of_group(rules, grouped, group, error, level, is_certain=is_certain)
         for group in range(len(grouped.errors))
         for error, is_certain in product(allowed, (False, True))
     ]
     every = errors_of(held_out, counts.every.sum(axis=0), certainty)
-    whole = [list_of(None, every, 1.0, level, is_whole=True)]
+    whole = [list_of(None, every, 1.0, level, end=0)]
     for class_ in np.flatnonzero(counts.every.any(axis=1)).tolist():
         class_name, known = class_names[class_], held_out.of_classes(class_)
-        lists += [list_of(class_name, by_class.errors[class_], error, level) for error in allowed]
+        lists += [list_of(class_name, grouped.by_class[class_], error, level) for error in allowed]
         of_class = errors_of(known, counts.every[class_], certainty)
-        whole.append(list_of(class_name, of_class, 1.0, level, is_whole=True))
+        whole.append(list_of(class_name, of_class, 1.0, level, end=0))
     plan = plan_of(held_out, by_stratum(counts.every), N_VERIFY)
     width, after = plan.width(), plan.width(plan.n_verify)
     n_verify = plan.n_verify.sum(axis=1)
@@ -92,10 +81,13 @@ def list_of(
     *,
     is_certain: bool = False,
     relatives: float | None = None,
-    is_whole: bool = False,
+    end: int | None = None,
 ) -> ProteinList:
-    """Return the longest list with at most so many wrong ones, or all; `relatives`: as `right`."""
-    end = 0 if is_whole else errors.end_of(error, is_certain=is_certain)
+    """Return the longest list with at most so many wrong ones, or that down to the step `end`.
+
+    `relatives` are those of a member, as in `right`.
+    """
+    end = errors.end_of(error, is_certain=is_certain) if end is None else end
     if end is None:
         return ProteinList(
             class_name=class_name,
@@ -131,19 +123,43 @@ def list_of(
     )
 
 
-def of_group(
-    list_: ProteinList,
-    is_background_class: Booleans,
-    by_class: GroupedErrors,
-    class_names: Sequence[str],
+def list_of_group(
+    rules: ListRules,
+    grouped: GroupedErrors,
+    group: int,
+    error: float,
+    level: float,
     *,
-    is_background: bool,
+    is_certain: bool = False,
+    relatives: float | None = None,
 ) -> ProteinList:
-    """Return a list of all calls, or of all background predictions, with its share by class."""
+    """Return the longest list of all calls, or of all background predictions, by class."""
+    together, counts = grouped.errors[group], grouped.counts
+    ends = grouped.ends(group, error, is_certain=is_certain)
+    listed = rules.listed(counts, ends)
+    is_background = group == BACKGROUND
+    end, longest = int(ends.min()), together.end_of(error, is_certain=is_certain)
+    if longest is None or not listed.n_use.any():
+        nothing = list_of(None, together, -1.0, level, is_certain=is_certain)
+        return replace(nothing, error=error, is_background=is_background)
     shares = []
-    for class_ in np.flatnonzero((is_background_class == is_background) & (list_.n > 0)).tolist():
-        errors, end = by_class.errors[class_], int(step_of(np.array(list_.confidence)))
-        if n := int(errors.n_listed[end]):
-            name, estimate = class_names[class_], float(errors.error[end])
-            shares.append(ClassShare(class_name=name, n=n, estimate=estimate))
-    return replace(list_, is_background=is_background, classes=tuple(shares))
+    is_on = counts[:, longest:].any(axis=1) & (grouped.group == group)
+    for class_ in np.flatnonzero(is_on).tolist():
+        n, alone = int(counts[class_, ends[class_] :].sum()), grouped.by_class[class_]
+        share = ClassShare(
+            class_name=rules.class_names[class_],
+            n=n,
+            estimate=float(alone.error[ends[class_]]) if n else math.nan,
+            n_kept_off=int(counts[class_, longest:].sum()) - n,
+        )
+        shares.append(share)
+    list_ = list_of(None, listed, 1.0, level, is_certain=is_certain, relatives=relatives, end=end)
+    return replace(
+        list_,
+        error=error,
+        # Whoever is kept off is wrong more often than the whole.
+        estimate=min(list_.estimate, float(together.error[longest])),
+        bound=min(list_.bound, float(together.bound[longest])),
+        is_background=is_background,
+        classes=tuple(shares),
+    )

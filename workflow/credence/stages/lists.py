@@ -19,6 +19,7 @@ from credence.findings import AllThresholds, ProteinList, Threshold, UseLists
 from credence.lists.decision import (
     BACKGROUND,
     CALLS,
+    TWICE,
     Counts,
     GroupedErrors,
     ListRules,
@@ -35,7 +36,7 @@ from credence.lists.thresholds import (
     corrected_thresholds,
     find_thresholds,
 )
-from credence.lists.use_lists import list_of, of_group, use_lists
+from credence.lists.use_lists import list_of, list_of_group, use_lists
 from credence.predictions import Booleans, Integers
 from credence.problems import refuse
 from credence.progress import echo
@@ -67,9 +68,13 @@ class Ranking:
     """By which confidences proteins are ranked, and what is known of these."""
 
     rules: ListRules
-    class_names: tuple[str, ...]
     method: str  # Which made the confidences
     is_corrected: bool  # Whether these are corrected for other class proportions
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """The classes, in the classifier's order."""
+        return self.rules.class_names
 
     @property
     def background(self) -> str:
@@ -99,6 +104,7 @@ def ranking_of(
         return None
     rules = ListRules(
         held_out=held_out,
+        class_names=file.class_names,
         is_scarce=scarce_classes(file.held_out, len(file.class_names)),
         is_background=is_background,
         is_background_found=asked.background is None and bool(is_background.any()),
@@ -106,12 +112,7 @@ def ranking_of(
         least_confidence=asked.least_confidence,
         family_share=asked.family_share,
     )
-    return Ranking(
-        rules=rules,
-        class_names=file.class_names,
-        method=file.method_spec,
-        is_corrected=shift is not None,
-    )
+    return Ranking(rules=rules, method=file.method_spec, is_corrected=shift is not None)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -173,26 +174,22 @@ LIST_NAMES = (
 def write_lists(
     table: Table,
     grouped: GroupedErrors,
-    ends: Mapping[Path, Sequence[int | None]],
+    ends: Mapping[Path, Integers],
     clusters: Mapping[str, str] | None = None,
     accepted: Sequence[float] = (),
     **how: Any,
 ) -> list[Counter[tuple[int, str]]]:
-    """Write lists, each down to a step of each group, with their q-values; return their counts.
+    """Write lists, each down to a step of each class, with their q-values; return their counts.
 
     Of the error rates `accepted` the first one decides; without any, decisions stay.
     """
     counts: list[Counter[tuple[int, str]]] = [Counter() for _ in ends]
     with ExitStack() as stack:
         writers = [stack.enter_context(TableWriter(path, LIST_NAMES, **how)) for path in ends]
-        lowest = [
-            np.array([len(CONFIDENCE_STEPS) if end is None else end for end in places])
-            for places in ends.values()
-        ]
         for piece, code, step in table.pieces():
             group, may_be_listed = grouped.group[code], contract.is_listable(piece) & (code >= 0)
-            for writer, limit, count in zip(writers, lowest, counts, strict=True):
-                rows = np.flatnonzero(may_be_listed & (step >= limit[group]))
+            for writer, lowest, count in zip(writers, ends.values(), counts, strict=True):
+                rows = np.flatnonzero(may_be_listed & (step >= lowest[code]))
                 kept = piece.take(rows)
                 if len(rows):
                     columns = {name: kept[name] for name in LIST_NAMES if name != contract.Q_VALUE}
@@ -206,16 +203,6 @@ def write_lists(
                     families = (clusters.get(id_, id_) for id_ in ids)
                     count.update(zip(group[rows].tolist(), families, strict=True))
     return counts
-
-
-def ends_of_group(
-    grouped: GroupedErrors, group: int, error: float, *, is_certain: bool = False
-) -> list[int | None]:
-    """Return where the list of one group ends; those of all others are empty."""
-    return [
-        errors.end_of(error, is_certain=is_certain) if number == group else None
-        for number, errors in enumerate(grouped.errors)
-    ]
 
 
 def opened_table(
@@ -327,34 +314,27 @@ def list_confidences(
     ranking, rules = table.ranking, table.ranking.rules
     if of_background and not ranking.background:
         raise refuse("--of-background", *NO_BACKGROUND)
-    level, of_classes = settings.calibration.level, rules.by_class(counts.listable)
-    names: Sequence[str | None] = ranking.class_names if by_class else (None,)
-    chosen = range(len(names)) if by_class else (BACKGROUND if of_background else CALLS,)
-    grouped = of_classes if by_class else rules.calls_and_background(counts.listable)
-    ends = [
-        errors.end_of(error, is_certain=certain) if number in chosen else None
-        for number, errors in enumerate(grouped.errors)
-    ]
+    level, grouped = settings.calibration.level, rules.calls_and_background(counts.listable)
+    chosen: Sequence[int] = (BACKGROUND if of_background else CALLS,)
+    if by_class:
+        chosen = range(len(ranking.class_names))
+        grouped = replace(grouped, errors=grouped.by_class, group=np.array(chosen))
+    ends = np.min([grouped.ends(group, error, is_certain=certain) for group in chosen], axis=0)
     known = None if clusters is None else cluster_of(clusters, table)
     (sizes,) = write_lists(
         table, grouped, {Path(out): ends}, known, spreadsheet_safe=spreadsheet_safe
     )
     lists, largest = [], []
-    for name, group in zip(names, chosen, strict=True):
+    for group in chosen:
         size = np.array([n for (part, _), n in sizes.items() if part == group], dtype=np.float64)
         relatives = float((size * (size - 1.0)).sum() / size.sum()) if len(size) else None
         largest.append(float(size.max() / size.sum()) if len(size) else 0.0)
-        errors = grouped.errors[group]
-        list_ = list_of(name, errors, error, level, is_certain=certain, relatives=relatives)
-        if not by_class:
-            list_ = of_group(
-                list_,
-                rules.is_background,
-                of_classes,
-                ranking.class_names,
-                is_background=of_background,
-            )
-        lists.append(list_)
+        how: dict[str, Any] = {"is_certain": certain, "relatives": relatives}
+        if by_class:
+            errors, name = grouped.errors[group], ranking.class_names[group]
+            lists.append(list_of(name, errors, error, level, **how))
+        else:
+            lists.append(list_of_group(rules, grouped, group, error, level, **how))
     n_listed = sum(list_.n for list_ in lists)
     if as_json:
         click.echo(json_text(lists), nl=False)
@@ -364,28 +344,32 @@ def list_confidences(
     echo(f"Wrote {out}: {of_all}.")
     ranking.say_background()
     for list_, group, part in zip(lists, chosen, largest, strict=True):
-        if grouped.errors[group].n_listed[0]:
-            echo(sentence_of(list_, grouped.errors[group], rules, level))
-            for sentence in remarks_on(list_, part, rules.family_share):
-                echo(sentence)
+        _say_list(list_, grouped.errors[group], rules, level, part)
     if n_listed:
         echo(f"{LIST_MEANING[by_class]} {FOR_WHOM[ranking.is_corrected]}")
 
 
+def _say_list(
+    list_: ProteinList, errors: ListErrors, rules: ListRules, level: float, largest: float
+) -> None:
+    """Print what a list holds, where anything could be on it."""
+    if errors.n_listed[0]:
+        echo(sentence_of(list_, errors, rules, level))
+        for sentence in remarks_on(list_, largest, rules.family_share):
+            echo(sentence)
+
+
 NO_BACKGROUND = ("no class is background.", "Name some with --background, or leave it out.")
-TWICE = 2.0  # the error rate: above it a class of a list is named
 
 
 def remarks_on(list_: ProteinList, largest_listed: float, family_share: float) -> Iterator[str]:
     """Yield what a reader has to know of a list: classes wrong more often, and large families."""
     name = "the list" if list_.class_name is None else f"the list of {list_.class_name}"
-    above = [part for part in list_.classes if part.class_name in list_.classes_above(TWICE)]
-    if above:
-        shares = ", ".join(
-            f"{part.class_name} ({part.estimate:.0%} of {part.n})" for part in above
-        )
+    if list_.kept_off:
+        shares = ", ".join(f"{part.n_kept_off} of {part.class_name}" for part in list_.kept_off)
         twice = f"{TWICE * list_.error:.0%}"
-        yield f"On {name}, more than {twice} are wrong by the estimate in: {shares}."
+        why = f"since more than {twice} of them are wrong by the estimate"
+        yield f"Kept off {name}, {why}: {shares}."
     worst = f"{list_.alike_lower:,.0f} to {list_.alike_upper:,.0f}"
     for part, kind in (
         (list_.largest_family, f"the calibration proteins behind {name}"),
@@ -465,7 +449,9 @@ def finish_table(
         asked = [(group, error) for group in groups for error in settings.lists.error]
         paths = list_paths(folder, settings)  # without those of background where it is []
         ends = {
-            Path(path): ends_of_group(grouped, group, error)
+            Path(path): grouped.ends(group, error)
+            if group < len(grouped.errors)
+            else np.full(len(grouped.group), len(CONFIDENCE_STEPS))
             for path, (group, error) in zip(paths, asked, strict=False)
         }
         write_lists(table, grouped, ends, accepted=settings.lists.error, **how)
@@ -479,7 +465,6 @@ def lists_found(ranking: Ranking, counts: Counts, settings: Settings, name: str)
         name,
         ranking.rules,
         counts,
-        ranking.class_names,
         settings.lists.error,
         settings.calibration.level,
         is_adjusted=ranking.is_corrected,

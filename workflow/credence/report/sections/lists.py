@@ -14,7 +14,7 @@ from credence.report.sections.lookup import Lookup
 from credence.report.wording import DASH, count, in_words, round_score, shown, three_decimals
 
 LEAST_TOP = 0.1  # of the axis of shares wrong
-TWICE = 2.0  # the error rate: above it a class of a list is named
+TWICE = 2.0  # the error rate of a list: what no class on it exceeds by the estimate
 ON_SCORE = "score"
 
 
@@ -214,7 +214,9 @@ def _table(lists: UseLists, together: Sequence[ProteinList]) -> page.TableBlock:
 
 def _by_class_in_words(entry: ProteinList) -> str:
     return ", ".join(
-        f"{part.class_name} {percent(part.estimate)} of {count(part.n)}" for part in entry.classes
+        f"{part.class_name} {percent(part.estimate)} of {count(part.n)}"
+        for part in entry.classes
+        if part.n
     )
 
 
@@ -223,9 +225,12 @@ def _remarks(lists: UseLists, entry: ProteinList) -> Iterator[str]:
     if entry.is_certain:
         return
     name = f"the list at {percent(entry.error)} FDR"
-    if above := entry.classes_above(TWICE):
+    if entry.kept_off:
+        names = in_words(f"{part.n_kept_off} of {part.class_name}" for part in entry.kept_off)
         twice = percent(TWICE * entry.error)
-        yield f"On {name}, more than {twice} are wrong by the estimate in {in_words(above)}."
+        yield (
+            f"Kept off {name}, since more than {twice} of them are wrong by the estimate: {names}."
+        )
     if entry.largest_family > lists.family_share:
         yield (
             f"One family makes up {percent(entry.largest_family)} of the calibration proteins "
