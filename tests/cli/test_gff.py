@@ -113,8 +113,8 @@ def test_proteins_that_prodigal_numbered_are_found_by_their_contig(table: Path) 
         )
     )
     assert [
-        b"credence_decision=" + use in line
-        for use, line in zip((b"yes", b"check", b"no"), written(), strict=True)
+        b"credence_decision=" + decision in line
+        for decision, line in zip((b"accept", b"check", b"insufficient"), written(), strict=True)
     ]
 
 
