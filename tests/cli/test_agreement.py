@@ -72,7 +72,7 @@ def test_page_list_table_and_python_count_the_same_predictions(
         run_command_line([*fit, "--labels", "labels.csv", "--spec", SPEC, "--out", "c.json"]) == 0
     )
     words = ["annotate", "query.csv", *RUN, "--lists", "lists", "--lists-record", "l.json"]
-    assert run_command_line([*words, "--six-decimals", "--out", "conf.tsv"]) == 0
+    assert run_command_line([*words, "--out", "conf.tsv"]) == 0
     table = pd.read_csv("conf.tsv", sep="\t")
     accepted = table[table.decision == "accept"]
     listed = pd.read_csv("lists/list_0.05.tsv", sep="\t")
