@@ -59,13 +59,22 @@ def shift_finding(**changed: object) -> ShiftFinding:
     curve = ShiftCurve(NAMES[0], SCORES, (0.05, 0.3, 0.7), *((0.0, 0.2, 0.5), (0.2, 0.5, 0.9)))
     classes = (
         shift_class(NAMES[0]),
-        shift_class(NAMES[1], calibration_share=0.4, share=0.7, lower=0.6, upper=0.8, weight=1.75),
+        shift_class(
+            NAMES[1],
+            calibration_share=0.4,
+            share=0.7,
+            lower=0.6,
+            upper=0.8,
+            applied=0.65,
+            weight=1.75,
+        ),
         shift_class(
             NAMES[2],
             calibration_share=0.1,
             share=0.1,
             lower=0.05,
             upper=0.2,
+            applied=0.1,
             weight=1.0,
             score_median=NAN,
             confidence_before=NAN,

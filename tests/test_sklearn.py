@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GroupKFold, cross_val_predict, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from credence.sklearn import (
+    FAMILIES_UNKNOWN,
     CredenceCalibrator,
+    FamiliesUnknownWarning,
     TopLabelCalibrator,
     codes_of,
     held_out_scores,
@@ -25,6 +31,8 @@ from credence.sklearn import (
     spread_rest,
 )
 from refusals import refusal
+
+pytestmark = pytest.mark.filterwarnings("ignore::credence.sklearn.FamiliesUnknownWarning")
 
 # The prediction stays the classifier's own, and its confidence is the probability
 # that it is right; below one half another class can have more. The check demands
@@ -130,6 +138,55 @@ def test_groups_stay_together_so_that_no_relative_is_remembered() -> None:
     assert (mixed.max(axis=1) == 1.0).any()
 
 
+def in_pairs() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return 60 families of two look-alikes, whose labels nothing but memory can tell."""
+    families = np.repeat(np.arange(60), 2)
+    labels = np.repeat(np.random.default_rng(3).integers(0, 2, 60), 2)
+    return np.column_stack([families, np.zeros(120)]).astype(float), labels, families
+
+
+@contextmanager
+def routing() -> Iterator[None]:
+    """Let scikit-learn hand groups to whoever asks for them."""
+    with sklearn.config_context(enable_metadata_routing=True), warnings.catch_warnings():
+        warnings.simplefilter("error", FamiliesUnknownWarning)
+        yield
+
+
+def test_a_cross_validation_that_keeps_groups_to_itself_warns_and_routing_ends_it() -> None:
+    samples, labels, families = in_pairs()
+    wrapped = TopLabelCalibrator(estimator=Memory(), method="class_only", n_draws=0)
+    asked = {"cv": GroupKFold(3), "method": "predict_proba"}
+    with pytest.warns(FamiliesUnknownWarning) as caught:
+        apart = cross_val_predict(wrapped, samples, labels, groups=families, **asked)
+    assert {str(warning.message) for warning in caught} == {FAMILIES_UNKNOWN}
+    with routing():
+        routed = cross_val_predict(wrapped, samples, labels, params={"groups": families}, **asked)
+    # Half of the predictions are right: inner folds that part pairs remember most labels.
+    predicted = apart.argmax(axis=1)
+    assert (predicted == labels).mean() < 0.6
+    assert apart.max(axis=1).mean() > 0.8
+    assert routed.max(axis=1).mean() < 0.65
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        CredenceCalibrator("class_only", scale=10.0, n_draws=0),
+        TopLabelCalibrator(method="class_only", n_draws=0),
+    ],
+)
+def test_a_fit_without_groups_warns_once_and_one_with_groups_does_not(model) -> None:
+    scores, labels = by_hand()
+    with pytest.warns(FamiliesUnknownWarning) as caught:
+        model.fit(scores, labels)
+    assert [str(warning.message) for warning in caught] == [FAMILIES_UNKNOWN]
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FamiliesUnknownWarning)
+        model.fit(scores, labels, groups=np.arange(len(labels)))
+
+
 def test_a_fitted_classifier_can_be_calibrated_on_other_samples(problem) -> None:
     samples, labels = problem
     base = LogisticRegression().fit(samples[:300], labels[:300])
@@ -224,7 +281,7 @@ def test_notes_are_words() -> None:
     scores, labels = by_hand()
     found = CredenceCalibrator(method="class_only", scale=10.0, n_draws=0).fit(scores, labels)
     answer = found.predict_confidence(np.array([[1.0, 1.0, 8.0], [7.0, 2.0, 1.0]]))
-    unseen = "class never predicted in calibration, so no confidence"
+    unseen = "class never predicted in calibration"
     assert answer.notes.tolist() == [unseen, ""]
 
 

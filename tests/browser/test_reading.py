@@ -51,6 +51,14 @@ def test_beyond_the_scores_seen_the_answer_says_so(page: Any) -> None:
     assert "Calibration saw scores of 2.5 to 10 only" in page.inner_text(".lookup")
 
 
+def test_a_score_above_the_scale_is_not_answered_as_the_greatest(page: Any) -> None:
+    page.fill(".lookup input[type=number]", "9")
+    page.fill(".lookup input[type=number]", "12")
+    shown = page.inner_text(".lookup [role=status]")
+    assert shown == "No score of this classifier is below 0 or above 10: give one from 0 to 10."
+    assert page.locator(".strips .here").count() == 0
+
+
 def test_a_method_laid_over_is_drawn_where_its_numbers_are(page: Any, small: Findings) -> None:
     assert page.locator("path.laid").count() == 0
     page.get_by_role("checkbox", name="class_only").check()

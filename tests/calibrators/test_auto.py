@@ -10,10 +10,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from credence.calibrators import auto, isotonic, logistic, logit_curve, shares
+from credence.calibrators import auto, hierarchical, isotonic, logistic, logit_curve, shares
 from credence.calibrators.all_methods import BY_NAME, SINGLE_METHODS
 from credence.calibrators.auto import (
-    CLIP,
+    MEMBER_CLIP,
     Auto,
     best_weights,
     for_curves,
@@ -32,7 +32,10 @@ from credence.problems import InputError
 from credence.records import to_record
 
 QUICK = FitOptions(n_draws=0)
-CANDIDATES = (shares.CLASS_ONLY, logit_curve.BETA, isotonic.ISOTONIC, logistic.LOGISTIC_METHOD)
+CANDIDATES = (
+    shares.CLASS_ONLY, logit_curve.BETA, isotonic.ISOTONIC,
+    hierarchical.HIERARCHICAL_METHOD, logistic.LOGISTIC_METHOD,
+)  # fmt: skip
 METHOD = auto.method_over(CANDIDATES)
 
 
@@ -92,7 +95,7 @@ def test_a_class_of_few_families_keeps_the_weights_of_all(worlds) -> None:
 def test_a_mean_is_weighted_clipped_and_leaves_out_what_has_no_answer() -> None:
     values = np.array([[0.2, 0.8], [np.nan, 0.8], [np.nan, np.nan], [0.0, 1.0]])
     weight = np.array([[0.25, 0.75], [0.25, 0.75], [0.5, 0.5], [1.0, 0.0]])
-    expected = [0.25 * 0.2 + 0.75 * 0.8, 0.8, np.nan, CLIP]
+    expected = [0.25 * 0.2 + 0.75 * 0.8, 0.8, np.nan, MEMBER_CLIP]
     np.testing.assert_allclose(weighted_mean(values, weight), expected, rtol=0, atol=1e-12)
 
 
@@ -101,7 +104,9 @@ def test_the_losses_in_the_record_are_the_held_out_ones(worlds) -> None:
     calibration = METHOD.build(Auto(), QUICK).fit(world)
     method = logit_curve.BETA
     unseen = out_of_fold(world, method.build(method.settings(), QUICK), folds_by_class(world, 5))
-    p = np.clip(np.where(world.is_correct, unseen.value, 1 - unseen.value), CLIP, 1 - CLIP)
+    p = np.clip(
+        np.where(world.is_correct, unseen.value, 1 - unseen.value), MEMBER_CLIP, 1 - MEMBER_CLIP
+    )
     expected = -np.average(np.log(p), weights=world.weight)
     found = {one.method: one.held_out_nll for one in calibration.judged}
     np.testing.assert_allclose(found["beta"], expected, rtol=0, atol=1e-12)
@@ -118,7 +123,7 @@ def test_the_stack_answers_with_the_weighted_mean_of_its_members(worlds) -> None
         alone = method.build(method.settings(), QUICK).fit(world).confidence(world.predictions)
         weight = [calibration.full.by_class[one][place] for one in names]
         expected += np.array(weight)[world.predictions.predicted_class] * np.clip(
-            alone.value, CLIP, 1 - CLIP
+            alone.value, MEMBER_CLIP, 1 - MEMBER_CLIP
         )
     value = calibration.confidence(world.predictions).value
     np.testing.assert_allclose(value, expected, rtol=0, atol=1e-12)
@@ -162,6 +167,7 @@ def test_where_the_vector_is_of_no_use_tables_with_and_without_it_are_answered_a
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(auto, "LEAST_WEIGHT", 0.3)
+    method = auto.method_over((shares.CLASS_ONLY, logit_curve.BETA, logistic.LOGISTIC_METHOD))
     rng = np.random.default_rng(1)
     n = 400
     top = rng.uniform(4.0, 10.0, n)
@@ -170,7 +176,7 @@ def test_where_the_vector_is_of_no_use_tables_with_and_without_it_are_answered_a
     scores = np.column_stack([top, np.minimum(rest, 0.99 * top[:, None])])
     predictions = from_scores(names, tuple("abcdefghi"), scores, 10.0, 0.01)
     is_wrong = rng.random(n) > (top - 3.0) / 7.0
-    calibration = METHOD.build(Auto(), QUICK).fit(label(predictions, is_wrong.astype(np.int64)))
+    calibration = method.build(Auto(), QUICK).fit(label(predictions, is_wrong.astype(np.int64)))
     assert "logistic" not in calibration.full.members and calibration.skipped == {}
     assert calibration.score_only is None  # one mix for all tables: a lookup of scores is exact
     bare = replace(predictions, scores=None)
@@ -190,12 +196,15 @@ def test_methods_that_the_data_do_not_allow_are_named_with_the_reason(worlds) ->
     assert lacking(shares.CLASS_ONLY, unscored, Auto()) == ""
 
 
-def test_one_cluster_alone_gives_equal_weights(worlds) -> None:
+def test_one_cluster_alone_gives_the_weights_of_the_prior(worlds) -> None:
     world = worlds.draw(seed=4, n_clusters=1)
     ready = [m.build(m.settings(), QUICK) for m in CANDIDATES]
     assert np.isnan(out_of_folds(world, ready, folds_by_class(world, 5))).all()
     calibration = METHOD.build(Auto(), QUICK).fit(world)
-    np.testing.assert_allclose(calibration.full.pooled, 1 / 3, rtol=0, atol=1e-12)
+    weights = dict(zip(calibration.full.members, calibration.full.pooled, strict=True))
+    # 0.3 and three of 0.025; `isotonic` has no held-out answers, so nothing tells two apart.
+    assert weights["hierarchical"] == pytest.approx(12 * weights["beta"])
+    assert sum(weights.values()) == pytest.approx(1.0)
     assert np.isfinite(calibration.confidence(world.predictions).value).all()
 
 
@@ -210,19 +219,36 @@ def test_the_record_comes_back_bit_for_bit(worlds) -> None:
     np.testing.assert_array_equal(found.lower, expected.lower)
 
 
-def test_a_scarce_class_has_the_interval_of_its_share(worlds) -> None:
+def test_a_scarce_class_has_the_answer_and_interval_of_the_curve_of_all_classes(worlds) -> None:
     world = worlds.draw(seed=6)
     own = np.flatnonzero(world.predictions.predicted_class == 0)
     kept = np.setdiff1d(np.arange(world.n_samples), own[6:])
     few = world.take(kept)
     options = FitOptions(n_draws=40)
     found = METHOD.build(Auto(), options).fit(few).confidence(few.predictions)
-    plain = shares.CLASS_ONLY.build(shares.ClassOnly(), options).fit(few)
+    plain = hierarchical.HIERARCHICAL_METHOD.build(hierarchical.Hierarchical(), options).fit(few)
     expected = plain.confidence(few.predictions)
     scarce = few.predictions.predicted_class == 0
     assert (found.note[scarce] & int(Note.SCARCE | Note.ONE_SIDED) > 0).all()
-    np.testing.assert_allclose(found.lower[scarce], expected.lower[scarce], rtol=0, atol=1e-4)
-    np.testing.assert_allclose(found.upper[scarce], expected.upper[scarce], rtol=0, atol=1e-4)
+    # The only member here that borrows from other classes.
+    np.testing.assert_array_equal(found.value[scarce], expected.value[scarce])
+    np.testing.assert_array_equal(found.lower[scarce], expected.lower[scarce])
+    np.testing.assert_array_equal(found.upper[scarce], expected.upper[scarce])
+    assert ((found.upper - found.lower)[scarce] < 0.8).all()
+
+
+def test_a_class_never_predicted_has_the_answer_of_the_curve_of_all_classes(worlds) -> None:
+    world = worlds.draw(seed=6)
+    is_new = world.predictions.predicted_class == 0
+    options = FitOptions(n_draws=40)
+    found = METHOD.build(Auto(), options).fit(world.take(~is_new)).confidence(world.predictions)
+    assert (found.note[is_new] & Note.UNSEEN_CLASS).all()
+    assert ((found.lower < found.value) & (found.value < found.upper))[is_new].all()
+
+
+def test_those_that_answer_for_scarce_classes_are_those_that_pool() -> None:
+    pooling = {name for name in auto.MEMBERS if BY_NAME[name].pools}
+    assert pooling == set(auto.SCARCE_WEIGHTS)
 
 
 @pytest.mark.parametrize("name", auto.MEMBERS)

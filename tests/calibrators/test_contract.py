@@ -24,6 +24,8 @@ EXACT = 1e-12  # the laws hold to this
 ITERATED = 1e-9  # where a minimum is found by steps, its place is only as sure as this
 
 LEARNT = [method for method in METHODS if method.is_learnt]
+SINGLE_CLASS = [method for method in LEARNT if not method.pools]
+POOLED = [method for method in LEARNT if method.pools]
 every_method = cases("method", METHODS)
 every_learnt = cases("method", LEARNT)
 # The default method fits several others, which stay.
@@ -206,16 +208,39 @@ def test_no_interval_is_given_when_none_is_asked_for(method: Method, world: Labe
 
 
 @every_learnt
-def test_a_class_never_predicted_gives_nan_and_its_reason(method: Method, world: Labelled) -> None:
+def test_a_class_never_predicted_gives_its_reason_and_no_narrow_interval(
+    method: Method, world: Labelled
+) -> None:
     kept = world.predictions.predicted_class != 2
-    calibration = method.build(method.settings(), FitOptions(n_draws=0)).fit(world.take(kept))
+    calibration = method.build(method.settings(), OPTIONS).fit(world.take(kept))
     confidence = calibration.confidence(world.predictions)
-    assert np.isnan(confidence.value[~kept]).all()
+    answered = ~kept & np.isfinite(confidence.value)
+    if not method.pools:
+        assert not answered.any()
+    assert ((confidence.upper - confidence.lower)[answered] > 0.1).all()
     assert (confidence.note[~kept] == Note.UNSEEN_CLASS).all()
     assert np.isfinite(confidence.value[kept]).all()
 
 
-@every_learnt_fitted
+@cases("method", POOLED, long=["auto"])
+@pytest.mark.parametrize("n_positives", [1, 2, 3])
+def test_a_scarce_class_borrows_from_the_others_and_is_said_to(
+    method: Method, world: Labelled, n_positives: int
+) -> None:
+    in_class = np.flatnonzero(world.predictions.predicted_class == 1)
+    others = np.flatnonzero(world.predictions.predicted_class != 1)
+    few = world.take(np.concatenate([others, in_class[:n_positives]]))
+    confidence = method.build(method.settings(), OPTIONS).fit(few).confidence(world.predictions)
+    assert (confidence.note[in_class] & Note.SCARCE).all()
+    value, lower, upper = (
+        part[in_class] for part in (confidence.value, confidence.lower, confidence.upper)
+    )
+    assert ((lower <= value) & (value <= upper) & (upper - lower > 0.1)).all()
+    score = world.predictions.top_score[in_class]
+    assert value[score.argmax()] > value[score.argmin()]  # as in all other classes
+
+
+@cases("method", SINGLE_CLASS)
 @pytest.mark.parametrize("n_positives", [1, 2, 3])
 def test_a_scarce_class_gives_its_share_with_jeffreys_prior(
     method: Method, world: Labelled, n_positives: int

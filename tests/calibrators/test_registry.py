@@ -21,7 +21,9 @@ def test_a_stack_needs_what_its_members_need_and_a_composition_what_its_first_st
         for name in ("class_only", "kernel")
     }
     joint = JointCalibration(method="tswa", classes={}, model=None)
-    weights = MemberWeights(members=("class_only",), pooled=np.ones(1), by_class={}, spread=None)
+    weights = MemberWeights(
+        members=("class_only",), pooled=np.ones(1), by_class={}, scarce=np.ones(1), spread=None
+    )
 
     def stack(members: dict[str, Any]) -> AutoCalibration:
         return AutoCalibration(

@@ -189,6 +189,8 @@ def test_a_calibration_of_another_table_is_refused(
             ("all.json", "90 proteins, 90 right", ", 90 clusters"),
             ("one.json", "1 proteins, 1 right", ", 1 clusters"),
         ):
+            if command == "evaluate" and name == "one.json":
+                continue  # which never saw 89 of them: these judge it
             here = "90 proteins, 48 right"
             if command == "thresholds":  # whose guarantees are of the calibration's clusters
                 here, there = f"{here}, 90 clusters", there + clusters

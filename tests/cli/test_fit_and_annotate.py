@@ -30,7 +30,7 @@ def test_annotate_needs_nothing_but_table_and_calibration(
     lines = (tmp_path / "conf.tsv").read_text().splitlines()
     assert lines[0].split("\t") == [
         *("id", "predicted_class", "confidence", "lower", "upper", "decision", "note"),
-        *("score", "support", "method", "q_value", "prediction_set", "set_size"),
+        *("score", "support", "method", "q_value", "prediction_set", "set_size", "set_pooled"),
     ]
     assert [line.split("\t")[0] for line in lines[1:]] == [
         line.split(",")[0] for line in table.read_text().splitlines()[1:]

@@ -10,10 +10,13 @@ from pathlib import Path
 import pytest
 
 from credence.app import run_command_line
-from credence.releases.files import read_attach_summary, read_attached, read_release
+from credence.app.configuration import load
+from credence.app.run import _say_rescored
+from credence.releases.files import AttachSummary, read_attach_summary, read_attached, read_release
 from credence.simulate.law import CLASS_NAMES, WorldSettings
 from credence.simulate.world import make_world, render_files
 from credence.tables.contract import read_groups
+from credence.tables.writing import write_record
 
 SMALL = WorldSettings(
     n_calibration=150, n_use=40, n_training=30, n_trove=9, n_defects=3, n_training_relatives=3
@@ -211,7 +214,24 @@ def test_a_class_that_the_set_does_not_have_is_told(
     stated = refused("trove", "add", "bad", "--scores", "bad.csv", "--fasta", "bad.fasta")
     assert stated == (
         "bad.csv, line 2: the name 'needle_1' carries the label 'needle', which is no class. "
-        f"Known are: {', '.join(CLASS_NAMES)}."
+        f"Known are: {', '.join(CLASS_NAMES)}. If it means one of them, state it in synonyms; "
+        "else leave these proteins out, or take a classifier that knows it."
+    )
+
+
+def test_a_class_that_the_set_does_not_have_is_told_once_however_many_proteins_have_it(
+    inside: Path, refused: Callable[..., str]
+) -> None:
+    rows = content_lines(inside / "trove_htj.csv")
+    names = [row.split(",")[0] for row in rows[1:]]
+    Path("labels.tsv").write_text("".join(f"{name}\tneedle\n" for name in ["id", *names]))
+    text = Path("labels.tsv").read_text().replace("id\tneedle", "id\ttrue_class", 1)
+    Path("labels.tsv").write_text(text)
+    words = ["--scores", "trove_htj.csv", "--fasta", "trove_htj.fasta", "--labels", "labels.tsv"]
+    assert refused("trove", "add", "bad", *words) == (
+        f"labels.tsv, line 2, column 'true_class': 'needle' is no class ({len(names)} proteins, "
+        f"{names[0]!r} first). Known are: {', '.join(CLASS_NAMES)}. If it means one of them, "
+        "state it in synonyms; else leave these proteins out, or take a classifier that knows it."
     )
 
 
@@ -438,6 +458,35 @@ def test_scores_that_are_not_the_old_ones_of_the_same_proteins_are_told(
         "old: 5 of 5 exact repeats have other scores than before. One classifier gives one "
         "protein one score: see whether the table is of the version that is calibrated.\n"
     )
+
+
+def test_other_scores_of_the_same_proteins_are_told_wherever_the_trove_is_shown(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(add("autumn")) == 0
+    summary = AttachSummary(
+        name="autumn",
+        class_names=CLASS_NAMES,
+        counts={"exact_repeat": 3, "added": 4},
+        n_joined=2,
+        n_founded=2,
+        n_rescored=1,
+        added_by_class={},
+        inputs=(),
+    )
+    stated = (
+        "autumn: 1 of 3 exact repeats has other scores than before. One classifier gives one "
+        "protein one score: see whether the table is of the version that is calibrated."
+    )
+    run = load("config.yaml").run
+    folder = Path("results", run, "releases", "01-autumn")
+    folder.mkdir(parents=True)
+    write_record(folder / "attach.json", summary)
+    capsys.readouterr()
+    assert run_command_line(["trove", "list"]) == 0
+    assert capsys.readouterr().out.endswith(f"\t3 exact_repeat, 4 added. {stated}\n")
+    _say_rescored(Path("results", run), ["01-autumn"])
+    assert capsys.readouterr().err == f"{stated}\n"
 
 
 def test_a_release_record_that_was_edited_is_refused(

@@ -107,7 +107,7 @@ def test_another_mix_and_what_is_flagged_are_alarms_with_their_class(
     found = json.loads(capsys.readouterr().out)
     assert found["is_due"]
     assert found["classes"] == ["Portal"]
-    assert {reason["of"] for reason in found["reasons"]} == {"mix", "flagged"}
+    assert {reason["subject"] for reason in found["reasons"]} == {"mix", "flagged"}
     assert {reason["since"] for reason in found["reasons"]} == {"2026-10-01"}
 
 

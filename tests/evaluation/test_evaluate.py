@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from credence.evaluation.curves import bin_ratios, bins_record
 from credence.evaluation.evaluate import cross_fit, evaluate, metric_columns
 from credence.evaluation.judging import EvaluationOptions
 from credence.evaluation.ratios import estimate
+from credence.evaluation.verdict import by_gap
 from credence.metrics.all_metrics import METRICS
 from credence.metrics.binned import SCORE, bin_of
 from credence.predictions import Labelled, Predictions, from_scores, label
@@ -239,6 +240,31 @@ def test_a_method_that_does_not_keep_its_word_held_out_is_said_class_by_class() 
         )
         stated = [n.class_name for n in found.results.notices if n.kind == "reliability"]
         assert stated == (["A", "B"] if name == "inverted" else [])
+
+
+def test_a_class_that_is_always_wrong_is_not_shown_to_be_calibrated() -> None:
+    # A constant confidence and outcomes all alike: draws of families do not vary, and the gap's
+    # interval had no width, so that the class was "within 5 points", or surely off.
+    labelled = world()
+    predicted = labelled.predictions.predicted_class
+    wrong = np.where(predicted == 0, 1, labelled.true_class)
+    labelled = replace(labelled, true_class=wrong)
+    found = evaluate(labelled, methods("class_only"), EvaluationOptions(n_draws=200))
+    name = labelled.predictions.class_names[0]
+    gap, accuracy = (
+        next(
+            entry
+            for entry in found.results.metrics
+            if (entry.class_name, entry.sample, entry.metric) == (name, "held_out", metric)
+        )
+        for metric in ("gap", "accuracy")
+    )
+    assert accuracy.value == 0.0
+    # As uncertain as the share right: so much of it may be right that confidences are too low.
+    assert gap.lower == pytest.approx(gap.value - accuracy.upper, abs=0.01)
+    assert gap.upper == pytest.approx(gap.value, abs=0.01)
+    classes = by_gap({name: gap}, accuracy.upper / 2)
+    assert (classes.held, classes.off, classes.unsure) == ([], [], [name])
 
 
 def test_order_of_rows_changes_no_number() -> None:

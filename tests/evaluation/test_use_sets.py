@@ -35,7 +35,7 @@ def test_a_use_set_is_counted_by_class_and_level() -> None:
     assert (second.n, second.n_unknown, second.n_check) == (2, 1, 1)
     assert sum(found.counts) == 3
     assert [(entry.name, entry.value) for entry in found.notes] == [
-        ("class never predicted in calibration, so no confidence", "1")
+        ("class never predicted in calibration", "1")
     ]
 
 

@@ -381,6 +381,14 @@ def changed(before: float, fixed: float, after: float, **bounds: float) -> Class
          "points are new evidence."),
         (changed(0.60, 0.57, 0.57), "confidence fell from 0.60 to 0.57. All 3 percentage points "
          "are new evidence."),
+        # The table beside has tenths: no part of it is left out of the sentence.
+        (changed(0.60, 0.609, 0.606), "confidence rose from 0.600 to 0.606. New evidence raised "
+         "it by 0.9 percentage points, re-weighting lowered it by 0.3 percentage points."),
+        (changed(0.60, 0.703, 0.70), "confidence rose from 0.600 to 0.700. New evidence raised "
+         "it by 10.3 percentage points, re-weighting lowered it by 0.3 percentage points."),
+        (changed(0.60, 0.6004, 0.70), "confidence rose from 0.60 to 0.70. All 10 percentage "
+         "points are re-weighting: the classes are mixed in other shares, and at the old shares "
+         "it would be 0.60."),
         # The points are those of the numbers shown: 0.66 − 0.60 is 6, 4 of them re-weighting.
         (changed(0.604, 0.6149, 0.6551), "confidence rose from 0.60 to 0.66. Of the 6 percentage "
          "points, 4 are re-weighting and 2 new evidence."),

@@ -142,9 +142,9 @@ def test_a_step_of_another_schema_is_refused() -> None:
         ),
         (
             change(0.60, 0.615, 0.617, 0.03),
-            "HTJ at score 7.0: confidence rose from 0.600 to 0.617. All 1.7 percentage points "
-            "are new evidence (−1.5 to 4.5). What is new evidence may be chance: its "
-            "interval holds 0.",
+            "HTJ at score 7.0: confidence rose from 0.600 to 0.617. Of the 1.7 percentage points, "
+            "0.2 (−2.8 to 3.2) are re-weighting and 1.5 (−1.5 to 4.5) new evidence. What is new "
+            "evidence may be chance: its interval holds 0.",
         ),
         (change(0.60, 0.601, 0.602), "HTJ at score 7.0: confidence stayed at 0.60."),
         (
@@ -156,6 +156,30 @@ def test_a_step_of_another_schema_is_refused() -> None:
 )  # fmt: skip
 def test_each_change_is_told_in_words(moved: Change, stated: str) -> None:
     assert change_sentence(class_change("HTJ", moved, (30, 50)), 10.0) == stated
+
+
+def test_repeats_with_other_scores_are_told_and_intervals_that_are_not_there_are_not_promised(
+    small: Findings,
+) -> None:
+    moved = change(0.62, 0.64, 0.71)
+    ends = {
+        f"{part}_{end}": NONE
+        for part in ("total", "evidence", "composition")
+        for end in ("lower", "upper")
+    }
+    told = step(moved=replace(moved, **ends))
+    told = replace(told, newer=replace(told.newer, n_rescored=2))
+    chain = ReleasesFinding(releases=(told.older, told.newer), steps=(told,))
+    text = repr(section(replace(small, releases=chain)))
+    assert (
+        "htj: 2 of 7 exact repeats have other scores than before. One classifier gives one "
+        "protein one score: see whether the table is of the version that is calibrated." in text
+    )
+    assert "% intervals over families" not in text
+    assert (
+        "Differences in percentage points; without intervals, for which "
+        f"{told.method} would have to be fitted again hundreds of times." in text
+    )
 
 
 def test_a_bandwidth_that_was_chosen_anew_is_told() -> None:

@@ -314,3 +314,18 @@ def test_genomes_whose_every_call_may_be_right_stand_beside_the_lists(small: Fin
     assert "but for relatives, which are alike." in text
     other = replace(small, genomes=(replace(own, name="another set"),))
     assert "genomes.tsv" not in str(lists.section(other))
+
+
+def test_where_a_list_ends_stands_with_all_digits(small: Findings) -> None:
+    # Rounded to three decimals the end was below, or above, that by which the file was cut.
+    (of_sample,) = small.lists
+    ends = tuple(replace(entry, confidence=0.9995) for entry in of_sample.lists)
+    found = lists.section(replace(small, lists=(replace(of_sample, lists=ends),)))
+    assert found is not None
+    (table,) = (
+        block
+        for block in flat(found)
+        if isinstance(block, TableBlock) and block.caption.startswith("Lists of sea water")
+    )
+    place = [column.title for column in table.columns].index("confidence from")
+    assert {row[place] for row in table.rows} == {"0.9995"}

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from credence.findings import Findings, Sameness
+from credence.findings import Findings, NoveltyFinding, Sameness
 from credence.report.blocks import FigureRow, Folded, Heading, NoticeList, Section, TableBlock
 from credence.report.html import render
 from credence.report.plots import ComparisonPlot
@@ -32,8 +32,9 @@ def test_without_compositions_there_is_no_section(small: Findings) -> None:
 def test_the_sentence_names_the_classes_that_surely_differ_and_no_others() -> None:
     assert mix_sentences(shift_finding()) == (
         "From the scores of 5 proteins in sea water, its classes are mixed otherwise than in "
-        "calibration. Portal makes up 0.20 (0.15–0.26) of it, 0.50 of the calibration set; "
-        "Tail fiber makes up 0.70 (0.60–0.80) of it, 0.40 of the calibration set."
+        "calibration. Portal makes up 0.20 (0.15–0.26) of it, 0.50 of the calibration set "
+        "(confidences are corrected for 0.23); Tail fiber makes up 0.70 (0.60–0.80) of it, 0.40 "
+        "of the calibration set (confidences are corrected for 0.65)."
     )
 
 
@@ -53,7 +54,7 @@ def test_what_may_be_chance_is_not_called_a_difference() -> None:
 
 
 def test_a_stated_composition_is_called_stated_and_has_no_interval() -> None:
-    stated = shift_finding(estimator="stated", classes=(shift_class("Portal"),))
+    stated = shift_finding(estimator="stated", classes=(shift_class("Portal", applied=0.2),))
     assert mix_sentences(stated) == (
         "For sea water you stated the composition; it is taken as known. "
         "Portal makes up 0.20 of it, 0.50 of the calibration set."
@@ -77,13 +78,13 @@ SAME = Sameness(n=100, p_value=0.7, effect=0.012, moved=0.01, is_changed=False, 
         (
             0.41,
             SAME,
-            "No sign of proteins of another kind was found; scores that put confidences five "
+            "Class proportions explain the scores of this set; scores that put confidences five "
             "percentage points off would be noticed in 9 of 100 samples.",
         ),
         (
             0.41,
             None,
-            "No sign of proteins of another kind was found; how often a test would notice some "
+            "Class proportions explain the scores of this set; how often a test would notice some "
             "is not known.",
         ),
         (
@@ -107,6 +108,29 @@ def test_a_test_that_finds_nothing_never_stands_without_its_power(
 ) -> None:
     found = shift_finding(p_label_shift=p_label_shift, sameness=sameness)
     assert mix_fit(found) == stated_there
+
+
+def test_what_scores_and_sequences_show_of_unknown_proteins_is_said_together(
+    small: Findings,
+) -> None:
+    # One page said "no sign of proteins of another kind" and "more foreign than new families".
+    far = NoveltyFinding(
+        name="sea water", features="composition", flag=0.95, n=50, n_placed=50, n_flagged=17,
+        n_repeats=0, n_off=0, n_calibration=120, n_families=90, n_training=0,
+        confidence_flagged=0.5, confidence_others=0.5, edges=(), calibration_counts=(),
+        use_counts=(), flag_distance=0.5, rows=(),
+    )  # fmt: skip
+    found = replace(small, shifts=(shift_finding(sameness=SAME),), novelties=(far,))
+    whole = str(built(found).blocks)
+    assert (
+        "Class proportions explain the scores of this set; scores that put confidences five "
+        "percentage points off would be noticed in 9 of 100 samples. By sequence, 17 of 50 "
+        "proteins are flagged as far from all known ones; about 3 would be, were all of new "
+        "families like those of the calibration set."
+    ) in whole
+    assert "another kind" not in whole
+    of_others = replace(found, novelties=(replace(far, name="soil"),))
+    assert "flagged" not in str(built(of_others).blocks)
 
 
 @pytest.mark.parametrize(("sameness", "n"), [(SAME, 3), (None, 2)])

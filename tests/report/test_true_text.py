@@ -26,7 +26,7 @@ from credence.findings import (
 )
 from credence.report import blocks as page
 from credence.report.page_data import readme, report_record
-from credence.report.sections import first, overview, publish
+from credence.report.sections import first, lists, overview, publish
 from credence.report.sections.lookup import Lookup
 from credence.report.sections.measuring import all_notices, floor_words
 from credence.stages.evaluate import _method_finding
@@ -87,6 +87,7 @@ def run(small: Findings, **ran: bool) -> Findings:
         n=120,
         n_clusters=n_clusters,
         is_always_in=False,
+        is_pooled=False,
         coverage=0.91,
         lower=0.88,
         upper=0.94,
@@ -98,6 +99,8 @@ def run(small: Findings, **ran: bool) -> Findings:
         kind="class_wise",
         n_folds=5,
         families_needed=9,
+        pooled=None,
+        lending=(),
         classes=(),
         all_classes=found,
         sizes=(0, 120),
@@ -166,6 +169,19 @@ def test_every_text_is_true_of_all_combinations_of_what_ran(
         for said in ALONE:
             assert (said in everything) is not knows, (said, ran)
         assert knows or ("famil" not in everything and "clusters" not in methods + answers)
+
+
+def test_thresholds_are_guaranteed_only_where_families_are_known(small: Findings) -> None:
+    guaranteed = "Thresholds are guaranteed for new families by learn then test"
+    for clusters in (False, True):
+        found = run(small, **{what: what == "lists" for what in WHAT_RAN} | {"clusters": clusters})
+        methods = " ".join(publish.methods_text(found))
+        assert (guaranteed in methods) is clusters
+        assert ("so nothing is guaranteed for new proteins." in methods) is not clusters
+        shown = str(lists.section(found))
+        assert ("guaranteed for proteins of new families" in shown) is clusters
+        if_apart = "guaranteed if no two calibration proteins are related, which was not examined"
+        assert (if_apart in shown) is not clusters
 
 
 def test_what_is_cited_is_listed_and_what_is_listed_is_cited(small: Findings) -> None:

@@ -316,13 +316,14 @@ def test_the_mix_is_judged_by_confidences_that_stay_in_their_ranges(small: Findi
     check = check_of(findings, "mix")
     assert (check.value, check.n_affected) == (0.69, 31)
     assert check.headline == "Your sample is mixed differently"
-    # Tail fiber moved from 40 to 70 %, Portal from 50 to 20 %: equally; the first is named.
-    assert check.text.startswith("Portal makes up about 20 % of it, 50 % of the known proteins. ")
+    # Portal goes from 50 % to 23, Tail fiber from 40 to 65: as applied, not as estimated.
+    begin = "Portal is taken to make up 23 % of it, 50 % of the known proteins. "
+    assert check.text.startswith(begin)
     assert check.text.endswith("69 of 100 have evidence and stay in the range that they had.")
     (shift,) = findings.shifts
-    classes = (replace(shift.classes[0], share=math.nan), *shift.classes[1:])
+    classes = (replace(shift.classes[0], applied=math.nan), *shift.classes[1:])
     moved = replace(findings, shifts=(replace(shift, classes=classes),))
-    assert check_of(moved, "mix").text.startswith("Tail fiber makes up about 70 % of it, 40 % ")
+    assert check_of(moved, "mix").text.startswith("Tail fiber is taken to make up 65 %")
     # Those without a confidence are not counted.
     use_set = replace(findings.use_sets[0], n_unknown=10)
     check = check_of(replace(findings, use_sets=(use_set,)), "mix")

@@ -32,6 +32,20 @@ def strange_in(row: np.ndarray, class_: int, floor: float) -> float:
     return float(np.log(rival) - np.log(shares[class_]))
 
 
+def pool_of(
+    class_: int, known: dict[int, dict[str, list[float]]], options: SetOptions
+) -> list[int]:
+    """Return whose families count for a class: its own, or those of all that have too few."""
+    needed = families_needed(options.level)
+    if len(known[class_]) >= needed:
+        return [class_]
+    pool = [other for other in known if len(known[other]) < needed]
+    for other in sorted(known, key=lambda other: len(known[other])):
+        if other not in pool and sum(len(known[member]) for member in pool) < needed:
+            pool.append(other)
+    return pool
+
+
 def slow_sets(
     labelled: Labelled, new: Predictions, options: SetOptions, unit: list[Fraction]
 ) -> np.ndarray:
@@ -49,7 +63,7 @@ def slow_sets(
     for place, row in enumerate(new.scores):
         for class_ in range(3):
             strange = strange_in(row, class_, floor)
-            counted = [class_] if options.kind == "class_wise" else [0, 1, 2]
+            counted = [0, 1, 2] if options.kind == "overall" else pool_of(class_, known, options)
             above, whole = unit[class_], unit[class_]
             for other in counted:
                 for members in known[other].values():
@@ -135,13 +149,62 @@ def test_relatives_in_one_family_move_nothing() -> None:
     assert np.array_equal(fit_sets(twice).limits(), fit_sets(labelled).limits())
 
 
-def test_a_class_of_too_few_families_stands_in_every_set() -> None:
+def with_few(*counts: int) -> Labelled:
+    """Return a world with so many families of each class, each protein its own family."""
     labelled = world(2)
-    few = labelled.take(np.asarray((labelled.true_class != 2) | (labelled.cluster == "c2")))
+    labelled = replace(labelled, cluster=labelled.predictions.ids)
+    rows = [np.flatnonzero(labelled.true_class == k)[:n] for k, n in enumerate(counts)]
+    return labelled.take(np.concatenate(rows))
+
+
+def strange_in_own(labelled: Labelled, *classes: int) -> np.ndarray:
+    """Return how strange the proteins of some classes are in their own, ascending."""
+    rows = np.flatnonzero(np.isin(labelled.true_class, classes))
+    return np.sort(strangeness(labelled.predictions)[rows, labelled.true_class[rows]])
+
+
+def test_small_classes_share_a_threshold() -> None:
+    few = with_few(20, 3, 2)
+    sets = fit_sets(few, SetOptions(level=0.8))  # which needs four families
+    assert sets.names_in_pool() == ("Collar", "HTJ")
+    assert sets.names_in_pool(lending=True) == ()
+    # Of the five together, M + 1 > 0.2 · 6 holds where one or more are so strange: the strangest.
+    assert sets.limits()[1:].tolist() == [strange_in_own(few, 1, 2)[-1]] * 2
+    # Of the 20 of the large class, M + 1 > 0.2 · 21 = 4.2: M = 4, the fourth from the top.
+    assert sets.limits()[0] == strange_in_own(few, 0)[-4]
+
+
+def test_a_single_small_class_borrows_the_families_of_the_smallest_large_one() -> None:
+    few = with_few(20, 8, 2)
     sets = fit_sets(few, SetOptions(level=0.8))
-    assert sets.limits()[2] == np.inf
-    assert sets.contains(world(102).predictions)[:, 2].all()
-    assert np.isfinite(sets.limits()[:2]).all()
+    assert sets.names_in_pool() == ("HTJ",)
+    assert sets.names_in_pool(lending=True) == ("Collar",)
+    # Of ten, M + 1 > 0.2 · 11 = 2.2: the second from the top; Collar keeps its own threshold.
+    assert sets.limits()[2] == strange_in_own(few, 1, 2)[-2]
+    assert sets.limits()[1] == strange_in_own(few, 1)[-1]
+
+
+def test_a_class_without_a_known_protein_and_all_of_too_small_a_set_stand_in_every_set() -> None:
+    assert np.isinf(fit_sets(with_few(20, 8, 0), SetOptions(level=0.8)).limits()).tolist() == [
+        False,
+        False,
+        True,
+    ]
+    assert np.isinf(fit_sets(with_few(1, 1, 1), SetOptions(level=0.8)).limits()).all()
+
+
+@pytest.mark.parametrize("level", [0.6, 0.8])
+def test_the_promise_of_the_pool_holds_when_every_family_is_left_out_in_turn(level: float) -> None:
+    labelled = with_few(20, 3, 3)
+    small = np.flatnonzero(labelled.true_class > 0)
+    covered = []
+    for row in small.tolist():
+        sets = fit_sets(
+            labelled.take(np.arange(labelled.n_samples) != row), SetOptions(level=level)
+        )
+        own = labelled.predictions.take(np.array([row]))
+        covered.append(sets.contains(own)[0, labelled.true_class[row]])
+    assert np.mean(covered) >= level
 
 
 def test_how_many_families_a_class_needs() -> None:
@@ -158,6 +221,10 @@ def test_a_record_gives_the_same_sets(kind: str, level: float) -> None:
     assert isinstance(again, PredictionSets)
     assert to_record(again) == record
     assert np.array_equal(again.contains(new), sets.contains(new))
+    small = fit_sets(with_few(20, 8, 2), SetOptions(level=level, kind=kind))  # type: ignore[arg-type]
+    same = read_sets(json.loads(json.dumps(to_record(small), allow_nan=False)), NAMES)
+    assert np.array_equal(same.limits(), small.limits())
+    assert same.names_in_pool() == small.names_in_pool()
     use_share = np.array([0.2, 0.2, 0.6])
     assert np.array_equal(again.contains(new, use_share), sets.contains(new, use_share))
 
@@ -166,6 +233,10 @@ def test_records_of_other_classes_are_refused() -> None:
     record = to_record(fit_sets(world(0)))
     with pytest.raises(ValueError, match="not of these classes"):
         read_sets(record, NAMES[:2])
+    pooled = json.loads(json.dumps(to_record(fit_sets(with_few(20, 8, 2)))))
+    pooled["pool"]["sharing"] = [3]
+    with pytest.raises(ValueError, match="not of these classes"):
+        read_sets(pooled, NAMES)
     with pytest.raises(InputError, match="column 'kind': \"other\" is no value for it"):
         read_sets(record | {"kind": "other"}, NAMES)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -103,6 +104,28 @@ def test_scarce_classes_are_told(folder: Path, capsys: pytest.CaptureFixture[str
         message == f"known.csv: in every prediction set, since 99 families are needed: {listed}."
     )
     assert set(annotate()["prediction_set"]) == {"|".join(NAMES)}
+
+
+def test_a_scarce_class_shares_a_threshold_which_is_told_beside_the_set(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = Path("known.csv").read_text().splitlines()
+    of_class = [line for line in lines if line.split(",")[1] == "HTJ"]
+    Path("known.csv").write_text(
+        "\n".join(line for line in lines if line not in of_class[4:]) + "\n"
+    )
+    assert fit("--sets", "0.9") == 0
+    told = capsys.readouterr().err.splitlines()[0]
+    assert re.fullmatch(
+        r"known.csv: prediction sets: a threshold of a class's own takes 9 families; a pooled "
+        r"one, with the families of (Portal|Collar) \(\d+\), serves HTJ \([1-4]\)\.",
+        told,
+    )
+    found = annotate()
+    holds = ["HTJ" in classes.split("|") for classes in found["prediction_set"]]
+    assert 0 < sum(holds) < len(holds)
+    assert found["set_pooled"] == ["HTJ" if is_in else "" for is_in in holds]
+    read_confidences(Path("a.tsv"))
 
 
 def test_sets_of_another_make_are_refused(

@@ -135,9 +135,9 @@ def test_confidences_are_written_chunk_by_chunk(tmp_path: Path) -> None:
             part = Confidence(*(values[rows] for values in vars(answer).values()))
             writer.write(confidence_columns(predictions.take(rows), part, "kernel"))
     assert path.read_text() == (
-        "id\tpredicted_class\tconfidence\tlower\tupper\tuse\tnote\tscore\tsupport\tmethod\n"
+        "id\tpredicted_class\tconfidence\tlower\tupper\tdecision\tnote\tscore\tsupport\tmethod\n"
         "p1\tOther\t0.75\t0.5\t0.875\tcheck\t\t9.5\t12.5\tkernel\n"
         "p2\tHTJ\t\t\t\tinsufficient data\t"
-        "class never predicted in calibration, so no confidence\t3.25\t0\tkernel\n"
+        "class never predicted in calibration\t3.25\t0\tkernel\n"
     )
     assert np.isnan(read_confidences(path).values["confidence"][1])

@@ -189,11 +189,15 @@ def test_what_may_be_two_is_refused_once_a_distinct_value(tmp_path: Path) -> Non
         attach_labels, samples, labels_of(names, texts), SPEC, "s.csv", may_lack=True
     )
     remedy = "Correct its name, remove it, or add its scores."
+    elsewhere = (
+        "If it means one of them, state it in synonyms; else leave these proteins out, or take a "
+        "classifier that knows it."
+    )
     assert message.splitlines() == [
         "labels.tsv, line 2, column 'truth': 'PORTAL' is no class (6 proteins, 'a' first). "
-        "Known are: Portal, portal, Tail.",
+        f"Known are: Portal, portal, Tail. {elsewhere}",
         "labels.tsv, line 9, column 'truth': 'gate' is no class (protein 'h'). "
-        "Known are: Portal, portal, Tail.",
+        f"Known are: Portal, portal, Tail. {elsewhere}",
         f"labels.tsv, line 10: protein 'q1 ' is not in s.csv. {remedy}",
         f"labels.tsv, line 11: protein 'R1' is not in s.csv. {remedy}",
         f"labels.tsv, line 12: protein 'r1 ' is not in s.csv. {remedy}",
@@ -213,7 +217,9 @@ def test_several_labels_in_a_cell_are_named_as_such(tmp_path: Path) -> None:
         several.format(2, "Portal;Tail", "2 proteins, 'a' first"),
         several.format(3, "tail | Portal", "protein 'b'"),
         several.format(5, "Tail,gate", "protein 'd'"),
-        start.format(6, "neck;gate") + "is no class (protein 'e'). Known are: Portal, Tail.",
+        start.format(6, "neck;gate") + "is no class (protein 'e'). Known are: Portal, Tail. "
+        "If it means one of them, state it in synonyms; else leave these proteins out, or take a "
+        "classifier that knows it.",
     ]
 
 

@@ -230,7 +230,7 @@ def test_what_a_tool_says_is_seen_as_shares_of_its_scale(given, own, share):
         is_distribution=False,
     )
     found = signals(np.eye(3), predictions)
-    np.testing.assert_allclose(found.own, [own], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(found.of_protein, [own], rtol=0, atol=1e-9)
     np.testing.assert_allclose(np.exp(found.shared[:, :, 0]), [share], rtol=0, atol=1e-8)
 
 
@@ -247,7 +247,7 @@ def test_a_tool_that_was_asked_in_vain_is_told_from_one_that_was_not_asked():
     stated = {"one": np.log([[0.9, 0.1], [0.2, 0.8]]), "two": np.array([[np.nan] * 2, [-1, -2]])}
     found = product(["one"], {"two": 0.3, "three": 0.4}, stated)
     np.testing.assert_array_equal(found.shared[:, :, 0], stated["one"])
-    assert found.own.tolist() == [[1.0, 0.4], [0.0, 0.4]]
+    assert found.of_protein.tolist() == [[1.0, 0.4], [0.0, 0.4]]
 
 
 def test_columns_stand_in_the_order_of_the_run():
@@ -287,13 +287,13 @@ def test_weights_are_the_least_of_the_loss_and_of_ridges_towards_the_start():
             total -= truth[row] @ (logit - np.log(np.exp(logit).sum()))
         return total
 
-    found = fit_softmax(SoftmaxInputs(shared=shared, own=own), truth, start, ridge)
-    least = loss(found.shared, found.own)
+    found = fit_softmax(SoftmaxInputs(shared=shared, of_protein=own), truth, start, ridge)
+    least = loss(found.shared, found.of_protein)
     for step in (-0.003, 0.003):
         for place in range(2):
-            assert loss(found.shared + step * np.eye(2)[place], found.own) > least
-        for place in np.ndindex(found.own.shape):
-            moved = found.own.copy()
+            assert loss(found.shared + step * np.eye(2)[place], found.of_protein) > least
+        for place in np.ndindex(found.of_protein.shape):
+            moved = found.of_protein.copy()
             moved[place] += step
             assert loss(found.shared, moved) > least
 
@@ -303,7 +303,7 @@ def test_a_class_hears_a_tools_score_of_itself_more_than_of_others():
     truth = np.eye(4)[np.argsort(np.argsort(CLASSES))[labelled.true_class]]
     (classes,) = same_classes(answers).values()
     found = fit_tool(tuple(sorted(CLASSES)), classes, answers["one"], truth)
-    own = np.abs(found.own[:, :-1])
+    own = np.abs(found.of_protein[:, :-1])
     others = own[~np.eye(4, dtype=np.bool_)]
     assert OTHER_RIDGE > SAME_RIDGE
     assert np.diag(own).mean() > 2.0 * others.mean()

@@ -17,6 +17,7 @@ import numpy as np
 from credence.calibrators.protocol import components_asked
 from credence.confidence import Confidence, Note
 from credence.evaluation.evaluate import metric_columns
+from credence.evaluation.judging import TEST_SAMPLE
 from credence.findings import Findings, ProteinList, Results, ShiftFinding, SplitFinding, UseLists
 from credence.lists.decision import ACCEPT
 from credence.metrics.all_metrics import METRICS_BY_NAME
@@ -395,16 +396,25 @@ class EvaluatedMethods(Shown):
     def _view(self) -> View:
         results = self.results
         heading = f"{results.n_samples} proteins in {results.n_clusters} clusters"
-        heading += f", {results.n_folds} folds of whole clusters held out"
+        heading += (
+            ", that the calibration never saw"
+            if results.sample == TEST_SAMPLE
+            else f", {results.n_folds} folds of whole clusters held out"
+        )
         losses = {
             (row.method, row.metric): loss(row.value, row.lower, row.upper)
             for row in results.metrics
-            if row.class_name is None and row.sample == "held_out"
+            if row.class_name is None and row.sample == results.sample
         }
         names = [name for name in METRICS_OF_METHODS if (self.methods[0], name) in losses]
-        sentences = [notice.text for notice in results.notices if notice.is_warning]
+        sentences = [
+            notice.text
+            for notice in (*self.findings.notices, *results.notices)
+            if notice.is_warning or notice.kind == "overlap"
+        ]
         rows = [[method, *(losses[method, name] for name in names)] for method in self.methods]
-        titles = ["held out", *(METRICS_BY_NAME[name].title for name in names)]
+        sample = "test set" if results.sample == TEST_SAMPLE else "held out"
+        titles = [sample, *(METRICS_BY_NAME[name].title for name in names)]
         return View(heading=heading, sentences=sentences, names=titles, rows=rows)
 
     def _columns(self) -> Mapping[str, Any]:
@@ -414,7 +424,7 @@ class EvaluatedMethods(Shown):
         diagrams = {
             row.method: row
             for row in self.results.reliability
-            if row.class_name is None and row.sample == "held_out"
+            if row.class_name is None and row.sample == self.results.sample
         }
         shown = tuple(diagrams[method] for method in self.methods)
         paint_reliability(axes, reliability_plot(self.methods, shown))

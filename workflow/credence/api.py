@@ -469,13 +469,15 @@ def evaluate(
     table: Any,
     methods: Any = "auto",
     *,
+    calibration: FittedCalibration | None = None,
     groups: Any = None,
     clusters: Any = None,
     settings: Settings,
 ) -> EvaluatedMethods:
     """Return how good methods are on proteins that did not fit them.
 
-    Each method is fitted again without one fold of whole clusters after the other.
+    Each method is fitted again without one fold of whole clusters after the other. A finished
+    `calibration` is judged as it is, on proteins that it never saw.
 
     Parameters
     ----------
@@ -483,6 +485,9 @@ def evaluate(
         Labelled predictions, from :func:`read` or what that reads.
     methods : str, FittedCalibration, or sequence of both
         What is judged; the first is what the others are compared with.
+    calibration : FittedCalibration, optional
+        In their place: a finished calibration. Proteins that it was fitted on are left out, and
+        counted; of groups with the role ``test`` that role judges.
     groups, clusters : optional
         As in :func:`fit`.
     SETTINGS
@@ -496,13 +501,27 @@ def evaluate(
     >>> rows = (found["sample"] == "held_out") & (found["metric"] == "accuracy")
     >>> found[rows & (found["class"] == "all")]["value"].tolist()
     [0.875, 0.875]
+    >>> new = read([[0.8, 0.2]] * 4, classes=["Portal", "Collar"], ids=list("wxyz"),
+    ...            labels=["Portal"] * 3 + ["Collar"])
+    >>> found = evaluate(new, calibration=fit(known, method="class_only"), draws=0).to_pandas()
+    >>> rows = (found["metric"] == "accuracy") & (found["class"] == "all")
+    >>> found[rows][["sample", "value", "n"]].values.tolist()
+    [['test', 0.75, 4]]
     """
-    from credence.stages.evaluate import judge_calibrations
+    from credence.stages.evaluate import findings_of_test_set, judge_calibrations, judge_new
 
+    if calibration is not None:
+        if methods != "auto":
+            fault = "methods and a finished calibration are judged in different ways."
+            raise refuse("calibration", fault, "Give one of the two.")
+        new = _with_relatives(_table(table, calibration.file), groups, clusters)
+        files = {calibration.method: calibration.file}
+        test_set = judge_new(new, files, settings, calibration.method)
+        return EvaluatedMethods(findings=findings_of_test_set(test_set, files, calibration.method))
     given = [methods] if isinstance(methods, str | FittedCalibration) else list(methods)
     known = _with_relatives(_table(table), groups, clusters)
     chosen = known.calibrating(settings.calibration.weights)
-    files: dict[str, stage_files.CalibrationFile] = {}
+    files = {}
     for entry in given:
         if not isinstance(entry, FittedCalibration):
             _require_method(entry)

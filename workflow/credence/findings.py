@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
+from credence.problems import plural
 from credence.records import Stored
 from credence.settings import setting
 
 OTHER_CLASSIFIER = "another classifier"  # the kind of notice that stands at the top of the page
-SCHEMA = "credence/findings/3"
+FINDINGS_SCHEMA = "credence/findings/3"
 STEP_SCHEMA = "credence/compare/1"
 LEAST_MOVE = 0.005  # a confidence that moves by less than half a percentage point stays
 LEAST_TESTED = 10  # families of a trove: fewer cannot tell anything at 5 %
@@ -179,10 +180,13 @@ class Results:
 
     class_names: tuple[str, ...]  # In the classifier's order
     scale: float  # What a row of scores sums to
-    n_samples: int  # Of the calibration set and of the evaluation
+    # What judges: ``held_out`` (fits without each fold), or ``test`` (proteins that a finished
+    # calibration never saw).
+    sample: str = "held_out"
+    n_samples: int  # Of the set that judges, and of the evaluation
     n_clusters: int
     n_correct: int
-    n_folds: int
+    n_folds: int  # 0 of a test set
     n_draws: int
     level: float  # Coverage of the intervals
     confusion: tuple[Counts, ...]  # Proteins by true class (rows) and predicted class (columns)
@@ -199,6 +203,14 @@ class Results:
     given_predicted: tuple[Numbers, ...] = ()  # As shares of the predicted class; NaN: absent
     notices: tuple[Notice, ...] = ()
     parameters: tuple[FittedParameter, ...] = ()
+
+    @property
+    def evidence(self) -> str:
+        """How many proteins judge, and of how many families where relatives are known."""
+        proteins = plural(self.n_samples, "protein")
+        if self.n_clusters == self.n_samples:
+            return proteins
+        return f"{proteins} in {plural(self.n_clusters, 'family', 'families')}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,7 +247,9 @@ class StackFinding:
     @property
     def sees_score_alone(self) -> bool:
         """Whether no member that counts looks at more than predicted class and top score."""
-        return {one.method for one in self.members if one.weight > 0} <= set(self.score_only)
+        return {member.method for member in self.members if member.weight > 0} <= set(
+            self.score_only
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,6 +260,7 @@ class SetClass:
     n: int  # Proteins and families of it
     n_clusters: int
     is_always_in: bool  # Whether too few families are known, so that the class stands in every set
+    is_pooled: bool  # Whether too few are known for a threshold of its own, so that it shares one
     coverage: float  # Share whose set holds their class, every family counting once in its class
     lower: float
     upper: float
@@ -260,11 +275,22 @@ class SetsFinding:
     level: float  # What they promise
     kind: str  # ``class_wise`` or ``overall``
     n_folds: int  # Folds of whole families that were held out in turn
-    families_needed: int  # Families a class needs so as not to stand in every set
+    families_needed: int  # Families a class needs to have a threshold of its own
     classes: tuple[SetClass, ...]  # One per class, in order
     all_classes: SetClass  # All proteins together
+    pooled: SetClass | None  # Those of all classes that share a threshold; None: there are none
+    lending: tuple[str, ...]  # Larger classes whose families count for that threshold too
     sizes: Counts  # Held-out proteins whose set has 0, 1, 2, … classes
     n_single_right: int  # Of the sets of one class, how many name the true one
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestSet:
+    """How good finished calibrations are on proteins that they never saw."""
+
+    results: Results
+    sets: SetsFinding | None  # Of the prediction sets of the published method
+    notices: tuple[Notice, ...]  # What the set is, and who was left out of it
 
 
 @dataclass(frozen=True)
@@ -346,6 +372,9 @@ class Outcome:
     examples: tuple[SetAside, ...] = ()  # The first of them by id; none of those that were added
 
 
+EXACT_REPEAT = "exact_repeat"  # an outcome: the set has the protein, with the same label
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReleaseState:
     """One release of the calibration set."""
@@ -358,6 +387,7 @@ class ReleaseState:
     n_correct: int
     n_clusters: int
     outcomes: tuple[Outcome, ...] = ()  # What became of its trove; none for the first
+    n_rescored: int = 0  # Exact repeats in its trove whose scores are not the old ones
 
 
 @dataclass(frozen=True)
@@ -1148,9 +1178,11 @@ class Findings:
     limits: VerdictSettings = field(default_factory=VerdictSettings)  # Of the verdict
     tools: ToolsFinding | None = None  # Where several tools are combined
     labels: DoubtfulLabels | None = None  # Of the calibration set, where that was asked for
+    # Of the proteins with the role test, where there are some.
+    test_set: Annotated[TestSet | None, Stored(is_left_out=True)] = None
     # Of the calibration set; None where nothing is wrong with its rows
     rows: Annotated[ShiftedRows | None, Stored(is_left_out=True)] = None
-    schema: str = field(default=SCHEMA, init=False)
+    schema: str = field(default=FINDINGS_SCHEMA, init=False)
 
     @property
     def clusters(self) -> str:

@@ -58,6 +58,26 @@ class Predictions:
         """Whether rows are distributions over the classes."""
         return self.scores is not None and self.is_distribution
 
+    @property
+    def required_scores(self) -> Floats:
+        """The scores of every class, asked for where a method needs them."""
+        return _required(self.scores, "no scores of every class")
+
+    @property
+    def required_top_score(self) -> Floats:
+        """The top scores, asked for where a method needs them."""
+        return _required(self.top_score, "no top scores")
+
+    @property
+    def required_network_scores(self) -> Floats:
+        """The scores of each network, asked for where a method needs them."""
+        return _required(self.network_scores, "no scores of single networks")
+
+    @property
+    def required_places(self) -> Floats:
+        """The places in a space of proteins, asked for where a method needs them."""
+        return _required(self.places, "no places in a space of proteins")
+
     @cached_property
     def is_tied(self) -> Booleans:
         """Whether the best score of each row is shared by two classes or more."""
@@ -94,6 +114,13 @@ class Predictions:
             top_score=score,
             is_distribution=False,
         )
+
+
+def _required(values: Floats | None, lacking: str) -> Floats:
+    """Return values that the caller made sure of; where they are missing, it is a bug."""
+    if values is None:
+        raise ValueError(f"these predictions have {lacking}")
+    return values
 
 
 @dataclass(frozen=True, eq=False)

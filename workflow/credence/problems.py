@@ -87,12 +87,12 @@ def plural(count: int, singular: str, many: str = "") -> str:
     return f"{count:,} {singular if count == 1 else many or singular + 's'}"
 
 
-def nearest(name: str, known: Sequence[str]) -> str:
-    """Return the end of a remedy that names the nearest known name, or all."""
+def nearest(name: str, known: Sequence[str], where_none: str = "") -> str:
+    """Return the end of a remedy: the nearest name, or all and what to do `where_none` is near."""
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     if close:
         return f"Did you mean {close[0]!r}?"
-    return f"Known are: {', '.join(known)}."
+    return f"Known are: {', '.join(known)}.{where_none}"
 
 
 # Beyond so many problems a file is not the one that was meant: reading stops.

@@ -6,6 +6,7 @@
 and, in words, what there is to know of it (:attr:`credence.confidence.Confidence.notes`).
 """
 
+import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -23,8 +24,23 @@ from credence.predictions import Floats, Integers, Predictions, Strings, from_sc
 from credence.problems import InputError
 
 
+class FamiliesUnknownWarning(UserWarning):
+    """Families are not named, so that confidences and intervals may be too sure of themselves."""
+
+
+FAMILIES_UNKNOWN = (
+    "Families unknown: every sample counts as independent, so confidences may be too high and "
+    "intervals too narrow. Give fit(X, y, groups=…) the family of each sample; inside "
+    "cross_val_predict and the like call sklearn.set_config(enable_metadata_routing=True) and "
+    "give params={'groups': …}. If the samples are independent, give each a group of its own."
+)
+
+
 class _ConfidentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """What both calibrators answer, of the scores that a row has."""
+
+    # Where scikit-learn routes metadata, a cross-validation hands groups on to `fit`.
+    __metadata_request__fit = {"groups": True}  # noqa: RUF012
 
     def predict(self, X: Any) -> Any:  # noqa: N803
         """Return the label of the best score of each row."""
@@ -86,7 +102,8 @@ class CredenceCalibrator(_ConfidentClassifier):
     def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Self:  # noqa: N803
         """Return the calibrator, fitted to scores of samples that the classifier did not see.
 
-        `groups` names the cluster of relatives of each sample; each is its own unless given.
+        `groups` names the cluster of relatives of each sample; each is its own unless given,
+        with a warning (:class:`FamiliesUnknownWarning`).
         """
         X, y = validate_data(self, X, y, dtype=np.float64)  # noqa: N806
         check_classification_targets(y)
@@ -106,6 +123,7 @@ class CredenceCalibrator(_ConfidentClassifier):
         method = parse_method(self.method, "method")
         if method.needs is Need.PLACE or (method.needs.is_vector and not self.is_distribution):
             raise ValueError(f"{method.text!r} needs the {method.needs.value}.")
+        _warn_of_unknown_families(groups)
         truth, clusters = codes_of(y, self.classes_), names_of(groups, len(X))
         labelled = label(self._predictions(X), truth, weight, clusters)
         self.calibration_ = method.build(options).fit(labelled)
@@ -160,6 +178,13 @@ class TopLabelCalibrator(_ConfidentClassifier):
     -----
     The predicted class stays the classifier's own. Where its confidence is
     below one half, `predict_proba` can give another class more.
+
+    ``cross_val_predict(calibrator, X, y, groups=families, cv=GroupKFold())`` keeps families
+    whole in its own folds and hands them to nobody: the folds inside `fit` part them, and
+    confidences come out too high. With scikit-learn's metadata routing both have them::
+
+        sklearn.set_config(enable_metadata_routing=True)
+        cross_val_predict(calibrator, X, y, cv=GroupKFold(), params={"groups": families})
     """
 
     estimator: Any = None
@@ -172,10 +197,15 @@ class TopLabelCalibrator(_ConfidentClassifier):
     n_draws: int = 200
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:  # noqa: N803
-        """Return the classifier, fitted and calibrated; clusters named by `groups` stay whole."""
+        """Return the classifier, fitted and calibrated; clusters named by `groups` stay whole.
+
+        Without `groups` each sample is a cluster of its own, with a warning
+        (:class:`FamiliesUnknownWarning`).
+        """
         X, y = validate_data(self, X, y, ensure_min_samples=2)  # noqa: N806
         check_classification_targets(y)
         check_consistent_length(X, y, groups)
+        _warn_of_unknown_families(groups)
         clusters = names_of(groups, len(X))
         base = LogisticRegression() if self.estimator is None else self.estimator
         if self.cv == "prefit":
@@ -252,6 +282,12 @@ def held_out_scores(
         columns = codes_of(fitted.classes_, classes)
         scores[np.ix_(is_out, columns)] = fitted.predict_proba(samples[is_out])
     return scores
+
+
+def _warn_of_unknown_families(groups: Any) -> None:
+    """Warn whoever called `fit` without groups."""
+    if groups is None:
+        warnings.warn(FAMILIES_UNKNOWN, FamiliesUnknownWarning, stacklevel=3)
 
 
 def codes_of(labels: Any, classes: Any) -> Integers:

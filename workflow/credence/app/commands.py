@@ -591,7 +591,8 @@ def compare() -> None:
     "calibrations",
     multiple=True,
     required=True,
-    help="What credence fit wrote from this table; once for each method.",
+    help="What credence fit wrote: from this table; or, to judge it as it is, from others. Once "
+    "for each method.",
 )
 @repeated_options(
     held_out="What credence fit wrote with --held-out of one of the methods; "
@@ -618,8 +619,12 @@ def compare() -> None:
 def evaluate() -> None:
     """Judge methods on proteins that did not fit them.
 
-    Each method is fitted again without one fold of whole clusters after the
-    other; the numbers called held-out are of proteins left out.
+    TABLE is the one that the calibrations were fitted on: each method is fitted again without
+    one fold of whole clusters after the other; the numbers called held-out are of proteins left
+    out. Proteins of the role test are judged too, by the finished calibrations.
+
+    Or TABLE is newly labelled: the finished calibrations are judged as they are, and the numbers
+    are called test. Proteins that calibrated are left out, and counted.
     """
 
 

@@ -186,8 +186,20 @@ def run_workflow(
         if is_report:
             echo(f"Snakemake's report is {target}")
         elif not extra:
+            _say_rescored(Path("results", settings.run), settings.releases[1:])
             echo(f"The page is {reports / 'index.html'}")
         return 0
+
+
+def _say_rescored(results: Path, releases: Sequence[str]) -> None:
+    """Say of which troves repeats have other scores, as the logs of their jobs do."""
+    from credence.releases.files import read_attach_summary
+    from credence.stages.troves import rescored_in_words
+
+    for release in releases:
+        path = results / "releases" / release / "attach.json"
+        if path.exists() and (rescored := rescored_in_words(read_attach_summary(path))):
+            echo(rescored)
 
 
 def snakemake_command(

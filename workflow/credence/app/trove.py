@@ -130,7 +130,7 @@ def list_(config: str, as_json: bool) -> None:
     """List the troves in the order in which they join, and what became of them."""
     from credence.app import configuration
     from credence.releases.files import read_attach_summary
-    from credence.stages.troves import digest_problems
+    from credence.stages.troves import digest_problems, rescored_in_words
 
     settings, rows = configuration.load(config), []
     for release, trove in zip(settings.releases[1:], settings.troves, strict=True):
@@ -141,8 +141,11 @@ def list_(config: str, as_json: bool) -> None:
         elif not path.exists():
             state = "not attached yet"
         else:
-            counts: Mapping[str, int] = read_attach_summary(path).counts
+            summary = read_attach_summary(path)
+            counts: Mapping[str, int] = summary.counts
             state = ", ".join(f"{n} {name}" for name, n in counts.items() if n) or "no proteins"
+            if rescored := rescored_in_words(summary):
+                state = f"{state}. {rescored}"
         names = ("release", "date", "files", "state")
         entry = (release, trove.date, list(trove.files), state)
         rows.append(dict(zip(names, entry, strict=True)))

@@ -5,6 +5,7 @@ from typing import Any
 
 from credence.calibrators import (
     auto,
+    hierarchical,
     isotonic,
     kernel,
     logistic,
@@ -36,6 +37,7 @@ SINGLE_METHODS: tuple[Method, ...] = (
     shares.CUMULATIVE_PLUS,
     shares.CUMULATIVE_OPTIMAL,
     kernel.KERNEL_METHOD,
+    hierarchical.HIERARCHICAL_METHOD,
     logistic.LOGISTIC_METHOD,
     matrix.MATRIX_METHOD,
     trees.BOOSTED,

@@ -29,13 +29,27 @@ from credence.records import from_record
 from credence.settings import setting
 
 # Few and different in kind (decision 0006).
-MEMBERS = ("class_only", "kernel", "beta", "tswa", "logistic", "matrix", "trees", "random_trees")
+MEMBERS = (
+    "class_only", "kernel", "beta", "tswa", "logistic", "matrix", "trees", "random_trees",
+    "hierarchical",
+)  # fmt: skip
+HIERARCHICAL = "hierarchical"  # Has the intervals of scarce classes, and answers for unseen ones
+# What members weigh before anything is known of them, in shares that are made to add up to one
+# (decision 0041): classes that are fitted together need few proteins. Others have `OTHER_WEIGHT`.
+PRIOR_WEIGHTS: Mapping[str, float] = {
+    "hierarchical": 0.3, "matrix": 0.3, "tswa": 0.1, "trees": 0.1, "random_trees": 0.1,
+}  # fmt: skip
+OTHER_WEIGHT = 0.025
+# The same in scarce classes, where other members do not answer.
+SCARCE_WEIGHTS: Mapping[str, float] = {
+    "hierarchical": 0.4, "matrix": 0.4, "trees": 0.1, "random_trees": 0.1,
+}  # fmt: skip
 # Of members, where not the method's own: many slow trees are steadier (decision 0006).
 SETTINGS: Mapping[str, Mapping[str, Any]] = {"trees": {"trees": "all"}}
 # Members whose time grows with the fourth power of the number of classes.
 OF_FEW_CLASSES = ("logistic", "matrix")
-CLIP = 1e-4  # no member may be surer when they are mixed
-EVEN_FAMILIES = 5.0  # by which the weights of all classes are pulled towards even ones
+MEMBER_CLIP = 1e-4  # no member may be surer when they are mixed
+LEADING_FAMILIES = 10.0  # by which the weights of all classes are pulled towards those before
 PRIOR_FAMILIES = 50.0  # by which a class's weights are pulled towards those of all
 LEAST_WEIGHT = 1e-3  # a member with less everywhere is left out
 MOST_ROUNDS, SETTLED = 1000, 1e-7  # of the weights' rounds: when to stop
@@ -43,6 +57,7 @@ MOST_ROUNDS, SETTLED = 1000, 1e-7  # of the weights' rounds: when to stop
 SHARED_NOTES = (
     Note.BELOW_RANGE | Note.ABOVE_RANGE | Note.SCARCE | Note.ONE_SIDED | Note.UNSEEN_CLASS
 )
+SCARCE_NOTES = int(Note.SCARCE | Note.ONE_SIDED)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -52,13 +67,16 @@ class MemberWeights:
     members: tuple[str, ...]  # Names, from simple to complex
     pooled: Floats  # Their weights over all classes
     by_class: Mapping[str, Floats]  # The same by predicted class, pulled towards the pooled ones
+    scarce: Floats  # In scarce classes, and in those never predicted
     spread: Spread | None  # The interval; None where none was asked for
 
     def answer(self, values: Floats, predictions: Predictions) -> Floats:
         """Return the weighted mean of what the members state, one column each."""
         names = sorted(predictions.class_names)
         weight = np.array([self.by_class.get(name, self.pooled) for name in names])
-        return weighted_mean(values, weight[predicted_rank(predictions)])
+        is_scarce = np.isnan(values).any(axis=1, keepdims=True)
+        weight = np.where(is_scarce, self.scarce, weight[predicted_rank(predictions)])
+        return weighted_mean(values, weight)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +87,7 @@ class MeanLoss:
     held_out_nll: float  # Mean negative log-likelihood, weighted
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class AutoCalibration:
     """The members and their weights."""
 
@@ -111,27 +129,38 @@ class AutoCalibration:
         stated = {name: self.members[name].confidence(predictions) for name in mix.members}
         first = next(iter(self.members.values())).confidence(predictions)  # the class's share
         answer = unknown(predictions.n_samples, Note.UNSEEN_CLASS)
-        values = np.column_stack([one.value for one in stated.values()])
+        values = np.column_stack([stated_by(name, part) for name, part in stated.items()])
         answer.value[:] = mix.answer(values, predictions)
         answer.support[:] = first.support
-        shared = np.bitwise_or.reduce([one.note for one in stated.values()])
+        shared = np.bitwise_or.reduce([part.note for part in (first, *stated.values())])
         answer.note[:] = shared & int(SHARED_NOTES)
         if mix.spread is not None:
             names = tuple(sorted(predictions.class_names))
             lower, upper = mix.spread.interval(answer.value, predicted_rank(predictions), names)
             opened = open_interval(lower, upper, answer.value, answer.support)
-            # A class that is too scarce to judge has the interval of its share.
-            is_share = np.isnan(lower) | (answer.note & int(Note.SCARCE | Note.ONE_SIDED) > 0)
-            answer.lower[:] = np.where(is_share, np.minimum(first.lower, answer.value), opened[0])
-            answer.upper[:] = np.where(is_share, np.maximum(first.upper, answer.value), opened[1])
+            # A class that is too scarce to judge has the interval of the curve of all classes.
+            pooled = stated.get(HIERARCHICAL, first)
+            is_pooled = np.isnan(lower) | (answer.note & SCARCE_NOTES > 0)
+            low, high = np.fmin(pooled.lower, answer.value), np.fmax(pooled.upper, answer.value)
+            answer.lower[:] = np.where(is_pooled, low, opened[0])
+            answer.upper[:] = np.where(is_pooled, high, opened[1])
         return answer
+
+
+def stated_by(member: str, confidence: Confidence) -> Floats:
+    """Return a member's answers, none in scarce classes if it does not borrow from others."""
+    if member in SCARCE_WEIGHTS:
+        return confidence.value
+    return np.where(confidence.note & int(Note.SCARCE) > 0, np.nan, confidence.value)
 
 
 def weighted_mean(values: Floats, weight: Floats) -> Floats:
     """Return the weighted mean of each row; a member without an answer counts for nothing."""
     is_there = ~np.isnan(values)
     total = np.where(is_there, weight, 0.0).sum(axis=1)
-    sums = np.where(is_there, np.clip(values, CLIP, 1.0 - CLIP) * weight, 0.0).sum(axis=1)
+    sums = np.where(is_there, np.clip(values, MEMBER_CLIP, 1.0 - MEMBER_CLIP) * weight, 0.0).sum(
+        axis=1
+    )
     return np.asarray(np.divide(sums, total, out=np.full(len(values), np.nan), where=total > 0))
 
 
@@ -155,31 +184,48 @@ def best_weights(chance: Floats, mass: Floats, prior: Floats, families: float) -
 def not_repeated(values: Floats) -> Booleans:
     """Return which members are not the same as an earlier one."""
     columns = [column.tobytes() for column in values.T + 0.0]
-    return np.array([columns.index(one) == place for place, one in enumerate(columns)])
+    return np.array([columns.index(column) == place for place, column in enumerate(columns)])
 
 
 def member_weights(
     names: Sequence[str], values: Floats, labelled: Labelled, *, every: bool = False
 ) -> MemberWeights:
     """Return the weights that held-out answers (a column a member) give; `every` drops none."""
-    rows = np.flatnonzero(~np.isnan(values).any(axis=1))
+    is_there = ~np.isnan(values)
+    rows = np.flatnonzero(is_there.all(axis=1))
     kept = not_repeated(values[rows]) if len(rows) else np.ones(len(names), dtype=np.bool_)
-    even = np.where(kept, 1.0 / kept.sum(), 0.0)
-    p = np.clip(values[rows], CLIP, 1.0 - CLIP)
-    chance = np.where(labelled.is_correct[rows, None], p, 1.0 - p)
-    weight = labelled.weight[rows]
-    pooled = best_weights(chance, weight, even, EVEN_FAMILIES) if len(rows) else even
+    prior = np.array([PRIOR_WEIGHTS.get(name, OTHER_WEIGHT) for name in names]) * kept
+    prior = prior / prior.sum()
+    p = np.clip(values, MEMBER_CLIP, 1.0 - MEMBER_CLIP)
+    chance = np.where(labelled.is_correct[:, None], p, 1.0 - p)
+    weight = labelled.weight
+    pooled = prior
+    if len(rows):
+        pooled = best_weights(chance[rows], weight[rows], prior, LEADING_FAMILIES)
     by_class = {}
-    rank = predicted_rank(labelled.predictions)[rows]
-    code, key = encode_clusters(labelled.cluster[rows])
+    rank = predicted_rank(labelled.predictions)
+    code, key = encode_clusters(labelled.cluster)
     for place, name in enumerate(sorted(labelled.predictions.class_names)):
-        own = np.flatnonzero(rank == place)
-        if len(own):
-            mass = weight[own]  # a family counts once, its proteins by their weights
-            family = np.bincount(code[own], weights=mass, minlength=len(key))
-            mass = mass / family[code[own]]
-            by_class[name] = best_weights(chance[own], mass, pooled, PRIOR_FAMILIES)
-    used = np.array([pooled, *by_class.values()]).max(axis=0) >= (0.0 if every else LEAST_WEIGHT)
+        of_class = rows[rank[rows] == place]
+        if len(of_class):
+            mass = weight[of_class]  # a family counts once, its proteins by their weights
+            family = np.bincount(code[of_class], weights=mass, minlength=len(key))
+            mass = mass / family[code[of_class]]
+            by_class[name] = best_weights(chance[of_class], mass, pooled, PRIOR_FAMILIES)
+    borrows = np.array([SCARCE_WEIGHTS.get(name, 0.0) for name in names]) * kept
+    scarce = pooled
+    if borrows.any():
+        scarce = borrows / borrows.sum()
+        able = np.flatnonzero(borrows)
+        few = np.flatnonzero(is_there[:, able].all(axis=1) & ~is_there.all(axis=1))
+        if len(few):
+            among_able = best_weights(
+                chance[np.ix_(few, able)], weight[few], scarce[able], LEADING_FAMILIES
+            )
+            scarce = np.zeros(len(names))
+            scarce[able] = among_able
+    highest = np.array([pooled, scarce, *by_class.values()]).max(axis=0)
+    used = highest >= (0.0 if every else LEAST_WEIGHT)
 
     def thinned(weights: Floats) -> Floats:
         return np.asarray(weights[used] / weights[used].sum())
@@ -187,7 +233,11 @@ def member_weights(
     by_class = {name: thinned(weights) for name, weights in by_class.items()}
     kept_names = tuple(np.array(names, dtype=object)[used].tolist())
     return MemberWeights(
-        members=kept_names, pooled=thinned(pooled), by_class=by_class, spread=None
+        members=kept_names,
+        pooled=thinned(pooled),
+        by_class=by_class,
+        scarce=thinned(scarce),
+        spread=None,
     )
 
 
@@ -196,10 +246,12 @@ class Auto:
     """Settings of the stack.
 
     The weighted mean of the members' probabilities, with the weights that make held-out outcomes
-    likeliest over all classes; those of a class are pulled towards them with the strength of fifty
-    families. A second stack, of the members that see predicted class and top score alone, answers
-    where there is no score vector. The interval adds to the error that halves of the clusters
-    show the misfit of the class (:mod:`credence.calibrators.spread`).
+    likeliest over all classes, pulled towards members that need few proteins with the strength of
+    ten families; those of a class are pulled towards them with the strength of fifty. In scarce
+    classes the members answer that borrow from all others, and the interval is that of the
+    hierarchical curve. A second stack, of the members that see predicted class and top score
+    alone, answers where there is no score vector. The interval adds to the error that halves of
+    the clusters show the misfit of the class (:mod:`credence.calibrators.spread`).
     """
 
     sees: str = setting(
@@ -219,8 +271,8 @@ class AutoCalibrator:
 
     def fit(self, labelled: Labelled) -> AutoCalibration:
         """Return the members and their weights."""
-        found: tuple[AutoCalibration, Floats] = self.fit_and_hold_out(labelled)
-        return found[0]
+        fitted: tuple[AutoCalibration, Floats] = self.fit_and_hold_out(labelled)
+        return fitted[0]
 
     @threadpool_limits.wrap(limits=1)  # type: ignore[untyped-decorator]
     def fit_and_hold_out(self, labelled: Labelled) -> tuple[AutoCalibration, Floats]:
@@ -234,66 +286,88 @@ class AutoCalibrator:
         quick = replace(self.options, n_draws=0)
         fold = folds_by_class(labelled, DEFAULT_FOLDS)
         plan(DEFAULT_FOLDS + (N_PAIRS if self.options.n_draws > 0 else 0))
-        held_out = out_of_folds(labelled, ready, fold)
+        both = out_of_folds(labelled, ready, fold)
+        held_out, of_score = both[..., 0], both[..., 1]
         full = member_weights(names, held_out, labelled)
         score_only = None
-        by_vector = {method.name for method in usable if method.needs.is_vector}
+        by_vector = {m.name for m in usable if self._sees_vector(m, labelled.predictions)}
         if by_vector.intersection(full.members):  # else all that is seen is the score
             sees_score = tuple(m.name for m in usable if not m.needs.is_vector)
-            score_only = member_weights(sees_score, columns(names, sees_score, held_out), labelled)
-        own = full.answer(columns(names, full.members, held_out), labelled.predictions)
+            part = columns(names, sees_score, of_score)
+            score_only = member_weights(sees_score, part, labelled)
+        stacked = full.answer(columns(names, full.members, held_out), labelled.predictions)
         judged = (
             *(
                 MeanLoss(method=n, held_out_nll=mean_loss(p, labelled))
                 for n, p in zip(names, held_out.T, strict=True)
             ),
-            MeanLoss(method="auto", held_out_nll=mean_loss(own, labelled)),
+            MeanLoss(method="auto", held_out_nll=mean_loss(stacked, labelled)),
         )
         if self.options.n_draws > 0:
             of_halves = answers_of_halves(labelled, partial(answers, ready))
 
-            def with_spread(mix: MemberWeights) -> MemberWeights:
+            def with_spread(mix: MemberWeights, view: int, is_curve: bool) -> MemberWeights:
                 """Return a mix with its interval, the weights found anew for each pair."""
                 refitted = []
                 for values in of_halves:
-                    part = columns(names, mix.members, values)
+                    part = columns(names, mix.members, values[..., view])
                     anew = member_weights(mix.members, part, labelled, every=True)
                     refitted.append(anew.answer(part, labelled.predictions))
-                answer = mix.answer(columns(names, mix.members, held_out), labelled.predictions)
-                spread = spread_of(
-                    labelled, answer, refitted, self.options.level,
-                    is_curve=not by_vector.intersection(mix.members),
-                )  # fmt: skip
+                part = columns(names, mix.members, both[..., view])
+                answer = mix.answer(part, labelled.predictions)
+                level = self.options.level
+                spread = spread_of(labelled, answer, refitted, level, is_curve=is_curve)
                 return replace(mix, spread=spread)
 
-            full = with_spread(full)
-            score_only = None if score_only is None else with_spread(score_only)
+            full = with_spread(full, 0, not by_vector.intersection(full.members))
+            score_only = None if score_only is None else with_spread(score_only, 1, True)
         used = {names[0], *full.members, *(() if score_only is None else score_only.members)}
         members = {}
         for name, method, chosen in each(zip(names, usable, settings, strict=True), len(names)):
-            # The class's share, which comes first, has the interval of scarce classes.
-            options = self.options if name == names[0] else quick
+            options = self.options if name == HIERARCHICAL else quick
             if name in used:
                 members[name] = method.build(chosen, options).fit(labelled)
         skipped = {name: reason for name, reason in reasons.items() if reason}
-        counts = (labelled.n_samples, len(np.unique(labelled.cluster.astype(str))))
-        of = (labelled.predictions.class_names, skipped, judged, *counts)
-        calibration = AutoCalibration(*of, full, score_only, members)
+        calibration = AutoCalibration(
+            class_names=labelled.predictions.class_names,
+            skipped=skipped,
+            judged=judged,
+            n=labelled.n_samples,
+            n_clusters=len(np.unique(labelled.cluster.astype(str))),
+            full=full,
+            score_only=score_only,
+            members=members,
+        )
         return calibration, answers_without(names, held_out, labelled, fold)
 
     def _ready(self, labelled: Labelled) -> tuple[list[Method], list[Any], list[Calibrator]]:
         usable = [m for m in self.methods if not lacking(m, labelled.predictions, self.settings)]
-        settings = [method.settings(**SETTINGS.get(method.name, {})) for method in usable]
+        settings = [method.settings(**self._settings_of(method)) for method in usable]
         quick = replace(self.options, n_draws=0)
-        ready = [method.build(own, quick) for method, own in zip(usable, settings, strict=True)]
+        ready = [
+            method.build(chosen, quick) for method, chosen in zip(usable, settings, strict=True)
+        ]
         return usable, settings, ready
+
+    def _settings_of(self, method: Method) -> Mapping[str, Any]:
+        """Return the settings of a member, where not the method's own."""
+        if method.name == HIERARCHICAL:
+            return {"sees": self.settings.sees}
+        return SETTINGS.get(method.name, {})
+
+    def _sees_vector(self, method: Method, predictions: Predictions) -> bool:
+        """Return whether a member answers otherwise where there is a vector."""
+        if method.name == HIERARCHICAL:
+            return self.settings.sees == "vector" and predictions.has_vectors
+        return method.needs.is_vector
 
     @threadpool_limits.wrap(limits=1)  # type: ignore[untyped-decorator]
     def held_out(self, labelled: Labelled, fold: Integers) -> Floats:
         """Return the answer for each fold; weights rest on the other folds' held-out answers."""
         usable, _, ready = self._ready(labelled)
         names = tuple(method.name for method in usable)
-        return answers_without(names, out_of_folds(labelled, ready, fold), labelled, fold)
+        values = out_of_folds(labelled, ready, fold)[..., 0]
+        return answers_without(names, values, labelled, fold)
 
 
 def answers_without(
@@ -321,16 +395,28 @@ def columns(names: Sequence[str], wanted: Sequence[str], values: Floats) -> Floa
 
 
 def answers(ready: Sequence[Calibrator], seen: Labelled, unseen: Labelled) -> Floats:
-    """Return what each member, fitted on some proteins, answers for others."""
-    return np.column_stack([one.fit(seen).confidence(unseen.predictions).value for one in ready])
+    """Return what each member, fitted on some proteins, answers for others.
+
+    The last axis has two views: from all that is given, and from class and top score alone, NaN
+    where a member needs more.
+    """
+    values = np.full((unseen.n_samples, len(ready), 2), np.nan)
+    bare = replace(unseen.predictions, scores=None, network_scores=None)
+    for place, calibrator in enumerate(ready):
+        fitted = calibrator.fit(seen)
+        name = fitted.method
+        values[:, place, 0] = stated_by(name, fitted.confidence(unseen.predictions))
+        if fitted.gives_curve:
+            values[:, place, 1] = stated_by(name, fitted.confidence(bare))
+    return values
 
 
 def out_of_folds(labelled: Labelled, ready: Sequence[Calibrator], fold: Integers) -> Floats:
-    """Return each member's answers for proteins whose fold it has not seen."""
-    found = np.full((labelled.n_samples, len(ready)), np.nan)
+    """Return each member's answers for proteins whose fold it has not seen, in both views."""
+    values = np.full((labelled.n_samples, len(ready), 2), np.nan)
     for is_out in left_out(fold):
-        found[is_out] = answers(ready, labelled.take(~is_out), labelled.take(is_out))
-    return found
+        values[is_out] = answers(ready, labelled.take(~is_out), labelled.take(is_out))
+    return values
 
 
 def mean_loss(answer: Floats, labelled: Labelled) -> float:
@@ -338,7 +424,7 @@ def mean_loss(answer: Floats, labelled: Labelled) -> float:
     is_there = ~np.isnan(answer)
     if not is_there.any():
         return float("nan")
-    p = np.clip(answer[is_there], CLIP, 1.0 - CLIP)
+    p = np.clip(answer[is_there], MEMBER_CLIP, 1.0 - MEMBER_CLIP)
     loss = -np.where(labelled.is_correct[is_there], np.log(p), np.log1p(-p))
     return float(np.average(loss, weights=labelled.weight[is_there]))
 
@@ -368,10 +454,11 @@ def method_over(methods: tuple[Method, ...]) -> Method:
 
     return Method(
         name="auto",
-        summary="A weighted mean of methods, the weights found on proteins held out.",
+        summary="A weighted mean of methods, the weights values on proteins held out.",
         reference="Wolpert 1992, Stacked generalization, doi 10.1016/S0893-6080(05)80023-1",
         settings=Auto,
         needs=Need.CLASS,
+        pools=True,
         build=build,
         read=partial(from_record, AutoCalibration, kinds={Calibration: member}),
     )

@@ -25,6 +25,7 @@ from credence.calibrators.protocol import (
     chosen_numbers,
     components_asked,
     entry_of,
+    range_note,
 )
 from credence.confidence import Confidence, Note, unknown
 from credence.draws import encode_clusters, keys_of
@@ -109,15 +110,20 @@ class ClassCurve:
         value = np.where(is_held, self.low_end.most, value)
         return value, note | np.where(is_held, int(Note.LOW_END), 0)
 
+    def pooled_note(self, score: Floats) -> Integers:
+        """Return what to know of an answer that rests on all classes: scarce, out of range."""
+        code = Note.NONE if self.fallback is None else self.fallback.code
+        least, greatest = (self.counts.get(end, np.nan) for end in SCORE_ENDS)
+        return np.asarray(range_note(score, least, greatest) | int(code))
+
     @property
     def curve(self) -> Curve | None:
         """What answers for the class."""
         return self.learnt if self.fallback is None else self.fallback
 
-    @property
-    def is_open(self) -> bool:
-        """Whether the class has positives and no curve: a model of all classes answers."""
-        return self.support is not None and self.curve is None
+    def is_open(self, pools: bool) -> bool:
+        """Whether a model of all classes answers; for scarce ones too where it `pools`."""
+        return self.support is not None and (pools or self.curve is None)
 
 
 def fit_classes(
@@ -269,7 +275,10 @@ class JointCalibration:
     method: str  # Name of the method in the registry
     # By name, in order: the counts and support, and the fallback where scarce.
     classes: dict[str, ClassCurve]
-    model: VectorModel | None  # What answers for all other classes; None where all are scarce
+    # What answers for all other classes, and for scarce ones where it pools; None where there
+    # are none.
+    model: VectorModel | None
+    pools: Annotated[bool, IF_GIVEN] = False  # Whether a scarce class borrows from the others
 
     @property
     def needs(self) -> Need:
@@ -294,7 +303,7 @@ class JointCalibration:
     def confidence(self, predictions: Predictions) -> Confidence:
         """Return the confidence of each prediction."""
         answer = confidence_by_class(self.classes, predictions)
-        is_open = np.array([entry.is_open for entry in self.classes.values()])
+        is_open = np.array([entry.is_open(self.pools) for entry in self.classes.values()])
         rows = np.flatnonzero(is_open[predictions.predicted_class])
         if self.model is not None and len(rows):
             part = predictions.take(rows)
@@ -303,7 +312,9 @@ class JointCalibration:
             opened = open_interval(lower, upper, value, answer.support[rows])
             answer.lower[rows], answer.upper[rows] = opened
             notes = getattr(self.model, "notes", None)
-            answer.note[rows] = int(Note.NONE) if notes is None else notes(part)
+            answer.note[rows] &= int(Note.SCARCE | Note.ONE_SIDED)
+            if notes is not None:
+                answer.note[rows] |= notes(part)
         return answer
 
     def parameters(self, class_names: Sequence[str]) -> Mapping[str, Mapping[str, float]]:
@@ -334,11 +345,12 @@ class JointCalibrator:
     method: str  # Name of the method in the registry
     settings: VectorMethod  # What fits the model
     options: FitOptions  # What all methods share
+    pools: bool = False  # Whether a scarce class borrows from the others
 
     def fit(self, labelled: Labelled) -> JointCalibration:
-        """Return the model of the classes that are not scarce, and the rest."""
+        """Return the model of the classes that are not scarce, or of all where it pools."""
         classes = fit_classes(labelled, self.options, None)
-        is_active = np.array([entry.is_open for entry in classes.values()])
+        is_active = np.array([entry.is_open(self.pools) for entry in classes.values()])
         model, predictions = None, labelled.predictions
         rows = np.flatnonzero(is_active[predictions.predicted_class])
         if len(rows):
@@ -348,7 +360,7 @@ class JointCalibrator:
             keys = (keys_of(predictions.ids[rows]), *(column[rows] for column in columns))
             order = np.lexsort(keys)
             model = self.settings.fit_model(labelled.take(rows[order]), self.options)
-        return JointCalibration(method=self.method, classes=classes, model=model)
+        return JointCalibration(method=self.method, classes=classes, model=model, pools=self.pools)
 
 
 def vector_method(
@@ -362,7 +374,7 @@ def vector_method(
         summary=summary,
         reference=reference,
         settings=settings,
-        build=partial(JointCalibrator, name),
+        build=partial(JointCalibrator, name, pools=rest.get("pools", False)),
         **rest,
     )
 

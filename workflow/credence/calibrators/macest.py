@@ -30,9 +30,8 @@ class MacestModel:
 
     def points(self, predictions: Predictions) -> Floats:
         """Return place and log scores of each protein side by side."""
-        assert predictions.places is not None
         logs = sorted_log_scores(predictions)
-        return np.hstack([predictions.places * self.place_scale, logs * self.score_scale])
+        return np.hstack([predictions.required_places * self.place_scale, logs * self.score_scale])
 
     def evaluate(self, predictions: Predictions) -> tuple[Floats, Floats, Floats]:
         """Return the value, and ends that are NaN: there is no interval."""
@@ -45,8 +44,7 @@ class MacestModel:
     def notes(self, predictions: Predictions) -> Integers:
         """Return a note where a protein has no place, or its neighbours say otherwise."""
         note = np.zeros(predictions.n_samples, dtype=np.int64)
-        assert predictions.places is not None
-        has_place = np.isfinite(predictions.places).all(axis=1)
+        has_place = np.isfinite(predictions.required_places).all(axis=1)
         note[~has_place] = int(Note.NO_PLACE)
         if self.fitted is not None:
             chosen = predicted_rank(predictions)
@@ -75,15 +73,13 @@ class Macest(macest.MacestSettings):
 
     def fit_model(self, labelled: Labelled, options: FitOptions) -> MacestModel:
         """Return MACEst learnt from the proteins that have a place."""
-        assert labelled.predictions.places is not None
-        has_place = np.asarray(np.isfinite(labelled.predictions.places).all(axis=1))
+        has_place = np.asarray(np.isfinite(labelled.predictions.required_places).all(axis=1))
         if not has_place.any():
             return MacestModel(fitted=None, place_scale=1.0, score_scale=self.scores)
         known = labelled.take(has_place)
         predictions = known.predictions
-        assert predictions.places is not None
         rank = np.argsort(name_order(predictions.class_names))
-        place_scale = _to_unit(predictions.places)
+        place_scale = _to_unit(predictions.required_places)
         score_scale = self.scores * _to_unit(sorted_log_scores(predictions))
         points = MacestModel(fitted=None, place_scale=place_scale, score_scale=score_scale).points(
             predictions

@@ -300,4 +300,5 @@ MATRIX_METHOD = vector_method(
     Matrix,
     MatrixModel,
     gives_vector=True,
+    pools=True,
 )

@@ -130,6 +130,10 @@ class Calibration(GivesConfidence, Protocol):
     """A fitted method: frozen, portable."""
 
     @property
+    def method(self) -> str:
+        """Name of the method in the registry."""
+
+    @property
     def needs(self) -> Need:
         """What has to be given of each prediction."""
 
@@ -202,5 +206,7 @@ class Method:
     is_learnt: bool = True
     # Whether its calibration has a method `probabilities`, of a probability for every class.
     gives_vector: bool = False
+    # Whether classes are fitted together, so that one with few proteins borrows from the others.
+    pools: bool = False
     # How far a stored confidence may be from the formula; its laws hold to that.
     stored_within: float = 0.0

@@ -99,15 +99,15 @@ def split_top(logs: Floats, predicted_class: Integers) -> tuple[Floats, Floats, 
 def sorted_rows(labelled: Labelled) -> ScoreRows:
     """Return the rows of a labelled set, sorted by predicted class."""
     predictions = labelled.predictions
-    assert predictions.scores is not None
+    scores = predictions.required_scores
     order = np.argsort(predictions.predicted_class, kind="stable")
-    n_samples, n_classes = predictions.scores.shape
+    n_samples, n_classes = scores.shape
     top, true = np.empty(n_samples), np.empty(n_samples)
     rest = np.empty((n_classes - 1, n_samples))
     for start in range(0, n_samples, LOG_ROWS_AT_ONCE):
         block = slice(start, start + LOG_ROWS_AT_ONCE)
         rows = order[block]
-        logs = log_scores(predictions.scores[rows], predictions.resolution)
+        logs = log_scores(scores[rows], predictions.resolution)
         top[block], rest[:, block], best = split_top(logs, predictions.predicted_class[rows])
         true[block] = logs[np.arange(len(rows)), labelled.true_class[rows]] - best
     weight, is_correct = labelled.weight[order], labelled.is_correct[order].astype(np.float64)
@@ -125,10 +125,10 @@ def sorted_rows(labelled: Labelled) -> ScoreRows:
 
 def row_blocks(predictions: Predictions) -> Iterator[tuple[slice, Floats]]:
     """Yield slices of rows with their scores, a cache full at a time."""
-    assert predictions.scores is not None
+    scores = predictions.required_scores
     for start in range(0, predictions.n_samples, LOG_ROWS_AT_ONCE):
         block = slice(start, start + LOG_ROWS_AT_ONCE)
-        yield block, predictions.scores[block]
+        yield block, scores[block]
 
 
 def rest_moments(rest: Floats, beta: float | Floats) -> tuple[Floats, Floats, Floats]:
@@ -167,8 +167,7 @@ def predicted_rank(predictions: Predictions) -> Integers:
 
 def sorted_log_scores(predictions: Predictions) -> Floats:
     """Return the logs of rows over their sums, by class name, floored at half a step or 2⁻²⁴."""
-    assert predictions.scores is not None
-    scores = predictions.scores[:, name_order(predictions.class_names)]
+    scores = predictions.required_scores[:, name_order(predictions.class_names)]
     total = scores.sum(axis=1, keepdims=True)
     floor = predictions.resolution / 2.0 / total
     if predictions.resolution == 0:

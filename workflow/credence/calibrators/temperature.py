@@ -354,8 +354,7 @@ def parameter_covariances(
     objective: Objective, best: Profile, cluster: Integers, labelled: Labelled
 ) -> Floats | None:
     """Return the covariances of log T and the awards, robust and implied."""
-    rows, top_score = objective.rows, labelled.predictions.top_score
-    assert top_score is not None
+    rows, top_score = objective.rows, labelled.predictions.required_top_score
     twin = newton.twins_of(cluster, rows.run, top_score[rows.origin])
     if objective.is_vector:
         return vector_covariances(objective, best, cluster, twin)

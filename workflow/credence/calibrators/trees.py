@@ -191,6 +191,7 @@ BOOSTED = vector_method(
     "Friedman 2001, doi 10.1214/aos/1013203451",
     Trees,
     TreesModel,
+    pools=True,
 )
 RANDOMISED = vector_method(
     "random_trees",
@@ -198,4 +199,5 @@ RANDOMISED = vector_method(
     "Geurts et al. 2006, doi 10.1007/s10994-006-6226-1",
     RandomisedTrees,
     TreesModel,
+    pools=True,
 )

@@ -259,8 +259,7 @@ def calibration_sample(labelled: Labelled, with_vectors: bool) -> CalibrationSam
     if not with_vectors:
         return plain
     predictions = labelled.predictions
-    assert predictions.scores is not None
-    logs = log_scores(predictions.scores, predictions.resolution)
+    logs = log_scores(predictions.required_scores, predictions.resolution)
     model = fit_mapped(
         logs, labelled.true_class, labelled.weight, plain.class_number, plain.n_clusters
     )

@@ -56,8 +56,7 @@ class BiasCorrected:
 
     def probabilities(self, predictions: Predictions) -> Floats:
         """Return a probability for every class; each row sums to 1."""
-        assert predictions.scores is not None
-        logs = self.mapped(log_scores(predictions.scores, predictions.resolution))
+        logs = self.mapped(log_scores(predictions.required_scores, predictions.resolution))
         return probabilities(logs, self.slope, self.bias)
 
     def mapped(self, logs: Floats) -> Floats:

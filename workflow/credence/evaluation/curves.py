@@ -87,9 +87,8 @@ def _binned(
     labelled: Labelled, rows: Booleans, answer: Confidence, edges: Floats
 ) -> tuple[Floats, Confidence]:
     """Return the mean score and the mean confidence of each bin that holds any."""
-    assert labelled.predictions.top_score is not None
     rows = rows & ~np.isnan(answer.value)
-    score, weight = labelled.predictions.top_score[rows], labelled.weight[rows]
+    score, weight = labelled.predictions.required_top_score[rows], labelled.weight[rows]
     position = bin_of(score, edges)
     filled = np.unique(position)
 

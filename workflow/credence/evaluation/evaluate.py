@@ -16,6 +16,7 @@ from credence.evaluation.curves import curves_of, reliability_of
 from credence.evaluation.judging import (
     HELD_OUT_SAMPLE,
     IN_SAMPLE,
+    TEST_SAMPLE,
     EvaluationOptions,
     Key,
     Stated,
@@ -68,10 +69,45 @@ def evaluate(
             confidence=fresh[name], probabilities=vectors.get(name)
         )
     left_out = {name: stated[name, HELD_OUT_SAMPLE].confidence for name in in_sample}
+    results = _results(labelled, calibrations, in_sample, stated, reference, options, left_out)
+    return Evaluation(results=results, fold=fold, in_sample=in_sample, held_out=left_out)
+
+
+def judge_finished(
+    labelled: Labelled,
+    calibrations: Mapping[str, Calibration],
+    options: EvaluationOptions,
+    reference: str,
+) -> Results:
+    """Return what finished calibrations are worth on proteins that they never saw."""
+    predictions = labelled.predictions
+    answers = {name: entry.confidence(predictions) for name, entry in calibrations.items()}
+    stated: dict[Key, Stated] = {
+        (name, TEST_SAMPLE): Stated(
+            confidence=answer.value, probabilities=calibrations[name].probabilities(predictions)
+        )
+        for name, answer in answers.items()
+    }
+    values = {name: answer.value for name, answer in answers.items()}
+    options = replace(options, n_folds=0)
+    return _results(labelled, calibrations, answers, stated, reference, options, values)
+
+
+def _results(
+    labelled: Labelled,
+    calibrations: Mapping[str, Calibration],
+    answers: Mapping[str, Confidence],
+    stated: Mapping[Key, Stated],
+    reference: str,
+    options: EvaluationOptions,
+    judged: Mapping[str, Floats],
+) -> Results:
+    """Return every number on methods; `judged` are the confidences of proteins new to them."""
+    predictions, sample = labelled.predictions, list(stated)[-1][1]
     judgement = judge(labelled, stated, reference, options)
     classes, histograms = describing.describe_classes(labelled, options)
     classes = tuple(_as_measured(entry, judgement.metrics) for entry in classes)
-    curves = curves_of(labelled, calibrations, in_sample)
+    curves = curves_of(labelled, calibrations, answers)
     confusion, given_true, given_predicted = describing.confusion_of(labelled)
     diagrams = list(reliability_of(labelled, None, stated, options))
     for class_, class_name in enumerate(predictions.class_names):
@@ -82,9 +118,10 @@ def evaluate(
             }
             diagrams += reliability_of(labelled.take(rows), class_name, of_class, options)
     reliability = tuple(diagrams)
-    results = Results(
+    return Results(
         class_names=predictions.class_names,
         scale=float(predictions.scale),
+        sample=sample,
         n_samples=labelled.n_samples,
         n_clusters=len(np.unique(labelled.cluster)),
         n_correct=int(labelled.is_correct.sum()),
@@ -99,19 +136,18 @@ def evaluate(
         **vars(judgement),
         tests=tuple(
             test
-            for name, confidence in left_out.items()
+            for name, confidence in judged.items()
             for test in calibration_tests(name, labelled, confidence, options.n_signs)
         ),
         given_true=given_true,
         given_predicted=given_predicted,
         notices=(
-            *notices_of(labelled, in_sample, left_out, classes, options.n_folds),
-            *notices_of_reliability(reliability, reference, options.level),
+            *notices_of(labelled, answers, judged, classes, options.n_folds),
+            *notices_of_reliability(reliability, reference, options.level, sample),
             *notices_of_draws(options.n_draws, options.level),
         ),
         parameters=describing.parameters_of(calibrations, predictions.class_names),
     )
-    return Evaluation(results=results, fold=fold, in_sample=in_sample, held_out=left_out)
 
 
 def _as_measured(entry: ClassCount, metrics: Sequence[MetricValue]) -> ClassCount:
@@ -123,12 +159,13 @@ def _as_measured(entry: ClassCount, metrics: Sequence[MetricValue]) -> ClassCoun
     return entry
 
 
-def metric_columns(results: Results) -> dict[str, list[str] | list[float] | list[int]]:
+def metric_columns(*judged: Results) -> dict[str, list[str] | list[float] | list[int]]:
     """Return the columns of the table `metrics`, in their order."""
-    n_of = {(row.method, row.class_name, row.sample, row.metric): row.n for row in results.metrics}
+    metrics = [row for results in judged for row in results.metrics]
+    n_of = {(row.method, row.class_name, row.sample, row.metric): row.n for row in metrics}
     names = ("method", "class_name", "sample", "metric", "value", "lower", "upper", "n")
-    rows = [attrgetter(*names)(row) for row in results.metrics]
-    for row in results.floors:
+    rows = [attrgetter(*names)(row) for row in metrics]
+    for row in (floor for results in judged for floor in results.floors):
         key = (row.method, row.class_name, row.sample, row.metric)
         name = row.metric + (FLOOR_ALIKE if row.relatives_alike else FLOOR)
         rows.append((*key[:3], name, row.value, row.lower, row.upper, n_of[key]))

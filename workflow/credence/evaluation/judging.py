@@ -16,11 +16,12 @@ from credence.evaluation.measures import Measures, PairedDraws, Scatter
 from credence.evaluation.ratios import MIN_CLUSTERS
 from credence.findings import Difference, MetricValue, NoiseFloor
 from credence.metrics.all_metrics import METRICS, METRICS_BY_NAME
-from credence.metrics.metric import Judged, Metric
+from credence.metrics.metric import ACCURACY, GAP, Judged, Metric
 from credence.predictions import Booleans, Floats, Integers, Labelled
 from credence.progress import each
 
 NO_INTERVAL = (float("nan"), float("nan"))
+ALL_ALIKE = 1e-12  # a share right that is no farther from 0 or 1 than rounding
 
 
 def metric_range(
@@ -32,6 +33,11 @@ def metric_range(
     drawn = measures.drawn.get(name)
     if drawn is None or np.isnan(value):
         return NO_INTERVAL
+    right = float(measures.value[ACCURACY.name][number])
+    if metric is GAP and min(right, 1.0 - right) < ALL_ALIKE:
+        # Draws of outcomes that are all alike do not vary: as uncertain as the share right.
+        ends = metric_range(ACCURACY, measures, number, level)
+        return value + right - ends[1], value + right - ends[0]
     freedom = float(measures.scatter[name].freedom[number])
     stretch = float(measures.scatter[name].stretch[number])
     low, high = _bounds(drawn[number], freedom, level, is_share=metric.is_share)
@@ -111,6 +117,7 @@ def _bounds(
 
 IN_SAMPLE = "in_sample"
 HELD_OUT_SAMPLE = "held_out"
+TEST_SAMPLE = "test"  # proteins that a finished calibration never saw
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -369,7 +376,7 @@ def judge(
             differences += judging.differences(
                 outcome, outcomes[reference, sample], compared, chance
             )
-        if sample == HELD_OUT_SAMPLE:
+        if sample != IN_SAMPLE:
             for other in methods[: methods.index(method)]:
                 pairs += judging.differences(outcome, outcomes[other, sample], main, chance)
     order = {class_name: number for number, class_name in judging.blocks}

@@ -28,27 +28,30 @@ def notices_of(
     classes: Sequence[ClassCount],
     n_folds: int,
 ) -> tuple[Notice, ...]:
-    """Return everything that makes a number less sure than it looks."""
+    """Return everything that makes a number less sure than it looks; no folds: of a test set."""
+    set_name = "calibration set" if n_folds else "test set"
     notices = []
     n_ties = labelled.predictions.n_ties
     if n_ties > 0:
         text = (
-            f"{plural(n_ties, 'protein')} of the calibration set "
+            f"{plural(n_ties, 'protein')} of the {set_name} "
             f"{'has' if n_ties == 1 else 'have'} two or more classes with the same best score. "
             "The class that comes first in the table counts as predicted."
         )
         notices.append(Notice(kind="ties", text=text))
     if len(np.unique(labelled.cluster)) == labelled.n_samples:
         text = (
-            "Every protein of the calibration set counts as independent of all others. If some "
-            "are relatives, the intervals are too narrow and the held-out numbers too good. "
+            f"Every protein of the {set_name} counts as independent of all others. If some are "
+            f"relatives, the intervals are too narrow"
+            f"{' and the held-out numbers too good' if n_folds else ''}. "
             "Give the sequences, or a table of clusters."
         )
         notices.append(Notice(kind="no relatives", text=text, is_warning=True))
     if len(np.unique(labelled.weight)) > 1:
-        text = "Proteins of the calibration set carry different weights. Shares and metrics are "
+        text = f"Proteins of the {set_name} carry different weights. Shares and metrics are "
         notices.append(Notice(kind="weights", text=text + "weighted; counts of proteins are not."))
-    notices += _about_classes(classes, n_folds, UNCALIBRATED_NAME in in_sample)
+    if n_folds:
+        notices += _about_classes(classes, n_folds, UNCALIBRATED_NAME in in_sample)
     predicted = labelled.predictions.predicted_class
     for class_ in np.unique(predicted):
         rows, class_name = predicted == class_, labelled.predictions.class_names[class_]
@@ -63,29 +66,7 @@ def notices_of(
                 notices.append(
                     Notice(kind="fallback", text=text, class_name=class_name, is_warning=True)
                 )
-    for method, confidence in held_out.items():
-        known = ~np.isnan(confidence)
-        n_unknown = int((~known).sum())
-        if n_unknown > 0:
-            text = (
-                f"{method} gives {plural(n_unknown, 'protein')} no held-out confidence, because "
-                "the class predicted occurs in no other fold. They are left out of the held-out "
-                "numbers."
-            )
-            notices.append(Notice(kind="left out", text=text, is_warning=True))
-        clipped = pointwise.is_clipped(confidence[known])
-        n_clipped = int(clipped.sum())
-        if n_clipped == 0:
-            continue
-        stated_right = confidence[known][clipped] > 0.5  # each is 0 or 1
-        n_mistaken = int((stated_right != labelled.is_correct[known][clipped]).sum())
-        text = (
-            f"{method} gives {plural(n_clipped, 'protein')} a held-out confidence of 0 or 1, and "
-            f"{n_mistaken:,} of these {'was' if n_mistaken == 1 else 'were'} mistaken. For the "
-            f"negative log-likelihood they count as {pointwise.CLIP:g} away from 0 or 1."
-        )
-        notices.append(Notice(kind="clipped", text=text, is_warning=n_mistaken > 0))
-    return tuple(notices)
+    return (*notices, *_about_confidences(labelled, held_out, n_folds))
 
 
 def notices_of_draws(n_draws: int, level: float) -> tuple[Notice, ...]:
@@ -102,12 +83,12 @@ def notices_of_draws(n_draws: int, level: float) -> tuple[Notice, ...]:
 
 
 def notices_of_reliability(
-    reliability: Sequence[Reliability], method: str, level: float
+    reliability: Sequence[Reliability], method: str, level: float, sample: str
 ) -> tuple[Notice, ...]:
     """Return a warning for each class whose held-out confidences are off."""
     notices = []
     for entry in reliability:
-        if (entry.method, entry.sample) != (method, "held_out") or entry.class_name is None:
+        if (entry.method, entry.sample) != (method, sample) or entry.class_name is None:
             continue
         bins = entry.bins
         known = [k for k, n in enumerate(bins.n) if n > 0 and not np.isnan(bins.lower[k])]
@@ -115,7 +96,7 @@ def notices_of_reliability(
         if n_off > MOST_BINS_OFF:
             text = (
                 f"On proteins that the fit did not see, {method} does not keep its word for "
-                f"{entry.class_name}: of {len(known)} bins of held-out confidence, in {n_off} the "
+                f"{entry.class_name}: of {len(known)} bins of confidence, in {n_off} the "
                 f"mean confidence lies outside the {100 * level:g} % interval of the share right."
             )
             notices.append(
@@ -156,4 +137,37 @@ def _about_classes(classes: Sequence[ClassCount], n_folds: int, shows_raw: bool)
             notices.append(
                 Notice(kind="no true member", text=text, class_name=name, is_warning=True)
             )
+    return notices
+
+
+def _about_confidences(
+    labelled: Labelled, held_out: Mapping[str, Floats], n_folds: int
+) -> list[Notice]:
+    notices = []
+    for method, confidence in held_out.items():
+        known = ~np.isnan(confidence)
+        n_unknown = int((~known).sum())
+        if n_unknown > 0:
+            text = (
+                f"{method} gives {plural(n_unknown, 'protein')} no held-out confidence, because "
+                "the class predicted occurs in no other fold. They are left out of the held-out "
+                "numbers."
+                if n_folds
+                else f"{method} gives {plural(n_unknown, 'protein')} no confidence, because "
+                "calibration never saw the class predicted. They are left out of the numbers."
+            )
+            notices.append(Notice(kind="left out", text=text, is_warning=True))
+        clipped = pointwise.is_clipped(confidence[known])
+        n_clipped = int(clipped.sum())
+        if n_clipped == 0:
+            continue
+        stated_right = confidence[known][clipped] > 0.5  # each is 0 or 1
+        n_mistaken = int((stated_right != labelled.is_correct[known][clipped]).sum())
+        text = (
+            f"{method} gives {plural(n_clipped, 'protein')} a {'held-out ' if n_folds else ''}"
+            f"confidence of 0 or 1, and "
+            f"{n_mistaken:,} of these {'was' if n_mistaken == 1 else 'were'} mistaken. For the "
+            f"negative log-likelihood they count as {pointwise.CLIP:g} away from 0 or 1."
+        )
+        notices.append(Notice(kind="clipped", text=text, is_warning=n_mistaken > 0))
     return notices

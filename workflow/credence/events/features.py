@@ -72,8 +72,8 @@ IS_GIVEN: dict[str, Callable[[OneEvent], bool]] = {
 
 def row_shares(predictions: Predictions) -> Floats:
     """Return each row of scores divided by its sum, to nine decimals."""
-    assert predictions.scores is not None
-    share = divide(predictions.scores, predictions.scores.sum(axis=1, keepdims=True), 0.0)
+    scores = predictions.required_scores
+    share = divide(scores, scores.sum(axis=1, keepdims=True), 0.0)
     return np.round(share, LOG_DECIMALS)
 
 
@@ -82,8 +82,7 @@ MOST_FLOOR = 0.01  # of a row of logs: above it scores that are known would be h
 
 def _floor(seen: OneEvent) -> Floats:
     """Return half of what the table can show of each row, shape (n_samples, 1)."""
-    scores, resolution = seen.predictions.scores, seen.predictions.resolution
-    assert scores is not None
+    scores, resolution = seen.predictions.required_scores, seen.predictions.resolution
     total = scores.sum(axis=1, keepdims=True)
     if resolution == 0:
         return np.full_like(total, UNKNOWN_RESOLUTION_FLOOR)
@@ -103,8 +102,7 @@ def _top_score(seen: OneEvent) -> Floats:
         return row_shares(predictions)[
             np.arange(predictions.n_samples), predictions.predicted_class
         ]
-    assert predictions.top_score is not None
-    return np.round(predictions.top_score / predictions.scale, LOG_DECIMALS)
+    return np.round(predictions.required_top_score / predictions.scale, LOG_DECIMALS)
 
 
 def event_score(seen: OneEvent) -> Floats:
@@ -162,8 +160,7 @@ def _class_type(seen: OneEvent) -> Any:
 
 
 def _members(seen: OneEvent) -> Floats:
-    assert seen.predictions.network_scores is not None
-    return seen.predictions.network_scores
+    return seen.predictions.required_network_scores
 
 
 def _spread(seen: OneEvent) -> Any:

@@ -60,8 +60,7 @@ class Ranked:
 def by_score(labelled: Labelled) -> Ranked:
     """Return labelled predictions, let through by the classifier's own score."""
     predictions = labelled.predictions
-    score = predictions.top_score
-    assert score is not None
+    score = predictions.required_top_score
     grid = grid_of(predictions.scale, predictions.resolution, float(score.max(initial=0.0)))
     order = np.empty(labelled.n_samples, dtype=np.int64)
     order[np.argsort(keys_of(predictions.ids), kind="stable")] = np.arange(labelled.n_samples)

@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from credence.findings import EXACT_REPEAT
 from credence.predictions import UNKNOWN_CLASS, Booleans, Floats, Integers, Strings
 from credence.proteins import Proteins
 from credence.relatives.across import relatives_by_label
@@ -191,7 +192,6 @@ def pack_beside(
 UNSCORED = "unscored"
 UNLABELLED = "unlabelled"
 ID_TAKEN = "id_taken"
-EXACT_REPEAT = "exact_repeat"
 LABEL_CONFLICT = "label_conflict"
 REPEAT_WITHIN = "repeat_within"
 CONFLICT_WITHIN = "conflict_within"

@@ -18,7 +18,7 @@ from credence.tables.contract import Column, Kind, read_columns
 from credence.tables.digests import sha256_of
 from credence.tables.writing import write_record
 
-SCHEMA = "credence/release/1"
+RELEASE_SCHEMA = "credence/release/1"
 ATTACH_SCHEMA = "credence/attach/1"
 REMEDY = "Derive the release again: credence run."
 FILE = "release.json"
@@ -53,7 +53,7 @@ class Release:
     calibrations: dict[str, str] = field(default_factory=dict)
     digest: str = ""  # Of the release, from :func:`release_digest`
     credence_version: str = __version__  # Version that derived it
-    schema: str = field(default=SCHEMA, init=False)
+    schema: str = field(default=RELEASE_SCHEMA, init=False)
 
 
 def set_digest(samples: Path, groups: Path) -> str:

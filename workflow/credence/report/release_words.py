@@ -3,6 +3,7 @@
 import math
 
 from credence.findings import (
+    EXACT_REPEAT,
     LEAST_MOVE,
     LEAST_TESTED,
     Change,
@@ -17,6 +18,7 @@ from credence.report.wording import TEST_LEVEL
 
 MOST_LISTED = 3  # true classes that are named; more are counted
 FINE = 0.03  # a change smaller than this is given in tenths of a percentage point
+SHOWN = 0.0005  # what is smaller is 0 in the table, which has tenths of a percentage point
 CHOSEN = ("bandwidth", "cutoff")
 NOTABLE = 1.1  # times: a smaller change of bandwidth or cutoff is left out
 
@@ -142,6 +144,10 @@ def change_sentence(entry: ClassChange, scale: float) -> str:
     # Three digits where two do not show the change, or near 0 or 1.
     bounds = (change.before, change.after)
     is_fine = abs(change.total) < FINE or max(bounds) > 0.985 or min(bounds) < 0.015
+    # A part that whole points would hide stands in the table beside the sentence.
+    is_fine |= any(
+        SHOWN <= abs(part) < LEAST_MOVE for part in (change.evidence, change.composition)
+    )
     decimals = 3 if is_fine else 2
     verb = "rose" if change.total > 0 else "fell"
     return (
@@ -174,9 +180,9 @@ def _parts(change: Change, decimals: int) -> str:
     end = "."
     if change.evidence_lower <= 0.0 <= change.evidence_upper:
         end = ". What is new evidence may be chance: its interval holds 0."
-    if abs(composition) < LEAST_MOVE <= abs(evidence):
+    if abs(composition) < SHOWN:
         return f"All {_points(total, decimals)} are new evidence{on_evidence}{end}"
-    if abs(evidence) < LEAST_MOVE <= abs(composition):
+    if abs(evidence) < SHOWN:
         return (
             f"All {_points(total, decimals)} are re-weighting: the classes are mixed in other "
             f"shares, and at the old shares it would be {change.fixed:.{decimals}f}."
@@ -218,6 +224,17 @@ def _number(value: float, decimals: int) -> str:
     return "0" if float(text) == 0 else text
 
 
+def rescored_sentence(name: str, n_rescored: int, n_repeats: int) -> str:
+    """Return that repeats of a trove have other scores; '' where none has."""
+    if not n_rescored:
+        return ""
+    return (
+        f"{name}: {n_rescored:,} of {plural(n_repeats, 'exact repeat')} "
+        f"{'has' if n_rescored == 1 else 'have'} other scores than before. One classifier gives "
+        "one protein one score: see whether the table is of the version that is calibrated."
+    )
+
+
 def step_sentences(step: ReleaseStep) -> tuple[str, ...]:
     """Return what a reader has to know of a step."""
     touched = [entry for entry in step.classes if entry.is_touched]
@@ -231,6 +248,9 @@ def step_sentences(step: ReleaseStep) -> tuple[str, ...]:
         )
     elif not touched:
         parts.append(f"{step.newer.name} changes nothing: no protein was added.")
+    n_repeats = sum(x.n for x in step.newer.outcomes if x.outcome == EXACT_REPEAT)
+    if rescored := rescored_sentence(step.newer.name, step.newer.n_rescored, n_repeats):
+        parts.append(rescored)
     if step.n_lightened:
         parts.append(
             f"{step.n_lightened:,} old proteins weigh less than before: each family counts one, "

@@ -234,14 +234,14 @@ def _signed(value: float) -> str:
 
 def _moved_most(shift: ShiftFinding) -> str:
     moved = {
-        entry: abs(entry.share - entry.calibration_share)
+        entry: abs(entry.applied - entry.calibration_share)
         for entry in shift.classes
-        if not math.isnan(entry.share - entry.calibration_share)
+        if not math.isnan(entry.applied - entry.calibration_share)
     }
     if not moved:
         return ""
     most = max(moved, key=lambda entry: moved[entry])
     return (
-        f"{most.class_name} makes up about {100 * most.share:.0f} % of it, "
+        f"{most.class_name} is taken to make up {100 * most.applied:.0f} % of it, "
         f"{100 * most.calibration_share:.0f} % of the known proteins. "
     )

@@ -5,9 +5,9 @@ few of the class's calibration proteins. Families, not proteins, are exchangeabl
 each one counts once in a class, its members sharing that.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 
@@ -28,8 +28,7 @@ def strangeness(predictions: Predictions) -> Floats:
     the scale and floored at half a step: 1 − score cannot tell proteins apart whose score is 0.00
     (decision 0035). Below 0 the class is the predicted one.
     """
-    scores = predictions.scores
-    assert scores is not None
+    scores = predictions.required_scores
     floor, _ = share_bounds(predictions.resolution, predictions.scale)
     logs = np.log(np.maximum(scores / predictions.scale, floor))
     if predictions.n_classes == 1:
@@ -68,11 +67,25 @@ class Ladder:
     # How many families are at least so strange, a member of a family of m counting 1/m.
     families: Floats
 
+    def at_limit(self, miss: float) -> Self:
+        """Return the one step at the limit of a class by itself."""
+        step = self.strangeness == _limit(self, 1.0, self.n_clusters, miss)
+        return replace(self, strangeness=self.strangeness[step], families=self.families[step])
+
     def refuse_damage(self) -> None:
         """Refuse steps that are not as a fit leaves them."""
         steps = self.strangeness, -self.families
         if any(x.shape != (self.families.size,) or not (np.diff(x) >= 0).all() for x in steps):
             raise ValueError("its steps do not go up one by one")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Pool:
+    """Classes of too few families for a threshold of their own, which share one."""
+
+    sharing: tuple[int, ...]  # These classes, by their place
+    lending: tuple[int, ...]  # Larger ones counted with them, where all of these are too few
+    ladder: Ladder  # Of all of them together
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -82,21 +95,35 @@ class PredictionSets:
     class_names: tuple[str, ...]  # Classes in order
     options: SetOptions  # What they promise
     ladders: tuple[Ladder, ...]  # One per class
+    pool: Pool | None = None  # Of sets ``class_wise``, where classes are small
+
+    def names_in_pool(self, *, lending: bool = False) -> tuple[str, ...]:
+        """Return the classes that share a threshold, or those that lend their families to it."""
+        if self.pool is None:
+            return ()
+        places = self.pool.lending if lending else self.pool.sharing
+        return tuple(self.class_names[place] for place in places)
 
     def limits(self, use_share: Floats | None = None) -> Floats:
         """Return the greatest strangeness at which each class stands in a set.
 
-        Infinite for a class of too few families. With M_c(s) the families of class c at least
-        as strange as s and K_c all of them, class y stands in the set of a protein of
-        strangeness s where (Σ_c u_c M_c(s) + u_y) / (Σ_c u_c K_c + u_y) > 1 − level: its own
-        family is counted among the others, as if it were of y (Dunn, Wasserman & Ramdas 2023,
-        doi 10.1080/01621459.2022.2060112; Lee, Barber & Willett, arXiv 2306.06342). Sets
-        ``class_wise`` sum over y alone (Vovk 2013, doi 10.1007/s10994-013-5355-6); else u_c is
-        1, or, under label shift, the class's share in use over K_c (Podkopaev & Ramdas 2021,
-        arXiv 2103.03323).
+        Infinite for a class of too few families that shares no threshold with others. With
+        M_c(s) the families of class c at least as strange as s and K_c all of them, class y
+        stands in the set of a protein of strangeness s where
+        (Σ_c u_c M_c(s) + u_y) / (Σ_c u_c K_c + u_y) > 1 − level: its own family is counted
+        among the others, as if it were of y (Dunn, Wasserman & Ramdas 2023, doi
+        10.1080/01621459.2022.2060112; Lee, Barber & Willett, arXiv 2306.06342). Sets
+        ``class_wise`` sum over y alone (Vovk 2013, doi 10.1007/s10994-013-5355-6), small classes
+        over all that share the pool (Ding et al. 2023, arXiv 2306.09335); else u_c is 1, or,
+        under label shift, the class's share in use over K_c (Podkopaev & Ramdas 2021, arXiv
+        2103.03323).
         """
         if self.options.kind == "class_wise":
-            pairs = [(ladder, 1.0, ladder.n_clusters) for ladder in self.ladders]
+            ladders = list(self.ladders)
+            if self.pool is not None:
+                for place in self.pool.sharing:
+                    ladders[place] = self.pool.ladder
+            pairs = [(ladder, 1.0, ladder.n_clusters) for ladder in ladders]
         else:
             unit = self._units(use_share)
             weighed = list(zip(self.ladders, unit, strict=True))
@@ -122,20 +149,13 @@ class PredictionSets:
 
     def to_record(self) -> dict[str, Any]:
         """Return the sets as JSON data; :func:`read_sets` reads it back."""
-        ladders = self.ladders
+        ladders, pool = self.ladders, self.pool
         if self.options.kind == "class_wise":
             # Of each ladder the step at the limit: all that sets class by class need.
-            steps = [
-                ladder.strangeness == limit
-                for ladder, limit in zip(ladders, self.limits(), strict=True)
-            ]
-            ladders = tuple(
-                replace(
-                    ladder, strangeness=ladder.strangeness[step], families=ladder.families[step]
-                )
-                for ladder, step in zip(ladders, steps, strict=True)
-            )
-        return {**to_record(self.options), "classes": ladders}
+            miss = 1.0 - self.options.level
+            ladders = tuple(ladder.at_limit(miss) for ladder in ladders)
+            pool = None if pool is None else replace(pool, ladder=pool.ladder.at_limit(miss))
+        return {**to_record(self.options), "classes": ladders, "pool": pool}
 
 
 def families_needed(level: float) -> int:
@@ -154,6 +174,7 @@ def fit_sets(labelled: Labelled, options: SetOptions | None = None) -> Predictio
     2/(K_y + 1) more where no two are equally strange. Departs from common use: a protein is drawn
     from all families, not from all proteins.
     """
+    options = options or SetOptions()
     strange = strangeness(labelled.predictions)
     codes, _ = encode_clusters(labelled.cluster)
     weight = family_weights(labelled)
@@ -163,9 +184,37 @@ def fit_sets(labelled: Labelled, options: SetOptions | None = None) -> Predictio
         rows = np.flatnonzero(labelled.true_class == class_)
         n_clusters = len(np.unique(codes[rows]))
         ladders.append(_ladder(strange[rows, class_], weight[rows], n_clusters))
-    return PredictionSets(
-        class_names=names, options=options or SetOptions(), ladders=tuple(ladders)
-    )
+    sharing, lending = _in_pool([ladder.n_clusters for ladder in ladders], options)
+    pool = None
+    if sharing:
+        places = [*sharing, *lending]
+        rows = np.flatnonzero(np.isin(labelled.true_class, places))
+        n_clusters = sum(ladders[place].n_clusters for place in places)
+        pooled = _ladder(strange[rows, labelled.true_class[rows]], weight[rows], n_clusters)
+        pool = Pool(sharing=sharing, lending=lending, ladder=pooled)
+    return PredictionSets(class_names=names, options=options, ladders=tuple(ladders), pool=pool)
+
+
+def _in_pool(
+    n_clusters: Sequence[int], options: SetOptions
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the classes that share a threshold, and larger ones that lend families to it.
+
+    The smallest of the others lend, as many as it takes. A class without any family shares
+    nothing, and no class does where all families are too few.
+    """
+    needed = families_needed(options.level)
+    if options.kind != "class_wise" or sum(n_clusters) < needed:
+        return (), ()
+    by_size = sorted(range(len(n_clusters)), key=lambda place: (n_clusters[place], place))
+    sharing = [place for place in by_size if 0 < n_clusters[place] < needed]
+    lending: list[int] = []
+    held = sum(n_clusters[place] for place in sharing)
+    for place in by_size:
+        if sharing and held < needed <= n_clusters[place]:
+            lending.append(place)
+            held += n_clusters[place]
+    return tuple(sorted(sharing)), tuple(sorted(lending))
 
 
 def family_weights(labelled: Labelled) -> Floats:
@@ -198,13 +247,19 @@ def read_sets(record: Mapping[str, Any], class_names: tuple[str, ...]) -> Predic
     parts = from_record(_Parts, record)
     if len(parts.classes) != len(class_names):
         raise ValueError("the sets are not of these classes")
-    return PredictionSets(class_names=class_names, options=parts.options, ladders=parts.classes)
+    pool = parts.pool
+    if pool and not {*pool.sharing, *pool.lending} <= set(range(len(class_names))):
+        raise ValueError("the sets are not of these classes")
+    return PredictionSets(
+        class_names=class_names, options=parts.options, ladders=parts.classes, pool=pool
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Parts:
     options: Annotated[SetOptions, Stored(is_inline=True)]
     classes: tuple[Ladder, ...]
+    pool: Pool | None = None
 
     def refuse_damage(self) -> None:
         """Refuse a level that no sets can have."""
@@ -215,7 +270,7 @@ class _Parts:
 def judge_sets(
     labelled: Labelled, options: SetOptions, n_folds: int, level: float, n_draws: int
 ) -> SetsFinding:
-    """Return how often sets hold the true class, and how large they are."""
+    """Return how often sets hold the true class of families held out, and how large they are."""
     names = labelled.predictions.class_names
     # By name, so that no order of the table's columns reaches the folds.
     fold = fold_of(labelled.cluster, np.array(names)[labelled.true_class], n_folds)
@@ -223,12 +278,33 @@ def judge_sets(
     for judged in left_out(fold):  # without another fold every class may be
         sets = fit_sets(labelled.take(~judged), options)
         is_in[judged] = sets.contains(labelled.predictions.take(judged))
-    limits = fit_sets(labelled, options).limits()
+    return judge_finished_sets(
+        labelled, fit_sets(labelled, options), level, n_draws, is_in, n_folds
+    )
+
+
+def judge_finished_sets(
+    labelled: Labelled,
+    whole: PredictionSets,
+    level: float,
+    n_draws: int,
+    is_in: Booleans | None = None,
+    n_folds: int = 0,
+) -> SetsFinding:
+    """Return how often sets hold the true class, and how large they are.
+
+    Who has which class in the set is `is_in`, else what the sets say of proteins new to them.
+    """
+    names, options = whole.class_names, whole.options
+    if is_in is None:
+        is_in = whole.contains(labelled.predictions)
+    limits, pooled = whole.limits(), whole.names_in_pool()
     covered = is_in[np.arange(labelled.n_samples), labelled.true_class]
     size = is_in.sum(axis=1)
     weight = family_weights(labelled)
     chosen = [labelled.true_class == class_ for class_ in range(len(names))]
     chosen.append(np.ones(labelled.n_samples, dtype=np.bool_))
+    chosen.append(np.isin(np.array(names)[labelled.true_class], pooled))
     ratios = [
         mean_of(values.astype(np.float64), weight, rows, is_share=values is covered)
         for rows in chosen
@@ -240,14 +316,15 @@ def judge_sets(
             class_name=name,
             n=int(rows.sum()),
             n_clusters=int(estimates.n_clusters[2 * place]),
-            is_always_in=bool(np.isinf(limits).all() if name is None else limits[place] == np.inf),
+            is_always_in=name is not None and bool(limits[place] == np.inf),
+            is_pooled=name in pooled,
             coverage=float(estimates.value[2 * place]),
             lower=float(estimates.lower[2 * place]),
             upper=float(estimates.upper[2 * place]),
             coverage_proteins=float(covered[rows].mean()) if rows.any() else float("nan"),
             mean_size=float(estimates.value[2 * place + 1]),
         )
-        for place, (name, rows) in enumerate(zip((*names, None), chosen, strict=True))
+        for place, (name, rows) in enumerate(zip((*names, None, None), chosen, strict=True))
     )
     single = size == 1
     return SetsFinding(
@@ -255,8 +332,10 @@ def judge_sets(
         kind=options.kind,
         n_folds=n_folds,
         families_needed=families_needed(options.level),
-        classes=entries[:-1],
-        all_classes=entries[-1],
+        classes=entries[: len(names)],
+        all_classes=entries[-2],
+        pooled=entries[-1] if pooled else None,
+        lending=whole.names_in_pool(lending=True),
         sizes=tuple(np.bincount(size, minlength=len(names) + 1).tolist()),
         n_single_right=int((covered & single).sum()),
     )

@@ -56,9 +56,7 @@ class SimulatedSet:
     @property
     def networks(self) -> Floats:
         """The networks' own scores."""
-        networks = self.labelled.predictions.network_scores
-        assert networks is not None
-        return networks
+        return self.labelled.predictions.required_network_scores
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -297,7 +295,9 @@ def render_files(world: World) -> dict[str, str | bytes]:
     planted = ((entry.id, entry.kind, ",".join(entry.sources)) for entry in world.planted)
     labels = ((row[0], row[3]) for row in true_rows(world) if row[1] == "calibration")
     predicted = world.use.labelled.predictions.predicted_class
-    confidence = precision_at(calibration, predicted, _top_score(world.use))
+    confidence = precision_at(
+        calibration, predicted, world.use.labelled.predictions.required_top_score
+    )
     last = ["Confidence", *(f"{value:.2f}" for value in confidence)]
     lines = zip(_score_lines(world.use), last, strict=True)
     names = np.array(CLASS_NAMES)
@@ -350,8 +350,9 @@ def precision_at(calibration: SimulatedSet, predicted_class: Integers, score: Fl
         asked = predicted_class == class_
         if not rows.any() or not asked.any():
             continue
-        order = np.argsort(-_top_score(calibration)[rows], kind="stable")
-        descending = -_top_score(calibration)[rows][order]
+        negative = -calibration.labelled.predictions.required_top_score[rows]
+        order = np.argsort(negative, kind="stable")
+        descending = negative[order]
         right = np.cumsum(labelled.is_correct[rows][order])
         n_above = np.maximum(np.searchsorted(descending, -score[asked], "right"), 1)
         values[asked] = right[n_above - 1] / n_above
@@ -376,15 +377,8 @@ def true_rows(world: World) -> Iterator[tuple[str, ...]]:
             yield id_, name, family, CLASS_NAMES[class_]
 
 
-def _top_score(simulated: SimulatedSet) -> Floats:
-    score = simulated.labelled.predictions.top_score
-    assert score is not None
-    return score
-
-
 def _score_lines(simulated: SimulatedSet) -> list[str]:
-    scores = simulated.labelled.predictions.scores
-    assert scores is not None
+    scores = simulated.labelled.predictions.required_scores
     rows = zip(simulated.ids, scores, strict=True)
     lines = [f"{name}," + ",".join(f"{value:.2f}" for value in row) for name, row in rows]
     return ["," + ",".join(CLASS_NAMES), *lines]

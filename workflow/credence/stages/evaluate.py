@@ -13,22 +13,26 @@ from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.auto import AutoCalibration
 from credence.calibrators.method_spec import parse_method
 from credence.composition.shifted_rows import row_counts, shifted_rows
-from credence.evaluation.evaluate import evaluate, metric_columns
+from credence.evaluation.evaluate import evaluate, judge_finished, metric_columns
 from credence.evaluation.judging import EvaluationOptions, Stated
 from credence.lists.thresholds import find_thresholds
 from credence.predictions import Labelled
 from credence.problems import Problem, gathering, nearest, plural, raise_any, refuse
 from credence.progress import echo
+from credence.relatives.pack import CALIBRATION, TEST
 from credence.releases.files import read_attach_summary
-from credence.sets.conformal import judge_sets
+from credence.sets.conformal import judge_finished_sets, judge_sets
 from credence.settings import setting_rules
 from credence.stages.check import read_summary
 from credence.stages.fit import fit_options
 from credence.stages.lists import threshold_columns, wanted_of
 from credence.stages.novelty import bands_of
 from credence.stages.reading import (
+    CalibrationSet,
     LabelledFiles,
+    LabelledTables,
     in_order_of_ids,
+    new_to,
     require_fitted_on,
     require_other,
 )
@@ -61,30 +65,123 @@ def evaluate_files(
     files = _read_calibrations(calibrations)
     reference = _chosen(chosen, files)
     known = given.open(next(iter(files.values())))
-    judged = known.calibrating(settings.calibration.weights)
-    _require_all_fitted_on(judged.labelled, known.where, calibrations, files)
-    labelled = in_order_of_ids(judged.labelled)
-    stated = _read_held_out(held_out, labelled, files, settings)
+    calibrating = _calibrating(known, calibrations, files, settings)
+    test_set = None
+    if calibrating is None or known.has_test_group:
+        test_set = judge_new(known, files, settings, reference, resample)
+    if calibrating is None:
+        for option, value in (("--held-out", held_out), ("--thresholds", thresholds)):
+            if value:
+                fault = f"{known.where} is not the table that the calibration was fitted on."
+                raise refuse(option, fault, f"Leave {option} out.")
+        assert test_set is not None
+        result = findings_of_test_set(test_set, files, reference)
+    else:
+        labelled = in_order_of_ids(calibrating.labelled)
+        stated = _read_held_out(held_out, labelled, files, settings)
+        result = judge_calibrations(labelled, files, settings, reference, stated, resample)
+        notices = tuple(starmap(_set_aside, calibrating.set_aside.items()))
+        result = replace(result, notices=notices, test_set=test_set)
+        if known.where_known is not None:
+            names = labelled.predictions.class_names
+            bands = bands_of(known.where_known, files[reference].held_out, names)
+            result = replace(result, by_identity=bands)
     base = () if summary is None else read_summary(Path(summary)).inputs
     added = (entry for path in attached for entry in read_attach_summary(Path(path)).inputs)
-    result = judge_calibrations(labelled, files, settings, reference, stated, resample)
-    result = replace(
-        result,
-        provenance=replace(result.provenance, inputs=(*base, *added)),
-        notices=tuple(starmap(_set_aside, judged.set_aside.items())),
-    )
-    if known.where_known is not None:
-        names = labelled.predictions.class_names
-        bands = bands_of(known.where_known, files[reference].held_out, names)
-        result = replace(result, by_identity=bands)
+    result = replace(result, provenance=replace(result.provenance, inputs=(*base, *added)))
     write_record(Path(out), result)
     if metrics is not None:
-        write_table(Path(metrics), metric_columns(result.results))
+        further = () if result.test_set is None else (result.test_set.results,)
+        write_table(Path(metrics), metric_columns(result.results, *further))
     if thresholds is not None and result.thresholds is not None:
         columns = threshold_columns(result.thresholds)
         write_table(Path(thresholds), columns, spreadsheet_safe=True, in_six_decimals=True)
-    n_folds = settings.evaluation.folds
-    echo(f"Wrote {out}: {plural(len(files), 'method')}, {n_folds} folds.")
+    for notice in () if test_set is None else test_set.notices:
+        echo(f"{known.where}: {notice.text}")
+    how = "" if calibrating is None else f", {settings.evaluation.folds} folds"
+    echo(f"Wrote {out}: {plural(len(files), 'method')}{how}.")
+
+
+def _calibrating(
+    known: LabelledTables,
+    calibrations: Sequence[str],
+    files: Mapping[str, stage_files.CalibrationFile],
+    settings: Settings,
+) -> CalibrationSet | None:
+    """Return the proteins that all calibrations were fitted on; None where the set is new to all.
+
+    One that some were fitted on, or of which all proteins calibrated, is refused.
+    """
+    if known.has_test_group and not known.has_role(CALIBRATION):
+        return None
+    chosen = known.calibrating(settings.calibration.weights)
+    problems: list[Problem] = []
+    n_unlike = 0
+    for path, file in zip(calibrations, files.values(), strict=True):
+        before = len(problems)
+        with gathering(problems):
+            require_fitted_on(file, chosen.labelled, known.where, path, clusters=False)
+        n_unlike += len(problems) > before
+    is_all_known = all(
+        file.known is not None
+        and (file.known.notes(chosen.labelled.predictions.ids, {}) > 0).all()
+        for file in files.values()
+    )
+    if 0 < n_unlike < len(files) or is_all_known:
+        raise_any(problems)
+    return None if n_unlike else chosen
+
+
+def judge_new(
+    known: LabelledTables,
+    files: Mapping[str, stage_files.CalibrationFile],
+    settings: Settings,
+    chosen: str,
+    resample: Literal["cluster", "row"] = "cluster",
+) -> findings.TestSet:
+    """Return how good finished calibrations are on the proteins of a set that they never saw.
+
+    Those are the ones of the role test, where the set has some.
+    """
+    role = TEST if known.has_test_group else CALIBRATION
+    judged = known.calibrating(settings.calibration.weights, role).labelled
+    for file in files.values():
+        stage_files.require_match(file, judged.predictions, known.where)
+    labelled, notices = new_to(judged, files.values(), known.where)
+    labelled = in_order_of_ids(labelled)
+    level, draws = settings.calibration.level, settings.calibration.draws
+    results = judge_finished(
+        labelled,
+        {name: file.calibration for name, file in files.items()},
+        EvaluationOptions(level=level, n_draws=draws, resample=resample),
+        chosen,
+    )
+    text = (
+        f"Judged as a test set: {results.evidence} that the "
+        "finished calibration never saw. Confidences are not corrected for the class proportions "
+        "of this set."
+    )
+    sets = files[chosen].sets
+    has_sets = sets is not None and labelled.predictions.scores is not None
+    return findings.TestSet(
+        results=results,
+        sets=judge_finished_sets(labelled, sets, level, draws) if has_sets and sets else None,
+        notices=(findings.Notice(kind="test set", text=text), *notices),
+    )
+
+
+def findings_of_test_set(
+    test_set: findings.TestSet, files: Mapping[str, stage_files.CalibrationFile], chosen: str
+) -> findings.Findings:
+    """Return the findings of a test set by itself."""
+    return findings.Findings(
+        provenance=_provenance(),
+        methods=tuple(map(_method_finding, files)),
+        chosen=chosen,
+        results=test_set.results,
+        sets=test_set.sets,
+        notices=test_set.notices,
+    )
 
 
 def judge_calibrations(
@@ -110,12 +207,8 @@ def judge_calibrations(
     sets = files[chosen].sets
     if labelled.predictions.scores is None:
         sets = None
-    versions = {"Python": platform.python_version()} | {name: version(name) for name in LIBRARIES}
-    libraries = tuple(findings.Setting(name=name, value=value) for name, value in versions.items())
     return findings.Findings(
-        provenance=findings.Provenance(
-            run="", title="", credence_version=__version__, versions=libraries
-        ),
+        provenance=_provenance(),
         methods=tuple(map(_method_finding, files)),
         chosen=chosen,
         results=evaluation.results,
@@ -129,6 +222,13 @@ def judge_calibrations(
         thresholds=find_thresholds(labelled, files[chosen].held_out, wanted_of(settings)),
         tools=combined.finding if (combined := files[chosen].tools) is not None else None,
     )
+
+
+def _provenance() -> findings.Provenance:
+    """Return what made the findings."""
+    versions = {"Python": platform.python_version()} | {name: version(name) for name in LIBRARIES}
+    libraries = tuple(findings.Setting(name=name, value=value) for name, value in versions.items())
+    return findings.Provenance(run="", title="", credence_version=__version__, versions=libraries)
 
 
 def _read_calibrations(paths: Sequence[str]) -> dict[str, stage_files.CalibrationFile]:
@@ -152,20 +252,6 @@ def _chosen(name: str | None, files: Mapping[str, stage_files.CalibrationFile]) 
     if text not in files:
         raise refuse("--chosen", f"{text!r} is not among them.", nearest(text, list(files)))
     return text
-
-
-def _require_all_fitted_on(
-    labelled: Labelled,
-    where: str,
-    calibrations: Sequence[str],
-    files: Mapping[str, stage_files.CalibrationFile],
-) -> None:
-    """Refuse calibrations of another table."""
-    problems: list[Problem] = []
-    for path, file in zip(calibrations, files.values(), strict=True):
-        with gathering(problems):
-            require_fitted_on(file, labelled, where, path, clusters=False)
-    raise_any(problems)
 
 
 def _read_held_out(

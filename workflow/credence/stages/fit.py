@@ -218,17 +218,31 @@ def fit_options(settings: CalibrationSettings) -> FitOptions:
 
 
 def sets_notices(file: stage_files.CalibrationFile, settings: SetsSettings) -> list[str]:
-    """Return why there are no prediction sets, and which classes are in every one."""
+    """Return why there are no prediction sets, and which classes lack a threshold of their own."""
     if settings.level is None:
         return []
     if file.sets is None:
         return ["only the top score is known, so no prediction sets"]
-    limits = zip(file.class_names, file.sets.limits(), file.sets.ladders, strict=True)
-    always = [f"{name} ({ladder.n_clusters})" for name, end, ladder in limits if end == np.inf]
-    if not always:
-        return []
-    needed = families_needed(settings.level)
-    return [f"in every prediction set, since {needed} families are needed: {', '.join(always)}"]
+    sets, needed = file.sets, families_needed(settings.level)
+    n_known = dict(zip(file.class_names, (x.n_clusters for x in sets.ladders), strict=True))
+    always = [name for name, end in zip(n_known, sets.limits(), strict=True) if end == np.inf]
+    notices = []
+    if pooled := sets.names_in_pool():
+        lending = _with_numbers(sets.names_in_pool(lending=True), n_known)
+        lent = f", with the families of {lending}," if lending else ""
+        notices.append(
+            f"prediction sets: a threshold of a class's own takes {needed} families; a pooled "
+            f"one{lent} serves {_with_numbers(pooled, n_known)}"
+        )
+    if always:
+        why = f"in every prediction set, since {needed} families are needed"
+        notices.append(f"{why}: {_with_numbers(always, n_known)}")
+    return notices
+
+
+def _with_numbers(names: Sequence[str], numbers: Mapping[str, int]) -> str:
+    """Return names, each with its number."""
+    return ", ".join(f"{name} ({numbers[name]})" for name in names)
 
 
 def _names(paths: Sequence[str]) -> Iterator[tuple[str, str]]:

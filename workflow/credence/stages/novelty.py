@@ -277,6 +277,5 @@ class NeighbourColumns(Addition):
     def added(self, chunk: Chunk) -> Added:
         """Return the three columns."""
         predictions = chunk.predictions
-        assert predictions.places is not None
-        parts = self.neighbours.parts(predictions.places, predictions.predicted_class)
+        parts = self.neighbours.parts(predictions.required_places, predictions.predicted_class)
         return Added(columns=dict(zip(self.names, parts, strict=True)))

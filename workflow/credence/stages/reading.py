@@ -8,13 +8,14 @@ from typing import Any, cast
 
 import numpy as np
 
+from credence.findings import Notice
 from credence.novelty.space import Space, fit_composition, fit_vectors
 from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Labelled, Strings, label
 from credence.problems import InputError, Problem, gathering, raise_any, refuse
 from credence.progress import echo
 from credence.proteins import Proteins
 from credence.records import parse_json, refuse_loop, refuse_pipe, short
-from credence.relatives.pack import kind_of
+from credence.relatives.pack import CALIBRATION, SET_ASIDE, TEST, kind_of
 from credence.relatives.pairs import canonical_texts
 from credence.stages.settings import TABLE_KEYS, set_problems
 from credence.tables.contract import Clusters, Groups, read_clusters, read_groups
@@ -204,21 +205,38 @@ class LabelledTables:
     groups_where: str = "groups"  # As messages name the groups
     clusters_where: str = "clusters"
 
-    def calibrating(self, weights: str) -> CalibrationSet:
-        """Return those of the proteins that calibrate, with their clusters and weights."""
+    @property
+    def has_test_group(self) -> bool:
+        """Whether some of the proteins have the role test."""
+        return self.has_role(TEST)
+
+    def has_role(self, role: str) -> bool:
+        """Return whether the groups give some of the proteins a role."""
+        return self.groups is not None and bool((self._of_groups(self.groups.role) == role).any())
+
+    def _of_groups(self, column: Strings) -> Strings:
+        """Return what a column of the groups says of each protein."""
+        assert self.groups is not None
+        ids = self.samples.predictions.ids
+        rows = rows_by_id(ids, self.where, self.groups.ids, self.groups_where)
+        return np.asarray(column[rows])
+
+    def calibrating(self, weights: str, wanted: str = CALIBRATION) -> CalibrationSet:
+        """Return the proteins of a role, the one that calibrates, with clusters and weights."""
         true_class = require_labels(self.samples, self.where)
         predictions = self.samples.predictions
         cluster = predictions.ids
         is_used = np.ones(predictions.n_samples, dtype=np.bool_)
         set_aside: dict[str, int] = {}
         if (groups := self.groups) is not None:
-            rows = rows_by_id(predictions.ids, self.where, groups.ids, self.groups_where)
-            cluster, role, reason = groups.cluster[rows], groups.role[rows], groups.reason[rows]
-            is_used = role == "calibration"
-            kinds = [kind_of(text) for text in reason[role == "set_aside"]]
+            cluster, role, reason = map(
+                self._of_groups, (groups.cluster, groups.role, groups.reason)
+            )
+            is_used = role == wanted
+            kinds = [kind_of(text) for text in reason[role == SET_ASIDE]]
             set_aside = {kind: kinds.count(kind) for kind in sorted(set(kinds))}
             if not is_used.any():
-                fault = f"no protein of {self.where} has the role calibration."
+                fault = f"no protein of {self.where} has the role {wanted}."
                 remedy = "Give that role to the proteins that the classifier never saw."
                 raise refuse(self.groups_where, fault, remedy, column="role")
         if (clusters := self.clusters) is not None:
@@ -324,6 +342,33 @@ def require_fitted_on(
         fault = f"it has {here}, and {calibration} was fitted on {there}."
         remedy = "Give the table it was fitted on, and the same --groups or --clusters."
         raise refuse(where, fault, remedy)
+
+
+def new_to(
+    labelled: Labelled, files: Iterable[CalibrationFile], where: str
+) -> tuple[Labelled, list[Notice]]:
+    """Return the proteins that none of some calibrations was fitted on, and who was left out."""
+    ids, known = labelled.predictions.ids, [file.known for file in files]
+    notes = [entry.notes(ids, {}) > 0 for entry in known if entry is not None]
+    is_known = np.any(notes, axis=0) if notes else np.zeros(len(ids), dtype=np.bool_)
+    n_known = int(is_known.sum())
+    if n_known == len(ids):
+        first = f"{ids[0]!r} and {n_known - 1} more" if n_known > 1 else f"{ids[0]!r}"
+        fault = f"all of its proteins calibrated what is to be judged: {first}."
+        remedy = "Give proteins that it was not fitted on, or the whole table it was fitted on."
+        raise refuse(where, fault, remedy)
+    notices = []
+    if n_known:
+        are = "protein of it is" if n_known == 1 else "proteins of it are"
+        text = f"{n_known:,} {are} left out: the calibration was fitted on them."
+        notices.append(Notice(kind="overlap", text=text))
+    if any(entry is None or not len(entry.ids) for entry in known):
+        text = (
+            "Whether some of its proteins calibrated cannot be told: the calibration knows its "
+            "own by no ids but numbers, or by none. If some did, these numbers are too good."
+        )
+        notices.append(Notice(kind="overlap", text=text, is_warning=True))
+    return labelled.take(~is_known), notices
 
 
 def in_order_of_ids(labelled: Labelled) -> Labelled:

@@ -41,6 +41,7 @@ from credence.tables.stage_files import (
 
 MOST_SET_ASIDE_SHOWN = 5  # proteins named per outcome
 SAMPLES, GROUPS, ATTACHED = "samples.parquet", "groups.tsv", "attach.tsv"
+ATTACH_SUMMARY = "attach.json"
 CALIBRATIONS_FOLDER = "calibrations"
 PUBLISHED_CALIBRATION = "calibration.json"  # beside a page, where there is one method
 REBUILD = "Derive the release again: credence run."
@@ -369,6 +370,8 @@ def release_data(source: Source) -> ReleaseData:
         }
         held = reading.counts_of(labelled)
     release, attached = source.release, source.path / ATTACHED
+    summary = source.path / ATTACH_SUMMARY
+    is_attached = release is not None and summary.is_file()
     state = ReleaseState(
         name=source.path.name if release is None else release.name,
         number=0 if release is None else release.number,
@@ -380,6 +383,7 @@ def release_data(source: Source) -> ReleaseData:
         outcomes=outcomes_of(files.read_attached(attached))
         if release and attached.is_file()
         else (),
+        n_rescored=files.read_attach_summary(summary).n_rescored if is_attached else 0,
     )
     return ReleaseData(
         state=state,

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from credence import findings
 from credence.confidence import NOTE_TEXTS, OF_PROTEINS, Note, sentences_of
+from credence.evaluation.judging import TEST_SAMPLE
 from credence.evaluation.use_sets import UseColumns, use_set_counts, use_set_of
 from credence.lists.decision import ACCEPT, CHECK
 from credence.problems import Problem, ProblemList, raise_any, refuse
@@ -114,6 +115,10 @@ def _gathered(options: ReportOptions) -> findings.Findings:
     shown = read_record(
         findings.Findings, Path(options.found_in), "Evaluate again: credence evaluate."
     )
+    if shown.results.sample == TEST_SAMPLE:
+        fault = "it judges a finished calibration on a test set, of which no page is made."
+        remedy = "Evaluate the table that the calibration was fitted on: credence evaluate."
+        raise refuse(options.found_in, fault, remedy)
     stated = json_settings(options.run_json, "--settings")
     shown = _with_run(shown, stated)
     summaries = []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from credence.findings import InputFile
+from credence.findings import EXACT_REPEAT, InputFile
 from credence.predictions import Integers, Predictions, Strings
 from credence.problems import Problem, gathering, raise_any, refuse
 from credence.progress import echo
@@ -15,6 +15,7 @@ from credence.relatives.all_engines import FINDERS
 from credence.relatives.pack import CALIBRATION
 from credence.releases import attaching
 from credence.releases.files import AttachSummary, attached_proteins, counts_by_class
+from credence.report.release_words import rescored_sentence
 from credence.stages import reading
 from credence.stages.check import read_checked
 from credence.stages.settings import Settings, Trove
@@ -195,13 +196,14 @@ def attach_files(
     counts = ", ".join(f"{n} {outcome}" for outcome, n in summary.counts.items() if n)
     nothing = "" if summary.counts[attaching.ADDED] else f" Trove {given.name!r} adds nothing."
     echo(f"Wrote {out}: {counts or 'no proteins'}.{nothing}")
-    if summary.n_rescored:
-        n_repeats = summary.counts[attaching.EXACT_REPEAT]
-        echo(
-            f"{given.name}: {summary.n_rescored} of {n_repeats} exact "
-            "repeats have other scores than before. One classifier gives one protein one score: "
-            "see whether the table is of the version that is calibrated."
-        )
+    if rescored := rescored_in_words(summary):
+        echo(rescored)
+
+
+def rescored_in_words(summary: AttachSummary) -> str:
+    """Return that repeats of an attached trove have other scores; '' where none has."""
+    n_repeats = summary.counts[EXACT_REPEAT]
+    return rescored_sentence(summary.name, summary.n_rescored, n_repeats)
 
 
 def _sequences(ids: Strings, files: Sequence[tuple[str, str]]) -> Strings:
@@ -305,7 +307,7 @@ def _rescored(old: Predictions, new: Predictions, attachment: attaching.Attachme
     if old.top_score is None or new.top_score is None:
         return 0
     row_of = {id_: row for row, id_ in enumerate(old.ids)}
-    rows = np.flatnonzero(attachment.outcome == attaching.EXACT_REPEAT)
+    rows = np.flatnonzero(attachment.outcome == EXACT_REPEAT)
     before = (
         old.top_score[[row_of[id_] for id_ in attachment.relative[rows]]] if len(rows) else rows
     )

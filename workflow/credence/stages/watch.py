@@ -50,7 +50,7 @@ SINCE = {
 class WatchAlarm:
     """What is no longer as it was."""
 
-    of: str  # scores, mix or flagged
+    subject: str  # scores, mix or flagged
     since: str  # Date of the first sample that shows it
     latest: str  # Of the last one, its p-value, and how many show it together
     p_value: float
@@ -184,7 +184,7 @@ def reasons_of(lines: pd.DataFrame, file: CalibrationFile) -> list[WatchAlarm]:
         classes = [file.class_names[class_] for class_ in last.classes] or [str(named)]
         reasons.append(
             WatchAlarm(
-                of=kind,
+                subject=kind,
                 since=lines.iloc[of_kind[0].sample].date,
                 latest=latest.date,
                 p_value=last.p_value,
@@ -208,8 +208,8 @@ def alarm_texts(reasons: list[WatchAlarm], classes: list[str], lines: pd.DataFra
         named = f" ({', '.join(reason.classes)})" if reason.classes else ""
         seen = "one sample" if reason.samples == 1 else f"{reason.samples} samples together"
         when = f"{seen}, since {reason.since}, lastly {reason.latest}"
-        sentences.append(f"{SINCE[reason.of]}{named}: {when}, p = {reason.p_value:.2g}.")
-    if any(reason.of == "mix" for reason in reasons):
+        sentences.append(f"{SINCE[reason.subject]}{named}: {when}, p = {reason.p_value:.2g}.")
+    if any(reason.subject == "mix" for reason in reasons):
         sentences.append(
             "until then correct for the mix: credence shift, and annotate with --shift."
         )

@@ -279,39 +279,52 @@ def set_texts(contains: Booleans, class_names: tuple[str, ...]) -> Strings:
 SET_COLUMNS = (
     Column("prediction_set", may_be_empty=True, is_optional=True),
     replace(AMOUNT_COLUMN, name="set_size", is_optional=True),
+    Column("set_pooled", may_be_empty=True, is_optional=True),
     Column("uncorrected_prediction_set", may_be_empty=True, is_optional=True),
     replace(AMOUNT_COLUMN, name="uncorrected_set_size", is_optional=True),
 )
+
+
+SETS_OF_ONE_MIX = ("prediction_set", "set_size")
 
 
 def set_names(sets: PredictionSets | None, is_shifted: bool) -> tuple[str, ...]:
     """Return the columns that sets have."""
     if sets is None:
         return ()
-    names = tuple(column.name for column in SET_COLUMNS)
-    return names if is_shifted and sets.options.kind == "overall" else names[:2]
+    names, corrected = SETS_OF_ONE_MIX, is_shifted and sets.options.kind == "overall"
+    if corrected:
+        return (*names, *(f"uncorrected_{name}" for name in names))
+    return names if sets.pool is None else (*names, "set_pooled")
 
 
 def set_columns(
     sets: PredictionSets | None, predictions: Predictions, use_share: Floats | None
 ) -> dict[str, Any]:
     """Return the columns of some rows."""
-    names = set_names(sets, use_share is not None)
     columns: dict[str, Any] = {}
-    shares = (use_share, None) if len(names) > len(SET_COLUMNS[:2]) else (None,)
-    for at, share in zip(range(0, len(names), 2), shares, strict=False):
+    if sets is None:
+        return columns
+    names = set_names(sets, use_share is not None)
+    is_pooled = np.isin(sets.class_names, sets.names_in_pool())
+    for prefix in ("", "uncorrected_"):
+        if f"{prefix}set_size" not in names:
+            continue
         texts: Strings = np.full(predictions.n_samples, "", dtype=object)
-        sizes = np.full(predictions.n_samples, np.nan)
-        if sets is not None and predictions.scores is not None:
-            contains = sets.contains(predictions, share)
+        sizes, pooled = np.full(predictions.n_samples, np.nan), texts
+        if predictions.scores is not None:
+            contains = sets.contains(predictions, None if prefix else use_share)
             texts = set_texts(contains, sets.class_names)
+            pooled = set_texts(contains & is_pooled, sets.class_names)
             sizes = contains.sum(axis=1).astype(float)
-        columns |= {names[at]: texts, names[at + 1]: sizes}
+        columns |= {f"{prefix}prediction_set": texts, f"{prefix}set_size": sizes}
+        if "set_pooled" in names:
+            columns["set_pooled"] = pooled
     return columns
 
 
 GROUP_ROLES = ("training", "validation", "calibration", "test", "set_aside")
-SAMPLES = ("in_sample", "held_out")
+SAMPLES = ("in_sample", "held_out", "test")
 
 
 @dataclass(frozen=True, eq=False)

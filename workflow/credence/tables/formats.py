@@ -125,7 +125,8 @@ class NameLookup(dict[str, int]):
         parts = parts_of(text)
         if len(parts) > 1 and any(self[part] >= 0 for part in parts):
             return f"{text!r} holds several labels ({proteins}).", ONE_LABEL_EACH
-        return f"{text!r} is no class ({proteins}).", nearest(text, self.class_names)
+        remedy = nearest(text, self.class_names, WHERE_NONE_IS_NEAR)
+        return f"{text!r} is no class ({proteins}).", remedy
 
 
 def parts_of(text: str) -> list[str]:
@@ -133,6 +134,10 @@ def parts_of(text: str) -> list[str]:
     return [part for part in re.split("[;|,]", text) if part.strip()]
 
 
+WHERE_NONE_IS_NEAR = (
+    " If it means one of them, state it in synonyms; else leave these proteins out, or take a "
+    "classifier that knows it."
+)
 ONE_LABEL_EACH = "Give each the one class to judge by, or leave these proteins out."
 
 

@@ -35,7 +35,7 @@ class SoftmaxInputs:
     """What a softmax sees of some proteins."""
 
     shared: Floats  # By protein, class and feature
-    own: Floats  # By protein and feature
+    of_protein: Floats  # By protein and feature
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -47,13 +47,16 @@ class Softmax:
     """
 
     shared: Floats  # w, one per shared feature
-    own: Floats  # D, a row per class, the intercepts in the last column
+    of_protein: Floats  # D, a row per class, the intercepts in the last column
 
     def log_probabilities(self, features: SoftmaxInputs) -> Floats:
         """Return the log probability of each class."""
         # Row by row: a product of matrices depends on how many rows a piece has.
         logit = np.einsum("nka,a->nk", features.shared, self.shared)
-        logit += np.einsum("nj,kj->nk", features.own, self.own[:, :-1]) + self.own[:, -1]
+        logit += (
+            np.einsum("nj,kj->nk", features.of_protein, self.of_protein[:, :-1])
+            + self.of_protein[:, -1]
+        )
         return np.asarray(special.log_softmax(logit, axis=1))
 
 
@@ -63,7 +66,7 @@ def fit_softmax(features: SoftmaxInputs, truth: Floats, start: Floats, ridge: Fl
     `truth` holds the weight of each protein in the column of its class, `ridge` a row per class.
     """
     n_rows, n_classes, n_shared = features.shared.shape
-    design = np.column_stack([features.own, np.ones(n_rows)])
+    design = np.column_stack([features.of_protein, np.ones(n_rows)])
     ridges = np.column_stack([ridge, np.full(n_classes, INTERCEPT_RIDGE)])
     total, weight = max(float(truth.sum()), 1.0), truth.sum(axis=1, keepdims=True)
     flat = np.ascontiguousarray(features.shared.reshape(n_rows * n_classes, n_shared))
@@ -81,7 +84,7 @@ def fit_softmax(features: SoftmaxInputs, truth: Floats, start: Floats, ridge: Fl
     begin = np.concatenate([start, np.zeros(n_classes * design.shape[1])])
     options = {"maxiter": MOST_ROUNDS, "ftol": SETTLED, "gtol": 1e-6, "maxfun": 2 * MOST_ROUNDS}
     best = optimize.minimize(loss, begin, jac=True, method="L-BFGS-B", options=options).x
-    return Softmax(shared=best[:n_shared], own=best[n_shared:].reshape(n_classes, -1))
+    return Softmax(shared=best[:n_shared], of_protein=best[n_shared:].reshape(n_classes, -1))
 
 
 def meant_classes(run: Sequence[str], classes: Mapping[str, str]) -> Integers:
@@ -125,7 +128,7 @@ def signals(shares: Floats, predictions: Predictions) -> SoftmaxInputs:
     logs: Floats = np.log(np.maximum(spread, score_logs.UNKNOWN_RESOLUTION_FLOOR))
     return SoftmaxInputs(
         shared=np.round(logs, score_logs.LOG_DECIMALS)[:, :, None],
-        own=np.round(facts, score_logs.LOG_DECIMALS),
+        of_protein=np.round(facts, score_logs.LOG_DECIMALS),
     )
 
 
@@ -190,7 +193,7 @@ def fit_tool(
     shares = meant_shares(run, classes)
     features = signals(shares, answers.given)
     ridge = np.where(shares.T > 0, SAME_RIDGE, OTHER_RIDGE)
-    ridges = np.tile(ridge, (1, features.own.shape[1] // len(shares)))
+    ridges = np.tile(ridge, (1, features.of_protein.shape[1] // len(shares)))
     start = np.full(1, float(answers.is_there.any()))
     return fit_softmax(features, truth[answers.is_there], start, ridges)
 
@@ -269,7 +272,7 @@ def product(
         shared[:, :, place] = stated[name]
     for place, (name, mean) in enumerate(silence.items()):
         silent[:, place] = np.isnan(stated[name][:, 0]) if name in stated else mean
-    return SoftmaxInputs(shared=shared, own=silent)
+    return SoftmaxInputs(shared=shared, of_protein=silent)
 
 
 def answered(stated: Mapping[str, Floats]) -> Booleans:
@@ -314,7 +317,7 @@ def fit_patterns(
         ridge = np.full((n_classes, len(silence)), SAME_RIDGE)
         start = np.full(len(inside), 1.0 / max(len(inside), 1))
         weights = fit_softmax(features, truth[rows], start, ridge)
-        mean = features.own.mean(axis=0) if len(rows) else np.array([*silence.values()])
+        mean = features.of_protein.mean(axis=0) if len(rows) else np.array([*silence.values()])
         patterns.append(Pattern(tools=inside, weights=weights, silence=mean))
     return tuple(patterns)
 

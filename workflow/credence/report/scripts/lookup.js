@@ -107,7 +107,14 @@
     }
 
     number.addEventListener("input", () => {
-      if (number.value !== "" && number.validity.valid) say();
+      if (number.value === "") return;
+      if (number.validity.valid) {
+        say();
+        return;
+      }
+      document.querySelector(".strips .here")?.remove();
+      const words = `No score of this classifier is below 0 or above ${data.end}: give one from 0 to ${data.end}.`;
+      answer.replaceChildren(credence.element("p", { class: "answer" }, words));
     });
     choice.addEventListener("change", () => {
       if (number.value === "" || !number.validity.valid) number.value = data.start;

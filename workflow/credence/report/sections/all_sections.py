@@ -19,6 +19,7 @@ from credence.report.sections import (
     sets,
     shift,
     splits,
+    test_set,
     tools,
     use_sets,
 )
@@ -28,6 +29,7 @@ PAGE_SECTIONS: tuple[Callable[[Findings], page.Section | None], ...] = (
     lists.section,
     by_class.section,
     measuring.section,
+    test_set.section,
     methods.section,
     mistakes.section,
     mistakes.doubtful_labels,

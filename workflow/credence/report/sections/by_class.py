@@ -121,10 +121,17 @@ def sentence(lookup: Lookup, entry: ClassCount) -> str:
             f"whatever its score, from {lookup.evidence(entry)}."
         )
     begin = f"In {lookup.corrected.name}, a" if lookup.corrected else "A"
-    return (
+    text = (
         f"{begin} prediction of {entry.class_name} with score "
         f"{score(point.score, findings.results.scale)} is right with probability "
         f"{with_interval(*point[1:4])}, from {lookup.evidence(entry)}."
+    )
+    fitted = lookup.at(lookup.curves.get((findings.chosen, entry.class_name)), point.score)
+    if lookup.corrected is None or fitted is None:
+        return text
+    return (
+        f"{text} The figures are for the class proportions of the calibration set, where it is "
+        f"{with_interval(*fitted[1:4])}."
     )
 
 
@@ -171,7 +178,7 @@ def _confidence_figure(lookup: Lookup, entry: ClassCount, name: str) -> page.Fig
     if lookup.of_score_alone:
         words += " Drawn: its answer to class and score alone."
     if lookup.corrected is not None:
-        words += " All for the mix of classes of the calibration set."
+        words += " For the class proportions of the calibration set."
     rising = ", ".join(
         f"{share(point.value)} {interval(point.lower, point.upper)} at score "
         f"{score(point.score, findings.results.scale)}"

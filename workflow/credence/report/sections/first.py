@@ -1,7 +1,7 @@
 """The first screen: a verdict, how many are right, what a score of each class is worth."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from statistics import NormalDist
 from typing import Any
@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from credence.evaluation.verdict import BAD, CARE, GOOD, OPEN
-from credence.findings import ClassCount, CurveFinding, Findings, UseSet
+from credence.findings import ClassCount, CurveFinding, Findings, ProteinList, UseSet
 from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.sections.lists import expected_right, percent, whole_of
@@ -102,22 +102,35 @@ def _truth(findings: Findings) -> str:
         whole = whole_of(findings, use_set.name)
         if not right or whole is None:
             continue
-        missed = [
-            name
-            for name, n in right.items()
-            if (listed := whole_of(findings, use_set.name, name)) is not None
-            and listed.n
-            and not math.floor(listed.right_lower) <= n <= math.ceil(listed.right_upper)
-        ]
-        n_asked = sum(entry.n > entry.n_unknown for entry in use_set.classes)
-        named = f": {in_words(missed)}" if missed else ""
+        listed = {name: whole_of(findings, use_set.name, name) for name in right}
+        asked = {name: entry for name, entry in listed.items() if entry is not None and entry.n}
         parts.append(
             f"The true classes of {use_set.name} are known: {count(sum(right.values()))} of "
-            f"{plural(whole.n, 'prediction')} are right, {expected_right(whole)} were expected. "
-            f"Of {plural(n_asked, 'class', 'classes')}, {count(len(missed))} "
-            f"{'has' if len(missed) == 1 else 'have'} the truth outside the range{named}."
+            f"{plural(whole.n, 'prediction')} are right, {expected_right(whole)} were expected."
         )
+        if asked:
+            parts.append(_intervals_held(asked, right))
     return " ".join(parts)
+
+
+def _intervals_held(asked: Mapping[str, ProteinList], right: Mapping[str, int]) -> str:
+    """Return in how many classes the interval held the true number, and if it could miss it."""
+    ends = {
+        name: (math.floor(entry.right_lower), math.ceil(entry.right_upper))
+        for name, entry in asked.items()
+    }
+    missed = [name for name, (low, high) in ends.items() if not low <= right[name] <= high]
+    n_wide = sum(
+        high - low > WIDEST_EVIDENCE * asked[name].n
+        for name, (low, high) in ends.items()
+        if name not in missed
+    )
+    n_held = len(asked) - len(missed)
+    of_them = plural(len(asked), "class", "classes")
+    text = f"The intervals held the true number in {count(n_held)} of {of_them}"
+    if n_wide:
+        text += f" ({count(n_wide)} of them so wide that they could hardly miss)"
+    return f"{text}, but not in {in_words(missed)}." if missed else f"{text}."
 
 
 def _answers(lookup: Lookup) -> tuple[page.Answer, ...]:

@@ -11,7 +11,7 @@ from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.plots import LinesPlot
 from credence.report.sections.lookup import Lookup
-from credence.report.wording import DASH, count, in_words, round_score, shown, three_decimals
+from credence.report.wording import DASH, count, in_words, round_score, shown
 
 LEAST_TOP = 0.1  # of the axis of shares wrong
 TWICE = 2.0  # the error rate of a list: what no class on it exceeds by the estimate
@@ -57,6 +57,11 @@ def _count(number: int) -> str:
     return count(number) if number else "none"
 
 
+def confidence_end(value: float) -> str:
+    """Return from which confidence on predictions are in a list, to the last digit."""
+    return DASH if math.isnan(value) else f"{value:g}"
+
+
 def _round(number: float) -> str:
     return DASH if math.isnan(number) else count(round(number))
 
@@ -84,8 +89,8 @@ def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
         )
         if longest is not None:
             text += (
-                f": the longest list goes down to a confidence of {longest.confidence:g}, and of "
-                "predictions with that confidence about "
+                f": the longest list holds every prediction with a confidence of "
+                f"{longest.confidence:g} or more, and of those just above that about "
                 f"{percent(1.0 - longest.confidence)} are wrong"
             )
         text += (
@@ -193,7 +198,7 @@ def _table(lists: UseLists, together: Sequence[ProteinList]) -> page.TableBlock:
         together,
         page.word("FDR", lambda entry: percent(entry.error)),
         page.word("kept to by", lambda entry: "upper bound" if entry.is_certain else "estimate"),
-        page.number("least confidence", "confidence", three_decimals),
+        page.number("confidence from", "confidence", confidence_end),
         page.number("predictions", "n"),
         page.number("of these right", expected_right),
         page.number("worst case", "n alike_lower alike_upper", alike),
@@ -339,17 +344,19 @@ def _of_classes(thresholds: AllThresholds, findings: Findings) -> list[page.Bloc
     names = list(dict.fromkeys(row.class_name for row in rows))
     by_name = {(row.class_name, row.precision): row for row in rows}
     scale = findings.results.scale if on == ON_SCORE else 1.0
-    new = "proteins of new families" if lookup.knows_relatives else "new proteins"
     each = "family" if lookup.knows_relatives else "protein"
+    guaranteed = (
+        "guaranteed for proteins of new families, each family counting once"
+        if lookup.knows_relatives
+        else "guaranteed if no two calibration proteins are related, which was not examined"
+    )
     text = (
         f"From which {on} on is a class right as often as you want? By the estimate, and "
-        f"guaranteed for {new}, each {each} counting once: of calibration sets like this one, "
+        f"{guaranteed}: of calibration sets like this one, "
         f"at most {percent(1.0 - thresholds.certainty)} give a threshold that lets through more "
         "wrong ones. Of one class by itself, at calibration's mix of classes; for another mix use "
         "the lists."
     )
-    if not lookup.knows_relatives:
-        text += " No relatives are known here; if there are some, the guarantee does not hold."
 
     def cell(name: str | None, place: int) -> str:
         row = by_name.get((name, wanted[place // 2]))

@@ -220,11 +220,15 @@ def _lists(lookup: Lookup, cite: Citations) -> str:
             f"{unit} added, weighted to the confidences of the set."
         )
     if thresholds is not None and any(not math.isnan(row.sure) for row in thresholds.rows):
-        counting = " one randomly chosen protein of each family counting," * lookup.knows_relatives
+        certainty = f"{percent(thresholds.certainty)} certainty for each class by itself"
+        tested = f"by learn then test{cite(LEARN_THEN_TEST)}"
         texts.append(
-            f"Thresholds are guaranteed for new {lookup.families} by learn then test"
-            f"{cite(LEARN_THEN_TEST)},{counting} with "
-            f"{percent(thresholds.certainty)} certainty for each class by itself."
+            f"Thresholds are guaranteed for new families {tested}, one randomly chosen protein of "
+            f"each family counting, with {certainty}."
+            if lookup.knows_relatives
+            else f"Thresholds were chosen {tested}, with {certainty} if no proteins of the "
+            "calibration set are related; that was not examined, so nothing is guaranteed for "
+            "new proteins."
         )
     return " ".join(texts)
 

@@ -279,7 +279,7 @@ def _changes(step: ReleaseStep, touched: list[ClassChange]) -> page.TableBlock:
 
     return page.table(
         f"Classes that {step.newer.name} touched: confidence of {step.method} before and now. "
-        f"Differences in percentage points, with {100 * step.level:g} % intervals over families.",
+        f"Differences in percentage points{_with_intervals(step, touched)}.",
         touched,
         page.word("predicted class", "class_name"),
         page.number("before", of_change(share, "before")),
@@ -292,6 +292,15 @@ def _changes(step: ReleaseStep, touched: list[ClassChange]) -> page.TableBlock:
         page.number("families", "n_clusters", _pair),
         explained={"score": "The median score before; the confidences are there"},
     )
+
+
+def _with_intervals(step: ReleaseStep, touched: list[ClassChange]) -> str:
+    """Return whether differences have intervals, as the caption says it."""
+    changes = [entry.change for entry in touched if entry.change is not None]
+    if all(math.isnan(change.evidence_lower) for change in changes):
+        why = f"{step.method} would have to be fitted again hundreds of times"
+        return f"; without intervals, for which {why}"
+    return f", with {100 * step.level:g} % intervals over families"
 
 
 def _pair(pair: tuple[int, ...]) -> str:

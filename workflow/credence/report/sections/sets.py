@@ -1,6 +1,6 @@
 """Prediction sets: how often they hold the true class, and how many classes they name."""
 
-from credence.findings import Findings, SetsFinding
+from credence.findings import Findings, SetClass, SetsFinding
 from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.plots import comparison, without_interval
@@ -32,6 +32,8 @@ def section(findings: Findings) -> page.Section | None:
         )
     if sets.sizes[0]:
         text += f"{plural(sets.sizes[0], 'protein')} fit no class. "
+    if sets.pooled is not None:
+        text += f"{_pooled_in_words(sets, sets.pooled, lookup)} "
     always = [entry.class_name or "" for entry in sets.classes if entry.is_always_in]
     if always:
         text += (
@@ -71,6 +73,23 @@ def section(findings: Findings) -> page.Section | None:
     return page.Section(name="sets", title="Which classes may it be?", blocks=blocks)
 
 
+def _pooled_in_words(sets: SetsFinding, pooled: SetClass, lookup: Lookup) -> str:
+    """Return which classes share a threshold, and how often their sets hold the true class."""
+    sharing = [entry.class_name or "" for entry in sets.classes if entry.is_pooled]
+    lending = f", with those of {', '.join(sets.lending)}" if sets.lending else ""
+    many = len(sharing) > 1
+    return (
+        f"A threshold of a class's own takes {sets.families_needed} {lookup.families}; "
+        f"{', '.join(sharing)} {'have' if many else 'has'} fewer, and "
+        f"{'share' if many else 'has'} a pooled threshold, from "
+        f"{'their' if many else 'its'} {lookup.families}{lending}. The promise is for these "
+        f"{lookup.families} together, not for each class: held out, the sets of "
+        f"{plural(pooled.n, 'protein')} of {'these classes' if many else 'this class'} hold the "
+        f"true class {with_interval(pooled.coverage, pooled.lower, pooled.upper)}. The column "
+        f"set_pooled names such classes where they are in a set."
+    )
+
+
 def _figure(sets: SetsFinding, lookup: Lookup) -> page.Figure:
     known = [entry for entry in sets.classes if entry.n > 0]
     worst = min(known, key=lambda entry: entry.coverage, default=sets.all_classes)
@@ -92,21 +111,34 @@ def _figure(sets: SetsFinding, lookup: Lookup) -> page.Figure:
 
 
 def _table(sets: SetsFinding, lookup: Lookup) -> page.TableBlock:
-    always = {True: "yes", False: "no"}
+
+    def threshold_of(entry: SetClass) -> str:
+        if entry.class_name is None:
+            return DASH
+        if entry.is_always_in:
+            return "none: in every set"
+        return "pooled" if entry.is_pooled else "own"
+
+    pooled = () if sets.pooled is None else (sets.pooled,)
     return page.table(
         f"Prediction sets at {share(sets.level)}, on {lookup.families} held out. Where these are "
         "few, whole ones make the coverage higher than promised, by up to one in their number.",
-        (*sets.classes, sets.all_classes),
-        page.word("true class", lambda entry: entry.class_name or "all classes"),
+        (*sets.classes, *pooled, sets.all_classes),
+        page.word(
+            "true class",
+            lambda x: x.class_name or ("pooled" if x is sets.pooled else "all classes"),
+        ),
         page.number("proteins", "n"),
         *lookup.family_column(),
         page.number("held-out coverage", "coverage lower upper", with_interval),
         page.number("counting proteins", "coverage_proteins", share),
         page.number("classes in a set", "mean_size", two_decimals),
-        page.word("in every set", lambda x: always[x.is_always_in] if x.class_name else DASH),
+        page.word("threshold", threshold_of),
         explained={
             "held-out coverage": f"All {lookup.families} of a class count alike",
             "counting proteins": "The same, every protein counting once",
             "classes in a set": "On average, for proteins of the class",
+            "threshold": "Small classes share a pooled one; a class of which no calibration "
+            "protein is known is in every set",
         },
     )

@@ -4,11 +4,20 @@ import math
 from collections.abc import Callable
 from functools import partial
 
-from credence.findings import Findings, Notice, ShiftClass, ShiftFinding
+from credence.findings import Findings, Notice, NoveltyFinding, ShiftClass, ShiftFinding
 from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.plots import comparison, without_interval
-from credence.report.wording import DASH, TEST_LEVEL, noticed_if_off, score, share, with_interval
+from credence.report.sections.use_sets import expected_flagged
+from credence.report.wording import (
+    DASH,
+    TEST_LEVEL,
+    count,
+    noticed_if_off,
+    score,
+    share,
+    with_interval,
+)
 
 MOST_SHIFTED = 3  # classes named in the sentence on a use-set
 LEAST_WHOLE = 10.0  # expected numbers below have a decimal
@@ -80,7 +89,7 @@ def _blocks(findings: Findings, shift: ShiftFinding, name: str) -> tuple[page.Bl
     return page.flat(
         page.Heading(text=shift.name, anchor=f"shift-{name}"),
         page.lead(mix_sentences(shift)),
-        mix_fit(shift),
+        mix_fit(shift, novelty_of(findings, shift.name)),
         notices and page.NoticeList(notices=tuple(notices)),
         figure,
         page.Folded(
@@ -106,12 +115,18 @@ def mix_sentences(shift: ShiftFinding) -> str:
         text += ", its classes are mixed otherwise than in calibration."
     stated = "; ".join(
         f"{entry.class_name} makes up {with_interval(entry.share, *_bounds(shift, entry))} of it, "
-        f"{share(entry.calibration_share)} of the calibration set"
+        f"{share(entry.calibration_share)} of the calibration set" + _applied(entry)
         for entry in _differing(shift, is_known)[:MOST_SHIFTED]
     )
     if not stated and not is_known:
         stated = "Which of them is more or less common is not known"
     return f"{text} {stated}." if stated else text
+
+
+def _applied(entry: ShiftClass) -> str:
+    """Return the share that confidences are corrected for, where it is not the estimate."""
+    applied = share(entry.applied)
+    return "" if applied == share(entry.share) else f" (confidences are corrected for {applied})"
 
 
 def _bounds(shift: ShiftFinding, entry: ShiftClass) -> tuple[float, float]:
@@ -134,10 +149,31 @@ def _differing(shift: ShiftFinding, is_known: bool) -> list[ShiftClass]:
     return sorted(differing, key=lambda entry: -abs(entry.share - entry.calibration_share))
 
 
-def mix_fit(shift: ShiftFinding) -> str:
-    """Return whether a mix of the classes explains the scores of a set, in a sentence or two."""
+def novelty_of(findings: Findings, name: str) -> NoveltyFinding | None:
+    """Return how far the proteins of a set are from those known; None where it is not known."""
+    placed = (entry for entry in findings.novelties if entry.n_placed and entry.n_calibration)
+    return next((entry for entry in placed if entry.name == name), None)
+
+
+def mix_fit(shift: ShiftFinding, novelty: NoveltyFinding | None = None) -> str:
+    """Return whether class proportions explain the scores, and how many proteins are unknown."""
     if math.isnan(shift.p_label_shift):
         return ""
+    far = "" if novelty is None else _far_from_known(novelty)
+    return " ".join(filter(None, (_scores_fit(shift), far)))
+
+
+def _far_from_known(novelty: NoveltyFinding) -> str:
+    flagged, usual = count(novelty.n_flagged), expected_flagged(novelty)
+    kind = "By sequence" if novelty.features == "composition" else "By their vectors"
+    return (
+        f"{kind}, {flagged} of {plural(novelty.n_placed, 'protein')} are flagged as far from all "
+        f"known ones; {usual} would be, were all of new families like those of the calibration "
+        "set."
+    )
+
+
+def _scores_fit(shift: ShiftFinding) -> str:
     if shift.p_label_shift < TEST_LEVEL:
         text = (
             "The mix does not fully explain the scores of this set: at the worst place they "
@@ -150,7 +186,7 @@ def mix_fit(shift: ShiftFinding) -> str:
     noticed = "how often a test would notice some is not known"
     if shift.sameness is not None:
         noticed = noticed_if_off(shift.sameness.power)
-    return f"No sign of proteins of another kind was found; {noticed}."
+    return f"Class proportions explain the scores of this set; {noticed}."
 
 
 def _number(value: float, lower: float = math.nan, upper: float = math.nan) -> str:

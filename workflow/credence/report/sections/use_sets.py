@@ -112,20 +112,25 @@ def _novelty_blocks(novelty: NoveltyFinding, name: str) -> tuple[page.Block, ...
     )
 
 
+def expected_flagged(novelty: NoveltyFinding) -> str:
+    """Return how many would be flagged, were all proteins of new families of the same kind."""
+    expected = round((1.0 - novelty.flag) * novelty.n_placed)
+    return f"about {count(expected)}" if expected else "fewer than one"
+
+
 def _novelty_lead(novelty: NoveltyFinding) -> str:
     if novelty.n_calibration == 0 or novelty.n_placed == 0:
         return (
             f"{novelty.name}: nothing is known, since {plural(novelty.n_placed, 'protein')} of it "
             f"and {plural(novelty.n_calibration, 'calibration protein')} could be compared."
         )
-    expected = round((1.0 - novelty.flag) * novelty.n_placed)
-    usual = f"about {count(expected)}" if expected else "fewer than one"
     lead = (
         f"{novelty.name}: {count(novelty.n_flagged)} of {plural(novelty.n_placed, 'protein')} "
         f"({share(novelty.n_flagged / novelty.n_placed)}) are farther from all known proteins "
         f"than {share(novelty.flag)} of new families would be, as "
         f"{plural(novelty.n_families, 'known family', 'known families')} left out one by one "
-        f"show. Were all of them of new families like those in calibration, {usual} would be."
+        f"show. Were all of them of new families like those in calibration, "
+        f"{expected_flagged(novelty)} would be."
     )
     if math.isnan(novelty.flag_distance):
         lead += " So few families can flag none: this says nothing of the proteins."
