@@ -24,12 +24,13 @@ RUN = ["--calibration", "c.json", "--format", "top-score"]
 
 def write_world(rng: np.random.Generator) -> None:
     """Write labelled and unlabelled predictions of a world with a background class."""
-    sharpness, share = rng.uniform(2.0, 6.0), rng.dirichlet(np.full(len(NAMES), 2.0))
-    for name, n in (("known", 700), ("query", 250)):
+    sharpness, share = rng.uniform(3.0, 8.0), rng.dirichlet(np.full(len(NAMES), 2.0))
+    power = rng.uniform(0.1, 0.6)
+    for name, n in (("known", 2500), ("query", 250)):
         mixed = share if name == "known" else rng.dirichlet(np.full(len(NAMES), 2.0))
         true = rng.choice(len(NAMES), n, p=mixed)
         score = rng.beta(sharpness, 1.5, n).round(3)
-        is_right = rng.random(n) < score ** rng.uniform(0.2, 1.0)
+        is_right = rng.random(n) < score ** power
         predicted = np.where(is_right, true, rng.choice(len(NAMES), n))
         columns = {
             "id": [f"{name}_{at}" for at in range(n)],

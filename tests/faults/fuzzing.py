@@ -97,7 +97,7 @@ TABLES = {
     ),
     "confidences.tsv": (
         read_confidences,
-        "id\tpredicted_class\tconfidence\tlower\tupper\tuse\tnote\tscore\tsupport\tmethod\n"
+        "id\tpredicted_class\tconfidence\tlower\tupper\tdecision\tnote\tscore\tsupport\tmethod\n"
         "a\tx\t0.4\t0.3\t0.6\tcheck\t\t0.5\t12\tkernel\n"
         "b\ty\t\t\t\tinsufficient data\t\t0.5\t0\tkernel\n",
     ),
