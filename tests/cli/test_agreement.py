@@ -30,7 +30,7 @@ def write_world(rng: np.random.Generator) -> None:
         mixed = share if name == "known" else rng.dirichlet(np.full(len(NAMES), 2.0))
         true = rng.choice(len(NAMES), n, p=mixed)
         score = rng.beta(sharpness, 1.5, n).round(3)
-        is_right = rng.random(n) < score ** power
+        is_right = rng.random(n) < score**power
         predicted = np.where(is_right, true, rng.choice(len(NAMES), n))
         columns = {
             "id": [f"{name}_{at}" for at in range(n)],

@@ -10,9 +10,7 @@ import pytest
 
 from credence.app import run_command_line
 
-HEADER = (
-    "id\tpredicted_class\tconfidence\tlower\tupper\tdecision\tnote\tscore\tsupport\tmethod\tq_value\n"
-)
+HEADER = "id\tpredicted_class\tconfidence\tlower\tupper\tdecision\tnote\tscore\tsupport\tmethod\tq_value\n"
 ROWS = (
     "p1\tPortal; 50% = a,b & c\t0.9123456789\t0.8\t0.95\taccept\t\t7\t30\tauto\t0.01\n"
     "p2\tTail\t0.25\t0.1\t0.4\tcheck\tfew families, so a wide range\t3\t2\tauto\t0.6\n"
@@ -134,7 +132,7 @@ def test_ids_that_are_not_in_the_genome_are_refused_unless_said_to_be_some(
 def test_a_genome_of_other_names_is_refused(
     table: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    table.write_text(HEADER + ROWS.replace("p", "other"))
+    table.write_text(HEADER + ROWS.replace("\np", "\nother").replace("p1", "other1", 1))
     assert refused(capsys)[0] == (
         "genome.gff3: no id of conf.tsv is a CDS: there 'other1', say, here ID=p1, contig and "
         "number=chr_p1. Give the genome of these proteins; or --attribute, what holds ids."

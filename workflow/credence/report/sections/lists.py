@@ -107,12 +107,16 @@ def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
                 " No relatives are known here, so that each protein counts as independent: with "
                 "relatives among them, the numbers are less certain than they look."
             )
-        remarks = [remark for entry in together if entry.n for remark in _remarks(lists, entry)]
+        remarks = [
+            remark for entry in together if entry.n for remark in _remarks(lists, entry, lookup)
+        ]
         background = lists.together(is_background=True)
-        blocks += page.flat(page.lead(lead), text, " ".join(remarks), _table(lists, together))
+        blocks += page.flat(
+            page.lead(lead), text, " ".join(remarks), _table(lists, together, lookup)
+        )
         if background:
             title = f"{lists.name}: background predictions"
-            blocks.append(page.Folded(summary=title, blocks=(_table(lists, background),)))
+            blocks.append(page.Folded(summary=title, blocks=(_table(lists, background, lookup),)))
     if lists.curve.confidence:
         ends = [entry for entry in together if entry.n]
         ways = {True: "upper bound", False: "estimate"}
@@ -187,11 +191,12 @@ def _genomes(genomes: Genomes) -> page.Paragraph:
     )
 
 
-def _table(lists: UseLists, together: Sequence[ProteinList]) -> page.TableBlock:
+def _table(lists: UseLists, together: Sequence[ProteinList], lookup: Lookup) -> page.TableBlock:
     def alike(n: int, lower: float, upper: float) -> str:
         return f"{_round(lower)}–{_round(upper)}" if n else DASH
 
     name = "list_background" if together[0].is_background else "list"
+    unit = "family" if lookup.knows_relatives else "protein"
     return page.table(
         f"Lists of {lists.name}. Those by the estimate are files beside confidences.tsv, "
         f"{name}_<FDR>.tsv; credence list --certain writes the others.",
@@ -204,12 +209,12 @@ def _table(lists: UseLists, together: Sequence[ProteinList]) -> page.TableBlock:
         page.number("worst case", "n alike_lower alike_upper", alike),
         page.number("estimate", "estimate", percent),
         page.number("upper bound", "bound", percent),
-        page.number("largest family", "largest_family", percent),
+        *([page.number("largest family", "largest_family", percent)] * (unit == "family")),
         page.word("estimate by class", _by_class_in_words),
         explained={
             "of these right": f"With a {percent(lists.level)} interval for this very list",
-            "worst case": "The interval if each family is wholly right or wrong",
-            "estimate": "Share wrong; a wrong family is added, so that no list is perfect",
+            "worst case": "The interval if relatives are all right or all wrong together",
+            "estimate": f"Share wrong; a wrong {unit} is added, so that no list is perfect",
             "upper bound": f"With {percent(lists.certainty)} certainty, for all lists together",
             "largest family": "Its part of the calibration proteins behind the list",
             "estimate by class": "Share wrong of each class's predictions on the list",
@@ -225,7 +230,7 @@ def _by_class_in_words(entry: ProteinList) -> str:
     )
 
 
-def _remarks(lists: UseLists, entry: ProteinList) -> Iterator[str]:
+def _remarks(lists: UseLists, entry: ProteinList, lookup: Lookup) -> Iterator[str]:
     """Yield what a reader has to know of a list by its estimate: odd classes, large families."""
     if entry.is_certain:
         return
@@ -236,7 +241,7 @@ def _remarks(lists: UseLists, entry: ProteinList) -> Iterator[str]:
         yield (
             f"Kept off {name}, since more than {twice} of them are wrong by the estimate: {names}."
         )
-    if entry.largest_family > lists.family_share:
+    if lookup.knows_relatives and entry.largest_family > lists.family_share:
         yield (
             f"One family makes up {percent(entry.largest_family)} of the calibration proteins "
             f"behind {name}: in the worst case, each family wholly right or wrong, "
