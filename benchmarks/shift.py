@@ -16,7 +16,7 @@ from verification.in_memory import draw_labelled
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.calibrators.score_logs import log_scores
-from credence.composition.adjusted import shifted, with_reach
+from credence.composition.adjusted import correction_for, moved_odds
 from credence.composition.both_samples import both_parts, calibration_sample, use_sample
 from credence.composition.diagnostics import diagnose
 from credence.composition.estimate import compression_error, estimate_composition, estimator_input
@@ -70,11 +70,10 @@ def one_use_set(n_rows: int) -> None:
     start = time.process_time()
     estimator = ESTIMATORS_BY_NAME["em_matched"]
     composition = estimate_composition(sample, use, estimator, options)
-    refitted = stage.build(options).fit(shifted(sample.labelled, composition.fit_weight))
     corrected = Corrected(
         sample=sample, use=use, composition=composition, diagnostics=diagnose(sample, use,
         composition, options), plain=plain,
-        adjusted=with_reach(refitted, sample, composition, options), by_score=True,
+        correction=correction_for(sample, composition, options.level), by_score=True,
     )  # fmt: skip
     error = compression_error(sample, first, use, estimator)
     summarise_shift("large", estimator.name, stage.text, corrected, options, error)
@@ -188,7 +187,7 @@ def quantifiers() -> str:
         "bias-corrected temperature scaling. Mean absolute error of a share × 1000, in "
         "brackets the greatest of a set. NLL of the predicted classes after correction, the "
         f"first {N_CORRECTED} sets of each column: EM on bias-corrected probabilities, and "
-        "methods refitted for the composition of `em_matched`.\n\n" + "\n".join(text)
+        "methods corrected for the composition of `em_matched`.\n\n" + "\n".join(text)
     )
 
 
@@ -228,7 +227,9 @@ def _one_set(own: Labelled, rest: Labelled) -> str:
                     errors.setdefault(name, {}).setdefault(column, []).append(error)
                 if draw < N_CORRECTED:
                     by_em = found["QuaPy `EMQ`, to the end"]
-                    for name, value in corrected_losses(sample, use, true, p_use, by_em).items():
+                    for name, value in corrected_losses(
+                        own, sample, use, true, p_use, by_em
+                    ).items():
                         losses.setdefault(name, {}).setdefault(column, []).append(value)
     header = ["", *(f"{n:,} × {strength:g}" for n, strength in errors["credence `em`"])]
     lines = [
@@ -241,20 +242,21 @@ def _one_set(own: Labelled, rest: Labelled) -> str:
     return table(header, lines) + "\n" + table(["NLL after correction", *header[1:]], after)
 
 
-def corrected_losses(sample, use, true, p_use, by_em):  # type: ignore[no-untyped-def]
+def corrected_losses(labelled, sample, use, true, p_use, by_em):  # type: ignore[no-untyped-def]
     """Return the NLL of corrected confidences of the predicted classes."""
     options = FitOptions(n_draws=0)
     summed = use_sample(use, sample.model)
     ours = estimate_composition(sample, summed, ESTIMATORS_BY_NAME["em_matched"], options)
     rows, right = np.arange(len(true)), use.predicted_class == true
-    prior = np.bincount(sample.labelled.true_class, minlength=use.n_classes) / len(sample.unit)
+    prior = np.bincount(sample.true_class, minlength=use.n_classes) / len(sample.unit)
     tilted = p_use * np.divide(by_em, prior, out=np.zeros_like(prior), where=prior > 0)
     tilted /= tilted.sum(axis=1, keepdims=True)
     found = {"EM, bias-corrected": tilted[rows, use.predicted_class]}
+    weight = np.nan_to_num(ours.fit_weight, nan=1.0)
+    wrong = sample.among_wrong(use) @ weight
     for name in CORRECTED_BY:
-        method = parse_method(name, "benchmarks").build(options)
-        fitted = method.fit(shifted(sample.labelled, ours.fit_weight))
-        found[f"`{name}`"] = fitted.confidence(use).value
+        plain = parse_method(name, "benchmarks").build(options).fit(labelled).confidence(use).value
+        found[f"`{name}`"] = moved_odds(plain, weight[use.predicted_class], wrong)
     every = np.all([~np.isnan(value) for value in found.values()], axis=0)
     return {
         name: float(-np.log(np.clip(np.where(right, p, 1 - p), 1e-4, 1))[every].mean())

@@ -106,7 +106,7 @@ class Chain:
         )
         blank = np.full(n, "", dtype=object)
         group = np.where(role == "test", "g2", "g1").astype(object)
-        groups = Groups(predictions.ids, labelled.cluster, group, role, blank)
+        groups = Groups(predictions.ids, labelled.cluster, group, role, blank, blank)
         write_contract(here / "groups.tsv", groups)
         digest = set_digest(here / "samples.parquet", here / "groups.tsv")
         stage = parse_method(method, "test")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
-from credence.calibrators.protocol import Calibrator, FitOptions
-from credence.composition.adjusted import AdjustedCalibration, shifted, with_reach
+from credence.calibrators.protocol import Calibration
+from credence.composition.adjusted import ProportionCorrection, correction_for
 from credence.composition.both_samples import CalibrationSample
 from credence.composition.estimate import Composition
+from credence.confidence import Confidence
 from credence.findings import Findings, ShiftClass, ShiftCurve, ShiftFinding
-from credence.predictions import Labelled, label
+from credence.predictions import Labelled, Predictions, label
 from credence.predictions import from_scores as predictions_of
 from credence.report.html import render
 
@@ -113,12 +114,23 @@ def mixed_page(mixed: Findings) -> str:
     return render(mixed)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Adjusted:
+    """A calibration with what corrects it."""
+
+    plain: Calibration
+    correction: ProportionCorrection
+    sample: CalibrationSample
+
+    def confidence(self, predictions: Predictions) -> Confidence:
+        """Return the corrected confidences."""
+        plain = self.plain.confidence(predictions)
+        return self.correction.corrected(plain, predictions, self.sample)
+
+
 def adjust(
-    sample: CalibrationSample,
-    calibrator: Calibrator,
-    composition: Composition,
-    options: FitOptions,
-) -> AdjustedCalibration:
-    """Return a method's calibration for a use-set's composition."""
-    calibration = calibrator.fit(shifted(sample.labelled, composition.fit_weight))
-    return with_reach(calibration, sample, composition, options)
+    sample: CalibrationSample, plain: Calibration, composition: Composition, level: float = 0.95
+) -> Adjusted:
+    """Return a calibration, corrected for a use-set's composition."""
+    correction = correction_for(sample, composition, level)
+    return Adjusted(plain=plain, correction=correction, sample=sample)

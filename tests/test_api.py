@@ -286,11 +286,11 @@ def test_settings_out_of_range_are_refused_all_at_once(known) -> None:
         credence.fit(known, drows=1)
 
 
-def test_options_are_called_by_their_names_in_python(known) -> None:
+def test_options_are_called_by_their_names_in_python(known, calibration) -> None:
     assert refusal(credence.fit, known, method="kernal") == [
         "method: 'kernal' is not a method. Did you mean 'kernel'?"
     ]
-    assert refusal(credence.shift, known, known, estimator="stated") == [
+    assert refusal(credence.shift, known, calibration, estimator="stated") == [
         "stated: no composition is given. Give stated '{\"class\": share}'."
     ]
     assert refusal(credence.fit, known, method="macest")[0].startswith("method: 'macest' needs")
@@ -315,7 +315,7 @@ def test_methods_are_judged_on_clusters_that_did_not_fit_them(known, calibration
 def test_confidences_are_corrected_for_a_stated_composition(known) -> None:
     calibration = credence.fit(known, method="class_only", min_positives=1, draws=0)
     stated = {"Portal": 0.1, "Collar": 0.9}
-    shift = credence.shift(known, known, calibration, stated=stated, min_positives=1, draws=0)
+    shift = credence.shift(known, calibration, stated=stated, draws=0)
     found = credence.annotate(known, calibration, shift=shift)
     # Predicted Portal: 9 are Portal, 3 Collar; weights 0.1/0.375 and 0.9/0.625.
     right, wrong = 9 * 0.1 / 0.375, 3 * 0.9 / 0.625
@@ -368,7 +368,7 @@ def records(known, calibration) -> list:
         credence.annotate(known, calibration),
         credence.evaluate(known, calibration, clusters=FAMILIES, folds=4, draws=20),
         credence.split(known, clusters=FAMILIES, groups=2),
-        credence.shift(known, known, calibration, clusters=FAMILIES, draws=20),
+        credence.shift(known, calibration, draws=20),
     ]
 
 

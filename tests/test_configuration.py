@@ -231,7 +231,11 @@ def leaves(rule: dict, root: dict, above: tuple[str, ...] = ()):
     for name, raw in resolve(rule, root)["properties"].items():
         entry = resolve(raw, root)
         path = (*above, name)
-        if entry.get("type") == "object" and entry.get("properties") and name != "columns":
+        if (
+            entry.get("type") == "object"
+            and entry.get("properties")
+            and name not in ("columns", "roles")
+        ):
             yield from leaves(entry, root, path)
         else:
             yield path, entry

@@ -10,7 +10,9 @@ PhANNs' ten networks, sets 1 and 2 being halves of blocks of its table, drawn an
 
 With the full set of 70,000 digits: both options twice, and --sizes 50000 10000 10000 --steps 100
 --networks 1000. Writes medians.tsv (set 1, set 2, and the error that sampling images gives),
-saturated.tsv, proteins.tsv, and records.json: figures A1 and A2, for `credence figures --records`.
+saturated.tsv, proteins.tsv, and for `credence figures --records`: records.json, figures A1 and A2,
+and digits.json, figures 4, 10 to 12 and 14 of one under-trained ensemble and 16 of the fully
+trained one.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import gzip
 import os
 import time
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -33,7 +36,16 @@ from verification.two_sets import first_half
 
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.evaluation.paper_figures import MON0, MON2, SALAMON_PAPER
+from credence.evaluation.paper_figures import (
+    FIGURES,
+    LOO,
+    MON0,
+    MON2,
+    MON4,
+    SALAMON_PAPER,
+    FigureSource,
+    make_figures,
+)
 from credence.findings import FigurePanel, FigureRecord, FigureSeries, FiguresRecord
 from credence.metrics.all_metrics import METRICS_BY_NAME
 from credence.metrics.metric import Judged
@@ -45,7 +57,6 @@ HIDDEN, BATCH, RATE = (300, 100), 1000, 1e-3
 TEN = 10  # networks of an ensemble
 TOP, SATURATED, MOST_STEPS, LOOK = 0.99, 0.99, 10_000, 25
 SAVED = 10  # ensembles after which tables are written, so that what is stopped has given something
-MON4, LOO = (f"kernel(bandwidth={rule}, prior_weight=0)" for rule in ("mon4", "loo"))
 A1 = {"STS": "sts", "CSTS": "csts", "TSwA": "tswa", "CSTSwA": "cstswa"}
 A2 = {"b_mon": MON0, "b_mon2": MON2, "b_mon4": MON4, "b_opt": LOO}
 REMEDIES = {"Conf1": "class_only", "Cum*": "cumulative_optimal", "uncalibrated": "uncalibrated"}
@@ -158,45 +169,69 @@ def table_of(values: np.ndarray, methods: dict[str, str], names: list[str]) -> p
     return pd.DataFrame(rows)
 
 
-def figure(table: pd.DataFrame, number: str, methods: dict[str, str], about: str) -> FigureRecord:
-    """Return A1 or A2: a panel for each method and metric, set 1 left of set 2."""
+MARKS = ("histogram", "kernel", "cumulative", "all")  # colours and marks of four methods
+BETWEEN_METHODS, BETWEEN_SETS = 0.2, 0.05  # of a digit's place on the axis
+
+
+def figures_of(
+    table: pd.DataFrame, number: str, methods: dict[str, str], about: str
+) -> list[FigureRecord]:
+    """Return A1 or A2 for each metric: one panel, a mark for each method, digit and set."""
     names = [name for name in table["class"].unique() if name != "all"]
-    panels = []
-    for metric in METRICS:
-        for method in methods:
-            own = table[(table["metric"] == metric) & (table["method"] == method)]
-            own = own.set_index("class").loc[names]
-            places = np.arange(len(names), dtype=np.float64)
-            series = tuple(
+    places = np.arange(len(names), dtype=np.float64)
+    records = []
+    for letter, metric in zip("abc", METRICS, strict=True):
+        series = []
+        for at, (method, look) in enumerate(zip(methods, MARKS, strict=False)):
+            rows = table[(table["metric"] == metric) & (table["method"] == method)]
+            rows = rows.set_index("class").loc[names]
+            centre = places + (at - (len(methods) - 1) / 2) * BETWEEN_METHODS
+            series += [
                 FigureSeries(
-                    name=name,
+                    name=f"{method}, {word}",
                     kind=kind,
                     look=look,
-                    x=tuple((places + beside).tolist()),
-                    y=tuple(own[column].tolist()),
+                    x=tuple((centre + aside).tolist()),
+                    y=tuple(rows[column].tolist()),
                 )
-                for name, kind, look, column, beside in (
-                    ("set 1 (tuned there)", "hollow", "histogram", "set_1", -0.16),
-                    ("set 2", "points", "kernel", "set_2", 0.16),
+                for word, kind, column, aside in (
+                    ("set 1", "hollow", "set_1", -BETWEEN_SETS),
+                    ("set 2", "points", "set_2", BETWEEN_SETS),
                 )
+            ]
+        kind = "temperatures" if number == "A1" else "bandwidths"
+        records.append(
+            FigureRecord(
+                number=f"{number}{letter}",
+                name=f"{kind}-{metric.lower()}",
+                shows="Methods tuned on test set 1, measured on it and on test set 2.",
+                caption=f"{metric} of methods tuned on test set 1, measured there (open) and on "
+                f"test set 2 (filled), by predicted class. {about} After Fig. {number} of "
+                f"{SALAMON_PAPER}.",
+                panels=(FigurePanel(title=metric, series=tuple(series)),),
+                axis="predicted class",
+                upright=f"median {metric}",
+                start=-0.6,
+                end=len(names) - 0.4,
+                top=1.1 * max(max(part.y) for part in series),
+                ticks=tuple(names),
             )
-            panels.append(FigurePanel(title=f"{method}: {metric}", series=series))
-    return FigureRecord(
-        number=number,
-        name="temperatures" if number == "A1" else "bandwidths",
-        shows="Methods tuned on test set 1, measured on it and on test set 2.",
-        caption=f"Methods tuned on test set 1 and measured there (open) and on test set 2 "
-        f"(filled), by "
-        f"predicted class. {about} After Fig. {number} of {SALAMON_PAPER}.",
-        panels=tuple(panels),
-        across=len(methods),
-        axis="predicted class",
-        upright="median",
-        start=-0.6,
-        end=len(names) - 0.4,
-        top=1.1 * float(table[["set_1", "set_2"]].to_numpy().max()),
-        ticks=tuple(names),
-    )
+        )
+    return records
+
+
+OF_UNDER_TRAINED = ("04", "10", "11", "12", "14")  # Figures that the paper has of other tools
+OF_TRAINED = ("16a", "16b")
+
+
+def figures_of_sets(
+    sets: tuple[Labelled, Labelled], numbers: tuple[str, ...], about: str
+) -> list[FigureRecord]:
+    """Return some figures of an ensemble, from its two test sets."""
+    first, second = sets
+    source = FigureSource(labelled=first, second=second)
+    made = make_figures(source, [spec for spec in FIGURES if spec.number in numbers])
+    return [replace(record, caption=f"{record.caption} {about}") for record in made]
 
 
 def proteins(path: Path, draws: int, methods: dict[str, str]) -> pd.DataFrame:
@@ -271,10 +306,20 @@ def digits_study(given: argparse.Namespace, methods: dict[str, str]) -> None:
                 )
                 write_medians(given.out, np.array(found), methods, names, about)
                 print(f"{about} {time.monotonic() - begun:.0f} s", flush=True)
+        rows = np.arange(len(own)) < n_first
+        young = pooled(logs[:TEN], own)
+        figures = figures_of_sets(
+            (young.take(rows), young.take(~rows)),
+            OF_UNDER_TRAINED,
+            f"Ten networks that tell digits, under-trained ({given.steps} steps); set 1.",
+        )
         logs = np.array(list(pool.map(partial(learn, steps=None), range(1000, 1000 + TEN))))
     trained = pooled(logs, own)
-    rows = np.arange(len(own)) < n_first
     sets = trained.take(rows), trained.take(~rows)
+    figures += figures_of_sets(
+        sets, OF_TRAINED, "Ten networks that tell digits, trained to the end; set 1."
+    )
+    write_record(given.out / "digits.json", FiguresRecord(figures=tuple(figures)))
     top = [round(float((one.predictions.top_score > TOP).mean()), 4) for one in sets]
     values = both_sets(*sets, REMEDIES | methods)[None]
     table = table_of(values, REMEDIES | methods, names)
@@ -292,8 +337,9 @@ def write_medians(
     table = table_of(found, methods, names)
     table.to_csv(out / "medians.tsv", sep="\t", index=False)
     figures = tuple(
-        figure(table[table["method"].isin(list(some))], number, some, about)
+        record
         for number, some in (("A1", A1), ("A2", A2))
+        for record in figures_of(table, number, some, about)
     )
     write_record(out / "records.json", FiguresRecord(figures=figures))
 

@@ -45,18 +45,25 @@ from scipy.special import expit, logit
 from credence.calibrators.crossfit import folds_by_class, out_of_fold
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import Calibrator, FitOptions
-from credence.composition.adjusted import shifted
+from credence.composition.adjusted import correction_for
+from credence.composition.both_samples import calibration_sample
 from credence.composition.estimate import estimate_composition
 from credence.confidence import Confidence
 from credence.lists.decision import ListRules, background_of, scarce_classes
 from credence.lists.errors import FAMILIES_OF_BIN, ListErrors, errors_of
 from credence.lists.guarantee import coins_of, grid_of, guaranteed
-from credence.lists.held_out import CONFIDENCE_STEPS, HeldOut, held_out_of, step_of
+from credence.lists.held_out import (
+    CONFIDENCE_STEPS,
+    HeldOut,
+    corrected_held_out,
+    held_out_of,
+    step_of,
+)
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions, label
 from credence.simulate.law import WorldSettings, score_law
 from credence.stages.lists import step_counts
 from credence.stages.settings import Settings
-from credence.stages.shift import _held_out, _summed
+from credence.stages.shift import _summed
 from credence.tables.samples import Samples
 from report import write_section
 
@@ -523,14 +530,16 @@ def mix_rows(number: int, method: str = "kernel") -> list[Row]:
     settings = WorldSettings(n_calibration=USE_FAMILIES, composition="sampled")
     use = draw_labelled(settings, rng, share)
     given = Samples(predictions=use.predictions, true_class=None, lines=np.arange(use.n_samples))
-    estimator, sample, summed, _ = _summed(labelled, iter([("use", given)]), None, "auto", "use")
+    calibrator = parse_method(method, "verification").build(FitOptions(n_draws=0))
+    unseen = out_of_fold(labelled, calibrator, folds_by_class(labelled, 5)).value
+    known = calibration_sample(labelled, True, unseen)
+    estimator, sample, summed, _ = _summed(known, iter([("use", given)]), None, "auto", "use")
     options = FitOptions(n_draws=N_MIX_DRAWS)
     composition = estimate_composition(sample, summed, estimator, options)
-    moved = shifted(labelled, composition.fit_weight)
-    calibrator = parse_method(method, "verification").build(FitOptions(n_draws=0))
-    unseen = out_of_fold(moved, calibrator, folds_by_class(moved, 5)).value
-    held_out = _held_out(moved, unseen, composition)
-    step = step_of(calibrator.fit(moved).confidence(use.predictions).value)
+    held_out = corrected_held_out(known, composition)
+    plain = calibrator.fit(labelled).confidence(use.predictions)
+    correction = correction_for(sample, composition, options.level)
+    step = step_of(correction.corrected(plain, use.predictions, known).value)
     rows: list[Row] = []
     for class_, name in enumerate(use.predictions.class_names):
         listed = (use.predictions.predicted_class == class_) & (step >= 0)
@@ -583,15 +592,17 @@ def call_rows(kind: str, number: int, method: str) -> list[Row]:
     sampled = WorldSettings(n_calibration=N_CALLS_USE, composition="sampled")
     use = draw_labelled(sampled, rng, share)
     given = Samples(predictions=use.predictions, true_class=None, lines=np.arange(use.n_samples))
-    estimator, sample, summed, _ = _summed(labelled, iter([("use", given)]), None, "auto", "use")
+    calibrator = parse_method(method, "verification").build(FitOptions(n_draws=0))
+    unseen = out_of_fold(labelled, calibrator, folds_by_class(labelled, 5)).value
+    known = calibration_sample(labelled, True, unseen)
+    estimator, sample, summed, _ = _summed(known, iter([("use", given)]), None, "auto", "use")
     options = FitOptions(n_draws=N_MIX_DRAWS)
     composition = estimate_composition(sample, summed, estimator, options)
-    moved = shifted(labelled, composition.fit_weight)
-    calibrator = parse_method(method, "verification").build(FitOptions(n_draws=0))
-    unseen = out_of_fold(moved, calibrator, folds_by_class(moved, 5)).value
-    held_out = _held_out(moved, unseen, composition)
+    held_out = corrected_held_out(known, composition)
     rules = calls_of(held_out, names)
-    step = step_of(calibrator.fit(moved).confidence(use.predictions).value)
+    plain = calibrator.fit(labelled).confidence(use.predictions)
+    correction = correction_for(sample, composition, options.level)
+    step = step_of(correction.corrected(plain, use.predictions, known).value)
     code = use.predictions.predicted_class
     # Scarce classes are of insufficient data; no interval is fitted here, so none is too wide.
     every = step_counts(code, step, len(names))

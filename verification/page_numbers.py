@@ -1,7 +1,7 @@
 """Are the numbers on a page those of the tables of its run? Recomputed with pandas alone.
 
     python verification/page_numbers.py reports/demo
-    python verification/page_numbers.py reports/demo --truth demo/truth
+    python verification/page_numbers.py reports/demo --truth demo/truth/families.tsv
 
 Reads report.json, the page's text as data, and the tables beside it: confidences, lists,
 composition, thresholds, metrics, groups. Each number that the first screen and the sentences and
@@ -207,16 +207,13 @@ def verdict(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
             n_lacking = int(column.isin([LACKING, "no evidence"]).sum())
             page.state(where, str(check["n_affected"]), n_lacking)
         elif check["name"] == "mix" and table is not None and BEFORE in table:
-            within = re.search(rf"({NUMBER}) of ({NUMBER})", text)
+            within = re.search(rf"for ({NUMBER}) of ({NUMBER}) predictions", text)
             if within is not None:
                 known = table["confidence"].notna()
                 inside = known & table["confidence"].between(
                     table["uncorrected_lower"], table["uncorrected_upper"]
                 )
-                evident = ~table[DECISION if DECISION in table else "use"].isin(
-                    [LACKING, "no evidence"]
-                )
-                page.state(f"{where}, that stay", within.group(1), int((inside & evident).sum()))
+                page.state(f"{where}, that stay", within.group(1), int(inside.sum()))
                 page.state(f"{where}, of all", within.group(2), int(known.sum()))
 
 
@@ -338,16 +335,25 @@ def proportions(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
             stated += rf"({NUMBER}) of"
             values = (entry[c] for c in ("use_share", "lower", "upper", "calibration_share"))
             page.sentence(f"shares, {class_name}", text, stated, *values, is_needed=False)
-        for check in page.report["verdict"]["checks"]:
-            of_mix = check["name"] == "mix" and check["use_set"] == name
-            found = re.match(
-                rf"(.+?) is taken to make up ({NUMBER}) %.*?({NUMBER}) %", check["text"]
-            )
-            if of_mix and found is not None:
-                entry = stored.loc[found.group(1)]
-                page.state("verdict, mix: share", found.group(2), 100 * entry["applied_share"])
-                before = 100 * entry["calibration_share"]
-                page.state("verdict, mix: share before", found.group(3), before)
+        verdict_of_proportions(page, name, stored)
+
+
+def verdict_of_proportions(page: Page, name: str, stored: pd.DataFrame) -> None:
+    """Compare the sentence of the verdict on class proportions."""
+    for check in page.report["verdict"]["checks"]:
+        if check["name"] != "mix" or check["use_set"] != name:
+            continue
+        share, taken = rf"({NUMBER}) %(?: \({RANGE}\))?", rf"(?:, corrected for ({NUMBER}) %)?"
+        pattern = rf"(?:Estimated|Stated) {share} of your proteins are (.+?); "
+        pattern += rf"({NUMBER}) % in the calibration set{taken}\."
+        found = re.search(pattern, check["text"])
+        if found is None:
+            continue
+        entry = stored.loc[found.group(4)]
+        columns = ("use_share", "lower", "upper", None, "calibration_share", "applied_share")
+        for number, column in zip(found.groups(), columns, strict=True):
+            if column is not None and number is not None:
+                page.state(f"verdict, mix: {column}", number, 100.0 * entry[column])
 
 
 def classes(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
@@ -380,17 +386,19 @@ def classes(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
                         page.state(f"classes, {name}: {row[0]} {title} {end}", number, entry[end])
 
 
-def truth(page: Page, tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
-    """Compare what is said of known truth: `<sample>.tsv` of id and true class."""
+def truth(page: Page, tables: Mapping[str, pd.DataFrame], labels: Path) -> None:
+    """Compare what is said of known truth."""
     (screen,) = blocks_of(page.section("first"), "FirstScreen")
+    known = pd.read_csv(labels, sep=None, engine="python", dtype=str).set_index("id")["true_class"]
     for name, table in tables.items():
-        paths = [path for path in folder.glob(f"{name}*") if path.suffix in (".tsv", ".csv")]
-        for path in paths[:1]:
-            known = pd.read_csv(path, sep=None, engine="python", dtype=str)
-            labels = known.set_index(known.columns[0])[known.columns[-1]]
-            right = (table["predicted_class"] == table["id"].map(labels)).sum()
-            pattern = rf"({NUMBER}) of {NUMBER} predictions? (?:is|are) right"
-            page.sentence(f"truth, {name}", screen["truth"], pattern, int(right))
+        is_right = table["predicted_class"] == table["id"].map(known)
+        pattern = rf"classes of {re.escape(name)} are known: ({NUMBER}) of"
+        page.sentence(f"truth, {name}", screen["truth"], pattern, int(is_right.sum()))
+        stated = page.table("lists", f"{name}: each class by itself")
+        if stated is not None and "truly right" in stated:
+            for _, row in stated.iterrows():
+                n = int(is_right[table["predicted_class"] == row.iloc[0]].sum())
+                page.state(f"truth, {name}: {row.iloc[0]}", row["truly right"], n)
 
 
 PARTS: Sequence[Callable[[Page, Mapping[str, pd.DataFrame]], None]] = (
@@ -398,15 +406,15 @@ PARTS: Sequence[Callable[[Page, Mapping[str, pd.DataFrame]], None]] = (
 )
 
 
-def compare(folder: Path, truth_folder: Path | None = None) -> list[Compared]:
+def compare(folder: Path, labels: Path | None = None) -> list[Compared]:
     """Return every number of a page of a run with the one recomputed."""
     report = json.loads((folder / "report.json").read_text())
     page = Page(folder=folder, report=report)
     tables = {path.parent.name: read(path) for path in sorted(folder.glob("*/confidences.tsv"))}
     for part in PARTS:
         part(page, tables)
-    if truth_folder is not None:
-        truth(page, tables, truth_folder)
+    if labels is not None:
+        truth(page, tables, labels)
     return page.compared
 
 
@@ -414,7 +422,7 @@ def main() -> None:
     """Print every number on the page beside the one recomputed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, help="of a run, below reports/")
-    parser.add_argument("--truth", type=Path, help="a folder of tables: id, true class")
+    parser.add_argument("--truth", type=Path, help="a table of id and true_class")
     parser.add_argument("--all", action="store_true", help="print those that are the same too")
     chosen = parser.parse_args()
     compared = compare(chosen.folder, chosen.truth)

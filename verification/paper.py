@@ -22,9 +22,11 @@ from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.evaluation.paper_figures import (
+    LOO,
     METHODS_OF_PAPER,
     MON0,
     MON2,
+    MON4,
     FigureSource,
     losses,
     nll,
@@ -33,9 +35,8 @@ from credence.evaluation.paper_figures import (
 from credence.predictions import Floats, Labelled, from_scores, label
 from credence.tables.counts import read_counts
 
-MON4, LOO = (f"kernel(bandwidth={rule}, prior_weight=0)" for rule in ("mon4", "loo"))
 OF_COUNTS = {
-    "histogram": "histogram",
+    "histogram": METHODS_OF_PAPER["histogram"],
     "b_mon": MON0,
     "b_mon2": MON2,
     "b_mon4": MON4,
@@ -210,7 +211,7 @@ def main() -> None:
         given.page,
         "The paper's test set, recovered",
         f"{n:,} predictions in tenths of a score. Precision at the site's 101 thresholds comes "
-        f"out within {found.precision:.0e}. Bandwidths and cut-offs (θ) in score units.",
+        f"out within {found.precision:.4f}. Bandwidths and cut-offs (θ) in score units.",
         found.classes,
     )
     write_section(

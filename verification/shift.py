@@ -37,7 +37,7 @@ from world_truth import truth
 
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.composition.adjusted import shifted
+from credence.composition.adjusted import correction_for
 from credence.composition.both_samples import calibration_sample, use_sample
 from credence.composition.diagnostics import LARGE_GAP, SMALL_P, diagnose
 from credence.composition.estimate import TEST_LEVEL as TEST_LEVEL
@@ -93,16 +93,15 @@ def run_world(study: Study, world: int, out: Path) -> Path:
     rng = np.random.default_rng([SEED, world])
     calibration = draw_labelled(settings, rng)
     sample = calibration_sample(calibration, True)
-    method = parse_method(study.method, "--method").build(FitOptions(n_draws=0))
-    plain = method.fit(calibration)
+    plain = parse_method(study.method, "--method").build(FitOptions(n_draws=0)).fit(calibration)
     share = drawn_share(world, rng)
-    rows = measure(study, method, plain, sample, draw_labelled(single, rng, share), "shift", share)
+    rows = measure(study, plain, sample, draw_labelled(single, rng, share), "shift", share)
     if world % EVERY_STILL == 0:
         still = draw_labelled(single, rng)
-        rows += measure(study, method, plain, sample, still, "none", truth().prevalence)
+        rows += measure(study, plain, sample, still, "none", truth().prevalence)
     if world % EVERY_OTHER == 0:
         other = blunted(draw_labelled(single, rng, share))
-        rows += measure(study, method, plain, sample, other, "another kind", share)
+        rows += measure(study, plain, sample, other, "another kind", share)
         use = draw_labelled(families, rng)
         for kind, key in (("families", None), ("named families", keys_of(use.cluster))):
             seen = use_sample(use.predictions, None, genome=key)
@@ -127,7 +126,7 @@ def blunted(use: Labelled) -> Labelled:
     return label(moved, use.true_class)
 
 
-def measure(study, method, plain, sample, use, kind, share):  # type: ignore[no-untyped-def]
+def measure(study, plain, sample, use, kind, share):  # type: ignore[no-untyped-def]
     began = time.process_time()
     options = FitOptions(n_draws=study.n_draws)
     summed = use_sample(use.predictions, sample.model)
@@ -135,8 +134,8 @@ def measure(study, method, plain, sample, use, kind, share):  # type: ignore[no-
     seen = diagnose(sample, summed, found, options)
     seconds = time.process_time() - began
     before = plain.confidence(use.predictions).value
-    corrected = method.fit(shifted(sample.labelled, found.fit_weight))
-    after = corrected.confidence(use.predictions).value
+    correction, asked = correction_for(sample, found, options.level), use.predictions
+    after = correction.corrected(plain.confidence(asked), asked, sample).value
     known = ~np.isnan(before) & ~np.isnan(after)
     return [
         {

@@ -30,10 +30,10 @@ from credence.calibrators.method_spec import parse_method
 from credence.evaluation.evaluate import EvaluationOptions, evaluate
 from credence.evaluation.verdict import CLASS_ALONE, verdict_of
 from credence.findings import Findings, Provenance, SplitClass, SplitFinding, VerdictSettings
-from credence.lists.decision import CHECK, before_lists
 from credence.predictions import Floats, Labelled, from_scores, label
 from credence.simulate.law import WorldSettings
-from credence.stages.fit import fit_options
+from credence.stages.fit import fit_chosen, fit_options
+from credence.stages.reading import CalibrationSet
 from credence.stages.settings import Settings
 from credence.stages.shift import find_shift
 from credence.tables.samples import Samples
@@ -95,11 +95,12 @@ def world(sizes: tuple[int, ...], n_use: int, number: int) -> dict[str, object]:
     ).results
     use = drawn(kind, n_use, share, rng, power).predictions
     parts = [("use", Samples(predictions=use, true_class=None, lines=np.arange(use.n_samples)))]
-    chosen = parse_method(method, "method")
-    shift = find_shift(calibration, parts, chosen, fitted[method], settings, "use", "use")
-    published, plain = shift.adjusted.confidence(use), fitted[method].confidence(use)
+    chosen = CalibrationSet(labelled=calibration, set_aside={})
+    file = fit_chosen(chosen, settings, "world").file
+    shift = find_shift(file, parts, settings, "use", "use")
+    plain = file.calibration.confidence(use)
+    published = shift.corrected(file, plain, use)
     inside = (plain.lower <= published.value) & (published.value <= plain.upper)
-    inside &= before_lists(published) == CHECK
     summary = summarise_use_set("use", method, use, published)
     classes = tuple(
         replace(one, n_in_range=int(inside[use.predicted_class == code].sum()))
@@ -118,7 +119,8 @@ def world(sizes: tuple[int, ...], n_use: int, number: int) -> dict[str, object]:
         for held in TRIED
     }
     real = drawn(kind, N_TRUE, share, rng, power)
-    value = shift.adjusted.confidence(real.predictions).value
+    plain = file.calibration.confidence(real.predictions)
+    value = shift.corrected(file, plain, real.predictions).value
     off = total = distance = 0.0
     for code in range(len(share)):
         own = (real.predictions.predicted_class == code) & ~np.isnan(value)

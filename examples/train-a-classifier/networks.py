@@ -38,7 +38,7 @@ def shares_of_words(sequence, length):
 
 def train(asked):
     """Write a network that learnt from proteins of all groups but those it is to score."""
-    sequences, class_of = read_fasta(asked.fasta), read_column(asked.labels, "true_class")
+    sequences, class_of = read_fasta(asked.fasta), read_column(asked.groups, "class")
     group_of = read_column(asked.groups, "group")  # empty where a protein is set aside
     ids = [id_ for id_ in sequences if group_of[id_] not in ("", *asked.without)]
     classes, truth = np.unique([class_of[id_] for id_ in ids], return_inverse=True)
@@ -104,7 +104,6 @@ for command in (train, score):
     words.add_argument("--groups", required=command is train)
     words.add_argument("--out", required=True)
     if command is train:
-        words.add_argument("--labels", required=True)
         words.add_argument("--without", nargs=2, required=True)
         for name in ("word", "width", "epochs"):
             words.add_argument(f"--{name}", type=int, required=True)

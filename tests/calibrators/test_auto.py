@@ -101,6 +101,7 @@ def test_a_mean_is_weighted_clipped_and_leaves_out_what_has_no_answer() -> None:
 
 def test_the_losses_in_the_record_are_the_held_out_ones(worlds) -> None:
     world = worlds.draw(seed=1)
+    world = replace(world, cluster=world.predictions.ids)  # of few families weights hardly move
     calibration = METHOD.build(Auto(), QUICK).fit(world)
     method = logit_curve.BETA
     unseen = out_of_fold(world, method.build(method.settings(), QUICK), folds_by_class(world, 5))
@@ -111,6 +112,25 @@ def test_the_losses_in_the_record_are_the_held_out_ones(worlds) -> None:
     found = {one.method: one.held_out_nll for one in calibration.judged}
     np.testing.assert_allclose(found["beta"], expected, rtol=0, atol=1e-12)
     assert found["auto"] <= min(found.values()) + 1e-6
+
+
+def test_a_large_family_moves_the_weights_no_more_than_a_small_one(worlds) -> None:
+    # Two members, one better in one family of many, the other better in all other families.
+    world = worlds.draw(seed=1).take(np.arange(60))
+    is_large = np.arange(60) < 40
+    names = np.where(is_large, "large", world.predictions.ids).astype(object)
+    world = replace(world, cluster=names, true_class=world.predictions.predicted_class)
+    values = np.column_stack([np.where(is_large, 0.9, 0.6), np.where(is_large, 0.6, 0.9)])
+    members = ("beta", "kernel")  # alike in what they weigh at first
+    first = member_weights(members, values, world).pooled[0]
+    alone = replace(world, cluster=world.predictions.ids)
+    counted = member_weights(members, values, alone).pooled
+    assert counted[0] > 0.6  # forty proteins against twenty, taken for independent
+    # 60² / (40² + 20) families: little is known, so the weights stay near those at first.
+    assert abs(first - 0.5) < abs(counted[0] - 0.5) / 4
+    # How weights are scaled says nothing of how many families there are.
+    heavier = world.reweighted(7.0 * world.weight)
+    np.testing.assert_allclose(member_weights(members, values, heavier).pooled[0], first)
 
 
 def test_the_stack_answers_with_the_weighted_mean_of_its_members(worlds) -> None:

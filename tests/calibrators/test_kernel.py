@@ -9,11 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logsumexp
 
+from credence.calibrators.classwise import class_samples
 from credence.calibrators.kernel import KERNEL_METHOD, Kernel, KernelCurve, steady_bandwidth
 from credence.calibrators.masses import masses_of
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import ClassSample, FitOptions
 from credence.confidence import Note
-from credence.predictions import Floats, Labelled
+from credence.predictions import Floats, Labelled, from_scores, label
 from credence.records import from_record, to_record
 
 NODES = 1e-11  # what replacing many scores in a bin by two nodes can change
@@ -312,3 +314,44 @@ def test_a_curve_whose_record_has_no_note_has_none() -> None:
     record = {"bandwidth": 1.0, "score": [1.0, 2.0], "share": [0.5, 0.6], "slope": [0.1, 0.1]}
     curve = from_record(KernelCurve, record)
     assert curve.note(np.array([0.0, 1.5])).tolist() == [Note.BELOW_RANGE, 0]
+
+
+@pytest.fixture
+def lone_right_one() -> Labelled:
+    """Return a class whose lowest score is that of one right prediction, 5 wrong ones above."""
+    score = np.r_[2.0, np.linspace(3.0, 6.0, 12), np.linspace(5.0, 9.9, 30)]
+    is_right = np.r_[True, np.zeros(12, np.bool_), np.ones(30, np.bool_)]
+    scores = np.column_stack([score, 10.0 - score])
+    scores[:, 1] = np.minimum(scores[:, 1], score - 0.01)
+    ids = np.array([f"p{row}" for row in range(len(score))], dtype=object)
+    return label(from_scores(ids, ("A", "B"), scores, 20.0, 0.01), np.where(is_right, 0, 1))
+
+
+def test_the_papers_kernel_is_its_formula_for_every_prediction(lone_right_one: Labelled) -> None:
+    predictions = lone_right_one.predictions
+    confidence = {
+        text: parse_method(f"kernel(bandwidth=0.3, prior_weight=0{text})", "test")
+        .build(FitOptions(n_draws=0))
+        .fit(lone_right_one)
+        .confidence(predictions)
+        for text in ("", ", safeguards=false")
+    }
+    guarded, published = confidence.values()
+    sample = class_samples(lone_right_one)[0]
+    assert sample is not None and predictions.top_score is not None
+    formula = direct_sum(sample, predictions.top_score, 0.3)
+    np.testing.assert_allclose(published.value, formula, rtol=0, atol=STORED)
+    assert not (published.note & Note.LOW_END).any()
+    # The lone right one is sure of itself by the formula; a few families do not support that.
+    assert formula[0] > 0.99
+    assert guarded.value[0] < 0.2
+
+
+def test_the_papers_kernel_keeps_its_rule_where_scores_are_saturated(sample_of: Make) -> None:
+    rng = np.random.default_rng(1)
+    right, wrong = 10.0 - rng.exponential(0.05, 300), 10.0 - rng.exponential(0.2, 6)
+    sample = sample_of(right.round(2), wrong.round(2))
+    published = Kernel(prior_weight=0.0, safeguards=False).fit_curve(sample)
+    rule = steady_bandwidth(masses_of(sample), sample.scale, sample.resolution, 2)
+    assert published.bandwidth == rule
+    assert Kernel(prior_weight=0.0).fit_curve(sample).bandwidth != rule

@@ -184,3 +184,21 @@ def test_the_curve_is_frozen_data() -> None:
     assert isinstance(curve, LogitCurve)
     with pytest.raises(AttributeError):
         curve.low = 0.0  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_without_safeguards_the_fit_is_plain_logistic_regression(seed: int) -> None:
+    sample = drawn(seed)
+    curve = Platt(safeguards=False).fit_curve(sample)
+    plain = LogisticRegression(C=np.inf, tol=1e-12, max_iter=1000).fit(
+        sample.score[:, None] / 10, sample.is_correct, sample.weight
+    )
+    expected = plain.predict_proba(sample.score[:, None] / 10)[:, 1]
+    np.testing.assert_allclose(curve.value(sample.score), expected, rtol=0, atol=1e-6)
+    assert np.abs(Platt().fit_curve(sample).value(sample.score) - expected).max() > 1e-4
+
+
+def test_without_safeguards_scores_that_separate_right_from_wrong_keep_the_prior() -> None:
+    sample = sample_of([1.0, 2.0, 3.0, 7.0, 8.0, 9.0], [0, 0, 0, 1, 1, 1])
+    curves = [Platt(safeguards=word).fit_curve(sample) for word in (True, False)]
+    assert curves[0].coefficients == pytest.approx(curves[1].coefficients)

@@ -18,7 +18,16 @@ def learnt(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """
     folder = write_world(tmp_path_factory.mktemp("learnt"), SMALL)
     fit = ["fit", "demo/calibration.csv", "--format", "phanns-labelled", "--method", "kernel"]
-    annotate = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "k.json"]
+    annotate = [
+        "annotate",
+        "--shift",
+        "none",
+        "demo/use.csv",
+        "--format",
+        "phanns",
+        "--calibration",
+        "k.json",
+    ]
     for words in ([*fit, "--out", "k.json"], [*annotate, "--out", "conf.tsv"]):
         done = call_here(folder, *words)
         assert done.returncode == 0, done.stderr

@@ -225,7 +225,16 @@ def test_a_path_that_cannot_be_written_is_told_and_nothing_is_left(
     inside: Path, calibration: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("file").write_text("not a folder\n")
-    words = ["annotate", "demo/use.csv", "--calibration", "k.json", "--format", "phanns"]
+    words = [
+        "annotate",
+        "--shift",
+        "none",
+        "demo/use.csv",
+        "--calibration",
+        "k.json",
+        "--format",
+        "phanns",
+    ]
     assert refused(capsys, *words, "--out", "file/conf.tsv") == (
         "file/conf.tsv: cannot be written, part of the path is a file, not a folder. "
         "Choose another folder.\n"
@@ -242,7 +251,16 @@ def test_a_full_disk_is_told_and_leaves_nothing_half_written(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    words = ["annotate", "demo/use.csv", "--calibration", "k.json", "--format", "phanns"]
+    words = [
+        "annotate",
+        "--shift",
+        "none",
+        "demo/use.csv",
+        "--calibration",
+        "k.json",
+        "--format",
+        "phanns",
+    ]
     assert refused(capsys, *words, "--out", "disk.tsv") == (
         "disk.tsv: cannot be written, the disk is full. Make room, or write to another disk.\n"
     )
@@ -293,7 +311,16 @@ def test_published_precisions_of_phanns_come_back_exactly(
         csv.writer(handle, lineterminator="\n").writerows([["id", "class", "score"], *rows])
     columns = {"id": "id", "predicted_class": "class", "score": "score"}
     spec = json.dumps({"format": "top-score", "columns": columns, "scale": 10})
-    words = ["annotate", "points.csv", "--calibration", "c.json", "--spec", spec]
+    words = [
+        "annotate",
+        "--shift",
+        "none",
+        "points.csv",
+        "--calibration",
+        "c.json",
+        "--spec",
+        spec,
+    ]
     assert run_command_line([*words, "--out", "conf.tsv"]) == 0
     answers = [float(row["confidence"]) for row in rows_of("conf.tsv")]
     assert answers == pytest.approx([float(text) for text in published.values()], abs=1e-15)
@@ -303,7 +330,16 @@ def test_published_precisions_of_phanns_come_back_exactly(
     ("words", "message"),
     [
         (
-            ["annotate", "demo/use.csv", "--calibration", "k.json", "--out", "demo/use.csv"],
+            [
+                "annotate",
+                "--shift",
+                "none",
+                "demo/use.csv",
+                "--calibration",
+                "k.json",
+                "--out",
+                "demo/use.csv",
+            ],
             "demo/use.csv: this file is an input too. Choose another --out.",
         ),
         (
@@ -350,7 +386,16 @@ def test_published_precisions_of_phanns_come_back_exactly(
             "o.json: this file is another output too. Choose another --out.",
         ),
         (
-            ["annotate", *["demo/use.csv"] * 2, "--calibration", "k.json", "--out", "o.tsv"],
+            [
+                "annotate",
+                "--shift",
+                "none",
+                *["demo/use.csv"] * 2,
+                "--calibration",
+                "k.json",
+                "--out",
+                "o.tsv",
+            ],
             "demo/use.csv: this file is given twice. Name it once.",
         ),
         (
@@ -402,7 +447,7 @@ def test_a_table_is_annotated_with_the_columns_of_the_labelled_one_that_it_lacks
         run_command_line(["fit", "a.csv", *how, "--method", "class_only", "--out", "c.json"]) == 0
     )
     words = ["b.csv", *how, "--calibration", "c.json"]
-    assert run_command_line(["annotate", *words, "--out", "c.tsv"]) == 0
+    assert run_command_line(["annotate", "--shift", "none", *words, "--out", "c.tsv"]) == 0
     assert Path("c.tsv").read_text().splitlines()[1].startswith("q1\tA\t")
     # Where labels are needed, that they are missing is said.
     assert "the column 'truth' is missing (true class)" in refused(

@@ -58,7 +58,7 @@ def events(*words: str, out: str = "other.json") -> int:
 
 def annotate(*words: str) -> int:
     given = ["--calibration", "c.json", "--format", "phanns", *words]
-    return run_command_line(["annotate", "use.csv", *given])
+    return run_command_line(["annotate", "--shift", "none", "use.csv", *given])
 
 
 def rows_of(path: str) -> list[dict[str, str]]:
@@ -118,8 +118,7 @@ NAMES = ("predicted_class", "two_best", "tail")
 
 def shift(*words: str) -> str:
     """Return a file of the composition."""
-    given = ["--samples", "calibration.csv", "--samples-format", "phanns-labelled"]
-    table = ["use.csv", "--format", "phanns", *given, "--calibration", "c.json"]
+    table = ["use.csv", "--format", "phanns", "--calibration", "c.json"]
     message = ["--record", "shift.json", "--out", "mix.tsv"]
     assert run_command_line(["shift", *table, *words, *message]) == 0
     return "shift.json"
@@ -180,7 +179,7 @@ def test_events_of_another_calibration_are_refused(capsys: pytest.CaptureFixture
     words = ["fit", "calibration.csv", "--format", "phanns-labelled", "--method", "platt"]
     assert run_command_line([*words, "--draws", "0", "--out", "platt.json"]) == 0
     given = ["--calibration", "platt.json", "--events", "events.json", "--format", "phanns"]
-    code = run_command_line(["annotate", "use.csv", *given, "--out", "x.tsv"])
+    code = run_command_line(["annotate", "--shift", "none", "use.csv", *given, "--out", "x.tsv"])
     assert refused(capsys, code) == (
         "events.json: its events agree with 'isotonic', the calibration is 'platt'. Learn them "
         "again with this calibration."
@@ -332,7 +331,7 @@ def test_events_agree_with_a_method_that_asks_where_proteins_lie(
     given = [*CLUSTERS, "--novelty", "novelty.json", "--calibration", "m.json"]
     assert events(*given, out="placed.json") == 0
     message = ["--calibration", "m.json", "--format", "phanns", *NEAR[2:], "--out", "placed.tsv"]
-    asked = ["annotate", "use.csv", "--events", "placed.json", *message]
+    asked = ["annotate", "--shift", "none", "use.csv", "--events", "placed.json", *message]
     assert run_command_line(asked) == 0
     for row in rows_of("placed.tsv"):
         assert row["event_predicted_class"] == row["confidence"] != ""

@@ -57,9 +57,9 @@ def test_what_cannot_be_made_is_named_with_what_it_needs(
         "Figure 13 (bandwidth): Not made. It needs scores of the predicted classes, which is not "
         "there.\n"
     ) in stated
-    assert stated.endswith(f"Wrote 7 figures to {out}\n")
+    assert stated.endswith(f"Wrote 6 figures to {out}\n")
     rows = {row["figure"]: row for row in rows_of(out / "figures.tsv")}
-    assert len(rows) == 22
+    assert len(rows) == 23
     assert [rows["13"]["files"], rows["18"]["note"]] == ["", ""]
 
 
@@ -71,7 +71,7 @@ def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(
     assert refused(capsys, "figures", "--findings", str(findings), *words) == (
         "--formats: there is no format 'jpeg'. Known are: pdf, svg, png.\n"
         "--only: there is no figure '20'. Known are: 01a, 01b, 01c, 02, 03, 04, 05, 06, 07, 08, "
-        "09, 10, 11, 12, 13, 14, 15, 16a, 16b, 17, 18, 19.\n"
+        "09, 10, 11, 12, 13, 14, 15, 16a, 16b, 17, 17b, 18, 19.\n"
         "--only: there is no figure 'relibility'. Did you mean 'reliability'?\n"
     )
     assert not out.exists()

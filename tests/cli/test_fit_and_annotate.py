@@ -31,6 +31,7 @@ def test_annotate_needs_nothing_but_table_and_calibration(
     assert lines[0].split("\t") == [
         *("id", "predicted_class", "confidence", "lower", "upper", "decision", "note"),
         *("score", "support", "method", "q_value", "prediction_set", "set_size", "set_pooled"),
+        *("uncorrected_confidence", "uncorrected_lower", "uncorrected_upper"),
     ]
     assert [line.split("\t")[0] for line in lines[1:]] == [
         line.split(",")[0] for line in table.read_text().splitlines()[1:]
@@ -40,7 +41,16 @@ def test_annotate_needs_nothing_but_table_and_calibration(
 def test_annotate_gives_the_same_bytes_in_small_pieces(
     inside: Path, calibration: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = ["annotate", "demo/use.csv", "--calibration", "k.json", "--format", "phanns"]
+    words = [
+        "annotate",
+        "--shift",
+        "none",
+        "demo/use.csv",
+        "--calibration",
+        "k.json",
+        "--format",
+        "phanns",
+    ]
     assert run_command_line([*words, "--out", "whole.tsv"]) == 0
     from credence.tables import samples
 
@@ -57,7 +67,7 @@ def test_annotate_refuses_a_protein_that_two_tables_have(
 ) -> None:
     lines = Path("demo/use.csv").read_text().splitlines()
     Path("more.csv").write_text("\n".join([lines[0], lines[5]]) + "\n")
-    words = ["annotate", "demo/use.csv", "more.csv", "--calibration", "k.json"]
+    words = ["annotate", "--shift", "none", "demo/use.csv", "more.csv", "--calibration", "k.json"]
     assert run_command_line([*words, "--format", "phanns", "--out", "two.tsv"]) == 2
     id_ = lines[5].split(",")[0]
     assert capsys.readouterr().err == (
@@ -73,7 +83,16 @@ def test_annotate_refuses_a_table_of_other_classes(
 ) -> None:
     text = Path("demo/use.csv").read_text().replace("Portal", "Gate", 1)
     Path("other.csv").write_text(text)
-    words = ["annotate", "other.csv", "--calibration", "k.json", "--format", "phanns"]
+    words = [
+        "annotate",
+        "--shift",
+        "none",
+        "other.csv",
+        "--calibration",
+        "k.json",
+        "--format",
+        "phanns",
+    ]
     assert run_command_line([*words, "--out", "none.tsv"]) == 2
     stated = capsys.readouterr().err
     assert "Portal" in stated
@@ -84,7 +103,16 @@ def test_annotate_refuses_a_table_of_other_classes(
 def test_annotate_refuses_a_file_that_is_no_calibration(
     inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["annotate", "demo/use.csv", "--calibration", "demo/use.csv", "--out", "x.tsv"]
+    words = [
+        "annotate",
+        "--shift",
+        "none",
+        "demo/use.csv",
+        "--calibration",
+        "demo/use.csv",
+        "--out",
+        "x.tsv",
+    ]
     assert "demo/use.csv" in refused(capsys, *words)
 
 
@@ -168,7 +196,7 @@ def test_fit_without_clusters_says_that_relatives_are_not_known(
         "a family of its own" in json.loads(Path("alone.json").read_text())["counts"]["relatives"]
     )
     use = ["demo/use.csv", "--format", "phanns", "--calibration", "alone.json"]
-    assert run_command_line(["annotate", *use, "--out", "alone.tsv"]) == 0
+    assert run_command_line(["annotate", "--shift", "none", *use, "--out", "alone.tsv"]) == 0
     assert message in capsys.readouterr().err
 
 
@@ -185,9 +213,19 @@ def test_a_first_stage_can_be_fitted_to_a_set_of_its_own(inside: Path) -> None:
         assert run_command_line([*words]) == 0
 
     run("fit", "validation.csv", *old, "--method", "tswa", "--out", "first.json")
-    run("annotate", "rest.csv", *old, "--calibration", "first.json", "--out", "rest.tsv")
+    run(
+        "annotate",
+        "--shift",
+        "none",
+        "rest.csv",
+        *old,
+        "--calibration",
+        "first.json",
+        "--out",
+        "rest.tsv",
+    )
     use = ("demo/use.csv", "--format", "phanns")
-    run("annotate", *use, "--calibration", "first.json", "--out", "use.tsv")
+    run("annotate", "--shift", "none", *use, "--calibration", "first.json", "--out", "use.tsv")
     for name in ("rest.tsv", "use.tsv"):  # a class that the first set lacks has no confidence
         rows = pd.read_csv(name, sep="\t", dtype=str).dropna(subset="confidence")
         rows.to_csv(name, sep="\t", index=False)
@@ -196,7 +234,17 @@ def test_a_first_stage_can_be_fitted_to_a_set_of_its_own(inside: Path) -> None:
     given.loc[known.index].to_csv("rest-labels.tsv", sep="\t")
     run("fit", "rest.tsv", *new, "--labels", "rest-labels.tsv", "--out", "second.json",
         "--method", "platt", "--draws", "0", "--min-positives", "1")  # fmt: skip
-    run("annotate", "use.tsv", *new, "--calibration", "second.json", "--out", "end.tsv")
+    run(
+        "annotate",
+        "--shift",
+        "none",
+        "use.tsv",
+        *new,
+        "--calibration",
+        "second.json",
+        "--out",
+        "end.tsv",
+    )
 
     # The same by hand: a logistic curve through what the first stage says, class by class.
     found = pd.read_csv("end.tsv", sep="\t", index_col=0)

@@ -22,7 +22,14 @@ def annotated(world: Path, calibration: Path) -> Path:
     use = pd.read_csv(world / "demo" / "use.csv", dtype=str)
     use.insert(1, "phage", [f"phage {row // 8}" for row in range(len(use))])
     use.rename(columns={"Unnamed: 0": ""}).to_csv(world / "phages.csv", index=False)
-    words = ["annotate", "phages.csv", "--spec", '{"format": "phanns", "genome": "phage"}']
+    words = [
+        "annotate",
+        "--shift",
+        "none",
+        "phages.csv",
+        "--spec",
+        '{"format": "phanns", "genome": "phage"}',
+    ]
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(world)
         words += ["--calibration", "k.json", "--out", "conf.tsv"]
@@ -71,7 +78,14 @@ def test_a_protein_of_no_genome_is_left_out_and_blanks_make_no_other(
     table = pd.read_csv("phages.csv", dtype=str, keep_default_na=False)
     table.loc[[0, 9], "phage"] = ["", "phage 1 "]
     table.rename(columns={"Unnamed: 0": ""}).to_csv("gaps.csv", index=False)
-    words = ["annotate", "gaps.csv", "--spec", '{"format": "phanns", "genome": "phage"}']
+    words = [
+        "annotate",
+        "--shift",
+        "none",
+        "gaps.csv",
+        "--spec",
+        '{"format": "phanns", "genome": "phage"}',
+    ]
     assert run_command_line([*words, "--calibration", "k.json", "--out", "gaps.tsv"]) == 0
     conf = pd.read_csv("gaps.tsv", sep="\t", dtype=str, keep_default_na=False)
     assert conf.genome.tolist()[:2] == ["", "phage 0"]

@@ -10,7 +10,10 @@ import pytest
 
 from credence.app import run_command_line
 
-HEADER = "id\tpredicted_class\tconfidence\tlower\tupper\tdecision\tnote\tscore\tsupport\tmethod\tq_value\n"
+HEADER = (
+    "id\tpredicted_class\tconfidence\tlower\tupper\tdecision\tnote\tscore\tsupport\tmethod"
+    "\tq_value\n"
+)
 ROWS = (
     "p1\tPortal; 50% = a,b & c\t0.9123456789\t0.8\t0.95\taccept\t\t7\t30\tauto\t0.01\n"
     "p2\tTail\t0.25\t0.1\t0.4\tcheck\tfew families, so a wide range\t3\t2\tauto\t0.6\n"

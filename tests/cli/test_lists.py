@@ -47,7 +47,17 @@ def calibration(world: Path) -> Path:
 @pytest.fixture(scope="module")
 def annotated(world: Path, calibration: Path) -> Path:
     """Return the folder, in which the use-set has its confidences and lists."""
-    words = ["annotate", "demo/use.csv", "--format", "phanns", *RUN, "--lists", "lists"]
+    words = [
+        "annotate",
+        "--shift",
+        "none",
+        "demo/use.csv",
+        "--format",
+        "phanns",
+        *RUN,
+        "--lists",
+        "lists",
+    ]
     done = call_here(world, *words, "--lists-record", "lists.json")
     assert done.returncode == 0, done.stderr
     return world
@@ -102,7 +112,16 @@ def test_a_list_is_all_that_have_a_q_value_within_its_error(confidences: pd.Data
 def test_a_table_of_six_decimals_gives_the_list_of_the_whole_numbers(
     confidences: pd.DataFrame,
 ) -> None:
-    words = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "k.json"]
+    words = [
+        "annotate",
+        "--shift",
+        "none",
+        "demo/use.csv",
+        "--format",
+        "phanns",
+        "--calibration",
+        "k.json",
+    ]
     words += ["--six-decimals", "--out", "six.tsv", "--also", "six.parquet", "--lists", "six"]
     assert run_command_line(words) == 0
     six, whole = pd.read_csv("six.tsv", sep="\t"), pd.read_parquet("six.parquet")
@@ -180,7 +199,8 @@ def test_a_calibration_that_keeps_nothing_held_out_is_refused_with_its_remedy(
     confidences: pd.DataFrame, capsys: pytest.CaptureFixture[str]
 ) -> None:
 
-    write_calibration(Path("old.json"), replace(read_calibration(Path("k.json")), held_out=None))
+    old = replace(read_calibration(Path("k.json")), held_out=None, sample=None)
+    write_calibration(Path("old.json"), old)
     capsys.readouterr()
     words = ["list", "conf.tsv", "--calibration", "old.json", "--error", "0.1", "--out", "no.tsv"]
     assert refused(capsys, *words) == (
@@ -271,7 +291,16 @@ def test_a_table_of_another_calibration_of_the_method_is_refused_and_its_own_nev
     halves: Path, inside: Path, method: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fit_halves(method)
-    words = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "a.json"]
+    words = [
+        "annotate",
+        "--shift",
+        "none",
+        "demo/use.csv",
+        "--format",
+        "phanns",
+        "--calibration",
+        "a.json",
+    ]
     tables = {"o.tsv": [], "o.parquet": [], "o.tsv.gz": ["--six-decimals", "--spreadsheet-safe"]}
     for table, further in tables.items():
         assert run_command_line([*words, *further, "--out", table]) == 0
@@ -301,7 +330,16 @@ def test_the_first_row_that_a_calibration_does_not_give_is_named_with_both_value
     Path("tops.csv").write_text(
         "id,predicted_class,score\np1,Portal,9\np2,Collar,8\np3,Collar,9\n"
     )
-    words = ["annotate", "tops.csv", "--format", "top-score", "--calibration", "c.json"]
+    words = [
+        "annotate",
+        "--shift",
+        "none",
+        "tops.csv",
+        "--format",
+        "top-score",
+        "--calibration",
+        "c.json",
+    ]
     assert run_command_line([*words, "--out", "o.tsv"]) == 0
     capsys.readouterr()
     words = ["list", "o.tsv", "--calibration", "d.json", "--error", "0.5", "--out", "l.tsv"]
@@ -316,7 +354,16 @@ def test_confidences_that_other_things_moved_are_compared_before_that_or_not_at_
     halves: Path, inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fit_halves("histogram")
-    words = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "a.json"]
+    words = [
+        "annotate",
+        "--shift",
+        "none",
+        "demo/use.csv",
+        "--format",
+        "phanns",
+        "--calibration",
+        "a.json",
+    ]
     assert run_command_line([*words, "--out", "o.tsv"]) == 0
     listed = ["--error", "0.2", "--out", "l.tsv", "--calibration"]
     # How far a protein is from those known changes no confidence, so that those are compared too.
@@ -327,22 +374,13 @@ def test_confidences_that_other_things_moved_are_compared_before_that_or_not_at_
     found.to_csv("moved.tsv", sep="\t", index=False)
     assert run_command_line(["list", "moved.tsv", *listed, "a.json"]) == 2
     assert "moved.tsv, line 2, column 'confidence': " in capsys.readouterr().err
-    # One corrected for the mix, by what says of no calibration whose confidences it corrects.
-    mix = ["shift", "demo/use.csv", "--format", "phanns", "--samples", "a.csv", "--draws", "0"]
-    mix += ["--samples-format", "phanns-labelled", "--method", "histogram", "--record", "s.json"]
-    assert run_command_line([*mix, "--out", "mix.tsv"]) == 0
-    assert run_command_line([*words, "--shift", "s.json", "--out", "both.tsv"]) == 0
-    assert run_command_line(["list", "both.tsv", "--shift", "s.json", *listed, "a.json"]) == 0
-    assert ", column 'uncorrected_confidence': " in refused(
-        capsys, "list", "both.tsv", "--shift", "s.json", *listed, "b.json"
-    )
 
 
 def test_corrected_confidences_are_asked_for_where_they_are_and_refused_where_not(
     confidences: pd.DataFrame, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["shift", "demo/use.csv", "--format", "phanns", "--samples", "demo/calibration.csv"]
-    words += ["--samples-format", "phanns-labelled", "--calibration", "k.json", "--draws", "20"]
+    words = ["shift", "demo/use.csv", "--format", "phanns", "--calibration", "k.json"]
+    words += ["--draws", "20"]
     assert run_command_line([*words, "--record", "s.json", "--out", "mix.tsv"]) == 0
     words = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "k.json"]
     assert run_command_line([*words, "--shift", "s.json", "--out", "both.tsv"]) == 0
@@ -385,8 +423,8 @@ def listable_counts(table: pd.DataFrame, class_names: tuple[str, ...]) -> np.nda
 def test_q_values_are_those_of_the_proteins_held_out_that_the_correction_weighs(
     confidences: pd.DataFrame, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["shift", "demo/use.csv", "--format", "phanns", "--samples", "demo/calibration.csv"]
-    words += ["--samples-format", "phanns-labelled", "--calibration", "k.json", "--draws", "20"]
+    words = ["shift", "demo/use.csv", "--format", "phanns", "--calibration", "k.json"]
+    words += ["--draws", "20"]
     assert run_command_line([*words, "--record", "q.json", "--out", "mix.tsv"]) == 0
     words = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "k.json"]
     words += ["--shift", "q.json", "--lists-record", "corrected.json", "--out", "corrected.tsv"]
@@ -529,7 +567,16 @@ def test_a_table_that_repeats_something_or_has_a_typed_nan_is_refused(
 def test_ids_that_look_like_formulas_are_guarded_once(inside: Path, calibration: Path) -> None:
     text = Path("demo/use.csv").read_text()
     Path("formulas.csv").write_text(text.replace("simulated_use", "=simulated_use"))
-    words = ["annotate", "formulas.csv", "--format", "phanns", "--calibration", "k.json"]
+    words = [
+        "annotate",
+        "--shift",
+        "none",
+        "formulas.csv",
+        "--format",
+        "phanns",
+        "--calibration",
+        "k.json",
+    ]
     words += ["--spreadsheet-safe", "--error", "0.9", "--lists", "guarded", "--out", "g.tsv"]
     assert run_command_line(words) == 0
     listed = pd.read_csv("guarded/list_0.9.tsv", sep="\t").id

@@ -107,7 +107,6 @@ def done(*words: str, spec: list[str] = SPEC) -> None:
     assert run_command_line([*words, *spec]) == 0
 
 
-KNOWN = ("--samples", "known.parquet", "--samples-format", "credence", "--samples-spec", SCALE)
 ANNOTATE = ("annotate", "--calibration", "c.json")
 
 
@@ -144,7 +143,7 @@ def test_checking_holds_a_chunk() -> None:
 @pytest.mark.long
 def test_estimating_a_composition_holds_a_chunk_and_what_stands_for_the_rest() -> None:
     def estimate(size: int) -> None:
-        words = [*KNOWN, "--method", "class_only", "--draws", "20"]
+        words = ["--calibration", "c.json", "--draws", "20"]
         done("shift", f"{size}.parquet", *words, "--estimator", "bbse_soft", "--out", "c.tsv")
 
     assert bytes_a_row(estimate) < MOST_BYTES
@@ -174,7 +173,7 @@ def test_checking_an_ensemble_holds_a_chunk() -> None:
 @pytest.mark.long
 def test_estimating_the_composition_of_an_ensemble_holds_a_chunk() -> None:
     def estimate(size: int) -> None:
-        words = [f"networks-{size}.parquet", *KNOWN, "--method", "class_only", "--draws", "20"]
+        words = [f"networks-{size}.parquet", "--calibration", "c.json", "--draws", "20"]
         done("shift", *words, "--estimator", "bbse_hard", "--out", "c.tsv", spec=LONG_SPEC)
 
     assert bytes_a_row(estimate) < MOST_BYTES

@@ -66,7 +66,16 @@ def annotate(*words: str, method: str = "class_only") -> list[str]:
     """Return the words that annotate the use-set with the calibration of the world."""
     fit = ["fit", "world/calibration.csv", *LABELLED, "--method", method, "--draws", "50"]
     assert run_command_line([*fit, "--out", "fit.json"]) == 0
-    table = ["annotate", "world/use.csv", "--format", "phanns", "--calibration", "fit.json"]
+    table = [
+        "annotate",
+        "--shift",
+        "none",
+        "world/use.csv",
+        "--format",
+        "phanns",
+        "--calibration",
+        "fit.json",
+    ]
     return [*table, "--novelty", "novelty.json", *words, "--out", "out.tsv"]
 
 

@@ -52,7 +52,7 @@ def fit(*words: str) -> None:
 
 def annotated(capsys: Stated, *words: str) -> tuple[dict[str, str], list[str]]:
     capsys.readouterr()
-    table = ["annotate", "use.csv", *WIDE, "--calibration", "c.json", *words]
+    table = ["annotate", "--shift", "none", "use.csv", *WIDE, "--calibration", "c.json", *words]
     assert run_command_line([*table, "--out", "conf.tsv"]) == 0
     notes = {row["id"]: row["note"] for row in rows_of("conf.tsv")}
     stated = capsys.readouterr().err.splitlines()
@@ -77,7 +77,17 @@ def test_without_sequences_proteins_are_found_by_their_ids(folder: Path, capsys:
     notes, _ = annotated(capsys)
     assert notes == {"p3": ID, "q": "", "17": "", "r": TIED}
     capsys.readouterr()
-    table = ["annotate", "use.csv", *WIDE, "--calibration", "c.json", "--out", "conf.tsv"]
+    table = [
+        "annotate",
+        "--shift",
+        "none",
+        "use.csv",
+        *WIDE,
+        "--calibration",
+        "c.json",
+        "--out",
+        "conf.tsv",
+    ]
     assert run_command_line([*table, "--proteins", "use.fasta"]) == 0
     assert (
         "c.json: it does not say on which sequences it was fitted, so that none is looked for.\n"
@@ -143,7 +153,17 @@ def test_a_calibration_of_an_earlier_version_says_that_it_knows_no_spellings(
     bare = replace(older.file, known=replace(older.file.known, normal=None))
     credence.save(replace(older, file=bare), "c.json")
     capsys.readouterr()
-    words = ["annotate", "use.csv", *WIDE, "--calibration", "c.json", "--out", "conf.tsv"]
+    words = [
+        "annotate",
+        "--shift",
+        "none",
+        "use.csv",
+        *WIDE,
+        "--calibration",
+        "c.json",
+        "--out",
+        "conf.tsv",
+    ]
     assert run_command_line(words) == 0
     assert (
         "c.json: it does not know ids in their normal form, so only those spelled alike are "

@@ -124,10 +124,7 @@ def test_other_commands_read_a_table_of_the_same_form_without_a_word() -> None:
     fit("known.csv", {"columns": COLUMNS, "scale": 1})
     run("check", "new.csv", "--calibration", "c.json")
     run("check", "known.csv", "--calibration", "c.json", "--labelled")
-    known = ("--samples", "known.csv", "--samples-format", "wide")
-    spec = json.dumps({"columns": COLUMNS, "scale": 1})
-    words = (*known, "--samples-spec", spec, "--calibration", "c.json", "--out", "shift.tsv")
-    run("shift", "new.csv", *words)
+    run("shift", "new.csv", "--calibration", "c.json", "--out", "shift.tsv")
     words = ("--calibration", "c.json", "--out", "conf.tsv")
     run("annotate", "new.csv", "--spec", '{"genome": "Protein"}', *words)
     assert "genome" in pd.read_csv("conf.tsv", sep="\t").columns

@@ -106,8 +106,7 @@ def test_what_was_seen_of_the_table_of_a_correction_is_not_stated_of_another(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     record = str(folder / "shift.json")
-    words = ["--samples", str(folder / "known.parquet"), "--samples-spec", SPEC[3], *SPEC]
-    words += ["--samples-format", "credence", "--calibration", str(folder / "c.json")]
+    words = [*SPEC, "--calibration", str(folder / "c.json")]
     words += ["--draws", "5", "--record", record, "--out", str(folder / "composition.tsv")]
     for made_of, other in (("use", "soft"), ("soft", "use")):
         assert run_command_line(["shift", str(folder / f"{made_of}.parquet"), *words]) == 0

@@ -73,7 +73,8 @@ def test_each_table_gets_what_it_gets_alone_but_for_q_values(here: Path) -> None
     assert annotate() == 0
     assert sorted(written()) == [f"s{number}.tsv" for number in range(N_SHARDS)]
     for number in range(N_SHARDS):
-        assert annotate(table=f"shards/s{number}.csv", out="alone.tsv") == 0
+        words = ("--shift", "none")
+        assert annotate(*words, table=f"shards/s{number}.csv", out="alone.tsv") == 0
         alone = pd.read_csv("alone.tsv", sep="\t", dtype=str).drop(columns="q_value")
         pd.testing.assert_frame_equal(
             pd.read_csv(f"conf/s{number}.tsv", sep="\t", dtype=str), alone
@@ -187,7 +188,13 @@ def test_ids_are_looked_for_within_a_table_and_across_tables_where_asked(
     )
     capsys.readouterr()
     assert annotate("--ids-across") == 2
-    assert said(capsys).splitlines()[2:] == [problem]
+    told = said(capsys).splitlines()
+    assert told[1] == (
+        "conf: confidences are those for the class proportions of the calibration set, since "
+        "tables one by one do not tell those of the whole. Give --shift, what credence shift "
+        "wrote of all tables, or --shift none."
+    )
+    assert told[3:] == [problem]
     with Path("shards/s5.csv").open("a") as target:
         target.write(lines[3] + "\n")
     assert annotate() == 2

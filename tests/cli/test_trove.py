@@ -12,6 +12,8 @@ import pytest
 from credence.app import run_command_line
 from credence.app.configuration import load
 from credence.app.run import _say_rescored
+from credence.findings import JoinedAudit
+from credence.releases import attaching
 from credence.releases.files import AttachSummary, read_attach_summary, read_attached, read_release
 from credence.simulate.law import CLASS_NAMES, WorldSettings
 from credence.simulate.world import make_world, render_files
@@ -54,9 +56,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cells = [line.split("\t") for line in truth.splitlines()[1:]]
     family = {id_: name for id_, part, name, _ in cells if part == "calibration"}
     number = {name: at % 4 + 1 for at, name in enumerate(dict.fromkeys(family.values()))}
-    rows = [f"{id_}\t{name}\t{number[name]}\tcalibration\t" for id_, name in family.items()]
+    rows = [f"{id_}\t{name}\t{number[name]}\tcalibration\t\t" for id_, name in family.items()]
     (folder / "groups.tsv").write_text(
-        "\n".join(["id\tcluster\tgroup\trole\treason", *rows]) + "\n"
+        "\n".join(["id\tcluster\tgroup\trole\treason\tclass", *rows]) + "\n"
     )
     return folder
 
@@ -343,6 +345,27 @@ def test_every_planted_protein_has_the_outcome_that_it_was_planted_for(inside: P
     assert sum(read_attach_summary(inside / "one" / "attach.json").counts.values()) == len(outcome)
 
 
+def test_what_joins_is_audited_by_exact_alignment_with_all_of_other_groups(
+    inside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["attach", "trove_mixed.csv", "--name", "mixed", "--fasta", "trove_mixed.fasta"]
+    assert run_command_line([*words, *ATTACH, "--out", "one"]) == 0
+    sound = read_attach_summary(inside / "one" / "attach.json")
+    n_added = sound.counts["added"]
+    assert sound.audit == JoinedAudit(n=n_added, n_examined=n_added, n_crossing=0)
+    # A search that finds nobody puts relatives into other groups: the audit does not rely on it.
+    nobody = attaching.TroveSearch()
+    monkeypatch.setattr(attaching, "SequenceSearch", lambda **_: nobody)
+    assert run_command_line([*words, *ATTACH, "--out", "two"]) == 0
+    blind = read_attach_summary(inside / "two" / "attach.json")
+    assert blind.audit.n_examined == blind.counts["added"] > n_added
+    assert blind.audit.n_crossing > 0
+    # Where no audit is asked for nobody is examined, and nobody is said to be.
+    assert run_command_line([*words, *ATTACH, "--audit", "none", "--out", "three"]) == 0
+    unknown = read_attach_summary(inside / "three" / "attach.json").audit
+    assert (unknown.n_examined, unknown.n_crossing) == (0, 0)
+
+
 def groups_of(folder: Path, ids: list[str]) -> list[str]:
     table = read_groups(folder / "groups.tsv")
     home = dict(zip(table.ids, table.group, strict=True))
@@ -473,6 +496,7 @@ def test_other_scores_of_the_same_proteins_are_told_wherever_the_trove_is_shown(
         n_rescored=1,
         added_by_class={},
         inputs=(),
+        audit=JoinedAudit(n=0, n_examined=0, n_crossing=0),
     )
     stated = (
         "autumn: 1 of 3 exact repeats has other scores than before. One classifier gives one "

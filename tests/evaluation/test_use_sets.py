@@ -49,9 +49,9 @@ def test_each_protein_is_counted_by_its_decision() -> None:
         is_in_range=np.array([True, False, True, True, True, True]),
     )
     by_class, by_bin = use_set_counts(2, columns)
-    # With a confidence and without one; to accept and to check; of both, in its interval. Last,
-    # those whose class is not known.
-    assert by_class.tolist() == [[2, 0, 1, 1, 1], [1, 1, 0, 0, 0], [2, 0, 1, 0, 1]]
+    # With a confidence and without one; to accept and to check; in its interval. Last, those whose
+    # class is not known.
+    assert by_class.tolist() == [[2, 0, 1, 1, 1], [1, 1, 0, 0, 1], [2, 0, 1, 0, 2]]
     # Bins hold their upper ends: 0.5, 0.8, 0.9, 0.95 and 1.
     seen = np.flatnonzero(by_bin)
     assert by_bin[seen].tolist() == [1] * 5

@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.composition.adjusted import AdjustedCalibration
-from credence.composition.both_samples import N_DENSITY_BINS
+from credence.composition.adjusted import ProportionCorrection
+from credence.composition.both_samples import N_DENSITY_BINS, calibration_sample
 from credence.events.event import Event
 from credence.events.features import EventEvidence, OneEvent, table_of
 from credence.events.forecasters import FORECASTERS, Examples
@@ -64,12 +64,13 @@ def signed_records(
 ) -> Iterator[tuple[str, Callable[[Path, Labelled], None]]]:
     """Write one file of each kind, and yield its name and what reads and uses it."""
     shape = (known.predictions.n_classes, N_DENSITY_BINS)
-    calibration = parse_method("kernel", "fuzz").build(FitOptions(n_draws=5)).fit(known)
-    adjusted = AdjustedCalibration(
-        calibration=calibration, scale=10.0, down=np.full(shape, 0.1), up=np.full(shape, 0.2)
+    correction = ProportionCorrection(
+        weight=np.full(shape[0], 1.5), scale=10.0, down=np.full(shape, 0.1), up=np.full(shape, 0.2)
     )
     head = ("kernel", known.predictions.class_names, 10.0)
-    SHIFT_FILES.write(folder / "shift.json", ShiftFile(*head, _shift_finding(known), adjusted))
+    SHIFT_FILES.write(
+        folder / "shift.json", ShiftFile(*head, _shift_finding(known), correction, "0" * 64)
+    )
     yield "shift.json", _use_shift
     EVENTS_FILES.write(folder / "events.json", EventsFile(*head, EVENTS_FOUND, _events(known)))
     yield "events.json", _use_events
@@ -141,7 +142,9 @@ def _events(known: Labelled) -> EventModel:
 def _use_shift(path: Path, known: Labelled) -> None:
     file = SHIFT_FILES.read(path)
     require_same(file, "kernel", known.predictions, str(path))
-    found = file.adjusted.confidence(known.predictions)
+    calibration = parse_method("kernel", "fuzz").build(FitOptions(n_draws=5)).fit(known)
+    plain, sample = calibration.confidence(known.predictions), calibration_sample(known, False)
+    found = file.correction.corrected(plain, known.predictions, sample)
     assert found.value.shape == (known.n_samples,)
 
 

@@ -182,7 +182,7 @@ def test_checks_that_are_alike_in_several_samples_are_named_once(small: Findings
     soil = replace(small.use_sets[0], name="soil")
     many = screen(replace(small, use_sets=(*small.use_sets, soil), lists=()))
     headlines = [one.headline for one in (*many.reasons, *many.others)]
-    whole = "sea water and soil: Whether classes are mixed as in calibration was not checked"
+    whole = "sea water and soil: Class proportions were not estimated"
     assert headlines.count(whole) == 1
     assert len(headlines) == len(set(headlines))
 

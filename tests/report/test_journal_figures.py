@@ -45,7 +45,7 @@ def test_findings_alone_give_what_needs_no_samples(small: Findings) -> None:
         for one in make_figures(FigureSource(labelled=None, findings=small))
         if not one.lacks
     ]
-    assert made == ["01a", "01b", "01c", "02", "16a", "18", "19"]
+    assert made == ["01a", "01b", "01c", "02", "18", "19"]
 
 
 def test_a_class_that_was_never_predicted_has_no_panel(small: Findings) -> None:
@@ -228,3 +228,51 @@ def test_names_that_are_markup_stay_text(hostile: Findings) -> None:
     svg = rendered(drawing(body, parts_of(body, [174])[0], is_simulated=False), "svg")
     kinds = {node.tag.rsplit("}", 1)[-1] for node in ET.fromstring(svg).iter()}
     assert not kinds & {"script", "img", "foreignObject", "a"}
+
+
+def test_numbers_of_eleven_classes_are_in_percent_at_the_width_of_a_column() -> None:
+    n = 11
+    names = tuple(f"Major tail {k}" for k in range(n))
+    values = tuple(
+        tuple(0.0 if k == 3 else float(k == j) * 0.804 for j in range(n)) for k in range(n)
+    )
+    body = replace(matrix(names, values, "share"), number="01c")
+    figure = drawing(body, parts_of(body, [85])[0], is_simulated=False)
+    written = [text.get_text() for text in figure.axes[0].texts]
+    # Of the diagonal a share of 0 is shown; elsewhere nothing is written for it.
+    assert [one for one in written if one] == ["80"] * 3 + ["0"] + ["80"] * 7
+    assert min(text.get_fontsize() for text in figure.axes[0].texts) >= 4.5
+    assert "(c) percent" in [text.get_text() for text in figure.texts]
+
+
+def test_counts_of_five_digits_fit_their_cells_at_the_width_of_a_column() -> None:
+    names = tuple(f"Minor caps {k}" for k in range(11))
+    body = matrix(names, ((27904.0,) * 11,) * 11, "proteins")
+    figure = drawing(body, parts_of(body, [85])[0], is_simulated=False)
+    assert min(text.get_fontsize() for text in figure.axes[0].texts) >= 4.5
+    assert {text.get_text() for text in figure.axes[0].texts} == {"27904"}
+
+
+def test_pairs_of_eleven_classes_are_on_one_page() -> None:
+    line = FigureSeries(name="curve", kind="line", look="kernel", x=(1.0, 2.0), y=(0.1, 0.2))
+    panels = tuple(FigurePanel(title=f"Major capsid {k}", series=(line,)) for k in range(22))
+    grid = FigureRecord(number="05", name="x", panels=panels, across=2, end=10.0)
+    for width in (85, 174):
+        (part,) = parts_of(grid, [width])
+        tall = drawing(grid, part, is_simulated=False).get_size_inches()[1] * MM_PER_INCH
+        assert tall <= TALLEST_MM + 0.01
+
+
+def test_numbers_of_two_arrows_at_one_place_stand_below_each_other() -> None:
+    parts = [
+        FigureSeries(name=name, kind=kind, look=look, x=(at, 1.0 + at), y=(9.0, 0.5))
+        for name, kind, look, at in (
+            ("in sample", "hollow", "histogram", -0.16),
+            ("held-out", "points", "kernel", 0.16),
+        )
+    ]
+    grid = of_series(*parts, start=-0.6, end=1.6, top=1.0, ticks=("one", "two"))
+    figure = drawing(grid, parts_of(grid, [85])[0], is_simulated=False)
+    FigureCanvasAgg(figure).draw()
+    first, second = (text.get_window_extent() for text in figure.axes[0].texts)
+    assert second.y1 < first.y0

@@ -10,6 +10,7 @@ from typing import Any
 from credence.findings import (
     Apart,
     CrossingPair,
+    JoinedAudit,
     LargeCluster,
     SplitClass,
     SplitFinding,
@@ -18,7 +19,7 @@ from credence.findings import (
 from credence.records import from_record, to_record
 from credence.report.blocks import Figure, FigureRow, Paragraph
 from credence.report.figures import draw
-from credence.report.sections.splits import section
+from credence.report.sections.splits import lead_of, section
 
 EDGES = tuple(round(0.1 * step, 1) for step in range(11))
 FOUND = SplitFinding(
@@ -81,7 +82,7 @@ FOUND = SplitFinding(
 
 
 def blocks_of(found: SplitFinding) -> tuple[Any, ...]:
-    made = section(SimpleNamespace(split=found))  # type: ignore[arg-type]
+    made = section(SimpleNamespace(joined=None, split=found))  # type: ignore[arg-type]
     assert made is not None
     return made.blocks
 
@@ -199,3 +200,22 @@ def test_a_dense_family_is_said_to_be_judged_by_some_of_its_sequences() -> None:
         )
     )
     assert "no cut would leave two parts, by 149 of its sequences. The group that" in text
+
+
+def test_proteins_that_joined_in_troves_are_counted_beside_those_of_the_split() -> None:
+    # "All 1,417 proteins" stood where 1,649 calibrate.
+    of_split = "Of all 300 proteins in groups, 2 have a relative in another group."
+    joined = JoinedAudit(n=232, n_examined=232, n_crossing=0)
+    assert lead_of(FOUND, joined) == (
+        f"{of_split} 232 proteins joined later, in troves: each of these compared with all of "
+        "other groups, 0 with a relative there."
+    )
+    assert lead_of(FOUND, replace(joined, n_examined=40, n_crossing=1)) == (
+        f"{of_split} 232 proteins joined later, in troves: 40 of these compared with all of "
+        "other groups, 1 with a relative there."
+    )
+    assert lead_of(FOUND, replace(joined, n_examined=0)) == (
+        f"{of_split} 232 proteins joined later, in troves; whether these have a relative in "
+        "another group was not examined."
+    )
+    assert lead_of(FOUND, JoinedAudit(n=0, n_examined=0, n_crossing=0)) == of_split

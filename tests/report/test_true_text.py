@@ -255,5 +255,8 @@ def test_settings_are_sentences_and_not_code() -> None:
     assert _method_finding("auto").prose.startswith("sees vector (what it looks at: vector, ")
     assert _method_finding("kernel").prose.endswith(
         "prior weight 1 (weight of the class's share; 0 for none), "
-        "no reflection (fold mass beyond 0 and the scale back)"
+        "no reflection (fold mass beyond 0 and the scale back), "
+        "safeguards (below the scores of a few families no more than they support, and where "
+        "nearly all scores lie at the top mon or the class's share; false: the published formula "
+        "alone)"
     )

@@ -13,6 +13,7 @@ from credence.evaluation.verdict import BAD, CARE, GOOD, OPEN, Reason, verdict_o
 from credence.findings import (
     Difference,
     Findings,
+    JoinedAudit,
     MetricValue,
     Sameness,
     ShiftedRows,
@@ -196,6 +197,17 @@ def test_a_page_without_a_sample_is_never_good(small: Findings) -> None:
     assert stated_verdict(findings).state == CARE
 
 
+def test_relatives_that_joined_in_a_trove_are_a_leak_too(small: Findings) -> None:
+    findings = case(small, splits=replace(split(), is_exhaustive=True, n_sampled=5_000))
+    assert check_of(findings, "relatives").headline == "No leak found"
+    joined = JoinedAudit(n=1_000, n_examined=1_000, n_crossing=240)
+    check = check_of(replace(findings, joined=joined), "relatives")
+    assert check.headline == "Relatives are in two groups"
+    assert (check.state, check.value) == (CARE, 240 / 6_000)
+    unknown = replace(joined, n_examined=0, n_crossing=0)  # a sixth may have some
+    assert check_of(replace(findings, joined=unknown), "relatives").state == CARE
+
+
 def test_where_no_relatives_are_known_nothing_is_said_of_a_leak(small: Findings) -> None:
     findings = case(small, splits=replace(split(), clusters="none", is_audited=False))
     check = next(one for one in stated_verdict(findings).checks if one.name == "relatives")
@@ -315,15 +327,21 @@ def test_the_mix_is_judged_by_confidences_that_stay_in_their_ranges(small: Findi
     findings = case(small, in_range=(39, 30))
     check = check_of(findings, "mix")
     assert (check.value, check.n_affected) == (0.69, 31)
-    assert check.headline == "Your sample is mixed differently"
-    # Portal goes from 50 % to 23, Tail fiber from 40 to 65: as applied, not as estimated.
-    begin = "Portal is taken to make up 23 % of it, 50 % of the known proteins. "
-    assert check.text.startswith(begin)
-    assert check.text.endswith("69 of 100 have evidence and stay in the range that they had.")
+    assert check.headline == "Class proportions differ from the calibration set"
+    # Corrected for 23 % of Portal where 50 % calibrate: the most.
+    assert check.text == (
+        "Estimated 20 % (15–26) of your proteins are Portal; 50 % in the calibration set, "
+        "corrected for 23 %. Confidences are corrected for that, assuming that proteins of a "
+        "class score alike in both: for 69 of 100 predictions the correction stays within the "
+        "uncorrected 95 % interval."
+    )
     (shift,) = findings.shifts
     classes = (replace(shift.classes[0], applied=math.nan), *shift.classes[1:])
-    moved = replace(findings, shifts=(replace(shift, classes=classes),))
-    assert check_of(moved, "mix").text.startswith("Tail fiber is taken to make up 65 %")
+    moved = replace(findings, shifts=(replace(shift, classes=classes, estimator="stated"),))
+    assert check_of(moved, "mix").text.startswith("Stated 70 % (60–80) of your proteins are Tail ")
+    # Where nothing is corrected, too few with evidence do not make other proportions.
+    still = replace(findings, shifts=(replace(shift, part_applied=0.0),))
+    assert check_of(still, "mix").headline == "No difference of class proportions detected"
     # Those without a confidence are not counted.
     use_set = replace(findings.use_sets[0], n_unknown=10)
     check = check_of(replace(findings, use_sets=(use_set,)), "mix")

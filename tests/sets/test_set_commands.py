@@ -158,8 +158,7 @@ def test_findings_tell_how_often_sets_hold_the_class(folder: Path) -> None:
 def shifted(kind: str) -> dict[str, list[str]]:
     """Return what annotating gives at a composition that is stated."""
     assert fit("--sets", "0.8", "--sets-kind", kind) == 0
-    words = ["shift", "new.csv", *SPEC, READ_NEW, "--samples", "known.csv"]
-    words += ["--samples-format", "wide", "--samples-spec", READ, "--clusters", "families.tsv"]
+    words = ["shift", "new.csv", *SPEC, READ_NEW]
     words += ["--estimator", "stated", "--stated", json.dumps(USE), "--calibration", "c.json"]
     words += ["--draws", "0", "--record", "s.json", "--out", "composition.tsv"]
     assert run_command_line(words) == 0

@@ -130,16 +130,16 @@ def predictions_of(predicted: list[int]) -> Predictions:
 
 
 def test_the_distance_of_two_samples_is_that_of_their_predicted_classes() -> None:
-    # Weights 2, 1 and 1: shares 3/4 and 1/4, in Kish's 16/6 families of one each; the third class
-    # is predicted nowhere. Of the four of the use-set 1/4 and 3/4.
+    # Weights 2, 1 and 1: shares 3/4 and 1/4; the third class is predicted nowhere. Of the four of
+    # the use-set 1/4 and 3/4.
     labelled = label(predictions_of([0, 0, 1]), np.array([0, 0, 1]), np.array([2.0, 1.0, 1.0]))
     sample = calibration_sample(labelled, False)
     found = compare_predicted(sample, use_sample(predictions_of([0, 1, 1, 1]), None), 25)
-    n = 16 / 6
-    pool = (n * 0.75 + 4 * 0.25) / (n + 4), (n * 0.25 + 4 * 0.75) / (n + 4)
-    assert found.distance == pytest.approx(0.25 / pool[0] + 0.25 / pool[1])
+    # What one class gains the other loses: both have one variance, and the mean of the sum is 2.
     assert len(found.chance) == 25
-    assert found.chance.min() > 0.0
+    assert found.chance.mean() == pytest.approx(2.0)
+    more = compare_predicted(sample, use_sample(predictions_of([1, 1, 1, 1]), None), 25)
+    assert more.distance > found.distance > 0.0
 
 
 def test_an_interval_rests_on_whichever_side_is_fewer_and_one_draw_gives_none() -> None:

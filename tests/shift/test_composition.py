@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 from verification.in_memory import draw_labelled
 
-from credence.calibrators.all_methods import read_calibration
 from credence.calibrators.method_spec import parse_method
-from credence.calibrators.protocol import Calibration, FitOptions
-from credence.composition.adjusted import AdjustedCalibration, shifted
+from credence.calibrators.protocol import FitOptions
+from credence.composition.adjusted import ProportionCorrection, shifted
 from credence.composition.both_samples import both_parts, calibration_sample, use_sample
 from credence.composition.diagnostics import diagnose
 from credence.composition.estimate import (
@@ -242,11 +242,11 @@ def test_corrected_intervals_carry_the_composition_and_come_back_from_their_reco
     calibration, use = sets()
     sample = calibration_sample(calibration, True)
     options = FitOptions(n_draws=30)
-    calibrator = parse_method("histogram", "test").build(options)
+    fitted = parse_method("histogram", "test").build(options).fit(calibration)
     composition = found("em_matched")
-    adjusted = adjust(sample, calibrator, composition, options)
+    adjusted = adjust(sample, fitted, composition)
     applied = composition.fit_weight * composition.calibration_share
-    known = adjust(sample, calibrator, fixed_composition(sample, applied), options)
+    known = adjust(sample, fitted, fixed_composition(sample, applied))
     predictions = use.predictions
     wide, narrow = adjusted.confidence(predictions), known.confidence(predictions)
     inside = (
@@ -257,7 +257,6 @@ def test_corrected_intervals_carry_the_composition_and_come_back_from_their_reco
     np.testing.assert_allclose(wide.value[inside], narrow.value[inside])
     gain = (wide.upper - wide.lower)[inside] - (narrow.upper - narrow.lower)[inside]
     assert gain.min() >= -1e-12 and gain.mean() > 0.01
-    again = from_record(
-        AdjustedCalibration, to_record(adjusted), kinds={Calibration: read_calibration}
-    ).confidence(predictions)
+    read = from_record(ProportionCorrection, to_record(adjusted.correction))
+    again = replace(adjusted, correction=read).confidence(predictions)
     np.testing.assert_array_equal(again.upper, wide.upper)

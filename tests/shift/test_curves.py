@@ -8,11 +8,12 @@ import numpy as np
 
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
+from credence.composition.adjusted import correction_for
 from credence.composition.both_samples import calibration_sample, use_sample
 from credence.composition.diagnostics import diagnose
 from credence.composition.estimate import fixed_composition
 from credence.composition.summary import N_SHIFT_GRID, Corrected, shift_curves, summarise_shift
-from shift_findings import adjust, labelled_proteins
+from shift_findings import labelled_proteins
 
 OPTIONS = FitOptions(n_draws=0)
 SHARE = np.array([0.2, 0.7, 0.1])
@@ -30,25 +31,26 @@ def corrected() -> Corrected:
         composition=composition,
         diagnostics=diagnose(sample, use, composition, OPTIONS),
         plain=calibrator.fit(labelled),
-        adjusted=adjust(sample, calibrator, composition, OPTIONS),
+        correction=correction_for(sample, composition, OPTIONS.level),
         by_score=True,
     )
 
 
 def test_each_predicted_class_has_its_corrected_curve() -> None:
     found = corrected()
-    predictions = found.sample.labelled.predictions
-    grid = predictions.score_grid(N_SHIFT_GRID)
+    grid = np.linspace(0.0, 10.0, N_SHIFT_GRID)
     assert (grid[0], grid[-1], len(grid)) == (0.0, 10.0, 101)
     curves = shift_curves(found)
     assert [curve.class_name for curve in curves] == ["Portal", "Tail fiber"]  # no Collar
     for class_, curve in enumerate(curves):
-        asked = predictions.at_scores(class_, grid)
+        asked = found.sample.at_scores(class_, grid)
         assert curve.score == tuple(grid)
-        np.testing.assert_array_equal(curve.after, found.adjusted.confidence(asked).value)
+        plain = found.plain.confidence(asked)
+        after = found.correction.corrected(plain, asked, found.sample)
+        np.testing.assert_array_equal(curve.after, after.value)
     # Portal is a third as common, Tail fiber more than twice: one falls, the other rises.
     before = [
-        np.mean(found.plain.confidence(predictions.at_scores(k, grid)).value) for k in (0, 1)
+        np.mean(found.plain.confidence(found.sample.at_scores(k, grid)).value) for k in (0, 1)
     ]
     assert np.mean(curves[0].after) < before[0]
     assert np.mean(curves[1].after) > before[1]

@@ -11,7 +11,6 @@ import pytest
 from verification.in_memory import draw_labelled
 
 from credence.calibrators.protocol import FitOptions
-from credence.composition.adjusted import shifted
 from credence.composition.both_samples import CalibrationSample, calibration_sample, use_sample
 from credence.composition.diagnostics import _effective, diagnose
 from credence.composition.estimate import (
@@ -36,6 +35,10 @@ OPTIONS = FitOptions(n_draws=30)
 def sets(seed: int) -> tuple[CalibrationSample, Labelled]:
     rng = np.random.default_rng(seed)
     return calibration_sample(draw_labelled(FAMILIES, rng), False), draw_labelled(SINGLE, rng)
+
+
+def calibrating(seed: int) -> Labelled:
+    return draw_labelled(FAMILIES, np.random.default_rng(seed))
 
 
 def test_sets_without_shift_are_rejected_as_often_as_is_said() -> None:
@@ -102,10 +105,9 @@ def test_without_shift_confidences_are_not_moved_and_their_intervals_carry_what_
     assert found.part_applied == 0.0
     np.testing.assert_array_equal(found.applied_share, found.calibration_share)
     assert np.abs(found.share - found.calibration_share).max() > 0.005  # shown as it is
-    assert shifted(sample.labelled, found.fit_weight) is sample.labelled
-    method = parse_method("histogram", "test").build(OPTIONS)
-    plain = method.fit(sample.labelled).confidence(use.predictions)
-    moved = adjust(sample, method, found, OPTIONS).confidence(use.predictions)
+    fitted = parse_method("histogram", "test").build(OPTIONS).fit(calibrating(3))
+    plain = fitted.confidence(use.predictions)
+    moved = adjust(sample, fitted, found).confidence(use.predictions)
     np.testing.assert_array_equal(moved.value, plain.value)
     assert (moved.upper - moved.lower).mean() > (plain.upper - plain.lower).mean() + 0.005
     seen = diagnose(sample, use_sample(use.predictions, None), found, OPTIONS)
@@ -159,8 +161,8 @@ def test_the_effective_numbers_are_those_of_the_weights_that_are_fitted_with() -
     even = draw_labelled(SINGLE, np.random.default_rng(6), np.full(11, 1 / 11))
     found = composition(even, sample)
     moved = diagnose(sample, use_sample(even.predictions, None), found, OPTIONS)
-    other = sample.labelled.predictions.predicted_class == 10
-    weight = found.fit_weight[sample.labelled.true_class[other]]
+    other = sample.predicted_class == 10
+    weight = found.fit_weight[sample.true_class[other]]
     assert moved.effective_after[10] == pytest.approx(weight.sum() ** 2 / (weight**2).sum())
     assert moved.effective_after[10] < moved.effective_before[10]
 
@@ -193,8 +195,6 @@ def test_a_class_that_calibration_lacks_is_not_moved_to() -> None:
 
 def test_nothing_is_left_of_a_prediction_whose_proteins_are_all_of_a_class_of_weight_0() -> None:
     class_ = np.array([0, 0, 1])
-    labelled = SimpleNamespace(
-        weight=np.ones(3), true_class=class_, predictions=SimpleNamespace(predicted_class=class_)
-    )
-    found = _effective(SimpleNamespace(labelled=labelled), np.array([1.0, 0.0]))
+    sample = SimpleNamespace(weight=np.ones(3), true_class=class_, predicted_class=class_)
+    found = _effective(sample, np.array([1.0, 0.0]))
     assert [number.tolist() for number in found] == [[2.0, 1.0], [2.0, 0.0]]

@@ -9,6 +9,7 @@ import pytest
 
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
+from credence.composition.adjusted import correction_for
 from credence.composition.both_samples import calibration_sample, use_sample
 from credence.composition.diagnostics import diagnose
 from credence.composition.estimate import compression_error, estimate_composition
@@ -18,7 +19,6 @@ from credence.composition.summary import Corrected, summarise_shift
 from credence.draws import keys_of
 from credence.predictions import Labelled, from_scores, label
 from known_numbers import Known
-from shift_findings import adjust
 
 OPTIONS = FitOptions(n_draws=12)
 NAMES = ("Portal", "Collar", "HTJ", "Other")
@@ -65,14 +65,15 @@ def test_compositions_are_what_they_were(
         composition=composition,
         diagnostics=diagnose(sample, seen, composition, OPTIONS),
         plain=method.fit(labelled),
-        adjusted=adjust(sample, method, composition, OPTIONS),
+        correction=correction_for(sample, composition, OPTIONS.level),
         by_score=True,
     )
     error = compression_error(
         sample, use.predictions.take(np.arange(80)), seen, ESTIMATORS_BY_NAME[name]
     )
     found = summarise_shift("use", name, "histogram", corrected, OPTIONS, error)
-    ends = corrected.adjusted.confidence(use.predictions.take(np.arange(8)))
+    eight = use.predictions.take(np.arange(8))
+    ends = corrected.correction.corrected(corrected.plain.confidence(eight), eight, sample)
     entry = {"finding": found, "lower": ends.lower, "upper": ends.upper}
     known.compare(f"{name} {most_rows} {with_genomes}", entry)
 

@@ -14,9 +14,7 @@ from credence.composition.diagnostics import _sentences as sentences
 from credence.composition.estimate import Composition, NoShift
 
 NAMES = ("Portal", "Collar", "HTJ")
-SAMPLE: Any = SimpleNamespace(
-    labelled=SimpleNamespace(predictions=SimpleNamespace(class_names=NAMES))
-)
+SAMPLE: Any = SimpleNamespace(class_names=NAMES)
 ZERO = np.zeros(3)
 KNOWN = Composition(
     calibration_share=np.array([0.5, 0.3, 0.2]),

@@ -7,6 +7,7 @@ from verification.in_memory import draw_labelled
 
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
+from credence.composition.adjusted import correction_for
 from credence.composition.both_samples import calibration_sample, use_sample
 from credence.composition.diagnostics import diagnose
 from credence.composition.estimate import estimate_composition
@@ -15,7 +16,6 @@ from credence.composition.summary import Corrected, expected_truth, summarise_sh
 from credence.findings import ShiftFinding
 from credence.predictions import Labelled
 from credence.simulate.law import WorldSettings
-from shift_findings import adjust
 
 SHARES = np.array([0.25, 0.0, 0.15, 0.05, 0.1, 0.1, 0.1, 0.05, 0.05, 0.1, 0.05])
 OPTIONS = FitOptions(n_draws=40)
@@ -46,7 +46,7 @@ def summary(use: Labelled) -> ShiftFinding:
         composition=composition,
         diagnostics=diagnose(sample, seen, composition, OPTIONS),
         plain=stage.build(FitOptions(n_draws=0)).fit(calibration),
-        adjusted=adjust(sample, stage.build(FitOptions(n_draws=0)), composition, OPTIONS),
+        correction=correction_for(sample, composition, OPTIONS.level),
         by_score=True,
     )
     return summarise_shift("use", "em_matched", "kernel", corrected, OPTIONS, 0.0)

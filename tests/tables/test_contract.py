@@ -48,6 +48,7 @@ EXAMPLES: list[tuple[Any, Any]] = [
         Groups(
             texts("p1", "p2", "p3"), texts("c", "c", "d"), texts("1", "1", ""),
             texts("calibration", "calibration", "set_aside"), texts("", "", "relative of 'q'"),
+            texts("HTJ", "HTJ", ""),
         ),
     ),
     (

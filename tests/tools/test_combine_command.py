@@ -93,7 +93,19 @@ def inside(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def annotated(*words: str) -> pd.DataFrame:
-    run("annotate", "use.tsv", "--spec", USE, "--calibration", "c.json", "--out", "o.tsv", *words)
+    run(
+        "annotate",
+        "--shift",
+        "none",
+        "use.tsv",
+        "--spec",
+        USE,
+        "--calibration",
+        "c.json",
+        "--out",
+        "o.tsv",
+        *words,
+    )
     return pd.read_csv("o.tsv", sep="\t", keep_default_na=False).set_index("id")
 
 
@@ -342,10 +354,10 @@ def test_in_python_a_table_of_the_first_tool_is_not_taken_for_that_of_all() -> N
 def test_the_table_of_the_first_tool_alone_is_refused_where_several_calibrated(
     capsys: pytest.CaptureFixture[str], command: str
 ) -> None:
-    labelled = ["--clusters", "set_clusters.tsv", "--calibration", "c.json", "--out", "x.parquet"]
-    words = ["set.tsv", "--spec", MAIN, *labelled]
+    labelled = ["--calibration", "c.json", "--out", "x.parquet"]
+    words = ["set.tsv", "--spec", MAIN, "--clusters", "set_clusters.tsv", *labelled]
     if command == "shift":
-        words = ["use.tsv", "--spec", USE, "--samples", "both.parquet", *labelled]
+        words = ["use.tsv", "--spec", USE, *labelled]
     assert refused(capsys, command, *words).splitlines()[0] == (
         f"{words[0]}: it is of one tool, and the calibration is of several, combined. "
         "Combine it with those of the other tools: credence combine."

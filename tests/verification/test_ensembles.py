@@ -7,7 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from verification.ensembles import both_sets, figure, pooled, read_idx, table_of
+from verification.ensembles import (
+    both_sets,
+    figures_of,
+    figures_of_sets,
+    pooled,
+    read_idx,
+    table_of,
+)
 
 
 def test_an_idx_file_is_read_as_rows_or_as_labels(tmp_path: Path) -> None:
@@ -44,7 +51,21 @@ def test_what_is_tuned_on_the_first_set_is_measured_on_both_and_drawn() -> None:
         own.loc["all", "set_2"] - own.loc["all", "set_1"]
     )
     assert own.loc["all", "sampling_error"] > 0.0
-    record = figure(table, "A1", methods, "Medians.")
-    assert [panel.title for panel in record.panels][:2] == ["Conf1: NLL", "STS: NLL"]
-    assert record.ticks == ("0", "1", "2")
-    assert "After Fig. A1 of Salamon et al. 2023" in record.caption
+    records = figures_of(table, "A1", methods, "Medians.")
+    assert [record.stem for record in records] == [
+        "A1a-temperatures-nll",
+        "A1b-temperatures-ece1",
+        "A1c-temperatures-ece2",
+    ]
+    for record, metric in zip(records, ("NLL", "ECE1", "ECE2"), strict=True):
+        (panel,) = record.panels  # so that methods can be compared digit by digit
+        names = [series.name for series in panel.series]
+        assert names == ["Conf1, set 1", "Conf1, set 2", "STS, set 1", "STS, set 2"]
+        rows = table[(table["method"] == "STS") & (table["metric"] == metric)]
+        assert panel.series[3].y == tuple(rows["set_2"][:3])
+        assert record.ticks == ("0", "1", "2")
+        assert "After Fig. A1 of Salamon et al. 2023" in record.caption
+    sets = (one.take(np.arange(150)), one.take(np.arange(150, 300)))
+    (halves,) = figures_of_sets(sets, ("04",), "Digits.")
+    assert [series.name for series in halves.panels[0].series] == ["first set", "second set"]
+    assert halves.caption.endswith("Digits.")

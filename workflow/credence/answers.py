@@ -439,7 +439,7 @@ class ProteinGroups(Shown):
     Parameters
     ----------
     groups : Groups
-        Id, cluster, group, role and reason of each protein, those of training too.
+        Id, cluster, group, role, reason and class of each protein, those of training too.
     finding : SplitFinding
         How even the groups are, and what the audit found.
     settings : SplitSettings
@@ -468,8 +468,7 @@ class ProteinGroups(Shown):
         )
 
     def _columns(self) -> Mapping[str, Any]:
-        names = ("id", "cluster", "group", "role", "reason")
-        return dict(zip(names, vars(self.groups).values(), strict=True))
+        return named_columns(self.groups)
 
     def _draw(self, axes: Any) -> None:
         groups = self.finding.groups

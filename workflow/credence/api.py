@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -37,12 +37,15 @@ from credence.stages import reading
 from credence.stages.fit import fit_chosen, fit_tables
 from credence.stages.settings import SECTIONS, TABLE_KEYS, USES, Settings
 from credence.tables import stage_files
-from credence.tables.contract import Groups, read_clusters, read_groups
+from credence.tables.contract import Clusters, Groups, read_clusters, read_groups
 from credence.tables.document import Document, schema_problems
 from credence.tables.formats import COLUMN_ROLES, FORMAT_OF, TableSpec
 from credence.tables.labels import attach_labels, read_labels
 from credence.tables.samples import read_samples
 from credence.tables.source import MemoryTable, text_of
+
+if TYPE_CHECKING:
+    from credence.stages.split import LabelledProteins
 
 # How a row of a table in memory is written in Python, where rows count from 0.
 PLACE_IN_PYTHON = {name: f"{name}[{{}}]" for name in ("scores", "labels", "clusters", "groups")}
@@ -357,7 +360,10 @@ def _with_relatives(table: ScoreTable, groups: Any, clusters: Any) -> ScoreTable
         role_of = {TEST: TEST, TRAINING: TRAINING, NO_GROUP: SET_ASIDE}
         role = np.array([role_of.get(name, CALIBRATION) for name in group], dtype=object)
         reason = np.where(role == SET_ASIDE, "it is in no group", "").astype(object)
-        stated = Groups(ids=ids, cluster=ids, group=group, role=role, reason=reason)
+        blank = np.full(len(ids), "", dtype=object)
+        stated = Groups(
+            ids=ids, cluster=ids, group=group, role=role, reason=reason, class_name=blank
+        )
         table = replace(table, groups=stated)
     if clusters is not None:
         stated_clusters = _second_table(clusters, "clusters", table.ids, "cluster")
@@ -420,7 +426,7 @@ def fit(
 
 
 def annotate(
-    table: Any, calibration: FittedCalibration, *, shift: UseComposition | None = None
+    table: Any, calibration: FittedCalibration, *, shift: UseComposition | str = "auto"
 ) -> AnnotatedTable:
     """Return every prediction with its confidence, in the table's order.
 
@@ -430,9 +436,11 @@ def annotate(
         Predictions; what is not yet read is read with the calibration's classes and scale.
     calibration : FittedCalibration
         From :func:`fit` or :func:`load`.
-    shift : UseComposition, optional
-        From :func:`shift` of the same table: confidences are corrected for its
-        composition, and the others stand behind as `uncorrected_confidence`.
+    shift : UseComposition or str
+        ``auto``: the class proportions of the table are estimated and confidences are
+        corrected for them; those that are not corrected stand behind as
+        `uncorrected_confidence`. ``none``: they are not. Or what :func:`shift` gave, as
+        of proportions that you state.
 
     Examples
     --------
@@ -445,18 +453,29 @@ def annotate(
     >>> bool(0 < found["lower"][0] < 0.75 < found["upper"][0] < 1)
     True
     """
-    from credence.stages.annotate import annotation_of
+    from credence.stages import annotate as stage
     from credence.stages.lists import with_lists
+    from credence.stages.shift import find_shift, why_uncorrectable
 
-    file, correction = calibration.file, None if shift is None else shift.file
+    file = calibration.file
     with _as_in_python():
+        if isinstance(shift, str) and shift not in ("auto", stage.NO_SHIFT):
+            fault = f"{shift!r} is neither a composition nor 'auto' or 'none'."
+            raise refuse("shift", fault, "Give what credence.shift gave.")
         if file.tools is not None:
             fault = "this calibration is of several tools, whose tables it combines."
             raise refuse("calibration", fault, "Use the command: credence annotate --tool.")
         use = _table(table, file)
-        if correction is not None:
+        stage_files.require_match(file, use.predictions, use.where)
+        correction = None
+        if isinstance(shift, UseComposition):
+            correction = shift.file
             stage_files.require_corrects(correction, file, "shift", "the one given")
-        annotation = annotation_of(file, shift=correction).of_set(lambda: [use.predictions])
+        elif shift == "auto" and use.predictions.n_samples and not why_uncorrectable(file):
+            parts = [(use.where, use.samples)]
+            name = Path(use.where).stem
+            correction = find_shift(file, parts, Settings(), name, use.where)
+        annotation = stage.annotation_of(file, shift=correction).of_set(lambda: [use.predictions])
         (columns,) = annotation.rows([(use.where, use.samples)])
         columns, lists = with_lists(columns, file, correction, Path(use.where).stem)
     return AnnotatedTable(
@@ -540,9 +559,11 @@ def evaluate(
 
 
 @with_settings("split", clustering=("engine", "identity", "coverage", "chance"))
-def split(
-    table: Any,
+def split(  # noqa: PLR0913
+    table: Any = None,
     *,
+    labels: Any = None,
+    fastas: Mapping[str, str | Path] | None = None,
     proteins: Any = None,
     training: str | Path | None = None,
     clusters: Any = None,
@@ -553,12 +574,17 @@ def split(
 ) -> ProteinGroups:
     """Return groups of whole clusters with every class's share alike, each protein with a role.
 
-    Relatives are found, and looked for in other groups, where sequences are given.
+    Relatives are found, and looked for in other groups, where sequences are given. One of
+    `table`, `labels` and `fastas` names the labelled proteins; the latter two need no scores.
 
     Parameters
     ----------
-    table : ScoreTable, path or DataFrame
+    table : ScoreTable, path or DataFrame, optional
         Labelled predictions, from :func:`read` or what that reads.
+    labels : path, DataFrame or mapping of str to str, optional
+        True classes by id: a table of id and true_class.
+    fastas : mapping of str to path, optional
+        For each class the FASTA file of its proteins.
     proteins : path or array of str, optional
         Their FASTA file, or a sequence for each row.
     training : path, optional
@@ -578,54 +604,88 @@ def split(
     >>> found = split(known, clusters=["a", "a", "b", "b"] * 2, groups=2).to_pandas()
     >>> found.groupby("cluster")["group"].nunique().tolist()  # clusters stay whole
     [1, 1]
+    >>> labels = {"p1": "Portal", "p2": "Collar", "p3": "Portal", "p4": "Collar"}
+    >>> found = split(labels=labels, roles={"training": 1, "test": 1}).to_pandas()
+    >>> found.groupby("role")["class"].agg(sorted).to_dict()
+    {'test': ['Collar', 'Portal'], 'training': ['Collar', 'Portal']}
     """
     from credence.relatives.all_engines import build_engine
     from credence.stages import split as stage
 
-    if training is not None and proteins is None:
+    if training is not None and proteins is None and fastas is None:
         raise refuse("training", "there are no sequences to compare.", "Give proteins.")
-    chosen = stage.in_effect(settings.split, clusters, proteins, asked)
+    if (table is not None) + (labels is not None) + (fastas is not None) != 1:
+        fault = "the labelled proteins are not named once."
+        raise refuse("table", fault, "Give table, labels or fastas.")
+    chosen = stage.in_effect(settings.split, clusters, fastas or proteins, asked)
     settings = replace(settings, split=chosen)
-    known = _with_relatives(_table(table), None, clusters)
-    true_class = reading.require_labels(known.samples, known.where)
-    ours = _proteins(known, proteins, match)
+    known, relatives = _labelled_proteins(table, labels, fastas, clusters, proteins, match)
+    ours = known.proteins
     engine = build_engine(settings.clustering.engine, stage.relatives_from(settings), threads)
     learnt = stage.read_training(None if training is None else str(training), match, ours)
     everyone = join([ours, learnt])
     cluster, made_by = everyone.ids.copy(), "none"
-    if known.clusters is not None:
+    if relatives is not None:
         made_by = "table"
-        rows = reading.rows_by_id(ours.ids, known.where, known.clusters.ids, "clusters")
-        cluster[: ours.n_proteins] = known.clusters.cluster[rows]
-    elif proteins is not None and chosen.recipe != stage.PHANNS_RECIPE:
+        rows = reading.rows_by_id(ours.ids, known.where, relatives.ids, "clusters")
+        cluster[: ours.n_proteins] = relatives.cluster[rows]
+    elif (fastas or proteins is not None) and chosen.recipe != stage.PHANNS_RECIPE:
         cluster, made_by = engine.cluster(everyone).cluster, "aligned"
     related = None
     if training is not None:
         related = stage.training_relatives(ours, learnt, engine, settings, threads)
     groups, finding = stage.split_proteins(
-        ours, learnt, cluster, true_class, known.class_names, settings, made_by, related, threads
-    )
+        ours, learnt, cluster, known.true_class, known.class_names,
+        settings, made_by, related, threads,
+    )  # fmt: skip
     return ProteinGroups(groups=groups, finding=finding, settings=chosen)
 
 
-def _proteins(table: ScoreTable, proteins: Any, match: str) -> Proteins:
+def _labelled_proteins(
+    table: Any, labels: Any, fastas: Any, clusters: Any, proteins: Any, match: str
+) -> tuple[LabelledProteins, Clusters | None]:
+    """Return the labelled proteins that one of three names, and their clusters, where given."""
+    from credence.stages import split as stage
+
+    if table is not None:
+        scored = _with_relatives(_table(table), None, clusters)
+        known = stage.LabelledProteins(
+            where=scored.where,
+            proteins=_proteins(scored.ids, proteins, match, scored.where),
+            true_class=reading.require_labels(scored.samples, scored.where),
+            class_names=scored.class_names,
+        )
+        return known, scored.clusters
+    if fastas is not None:
+        if proteins is not None:
+            raise refuse("proteins", "the fastas hold the sequences.", "Leave proteins out.")
+        files = [(str(name), str(path)) for name, path in fastas.items()]
+        known = stage.read_classes(files, match)
+    else:
+        if isinstance(labels, Mapping):
+            columns = [list(map(str, part)) for part in (labels.keys(), labels.values())]
+            source: Any = MemoryTable(["id", "true_class"], columns, "labels")
+        else:
+            source = _second_table(labels, "labels", np.empty(0, dtype=object))
+        stated = read_labels(source)
+        sequences = _proteins(stated.ids, proteins, match, stated.where)
+        known = stage.labelled_proteins(stated, sequences)
+    if clusters is None:
+        return known, None
+    return known, read_clusters(_second_table(clusters, "clusters", known.proteins.ids, "cluster"))
+
+
+def _proteins(ids: Strings, proteins: Any, match: str, where: str) -> Proteins:
     if proteins is None or isinstance(proteins, str | Path):
         path = None if proteins is None else str(proteins)
-        return reading.proteins_of(table.ids, path, match, table.where)
-    raise_any(_length_problems(proteins, len(table.ids), "proteins"))
-    return Proteins(table.ids, np.array([str(text) for text in proteins], dtype=object))
+        return reading.proteins_of(ids, path, match, where)
+    raise_any(_length_problems(proteins, len(ids), "proteins"))
+    return Proteins(ids, np.array([str(text) for text in proteins], dtype=object))
 
 
 @with_settings("shift")
 def shift(
-    table: Any,
-    known: Any,
-    calibration: FittedCalibration | str = "auto",
-    *,
-    groups: Any = None,
-    clusters: Any = None,
-    name: str = "",
-    settings: Settings,
+    table: Any, calibration: FittedCalibration, *, name: str = "", settings: Settings
 ) -> UseComposition:
     """Return how frequent the classes are in a table whose classes are not known.
 
@@ -636,12 +696,8 @@ def shift(
     ----------
     table : ScoreTable, path, DataFrame or array
         Predictions of the use-set.
-    known : ScoreTable, path or DataFrame
-        The labelled table that calibrates.
-    calibration : FittedCalibration or str
-        What is corrected: a calibration from :func:`fit` of `known`, or a method.
-    groups, clusters : optional
-        Of `known`, as in :func:`fit`.
+    calibration : FittedCalibration
+        From :func:`fit` or :func:`load`.
     name : str
         What to call the table.
     SETTINGS
@@ -651,31 +707,21 @@ def shift(
     >>> scores = [[0.9, 0.1]] * 12 + [[0.2, 0.8]] * 12
     >>> labels = ["Portal"] * 9 + ["Collar"] * 15
     >>> known = read(scores, classes=["Portal", "Collar"], labels=labels)
-    >>> found = shift(known, known, stated={"Portal": 0.5, "Collar": 0.5}, draws=0)
+    >>> calibration = fit(known, method="class_only", draws=0)
+    >>> found = shift(known, calibration, stated={"Portal": 0.5, "Collar": 0.5})
     >>> found.to_pandas()[["calibration_share", "use_share"]].values.tolist()
     [[0.375, 0.5], [0.625, 0.5]]
     """
     from credence.stages import shift as shifting
 
     settings = replace(settings, shift=shifting.with_stated(settings.shift))
-    base = _with_relatives(_table(known), groups, clusters)
-    chosen = base.calibrating(settings.calibration.weights)
-    options = shifting.shift_options(settings)
-    file = _fitted(
-        calibration, chosen, base.where, settings, level=options.level, draws=options.n_draws
-    )
-    method = parse_method(file.method_spec, "--method")
-    shifting.require_correctable(method, "--method")
+    file = calibration.file
+    shifting.require_correctable(file, "the calibration")
     use = _table(table, file)
     stage_files.require_match(file, use.predictions, use.where)
     parts = [(use.where, use.samples)] if use.predictions.n_samples else []
-    composition = shifting.find_shift(
-        chosen.labelled, parts, method, file.calibration, settings,
-        name or Path(use.where).stem, use.where,
-    )  # fmt: skip
-    if isinstance(calibration, FittedCalibration):
-        composition = replace(composition, calibration=stage_files.fitted_digest(file))
-    return UseComposition(file=composition)
+    found = shifting.find_shift(file, parts, settings, name or Path(use.where).stem, use.where)
+    return UseComposition(file=found)
 
 
 def load(path: str | Path) -> FittedCalibration:

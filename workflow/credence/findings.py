@@ -925,6 +925,15 @@ class SplitFinding:
         return sum(entry.lower_bound for entry in self.classes) / max(len(self.classes), 1)
 
 
+@dataclass(frozen=True, kw_only=True)
+class JoinedAudit:
+    """Whether proteins that joined in troves have relatives in other groups."""
+
+    n: int  # Proteins that joined
+    n_examined: int  # Of those, compared with every protein of other groups
+    n_crossing: int  # Of those that were compared, with a relative there
+
+
 @dataclass(frozen=True)
 class Threshold:
     """From where on predictions of a class are right as often as wanted."""
@@ -1104,7 +1113,7 @@ class UseClass:
     n_unknown: int  # Of these, how many have no confidence
     n_accept: int  # Proteins by decision; of the others the data are insufficient
     n_check: int
-    n_in_range: int  # Of both, whose confidence lies in its interval before it was corrected
+    n_in_range: int  # Proteins whose confidence lies in its interval before it was corrected
     n_right: int | None = None  # Right ones of those with a confidence, where the truth is known
 
     @property
@@ -1165,6 +1174,7 @@ class Findings:
     notices: tuple[Notice, ...] = ()  # Of other stages (proteins set aside, for example)
     stacks: tuple[StackFinding, ...] = ()  # Of each `auto` that was fitted
     split: SplitFinding | None = None  # How proteins were split, and what its audit found
+    joined: JoinedAudit | None = None  # Of troves, which the split does not know; None: no trove
     shifts: tuple[ShiftFinding, ...] = ()  # The composition of each use-set, and what it changes
     releases: ReleasesFinding | None = None  # Of the calibration set, and what each changed
     sets: SetsFinding | None = None  # What prediction sets are worth on families held out

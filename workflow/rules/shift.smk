@@ -1,15 +1,12 @@
-# In: the table of a use-set, the samples and groups that calibrate, and the chosen
-# calibration.
+# In: the table of a use-set and the chosen calibration.
 # Out: composition.tsv and .parquet, how frequent the classes are there, and shift.json,
-# the calibration corrected for it.
+# what corrects confidences for it.
 
 
 rule shift:
     input:
         scores=lambda wildcards: given(USE_SETS[wildcards.use_set].scores),
         summary=rules.check_use_set.output[0],
-        samples=SAMPLES,
-        groups=GROUPS,
         calibration=CALIBRATION,
     output:
         composition=report(
@@ -41,7 +38,6 @@ rule shift:
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence shift {input.scores:q} --spec {params.spec:q}"
-        " --samples {input.samples:q} --samples-format credence --groups {input.groups:q}"
         " --calibration {input.calibration:q} --settings {params.settings:q}"
         " --name {wildcards.use_set:q} --record {output.record:q} --spreadsheet-safe --six-decimals"
         " --also {output.parquet:q} --out {output.composition:q} 2> {log:q}"

@@ -1,7 +1,7 @@
 """The commands that call a stage, each with its options; what they do is in `stages/`."""
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,11 @@ from credence.app.options import (
     default_option,
     file_options,
     flag_options,
-    group_options,
     json_option,
     labelled_options,
     labels_option,
     match_option,
+    optional_tables_argument,
     out_option,
     pieces_options,
     repeated_options,
@@ -68,8 +68,18 @@ def cluster() -> None:
     "--clusters clusters.tsv --training demo/training.fasta --proteins demo/proteins.fasta "
     "--audit --out groups.tsv",
 )
-@tables_argument
+@optional_tables_argument
 @table_options
+@file_options(
+    labels="In place of TABLE, where nothing is scored yet: a table of id and true_class, or as "
+    """JSON {"table": …, "label_column": …} or, of the headers of --proteins, {"pattern": …}."""
+)
+@rows_option(
+    "--class",
+    "CLASS FASTA",
+    "In place of TABLE: a class and a FASTA file of its proteins; repeat it.",
+    "of_class",
+)
 @file_options(
     clusters="Table of clusters; without it each protein is its own.",
     training="FASTA file of the classifier's training set.",
@@ -89,7 +99,8 @@ def cluster() -> None:
 def split() -> None:
     """Put whole clusters into groups, with every class's share alike.
 
-    Proteins of TABLE calibrate, but for relatives of training proteins, which
+    No scores are needed: --labels, or --class for each class, take the place of TABLE. Proteins
+    calibrate, or are for what --roles says, but for relatives of training proteins, which
     are set aside with their reason. An audit says who has a relative in
     another group; it needs sequences.
     """
@@ -200,13 +211,18 @@ def combine() -> None:
 @file_options(
     calibration="What credence fit wrote.",
     release="In its place: name or folder of a release of the run.",
+    run="In their place: name of a run, whose calibration, events and settings are taken, and "
+    "novelty where --proteins are given.",
 )
 @default_option(
-    "--config", "config.yaml", "The configuration of that run; read with a release's name only."
+    "--config",
+    "config.yaml",
+    "The configuration of that run; read with the name of a release or a run.",
 )
 @table_options
 @file_options(
-    shift="What credence shift wrote with --record.",
+    shift="What credence shift wrote with --record; or none: no correction for the class "
+    "proportions of TABLE, which are estimated otherwise.",
     events="What credence events wrote of the same set.",
     novelty="What credence novelty wrote: how far each protein is from those.",
     proteins="FASTA file of the proteins of TABLE: for --novelty, and to find calibration ones.",
@@ -242,6 +258,7 @@ def annotate(
     out: str,
     calibration: str | None,
     release: str | None,
+    run: str | None,
     config: str,
     ending: str | None,
     ids_across: bool,
@@ -249,15 +266,20 @@ def annotate(
 ) -> None:
     """Give every prediction of TABLE its confidence, in the table's order.
 
-    Needs nothing but the table and a calibration file. Tables of any size:
+    Needs nothing but the table and a calibration file. The class proportions of the
+    table are estimated, and confidences corrected for them. Tables of any size:
     they are read piece by piece. TABLE may be a folder of tables, or a pattern in quotes.
     An --out without an ending is a folder: each table gets a file there, by itself; the
     same command again goes on with those that are missing or out of date. Of several tools
     the first may be missing: give --tool alone.
     """
-    from credence.app.configuration import named_calibration
+    from credence.app.configuration import files_of_run, named_calibration
     from credence.tables.shards import expanded
 
+    if run is not None:
+        named = {"calibration": calibration, "release": release}
+        given |= files_of_run(run, config, given | named)
+        calibration = given.pop("calibration")
     if not tables and not (given["tool"] and Path(out).suffix):
         raise click.UsageError("Missing argument 'TABLE...'.")
     shipped: list[str] = []
@@ -272,16 +294,25 @@ def annotate(
     given |= {"calibration": named_calibration(calibration, release, config, shipped)}
     if Path(out).suffix and not Path(out).is_dir():
         from credence.stages.annotate import AnnotateInputs, AnnotateOptions, annotate_tables
+        from credence.stages.shift import with_stated
 
         for option, value in (("--ending", ending), ("--ids-across", ids_across or None)):
             if value is not None:
                 problem = "it is for a folder of confidences, and --out is a file."
                 raise refuse(option, problem, "Leave it out, or give a folder as --out.")
-        given, _ = with_settings("annotate", given)
+        given, asked = with_settings("annotate", given)
+        for name, option in (("method", "--estimator"), ("composition", "--stated")):
+            if given["shift"] is not None and name in asked:
+                problem = "--shift says already what confidences are corrected for."
+                raise refuse(option, problem, "Leave one of them out.")
         written = [entry.name for entry in fields(AnnotateOptions) if entry.name != "out"]
         options = AnnotateOptions(out=out, **{name: given.pop(name) for name in written})
-        parts = options.settings.novelty.parts
-        annotate_tables(AnnotateInputs(tables=expanded(tables), parts=parts, **given), options)
+        settings = options.settings
+        settings = replace(settings, shift=with_stated(settings.shift))
+        inputs = AnnotateInputs(
+            tables=expanded(tables), parts=settings.novelty.parts, estimate=settings, **given
+        )
+        annotate_tables(inputs, options)
         return
     from credence.stages.shards import annotate_shards
 
@@ -477,20 +508,12 @@ def novelty() -> None:
 
 @stage_command(
     "shift.shift_tables",
-    "shift demo/use.csv --samples demo/calibration.csv "
-    "--samples-format phanns-labelled --out composition.tsv --record shift.json",
+    "shift demo/use.csv --calibration calibration.json --out composition.tsv --record shift.json",
 )
 @tables_argument
 @table_options
-@click.option("--samples", required=True, help="The labelled table that calibrates.")
-@file_options(samples_format="Its format.")
-@click.option("--samples-spec", default="{}", help="How it is read, as JSON: as --spec.")
-@group_options
-@file_options(
-    calibration="What credence fit wrote: the method to correct.",
-    method="Method to correct, without a calibration; else kernel.",
-    record="Also write all that was found, for credence annotate --shift.",
-)
+@click.option("--calibration", required=True, help="What credence fit wrote.")
+@file_options(record="Also write all that was found, for credence annotate --shift.")
 @click.option("--name", default="", help="Name of the use-set on the page.")
 @settings_options("shift")
 @spreadsheet_option

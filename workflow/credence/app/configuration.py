@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -257,6 +257,34 @@ def named_calibration(
         problem = f"release {release!r} was not derived yet: there is no file {path}."
         raise refuse("--release", problem, f"Run credence run --config {config} first.")
     return str(path)
+
+
+def files_of_run(run: str, config: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a run made for annotating, and its settings, by the words of the command."""
+    from credence.tables.stage_files import EVENTS_FILES
+
+    for option in ("calibration", "release"):
+        if asked[option] is not None:
+            remedy = "Leave one of the two out."
+            raise refuse("--run", f"the calibration of the run is named, and --{option}.", remedy)
+    folder = Path("reports", run)
+    path = folder / "calibration.json"
+    if not path.exists():
+        runs = sorted(path.parent.name for path in Path("reports").glob("*/calibration.json"))
+        remedy = nearest(run, runs) if runs else "Run credence run first, or start where it ran."
+        raise refuse("--run", f"there is no file {path}.", remedy)
+    found = {"calibration": str(path)}
+    novelty, events = folder / "novelty.json", folder / "events.json"
+    if novelty.exists() and (asked["proteins"] or asked["vectors"]):
+        found["novelty"] = str(novelty)
+    if events.exists() and ("novelty" in found or not EVENTS_FILES.read(events).novelty):
+        found["events"] = str(events)
+    if Path(config).exists() and (settings := load(config)).run == run:
+        sections = json.loads(settings.stage_json("annotate"))
+        found["settings_json"] = json.dumps(
+            sections | {"shift": asdict(settings.settings.shift)}, ensure_ascii=False
+        )
+    return {name: value for name, value in found.items() if asked[name] in (None, "{}")}
 
 
 def _merged(values: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:

@@ -268,6 +268,9 @@ tables_as_given = click.argument("tables", nargs=-1, metavar="TABLE...")
 tables_argument = click.argument(
     "tables", nargs=-1, required=True, metavar="TABLE...", callback=_expanded
 )
+optional_tables_argument = click.argument(
+    "tables", nargs=-1, metavar="[TABLE...]", callback=_expanded
+)
 group_options = file_options(
     groups="Table of groups and roles; only `calibration` is used.",
     clusters="Table of clusters; else those of --groups.",

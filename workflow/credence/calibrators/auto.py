@@ -22,7 +22,7 @@ from credence.calibrators.protocol import (
 from credence.calibrators.score_logs import predicted_rank
 from credence.calibrators.spread import N_PAIRS, Spread, answers_of_halves, spread_of
 from credence.confidence import Confidence, Note, unknown
-from credence.draws import encode_clusters
+from credence.draws import effective_clusters, encode_clusters
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
 from credence.progress import each, plan
 from credence.records import from_record
@@ -198,13 +198,14 @@ def member_weights(
     prior = prior / prior.sum()
     p = np.clip(values, MEMBER_CLIP, 1.0 - MEMBER_CLIP)
     chance = np.where(labelled.is_correct[:, None], p, 1.0 - p)
-    weight = labelled.weight
+    code, key = encode_clusters(labelled.cluster)
+    # A large family says no more of the weights than its share of what all families know.
+    weight = labelled.weight * effective_clusters(code, labelled.weight) / labelled.weight.sum()
     pooled = prior
     if len(rows):
         pooled = best_weights(chance[rows], weight[rows], prior, LEADING_FAMILIES)
     by_class = {}
     rank = predicted_rank(labelled.predictions)
-    code, key = encode_clusters(labelled.cluster)
     for place, name in enumerate(sorted(labelled.predictions.class_names)):
         of_class = rows[rank[rows] == place]
         if len(of_class):

@@ -145,7 +145,9 @@ def fit_classes(
             band = share_band(sample, options)
         if fallback is None and settings is not None:
             curve = settings.fit_curve(sample)
-            if curve.note(np.array([-np.inf]))[0] & Note.BELOW_RANGE:
+            # Held where the published method is not asked for alone.
+            is_held = getattr(settings, "safeguards", True)
+            if is_held and curve.note(np.array([-np.inf]))[0] & Note.BELOW_RANGE:
                 lowest = low_end(sample, masses.at_scores)
             if options.n_draws > 0:
                 band = settings.fit_band(sample, curve, options)

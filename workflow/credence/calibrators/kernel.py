@@ -512,7 +512,9 @@ class Kernel:
     (docs/decisions/0004-curves-over-the-score.md).
 
     *Departs from the paper:* the default a = 1 adds one pseudo-protein of the class's share at the
-    centre of every window, so that two wrong ones far from anything else are no certainty.
+    centre of every window, so that two wrong ones far from anything else are no certainty; at the
+    lowest scores and for saturated scores `safeguards` hold. The paper's confidence is that of
+    ``kernel(prior_weight=0, safeguards=false)``.
     """
 
     bandwidth: str | float = setting(
@@ -524,6 +526,11 @@ class Kernel:
     )
     prior_weight: float = setting(1.0, "weight of the class's share; 0 for none", low=0.0)
     reflection: bool = setting(False, "fold mass beyond 0 and the scale back")
+    safeguards: bool = setting(
+        True,
+        "below the scores of a few families no more than they support, and where nearly all "
+        "scores lie at the top mon or the class's share; false: the published formula alone",
+    )
 
     def fit_curve(self, sample: ClassSample) -> KernelCurve:
         """Return the ratio of kernel sums, on knots."""
@@ -537,7 +544,7 @@ class Kernel:
         elif masses.right.any() and masses.wrong.any():
             allowed = MON[str(self.bandwidth)]
             bandwidth = steady_bandwidth(masses, sample.scale, sample.resolution, allowed)
-            if bandwidth is not None:
+            if bandwidth is not None and self.safeguards:
                 bandwidth, code = saturated_bandwidth(sample, masses, bandwidth, allowed)
         if bandwidth is None:
             share = np.array([masses.share])

@@ -73,10 +73,16 @@ def log_likelihood(log_odds: Floats, weight: Floats, weight_correct: Floats) -> 
     return float((weight_correct * log_odds - weight * np.logaddexp(0.0, log_odds)).sum())
 
 
-def firth(columns: Floats, weight: Floats, weight_correct: Floats) -> Floats:
+JEFFREYS_POWER = 0.5  # of the information's determinant, that the likelihood is multiplied by
+
+
+def firth(
+    columns: Floats, weight: Floats, weight_correct: Floats, power: float = JEFFREYS_POWER
+) -> Floats:
     """Return the coefficients of greatest likelihood with Jeffreys' prior; 0 for repeated columns.
 
-    Solves X'(w(t - p) + h(½ - p)) = 0, h the leverages, by Fisher scoring with halved steps.
+    Solves X'(w(t - p) + h(½ - p)) = 0, h the leverages, by Fisher scoring with halved steps. With
+    the power 0 there is no prior and no term of h.
     """
     kept, centre, spread = standard(columns, weight)
     design = (columns[:, kept] - centre) / spread
@@ -88,14 +94,15 @@ def firth(columns: Floats, weight: Floats, weight_correct: Floats) -> Floats:
         sign, log_determinant = np.linalg.slogdet(information)
         if sign <= 0:
             return np.inf
-        return -log_likelihood(log_odds, weight, weight_correct) - 0.5 * float(log_determinant)
+        return -log_likelihood(log_odds, weight, weight_correct) - power * float(log_determinant)
 
     def step_at(point: Floats) -> tuple[Floats, bool]:
         right = scipy.special.expit(design @ point)
         spread_at = weight * right * (1.0 - right)
         inverted = np.linalg.inv((design.T * spread_at) @ design)
         leverage = spread_at * np.einsum("np,pq,nq->n", design, inverted, design)
-        step = inverted @ (design.T @ (weight_correct - weight * right + leverage * (0.5 - right)))
+        pull = 2.0 * power * leverage * (0.5 - right)
+        step = inverted @ (design.T @ (weight_correct - weight * right + pull))
         return step, bool(np.abs(step).max() <= SCORING_DONE * (1.0 + np.abs(point + step).max()))
 
     start = np.zeros(design.shape[1])
@@ -221,17 +228,32 @@ class Platt(LogitMethod):
 
     log p/(1 - p) = c + d x, x = S/M or its logit, floored at half the table's
     step. *Departs from the paper:* Jeffreys' prior on (c, d) in place of Platt's
-    smoothed targets; see docs/decisions/0004-curves-over-the-score.md.
+    smoothed targets; see docs/decisions/0004-curves-over-the-score.md. Without `safeguards` the
+    likelihood alone decides; where the score separates right from wrong it has no maximum, and
+    the prior stays.
     """
 
     on: str = setting(
         "score", "What the log-odds are linear in: the score, or its logit.", ("score", "logit")
+    )
+    safeguards: bool = setting(
+        True,
+        "below the scores of a few families no more than they support, and Jeffreys' prior; "
+        "false: the greatest likelihood alone",
     )
 
     def basis_of(self, sample: ClassSample) -> Line:
         """Return 1 and the score, or 1 and its logit."""
         low, high = share_bounds(sample.resolution, sample.scale)
         return Line(scale=sample.scale, is_logit=self.on == "logit", low=low, high=high)
+
+    def coefficients_of(self, columns: Floats, weight: Floats, weight_correct: Floats) -> Floats:
+        """Return the likeliest coefficients, with or without the prior."""
+        right, wrong = (columns[part > 0, 1] for part in (weight_correct, weight - weight_correct))
+        ends = [(part.min(initial=np.inf), part.max(initial=-np.inf)) for part in (right, wrong)]
+        has_maximum = ends[0][0] < ends[1][1] and ends[1][0] < ends[0][1]
+        power = JEFFREYS_POWER if self.safeguards or not has_maximum else 0.0
+        return firth(columns, weight, weight_correct, power)
 
 
 PLATT = curve_method(

@@ -230,8 +230,11 @@ def log_probabilities(design: Floats, matrix: Floats) -> Floats:
     return np.asarray(scipy.special.log_softmax(np.einsum("ij,kj->ik", design, matrix), axis=1))
 
 
-def least_matrix(problem: ScalingProblem) -> tuple[Floats, Floats]:
-    """Return the matrix at the minimum and its inverse curvature, the temperature free."""
+def least_matrix(problem: ScalingProblem, near: Floats | None = None) -> tuple[Floats, Floats]:
+    """Return the matrix at the minimum, sought near another if one is given.
+
+    And its inverse curvature, the temperature free.
+    """
     base = problem.base().ravel()
     ridge = problem.ridge.ravel()
 
@@ -258,7 +261,7 @@ def least_matrix(problem: ScalingProblem) -> tuple[Floats, Floats]:
         least = newton.DECREMENT_TOLERANCE * problem.weight.sum()
         return step, bool(-gradient @ step <= least)
 
-    start = np.append(np.zeros(base.size), 1.0)
+    start = np.append(np.zeros(base.size) if near is None else near.ravel() - base, 1.0)
     point = newton.newton_minimum(start, loss, step_at)
     full = np.linalg.inv(derivatives(point)[1])
     # Entry = deviation + temperature · base: carry the inverse over.

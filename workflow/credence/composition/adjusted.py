@@ -1,55 +1,84 @@
-"""Confidences corrected for a composition, by refitting with weights w[true class].
+"""Confidences corrected for other class proportions, by the odds of being right.
 
-For the additive methods that is exact: Conf_k(S) = w_k f_kk(S)/Σ_j w_j f_kj(S), f the densities
-of predicted class k by true class j. The interval is widened by what is not known of w.
+Where only the proportions differ, the odds of predicted class k are multiplied by
+w_k / Σ_j w_j π_j: w the ratios of the proportions, π_j the probability that a wrong prediction
+like this one is truly of class j. That is what a refit with weights w[true class] gives for the
+additive methods, and it needs no protein of the calibration set. The interval is widened by what
+is not known of w.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
 
 from credence.calibrators.intervals import ends_of_draws
-from credence.calibrators.protocol import Calibration, FitOptions
 from credence.composition.both_samples import N_DENSITY_BINS, CalibrationSample
 from credence.composition.estimate import Composition, ratio_of
 from credence.confidence import Confidence
-from credence.predictions import Floats, Labelled, Predictions
-
-WINDOW = 0.05  # of the scale: standard deviation of the densities that carry w's error
+from credence.predictions import Floats, Integers, Labelled, Predictions
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class AdjustedCalibration:
-    """A calibration for a use-set of another composition."""
+class ProportionCorrection:
+    """What a use-set's class proportions change in confidences."""
 
-    calibration: Calibration  # Refitted with weights w[true class]
+    weight: Floats  # w of each class; 1 for one that calibration does not hold
     scale: float  # Of the scores
-    # How far, in log odds, the composition may move a class's confidence, by score bin.
+    # How far, in log odds, the proportions may move a class's confidence, by score bin.
     down: Floats
     up: Floats
 
-    def confidence(self, predictions: Predictions) -> Confidence:
-        """Return the corrected confidence of each prediction."""
-        confidence = self.calibration.confidence(predictions)
+    def corrected(
+        self, confidence: Confidence, predictions: Predictions, sample: CalibrationSample
+    ) -> Confidence:
+        """Return the confidences of predictions, corrected; the sample is the calibration's."""
         score = predictions.top_score
         if score is None:
             score = np.zeros(predictions.n_samples)
         middle = (np.arange(N_DENSITY_BINS) + 0.5) * self.scale / N_DENSITY_BINS  # of each bin
-        lower, upper = confidence.lower.copy(), confidence.upper.copy()
-        for class_ in np.unique(predictions.predicted_class):
-            rows = np.flatnonzero(predictions.predicted_class == class_)
-            down = np.interp(score[rows], middle, self.down[class_])
-            up = np.interp(score[rows], middle, self.up[class_])
-            lower[rows] = widened(confidence.value[rows], confidence.lower[rows], -down)
-            upper[rows] = widened(confidence.value[rows], confidence.upper[rows], up)
-        return Confidence(
-            value=confidence.value,
-            lower=lower,
-            upper=upper,
-            support=confidence.support,
-            note=confidence.note,
-        )
+        class_ = predictions.predicted_class
+        value, lower, upper = confidence.value, confidence.lower, confidence.upper
+        if (self.weight != 1.0).any():
+            right, wrong = self.weight[class_], sample.among_wrong(predictions) @ self.weight
+            value, lower, upper = (
+                moved_odds(part, right, wrong) for part in (value, lower, upper)
+            )
+        lower, upper = lower.copy(), upper.copy()
+        for number in np.unique(class_):
+            rows = np.flatnonzero(class_ == number)
+            down = np.interp(score[rows], middle, self.down[number])
+            up = np.interp(score[rows], middle, self.up[number])
+            lower[rows] = widened(value[rows], lower[rows], -down)
+            upper[rows] = widened(value[rows], upper[rows], up)
+        return replace(confidence, value=value, lower=lower, upper=upper)
+
+    def limits(self, value: Floats, class_: Integers) -> tuple[Floats, Floats]:
+        """Return what confidences may at least and at most become, whatever the scores are."""
+        odd = np.where(np.eye(len(self.weight), dtype=np.bool_), np.nan, self.weight)
+        if len(self.weight) == 1:
+            return value, value
+        most, least = np.nanmax(odd, axis=1)[class_], np.nanmin(odd, axis=1)[class_]
+        right = self.weight[class_]
+        return moved_odds(value, right, most), moved_odds(value, right, least)
+
+    def refuse_damage(self) -> None:
+        """Refuse numbers that are none, or not as many for each class."""
+        shape = (len(self.weight), N_DENSITY_BINS)
+        if self.down.shape != shape or self.up.shape != shape:
+            raise ValueError("it does not say how far each class's confidences may be moved")
+        for values in (self.weight, self.down, self.up):
+            if not ((values >= 0) & np.isfinite(values)).all():
+                raise ValueError("it has a weight or a width that is no number")
+
+
+def moved_odds(value: Floats, right: Floats, wrong: Floats) -> Floats:
+    """Return confidences where the right count so many times, and the wrong."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        moved = special.expit(special.logit(value) + np.log(right) - np.log(wrong))
+    moved = np.where((value == 0.0) | (right == 0.0), 0.0, moved)
+    moved = np.where((value == 1.0) & (right > 0.0), 1.0, moved)
+    return np.asarray(np.where(np.isnan(value), np.nan, moved))
 
 
 def widened(value: Floats, end: Floats, reach: Floats) -> Floats:
@@ -74,40 +103,28 @@ def shifted(labelled: Labelled, weight: Floats) -> Labelled:
     return moved.take(moved.weight > 0)
 
 
-def with_reach(
-    calibration: Calibration,
-    sample: CalibrationSample,
-    composition: Composition,
-    options: FitOptions,
-) -> AdjustedCalibration:
-    """Return a calibration fitted with weights, and how far, in log odds, these may move it."""
-    density = smoothed_masses(sample.score_masses())
-    n_classes = len(density)
+def correction_for(
+    sample: CalibrationSample, composition: Composition, level: float
+) -> ProportionCorrection:
+    """Return what a composition changes, and how far, in log odds, its error may move that."""
+    table = sample.true_among_wrong
+    n_classes = len(table)
     down, up = (np.zeros((n_classes, N_DENSITY_BINS)) for _ in range(2))
     draws = np.nan_to_num(composition.weight_draws)
     centre = np.nan_to_num(composition.fit_weight)
     least = np.nan_to_num(ratio_of(composition.upper, composition.calibration_share))
     for class_ in range(n_classes if draws.shape[1] > 0 else 0):
-        others = np.delete(np.arange(n_classes), class_)
-        wrong = draws[others].T @ density[class_, others]
-        wrong_centre = centre[others] @ density[class_, others]
+        wrong, wrong_centre = draws.T @ table[class_], centre @ table[class_]
         held = (wrong > 0).all(axis=0) & (wrong_centre > 0)
         if not held.any() or centre[class_] == 0 or not (draws[class_] > 0).all():
             continue
         moved = np.log(draws[class_] / centre[class_])[:, None] - np.log(
             wrong[:, held] / wrong_centre[held]
         )
-        low, high = ends_of_draws(moved.T, options.level)
+        low, high = ends_of_draws(moved.T, level)
         down[class_, held], up[class_, held] = np.maximum(-low, 0.0), np.maximum(high, 0.0)
         if composition.share[class_] == 0.0:  # draws pile up at 0; the interval does not
             up[class_] = np.maximum(up[class_], max(np.log(least[class_] / centre[class_]), 0.0))
-    return AdjustedCalibration(
-        calibration=calibration, scale=sample.labelled.predictions.scale, down=down, up=up
+    return ProportionCorrection(
+        weight=np.nan_to_num(composition.fit_weight, nan=1.0), scale=sample.scale, down=down, up=up
     )
-
-
-def smoothed_masses(mass: Floats) -> Floats:
-    """Return masses by classes and score, smoothed by a Gaussian window over the scores."""
-    bins = np.arange(N_DENSITY_BINS)
-    square = ((bins[:, None] - bins) / (WINDOW * N_DENSITY_BINS)) ** 2
-    return np.asarray(mass @ np.exp(-square / 2.0))

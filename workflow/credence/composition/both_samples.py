@@ -9,17 +9,19 @@ use-set some rows stand for the others (decision 0020).
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, special
 
+from credence.calibrators.crossfit import DEFAULT_FOLDS, folds_by_class, left_out
 from credence.calibrators.matrix import clusters_by_class
 from credence.calibrators.score_logs import log_scores
-from credence.composition.probabilities import BiasCorrected, fit_mapped
+from credence.composition.probabilities import TINIEST, BiasCorrected, fit_mapped
 from credence.draws import effective_clusters, encode_clusters, keys_of, kish, mixed, uniform
 from credence.predictions import Floats, Integers, Labelled, Predictions
+from credence.records import PackedFloats, PackedIntegers, Stored
 
 Keys = NDArray[np.uint64]
 
@@ -201,70 +203,251 @@ HALF_ROW = 0.5  # of every class, added to the use-set in each draw (Jeffreys)
 N_DENSITY_BINS = 100  # of equal width over the scale: for densities and their test
 
 
+MOST_STORED = 4_000_000  # probabilities of calibration rows; of more whole families are left out
+N_PRIOR = 10.0  # families by which shares among the wrong are drawn to those of more proteins
+WINDOW = 0.05  # of the scale: standard deviation of the window over scores
+Bytes = Stored(packed="uint8")
+Packed = Stored(packed="float32", is_left_out=True)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CalibrationSample:
-    """The labelled set, and the probabilities learnt from it."""
+    """What a calibration file keeps of its proteins, so that it can be corrected for a mix."""
 
-    labelled: Labelled  # What calibrates
-    unit: Integers  # Code of each protein's cluster
-    unit_key: np.ndarray[tuple[int], np.dtype[np.uint64]]  # A key per cluster
-    model: BiasCorrected | None = None  # None where there are no score vectors
-    logs: Floats | None = None  # Log scores, and their probabilities
-    probability: Floats | None = None
+    class_names: tuple[str, ...]
+    scale: float  # Of the scores, and their resolution
+    resolution: float
+    has_scores: bool  # Whether there are top scores
+    predicted_class: PackedIntegers
+    true_class: PackedIntegers
+    weight: PackedFloats
+    unit: PackedIntegers  # Code of each protein's cluster
+    unit_key: Annotated[NDArray[np.uint64], Stored(packed="uint64")]  # A key per cluster
+    score_bin: Annotated[NDArray[np.int64], Bytes]  # Bin of the top score; 0 where there is none
+    fold: Annotated[NDArray[np.int64], Bytes]  # In which each protein's cluster was left out
+    # Confidences by fits without the cluster of each protein; NaN where they never saw the class.
+    held_out: PackedFloats
+    # None where there are no score vectors.
+    model: Annotated[BiasCorrected | None, Stored(is_left_out=True)] = None
+    # The model's probabilities, and those of models without the cluster of each protein
+    probability: Annotated[NDArray[np.float64] | None, Packed] = None
+    held_out_probability: Annotated[NDArray[np.float64] | None, Packed] = None
+
+    def refuse_damage(self) -> None:
+        """Refuse columns that do not belong together."""
+        n_rows, n_classes = len(self.predicted_class), len(self.class_names)
+        limits = (
+            (self.predicted_class, n_classes), (self.true_class, n_classes),
+            (self.unit, len(self.unit_key)), (self.score_bin, N_DENSITY_BINS),
+            (self.fold, n_rows), (self.weight, np.inf),
+        )  # fmt: skip
+        columns = [column for column, _ in limits]
+        if {len(column) for column in (*columns, self.held_out)} != {n_rows}:
+            raise ValueError("its columns differ in length")
+        if not all(((column >= 0) & (column < limit)).all() for column, limit in limits):
+            raise ValueError("it has a value out of range")
+        if self.model is None:
+            return
+        for values in (self.probability, self.held_out_probability):
+            if values is None or values.shape != (n_rows, n_classes):
+                raise ValueError("its probabilities are not those of its proteins")
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.class_names)
+
+    @property
+    def without_vectors(self) -> Self:
+        """The same as if only the top scores were known."""
+        return replace(self, model=None, probability=None, held_out_probability=None)
+
+    @cached_property
+    def logs(self) -> Floats:
+        """Log scores as the model's temperature sees them, up to a number for each row."""
+        assert self.model is not None and self.probability is not None
+        is_known = np.isfinite(self.model.bias)
+        logs = np.zeros_like(self.probability)
+        known = np.log(np.maximum(self.probability[:, is_known], TINIEST))
+        logs[:, is_known] = (known - self.model.bias[is_known]) / self.model.slope
+        return logs
 
     @property
     def outcome(self) -> Integers:
         """Predicted and true class of each row as one number."""
-        n_classes = self.labelled.predictions.n_classes
-        predicted = self.labelled.predictions.predicted_class
-        return np.asarray(predicted * n_classes + self.labelled.true_class)
+        return np.asarray(self.predicted_class * self.n_classes + self.true_class)
 
     @cached_property
     def score_place(self) -> Integers:
         """Predicted class, true class and bin of the top score of each row as one number."""
-        return np.asarray(self.outcome * N_DENSITY_BINS + score_bins(self.labelled.predictions))
+        return np.asarray(self.outcome * N_DENSITY_BINS + self.score_bin)
 
     @cached_property
     def n_clusters(self) -> float:
         """Kish's number of the clusters' weights."""
-        return effective_clusters(self.unit, self.labelled.weight)
+        return effective_clusters(self.unit, self.weight)
 
     @cached_property
     def class_number(self) -> Floats:
         """The same of the clusters that each true class rests on."""
-        labelled = self.labelled
-        return clusters_by_class(
-            labelled.true_class, self.unit, labelled.weight, labelled.predictions.n_classes, 0.0
-        )
+        return clusters_by_class(self.true_class, self.unit, self.weight, self.n_classes, 0.0)
 
     def masses(self, place: Integers, n_places: int, drawn: Floats) -> Floats:
         """Return the weight at places in each draw, as shares of the draw's all."""
         shape = (n_places, len(self.unit_key))
-        held = sparse.csr_array((self.labelled.weight, (place, self.unit)), shape=shape)
+        held = sparse.csr_array((self.weight, (place, self.unit)), shape=shape)
         mass = np.asarray(held @ drawn)
         return np.asarray(mass / mass.sum(axis=0))
 
     def score_masses(self, drawn: Floats | None = None) -> Floats:
         """Return the weight by predicted class, true class and score bin, in one draw or none."""
-        n_classes = self.labelled.predictions.n_classes
+        n_classes = self.n_classes
         weights = np.ones(len(self.unit_key)) if drawn is None else drawn
         masses = self.masses(self.score_place, n_classes**2 * N_DENSITY_BINS, weights[:, None])
         return masses[:, 0].reshape(n_classes, n_classes, N_DENSITY_BINS)
 
+    def at_scores(self, class_: int, score: Floats) -> Predictions:
+        """Return predictions of a class at top scores, and of nothing else."""
+        return Predictions(
+            ids=np.arange(len(score)).astype(str).astype(object),
+            class_names=self.class_names,
+            scale=self.scale,
+            resolution=self.resolution,
+            predicted_class=np.full(len(score), class_, dtype=np.int64),
+            top_score=score,
+            is_distribution=False,
+        )
 
-def calibration_sample(labelled: Labelled, with_vectors: bool) -> CalibrationSample:
-    """Return the labelled set with the probabilities that estimators need."""
+    @cached_property
+    def true_among_wrong(self) -> Floats:
+        """P(true class j | wrong, predicted class i, score), by i, j and score bin."""
+        return shares_among_wrong(self.score_masses() * self.n_clusters)
+
+    def among_wrong(self, predictions: Predictions) -> Floats:
+        """Return P(true class | wrong) of each prediction: of its score, and of its vector."""
+        score = predictions.top_score
+        place = np.zeros(predictions.n_samples)
+        if score is not None:
+            place = np.clip(score / self.scale * N_DENSITY_BINS - 0.5, 0.0, N_DENSITY_BINS - 1.0)
+        below = np.minimum(place.astype(np.int64), N_DENSITY_BINS - 2)
+        part = (place - below)[:, None]
+        class_ = predictions.predicted_class
+        table = self.true_among_wrong
+        shares = (1.0 - part) * table[class_, :, below] + part * table[class_, :, below + 1]
+        if self.model is None or not predictions.has_vectors:
+            return np.asarray(shares)
+        return _of_both_kinds(shares, self.model.probabilities(predictions), class_)
+
+    def held_out_among_wrong(self) -> Floats:
+        """Return the same of the sample's own rows, each from the other folds."""
+        shares = np.empty((len(self.fold), self.n_classes))
+        for number in np.unique(self.fold):
+            is_out = self.fold == number
+            weights = np.ones(len(self.unit_key))
+            if not is_out.all():
+                weights[self.unit[is_out]] = 0.0
+            table = shares_among_wrong(self.score_masses(weights) * self.n_clusters)
+            shares[is_out] = table[self.predicted_class[is_out], :, self.score_bin[is_out]]
+        if self.held_out_probability is None:
+            return shares
+        return _of_both_kinds(shares, self.held_out_probability, self.predicted_class)
+
+
+def _of_both_kinds(shares: Floats, probability: Floats, class_: Integers) -> Floats:
+    """Return the mean of shares among the wrong and of what probabilities say of these."""
+    others = np.maximum(probability, TINIEST)
+    others[np.arange(len(class_)), class_] = 0.0
+    return np.asarray((shares + others / others.sum(axis=1, keepdims=True)) / 2.0)
+
+
+def shares_among_wrong(mass: Floats) -> Floats:
+    """Return the shares of true classes among the wrong, from masses by classes and score.
+
+    Where a class has few wrong ones at a score it has the shares of all its wrong ones, and where
+    it has few at all those of all classes.
+    """
+    n_classes = len(mass)
+    wrong = mass * (1.0 - np.eye(n_classes))[:, :, None]
+    everywhere = np.repeat(wrong.sum(axis=(0, 2))[None], n_classes, axis=0) + TINIEST
+    np.fill_diagonal(everywhere, 0.0)
+    if n_classes == 1:
+        return np.ones_like(mass)
+    everywhere = everywhere / everywhere.sum(axis=1, keepdims=True)
+    of_class = wrong.sum(axis=2) + N_PRIOR * everywhere
+    of_class = of_class / of_class.sum(axis=1, keepdims=True)
+    at_score = smoothed_masses(wrong) + N_PRIOR * of_class[:, :, None]
+    return np.asarray(at_score / at_score.sum(axis=1, keepdims=True))
+
+
+def smoothed_masses(mass: Floats) -> Floats:
+    """Return masses by classes and score, smoothed by a Gaussian window over the scores."""
+    bins = np.arange(N_DENSITY_BINS)
+    square = ((bins[:, None] - bins) / (WINDOW * N_DENSITY_BINS)) ** 2
+    return np.asarray(mass @ np.exp(-square / 2.0))
+
+
+def calibration_sample(
+    labelled: Labelled, with_vectors: bool, held_out: Floats | None = None
+) -> CalibrationSample:
+    """Return what is kept of labelled proteins, with the probabilities that estimators need."""
+    predictions = labelled.predictions
+    most_rows = MOST_STORED // predictions.n_classes
+    stated = np.full(labelled.n_samples, np.nan) if held_out is None else held_out
+    if with_vectors and labelled.n_samples > most_rows:
+        unit, unit_key = encode_clusters(labelled.cluster)
+        size = np.cumsum(np.bincount(unit, minlength=len(unit_key)))
+        rows = np.flatnonzero(size[unit] <= most_rows)
+        labelled, stated = labelled.take(rows), stated[rows]
+        predictions = labelled.predictions
+    fold = folds_by_class(labelled, DEFAULT_FOLDS)
     unit, unit_key = encode_clusters(labelled.cluster)
-    plain = CalibrationSample(labelled=labelled, unit=unit, unit_key=unit_key)
+    plain = CalibrationSample(
+        class_names=predictions.class_names,
+        scale=float(predictions.scale),
+        resolution=float(predictions.resolution),
+        has_scores=predictions.top_score is not None,
+        predicted_class=predictions.predicted_class,
+        true_class=labelled.true_class,
+        weight=as_stored(labelled.weight),
+        unit=unit,
+        unit_key=unit_key,
+        score_bin=score_bins(predictions),
+        fold=fold,
+        held_out=as_stored(stated),
+    )
     if not with_vectors:
         return plain
-    predictions = labelled.predictions
-    logs = log_scores(predictions.required_scores, predictions.resolution)
-    model = fit_mapped(
-        logs, labelled.true_class, labelled.weight, plain.class_number, plain.n_clusters
-    )
+    model = _model_of(labelled)
     probability = model.probabilities(predictions)
-    return replace(plain, model=model, logs=model.mapped(logs), probability=probability)
+    unseen = probability.copy()
+    for is_out in left_out(fold):
+        part = _model_of(labelled.take(~is_out), model.matrix)
+        unseen[is_out] = part.probabilities(predictions.take(is_out))
+    return replace(
+        plain,
+        model=model,
+        probability=as_stored(probability),
+        held_out_probability=as_stored(unseen),
+    )
+
+
+def as_stored(values: Floats) -> Floats:
+    """Return values as a file gives them back, so that both give the same numbers."""
+    return values.astype(np.float32).astype(np.float64)
+
+
+def _model_of(labelled: Labelled, near: Floats | None = None) -> BiasCorrected:
+    predictions = labelled.predictions
+    unit, _ = encode_clusters(labelled.cluster)
+    weight, n_classes = labelled.weight, predictions.n_classes
+    return fit_mapped(
+        log_scores(predictions.required_scores, predictions.resolution),
+        labelled.true_class,
+        weight,
+        clusters_by_class(labelled.true_class, unit, weight, n_classes, 0.0),
+        effective_clusters(unit, weight),
+        near,
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -45,7 +45,6 @@ def diagnose(
     sample: CalibrationSample, use: UseSample, composition: Composition, options: FitOptions
 ) -> Diagnostics:
     """Return what has to be known of a composition."""
-    labelled = sample.labelled
     mass = sample.score_masses()
     weight = np.nan_to_num(composition.estimated_weight)
     no_shift = composition.no_shift or compare_predicted(sample, use)
@@ -74,7 +73,7 @@ def diagnose(
         gap=gap,
         p_label_shift=p_label,
         sentences=tuple(_sentences(sample, composition, condition, gap, p_label)),
-        remarks=tuple(_remarks(labelled.predictions.class_names, composition)),
+        remarks=tuple(_remarks(sample.class_names, composition)),
     )
 
 
@@ -90,10 +89,8 @@ def walk(difference: Floats) -> Floats:
 
 
 def _effective(sample: CalibrationSample, weight: Floats) -> tuple[Floats, Floats]:
-    labelled = sample.labelled
-    predicted = labelled.predictions.predicted_class
-    shifted = labelled.weight * weight[labelled.true_class]
-    weights = (labelled.weight, shifted)
+    predicted = sample.predicted_class
+    weights = (sample.weight, sample.weight * weight[sample.true_class])
     before, after = (
         np.array(
             [kish(row_weight[(predicted == k) & (row_weight > 0)]) for k in range(len(weight))]
@@ -106,7 +103,7 @@ def _effective(sample: CalibrationSample, weight: Floats) -> tuple[Floats, Float
 def _sentences(
     sample: CalibrationSample, composition: Composition, condition: float, gap: float, p: float
 ) -> list[str]:
-    names = sample.labelled.predictions.class_names
+    names = sample.class_names
     sentences = []
     missing = [names[class_] for class_ in np.flatnonzero(~composition.is_known)]
     if missing:

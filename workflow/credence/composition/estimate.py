@@ -42,14 +42,12 @@ def drawn_evidence(
     sample: CalibrationSample, use: UseSample, weights: Floats, *, is_drawn: bool
 ) -> Iterator[EstimatorInput]:
     """Yield the evidence under weights of clusters; of the use-set a draw each, if asked for."""
-    labelled, model, cells = sample.labelled, sample.model, use.cells
-    n_classes = labelled.predictions.n_classes
+    model, cells, n_classes = sample.model, use.cells, sample.n_classes
     confusion = sample.masses(sample.outcome, n_classes**2, weights)
     if model is not None and cells is not None:
         if is_drawn:
-            assert sample.logs is not None
             slope, bias = parameter_draws(
-                model, sample.logs, labelled.true_class, labelled.weight, sample.unit, weights
+                model, sample.logs, sample.true_class, sample.weight, sample.unit, weights
             )
         kept = model.uneven(cells.row)
         mass = cells.shared(cells.n_rows / use.n_rows)
@@ -80,11 +78,11 @@ def drawn_evidence(
             half = np.isfinite(model.bias) * both_samples.half_weights(use, draw)
             mass = np.concatenate([both_samples.cell_weights(use, draw), half])
             mass = mass / mass.sum()
-        row_mass = labelled.weight * weights[sample.unit, draw]
+        row_mass = sample.weight * weights[sample.unit, draw]
         row_mass = row_mass / row_mass.sum()
         soft = np.empty((n_classes, n_classes))
         for class_ in range(n_classes):
-            rows = labelled.true_class == class_
+            rows = sample.true_class == class_
             soft[:, class_] = row_mass[rows] @ calibration_probability[rows]
         yield replace(
             plain,
@@ -93,7 +91,7 @@ def drawn_evidence(
             probability=probability,
             mass=mass,
             calibration_probability=calibration_probability,
-            calibration_true=labelled.true_class,
+            calibration_true=sample.true_class,
             calibration_mass=row_mass,
         )
 
@@ -106,7 +104,7 @@ TEST_LEVEL = 0.05  # of the test that decides whether a composition is applied
 class NoShift:
     """How far the predicted classes are from calibration's, and chance alone."""
 
-    distance: float  # Σ (μ_i − ν_i)²/π_i
+    distance: float  # Σ (μ_i − ν_i)²/v_i, v the variance that chance gives
     chance: Floats  # The same where nothing but chance is at work
 
     @property
@@ -129,11 +127,10 @@ def compare_predicted(
     sample: CalibrationSample, use: UseSample, n_draws: int = N_CHANCE_DRAWS
 ) -> NoShift:
     """Return the distance between both sets' predicted classes, and chance's."""
-    labelled = sample.labelled
-    size = np.bincount(sample.unit, weights=labelled.weight)
+    size = np.bincount(sample.unit, weights=sample.weight)
     size = size / size.sum()
     known = np.bincount(
-        labelled.predictions.predicted_class, weights=labelled.weight, minlength=len(use.class_key)
+        sample.predicted_class, weights=sample.weight, minlength=len(use.class_key)
     )
     known = known / known.sum()
     seen = use.counts.sum(axis=1) / use.n_rows
@@ -143,13 +140,15 @@ def compare_predicted(
     order = order[pool[order] > 0]
     share = pool[order]
     steps = np.cumsum(share)[:-1]
-    chance = np.empty(n_draws)
+    off = np.empty((n_draws, len(order)))
     for draw in range(n_draws):
         class_ = np.searchsorted(steps, uniform(sample.unit_key, draw, "no shift"), side="right")
         drawn = np.bincount(class_, weights=size, minlength=len(order))
-        off = _use_noise(use, draw, pool, seen)[order] + share - drawn
-        chance[draw] = float((off**2 / share).sum())
-    return NoShift(distance=float(((seen - known)[order] ** 2 / share).sum()), chance=chance)
+        off[draw] = _use_noise(use, draw, pool, seen)[order] + share - drawn
+    # A class in which a large family may fall by chance counts for less than one of lone proteins.
+    variance = (off**2).mean(axis=0)
+    distance = float(((seen - known)[order] ** 2 / variance).sum())
+    return NoShift(distance=distance, chance=(off**2 / variance).sum(axis=1))
 
 
 def _use_noise(use: UseSample, draw: int, pool: Floats, seen: Floats) -> Floats:
@@ -166,6 +165,7 @@ def _use_noise(use: UseSample, draw: int, pool: Floats, seen: Floats) -> Floats:
     return np.asarray(drawn / drawn.sum() - seen)
 
 
+FEWEST_ROWS = 20  # of a use-set, below which its proportions are not estimated: decision 0042
 FEWEST_DRAWS = 2  # of which quantiles can be taken
 HELD_CLUSTERS = 4.0  # of a class, that hold its weight near 1 (decision 0021)
 SHARE_DIGITS = 6  # of the weights to fit with
@@ -327,8 +327,7 @@ def estimate_composition(
 
 def fixed_composition(sample: CalibrationSample, share: Floats | None) -> Composition:
     """Return a composition that is taken as known: a stated one, or calibration's."""
-    weight, true_class = sample.labelled.weight, sample.labelled.true_class
-    n_classes = sample.labelled.predictions.n_classes
+    weight, true_class, n_classes = sample.weight, sample.true_class, sample.n_classes
     prevalence = np.bincount(true_class, weights=weight, minlength=n_classes) / weight.sum()
     taken = prevalence if share is None else share
     none, nothing = np.zeros((n_classes, 0)), np.zeros(n_classes)

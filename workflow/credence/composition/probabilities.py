@@ -123,9 +123,17 @@ def through(matrix: Floats, logs: Floats) -> Floats:
 
 
 def fit_mapped(
-    logs: Floats, true_class: Integers, weight: Floats, class_number: Floats, n_families: float
+    logs: Floats,
+    true_class: Integers,
+    weight: Floats,
+    class_number: Floats,
+    n_families: float,
+    near: Floats | None = None,
 ) -> BiasCorrected:
-    """Return matrix and parameters of most likelihood; of many classes no matrix."""
+    """Return matrix and parameters of most likelihood; of many classes no matrix.
+
+    It is sought near the matrix of much the same proteins, if that is given.
+    """
     if len(class_number) > MOST_CLASSES:
         return fit_bias_corrected(logs, true_class, weight, len(class_number))
     design = with_ones(scipy.special.log_softmax(logs, axis=1))
@@ -134,7 +142,7 @@ def fit_mapped(
     strength = RIDGE * (1.0 + RIDGE_FEW / np.maximum(class_number, 0.5))
     ridge = np.repeat(strength[:, None], len(class_number) + 1, axis=1)
     matrix = least_matrix(
-        ScalingProblem(design=design, true_class=true_class, weight=evidence, ridge=ridge)
+        ScalingProblem(design=design, true_class=true_class, weight=evidence, ridge=ridge), near
     )[0]
     fitted = fit_bias_corrected(through(matrix, logs), true_class, weight, len(class_number))
     return replace(fitted, matrix=matrix)

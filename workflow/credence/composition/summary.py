@@ -6,25 +6,31 @@ import numpy as np
 
 from credence.calibrators.intervals import ends_of_draws
 from credence.calibrators.protocol import Calibration, FitOptions
-from credence.composition.adjusted import AdjustedCalibration, smoothed_masses
-from credence.composition.both_samples import CalibrationSample, UseSample
+from credence.composition.adjusted import ProportionCorrection
+from credence.composition.both_samples import (
+    N_DENSITY_BINS,
+    CalibrationSample,
+    UseSample,
+    smoothed_masses,
+)
 from credence.composition.diagnostics import Diagnostics
 from credence.composition.estimate import Composition
+from credence.confidence import Confidence
 from credence.draws import cluster_weights
 from credence.findings import ShiftClass, ShiftCurve, ShiftFinding
 from credence.predictions import Floats
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Corrected:
-    """A use-set's composition and the calibrations for it."""
+    """A use-set's composition and what it changes in confidences."""
 
     sample: CalibrationSample  # Both sets
     use: UseSample
     composition: Composition  # Of the use-set
     diagnostics: Diagnostics  # What has to be known of it
     plain: Calibration  # The method, uncorrected
-    adjusted: AdjustedCalibration  # The method, corrected
+    correction: ProportionCorrection
     by_score: bool  # Whether class and top score give the method's confidence
 
 
@@ -46,7 +52,7 @@ def summarise_shift(
 ) -> ShiftFinding:
     """Return what a page shows of a use-set's composition."""
     use, seen, composition = corrected.use, corrected.diagnostics, corrected.composition
-    sample, predictions = corrected.sample, corrected.sample.labelled.predictions
+    sample = corrected.sample
     weight = np.nan_to_num(composition.fit_weight)
     table = expected_truth(smoothed_masses(sample.score_masses()), use.counts, weight)
     weights = np.nan_to_num(composition.weight_draws)
@@ -93,7 +99,7 @@ def summarise_shift(
                 class_name=class_name,
                 **{name: column[class_].item() for name, column in columns.items()},
             )
-            for class_, class_name in enumerate(predictions.class_names)
+            for class_, class_name in enumerate(sample.class_names)
         ),
         sentences=seen.sentences,
         is_other_kind=seen.is_other_kind,
@@ -103,20 +109,28 @@ def summarise_shift(
 
 def _by_score(corrected: Corrected) -> dict[str, Floats]:
     """Return the median score and the confidences there, by class."""
-    predictions = corrected.sample.labelled.predictions
+    sample = corrected.sample
     names = ("score_median", "confidence_before", "confidence_after")
-    columns = {name: np.full(predictions.n_classes, np.nan) for name in names}
-    if predictions.top_score is None:
+    columns = {name: np.full(sample.n_classes, np.nan) for name in names}
+    if not sample.has_scores:
         return columns
-    median = columns["score_median"]
-    seen = np.unique(predictions.predicted_class)
-    for class_ in seen:
-        median[class_] = np.median(predictions.top_score[predictions.predicted_class == class_])
-    if corrected.by_score:
-        asked = predictions.at_scores(seen, median[seen])
-        columns["confidence_before"][seen] = corrected.plain.confidence(asked).value
-        columns["confidence_after"][seen] = corrected.adjusted.confidence(asked).value
+    for class_ in np.unique(sample.predicted_class):
+        place = np.median(sample.score_bin[sample.predicted_class == class_])
+        median = (place + 0.5) * sample.scale / N_DENSITY_BINS
+        columns["score_median"][class_] = median
+        if corrected.by_score:
+            before, after = _at_scores(corrected, class_, np.array([median]))
+            columns["confidence_before"][class_] = before.value[0]
+            columns["confidence_after"][class_] = after.value[0]
     return columns
+
+
+def _at_scores(corrected: Corrected, class_: int, score: Floats) -> tuple[Confidence, Confidence]:
+    """Return the confidences of a class at top scores, before and after the correction."""
+    sample = corrected.sample
+    asked = sample.at_scores(class_, score)
+    before = corrected.plain.confidence(asked)
+    return before, corrected.correction.corrected(before, asked, sample)
 
 
 N_SHIFT_GRID = 101  # a step of 1/100 of the scale
@@ -124,15 +138,15 @@ N_SHIFT_GRID = 101  # a step of 1/100 of the scale
 
 def shift_curves(corrected: Corrected) -> tuple[ShiftCurve, ...]:
     """Return the curve of each class that calibration predicted; none if not by score alone."""
-    predictions = corrected.sample.labelled.predictions
-    if predictions.top_score is None or not corrected.by_score:
+    sample = corrected.sample
+    if not sample.has_scores or not corrected.by_score:
         return ()
-    grid = predictions.score_grid(N_SHIFT_GRID)
+    grid = np.linspace(0.0, sample.scale, N_SHIFT_GRID)
     curves = []
-    for class_ in np.unique(predictions.predicted_class):
-        answer = corrected.adjusted.confidence(predictions.at_scores(class_, grid))
+    for class_ in np.unique(sample.predicted_class):
+        _, answer = _at_scores(corrected, class_, grid)
         curve = ShiftCurve(
-            class_name=predictions.class_names[class_],
+            class_name=sample.class_names[class_],
             score=tuple(grid.tolist()),
             after=tuple(answer.value.tolist()),
             after_lower=tuple(answer.lower.tolist()),

@@ -15,10 +15,10 @@ from scipy.special import expit
 from credence.calibrators.all_methods import METHODS
 from credence.calibrators.classwise import class_samples
 from credence.calibrators.crossfit import folds_by_class
-from credence.calibrators.kernel import LOWEST, MON, local_sums, steady_bandwidth
-from credence.calibrators.masses import Nodes, masses_of
+from credence.calibrators.kernel import LOWEST, Kernel, local_sums
+from credence.calibrators.masses import Nodes
 from credence.calibrators.method_spec import parse_method
-from credence.calibrators.protocol import Calibration, ClassSample, FitOptions, Need
+from credence.calibrators.protocol import Calibration, ClassSample, FitOptions, Method, Need
 from credence.draws import keys_of, uniform
 from credence.evaluation.describing import confusion_of
 from credence.evaluation.evaluate import cross_fit
@@ -29,14 +29,19 @@ from credence.metrics.metric import Judged, divide, sum_by
 from credence.predictions import Floats, Labelled
 
 SALAMON_PAPER = "Salamon et al. 2023 (doi 10.3390/make5030043)"
-MON0, MON2, LOO = (f"kernel(bandwidth={rule}, prior_weight=0)" for rule in ("mon", "mon2", "loo"))
+MON0, MON2, MON4, LOO = (  # Exactly as published
+    f"kernel(bandwidth={rule}, prior_weight=0, safeguards=false)"
+    for rule in ("mon", "mon2", "mon4", "loo")
+)
+PAPER_BINS = 10  # of the paper's histograms, of equal width
 METHODS_OF_PAPER = {  # The paper's names of methods, and what is fitted for each
-    "histogram": "histogram",
+    "histogram": f"histogram(n_bins={PAPER_BINS})",
     "b_mon": MON0,
     "b_mon2": MON2,
     "STS": "sts",
     "CSTS": "csts",
     "TSwA": "tswa",
+    "CSTSwA": "cstswa",
     "Cum*": "cumulative_optimal",
     "uncalibrated": "uncalibrated",
 }
@@ -50,10 +55,19 @@ FALLBACK = 0.03  # of the scale: bandwidth of densities where a class has no ker
 OUTSIDE_BOUND = 0.05  # chance that one interval or more lies outside the bound
 STEP_BELOW = 0.05  # of the scores' range: free at the left of an axis that begins at the least
 MUCH = 0.05  # of a class's right predictions: a trove that adds fewer moves nothing to be seen
+ABOVE = 1.1  # times the greatest loss: where the axis ends that has room for all
 HIGHEST = 4.0  # times the median loss: where an axis of losses ends
 BESIDE_LOSS = 0.16  # of a place on the axis: between in sample and held out
-SATURATED, NEARLY_TOP = 0.99, 0.99  # of the predictions, and of the scale
-MOST_POWER = 2.0**20  # by which a stand-in is sharpened
+SATURATED, NEARLY_TOP = 0.95, 0.99  # of the predictions, and of the scale
+WIDE_BOUND = 0.5  # of all precisions: a wider bound says little, and is not drawn
+BAND_DRAWS = 200  # bootstrap resamples of the interval that a raw score is compared with
+NUMBERS_FITTED = {  # by a method on the whole vector: for all classes, and for each
+    "STS": (1, 0),
+    "CSTS": (0, 1),
+    "TSwA": (1, 1),
+    "CSTSwA": (0, 2),
+    "uncalibrated": (0, 0),
+}
 OF_SCORE, OF_VECTOR = "scores of the predicted classes", "scores of all classes"
 
 
@@ -64,6 +78,7 @@ class FigureSource:
     labelled: Labelled | None  # Proteins that calibrate; None: a run's findings alone
     findings: Findings | None = None
     troves: Mapping[str, tuple[Labelled, Labelled]] = field(default_factory=dict)  # before, after
+    second: Labelled | None = None  # Another set of the same tool's, where there is one
     is_near_top: bool = False  # Whether axes begin at the least score
 
     @property
@@ -149,7 +164,39 @@ class FigureSource:
     @property
     def edges(self) -> Floats:
         """Ends of the intervals of histograms."""
-        return self.known.predictions.score_grid(N_SCORE_BINS + 1)
+        return self.known.predictions.score_grid(PAPER_BINS + 1)
+
+    def band(self, class_: int, score: Floats) -> tuple[Floats, Floats]:
+        """Return the ends of the 95 % interval of a class's kernel, at its bandwidth."""
+        curve = self.fitted(MON2).classes[self.names[class_]].learnt  # type: ignore[attr-defined]
+        settings = Kernel(bandwidth=self.bandwidth(class_), prior_weight=0.0, safeguards=False)
+        options = FitOptions(n_draws=BAND_DRAWS)
+        band = settings.fit_band(self.samples[class_], curve, options)
+        lower, upper = (np.interp(score, band.score, end) for end in (band.lower, band.upper))
+        return lower, upper
+
+    @cached_property
+    def losses(self) -> "list[Losses]":
+        """Mean losses of the paper's methods that the scores allow, of all and of each class."""
+        return losses_of(self, methods_of(self))
+
+    def judged(self, methods: Mapping[str, str]) -> tuple[Labelled, dict[str, Floats]]:
+        """Return proteins that fits did not see, and each method's confidence of them.
+
+        They are the second set, where there is one; else each protein is judged by fits of
+        other families.
+        """
+        if self.second is not None:
+            unseen = self.second.predictions
+            return self.second, {
+                name: self.fitted(text).confidence(unseen).value for name, text in methods.items()
+            }
+        options = FitOptions(min_positives=LEAST_FITTED, n_draws=0)
+        calibrators = {
+            name: parse_method(text, "figures").build(options) for name, text in methods.items()
+        }
+        fold = folds_by_class(self.known, FOLDS)
+        return self.known, cross_fit(self.known, calibrators, fold)[0]
 
     def cloud(self, method: str, class_: int) -> "tuple[Series, ...]":
         """Return a point a protein: its confidence over its score, right and wrong."""
@@ -266,6 +313,11 @@ def matrices(source: FigureSource, kind: int) -> FigureRecord | None:
     return FigureRecord(names=names, matrix=numbers, key=key)
 
 
+def sees_vectors(method: Method) -> bool:
+    """Return whether a method looks at the scores of all classes where it is given them."""
+    return method.needs.is_vector or getattr(method.settings(), "sees", "") == "vector"
+
+
 def scheme(source: FigureSource) -> FigureRecord | None:
     """Return, for each kind of classifier, the confidence it allows and the methods for it."""
     kinds = (
@@ -281,7 +333,7 @@ def scheme(source: FigureSource) -> FigureRecord | None:
         words += [
             FigureSeries(name=method.name, kind="word", look="plain")
             for method in METHODS
-            if method.needs is need or (need is Need.VECTOR and method.needs is Need.PLACE)
+            if (Need.VECTOR if sees_vectors(method) else method.needs) is need
         ]
         if place == kind:
             words.append(FigureSeries(name="this tool", kind="word", look="mark"))
@@ -302,7 +354,7 @@ def score_counts(source: FigureSource) -> FigureRecord | None:
             n_each = tuple(count.tolist())
             bars.append(series_of(word, "bars", word, edges, count / most, n_each))
         name = source.names[class_]
-        left = FigurePanel(title=f"{name}: counts, top {most:,}", series=tuple(bars))
+        left = FigurePanel(title=f"{name}: top bar {most:,}", series=tuple(bars))
         steps = source.histogram(class_)
         # Gupta and Ramdas' bound of all intervals at once (ICML 2021): √(ln(2B/α) / 2n) around
         # each share, of B intervals that hold any, n families each.
@@ -310,30 +362,46 @@ def score_counts(source: FigureSource) -> FigureRecord | None:
         families = np.bincount(pairs[:, 0], minlength=n).astype(np.float64)
         n_filled, share = int((families > 0).sum()), np.array(steps.y)
         half = np.sqrt(divide(np.full(n, np.log(2.0 * n_filled / OUTSIDE_BOUND)), 2.0 * families))
-        ends = (np.maximum(share - half, 0.0), np.minimum(share + half, 1.0))
-        lower, upper = (tuple(end.tolist()) for end in ends)
+        low, high = np.maximum(share - half, 0.0), np.minimum(share + half, 1.0)
+        says_much = high - low <= WIDE_BOUND
+        lower, upper = (tuple(np.where(says_much, end, np.nan).tolist()) for end in (low, high))
         steps = replace(steps, lower=lower, upper=upper)
-        return left, FigurePanel(title=f"{name}: share right", series=(steps,))
+        return left, FigurePanel(title=f"{name}: precision", series=(steps,))
 
     return _pairs(source, panel)
 
 
 def half_histograms(source: FigureSource) -> FigureRecord | None:
-    """Return the histograms of two halves that share no family, clusters taking turns."""
+    """Return histograms of two sets: halves that share no family, where there is one set."""
+    second = None
+    if source.second is not None:
+        second = FigureSource(labelled=source.second)
 
-    def both(class_: int) -> list[Series]:
-        sample, series = source.samples[class_], []
-        turn = np.empty(len(sample.cluster_key), dtype=np.int64)
-        order = np.argsort(uniform(sample.cluster_key, 0, "halves"), kind="stable")
-        turn[order] = np.arange(len(order)) % 2
-        halves = (("first half", "steps"), ("second half", "dashed steps"))
-        for half, (name, kind) in enumerate(halves):
-            rows = turn[sample.cluster] == half
-            part = replace(sample, **{name: getattr(sample, name)[rows] for name in PER_PROTEIN})
-            series.append(replace(shares_of(part, source.edges), name=name, kind=kind))
-        return series
+    def parts(class_: int) -> list[Series]:
+        sample, looks = source.samples[class_], ("kernel", "cumulative")
+        if second is not None:
+            series, names = [source.histogram(class_)], ("first set", "second set")
+            if class_ in second.samples:
+                series.append(second.histogram(class_))
+        else:
+            turn = np.empty(len(sample.cluster_key), dtype=np.int64)  # clusters take turns
+            order = np.argsort(uniform(sample.cluster_key, 0, "halves"), kind="stable")
+            turn[order] = np.arange(len(order)) % 2
+            series, names = [], ("first half", "second half")
+            for half in range(2):
+                rows = turn[sample.cluster] == half
+                part = {name: getattr(sample, name)[rows] for name in PER_PROTEIN}
+                series.append(shares_of(replace(sample, **part), source.edges))
+        return [
+            replace(steps, name=name, look=look, kind=kind)
+            for steps, name, look, kind in zip(
+                series, names, looks, ("steps", "dashed steps"), strict=False
+            )
+        ]
 
-    return _per_class(source, both)
+    record = _per_class(source, parts)
+    word = "halves of the calibration set" if second is None else "two independent test sets"
+    return record and replace(record, caption=f"They are {word}: the difference is noise.")
 
 
 def log_densities(
@@ -377,20 +445,37 @@ def kernels(source: FigureSource, has_others: bool = False) -> FigureRecord | No
 
 
 def nearly_calibrated(source: FigureSource) -> FigureRecord | None:
-    """Return the two classes whose score over the scale is nearest to the kernel confidence."""
-    distance = {}
+    """Return two classes whose score over the scale lies near the kernel confidence.
+
+    Those come first in which it is within the confidence's interval at each protein.
+    """
+    places = {}
     for class_, sample in source.samples.items():
-        predictions = source.known.predictions
-        kernel = source.fitted(MON2).confidence(predictions.at_scores(class_, sample.score)).value
-        if math.isfinite(source.bandwidth(class_)):
-            apart = np.abs(np.clip(sample.score / predictions.scale, 0.0, 1.0) - kernel)
-            distance[class_] = float(np.average(apart, weights=sample.weight))
+        if not math.isfinite(source.bandwidth(class_)):
+            continue
+        predictions = source.known.predictions.at_scores(class_, sample.score)
+        raw = np.clip(sample.score / predictions.scale, 0.0, 1.0)
+        kernel = source.fitted(MON2).confidence(predictions).value
+        lower, upper = source.band(class_, sample.score)
+        outside = (raw < lower) | (raw > upper)
+        apart = float(np.average(np.abs(raw - kernel), weights=sample.weight))
+        places[class_] = (float(np.average(outside, weights=sample.weight)), apart)
+    nearest = sorted(places, key=lambda class_: (places[class_][0] > 0.0, places[class_][1]))
     panels = []
-    for class_ in sorted(distance, key=distance.__getitem__)[:2]:
+    for class_ in nearest[:2]:
+        share_outside = places[class_][0]
+        title = "nearly calibrated"
+        if share_outside:
+            title = f"raw score outside the interval, {max(100 * share_outside, 1):.0f} % of them"
         clouds = source.cloud("tswa", class_) if source.has_vectors else ()
         line = source.curve("uncalibrated", class_, "score over scale", "score", "dashed")
-        series = (*clouds, source.histogram(class_), source.kernel(class_), line)
-        panels.append(FigurePanel(title=source.names[class_], series=series))
+        ends = [
+            tuple(source.where_seen(class_, source.grid, end).tolist())
+            for end in source.band(class_, source.grid)
+        ]
+        kernel_line = replace(source.kernel(class_), lower=ends[0], upper=ends[1])
+        series = (*clouds, source.histogram(class_), kernel_line, line)
+        panels.append(FigurePanel(title=f"{source.names[class_]}: {title}", series=series))
     return _over_scores(source, panels, 2)
 
 
@@ -499,92 +584,177 @@ def _before_and_after(before: FigureSource, after: FigureSource, class_: int, tr
     )
 
 
-def sharpened(labelled: Labelled) -> Labelled:
-    """Return a stand-in for the same tool trained to the end: nearly all scores at the top.
+def trained(source: FigureSource) -> FigureRecord | None:
+    """Return the joint counts of a tool trained to the end."""
+    return matrices(source, kind=0) if source.is_saturated else None
 
-    1 − (1 − S/M)^p in the place of S/M, p doubled until 99 % of them exceed 0.99.
-    """
-    predictions = labelled.predictions
-    assert predictions.top_score is not None
-    end, power = float(predictions.score_grid(2)[1]), 1.0
-    rest = 1.0 - predictions.top_score / end
-    while float((rest**power < 1.0 - NEARLY_TOP).mean()) < SATURATED and power < MOST_POWER:
-        power *= 2.0
-    score = end * (1.0 - rest**power)
-    return replace(labelled, predictions=replace(predictions, top_score=score, scores=None))
+
+REMEDIES = {"b_mon2": MON2, "Conf1": "class_only", "b_mon": MON0, "Cum*": "cumulative_optimal"}
 
 
 def saturated(source: FigureSource) -> FigureRecord | None:
-    """Return b_mon2 used blindly where nearly all scores are at the top, and three remedies."""
-    if not source.samples:
+    """Return b_mon2 where nearly all scores are at the top, what the paper advises, and losses."""
+    if not source.is_saturated:
         return None
-    labelled = source.known if source.is_saturated else sharpened(source.known)
-    source = FigureSource(labelled=labelled, is_near_top=True)
-    resolution = labelled.predictions.resolution
+    source = replace(source, is_near_top=True)
+    looks = (("wrong", "line"), ("score", "dotted"), ("kernel", "line"), ("cumulative", "dashed"))
 
-    def remedies(class_: int) -> list[Series]:
-        sample, series = source.samples[class_], []
-        masses = masses_of(sample)
-        b = None
-        if masses.right.any() and masses.wrong.any():
-            b = steady_bandwidth(masses, sample.scale, resolution, MON["mon2"])
-        if b is not None:
-            logs = log_densities(source, class_, source.grid, b)
-            blind = expit(logs["right"] - logs["wrong"])
-            series.append(series_of("b_mon2, blindly", "line", "wrong", source.grid, blind))
-        for method, word, look, kind in (
-            ("class_only", "Conf1", "score", "dotted"),
-            (MON0, "b_mon", "kernel", "line"),
-            ("cumulative_optimal", "Cum*", "cumulative", "dashed"),
-        ):
-            series.append(source.curve(method, class_, word, look, kind))
-        return series
+    def curves(class_: int) -> list[Series]:
+        return [
+            source.curve(method, class_, name, look, kind)
+            for (name, method), (look, kind) in zip(REMEDIES.items(), looks, strict=True)
+        ]
 
-    return _per_class(source, remedies)
+    record = _per_class(source, curves)
+    unseen, confidence = source.judged(REMEDIES)
+    loss = {
+        name: nll(value, unseen.is_correct, unseen.weight) for name, value in confidence.items()
+    }
+    ranked = sorted(loss, key=loss.__getitem__)
+    where = "on the second set" if source.second is not None else "held-out by family"
+    listed = ", ".join(f"{name} {loss[name]:.3f}" for name in ranked)
+    sentence = f"Here the mean NLL {where} is, best first: {listed}."
+    return record and replace(record, caption=sentence)
+
+
+def methods_of(source: FigureSource) -> dict[str, str]:
+    """Return the paper's methods that the scores allow."""
+    return {
+        name: text
+        for name, text in METHODS_OF_PAPER.items()
+        if source.has_vectors or not parse_method(text, "figures").needs.is_vector
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Losses:
+    """Mean losses of the methods, of one class or of all."""
+
+    title: str
+    n: int  # Proteins that the methods are fitted on
+    n_held_out: int  # Proteins that they are judged on
+    in_sample: tuple[float, ...]  # One a method
+    held_out: tuple[float, ...]
+
+
+def losses_of(source: FigureSource, methods: Mapping[str, str]) -> list[Losses]:
+    """Return the mean losses of methods, of all classes and then of each."""
+    known = source.known
+    seen = {name: source.fitted(text).confidence(known.predictions).value
+            for name, text in methods.items()}  # fmt: skip
+    unseen, judged = source.judged(methods)
+    answers = []
+    for class_ in (None, *source.samples):
+        numbers, counts = [], []
+        for labelled, confidences in ((known, seen), (unseen, judged)):
+            rows = np.ones(labelled.n_samples, dtype=np.bool_)
+            if class_ is not None:
+                rows = labelled.predictions.predicted_class == class_
+            right, weight = labelled.is_correct[rows], labelled.weight[rows]
+            numbers.append(tuple(nll(confidences[name][rows], right, weight) for name in methods))
+            counts.append(int(rows.sum()))
+        answers.append(
+            Losses(
+                title="all classes" if class_ is None else source.names[class_],
+                n=counts[0],
+                n_held_out=counts[1],
+                in_sample=numbers[0],
+                held_out=numbers[1],
+            )
+        )
+    return answers
 
 
 def losses(source: FigureSource) -> FigureRecord | None:
     """Return the mean loss of the paper's methods by class, in sample and held out."""
     if not source.samples:
         return None
-    labelled, predictions = source.known, source.known.predictions
-    names = [
-        name
-        for name, text in METHODS_OF_PAPER.items()
-        if source.has_vectors or not parse_method(text, "figures").needs.is_vector
-    ]
-    options = FitOptions(min_positives=LEAST_FITTED, n_draws=0)
-    fold = folds_by_class(labelled, FOLDS)
-    calibrators = {
-        name: parse_method(METHODS_OF_PAPER[name], "figures").build(options) for name in names
-    }
-    held_out, _ = cross_fit(labelled, calibrators, fold)
-    in_sample = {
-        name: source.fitted(METHODS_OF_PAPER[name]).confidence(predictions).value for name in names
-    }
+    methods = methods_of(source)
     panels = []
-    for class_ in (None, *source.samples):
-        rows = (class_ is None) | (predictions.predicted_class == class_)
-        right, weight = labelled.is_correct[rows], labelled.weight[rows]
-        n, series = (int(rows.sum()),) * len(names), []
-        for word, kind, look, beside, confidences in (
-            ("in sample", "hollow", "histogram", -BESIDE_LOSS, in_sample),
-            ("held out", "points", "kernel", BESIDE_LOSS, held_out),
-        ):
-            y = tuple(nll(confidences[name][rows], right, weight) for name in names)
-            x = tuple(at + beside for at in range(len(names)))
-            series.append(FigureSeries(name=word, kind=kind, look=look, x=x, y=y, n=n))
-        title = "all classes" if class_ is None else source.names[class_]
-        panels.append(FigurePanel(title=title, series=tuple(series)))
+    for entry in source.losses:
+        series = (
+            beside(entry.in_sample, IN_SAMPLE_LOOK, -BESIDE_LOSS, entry.n),
+            beside(entry.held_out, HELD_OUT_LOOK, BESIDE_LOSS, entry.n_held_out),
+        )
+        panels.append(FigurePanel(title=entry.title, series=series))
+    return _over_methods(panels, tuple(methods))
+
+
+IN_SAMPLE_LOOK = ("in sample", "hollow", "histogram")
+HELD_OUT_LOOK = ("held-out", "points", "kernel")
+AIC_LOOK = ("AIC / 2n", "points", "cumulative")
+
+
+def beside(values: Sequence[float], look: tuple[str, str, str], aside: float, n: int) -> Series:
+    """Return marks of methods, a little aside of their places on the axis."""
+    name, kind, colour = look
+    x = tuple(place + aside for place in range(len(values)))
+    return FigureSeries(
+        name=name, kind=kind, look=colour, x=x, y=tuple(values), n=(n,) * len(values)
+    )
+
+
+def _over_methods(panels: Sequence[FigurePanel], names: tuple[str, ...]) -> FigureRecord:
+    """Return panels of losses on an axis of methods, which ends where most of them do."""
     known = [y for panel in panels for part in panel.series for y in part.y if math.isfinite(y)]
     return FigureRecord(
         panels=tuple(panels), upright="mean NLL per protein", start=-0.6, end=len(names) - 0.4,
-        top=HIGHEST * float(np.median(known)) if known else 1.0, ticks=tuple(names),
+        top=HIGHEST * float(np.median(known)) if known else 1.0, ticks=names,
     )  # fmt: skip
 
 
+def n_parameters(source: FigureSource, name: str) -> float:
+    """Return how many numbers a method fits; for a curve, how many its flexibility amounts to.
+
+    That is the trace of its smoother, the sum over proteins of how much the outcome of each moves
+    its own confidence, with the bandwidth or cut-off, which is chosen too.
+    """
+    total = 0.0
+    if name in NUMBERS_FITTED:
+        total, each = NUMBERS_FITTED[name]
+        return float(total + each * len(source.samples))
+    for class_, sample in source.samples.items():
+        learnt = source.fitted(METHODS_OF_PAPER[name]).classes[source.names[class_]].learnt  # type: ignore[attr-defined]
+        score, weight = sample.score, sample.weight
+        bandwidth, cutoff = (getattr(learnt, word, math.nan) for word in ("bandwidth", "cutoff"))
+        if learnt is not None and name == "histogram":
+            total += len(np.unique(bin_of(score, source.edges)))
+        elif math.isfinite(bandwidth):
+            logs = log_density(score, weight, score, bandwidth)
+            total += 1.0 + float((weight * np.exp(-logs)).sum())
+        elif learnt is not None and name == "Cum*":
+            places, of_row = np.unique(score, return_inverse=True)
+            mass = sum_by(of_row, weight, len(places))
+            or_better = np.cumsum(mass[::-1])[::-1]
+            above = places >= cutoff if math.isfinite(cutoff) else np.ones(len(places), np.bool_)
+            total += 1.0 + float((~above).any()) + float((mass / or_better)[above].sum())
+        else:
+            total += 1.0  # the share of the class
+    return total
+
+
+def parameters(source: FigureSource) -> FigureRecord | None:
+    """Return the mean loss of all classes, methods by their number of parameters, with AIC."""
+    if not source.samples:
+        return None
+    names, whole = list(methods_of(source)), source.losses[0]
+    number = np.array([n_parameters(source, name) for name in names])
+    order = np.argsort(number, kind="stable")
+    number = number[order]
+    seen, unseen = (np.array(values)[order] for values in (whole.in_sample, whole.held_out))
+    series = (
+        beside(seen.tolist(), IN_SAMPLE_LOOK, -2 * BESIDE_LOSS, whole.n),
+        beside((seen + number / whole.n).tolist(), AIC_LOOK, 0.0, whole.n),
+        beside(unseen.tolist(), HELD_OUT_LOOK, 2 * BESIDE_LOSS, whole.n_held_out),
+    )
+    panel = FigurePanel(title=whole.title, series=series)
+    ticks = [f"{names[at]} ({fitted:.0f})" for at, fitted in zip(order, number, strict=True)]
+    highest = max(y for part in series for y in part.y if math.isfinite(y))
+    return replace(_over_methods([panel], tuple(ticks)), top=ABOVE * highest)
+
+
 def reliabilities(source: FigureSource) -> FigureRecord | None:
-    """Return the chosen method's held-out share right over its confidence, class by class."""
+    """Return the chosen method's held-out precision over its confidence, class by class."""
     if source.findings is None:
         return None
     panels = []
@@ -593,7 +763,7 @@ def reliabilities(source: FigureSource) -> FigureRecord | None:
         if not is_shown or sum(entry.bins.n) == 0:
             continue
         points = FigureSeries(
-            name="held out",
+            name="held-out",
             kind="points",
             look="kernel",
             x=entry.bins.mean,
@@ -606,9 +776,7 @@ def reliabilities(source: FigureSource) -> FigureRecord | None:
             name="perfect", kind="dotted", look="score", x=(0.0, 1.0), y=(0.0, 1.0)
         )
         panels.append(FigurePanel(title=entry.class_name or "all classes", series=(line, points)))
-    return FigureRecord(
-        panels=tuple(panels), axis="confidence (mean of bin)", upright="share right"
-    )
+    return FigureRecord(panels=tuple(panels), axis="confidence (mean of bin)", upright="precision")
 
 
 def given_out(source: FigureSource) -> FigureRecord | None:
@@ -653,7 +821,9 @@ class FigureSpec:
     needs: str = OF_SCORE  # What there has to be, or there is no such figure
 
 
-STEPS_CAPTION = "Steps: share right in intervals of the score, the lowest dotted."
+STEPS_CAPTION = (
+    f"Steps: precision in {PAPER_BINS} equal intervals of the score, the lowest dotted."
+)
 CLOUD_CAPTION = (
     f"One point a protein (of a class with more than {CLOUD_POINTS}, so many chosen by name): at "
     "one score there is a range of confidences, since the rest of the vector matters. "
@@ -672,18 +842,25 @@ _KINDS = (
     "Three kinds of classifier by what they give out, the confidence that each allows, and the "
     "methods that offer it. A tool can use those of its own kind and of the kinds left of it."
 )
+PUBLISHED_CAPTION = (
+    "Kernels exactly as published: no prior weight, and without the safeguards that are the "
+    "default elsewhere."
+)
 _STEPS = (
-    "How a histogram confidence comes about. Left: right and wrong predictions in intervals of "
-    "the score, as parts of the highest bar. Right: the share right in each; whiskers: Gupta and "
-    "Ramdas' distribution-free bound (2021), 95 % for all intervals of a class, by families."
+    f"How a histogram confidence comes about. Left: right and wrong predictions in {PAPER_BINS} "
+    "equal intervals of the score, as parts of the top bar, whose count stands above. Right: "
+    "the precision in each; whiskers: Gupta and Ramdas' distribution-free bound (2021), 95 % for "
+    "all intervals of a class, by families. There is no whisker where the bound is wider than "
+    "0.5: too few families."
 )
 _HALVES = (
-    "Histogram confidence from two sets that share no family, over each other. They are halves of "
-    "the calibration set (solid, dashed): the difference is noise."
+    f"Histogram confidence ({PAPER_BINS} equal intervals of the score) from two sets that share "
+    "no family, over each other (solid and dashed)."
 )
 _KERNELS = (
     "Kernel densities of right and wrong predictions, and the confidence that is their ratio. "
-    "Left: densities as parts of the greatest value. Right: right to all, on the histogram."
+    f"Left: densities as parts of the greatest value. Right: right to all. {STEPS_CAPTION} "
+    f"{PUBLISHED_CAPTION}"
 )
 _COUNTING = (
     "Kernel densities with those of proteins that are predicted to be of another class, and what "
@@ -691,8 +868,10 @@ _COUNTING = (
     "the greatest value that is shown."
 )
 _NEARLY = (
-    "The two classes whose raw score is nearest to the kernel confidence. Points, where every "
-    f"class is scored: TSwA, one a protein. {STEPS_CAPTION}"
+    "Two classes whose raw score is near the kernel confidence. A class is called nearly "
+    "calibrated only where the raw score lies within the confidence's 95 % interval (band, at "
+    "this bandwidth) at each prediction's score. Points, where every class is scored: TSwA, one a "
+    f"protein. {STEPS_CAPTION} {PUBLISHED_CAPTION}"
 )
 _CUMULATIVE = (
     "Cumulative confidence of one class: Cum, Cum+ and Cum*. It is a class that the best "
@@ -705,23 +884,37 @@ _TROVES = (
     "Classes whose right predictions became more by a twentieth or more."
 )
 _WARNING = (
-    "b_mon2 used blindly where nearly all scores are at the top, as a warning. What to use there: "
-    "Conf1, b_mon or Cum*."
+    "b_mon2 used blindly where nearly all scores are at the top, as a warning. Beside it what the "
+    "paper advises there: Conf1, b_mon, which may be flat, or Cum*."
 )
 _LOSSES = (
-    "Mean negative log-likelihood per protein of each method, class by class. In sample, as in "
-    "the paper (open), and on whole families held out (filled)."
+    "Mean negative log-likelihood (NLL) per protein of each method, class by class. In sample, as "
+    "in the paper (open), and for proteins of families, or of a set, that the fit did not see "
+    f"(filled). An arrow: above the axis, with its value. Histogram of {PAPER_BINS} equal "
+    f"intervals. {PUBLISHED_CAPTION}"
+)
+_PARAMETERS = (
+    "Mean NLL per protein against the number of parameters, which stands in brackets and grows to "
+    "the right. In sample (open); Akaike's criterion as NLL + parameters / proteins, so that it "
+    "can be compared (triangles); and for proteins that the fit did not see (filled squares). Of "
+    "curves the number is the trace of the smoother, with the bandwidth or cut-off. AIC takes all "
+    "proteins as independent, so with relatives among them it is too small."
 )
 _LOO = (
     "The bandwidth of least left-out loss (b_opt) follows noise. Where it bends most, and b_mon2."
 )
-_BOTH = "Kernel confidence that never turns (b_mon) against one that may turn twice (b_mon2)."
+_BOTH = (
+    "Kernel confidence that never turns (b_mon) against one that may turn twice (b_mon2). "
+    f"{PUBLISHED_CAPTION}"
+)
 _BEST = f"Cumulative confidence with the best cut-off (Cum*), class by class. {STEPS_CAPTION}"
 _TRAINED = "Joint counts of the classifier of the next figure."
-_RELIABLE = "Share right over the confidence given out, held out, with intervals over families."
+_RELIABLE = "Precision over the confidence given out, held-out, with intervals over families."
 _GIVEN = (
-    f"The confidence that is given out, class by class. Band: pointwise interval. {STEPS_CAPTION}"
+    "The confidence that is given out, class by class. Band: pointwise interval. Steps: precision "
+    f"in {N_SCORE_BINS} equal intervals of the score, the lowest dotted."
 )
+OF_TRAINED = "a tool trained to the end, 95 % of its top scores above 0.99 of the scale"
 NEEDS_SOME = f"{OF_SCORE}, and a class with 10 predictions, right and wrong"
 NEEDS_TROVE = "a trove that added predictions, and the samples of the release before it"
 FIGURES: tuple[FigureSpec, ...] = (
@@ -782,19 +975,20 @@ FIGURES: tuple[FigureSpec, ...] = (
     FigureSpec(number="13", name="bandwidth", caption=f"{_LOO} {STEPS_CAPTION}", build=wiggles),
     FigureSpec(number="14", name="steadiest", caption=_BOTH, build=steadiest),
     FigureSpec(number="15", name="troves", caption=_TROVES, build=troves, needs=NEEDS_TROVE),
-    FigureSpec(number="16a", name="saturated-counts", caption=_TRAINED, build=_joint, needs=TRUE),
-    FigureSpec(number="16b", name="saturated", caption=_WARNING, build=saturated),
+    FigureSpec(
+        number="16a", name="saturated-counts", caption=_TRAINED, build=trained, needs=OF_TRAINED
+    ),
+    FigureSpec(
+        number="16b", name="saturated", caption=_WARNING, build=saturated, needs=OF_TRAINED
+    ),
     FigureSpec(number="17", name="nll", caption=_LOSSES, build=losses),
+    FigureSpec(number="17b", name="parameters", caption=_PARAMETERS, build=parameters),
     FigureSpec(
         number="18", name="reliability", caption=_RELIABLE, build=reliabilities, needs=OF_RUN
     ),
     FigureSpec(number="19", name="confidence", caption=_GIVEN, build=given_out, needs=OF_RUN),
 )
 LAST = "17"  # Further figures are not in the paper
-STAND_IN = (
-    "This tool is not trained to the end; as a stand-in 1 − (1 − S/M)^p takes the place of its "
-    "score S/M of the scale M, p such that 99 % of them exceed 0.99."
-)
 
 
 def make_figures(
@@ -804,13 +998,10 @@ def make_figures(
     for spec in only:
         record = spec.build(source)
         shows = spec.caption.partition(". ")[0].rstrip(".") + "."
-        sentences = [spec.caption]
         if record is None or not (record.panels or record.matrix):
             yield FigureRecord(number=spec.number, name=spec.name, shows=shows, lacks=spec.needs)
             continue
-        if spec.number.startswith("16") and not source.is_saturated:
-            sentences.append(STAND_IN)
-        sentences.append(_evidence(source))
+        sentences = [spec.caption, record.caption, _evidence(source)]
         if spec.number[:2] <= LAST:
             sentences.append(f"After Fig. {int(spec.number[:2])} of {SALAMON_PAPER}.")
         caption = " ".join(filter(None, sentences))
@@ -825,6 +1016,6 @@ def _evidence(source: FigureSource) -> str:
         n, n_families = source.findings.results.n_samples, source.findings.results.n_clusters
     else:
         return ""
-    families = "no relatives known" if n == n_families else f"{n_families:,} families"
+    families = "families unknown" if n == n_families else f"{n_families:,} families"
     is_simulated = source.findings is not None and source.findings.provenance.is_simulated
     return f"{n:,} proteins, {families}.{' Simulated data.' if is_simulated else ''}"

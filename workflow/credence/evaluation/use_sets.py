@@ -36,10 +36,8 @@ def use_set_counts(n_classes: int, columns: UseColumns) -> tuple[Integers, Integ
     def count(fact: Booleans) -> Integers:
         return np.bincount(place[fact], minlength=n_classes + 1)
 
-    # Of an interval that is too wide nothing shows that it still holds.
-    is_evident = columns.is_accepted | columns.is_to_check
-    facts = (known, ~known, columns.is_accepted, columns.is_to_check)
-    by_class = [count(fact) for fact in (*facts, is_evident & columns.is_in_range)]
+    facts = (known, ~known, columns.is_accepted, columns.is_to_check, known & columns.is_in_range)
+    by_class = [count(fact) for fact in facts]
     return np.stack(by_class, axis=1), np.bincount(
         bin_of(value[known], CONFIDENCE_EDGES), minlength=N_CONFIDENCE_BINS
     )

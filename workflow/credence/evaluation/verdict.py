@@ -12,7 +12,15 @@ from enum import Enum, auto
 
 from scipy.special import betaincinv
 
-from credence.findings import Difference, Findings, MetricValue, ShiftFinding, SplitFinding, UseSet
+from credence.findings import (
+    Difference,
+    Findings,
+    JoinedAudit,
+    MetricValue,
+    ShiftFinding,
+    SplitFinding,
+    UseSet,
+)
 
 GOOD, CARE, BAD, OPEN = ("good", "care", "not to be used", "not checked")
 ORDER = (BAD, CARE, OPEN, GOOD)
@@ -55,6 +63,7 @@ class Reason(Enum):
     EVIDENCE_IS_LACKING = auto()  # for all predictions of the classes named, or for nearly all
 
     MIX_NOT_ESTIMATED = auto()
+    MIX_LIKE_CALIBRATION = auto()  # as far as chance can tell, so that nothing is corrected
     MIX_MOVES_FEW = auto()
     MIX_MOVES_MANY = auto()
     OTHER_KIND = auto()
@@ -242,11 +251,14 @@ def _relatives(findings: Findings) -> Check:
     if split is None and findings.knows_relatives:
         reason = Reason.RELATIVES_NOT_LOOKED_FOR
     elif split is not None and split.is_audited:
-        value = split.n_crossing_sampled / split.n_sampled if split.n_sampled else 0.0
-        least, most = _share_with_relatives(split, value)
+        joined = findings.joined or JoinedAudit(n=0, n_examined=0, n_crossing=0)
+        n_examined = split.n_sampled + joined.n_examined
+        n_crossing = split.n_crossing_sampled + joined.n_crossing
+        value = n_crossing / n_examined if n_examined else 0.0
+        least, most = _share_with_relatives(split, joined)
         state = BAD if least > limits.relatives_at_most else CARE
         state = GOOD if most <= limits.relatives else state
-        is_leaking = split.n_crossing_sampled + split.n_met > 0
+        is_leaking = n_crossing + split.n_met > 0
         reason = Reason.RELATIVES_APART if is_leaking else Reason.NO_RELATIVES_APART
         n_affected = total if state == BAD else round(most * total)
     elif split is not None and findings.knows_relatives:
@@ -262,13 +274,19 @@ def _relatives(findings: Findings) -> Check:
     )
 
 
-def _share_with_relatives(split: SplitFinding, value: float) -> tuple[float, float]:
+def _share_with_relatives(split: SplitFinding, joined: JoinedAudit) -> tuple[float, float]:
     """Return which share of all proteins surely has a relative elsewhere, and at most has one."""
-    if split.is_exhaustive:
-        return value, value
     n, n_crossing = split.n_sampled, split.n_crossing_sampled
-    least = float(betaincinv(n_crossing, n - n_crossing + 1, SURELY)) if n_crossing else 0.0
-    return max(least, (n_crossing + split.n_met) / max(split.n_population, 1)), split.bound
+    least = most = n_crossing / n if n else 0.0
+    if not split.is_exhaustive:
+        least = float(betaincinv(n_crossing, n - n_crossing + 1, SURELY)) if n_crossing else 0.0
+        least = max(least, (n_crossing + split.n_met) / max(split.n_population, 1))
+        most = split.bound
+    total, n_unknown = max(split.n_population + joined.n, 1), joined.n - joined.n_examined
+    return (
+        (least * split.n_population + joined.n_crossing) / total,
+        (most * split.n_population + joined.n_crossing + n_unknown) / total,
+    )
 
 
 def _same_classifier(findings: Findings, use_set: UseSet, shift: ShiftFinding | None) -> Check:
@@ -337,6 +355,8 @@ def _mix(findings: Findings, use_set: UseSet, shift: ShiftFinding | None) -> Che
         else:
             state = GOOD if part >= findings.limits.held else CARE
             reason = Reason.MIX_MOVES_FEW if state == GOOD else Reason.MIX_MOVES_MANY
+            if shift.part_applied == 0.0:
+                reason = Reason.MIX_LIKE_CALIBRATION
             n_affected = n_known - n_in_range
     return Check(
         name="mix",

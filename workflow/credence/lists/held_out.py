@@ -11,6 +11,9 @@ from typing import Annotated, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from credence.composition.adjusted import moved_odds
+from credence.composition.both_samples import CalibrationSample, as_stored
+from credence.composition.estimate import Composition
 from credence.draws import encode_clusters, keys_of
 from credence.predictions import UNKNOWN_CLASS, Booleans, Floats, Integers, Labelled
 from credence.records import PackedFloats, PackedIntegers, Stored
@@ -52,7 +55,7 @@ def mix_draws(weight: Floats, draws: Floats) -> MixDraws | None:
         return None
     used = np.nan_to_num(weight)[:, None]
     ratios = np.divide(np.nan_to_num(draws), used, out=np.ones_like(draws), where=used > 0)
-    return MixDraws(n_classes=len(weight), ratios=ratios.ravel())
+    return MixDraws(n_classes=len(weight), ratios=as_stored(ratios.ravel()))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -133,4 +136,31 @@ def held_out_of(labelled: Labelled, confidence: Floats, mix: MixDraws | None = N
         cluster=cluster,
         key=key,
         mix=mix,
+    )
+
+
+def corrected_held_out(sample: CalibrationSample, composition: Composition) -> HeldOut:
+    """Return what proteins held out show of corrected confidences.
+
+    Confidences and shares among the wrong are both of fits without the protein's cluster, and
+    are corrected as published ones are. Proteins count as often as the estimated proportions
+    say, even where less is applied.
+    """
+    applied = np.nan_to_num(composition.fit_weight, nan=1.0)
+    confidence = sample.held_out
+    if (applied != 1.0).any():
+        wrong = sample.held_out_among_wrong() @ applied
+        confidence = moved_odds(confidence, applied[sample.predicted_class], wrong)
+    weight = np.nan_to_num(composition.estimated_weight)
+    counted = sample.weight * weight[sample.true_class]
+    rows = np.flatnonzero(~np.isnan(confidence) & (counted > 0))
+    cluster, held = np.unique(sample.unit[rows], return_inverse=True)
+    return HeldOut(
+        step=step_of(confidence[rows]),
+        predicted=sample.predicted_class[rows],
+        true=sample.true_class[rows],
+        weight=as_stored(counted[rows]),
+        cluster=held,
+        key=sample.unit_key[cluster],
+        mix=mix_draws(weight, composition.weight_draws),
     )

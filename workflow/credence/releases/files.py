@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from credence import __version__
-from credence.findings import InputFile
+from credence.findings import InputFile, JoinedAudit
 from credence.predictions import UNKNOWN_CLASS, Strings
 from credence.records import read_record
 from credence.releases.attaching import OUTCOMES, UNSCORED, Attachment, NewSet
@@ -116,6 +116,7 @@ class AttachSummary:
     n_rescored: int  # Exact repeats whose scores are not the old ones
     added_by_class: dict[str, int]  # Class → proteins added
     inputs: tuple[InputFile, ...]  # Files that were read
+    audit: JoinedAudit  # Of those added
     schema: str = field(default=ATTACH_SCHEMA, init=False)
 
 

@@ -22,8 +22,9 @@ from credence.sentences import names_of, sentences_of_rows
 
 NOT_LOOKED_AT = "Whether relatives are in two groups was not checked"
 MIX = (
-    "{moved_most}Confidences are corrected for the mix, assuming that proteins of a class score "
-    "alike in both: {n_in_range} of {n_known} have evidence and stay in the range that they had."
+    "{moved_most}Confidences are corrected for that, assuming that proteins of a class score "
+    "alike in both: for {n_in_range} of {n_known} predictions the correction stays within the "
+    "uncorrected 95 % interval."
 )
 # Of each reason a headline, and a text of a sentence or two.
 REASONS_IN_WORDS = {
@@ -100,14 +101,20 @@ REASONS_IN_WORDS = {
         "{lacking}",
     ),
     Reason.MIX_NOT_ESTIMATED: (
-        "Whether classes are mixed as in calibration was not checked",
-        "Confidences are those for the mix of the calibration set.",
+        "Class proportions were not estimated",
+        "Confidences are those for the class proportions of the calibration set.",
     ),
-    Reason.MIX_MOVES_FEW: ("The mix of classes moves few confidences", MIX),
-    Reason.MIX_MOVES_MANY: ("Your sample is mixed differently", MIX),
+    Reason.MIX_LIKE_CALIBRATION: (
+        "No difference of class proportions detected",
+        "How often the classes are predicted differs from the calibration set by no more than "
+        "chance gives. Confidences are not corrected; their intervals hold what is not known of "
+        "the proportions.",
+    ),
+    Reason.MIX_MOVES_FEW: ("Class proportions change few confidences", MIX),
+    Reason.MIX_MOVES_MANY: ("Class proportions differ from the calibration set", MIX),
     Reason.OTHER_KIND: (
         "Its proteins are of another kind",
-        "No mix of the classes explains their scores, and nothing can correct that.",
+        "No class proportions explain their scores, and nothing can correct that.",
     ),
 }
 
@@ -182,7 +189,7 @@ def _facts(check: Check, lookup: Lookup) -> dict[str, str]:
         value, lower, upper = map(three_decimals, (check.value, check.lower, check.upper))
         facts["difference"] = f"NLL {value}, {lower} to {upper}"
     elif check.name == "relatives" and findings.split is not None:
-        facts["split"] = lead_of(findings.split)
+        facts["split"] = lead_of(findings.split, findings.joined)
     elif check.name == "rows" and findings.rows is not None:
         facts["rows"] = _rows(findings.rows)
     elif check.name == "same_classifier" and shift is not None and shift.sameness is not None:
@@ -241,7 +248,14 @@ def _moved_most(shift: ShiftFinding) -> str:
     if not moved:
         return ""
     most = max(moved, key=lambda entry: moved[entry])
+    share, lower, upper, applied, before = (
+        f"{100 * value:.0f}"
+        for value in (most.share, most.lower, most.upper, most.applied, most.calibration_share)
+    )
+    is_stated = shift.estimator == "stated"
+    interval = f" ({lower}–{upper})" if most.upper > most.lower else ""
+    taken = f", corrected for {applied} %" if applied != share else ""
     return (
-        f"{most.class_name} is taken to make up {100 * most.applied:.0f} % of it, "
-        f"{100 * most.calibration_share:.0f} % of the known proteins. "
+        f"{'Stated' if is_stated else 'Estimated'} {share} %{interval} of your proteins are "
+        f"{most.class_name}; {before} % in the calibration set{taken}. "
     )

@@ -22,9 +22,6 @@ Remark = tuple[str, str]  # A file, and a sentence on it that a reader of the ta
 Pieces = Callable[[], Iterable[Predictions]]  # A whole set, piece by piece, as often as is asked
 
 NO_SPELLINGS = "it does not know ids in their normal form, so only those spelled alike are found"
-NO_CALIBRATION = (
-    "it does not say with which calibration it was made (credence shift --calibration)"
-)
 MOST_TABLES_NAMED = 3  # in a sentence
 
 
@@ -129,9 +126,8 @@ class UncorrectedColumns(Addition):
 
     names = contract.UNCORRECTED_NAMES
 
-    def __init__(self, shift: stage_files.ShiftFile, path: str, other_mix: str = "") -> None:
-        sentences = ("" if shift.calibration else NO_CALIBRATION, other_mix)
-        self.remarks = tuple((path, sentence) for sentence in sentences if sentence)
+    def __init__(self, path: str, other_mix: str = "") -> None:
+        self.remarks = ((path, other_mix),) if other_mix else ()
 
     def added(self, chunk: Chunk) -> Added:
         """Return the confidences and their intervals."""

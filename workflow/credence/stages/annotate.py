@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -39,6 +40,8 @@ from credence.stages.additions import (
 from credence.stages.lists import finish_table, list_paths
 from credence.stages.novelty import NeighbourColumns, NoveltyColumns
 from credence.stages.settings import Settings
+from credence.stages.shift import Pieces as NamedPieces
+from credence.stages.shift import find_shift, in_one_line, why_uncorrectable
 from credence.stages.tools import CombinedTools, combine_use_set, read_answers, tables_of
 from credence.tables import contract, stage_files
 from credence.tables.digests import sha256_of
@@ -48,6 +51,7 @@ from credence.tables.samples import Counted, Samples
 from credence.tables.writing import TableWriter, beside, write_record
 from credence.tools.combining import Tool
 
+NO_SHIFT = "none"  # In the place of a file: confidences are not corrected
 NO_NAMES = (
     "its sketch does not say which class comes second given the first, so columns under wrong "
     "names are not noticed. Check the header; what credence fit makes of few classes says it."
@@ -126,7 +130,7 @@ class Annotation:
                 self.file, predictions, self.calibration
             )
             if self.shift is not None:
-                confidence = self.shift.adjusted.confidence(predictions)
+                confidence = self.shift.corrected(self.file, plain, predictions)
         chunk = Chunk(samples=samples, method=method, confidence=confidence, plain=plain)
         note = confidence.note | (int(Note.CHANGED) if self.is_changed else 0)
         note = note | evidence_notes(confidence, predictions.predicted_class, self.is_scarce)
@@ -180,7 +184,7 @@ def annotation_of(
         CalibrationMembers(file, calibration, sequences),
         None if file.sets is None else SetColumns(file.sets, share),
         *novelty,
-        None if shift is None else UncorrectedColumns(shift, shift_path, other_mix),
+        None if shift is None else UncorrectedColumns(shift_path, other_mix),
         events,
         None if answers is None else ToolColumns(answers),
         GenomeColumn() if has_genomes else None,
@@ -214,6 +218,8 @@ class AnnotateInputs:
     answers: str | None = None  # What each tool answered, where the table is of several
     threads: int = 1
     parts: bool = False  # Whether columns are asked for of what neighbours show
+    # How class proportions are estimated where no shift is given; None: they are not.
+    estimate: Settings | None = None
 
     @property
     def files(self) -> dict[str, str | None]:
@@ -222,7 +228,8 @@ class AnnotateInputs:
             "calibration", "shift", "events", "novelty", "proteins", "vectors",
             "answers",
         )  # fmt: skip
-        return {f"--{name}": getattr(self, name) for name in names}
+        files = {f"--{name}": getattr(self, name) for name in names}
+        return files | {"--shift": None if self.shift == NO_SHIFT else self.shift}
 
     @cached_property
     def file(self) -> stage_files.CalibrationFile:
@@ -295,11 +302,30 @@ class AnnotateInputs:
         )
 
     @cached_property
+    def estimated(self) -> stage_files.ShiftFile | None:
+        """The class proportions of the tables, where they are to be estimated and can be."""
+        if self.estimate is None or self.shift is not None or why_uncorrectable(self.file):
+            return None
+        pieces = (part for part in self.pieces() if part[1].n_samples)
+        first = next(pieces, None)
+        if first is None:
+            return None
+        parts = self._alike(chain([first], pieces))
+        found = find_shift(self.file, parts, self.estimate, self.name, self.shown[0])
+        return replace(found, tables=tuple(Path(table).name for table in self.tables))
+
+    def _alike(self, pieces: NamedPieces) -> NamedPieces:
+        """Yield pieces; refuse one of other classes, another scale or without what is needed."""
+        for table, samples in pieces:
+            stage_files.require_match(self.file, samples.predictions, table)
+            yield table, samples
+
+    @cached_property
     def annotation(self) -> Annotation:
         """What the proteins are given."""
-        file, shift, other_mix = self.file, None, ""
-        if self.shift is not None:
-            shift = stage_files.read_shift(self.shift, file, self.calibration)
+        file, shift, other_mix = self.file, self.estimated, ""
+        if self.shift not in (None, NO_SHIFT):
+            shift = stage_files.read_shift(str(self.shift), file, self.calibration)
             if self.combined is None:  # else the shift is of a table of another name
                 other_mix = of_other_tables(shift, self.tables)
         if self.novelty is None and self.vectors is not None:
@@ -331,7 +357,7 @@ class AnnotateInputs:
             file,
             calibration=self.calibration,
             shift=shift,
-            shift_path=str(self.shift),
+            shift_path=str(self.shift or self.calibration),
             other_mix=other_mix,
             sequences=sequences,
             novelty=novelty,
@@ -369,6 +395,8 @@ class AnnotateOptions:
 def annotate_tables(inputs: AnnotateInputs, options: AnnotateOptions) -> None:
     """Write the confidence of every prediction of tables, which are read piece by piece."""
     reading.require_other(options.files, [*inputs.tables, *inputs.files.values()])
+    beside_it = stage_files.shift_beside(Path(options.out))
+    reading.require_other([str(beside_it)], [*inputs.tables, *inputs.files.values()])
     annotation = inputs.annotation.of_set(inputs.predictions)
     n_unknown = n_unscored = 0
     with ExitStack() as stack:
@@ -389,11 +417,14 @@ def annotate_tables(inputs: AnnotateInputs, options: AnnotateOptions) -> None:
             inputs.name, options.lists, options.lists_record,
             spreadsheet_safe=options.spreadsheet_safe, in_six_decimals=options.six_decimals,
         )  # fmt: skip
+    if inputs.estimated is not None:
+        stage_files.SHIFT_FILES.write(beside_it, inputs.estimated)
     novelty = inputs.novelty_columns
     write_record(options.novelty_record, {} if novelty is None else novelty.seen.finding())
     message = f", {n_unscored} of them without scores" if n_unscored else ""
     count = f"{n_samples} protein{'s' * (n_samples != 1)}"
     echo(f"Wrote {options.out}: {count}, {n_unknown} without a confidence{message}.")
+    _echo_proportions(inputs, options.out)
     sketch = annotation.file.sketch
     if annotation.sameness is not None and annotation.sameness.is_changed:
         echo(f"{', '.join(inputs.shown)}: {warning_of(annotation.sameness)}.")
@@ -402,6 +433,22 @@ def annotate_tables(inputs: AnnotateInputs, options: AnnotateOptions) -> None:
     elif sketch is not None and sketch.lacks_names:
         echo(f"{inputs.calibration}: {NO_NAMES}")
     echo_remarks(annotation, n_samples, options.out)
+
+
+def _echo_proportions(inputs: AnnotateInputs, out: str) -> None:
+    """Print what is known of the tables' class proportions, or why nothing is."""
+    if inputs.estimate is None or inputs.shift is not None:
+        return
+    if reason := why_uncorrectable(inputs.file):
+        echo(
+            f"{inputs.calibration}: {reason}, so confidences are not corrected for the class "
+            "proportions of this table."
+        )
+    elif inputs.estimated is not None:
+        finding = inputs.estimated.finding
+        echo(f"{out}: {in_one_line(finding)}.")
+        for sentence in (*finding.remarks, *finding.sentences):
+            echo(f"{out}: {sentence}")
 
 
 def echo_remarks(annotation: Annotation, n_samples: int, out: str) -> None:

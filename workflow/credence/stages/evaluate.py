@@ -20,7 +20,7 @@ from credence.predictions import Labelled
 from credence.problems import Problem, gathering, nearest, plural, raise_any, refuse
 from credence.progress import echo
 from credence.relatives.pack import CALIBRATION, TEST
-from credence.releases.files import read_attach_summary
+from credence.releases.files import AttachSummary, read_attach_summary
 from credence.sets.conformal import judge_finished_sets, judge_sets
 from credence.settings import setting_rules
 from credence.stages.check import read_summary
@@ -87,8 +87,13 @@ def evaluate_files(
             bands = bands_of(known.where_known, files[reference].held_out, names)
             result = replace(result, by_identity=bands)
     base = () if summary is None else read_summary(Path(summary)).inputs
-    added = (entry for path in attached for entry in read_attach_summary(Path(path)).inputs)
-    result = replace(result, provenance=replace(result.provenance, inputs=(*base, *added)))
+    troves = [read_attach_summary(Path(path)) for path in attached]
+    added = (entry for trove in troves for entry in trove.inputs)
+    result = replace(
+        result,
+        provenance=replace(result.provenance, inputs=(*base, *added)),
+        joined=_joined(troves) if troves else None,
+    )
     write_record(Path(out), result)
     if metrics is not None:
         further = () if result.test_set is None else (result.test_set.results,)
@@ -181,6 +186,16 @@ def findings_of_test_set(
         results=test_set.results,
         sets=test_set.sets,
         notices=test_set.notices,
+    )
+
+
+def _joined(troves: Sequence[AttachSummary]) -> findings.JoinedAudit:
+    """Return whether proteins of any trove have relatives in other groups."""
+    audits = [trove.audit for trove in troves]
+    return findings.JoinedAudit(
+        n=sum(audit.n for audit in audits),
+        n_examined=sum(audit.n_examined for audit in audits),
+        n_crossing=sum(audit.n_crossing for audit in audits),
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from credence.calibrators.crossfit import DEFAULT_FOLDS
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
+from credence.composition.both_samples import calibration_sample
 from credence.composition.sameness import sketch_of
 from credence.lists.held_out import held_out_of
 from credence.predictions import Floats, Labelled
@@ -187,6 +188,9 @@ def fit_chosen(
     if settings.sets.level is not None and predictions.scores is not None:
         sets = fit_sets(labelled, SetOptions(level=settings.sets.level, kind=settings.sets.kind))  # type: ignore[arg-type]
     calibration, held_out = method.fit_and_hold_out(labelled, options)
+    sample = None
+    if (labelled.true_class >= 0).all():
+        sample = calibration_sample(labelled, predictions.has_vectors, held_out)
     counts = reading.counts_of(labelled)
     is_known = counts["n_clusters"] < counts["n"]
     file = stage_files.CalibrationFile(
@@ -204,8 +208,9 @@ def fit_chosen(
         settings=stage_files.settings_record(method, options),
         sets=sets,
         known=stage_files.known_proteins(predictions.ids, sequences),
-        sketch=sketch_of(labelled) if (labelled.true_class >= 0).all() else None,
+        sketch=None if sample is None else sketch_of(labelled),
         held_out=held_out_of(labelled, held_out),
+        sample=sample,
     )
     return Fitted(file=file, labelled=labelled, held_out=held_out)
 

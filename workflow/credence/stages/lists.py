@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from credence.calibrators.protocol import GivesConfidence
 from credence.composition.adjusted import shifted
 from credence.findings import AllThresholds, ProteinList, Threshold, UseLists
 from credence.lists.decision import (
@@ -210,6 +209,9 @@ def opened_table(
 ) -> tuple[Table, Counts]:
     """Return a table of confidences and its counts by class and step, with what ranks it."""
     file = stage_files.read_calibration(Path(calibration))
+    beside_it = stage_files.shift_beside(Path(confidences))
+    if shift is None and beside_it.exists() and contract.is_corrected(Path(confidences)):
+        shift = str(beside_it)
     shift_file = None if shift is None else stage_files.read_shift(shift, file, calibration)
     if shift_file is not None and shift_file.method_spec != file.method_spec:
         reason = f"it corrects {shift_file.method_spec!r}, not {file.method_spec!r}."
@@ -237,28 +239,32 @@ def require_made_by(
     """Refuse a table of another calibration or correction, where class and score show it."""
     header = open_table(table.path, contract.OWN_TABLE)
     plain = contract.UNCORRECTED_NAMES[0] if table.ranking.is_corrected else "confidence"
-    made_by: dict[str, tuple[str, GivesConfidence]] = {plain: (calibration, file.calibration)}
-    if shift is not None:
-        made_by["confidence"] = (shift[0], shift[1].adjusted)
-    for column, (name, calibration_) in () if file.needs.is_vector else made_by.items():
-        piece, code, _ = next(table.pieces((column,)))
-        score, stated = (piece[entry].to_numpy().astype(np.float64) for entry in ("score", column))
-        rows = np.flatnonzero((code >= 0) & ~np.isnan(score) & ~np.isnan(stated))
+    piece, code, _ = next(table.pieces((plain,) if table.ranking.is_corrected else ()))
+    score, stated, published = (
+        piece[entry].to_numpy().astype(np.float64) for entry in ("score", plain, "confidence")
+    )
+    rows = np.flatnonzero((code >= 0) & ~np.isnan(score) & ~np.isnan(stated))
+    checks = []
+    if not file.needs.is_vector:
         asked = stage_files.made_up(file.class_names, file.scale, file.resolution, 1)
         # A curve may jump at a score whose last digits another program changed.
         near = [score[rows] * (1.0 + part) for part in (-LAST_DIGITS, 0.0, LAST_DIGITS)]
         values = [
-            calibration_.confidence(asked.at_scores(code[rows], scores)).value for scores in near
+            file.calibration.confidence(asked.at_scores(code[rows], scores)).value
+            for scores in near
         ]
-        low, high = (
-            np.min(values, axis=0) - CONFIDENCE_ROUNDING,
-            np.max(values, axis=0) + CONFIDENCE_ROUNDING,
-        )
-        for at in np.flatnonzero(~((low <= stated[rows]) & (stated[rows] <= high)))[:1].tolist():
+        ends = np.min(values, axis=0), np.max(values, axis=0)
+        checks.append((plain, calibration, "calibration", stated[rows], *ends))
+    if shift is not None:
+        ends = shift[1].correction.limits(stated[rows], code[rows])
+        checks.append(("confidence", shift[0], "--shift", published[rows], *ends))
+    for column, name, kind, shown, low, high in checks:
+        is_within = (low - CONFIDENCE_ROUNDING <= shown) & (shown <= high + CONFIDENCE_ROUNDING)
+        for at in np.flatnonzero(~is_within)[:1].tolist():
             row = int(rows[at])
-            reason = f"{stated[row]:g} is the confidence of {str(piece['id'][row])!r}, and "
-            reason += f"{name} gives {values[1][at]:g}."
-            kind = "calibration" if name == calibration else "--shift"
+            least, most = f"{low[at]:g}", f"{high[at]:g}"
+            reason = f"{shown[at]:g} is the confidence of {str(piece['id'][row])!r}, and "
+            reason += f"{name} gives {least}{f' to {most}' if least != most else ''}."
             remedy = f"Give the {kind} that the table was annotated with."
             above = None if table.is_odd else header.header_line  # Parquet has no lines
             line = None if above is None else above + 1 + row

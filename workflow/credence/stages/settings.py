@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from credence.simulate.law import WorldSettings
 
 SHARES = {"additionalProperties": {"type": "number", "minimum": 0, "maximum": 1}}
+ROLES = ("training", "validation", "calibration", "test")
+SHARES_OF_ROLES = {
+    "additionalProperties": False,
+    "properties": {role: {"type": "number", "exclusiveMinimum": 0} for role in ROLES},
+}
 UNIQUE = {"uniqueItems": True}
 NAME_LISTS = {"type": "array", "minItems": 1, **UNIQUE, "items": {"type": "string"}}
 CELLS = {"cells": {"type": "number", "exclusiveMinimum": 0}}
@@ -74,6 +79,12 @@ class SplitSettings:
 
     groups: int = setting(12, "groups of whole clusters", low=2, high=1000)
     test_group: bool = setting(False, "keep one group out of calibration, to judge only")
+    roles: Mapping[str, float] = setting(
+        {},
+        "what proteins are for, by numbers of groups or by shares: {training: 0.8, validation: "
+        "0.1, test: 0.1}, also calibration; there are as many groups as that takes",
+        schema=SHARES_OF_ROLES,
+    )
     recipe: str = setting(
         "balanced",
         "or phanns: CD-HIT in each class, clusters put into groups in turn, for reproduction; the "
@@ -406,16 +417,17 @@ _FOUND = {"clustering": _RELATED, "split": ("both_sides",)}
 # Stage → section → the settings that it reads. A change of any other leaves its
 # results as they are, so its rule is not run again.
 USES: dict[str, dict[str, tuple[str, ...]]] = {
-    **dict.fromkeys(("cluster", "attach"), _FOUND),
+    "cluster": _FOUND,
+    "attach": _FOUND | {"split": ("both_sides", "audit")},
     "split": {"clustering": ("identity", "coverage", "chance"), "split": _names(SplitSettings)},
     "combine": {"calibration": _WEIGHED},
     "fit": {"calibration": ("method", *_FITTED), "sets": ("level", "kind")},
     "evaluate": {"calibration": _FITTED, "lists": _THRESHOLDS, "evaluation": ("folds",)},
     "thresholds": {"calibration": _WEIGHED, "lists": _THRESHOLDS},
-    "annotate": _LISTED | {"novelty": ("parts",)},
+    "annotate": _LISTED | {"novelty": ("parts",), "shift": ("method", "composition")},
     "list": {"calibration": ("level",), "lists": _RULES},
     "genomes": {"calibration": ("level",), "lists": ("background", "calls")},
-    "shift": {"calibration": _COUNTED, "shift": _names(ShiftSettings), "lists": _THRESHOLDS},
+    "shift": {"shift": _names(ShiftSettings), "lists": _THRESHOLDS},
     "events": {"calibration": _FITTED, "events": _names(EventsSettings)},
     "novelty": {"novelty": ("components", "flag")},
 }

@@ -71,11 +71,20 @@ def annotate_shards(
     known.remember(Path(out, SEALS, DIGESTS))
     if count["made"] or not problems:
         _tell(out, count, changed)
+        if given.shift is None:
+            echo(f"{out}: {NO_PROPORTIONS}")
         echo_remarks(annotation, count["rows"], out)
     if ids_across and not problems:
         with gathering(problems):
             deque(stream_tables(given.tables, given.spec), maxlen=0)
     raise_any(_in_turn(problems))
+
+
+NO_PROPORTIONS = (
+    "confidences are those for the class proportions of the calibration set, since tables one by "
+    "one do not tell those of the whole. Give --shift, what credence shift wrote of all tables, "
+    "or --shift none."
+)
 
 
 def _tell(out: str, count: Mapping[str, int], changed: Sequence[str]) -> None:

@@ -10,23 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from credence.calibrators.method_spec import Specification, parse_method
-from credence.calibrators.protocol import Calibration, FitOptions, Need
+from credence.calibrators.protocol import FitOptions, Need
 from credence.composition import both_samples, estimate, estimators
-from credence.composition.adjusted import shifted, with_reach
+from credence.composition.adjusted import correction_for
 from credence.composition.diagnostics import diagnose
-from credence.composition.sameness import SketchCounts, sketch_of
+from credence.composition.sameness import SketchCounts
 from credence.composition.summary import Corrected, shift_curves, summarise_shift
 from credence.draws import keys_of
 from credence.findings import ShiftFinding, Threshold
-from credence.lists.held_out import HeldOut, held_out_of, mix_draws
-from credence.lists.thresholds import Wanted, corrected_thresholds
-from credence.predictions import Floats, Labelled, Predictions
-from credence.problems import nearest, raise_any, refuse
+from credence.lists.held_out import corrected_held_out
+from credence.lists.thresholds import ON_SCORE, Ranked, Wanted, thresholds_of
+from credence.problems import nearest, refuse
 from credence.progress import Progress, echo
 from credence.sentences import warning_of
 from credence.stages import reading
-from credence.stages.settings import CalibrationSettings, Settings, ShiftSettings
+from credence.stages.settings import Settings, ShiftSettings
 from credence.tables import stage_files
 from credence.tables.contract import CompositionTable, named_columns
 from credence.tables.formats import TableSpec
@@ -42,50 +40,32 @@ def shift_tables(
     tables: Sequence[str],
     out: str,
     settings: Settings,
-    samples: str,
+    calibration: str,
     format_: str | None,
     spec_json: str,
-    samples_format: str | None,
-    samples_spec: str,
-    groups: str | None,
-    clusters: str | None,
-    calibration: str | None,
-    method: str | None,
     name: str,
     record: str | None,
     also: str | None,
     spreadsheet_safe: bool,
     six_decimals: bool,
 ) -> None:
-    """Estimate the composition of tables and write it, and the calibration corrected for it."""
-    reading.require_other((out, also, record), [*tables, samples, groups, clusters, calibration])
+    """Estimate the composition of tables and write it, and what corrects confidences for it."""
+    reading.require_other((out, also, record), [*tables, calibration])
     for table in filter(None, (out, also)):
         check_table_ending(Path(table))
     reading.json_settings(spec_json, "--spec")  # refused before anything that takes time
     shift = with_stated(settings.shift)
-    known = reading.LabelledFiles(
-        tables=[samples],
-        format_=samples_format,
-        spec_json=samples_spec,
-        groups=groups,
-        clusters=clusters,
-        option="--samples-spec",
-    )
-    file = None if calibration is None else stage_files.read_calibration(Path(calibration))
+    file = stage_files.read_calibration(Path(calibration))
     reading.require_combined(file, tables)
-    labelled = known.open(file).calibrating(settings.calibration.weights).labelled
     # Before anything that takes time: what is stated wrongly is refused at once.
     if shift.composition is not None:
-        estimators.stated_share(shift.composition, labelled.predictions.class_names, "--stated")
-    settings = replace(settings, shift=shift)
-    chosen, plain = _method(method, calibration, file, labelled, samples, shift_options(settings))
+        estimators.stated_share(shift.composition, file.class_names, "--stated")
+    require_correctable(file, calibration)
     spec = reading.stated_spec(tables, format_, spec_json, file=file)
-    parts = _parts(tables, spec, labelled.predictions)
+    parts = _parts(tables, spec, file)
     name = name or Path(tables[0]).stem
-    made = find_shift(labelled, parts, chosen, plain, settings, name, tables[0])
-    digest = "" if file is None else stage_files.fitted_digest(file)
-    names = tuple(Path(table).name for table in tables)
-    made = replace(made, calibration=digest, tables=names)
+    made = find_shift(file, parts, replace(settings, shift=shift), name, tables[0])
+    made = replace(made, tables=tuple(Path(table).name for table in tables))
     finding = made.finding
     how: Any = {"spreadsheet_safe": spreadsheet_safe, "in_six_decimals": six_decimals}
     columns = named_columns(composition_table(finding))
@@ -94,103 +74,124 @@ def shift_tables(
             stack.enter_context(TableWriter(path, list(columns), **how)).write(columns)
         if record is not None:
             stage_files.SHIFT_FILES.write(Path(record), made)
-    largest = max(finding.classes, key=lambda entry: abs(entry.share - entry.calibration_share))
-    echo(
-        f"Wrote {out}: {finding.n_use} protein{'s' * (finding.n_use != 1)} by "
-        f"{finding.estimator}; "
-        f"{largest.class_name} {largest.share:.3f} for {largest.calibration_share:.3f} "
-        "in calibration."
-    )
+    echo(f"Wrote {out}: {in_one_line(finding)}.")
     for sentence in (*finding.remarks, *finding.sentences):
         echo(sentence)
     if finding.sameness is not None and finding.sameness.is_changed:
         echo(f"{finding.name}: {warning_of(finding.sameness)}.")
 
 
-def shift_options(settings: Settings) -> FitOptions:
-    """Return what is asked of intervals; level and draws are calibration's where not given."""
-    calibration, shift = settings.calibration, settings.shift
-    level = calibration.level if shift.level is None else shift.level
-    draws = calibration.draws if shift.draws is None else shift.draws
-    return FitOptions(min_positives=calibration.min_positives, level=level, n_draws=draws)
+MOST_NAMED = 3  # classes whose shares are said in one line
+
+
+def in_one_line(finding: ShiftFinding) -> str:
+    """Return the shares that differ most from calibration's, with their intervals."""
+    order = sorted(finding.classes, key=lambda entry: -abs(entry.share - entry.calibration_share))
+    shares = [
+        f"{entry.class_name} {100 * entry.share:.0f} % "
+        + f"({100 * entry.lower:.0f}–{100 * entry.upper:.0f}; " * (entry.upper > entry.lower)
+        + "(" * (not entry.upper > entry.lower)
+        + f"calibration set {100 * entry.calibration_share:.0f} %)"
+        for entry in order[:MOST_NAMED]
+    ]
+    how = "stated" if finding.estimator == STATED else f"estimated by {finding.estimator}"
+    n = f"{finding.n_use:,} protein{'s' * (finding.n_use != 1)}"
+    further = ", …" if len(order) > MOST_NAMED else ""
+    return f"class proportions of {n}, {how}: {', '.join(shares)}{further}"
+
+
+def shift_options(file: stage_files.CalibrationFile, settings: ShiftSettings) -> FitOptions:
+    """Return what is asked of intervals; as in the calibration where it is not given."""
+    options = FitOptions(**file.settings.get("options", {}))
+    level = options.level if settings.level is None else settings.level
+    draws = options.n_draws if settings.draws is None else settings.draws
+    return replace(options, level=level, n_draws=draws)
 
 
 def find_shift(
-    labelled: Labelled,
-    parts: Pieces,
-    method: Specification,
-    plain: Calibration,
-    settings: Settings,
-    name: str,
-    where: str,
+    file: stage_files.CalibrationFile, parts: Pieces, settings: Settings, name: str, where: str
 ) -> stage_files.ShiftFile:
-    """Return what is found of a use-set, given piece by piece, and the corrected calibration."""
-    options, shift = shift_options(settings), settings.shift
-    sketch = sketch_of(labelled)
-    look = None if sketch is None else SketchCounts(sketch, labelled.predictions.class_names)
-    estimator, sample, use, error = _summed(labelled, parts, look, shift.method, where)
+    """Return what is found of a use-set, given piece by piece, and what corrects confidences."""
+    assert file.sample is not None  # see `require_correctable`
+    options = shift_options(file, settings.shift)
+    look = None if file.sketch is None else SketchCounts(file.sketch, file.class_names)
+    estimator, sample, use, error = _summed(file.sample, parts, look, settings.shift.method, where)
+    too_few: tuple[str, ...] = ()
+    if estimator.estimate is not None and use.n_rows < estimate.FEWEST_ROWS:
+        estimator, too_few = estimators.ESTIMATORS_BY_NAME["none"], (TOO_FEW.format(use.n_rows),)
     if estimator.estimate is not None:
         composition = estimate.estimate_composition(sample, use, estimator, options)
     else:
-        stated, names = shift.composition, labelled.predictions.class_names
+        stated, names = settings.shift.composition, file.class_names
         share = None if stated is None else estimators.stated_share(stated, names, "--stated")
         composition = estimate.fixed_composition(sample, share)
-    moved = shifted(labelled, composition.fit_weight)
-    calibration, unseen = method.fit_and_hold_out(moved, options)
     corrected = Corrected(
-        sample=sample,
+        sample=file.sample,
         use=use,
         composition=composition,
         diagnostics=diagnose(sample, use, composition, options),
-        plain=plain,
-        adjusted=with_reach(calibration, sample, composition, options),
-        by_score=not method.needs.is_vector,
+        plain=file.calibration,
+        correction=correction_for(sample, composition, options.level),
+        by_score=not file.needs.is_vector and file.sample.model is None,
     )
     finding = replace(
-        summarise_shift(name, estimator.name, method.text, corrected, options, error),
+        summarise_shift(name, estimator.name, file.method_spec, corrected, options, error),
         curves=shift_curves(corrected),
         reference=estimator.reference,
-        thresholds=_thresholds(labelled, composition, settings, options),
+        thresholds=_thresholds(file.sample, composition, settings, options),
+        remarks=(*too_few, *corrected.diagnostics.remarks),
         sameness=None if look is None else look.found(),
     )
     return stage_files.ShiftFile(
-        method_spec=finding.method,
-        class_names=labelled.predictions.class_names,
-        scale=float(labelled.predictions.scale),
+        method_spec=file.method_spec,
+        class_names=file.class_names,
+        scale=float(file.scale),
         finding=finding,
-        adjusted=corrected.adjusted,
-        held_out=_held_out(moved, unseen, composition),
+        correction=corrected.correction,
+        held_out=corrected_held_out(file.sample, composition),
+        calibration=stage_files.fitted_digest(file),
     )
 
 
-def _held_out(moved: Labelled, unseen: Floats, composition: estimate.Composition) -> HeldOut:
-    """Return what proteins held out show at the estimated mix, even where less is applied."""
-    weights = (composition.estimated_weight, composition.fit_weight)
-    weight, used = map(np.nan_to_num, weights)
-    part = np.divide(weight, used, out=np.ones_like(used), where=used > 0)
-    whole = moved.reweighted(moved.weight * part[moved.true_class])
-    return held_out_of(whole, unseen, mix_draws(weight, composition.weight_draws))
-
-
 def _thresholds(
-    labelled: Labelled, composition: estimate.Composition, settings: Settings, options: FitOptions
+    sample: both_samples.CalibrationSample,
+    composition: estimate.Composition,
+    settings: Settings,
+    options: FitOptions,
 ) -> tuple[Threshold, ...]:
     """Return thresholds on the score at the estimated proportions, for which lists are, too."""
-    if labelled.predictions.top_score is None:
+    if not sample.has_scores:
         return ()
+    lists = settings.lists
+    edges = np.arange(both_samples.N_DENSITY_BINS) * sample.scale / both_samples.N_DENSITY_BINS
+    counted = sample.weight * np.nan_to_num(composition.estimated_weight)[sample.true_class]
+    ranked = Ranked(
+        on=ON_SCORE,
+        value=edges[sample.score_bin],
+        grid=edges[::-1],
+        predicted=sample.predicted_class,
+        true=sample.true_class,
+        weight=counted,
+        cluster=sample.unit_key[sample.unit].astype(str).astype(object),
+        family=sample.unit,
+        order=np.arange(len(counted)),
+    )
     wanted = Wanted(
-        precision=settings.lists.precision,
-        certainty=settings.lists.certainty,
+        precision=lists.precision,
+        certainty=lists.certainty,
         level=options.level,
         n_draws=options.n_draws,
         is_guaranteed=False,
     )
-    moved = shifted(labelled, np.nan_to_num(composition.estimated_weight))
-    return corrected_thresholds(moved, None, wanted, ())
+    return thresholds_of([ranked.take(np.flatnonzero(counted > 0))], sample.class_names, wanted)
 
 
 def _summed(
-    labelled: Labelled, parts: Pieces, look: SketchCounts | None, wanted: str, where: str
+    known: both_samples.CalibrationSample,
+    parts: Pieces,
+    look: SketchCounts | None,
+    wanted: str,
+    where: str,
 ) -> tuple[estimators.Estimator, both_samples.CalibrationSample, both_samples.UseSample, float]:
     """Return estimator, both sets summed up, and what gathering rows changes in shares."""
     rest = iter(parts)
@@ -198,9 +199,9 @@ def _summed(
     if head is None:
         raise refuse(where, "no protein has scores.", "Give a table with scores.")
     first = head[1].predictions
-    both = labelled.predictions.has_vectors and first.has_vectors
+    both = known.model is not None and first.has_vectors
     estimator = estimators.estimator_for(wanted, both)
-    sample = both_samples.calibration_sample(labelled, estimator.needs.is_vector)
+    sample = known if estimator.needs.is_vector else known.without_vectors
 
     def summed(table: str, samples: Samples) -> both_samples.UseSample:
         if look is not None:
@@ -233,39 +234,33 @@ def with_stated(shift: ShiftSettings) -> ShiftSettings:
     return replace(shift, method=STATED)
 
 
-def _method(
-    method: str | None,
-    calibration: str | None,
-    file: stage_files.CalibrationFile | None,
-    labelled: Labelled,
-    where: str,
-    options: FitOptions,
-) -> tuple[Specification, Calibration]:
-    """Return the method to correct, and its calibration by the labelled set as it is."""
-    if file is None:
-        chosen = parse_method(method or CalibrationSettings().method, "--method")
-        require_correctable(chosen, "--method")
-        known = labelled.predictions
-        raise_any(stage_files.need_problems(chosen.text, chosen.needs, known, where))
-        return chosen, chosen.build(options).fit(labelled)
-    chosen = parse_method(file.method_spec, str(calibration))
-    require_correctable(chosen, str(calibration))
-    reading.require_fitted_on(file, labelled, where, str(calibration))
-    if method is not None and parse_method(method, "--method").text != chosen.text:
-        fault = f"{method!r} is not the calibration's method, {chosen.text!r}."
-        raise refuse("--method", fault, "Leave --method out.")
-    return chosen, file.calibration
+TOO_FEW = (
+    f"Fewer than {estimate.FEWEST_ROWS} proteins ({{}}) do not tell their class proportions: "
+    "confidences are those for the proportions of the calibration set."
+)
+NO_SAMPLE = (
+    "it does not keep what an estimate of class proportions needs (files of counts and of earlier "
+    "versions do not)"
+)
 
 
-def require_correctable(method: Specification, where: str) -> None:
-    """Refuse a method whose confidences are not corrected for a composition."""
-    if method.needs is Need.PLACE:
-        fault = f"{method.text!r} gives no interval and cannot be corrected for a composition."
-        raise refuse(where, fault, "Give another method, as --method kernel.")
+def require_correctable(file: stage_files.CalibrationFile, where: str) -> None:
+    """Refuse a calibration whose confidences cannot be corrected for a composition."""
+    if reason := why_uncorrectable(file):
+        raise refuse(where, f"{reason}.", "Fit again to labelled tables: credence fit.")
+
+
+def why_uncorrectable(file: stage_files.CalibrationFile) -> str:
+    """Return why confidences cannot be corrected for other class proportions; '' if they can."""
+    if file.sample is None:
+        return NO_SAMPLE
+    if file.needs is Need.PLACE:
+        return f"{file.method_spec!r} gives no interval and cannot be corrected for a composition"
+    return ""
 
 
 def _parts(
-    tables: Sequence[str], spec: TableSpec, known: Predictions
+    tables: Sequence[str], spec: TableSpec, known: stage_files.CalibrationFile
 ) -> Iterator[tuple[str, Samples]]:
     """Yield pieces of the use-set that have scores; refuse one of another scale."""
     spec = reading.as_calibrated(spec, known.class_names, known.scale)

@@ -2,12 +2,14 @@
 
 import contextlib
 import hashlib
+import math
 import re
 import shutil
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +34,7 @@ from credence.stages import reading
 from credence.stages.settings import Settings, SplitSettings
 from credence.tables import contract
 from credence.tables.digests import package_digest
+from credence.tables.labels import Labels
 from credence.tables.text import lines_of
 from credence.tables.writing import atomic, write_record
 
@@ -198,6 +201,8 @@ def split_tables(
     settings: Settings,
     format_: str | None,
     spec_json: str,
+    labels: str | None,
+    of_class: Sequence[tuple[str, str]],
     clusters: str | None,
     own_clusters: bool,
     training: str | None,
@@ -211,27 +216,47 @@ def split_tables(
     asked: Collection[str],
 ) -> None:
     """Write the group and role of each protein; settings `asked` for by name must be possible."""
-    reading.require_other((out, summary), [*tables, clusters, training, relatives, proteins])
-    settings = replace(settings, split=in_effect(settings.split, clusters, proteins, asked))
-    samples = reading.read_set(tables, reading.stated_spec(tables, format_, spec_json))
-    true_class, ids = reading.require_labels(samples, tables[0]), samples.predictions.ids
-    ours = reading.proteins_of(ids, proteins, match, tables[0])
-    learnt = read_training(training, match, ours)
+    fastas = [path for _, path in of_class]
+    reading.require_other(
+        (out, summary), [*tables, *fastas, clusters, training, relatives, proteins]
+    )
+    chosen = in_effect(settings.split, clusters, fastas or proteins, asked)
+    settings = replace(settings, split=chosen)
+    if bool(tables) + (labels is not None) + bool(of_class) != 1:
+        fault = "the labelled proteins are not named once."
+        remedy = "Give TABLE, or --labels, or --class for each class."
+        raise refuse("TABLE", fault, remedy)
+    if labels is not None:
+        known = read_labelled(labels, proteins, match)
+    elif of_class:
+        if proteins is not None:
+            fault = "the files of --class hold the sequences."
+            raise refuse("--proteins", fault, "Leave --proteins out.")
+        known = read_classes(of_class, match)
+    else:
+        samples = reading.read_set(tables, reading.stated_spec(tables, format_, spec_json))
+        known = LabelledProteins(
+            where=tables[0],
+            proteins=reading.proteins_of(samples.predictions.ids, proteins, match, tables[0]),
+            true_class=reading.require_labels(samples, tables[0]),
+            class_names=samples.predictions.class_names,
+        )
+    ours, learnt = known.proteins, read_training(training, match, known.proteins)
     everyone = join([ours, learnt])
     cluster, made_by = everyone.ids, "none"
     if clusters is not None:
-        known = contract.read_clusters(Path(clusters))
-        made_by = "table" if own_clusters or np.isnan(known.identity).all() else "aligned"
-        cluster = known.cluster[
-            reading.rows_by_id(everyone.ids, training or tables[0], known.ids, clusters)
+        given = contract.read_clusters(Path(clusters))
+        made_by = "table" if own_clusters or np.isnan(given.identity).all() else "aligned"
+        cluster = given.cluster[
+            reading.rows_by_id(everyone.ids, training or known.where, given.ids, clusters)
         ]
     related = None if relatives is None else contract.read_relatives(Path(relatives))
-    is_exhaustive = _is_audited(settings.split) and _cells(settings.split.audit) is None
+    is_exhaustive = _is_audited(settings.split) and cells_of(settings.split.audit) is None
     reason = "" if is_exhaustive else "only an exhaustive audit has pieces."
     kept = kept_in(pieces, share, (AUDIT,), reason, everyone, settings.to_json("split"))
     try:
         table, finding = split_proteins(
-            ours, learnt, cluster, true_class, samples.predictions.class_names,
+            ours, learnt, cluster, known.true_class, known.class_names,
             settings, made_by, related, threads, kept,
         )  # fmt: skip
     except UnfinishedError:
@@ -245,6 +270,116 @@ def split_tables(
     roles, counts = np.unique(table.role.astype(str), return_counts=True)
     message = ", ".join(f"{count} {role}" for role, count in zip(roles, counts, strict=True))
     echo(f"Wrote {out}: {message}.")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LabelledProteins:
+    """Proteins whose classes are known, before any classifier scored them."""
+
+    where: str  # Their labels, as messages name them
+    proteins: Proteins  # With blanks for sequences where none are given
+    true_class: Integers
+    class_names: tuple[str, ...]
+
+
+def read_labelled(labels: str, proteins: str | None, match: str) -> LabelledProteins:
+    """Return the proteins of a table of labels, or of FASTA headers that a pattern reads.
+
+    `labels` is the path of the table, or what a configuration has there, as JSON.
+    """
+    stated: Mapping[str, Any] = {"table": labels}
+    if labels.lstrip().startswith("{"):
+        stated = reading.json_settings(labels, "--labels")
+    read = reading.labels_as_stated(stated, proteins, match)
+    return labelled_proteins(read, reading.proteins_of(read.ids, proteins, match, read.where))
+
+
+def labelled_proteins(labels: Labels, proteins: Proteins) -> LabelledProteins:
+    """Return proteins with their labels; refuse those of which one has none."""
+    texts = np.array([text.strip() for text in labels.texts], dtype=object)
+    rows = zip(labels.ids, texts, labels.lines.tolist(), strict=True)
+    remedy = "Give it one, or remove its row."
+    raise_any(
+        Problem(
+            where=labels.where, what=f"{id_!r} has no label.", remedy=remedy, line=line,
+            column=labels.column,
+        )
+        for id_, text, line in rows
+        if not text
+    )  # fmt: skip
+    names, true_class = np.unique(texts.astype(str), return_inverse=True)
+    return LabelledProteins(
+        where=labels.where,
+        proteins=proteins,
+        true_class=true_class.astype(np.int64),
+        class_names=tuple(names.tolist()),
+    )
+
+
+def read_classes(of_class: Sequence[tuple[str, str]], match: str) -> LabelledProteins:
+    """Return the proteins of FASTA files, one or more of each class."""
+    files = [reading.read_proteins(path, match) for _, path in of_class]
+    first: dict[str, str] = {}
+    problems = []
+    for (_, path), fasta in zip(of_class, files, strict=True):
+        for id_, line in zip(fasta.ids, fasta.lines.tolist(), strict=True):
+            if first.setdefault(id_, path) != path:
+                fault = f"protein {id_!r} is in {first[id_]} already."
+                remedy = "Give each protein one class."
+                problems.append(Problem(where=path, what=fault, remedy=remedy, line=line))
+    raise_any(problems)
+    names = tuple(sorted({name for name, _ in of_class}))
+    sizes = [fasta.n_proteins for fasta in files]
+    return LabelledProteins(
+        where=of_class[0][1],
+        proteins=join([Proteins(fasta.ids, fasta.sequences) for fasta in files]),
+        true_class=np.repeat([names.index(name) for name, _ in of_class], sizes),
+        class_names=names,
+    )
+
+
+LEAST_GROUPS = 2
+MOST_GROUPS_OF_SHARES = 100  # so that shares of whole hundredths are kept
+
+
+def groups_of_roles(settings: SplitSettings) -> dict[str, int]:
+    """Return how many groups each role has; empty where no roles are asked for."""
+    roles = settings.roles
+    if not roles:
+        return {}
+    if settings.test_group:
+        raise refuse("--test-group", "--roles says what is for what.", "Leave one of them out.")
+    total = sum(roles.values())
+    if all(float(number).is_integer() for number in roles.values()) and total >= LEAST_GROUPS:
+        return {role: int(number) for role, number in roles.items()}
+    if not math.isclose(total, 1.0):
+        fault = (
+            f"its numbers are no numbers of groups, two at least, and as shares sum to {total:g}."
+        )
+        raise refuse("--roles", fault, "Give whole numbers of groups, or shares that sum to 1.")
+    for n_groups in range(LEAST_GROUPS, MOST_GROUPS_OF_SHARES + 1):
+        numbers = {role: share * n_groups for role, share in roles.items()}
+        if all(math.isclose(number, round(number)) for number in numbers.values()):
+            return {role: round(number) for role, number in numbers.items()}
+    raise refuse("--roles", "its shares are no whole hundredths.", "Round them: 0.33, say.")
+
+
+def with_roles(group: Strings, role: Strings, roles: Mapping[str, int]) -> Strings:
+    """Return what proteins are for, those that could calibrate by the number of their group."""
+    names = [name for name, number in roles.items() for _ in range(number)]
+    of_group = {str(number): name for number, name in enumerate(names, start=1)}
+    chosen = [
+        of_group[home] if was == CALIBRATION else was
+        for home, was in zip(group, role, strict=True)
+    ]
+    problems = []
+    for name in roles:
+        if name not in chosen:
+            fault = f"no protein would have the role {name!r}: there are too few clusters."
+            remedy = f"Give fewer groups than {sum(roles.values())}, or larger shares."
+            problems.append(Problem(where="--roles", what=fault, remedy=remedy))
+    raise_any(problems)
+    return np.array(chosen, dtype=object)
 
 
 def split_proteins(
@@ -263,7 +398,7 @@ def split_proteins(
 
     Those of ours are set aside that are `related` to the latter, or in a cluster with some.
     """
-    chosen = settings.split
+    roles, chosen = groups_of_roles(settings.split), settings.split
     proteins = join([ours, learnt])
     is_training = np.repeat([False, True], [ours.n_proteins, learnt.n_proteins])
     class_ = np.append(true_class, np.full(learnt.n_proteins, UNKNOWN_CLASS))
@@ -282,7 +417,7 @@ def split_proteins(
         by_cluster=chosen.weigh == "clusters",
         thresholds=relatives_from(settings),
         strict=chosen.strict,  # type: ignore[arg-type]
-        cells=_cells(chosen.audit),
+        cells=cells_of(chosen.audit),
         threads=threads,
         pieces=pieces,
         cut=chosen.cut,  # type: ignore[arg-type]
@@ -299,18 +434,22 @@ def split_proteins(
         made_by = "aligned"  # what the audit found
     finding = describe_split(proteins.ids, class_, class_names, result, options, is_audited)
     finding = replace(finding, clusters=made_by, n_training=learnt.n_proteins)
+    role = result.packing.role
+    if roles:
+        role = with_roles(result.packing.group, role, roles)
     # Training proteins of a cluster are a cluster of their own.
     groups = contract.Groups(
         ids=proteins.ids,
         cluster=np.where(is_training, "training:" + result.cluster, result.cluster),
         group=result.packing.group,
-        role=result.packing.role,
+        role=role,
         reason=result.packing.reason,
+        class_name=np.array([*class_names, ""], dtype=object)[class_],
     )
     return groups, finding
 
 
-def _cells(audit: str | Mapping[str, float]) -> float | None:
+def cells_of(audit: str | Mapping[str, float]) -> float | None:
     """Return the budget of an audit; None: everyone is examined."""
     default: Mapping[str, float] = SplitSettings().audit  # type: ignore[assignment]
     if isinstance(audit, str):
@@ -328,6 +467,11 @@ def in_effect(
     settings: SplitSettings, clusters: object, proteins: object, asked: Collection[str]
 ) -> SplitSettings:
     """Return the settings that the files allow; refuse what was asked for and is not possible."""
+    if roles := groups_of_roles(settings):
+        if "groups" in asked:
+            fault = "--roles says how many groups there are."
+            raise refuse("--groups", fault, "Leave one of them out.")
+        settings = replace(settings, groups=sum(roles.values()))
     if settings.recipe == PHANNS_RECIPE:
         problems = []
         if proteins is None:

@@ -1,17 +1,19 @@
 """The stage `attach`: the files of a trove, and the set that it joins."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from credence.findings import EXACT_REPEAT, InputFile
+from credence.findings import EXACT_REPEAT, InputFile, JoinedAudit
 from credence.predictions import Integers, Predictions, Strings
 from credence.problems import Problem, gathering, raise_any, refuse
 from credence.progress import echo
 from credence.proteins import Proteins
 from credence.relatives.all_engines import FINDERS
+from credence.relatives.audit import compare, in_hash_order, judged
 from credence.relatives.pack import CALIBRATION
 from credence.releases import attaching
 from credence.releases.files import AttachSummary, attached_proteins, counts_by_class
@@ -19,7 +21,7 @@ from credence.report.release_words import rescored_sentence
 from credence.stages import reading
 from credence.stages.check import read_checked
 from credence.stages.settings import Settings, Trove
-from credence.stages.split import read_training, relatives_from
+from credence.stages.split import cells_of, read_training, relatives_from
 from credence.tables.contract import Groups, read_clusters, read_groups, write_contract
 from credence.tables.digests import sha256_of
 from credence.tables.formats import taken_as_one
@@ -191,7 +193,8 @@ def attach_files(
     )
     folder = Path(out)
     _write_tables(folder, given, opened, attachment, samples_as)
-    summary = _summary(given.name, opened, attachment)
+    audit = _audited(opened, attachment, settings, threads)
+    summary = _summary(given.name, opened, attachment, audit)
     write_record(folder / "attach.json", summary)
     counts = ", ".join(f"{n} {outcome}" for outcome, n in summary.counts.items() if n)
     nothing = "" if summary.counts[attaching.ADDED] else f" Trove {given.name!r} adds nothing."
@@ -269,6 +272,9 @@ def _write_tables(
             group=attachment.group[added],
             role=np.full(len(added), CALIBRATION, dtype=object),
             reason=np.full(len(added), "", dtype=object),
+            class_name=np.array(opened.samples.predictions.class_names, dtype=object)[
+                new.class_[added]
+            ],
         )
         columns = {
             name: np.concatenate([values, getattr(entries, name)])
@@ -283,7 +289,42 @@ def _write_tables(
     write_table(folder / "attach.tsv", rows)
 
 
-def _summary(name: str, opened: TroveBesideSet, attachment: attaching.Attachment) -> AttachSummary:
+def _audited(
+    opened: TroveBesideSet, attachment: attaching.Attachment, settings: Settings, threads: int
+) -> JoinedAudit:
+    """Return whether those that join have relatives in other groups, by exact alignment."""
+    added, known = _added(opened, attachment), opened.known
+    proteins = Proteins(
+        ids=np.concatenate([known.ids, opened.trove.proteins.ids[added]]),
+        sequences=np.concatenate([known.sequences, opened.trove.proteins.sequences[added]]),
+    )
+    nobody = JoinedAudit(n=len(added), n_examined=0, n_crossing=0)
+    if len(added) == 0 or settings.split.audit == "none" or not all(proteins.sequences):
+        return nobody
+    group = np.concatenate([known.group, attachment.group[added]])
+    is_new = np.arange(proteins.n_proteins) >= known.n_proteins
+    cells = cells_of(settings.split.audit)
+    thresholds = relatives_from(settings)
+    compared = compare(
+        proteins,
+        group,
+        thresholds,
+        in_hash_order(proteins.ids, is_new),
+        threads,
+        math.inf if cells is None else cells,
+    )
+    audit = judged(compared, group, thresholds)
+    examined = audit.is_examined & is_new
+    return replace(
+        nobody,
+        n_examined=int(examined.sum()),
+        n_crossing=int((examined & audit.is_crossing).sum()),
+    )
+
+
+def _summary(
+    name: str, opened: TroveBesideSet, attachment: attaching.Attachment, audit: JoinedAudit
+) -> AttachSummary:
     """Return in numbers what became of the trove."""
     scored, new = opened.trove.samples, opened.trove.proteins
     class_names = opened.samples.predictions.class_names
@@ -299,6 +340,7 @@ def _summary(name: str, opened: TroveBesideSet, attachment: attaching.Attachment
         n_rescored=_rescored(opened.samples.predictions, scored.predictions, attachment),
         added_by_class=dict(counts_by_class(class_names, new.class_[added].tolist())),
         inputs=tuple(inputs),
+        audit=audit,
     )
 
 

@@ -348,6 +348,8 @@ class Groups:
     group: Annotated[Strings, Column(may_be_empty=True)]  # '' where it is in none
     role: Annotated[Strings, Column(choices=GROUP_ROLES)]
     reason: Annotated[Strings, Column(may_be_empty=True)]  # Why it was set aside
+    # Its true class; '' where it is not known, as of proteins that the classifier learnt from
+    class_name: Annotated[Strings, Column("class", may_be_empty=True, is_optional=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -458,7 +460,8 @@ def read_groups(path: Path | MemoryTable) -> Groups:
     read = read_columns(path, columns_of(Groups))
     problems = ProblemList(read.where)
     first: dict[str, tuple[str, str]] = {}
-    rows = zip(*read.values.values(), strict=True)
+    names = ("id", "cluster", "group", "role", "reason")
+    rows = zip(*(read.values[name] for name in names), strict=True)
     for line, (id_, cluster, group, role, reason) in zip(read.lines.tolist(), rows, strict=True):
         if role == "set_aside":
             if not reason:

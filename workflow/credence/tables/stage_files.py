@@ -23,7 +23,8 @@ from credence.calibrators.protocol import (
     Need,
     components_asked,
 )
-from credence.composition.adjusted import AdjustedCalibration
+from credence.composition.adjusted import ProportionCorrection
+from credence.composition.both_samples import CalibrationSample
 from credence.composition.estimate import ratio_of
 from credence.composition.sameness import Sketch
 from credence.confidence import NOTE_TEXTS, Confidence, Note
@@ -185,6 +186,9 @@ class CalibrationFile:
     sketch: Annotated[Sketch | None, records.Stored(is_left_out=True)] = None
     # What lists rest on: confidences of these proteins by fits without their clusters.
     held_out: Annotated[HeldOut | None, records.Stored(is_left_out=True)] = None
+    # What is kept of these proteins, so that confidences are corrected for other proportions of
+    # the classes; not of counts, which do not say what the wrong ones are.
+    sample: Annotated[CalibrationSample | None, records.Stored(is_left_out=True)] = None
     # Where its scores are of several tools: how those are combined.
     tools: Annotated[Combination | None, records.Stored(is_left_out=True)] = None
     # How its tables were read, so that others of this form need no word: keys of a set.
@@ -202,6 +206,8 @@ class CalibrationFile:
             raise ValueError("its sketch is of another number of classes")
         if self.held_out is not None and self.held_out.n_classes > len(self.class_names):
             raise ValueError("its held-out proteins are of another number of classes")
+        if self.sample is not None and self.sample.class_names != self.class_names:
+            raise ValueError("its sample is of other classes")
         raise_any(
             Problem(
                 where="", what=f"{value!r} is no value for it.", remedy="", column=f"counts.{name}"
@@ -416,17 +422,24 @@ EVENTS_FILES = Signed(
 
 @dataclass(frozen=True, eq=False)
 class ShiftFile:
-    """The composition of a use-set, and confidences corrected for it."""
+    """The composition of a use-set, and what corrects confidences for it."""
 
-    method_spec: str  # The method that was corrected
+    method_spec: str  # The method that is corrected
     class_names: tuple[str, ...]  # Classes in order
     scale: float  # Of the scores
     finding: ShiftFinding  # What the page shows of it
-    adjusted: AdjustedCalibration  # The corrected calibration
-    # As that of a calibration file, with the weights that correct.
+    correction: ProportionCorrection
+    calibration: str  # Digest of the one that is corrected
+    # As that of a calibration file: corrected confidences, with the weights that correct.
     held_out: Annotated[HeldOut | None, records.Stored(is_left_out=True)] = None
-    calibration: str = ""  # Digest of the one that was given; empty: of none, or not known
     tables: tuple[str, ...] = ()  # Names of the use-set's tables; none: not known
+
+    def corrected(
+        self, file: CalibrationFile, plain: Confidence, predictions: Predictions
+    ) -> Confidence:
+        """Return the confidences that a calibration gives, corrected."""
+        assert file.sample is not None  # else there were nothing that corrects it
+        return self.correction.corrected(plain, predictions, file.sample)
 
     @property
     def applied_share(self) -> Floats:
@@ -441,20 +454,24 @@ class ShiftFile:
 
 
 def _check_shift(file: ShiftFile) -> None:
-    defect = defect_of(file.adjusted, file.class_names, file.scale, 0.0)
-    if defect is not None:
-        raise ValueError(defect)
-    if len(file.applied_weight) != len(file.class_names):
+    if not len(file.applied_weight) == len(file.correction.weight) == len(file.class_names):
         raise ValueError("it has shares of other classes")
 
 
 SHIFT_FILES = Signed(
-    schema="credence/shift/2",
+    schema="credence/shift/3",
     kind=ShiftFile,
     again="Estimate the composition again: credence shift.",
     check=_check_shift,
-    kinds={Calibration: calibration_of},
 )
+
+
+def shift_beside(table: Path) -> Path:
+    """Return where the shift stands that a table of confidences was annotated with."""
+    name = table.name
+    for ending in (".gz", ".zst", ".tsv", ".parquet"):
+        name = name.removesuffix(ending)
+    return table.with_name(f"{name}.shift.json")
 
 
 def fitted_digest(file: CalibrationFile) -> str:
@@ -473,8 +490,8 @@ def require_corrects(
     shift: ShiftFile, file: CalibrationFile, where: str, calibration: str
 ) -> None:
     """Refuse what was made with another calibration of the same method."""
-    if not shift.calibration or shift.method_spec != file.method_spec:
-        return  # nothing to compare; or refused for its method
+    if shift.method_spec != file.method_spec:
+        return  # refused for its method
     if shift.calibration != fitted_digest(file):
         defect = f"it was made with another calibration than {calibration}."
         raise refuse(where, defect, "Give that one, or run credence shift again with this one.")

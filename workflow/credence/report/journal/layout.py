@@ -97,10 +97,13 @@ LOOKS = {
     "score": style.MUTED,
     "all": style.SERIES[5],
 }
+MARKS = {"kernel": "s", "cumulative": "^", "all": "D"}  # of points, by look; else a circle
 DASHES: dict[str, Any] = {"dashed": (0, (4, 2)), "dotted": (0, (1, 1.5))}
 # All in millimetres.
 LEFT_MM, RIGHT_MM, BOTTOM_MM, TOP_MM, GAP_MM = 11.0, 3.0, 10.0, 1.5, 3.0
 SHAPE, BETWEEN = 0.72, 1.5  # height of a panel, as part of its width; above its title
+ROUNDING_MM = 1e-6
+LEAST_MM = 12.0  # height of a panel that is made less tall, so that all are on one page
 # Panels side by side, by how many there are: up to the first number as many as the second.
 SIDE_BY_SIDE: dict[int, tuple[tuple[float, int], ...]] = {
     85: ((1, 1), (8, 2), (math.inf, 3)),
@@ -134,6 +137,14 @@ class Layout:
         self.names = list(dict.fromkeys(printable(part.name) for part in shown))
         lines = math.ceil(len(self.names) / legend_columns(self.names, width)) if self.names else 0
         self.legend = lines * SMALL_PT * 1.6 / POINTS_PER_MM + 1.5 if lines else 0.0
+        fits_page = (self.room + BETWEEN) / math.ceil(n / self.n_columns) - self.row + self.main
+        if LEAST_MM <= fits_page < self.main:
+            self.main = fits_page
+
+    @property
+    def room(self) -> float:
+        """Height that rows of panels have on a page."""
+        return TALLEST_MM - TOP_MM - self.legend - self.bottom
 
     @property
     def row(self) -> float:
@@ -150,8 +161,7 @@ def letter(at: int) -> str:
 def parts_of_grid(record: FigureRecord, width: int) -> tuple[range, ...]:
     """Return which panels are in each part, so that none is taller than a page."""
     layout = Layout(record, width)
-    room = TALLEST_MM - TOP_MM - layout.legend - layout.bottom
-    n = max(1, int(room / layout.row)) * layout.n_columns
+    n = max(1, int((layout.room + BETWEEN + ROUNDING_MM) / layout.row)) * layout.n_columns
     numbers = range(len(record.panels))
     return tuple(numbers[at : at + n] for at in numbers[::n])
 
@@ -263,6 +273,10 @@ def _paint_series(axes: Any, series: FigureSeries, record: FigureRecord) -> None
         axes.plot(x, y, color=colour, linestyle=DASHES.get(series.kind, "-"), label=label)
 
 
+# Of the axis, from where the numbers of arrows go down: a second one of a place below the first.
+NUMBER_AT, LOWER_NUMBER_AT = 0.93, 0.62
+
+
 def _paint_points(axes: Any, series: FigureSeries, record: FigureRecord, label: str) -> None:
     """Paint points with whiskers; what is above the axis as an arrow with its number."""
     colour, is_open = LOOKS[series.look], series.kind == "hollow"
@@ -273,24 +287,28 @@ def _paint_points(axes: Any, series: FigureSeries, record: FigureRecord, label: 
         low, high = np.array(series.lower)[shown], np.array(series.upper)[shown]
         whiskers = np.nan_to_num([np.maximum(y[shown] - low, 0), np.maximum(high - y[shown], 0)])
     axes.errorbar(
-        x[shown], y[shown], yerr=whiskers, fmt="o", color=colour, markersize=3, elinewidth=0.7,
-        markerfacecolor=WHITE if is_open else colour, label=label, clip_on=False,
+        x[shown], y[shown], yerr=whiskers, fmt=MARKS.get(series.look, "o"), color=colour,
+        markersize=3, elinewidth=0.7, markerfacecolor=WHITE if is_open else colour, label=label,
+        clip_on=False,
     )  # fmt: skip
     for place, number in zip(x[~shown], y[~shown], strict=True):
         if math.isfinite(number):
+            has_number = any(round(text.get_position()[0]) == round(place) for text in axes.texts)
             axes.plot(place, record.top * 0.97, marker="^", color=colour, markersize=3)
+            upright = record.top * (LOWER_NUMBER_AT if has_number else NUMBER_AT)
             axes.text(
-                place, record.top * 0.93, f"{number:.2f}", ha="center", va="top", fontsize=TINY_PT,
+                place, upright, f"{number:.2f}", ha="center", va="top", fontsize=TINY_PT,
                 rotation=90,
             )  # fmt: skip
 
 
 # All in millimetres.
-LABEL_MM, KEY_MM, EDGE_MM, LARGEST_CELL_MM = 5.0, 13.0, 4.0, 14.0
+LABEL_MM, KEY_MM, EDGE_MM, LARGEST_CELL_MM = 5.0, 13.0, 2.0, 14.0
 LEAST_NUMBERED = 4.6  # cells at least this wide hold their number
 WITH_NUMBER, WIDEST_MM = 5.2, 238  # of a cell of a page, and of its matrix
 LEAST_PRINTED = 4.5  # points: smaller text is not printed
 OF_CELL = 0.82  # height of a label, of its cell
+OF_CELL_WIDTH = 0.92  # width of a number, of its cell
 MOST_SHOWN = 0.005  # smaller shares are left blank
 DARK = 0.55
 LETTER_COLOUR = "#101112"  # in light cells, whatever the page's theme
@@ -303,15 +321,23 @@ COLOURS = LinearSegmentedColormap.from_list(
 
 
 def _sizes(heat: Heat, width: int) -> tuple[float, float, float]:
-    """Return the size of the text in points, and of labels and cells in millimetres."""
+    """Return the size of the text in points, and of labels and cells in millimetres.
+
+    A matrix without its key is one whose numbers would not fit beside it.
+    """
+    if heat.key:
+        sizes = _sizes_beside(heat, width, KEY_MM)
+        alone = _sizes_beside(heat, width, 0.0)
+        return sizes if sizes[2] >= LEAST_NUMBERED or alone[2] < LEAST_NUMBERED else alone
+    return _sizes_beside(heat, width, 0.0)
+
+
+def _sizes_beside(heat: Heat, width: int, key: float) -> tuple[float, float, float]:
     names, n = axis_labels(heat.names), len(heat.names)
     points = SMALL_PT
     for _ in range(2):  # labels and cells depend on each other a little
         label = max(width_mm(name, points) for name in names) + 1.5
-        cell = min(
-            (width - LABEL_MM - label - (KEY_MM if heat.key else 0.0) - EDGE_MM) / n,
-            LARGEST_CELL_MM,
-        )
+        cell = min((width - LABEL_MM - label - key - EDGE_MM) / n, LARGEST_CELL_MM)
         points = min(SMALL_PT, max(cell * POINTS_PER_MM * OF_CELL, 1.0))
     return points, label, cell
 
@@ -334,7 +360,8 @@ def draw_heat(heat: Heat, width: int, *, is_marked: bool = False) -> Figure:
     names, n = axis_labels(heat.names), len(heat.names)
     side = cell * n
     height = LABEL_MM + label + side + EDGE_MM
-    key_width = KEY_MM if heat.key else 0.0
+    has_key = bool(heat.key) and LABEL_MM + label + side + KEY_MM + EDGE_MM <= width + ROUNDING_MM
+    key_width = KEY_MM if has_key else 0.0
     left = LABEL_MM + label + (width - LABEL_MM - label - key_width - EDGE_MM - side) / 2
     figure = Figure(figsize=(width / MM_PER_INCH, height / MM_PER_INCH))
     axes = figure.add_axes((left / width, EDGE_MM / height, side / width, side / height))
@@ -356,17 +383,7 @@ def draw_heat(heat: Heat, width: int, *, is_marked: bool = False) -> Figure:
         axes.add_patch(Rectangle((at, at), 1, 1, zorder=3, fill=False, **frame))
     axes.set_facecolor(WHITE)
     if cell >= LEAST_NUMBERED:
-        written = np.array(heat.counts, dtype=np.float64) if heat.counts else values
-        is_count = heat.is_count or bool(heat.counts)
-        texts = {at: _cell(float(value), is_count) for at, value in np.ndenumerate(written)}
-        wide = width_mm(max(texts.values(), key=len), TINY_PT)
-        size = min(points, TINY_PT * min(1.2, 0.85 * cell / max(wide, 1)))
-        for (row, column), text in texts.items():
-            is_dark = values[row, column] > 0 and float(norm(values[row, column])) > DARK
-            axes.text(
-                column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=size,
-                color=WHITE if is_dark else LETTER_COLOUR,
-            )  # fmt: skip
+        _write_numbers(axes, heat, norm, (points, cell), is_marked)
     axes.set_ylim(n, 0)
     axes.set_xlim(0, n)
     places = np.arange(n) + 0.5
@@ -384,21 +401,43 @@ def draw_heat(heat: Heat, width: int, *, is_marked: bool = False) -> Figure:
         (left - label - 1) / width, (EDGE_MM + side / 2) / height, "truly", rotation=90,
         ha="right", va="center", fontsize=FONT_PT,
     )  # fmt: skip
-    if not heat.key:
+    if not has_key:
         return figure
     box = ((left + side + 2.5) / width, EDGE_MM / height, 2.5 / width, min(side, 40.0) / height)
-    key = figure.colorbar(mesh, cax=figure.add_axes(box), label=heat.key)
+    key = figure.colorbar(mesh, cax=figure.add_axes(box))
     key.outline.set_visible(False)
     if heat.is_count:
         key.ax.minorticks_off()
         key.ax.yaxis.set_major_locator(LogLocator(numticks=DECADES))
         key.ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    else:
+        key.ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f}")
     return figure
 
 
-def _cell(value: float, is_count: bool) -> str:
+def _write_numbers(
+    axes: Any, heat: Heat, norm: Normalize, sizes: tuple[float, float], is_marked: bool
+) -> None:
+    """Write each cell's number into it, no wider than the cell."""
+    points, cell = sizes
+    values = np.array(heat.values, dtype=np.float64)
+    written = np.array(heat.counts, dtype=np.float64) if heat.counts else values
+    is_count = heat.is_count or bool(heat.counts)
+    for (row, column), value in np.ndenumerate(written):
+        text = _cell(float(value), is_count, is_marked and row == column)
+        wide = max(width_mm(text, TINY_PT), 1.0) if text else 1.0
+        size = min(points, TINY_PT * min(1.2, OF_CELL_WIDTH * cell / wide))
+        is_dark = values[row, column] > 0 and float(norm(values[row, column])) > DARK
+        axes.text(
+            column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=size,
+            color=WHITE if is_dark else LETTER_COLOUR,
+        )  # fmt: skip
+
+
+def _cell(value: float, is_count: bool, is_always_shown: bool) -> str:
+    """Return a count, or a share in percent; what is next to nothing mostly as nothing."""
     if math.isnan(value):
         return "–"
     if is_count:
         return f"{value:.0f}" if value else ""
-    return "" if value < MOST_SHOWN else f"{value:.2f}".removeprefix("0")
+    return f"{100 * value:.0f}" if value >= MOST_SHOWN or is_always_shown else ""

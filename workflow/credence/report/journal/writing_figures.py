@@ -69,8 +69,12 @@ class Drawing:
 
 def heat_of(record: FigureRecord) -> Heat:
     """Return the matrix of a figure."""
+    is_count = record.key == "proteins"
     return Heat(
-        names=record.names, values=record.matrix, key=record.key, is_count=record.key == "proteins"
+        names=record.names,
+        values=record.matrix,
+        key=record.key if is_count else "percent",
+        is_count=is_count,
     )
 
 
@@ -95,8 +99,10 @@ def drawing(record: FigureRecord, part: Drawing, *, is_simulated: bool) -> Figur
     """Return the drawing of a part."""
     with _in_style():
         if record.matrix:
-            figure = draw_heat(heat_of(record), part.width, is_marked=record.key == "share")
-            figure.text(1 / part.width, 0.995, f"({record.number[-1]})", va="top")
+            heat = heat_of(record)
+            figure = draw_heat(heat, part.width, is_marked=not heat.is_count)
+            head = f"({record.number[-1]}) {heat.key}"
+            figure.text(1 / part.width, 0.995, head, va="top", fontsize=layout.FONT_PT)
         else:
             figure = draw_grid(record, part.panels, part.width)
         if is_simulated:

@@ -277,7 +277,8 @@ def _failed_tests(findings: Findings) -> Iterator[Notice]:
 def _audit(findings: Findings) -> Iterator[Notice]:
     split = findings.split
     if split is not None and (split.is_audited or Lookup(findings).knows_relatives):
-        n_found = split.n_crossing_sampled + split.n_met
+        joined = findings.joined
+        n_found = split.n_crossing_sampled + split.n_met + (joined.n_crossing if joined else 0)
         yield Notice(
-            kind="audit", text=lead_of(split), is_warning=split.is_audited and n_found > 0
+            kind="audit", text=lead_of(split, joined), is_warning=split.is_audited and n_found > 0
         )

@@ -1,6 +1,6 @@
 """How proteins were split, and whether a relative crosses the split."""
 
-from credence.findings import Apart, Findings, SplitFinding
+from credence.findings import Apart, Findings, JoinedAudit, SplitFinding
 from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.plots import NearestPlot
@@ -77,13 +77,31 @@ def section(findings: Findings) -> page.Section | None:
     nearest = _nearest(split) if split.is_audited and has_nearest else None
     apart = map(_apart, split.apart)
     blocks = page.flat(
-        page.lead(lead_of(split)), texts, classes, nearest, split.worst and worst, apart
+        page.lead(lead_of(split, findings.joined)),
+        texts,
+        classes,
+        nearest,
+        split.worst and worst,
+        apart,
     )
     return page.Section(name="split", title="Do relatives cross the split?", blocks=blocks)
 
 
-def lead_of(split: SplitFinding) -> str:
-    """Return how many proteins have a relative in another group, as far as that is known."""
+def lead_of(split: SplitFinding, joined: JoinedAudit | None = None) -> str:
+    """Return how many proteins have a relative in another group, those that joined later too."""
+    if joined is None or joined.n == 0:
+        return _lead_of_split(split)
+    text = f"{_lead_of_split(split)} {plural(joined.n, 'protein')} joined later, in troves"
+    if joined.n_examined == 0:
+        return f"{text}; whether these have a relative in another group was not examined."
+    examined = "each" if joined.n_examined == joined.n else count(joined.n_examined)
+    return (
+        f"{text}: {examined} of these compared with all of other groups, "
+        f"{count(joined.n_crossing)} with a relative there."
+    )
+
+
+def _lead_of_split(split: SplitFinding) -> str:
     if not split.is_audited and split.clusters == "none":
         return (
             "Nothing says which proteins are relatives, so each counts by itself, "
