@@ -11,6 +11,7 @@ from credence.findings import (
     Bins,
     CalibrationTest,
     ClassCount,
+    ClassShare,
     CurveFinding,
     Difference,
     ErrorCurve,
@@ -25,7 +26,6 @@ from credence.findings import (
     Reliability,
     Results,
     ScoreHistogram,
-    ScoreNeeded,
     Setting,
     Threshold,
     UseClass,
@@ -164,11 +164,6 @@ def make(class_names: tuple[str, str, str]) -> Findings:
             for name in seen
         ),
         curves=tuple(curve(method, name) for method in METHODS for name in seen),
-        scores_needed=tuple(
-            ScoreNeeded(method="kernel", class_name=name, confidence=asked, score=least)
-            for name in seen
-            for asked, least in ((0.5, 5.5), (0.8, 9.35), (0.9, NAN), (0.95, NAN))
-        ),
         reliability=tuple(
             Reliability(
                 method=method,
@@ -255,35 +250,10 @@ def make(class_names: tuple[str, str, str]) -> Findings:
         method="kernel",
         n=5,
         n_unknown=1,
-        levels=(0.5, 0.8, 0.9, 0.95),
         classes=(
-            UseClass(
-                class_name=first,
-                n=3,
-                n_unknown=0,
-                n_at_least=(3, 2, 1, 0),
-                n_surely=(2, 1, 0, 0),
-                n_evident=3,
-                n_in_range=2,
-            ),
-            UseClass(
-                class_name=second,
-                n=1,
-                n_unknown=0,
-                n_at_least=(1, 0, 0, 0),
-                n_surely=(0, 0, 0, 0),
-                n_evident=1,
-                n_in_range=1,
-            ),
-            UseClass(
-                class_name=third,
-                n=1,
-                n_unknown=1,
-                n_at_least=(0, 0, 0, 0),
-                n_surely=(0, 0, 0, 0),
-                n_evident=0,
-                n_in_range=0,
-            ),
+            UseClass(class_name=first, n=3, n_unknown=0, n_accept=3, n_check=0, n_in_range=2),
+            UseClass(class_name=second, n=1, n_unknown=0, n_accept=0, n_check=1, n_in_range=1),
+            UseClass(class_name=third, n=1, n_unknown=1, n_accept=0, n_check=0, n_in_range=0),
         ),
         edges=(0.0, 0.25, 0.5, 0.75, 1.0),
         counts=(0, 0, 1, 3),
@@ -347,14 +317,21 @@ def lists_of(use_set: str, names: tuple[str, ...]) -> UseLists:
     empty = (NAN, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, NAN, NAN)
     numbers = (0.85, 3, 30, 2.9, 2.1, 3.0, 1.5, 3.0, 0.05, 0.12)
     every = (0.0, 5, 60, 4.1, 3.2, 4.9, 2.8, 5.0, 0.18, 0.26)
+    shares = (ClassShare(class_name=names[0], n=3, estimate=0.12, n_kept_off=0),)
     return UseLists(
         name=use_set,
         n=5,
+        n_calls=4,
+        n_listable=3,
+        background=(names[1],),
+        is_background_found=True,
+        least_confidence=0.5,
+        family_share=0.2,
         certainty=0.95,
         level=0.95,
         is_adjusted=False,
         lists=(
-            ProteinList(None, 0.05, False, *numbers),
+            ProteinList(None, 0.05, False, *numbers, largest_family=0.3, classes=shares),
             ProteinList(None, 0.05, True, *empty),
             ProteinList(names[0], 0.05, False, *numbers),
         ),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from credence import confidence, draws, problems, proteins, records, settings
+from credence.lists.decision import before_lists
 
 
 def test_note_text_gives_the_phrases_of_a_note_joined_by_semicolons() -> None:
@@ -23,19 +24,9 @@ def test_sentences_of_gives_a_sentence_for_each_text_that_some_proteins_carry() 
     ]
 
 
-def test_use_of_gives_whether_each_prediction_can_be_used_as_it_is() -> None:
-    assert confidence.use_of(confidence.unknown(1, confidence.Note.UNSEEN_CLASS)).tolist() == [
-        "no evidence"
-    ]
-
-
-def test_the_least_score_from_which_on_the_confidence_is_enough() -> None:
-    assert (
-        confidence.least_score(
-            np.array([1.0, 2.0, 3.0, 4.0]), np.array([0.95, 0.8, 0.92, 0.97]), 0.9
-        )
-        == 3.0
-    )
+def test_before_lists_gives_whether_the_data_of_each_prediction_are_sufficient() -> None:
+    stated = confidence.unknown(1, confidence.Note.UNSEEN_CLASS)
+    assert before_lists(stated).tolist() == ["insufficient data"]
 
 
 def test_effective_clusters_gives_kishs_effective_number_over_the_masses_of_clusters() -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from credence.confidence import NOTE_TEXTS, USE_WORDS, Confidence, counted, use_of
+from credence.confidence import NOTE_TEXTS, Confidence, counted
 from credence.evaluation.use_sets import UseColumns, use_set_counts, use_set_of
 from credence.findings import UseSet
+from credence.lists.decision import CHECK, before_lists
 from credence.predictions import Floats, Labelled, Predictions
 from credence.simulate.law import WorldSettings, score_law
 from credence.simulate.scores import as_labelled, draw_scores
@@ -17,9 +18,15 @@ def summarise_use_set(
     name: str, method: str, predictions: Predictions, confidence: Confidence
 ) -> UseSet:
     """Return what a page shows of a use-set."""
-    value, is_evident = confidence.value, use_of(confidence) != USE_WORDS[-1]
-    columns = (predictions.predicted_class, value, confidence.lower, is_evident, ~np.isnan(value))
-    counts = use_set_counts(predictions.n_classes, UseColumns(*columns))
+    is_known = ~np.isnan(confidence.value)
+    columns = UseColumns(  # before lists are made nothing is accepted
+        class_=predictions.predicted_class,
+        value=confidence.value,
+        is_accepted=np.zeros(len(is_known), dtype=np.bool_),
+        is_to_check=before_lists(confidence) == CHECK,
+        is_in_range=is_known,
+    )
+    counts = use_set_counts(predictions.n_classes, columns)
     notes = counted(confidence.note, tuple(NOTE_TEXTS))
     return use_set_of(name, method, predictions.class_names, counts, notes)
 

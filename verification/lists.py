@@ -49,6 +49,7 @@ from credence.composition.adjusted import correction_for
 from credence.composition.both_samples import calibration_sample
 from credence.composition.estimate import estimate_composition
 from credence.confidence import Confidence
+from credence.lists.decision import ListRules, background_of, scarce_classes
 from credence.lists.errors import FAMILIES_OF_BIN, ListErrors, errors_of
 from credence.lists.guarantee import coins_of, grid_of, guaranteed
 from credence.lists.held_out import (
@@ -59,7 +60,9 @@ from credence.lists.held_out import (
     step_of,
 )
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions, label
-from credence.simulate.law import WorldSettings
+from credence.simulate.law import WorldSettings, score_law
+from credence.stages.lists import step_counts
+from credence.stages.settings import Settings
 from credence.stages.shift import _summed
 from credence.tables.samples import Samples
 from report import write_section
@@ -86,6 +89,11 @@ SHIFTS = {"like calibration": 0.0, "harder": -0.7, "easier": 0.7}
 PER_CLASS_WORLDS = 200  # so many have a range for each class as well: it takes as long as the rest
 N_HALVES = 10  # of the real table
 N_MIX_DRAWS = 100  # of an estimated mix
+BACKGROUND_SHARES = {"80 % background": 0.8, "90 % background": 0.9, "98 % background": 0.98}
+DIRICHLET = "Dirichlet 1"
+CALL_ERRORS = (0.05, 0.1, 0.2)
+N_CALLS_KNOWN, N_CALLS_USE = 2_000, 3_000
+LARGE_CLASS = 20  # listed predictions: of smaller ones the share wrong is chance
 
 
 @dataclass(frozen=True)
@@ -400,7 +408,7 @@ def class_rows(world: Row, fitted: Fitted, use: Proteins, held_out: HeldOut) -> 
     for class_ in range(len(WRONG)):
         rows = use.predicted == class_
         n_use = np.bincount(fitted.step[rows], minlength=len(CONFIDENCE_STEPS))
-        errors = errors_of(held_out.of_class(class_), n_use, 1.0 - DELTA)
+        errors = errors_of(held_out.of_classes(class_), n_use, 1.0 - DELTA)
         if errors.above.n_families[0] >= FAMILIES_OF_BIN and rows.any():
             ours = replace(
                 fitted, errors=errors, step=fitted.step[rows], confidence=fitted.confidence[rows]
@@ -535,7 +543,7 @@ def mix_rows(number: int, method: str = "kernel") -> list[Row]:
     rows: list[Row] = []
     for class_, name in enumerate(use.predictions.class_names):
         listed = (use.predictions.predicted_class == class_) & (step >= 0)
-        own = held_out.of_class(class_)
+        own = held_out.of_classes(class_)
         if not listed.any() or not len(own.step):
             continue
         errors = errors_of(
@@ -549,6 +557,116 @@ def mix_rows(number: int, method: str = "kernel") -> list[Row]:
             row["width" + title] = (found.upper - found.lower) / n
         rows.append(row)
     return rows
+
+
+def calls_of(held_out: HeldOut, class_names: tuple[str, ...]) -> ListRules:
+    """Return the rules of lists as the package sets them, for these held-out proteins."""
+    asked = Settings().lists
+    return ListRules(
+        held_out=held_out,
+        class_names=class_names,
+        is_scarce=scarce_classes(held_out, len(class_names)),
+        is_background=background_of(class_names, asked.background),
+        is_background_found=True,
+        certainty=asked.certainty,
+        least_confidence=asked.least_confidence,
+        family_share=asked.family_share,
+    )
+
+
+def call_rows(kind: str, number: int, method: str) -> list[Row]:
+    """Return how wrong lists of calls are, in a sample of which so much is background."""
+    warnings.simplefilter("ignore")
+    rng = np.random.default_rng([SEED, 7, number])
+    labelled = draw_labelled(
+        WorldSettings(n_calibration=N_CALLS_KNOWN, composition="sampled"), rng
+    )
+    names = labelled.predictions.class_names
+    share = rng.dirichlet(np.ones(len(names)))
+    if kind in BACKGROUND_SHARES:
+        is_background = background_of(names, None)
+        share = np.array(score_law().prevalence)
+        parts = (BACKGROUND_SHARES[kind], 1.0 - BACKGROUND_SHARES[kind])
+        for rows_of, part in zip((is_background, ~is_background), parts, strict=True):
+            share[rows_of] *= part / share[rows_of].sum()
+    sampled = WorldSettings(n_calibration=N_CALLS_USE, composition="sampled")
+    use = draw_labelled(sampled, rng, share)
+    given = Samples(predictions=use.predictions, true_class=None, lines=np.arange(use.n_samples))
+    calibrator = parse_method(method, "verification").build(FitOptions(n_draws=0))
+    unseen = out_of_fold(labelled, calibrator, folds_by_class(labelled, 5)).value
+    known = calibration_sample(labelled, True, unseen)
+    estimator, sample, summed, _ = _summed(known, iter([("use", given)]), None, "auto", "use")
+    options = FitOptions(n_draws=N_MIX_DRAWS)
+    composition = estimate_composition(sample, summed, estimator, options)
+    held_out = corrected_held_out(known, composition)
+    rules = calls_of(held_out, names)
+    plain = calibrator.fit(labelled).confidence(use.predictions)
+    correction = correction_for(sample, composition, options.level)
+    step = step_of(correction.corrected(plain, use.predictions, known).value)
+    code = use.predictions.predicted_class
+    # Scarce classes are of insufficient data; no interval is fitted here, so none is too wide.
+    every = step_counts(code, step, len(names))
+    grouped = rules.calls_and_background(np.where(rules.is_scarce[:, None], 0, every))
+    n_use = every.sum(axis=0)
+    pooled = errors_of(held_out, n_use, rules.certainty)
+    is_call = ~rules.is_background[code] & ~rules.is_scarce[code]
+    rows: list[Row] = []
+    for error in CALL_ERRORS:
+        for is_certain in (False, True):
+            end = pooled.end_of(error, is_certain=is_certain)
+            together = grouped.errors[0].end_of(error, is_certain=is_certain)
+            ends = grouped.ends(0, error, is_certain=is_certain)
+            nowhere = len(CONFIDENCE_STEPS)
+            lists = {
+                "calls": is_call & (step >= ends[code]),
+                "calls, classes not looked at": is_call
+                & (step >= (nowhere if together is None else together)),
+                "pooled": step >= (nowhere if end is None else end),
+            }
+            for name, listed in lists.items():
+                of_calls = listed & is_call
+                wrong = ~use.is_correct
+                row: Row = {"sample": kind, "world": number, "error": error, "list": name}
+                row |= {"is_certain": is_certain, "n": int(of_calls.sum())}
+                row["wrong"] = float(wrong[of_calls].mean()) if of_calls.any() else np.nan
+                sizes = np.bincount(code[of_calls], minlength=len(names))
+                n_wrong = np.bincount(code[of_calls & wrong], minlength=len(names))
+                judged = sizes > LARGE_CLASS
+                row["classes"] = int(judged.sum())
+                row["twice"] = int((n_wrong[judged] > 2.0 * error * sizes[judged]).sum())
+                rows.append(row)
+    return rows
+
+
+def of_calls(rows: list[Row]) -> list[Row]:
+    """Return how wrong lists of calls are, by sample, list and error asked for."""
+    table = pd.DataFrame(rows)
+    table["exceeds"] = (table["wrong"] > table["error"]).where(table["n"] > 0, False)
+    table["n_wrong"] = table["wrong"].fillna(0.0) * table["n"]
+    answer: list[Row] = []
+    for (kind, name, error), part in table.groupby(["sample", "list", "error"], sort=False):
+        estimated, certain = part[~part["is_certain"]], part[part["is_certain"]]
+        made = estimated[estimated["n"] > 0]
+        answer.append(
+            {
+                "sample": kind,
+                "list": name,
+                "asked": error,
+                "worlds with a list": f"{len(made)} of {len(estimated)}",
+                "calls listed, median": float(estimated["n"].median()),
+                "wrong among calls, mean": float(made["wrong"].mean()),
+                "wrong of all calls listed": float(
+                    estimated["n_wrong"].sum() / max(estimated["n"].sum(), 1)
+                ),
+                "worlds with a class above twice": float((estimated["twice"] > 0).mean()),
+                "classes above twice": float(
+                    estimated["twice"].sum() / max(estimated["classes"].sum(), 1)
+                ),
+                "certain list held": float(1.0 - certain["exceeds"].mean()),
+                "certain list made": float((certain["n"] > 0).mean()),
+            }
+        )
+    return answer
 
 
 def of_mixes(rows: list[Row]) -> list[Row]:
@@ -736,16 +854,53 @@ def judge_mixes(n_worlds: int, page: Path | None) -> None:
         write_section(page, title, MIXES, of_mixes(rows))
 
 
+CALLS = (
+    "Lists of calls (`calls`: the rule of the package; background is *Other*) and, beside them, "
+    "one list over all classes without a least confidence (`pooled`: as it was), judged among the "
+    "calls alone, in samples with so much background or proportions from Dirichlet 1; "
+    f"{N_CALLS_KNOWN:,} calibration families, {N_CALLS_USE:,} query families, proportions "
+    "estimated and corrected for. `wrong among calls, mean`: over worlds with a list; `worlds "
+    f"with a class above twice`: where a class with more than {LARGE_CLASS} listed is wrong more "
+    "than twice as often as asked; `certain list held`: worlds where a list by the upper 95 % "
+    "bound has no more wrong ones than asked."
+)
+
+
+def judge_calls(n_worlds: int, methods: list[str], jobs: int, page: Path | None) -> None:
+    """Print and write how wrong lists of calls are in samples of much background."""
+    kinds = [*BACKGROUND_SHARES, DIRICHLET]
+    for method in methods:
+        rows: list[Row] = []
+        worlds = [(kind, number) for number in range(n_worlds) for kind in kinds]
+        with ProcessPoolExecutor(jobs) as pool:
+            works = [pool.submit(call_rows, kind, number, method) for kind, number in worlds]
+            for done, work in enumerate(works, start=1):
+                rows += work.result()
+                if done % (5 * len(kinds)) == 0:
+                    print(done, pd.DataFrame(of_calls(rows)).to_string(), flush=True)
+        if page is not None:
+            title = f"Lists of calls: {n_worlds} worlds of each kind, confidence by {method}"
+            table = pd.DataFrame(of_calls(rows))
+            table["sample"] = pd.Categorical(table["sample"], kinds)
+            by = table.sort_values(["sample", "list", "asked"], kind="stable")
+            write_section(page, title, CALLS, by.to_dict("records"))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--worlds", type=int, default=400)
     parser.add_argument("--families", type=int, nargs="+", default=list(FAMILIES))
     parser.add_argument("--confidence", choices=list(CONFIDENCES), default="one line")
     parser.add_argument("--mixes", type=int, help="only so many worlds of other mixes")
+    parser.add_argument("--calls", type=int, help="only so many worlds of much background")
+    parser.add_argument("--methods", nargs="+", default=["kernel"], help="of --calls")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--page", type=Path)
     given = parser.parse_args()
     pd.set_option("display.width", 250, "display.max_rows", 500, "display.max_columns", 30)
+    if given.calls is not None:
+        judge_calls(given.calls, given.methods, given.jobs, given.page)
+        return
     if given.mixes is not None:
         judge_mixes(given.mixes, given.page)
         return

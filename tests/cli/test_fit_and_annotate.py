@@ -29,7 +29,7 @@ def test_annotate_needs_nothing_but_table_and_calibration(
     assert "scores.csv: read as phanns (" in done.stderr
     lines = (tmp_path / "conf.tsv").read_text().splitlines()
     assert lines[0].split("\t") == [
-        *("id", "predicted_class", "confidence", "lower", "upper", "use", "note"),
+        *("id", "predicted_class", "confidence", "lower", "upper", "decision", "note"),
         *("score", "support", "method", "q_value", "prediction_set", "set_size", "set_pooled"),
         *("uncorrected_confidence", "uncorrected_lower", "uncorrected_upper"),
     ]

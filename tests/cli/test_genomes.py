@@ -42,7 +42,11 @@ def test_a_column_of_genomes_is_kept_and_each_genome_has_a_row(
 ) -> None:
     assert run_command_line(["genomes", "conf.tsv", *WORDS, "--record", "g.json"]) == 0
     conf, found = (pd.read_csv(name, sep="\t") for name in ("conf.tsv", "genomes.tsv"))
-    calls = conf[conf.confidence.notna()].groupby("genome").size()
+    calls = conf[conf.confidence.notna() & (conf.predicted_class != "Other")]
+    for word in ("accept", "insufficient data"):
+        n_such = (calls.decision == word).groupby(calls.genome).sum()
+        assert found.set_index("genome")[word.replace(" ", "_")].to_dict() == n_such.to_dict()
+    calls = calls.groupby("genome").size()
     assert found.set_index("genome").calls.to_dict() == calls.to_dict()
     assert (found["wrong_lower"] <= found["wrong_upper"]).all()
     assert found["all_right"].between(found["all_right_lower"], found["all_right_upper"]).all()

@@ -11,12 +11,13 @@ import pytest
 from credence.app import run_command_line
 
 HEADER = (
-    "id\tpredicted_class\tconfidence\tlower\tupper\tuse\tnote\tscore\tsupport\tmethod\tq_value\n"
+    "id\tpredicted_class\tconfidence\tlower\tupper\tdecision\tnote\tscore\tsupport\tmethod"
+    "\tq_value\n"
 )
 ROWS = (
-    "p1\tPortal; 50% = a,b & c\t0.9123456789\t0.8\t0.95\tyes\t\t7\t30\tauto\t0.01\n"
+    "p1\tPortal; 50% = a,b & c\t0.9123456789\t0.8\t0.95\taccept\t\t7\t30\tauto\t0.01\n"
     "p2\tTail\t0.25\t0.1\t0.4\tcheck\tfew families, so a wide range\t3\t2\tauto\t0.6\n"
-    "p3\t\t\t\t\tno evidence\tno scores from the classifier, so no confidence\t\t0\tauto\t\n"
+    "p3\t\t\t\t\tinsufficient data\tno scores from the classifier, so no confidence\t\t0\tauto\t\n"
 )
 GENOME = (
     "##gff-version 3\r\n"
@@ -32,7 +33,7 @@ GENOME = (
 )
 P2 = (
     ";credence_class=Tail;credence_confidence=0.25;credence_lower=0.1;credence_upper=0.4;"
-    "credence_q_value=0.6;credence_use=check;credence_note=few families%2C so a wide range"
+    "credence_q_value=0.6;credence_decision=check;credence_note=few families%2C so a wide range"
 )
 
 
@@ -68,7 +69,7 @@ def test_each_cds_of_the_table_has_its_confidence_and_all_else_its_bytes(
     added = after[4].removeprefix(before[4].removesuffix(b"\r\n")).decode()
     assert added == (
         "credence_class=Portal%3B 50%25 %3D a%2Cb %26 c;credence_confidence=0.912345;"
-        "credence_lower=0.8;credence_upper=0.95;credence_q_value=0.01;credence_use=yes\r\n"
+        "credence_lower=0.8;credence_upper=0.95;credence_q_value=0.01;credence_decision=accept\r\n"
     )
     assert unquote(added.split(";")[0]) == "credence_class=Portal; 50% = a,b & c"
     assert after[5] == before[5].removesuffix(b"\n") + P2.encode() + b"\n"
@@ -99,7 +100,7 @@ def test_ids_of_other_attributes_are_found(table: Path, cell: str, attribute: st
     )
     Path("genome.gff3").write_text(lines)
     words = ("--attribute", "old") if attribute == "old" else ()
-    assert all(b"credence_use" in line for line in written("genome.gff3", "out.gff3", *words))
+    assert all(b"credence_decision" in line for line in written("genome.gff3", "out.gff3", *words))
 
 
 def test_proteins_that_prodigal_numbered_are_found_by_their_contig(table: Path) -> None:
@@ -113,8 +114,8 @@ def test_proteins_that_prodigal_numbered_are_found_by_their_contig(table: Path) 
         )
     )
     assert [
-        b"credence_use=" + use in line
-        for use, line in zip((b"yes", b"check", b"no"), written(), strict=True)
+        b"credence_decision=" + decision in line
+        for decision, line in zip((b"accept", b"check", b"insufficient"), written(), strict=True)
     ]
 
 
@@ -134,7 +135,7 @@ def test_ids_that_are_not_in_the_genome_are_refused_unless_said_to_be_some(
 def test_a_genome_of_other_names_is_refused(
     table: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    table.write_text(HEADER + ROWS.replace("p", "other"))
+    table.write_text(HEADER + ROWS.replace("\np", "\nother").replace("p1", "other1", 1))
     assert refused(capsys)[0] == (
         "genome.gff3: no id of conf.tsv is a CDS: there 'other1', say, here ID=p1, contig and "
         "number=chr_p1. Give the genome of these proteins; or --attribute, what holds ids."
@@ -151,7 +152,7 @@ TWICE = "'p2' has attributes of credence already. Give the file as it was before
     [
         ("##gff-version 3\n", f"genome.gff3: {NO_CDS}"),
         ("# c\nx\ty\n", f"genome.gff3, line 2: {NO_GFF}"),
-        (GENOME.replace("part=2", "credence_use=yes"), f"genome.gff3: {TWICE}"),
+        (GENOME.replace("part=2", "credence_decision=accept"), f"genome.gff3: {TWICE}"),
     ],
     ids=["no CDS", "no GFF3", "twice"],
 )

@@ -15,15 +15,33 @@ import credence
 from credence.app import run_command_line
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.protocol import Need
-from credence.lists.errors import errors_of
 from credence.lists.held_out import CONFIDENCE_STEPS, step_of
-from credence.stages.lists import FOR_WHOM, with_lists
+from credence.stages.lists import FOR_WHOM, ranking_of, with_lists
+from credence.stages.settings import Settings
 from credence.tables.stage_files import SHIFT_FILES, read_calibration, write_calibration
 from refusals import Stated, refusal, refused
-from small_worlds import call_here
+from small_worlds import SMALL, call_here, write_world
 
 COUNTS = "class,score_above,score_to,right,wrong\n"
 RUN = ["--calibration", "k.json", "--out", "conf.tsv"]
+
+
+WORLD = replace(SMALL, n_calibration=900, n_use=120)  # in which lists hold something
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a world in which most classes have ten families and more."""
+    return write_world(tmp_path_factory.mktemp("world"), WORLD)
+
+
+@pytest.fixture(scope="module")
+def calibration(world: Path) -> Path:
+    """Return the calibration of that world, which stands in its folder."""
+    words = ["fit", "demo/calibration.csv", "--format", "phanns-labelled", "--method", "kernel"]
+    done = call_here(world, *words, "--draws", "40", "--out", "k.json")
+    assert done.returncode == 0, done.stderr
+    return world / "k.json"
 
 
 @pytest.fixture(scope="module")
@@ -61,25 +79,34 @@ def test_the_list_of_annotate_is_that_of_the_command(
     assert Path("list.tsv").read_bytes() == Path("lists/list_0.1.tsv").read_bytes()
     listed = pd.read_csv("list.tsv", sep="\t")
     assert list(listed) == [
-        *("id", "predicted_class", "confidence", "lower", "upper", "q_value", "note")
+        *("id", "predicted_class", "confidence", "lower", "upper"),
+        *("q_value", "decision", "note"),
     ]
     assert 0 < len(listed) < len(confidences)
     found = json.loads(Path("lists.json").read_text())["lists"]
     (own,) = (
         one for one in found
         if one["class_name"] is None and one["error"] == 0.1 and not one["is_certain"]
+        and not one["is_background"]
     )  # fmt: skip
     assert own["n"] == len(listed)
-    assert f"{own['n']:,} predictions of confidence {own['confidence']:g} and more" in shown
+    assert f"Calls: {own['n']:,} predictions with confidence ≥ {own['confidence']:g}" in shown
 
 
 def test_a_list_is_all_that_have_a_q_value_within_its_error(confidences: pd.DataFrame) -> None:
     for error in ("0.05", "0.1"):
         listed = pd.read_csv(f"lists/list_{error}.tsv", sep="\t")
-        within = confidences[confidences.q_value <= float(error)]
+        is_call = confidences.predicted_class != "Other"
+        within = confidences[(confidences.q_value <= float(error)) & is_call]
+        assert len(within)
         assert listed.id.tolist() == within.id.tolist()
-    known = confidences.dropna(subset=["confidence"])
-    assert known.sort_values("confidence").q_value.is_monotonic_decreasing
+        background = pd.read_csv(f"lists/list_background_{error}.tsv", sep="\t")
+        assert set(background.predicted_class) <= {"Other"}
+    known = confidences.dropna(subset=["q_value"])
+    assert (known.confidence >= 0.5).all()
+    for name, part in known.groupby("predicted_class"):
+        assert part.sort_values("confidence").q_value.is_monotonic_decreasing, name
+    assert set(confidences[confidences.q_value.isna()].decision) <= {"check", "insufficient data"}
 
 
 def test_a_table_of_six_decimals_gives_the_list_of_the_whole_numbers(
@@ -107,21 +134,22 @@ def test_a_table_of_six_decimals_gives_the_list_of_the_whole_numbers(
         assert text.str.fullmatch(r"[01](\.\d{1,6})?").all()
     known = six.dropna(subset=["confidence"])
     assert (known.lower <= known.confidence).all() and (known.confidence <= known.upper).all()
-    assert (six.use == whole.use).all() and (six.score == whole.score).all()
+    assert (six.decision == whole.decision).all() and (six.score == whole.score).all()
     for ending in ("tsv", "parquet"):
         words = ["list", f"six.{ending}", "--calibration", "k.json", "--error", "0.1"]
         assert run_command_line([*words, "--out", f"{ending}.tsv"]) == 0
     one, other = (pd.read_csv(f"{ending}.tsv", sep="\t") for ending in ("tsv", "parquet"))
     assert len(one) and one.id.tolist() == other.id.tolist()
     assert one.q_value.tolist() == other.q_value.tolist()
-    assert one.id.tolist() == six[six.q_value <= 0.1].id.tolist()
+    is_call = six.predicted_class != "Other"
+    assert one.id.tolist() == six[(six.q_value <= 0.1) & is_call].id.tolist()
     assert pd.read_csv("six/list_0.1.tsv", sep="\t").confidence.tolist() == one.confidence.tolist()
 
 
 def test_a_certain_list_is_no_longer_and_classes_have_their_own(
     confidences: pd.DataFrame, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["list", "conf.tsv", "--calibration", "k.json", "--error", "0.2", "--out"]
+    words = ["list", "conf.tsv", "--calibration", "k.json", "--error", "0.1", "--out"]
     assert run_command_line([*words, "all.tsv"]) == 0
     assert run_command_line([*words, "sure.tsv", "--certain"]) == 0
     assert run_command_line([*words, "classes.tsv", "--by-class"]) == 0
@@ -129,7 +157,7 @@ def test_a_certain_list_is_no_longer_and_classes_have_their_own(
         pd.read_csv(f"{name}.tsv", sep="\t") for name in ("all", "sure", "classes")
     )
     assert set(sure.id) < set(every.id)  # shorter here
-    assert classes.q_value.max() <= 0.2
+    assert classes.q_value.max() <= 0.1
     shown = capsys.readouterr().err
     assert "not of all lists together" in shown
     assert "no list" in shown  # of a class that is mostly wrong
@@ -372,9 +400,9 @@ def test_corrected_confidences_are_asked_for_where_they_are_and_refused_where_no
             "without.\nFix this and run the command again.\n"
         )
     assert run_command_line(["list", "both.tsv", "--shift", "s.json", *words]) == 0
-    assert "predictions of confidence 0." in capsys.readouterr().err
+    assert "predictions with confidence ≥ 0." in capsys.readouterr().err
     listed, both = pd.read_csv("l.tsv", sep="\t"), pd.read_csv("both.tsv", sep="\t")
-    within = both[both.q_value <= 0.2]
+    within = both[(both.q_value <= 0.2) & (both.predicted_class != "Other")]
     assert listed.id.tolist() == within.id.tolist()
     assert listed.confidence.tolist() == within.confidence.tolist()
     words = ["plan", "both.tsv", "--shift", "s.json", "--calibration", "k.json", "--out", "p.tsv"]
@@ -382,6 +410,14 @@ def test_corrected_confidences_are_asked_for_where_they_are_and_refused_where_no
     corrected = both.set_index("id").confidence
     plan = pd.read_csv("p.tsv", sep="\t")
     assert plan.confidence.tolist() == pytest.approx(corrected[plan.id].tolist(), abs=1e-6)
+
+
+def listable_counts(table: pd.DataFrame, class_names: tuple[str, ...]) -> np.ndarray:
+    """Return how many rows of a table may be on a list, by class and step, one row at a time."""
+    counts = np.zeros((len(class_names), len(CONFIDENCE_STEPS)), dtype=np.int64)
+    for row in table[table.decision != "insufficient data"].itertuples():
+        counts[class_names.index(row.predicted_class), int(step_of(np.array(row.confidence)))] += 1
+    return counts
 
 
 def test_q_values_are_those_of_the_proteins_held_out_that_the_correction_weighs(
@@ -401,17 +437,25 @@ def test_q_values_are_those_of_the_proteins_held_out_that_the_correction_weighs(
         (confidences, None, "lists.json", "conf"),
         (corrected, shift, "corrected.json", "corrected"),
     ):
+        ranking = ranking_of(file, known, Settings())
+        assert ranking is not None
         held_out = file.held_out if known is None else known.held_out
-        assert held_out is not None
+        assert ranking.rules.held_out is held_out
+        counts = listable_counts(table, file.class_names)
+        grouped = ranking.rules.calls_and_background(counts)
+        class_ = np.array(
+            [[*file.class_names, ""].index(one) for one in table.predicted_class.fillna("")]
+        )
+        class_[class_ == len(file.class_names)] = -1
         step = step_of(table.confidence.to_numpy())
-        counts = np.bincount(step[step >= 0], minlength=len(CONFIDENCE_STEPS))
-        errors = errors_of(held_out, counts, 0.95)
-        expected = np.where(step >= 0, errors.q_value[step], np.nan)
+        may = (table.decision != "insufficient data").to_numpy()
+        expected = np.where(may, grouped.q_value(class_, step), np.nan)
         np.testing.assert_allclose(table.q_value, expected, rtol=1e-12)
         found = json.loads(Path(record).read_text())
         assert found["is_adjusted"] == (known is not None)
         # The same from Python.
-        columns = {key: values.to_numpy() for key, values in table.drop(columns="q_value").items()}
+        plain = table.drop(columns="q_value").fillna({"note": "", "predicted_class": ""})
+        columns = {key: values.to_numpy() for key, values in plain.items()}
         again, lists = with_lists(columns, file, known, name)
         np.testing.assert_allclose(again["q_value"], expected, rtol=1e-12)
         assert [*again] == [*table]
@@ -451,15 +495,15 @@ def test_a_table_in_which_confidence_was_not_corrected_is_never_read_as_one_in_w
     assert run_command_line(words) == 2
     shown = capsys.readouterr().err
     assert shown == f"older.tsv, line 1, {what}\nFix this and run the command again.\n"
-    confidences.drop(columns="use").to_csv("older.tsv", sep="\t", index=False)
+    confidences.drop(columns="decision").to_csv("older.tsv", sep="\t", index=False)
     assert run_command_line(words) == 2
     assert capsys.readouterr().err == (
-        "older.tsv, line 1, column 'use': an older version wrote this table, without this "
+        "older.tsv, line 1, column 'decision': an older version wrote this table, without this "
         "column. Annotate it again: credence annotate.\nFix this and run the command again.\n"
     )
-    confidences.assign(use="maybe").to_csv("odd.tsv", sep="\t", index=False)
+    confidences.assign(decision="maybe").to_csv("odd.tsv", sep="\t", index=False)
     assert run_command_line([words[0], "odd.tsv", *words[2:]]) == 2
-    assert "odd.tsv, line 2, column 'use': 'maybe' is not allowed." in capsys.readouterr().err
+    assert "odd.tsv, line 2, column 'decision': 'maybe' is not allowed." in capsys.readouterr().err
     for read in (read_confidences, read_slowly, lambda path: list(stream_confidences(path))):
         assert refusal(read, Path("older.parquet")) == f"older.parquet, {what}"
 
@@ -481,7 +525,7 @@ def test_confidences_of_another_method_are_refused(
 DEFECTS = {
     "id": (
         lambda rows: [*rows, rows[1]],
-        "odd.tsv, line 42, column 'id': {id!r} stands in line 2 already. "
+        "odd.tsv, line 122, column 'id': {id!r} stands in line 2 already. "
         "Remove one of the two rows.\n",
     ),
     "column": (

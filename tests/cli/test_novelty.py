@@ -255,7 +255,7 @@ def test_no_bit_of_a_confidence_depends_on_novelty(
     at = words.index("--novelty")
     assert run_command_line([*words[:at], *words[words.index("--out") :]]) == 0
     plain = pd.read_csv("out.tsv", sep="\t", dtype=str, keep_default_na=False)
-    told = ["note", "use"]  # what novelty may change: that a protein is flagged
+    told = ["note", "decision", "q_value"]  # what a flag may change
     same = [name for name in plain if name not in told]
     assert {"confidence", "lower", "upper", "support"} <= {*same}
     pd.testing.assert_frame_equal(novel[same], plain[same])
@@ -263,7 +263,7 @@ def test_no_bit_of_a_confidence_depends_on_novelty(
     is_flagged = novel["note"].str.contains("unlike every known protein")
     is_off = novel["note"].str.contains("confidences of calibration proteins were off")
     assert is_flagged.all() if flag == "0.0" else not is_flagged.all()
-    assert not novel["use"][is_flagged | is_off].eq("yes").any()
+    assert not novel["decision"][is_flagged | is_off].eq("accept").any()
     record = json.loads(Path("record.json").read_text())
     assert (record["n_flagged"], record["n_off"]) == (is_flagged.sum(), is_off.sum())
     identity = pd.to_numeric(novel["closest_identity"], errors="coerce").to_numpy()

@@ -631,7 +631,7 @@ def test_the_files_and_settings_of_a_run_are_found_by_its_name(
     (folder / "calibration.json").write_bytes(Path("c.json").read_bytes())
     Path("config.yaml").write_text(RUN)
     assert run_command_line([*words, "--lists", "found"]) == 0
-    assert [path.name for path in sorted(Path("found").glob("list*"))] == ["list_0.3.tsv"]
+    assert [path.name for path in sorted(Path("found").glob("list_0*"))] == ["list_0.3.tsv"]
     made = ["shift", "use.csv", "--calibration", "c.json", "--draws", "12"]
     assert run_command_line([*made, "--record", "shift.json", "--out", "composition.tsv"]) == 0
     again = ["annotate", "use.csv", "--calibration", "c.json", "--shift", "shift.json"]

@@ -88,7 +88,7 @@ def row_of(*cells: object) -> str:
 
 HEADER = line(
     *("id", "predicted_class", "score", "confidence", "lower", "upper", "support"),
-    *("method", "note", "use"),
+    *("method", "note", "decision"),
 )
 
 
@@ -129,7 +129,7 @@ def test_confidences_that_were_not_corrected_are_not_shown_beside_a_correction(
 
     plain, corrected = tmp_path / "plain.tsv", tmp_path / "corrected.tsv"
     plain.write_text(HEADER)
-    corrected.write_text(HEADER.replace("use", "use\tuncorrected_confidence"))
+    corrected.write_text(HEADER.replace("decision", "decision\tuncorrected_confidence"))
     shift = shift_finding(name="sea")
     require_corrected_alike([("sea", str(corrected), ""), ("soil", str(plain), "")], [shift])
     assert refusal(

@@ -40,7 +40,7 @@ def test_a_line_says_what_the_sample_held(
     assert watch("conf.tsv", "2026-01-05") == 0
     conf, log = pd.read_csv("conf.tsv", sep="\t"), pd.read_csv("watch.tsv", sep="\t")
     assert log.proteins.tolist() == [len(conf)]
-    assert log.certain[0] == pytest.approx((conf.use == "yes").mean())
+    assert log.accepted[0] == pytest.approx((conf.decision == "accept").mean())
     assert log.flagged.isna().all()
     counted = log.filter(like="predicted_").iloc[0]
     wanted = conf.predicted_class.value_counts()

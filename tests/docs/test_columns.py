@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from credence.confidence import NOTE_TEXTS, USE_WORDS
+from credence.confidence import NOTE_TEXTS
 from credence.findings import AllThresholds
+from credence.lists.decision import DECISIONS
 from credence.stages.lists import threshold_columns
 from credence.tables.contract import CONFIDENCE_NAMES, FURTHER_COLUMNS, PREFIXES, UNSCORED_NOTE
 from page_commands import ROOT
@@ -28,7 +29,7 @@ def test_each_column_of_the_table_of_confidences_is_described_once_and_in_its_or
 
 
 def test_each_word_and_each_note_is_described_once() -> None:
-    assert sorted(cell.strip("`") for cell in first_cells("word")) == sorted(USE_WORDS)
+    assert sorted(cell.strip("`") for cell in first_cells("word")) == sorted(DECISIONS)
     named = [text for cell in first_cells("note") for text in cell.split("; ")]
     assert sorted(named) == sorted([*NOTE_TEXTS.values(), UNSCORED_NOTE])
 

@@ -19,7 +19,7 @@ GRID, JOIN, BEST = re.findall(r"```sql\n(.*?)```", PAGE.read_text(), re.DOTALL)
 SMALL = WorldSettings(
     n_calibration=150, n_use=200, n_training=20, n_trove=9, n_defects=2, n_training_relatives=3
 )
-GIVEN = ["confidence", "lower", "upper", "use"]
+GIVEN = ["confidence", "lower", "upper"]
 
 
 def done(folder: Path, *words: str) -> None:

@@ -343,31 +343,6 @@ def test_one_cluster_leaves_nothing_to_learn_from() -> None:
     assert np.isnan(held_out["class_only"]).all()
 
 
-def test_the_score_needed_is_where_the_lower_end_stays_above() -> None:
-    labelled = world(400)
-    stage = parse_method("kernel", "test")
-    calibrations = {"kernel": stage.build(FitOptions(n_draws=40)).fit(labelled)}
-    found = evaluate(
-        labelled, methods("kernel"), EvaluationOptions(n_folds=4, n_draws=0), calibrations
-    ).results
-    curves = {curve.class_name: curve for curve in found.curves}
-    seen = {entry.class_name: (entry.score_min, entry.score_max) for entry in found.classes}
-    n_checked = 0
-    for entry in found.scores_needed:
-        curve = curves[entry.class_name]
-        score, lower = np.array(curve.score), np.array(curve.lower)
-        low, high = seen[entry.class_name]
-        inside = (score >= low) & (score <= high)
-        if math.isnan(entry.score):
-            assert np.interp(high, score, lower) < entry.confidence
-            continue
-        n_checked += 1
-        assert (lower[inside & (score >= entry.score)] >= entry.confidence).all()
-        before = inside & (score < entry.score)
-        assert not before.any() or lower[before][-1] < entry.confidence
-    assert n_checked > 0
-
-
 def test_top_scores_that_are_absent_leave_out_curves_and_nothing_else() -> None:
     labelled = world()
     predictions = labelled.predictions

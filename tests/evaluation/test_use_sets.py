@@ -31,31 +31,27 @@ def test_a_use_set_is_counted_by_class_and_level() -> None:
     found = summarise_use_set("sea", "kernel", predictions, confidence)
     assert (found.n, found.n_unknown) == (4, 1)
     first, second = found.classes
-    assert (first.n, first.n_unknown, first.n_at_least) == (2, 0, (2, 1, 1, 1))
-    assert (second.n, second.n_unknown, second.n_at_least) == (2, 1, (1, 1, 0, 0))
+    assert (first.n, first.n_unknown, first.n_check) == (2, 0, 2)
+    assert (second.n, second.n_unknown, second.n_check) == (2, 1, 1)
     assert sum(found.counts) == 3
     assert [(entry.name, entry.value) for entry in found.notes] == [
         ("class never predicted in calibration", "1")
     ]
 
 
-def test_each_protein_is_counted_at_the_levels_that_it_reaches() -> None:
+def test_each_protein_is_counted_by_its_decision() -> None:
     value = np.array([0.9, 0.95, 0.5, np.nan, 0.8, 1.0])
     columns = UseColumns(
         class_=np.array([0, 0, 1, 1, -1, -1]),
         value=value,
-        lower=np.array([0.8, 0.5, 0.4999, np.nan, 0.8, 0.95]),
-        is_evident=np.array([True, True, False, False, True, False]),
+        is_accepted=np.array([True, False, False, False, True, False]),
+        is_to_check=np.array([False, True, False, False, False, False]),
         is_in_range=np.array([True, False, True, True, True, True]),
     )
     by_class, by_bin = use_set_counts(2, columns)
-    # With a confidence and without one; confidences of at least 0.5, 0.8, 0.9 and 0.95; the lower
-    # ends; with evidence; in its range. Last, those whose class is not known.
-    assert by_class.tolist() == [
-        [2, 0, 2, 2, 2, 1, 2, 1, 0, 0, 2, 1],
-        [1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1],
-        [2, 0, 2, 2, 1, 1, 2, 2, 1, 1, 1, 2],
-    ]
+    # With a confidence and without one; to accept and to check; in its interval. Last, those whose
+    # class is not known.
+    assert by_class.tolist() == [[2, 0, 1, 1, 1], [1, 1, 0, 0, 1], [2, 0, 1, 0, 2]]
     # Bins hold their upper ends: 0.5, 0.8, 0.9, 0.95 and 1.
     seen = np.flatnonzero(by_bin)
     assert by_bin[seen].tolist() == [1] * 5
@@ -63,8 +59,7 @@ def test_each_protein_is_counted_at_the_levels_that_it_reaches() -> None:
     found = use_set_of("sea", "kernel", ("A", "B"), (by_class, by_bin), {"odd": 2, "none": 0})
     assert (found.n, found.n_unknown, len(found.classes)) == (6, 1, 2)
     first = found.classes[0]
-    assert (first.n_at_least, first.n_surely) == ((2, 2, 2, 1), (2, 1, 0, 0))
-    assert (first.n_evident, first.n_in_range) == (2, 1)
+    assert (first.n_accept, first.n_check, first.n_evident, first.n_in_range) == (1, 1, 2, 1)
     assert [(note.name, note.value) for note in found.notes] == [("odd", "2")]
 
 

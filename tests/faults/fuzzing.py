@@ -97,9 +97,9 @@ TABLES = {
     ),
     "confidences.tsv": (
         read_confidences,
-        "id\tpredicted_class\tconfidence\tlower\tupper\tuse\tnote\tscore\tsupport\tmethod\n"
+        "id\tpredicted_class\tconfidence\tlower\tupper\tdecision\tnote\tscore\tsupport\tmethod\n"
         "a\tx\t0.4\t0.3\t0.6\tcheck\t\t0.5\t12\tkernel\n"
-        "b\ty\t\t\t\tno evidence\t\t0.5\t0\tkernel\n",
+        "b\ty\t\t\t\tinsufficient data\t\t0.5\t0\tkernel\n",
     ),
     "relatives.tsv": (
         read_relatives,
@@ -494,7 +494,7 @@ def _confidences() -> dict[str, object]:
     n, texts = 4, ("id", "predicted_class", "method", "note")
     columns: dict[str, object] = {name: np.full(n, 0.5) for name in CONFIDENCE_NAMES}
     columns |= {name: np.array([f"{name}{row}" for row in range(n)], object) for name in texts}
-    columns["use"] = np.array(["check"] * n, object)
+    columns["decision"] = np.array(["check"] * n, object)
     return columns | {"predicted_class": np.array([CLASSES[0]] * n, object)}
 
 

@@ -331,8 +331,8 @@ def test_held_out_proteins_without_a_confidence_are_left_out() -> None:
     # In the order of the hash of their ids.
     assert sorted(zip(found.step, found.is_wrong, strict=True)) == [(60, True), (180, False)]
     assert len(found.key) == 2
-    assert found.of_class(1).step.tolist() == []
-    nothing = errors_of(found.of_class(1), uses([200]), 0.95)
+    assert found.of_classes(1).step.tolist() == []
+    nothing = errors_of(found.of_classes(1), uses([200]), 0.95)
     assert nothing.end_of(0.9) is None
 
 
@@ -381,13 +381,13 @@ def test_a_class_of_which_all_were_wrong_may_be_right_where_it_is_frequent() -> 
         mix=MixDraws(n_classes=2, ratios=np.ones(8)),
     )
     one, other = (
-        errors_of(whole.of_class(0), uses([300] * 90), 0.95).right(300, 0.95)
+        errors_of(whole.of_classes(0), uses([300] * 90), 0.95).right(300, 0.95)
         for whole in (replace(mixed, mix=None), mixed)
     )
     assert one.expected == other.expected == 0.0
     # Twenty families, all wrong; one more that is right weighs 1, or 10, of 21 and 30.
     assert other.upper > 90 * 10 / 30 > one.upper > 90 / 21
-    nothing = errors_of(mixed.of_class(2), uses([300]), 0.95)
+    nothing = errors_of(mixed.of_classes(2), uses([300]), 0.95)
     assert np.isnan(nothing.error).all()
 
 

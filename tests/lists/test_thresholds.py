@@ -61,9 +61,12 @@ def by_score(labelled: Labelled, *precision: float, certainty: float = 0.5) -> l
 
 def test_a_wrong_family_is_added_to_what_is_above_each_threshold() -> None:
     tail = labelled_of(ROWS).take(np.arange(6))
-    # Of weights 1, 3, 5, 6, 8 in 1 to 5 families 0, 0, 1, 1, 3 are wrong; one family more
-    # weighs 1, 1.5, 5/3, 1.5, 1.6.
-    error = [1 / 2, 1.5 / 4.5, *[(8 / 3) / (20 / 3)] * 3, *[2.5 / 7.5] * 2, *[4.6 / 9.6] * 4]
+    # Of weights 1, 3, 5, 6, 8 in 1 to 5 families 0, 0, 1, 1, 3 are wrong. One family more weighs,
+    # of the whole, n Σ w² / (families · (Σ w)²): fewer families count where weights differ.
+    added = [1.0, 2 * 5 / (2 * 9), 4 * 7 / (3 * 25), 5 * 8 / (4 * 36), 6 * 12 / (5 * 64)]
+    share = [0.0, 0.0, 1 / 5, 1 / 6, 3 / 8]
+    steps = [(part + one) / (1 + one) for part, one in zip(share, added, strict=True)]
+    error = [steps[0], steps[1], *[steps[2]] * 3, *[steps[3]] * 2, *[steps[4]] * 4]
     ranked = ranked_by_score(tail)
     assert ranked.grid.tolist() == [1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0]
     np.testing.assert_allclose(error_above(ranked), error, rtol=0, atol=1e-12)
@@ -190,8 +193,8 @@ def test_thresholds_and_curves_on_confidences_are_those_of_proteins_held_out() -
     assert tail_curve.kept == pytest.approx((1.0, 5 / 6, 4 / 6, 2 / 6, 1 / 6))
     assert other.kept == (1.0, 0.5)
     errors = errors_of(
-        held_out.of_class(0),
-        np.bincount(held_out.of_class(0).step, minlength=len(CONFIDENCE_STEPS)),
+        held_out.of_classes(0),
+        np.bincount(held_out.of_classes(0).step, minlength=len(CONFIDENCE_STEPS)),
         0.5,
     )
     steps = np.searchsorted(CONFIDENCE_STEPS, tail_curve.confidence)

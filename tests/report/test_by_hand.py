@@ -84,7 +84,7 @@ def test_score_gives_a_score_with_as_many_decimals_as_its_scale_asks_for() -> No
     assert wording.score(float("nan"), 1.0) == "–"
 
 
-def test_least_score_gives_a_score_from_which_on_something_holds() -> None:
+def test_round_score_gives_a_score_from_which_on_something_holds() -> None:
     assert wording.round_score(7.2501, 10.0) == "7.26"
     assert wording.round_score(7.25, 10.0) == "7.25"
     assert wording.round_score(0.1 + 0.2, 1.0) == "0.3"

@@ -12,8 +12,9 @@ from tests.shift_findings import shift_finding
 from credence.findings import Findings
 from credence.report import blocks as page
 from credence.report.sections.by_class import sentence
-from credence.report.sections.first import COLOUR_BANDS, curve_data, marks, section
+from credence.report.sections.first import COLOUR_BANDS, curve_data, section
 from credence.report.sections.lookup import Lookup
+from credence.report.wording import DASH
 
 
 def screen(findings: Findings) -> page.FirstScreen:
@@ -83,9 +84,8 @@ def test_of_a_corrected_sample_marks_and_colours_are_of_the_corrected_curve(
     )
     found = replace(small, shifts=(replace(shift, curves=(curve,)),))
     portal = strip(found)
-    assert portal.cells[0] == "8"  # where it reaches 0.9, on the grid of its curve
-    assert portal.sure == 100.0
-    assert "Corrected for the mix of classes of sea water" in screen(found).basis
+    assert portal.cells[0] == DASH  # whatever the curve reaches: no threshold was found
+    assert portal.estimate is None
     # The panel of the class says the same: 0.5 + 0.4 · (7 − 6) / 2 at score 7.
     text = sentence(Lookup(found), found.results.classes[0])
     assert text.startswith("In sea water, a prediction of Portal with score 7 is right with prob")
@@ -106,9 +106,11 @@ def test_a_class_never_predicted_has_a_row_and_no_picture(small: Findings) -> No
 def test_numbers_of_the_sample_are_those_of_its_lists_and_counts(small: Findings) -> None:
     answers = [(one.number, one.text) for one in screen(small).answers]
     assert answers[0] == ("82 %", "of your 4 predictions should be right: about 4")
-    assert answers[1] == ("1", "of your predictions are 90 % sure or more")
-    assert answers[2] == ("0", "even at the low end of their range")
-    assert answers[3] == ("3", "to use, if 5 % of them may be wrong")
+    assert answers[1:] == [
+        ("3", "accepted at 5 % FDR (none of them Tail fiber)"),
+        ("1", "to check"),
+        ("1", "insufficient data"),
+    ]
 
 
 def test_without_a_sample_the_known_proteins_are_counted(small: Findings) -> None:
@@ -128,7 +130,7 @@ def test_several_samples_are_named_and_curves_are_not_corrected(small: Findings)
     soil = replace(small.use_sets[0], name="soil")
     many = replace(small, use_sets=(*small.use_sets, soil), shifts=(shift_finding(),), lists=())
     texts = [one.text for one in screen(many).answers]
-    assert "of soil’s predictions are 90 % sure or more" in texts
+    assert texts == ["to check", "insufficient data"] * 2
     assert Lookup(many).corrected is None
 
 
@@ -191,8 +193,8 @@ def test_numbers_of_a_large_sample_are_shares_with_their_interval(small: Finding
     kinds = (replace(lists.lists[2], n=7), replace(lists.lists[1], n=8), lists.lists[0])
     large = replace(lists, every=(whole, *lists.every[1:]), lists=kinds)
     classes = tuple(
-        replace(one, n_at_least=(90, 80, n, 60), n_surely=(9, 8, sure, 6))
-        for one, n, sure in zip(use_set.classes, (70, 5, 0), (7, 2, 0), strict=True)
+        replace(one, n=n, n_accept=n - 5 * bool(n), n_check=0)
+        for one, n in zip(use_set.classes, (140, 70, 0), strict=True)
     )
     found = replace(
         small, lists=(large,), use_sets=(replace(use_set, n=210, n_unknown=10, classes=classes),)
@@ -200,57 +202,71 @@ def test_numbers_of_a_large_sample_are_shares_with_their_interval(small: Finding
     answers = [(one.number, one.range, one.text) for one in screen(found).answers]
     assert answers == [
         ("85 %", "(75 to 90)", "of your 200 predictions should be right: about 170"),
-        ("75", "", "of your predictions are 90 % sure or more"),
-        ("9", "", "even at the low end of their range"),
-        # Of all classes together and by the estimate, whatever stands before that list.
-        ("3", "", "to use, if 5 % of them may be wrong"),
+        ("200", "", "accepted at 5 % FDR (none of them Tail fiber)"),
+        ("0", "", "to check"),
+        ("10", "", "insufficient data"),
     ]
     cells = {one.name: one.cells for one in screen(found).strips}
-    assert cells["Portal"][1:] == ("70 of 3", "25")  # families, which are known
-    # What most of a class's proteins are sure of comes first.
+    assert cells["Portal"][1:] == ("135 of 140", "25")  # families, which are known
+    # The class of which most proteins are accepted comes first.
     classes = tuple(
-        replace(one, n=100, n_at_least=(90, 80, n, 0))
-        for one, n in zip(use_set.classes, (5, 60, 0), strict=True)
+        replace(one, n=100, n_accept=n) for one, n in zip(use_set.classes, (5, 60, 0), strict=True)
     )
     found = replace(small, use_sets=(replace(use_set, n=300, classes=classes),))
     assert [one.name for one in screen(found).strips] == ["Tail fiber", "Portal", "Collar"]
 
 
-def test_where_no_thresholds_are_marks_are_where_the_curve_stays_above_nine_tenths(
+def test_marks_are_thresholds_and_nothing_else(small: Findings) -> None:
+    entry, thresholds = small.results.classes[0], small.thresholds
+    assert thresholds is not None
+    assert Lookup(small).marks(entry) == (7.5, 8.75)
+    # Whatever the curve is: without thresholds there is no mark, nor of another precision.
+    assert Lookup(replace(small, thresholds=None)).marks(entry) == (None, None)
+    rows = tuple(replace(row, precision=0.8) for row in thresholds.rows)
+    other = replace(small, thresholds=replace(thresholds, rows=rows))
+    assert Lookup(other).marks(entry) == (None, None)
+    sure = tuple(replace(row, sure=math.nan) for row in thresholds.rows)
+    unsure = replace(small, thresholds=replace(thresholds, rows=sure))
+    assert Lookup(unsure).marks(entry) == (7.5, None)
+
+
+def test_the_estimate_is_for_the_proportions_of_the_sample_and_the_guarantee_for_calibrations(
     small: Findings,
 ) -> None:
-    lookup = Lookup(replace(small, thresholds=None))
-    (curve, _), entry = small.results.curves[2:], small.results.classes[0]
-    at = tuple(map(float, range(11)))
-    value = (0.95, 0.5, 0.95, 0.2, 0.5, 0.9, 0.89, 0.9, 0.95, 0.97, 0.99)
-    lower = tuple(one - 0.04 for one in value)
-    seen = replace(curve, score=at, value=value, lower=lower)
-    # From 7 on it is 0.9 and more, its lower end from 8 on. Scores seen begin at 2.5.
-    entry = replace(entry, score_min=2.5, score_max=10.0)
-    assert marks(lookup, seen, entry) == (7.0, 8.0)
-    assert marks(lookup, seen, replace(entry, score_max=7.5)) == (7.0, None)
-    # What lies below the scores that were seen does not count; then it is the least of them.
-    assert marks(lookup, seen, replace(entry, score_min=6.5)) == (6.5, 8.0)
-    low = replace(seen, value=(0.1,) * 11, lower=(0.0,) * 11)
-    assert marks(lookup, low, entry) == (None, None)
-    # Thresholds of families held out come before the curve; of another precision they do not.
-    assert marks(Lookup(small), seen, entry) == (7.5, 8.75)
-    assert small.thresholds is not None
-    rows = tuple(replace(row, precision=0.8) for row in small.thresholds.rows)
-    other = replace(small, thresholds=replace(small.thresholds, rows=rows))
-    assert marks(Lookup(other), seen, entry) == (7.0, 8.0)
-    sure = tuple(replace(row, sure=math.nan) for row in small.thresholds.rows)
-    unsure = replace(small, thresholds=replace(small.thresholds, rows=sure))
-    assert marks(Lookup(unsure), seen, entry) == (7.5, None)
+    entry, thresholds = small.results.classes[0], small.thresholds
+    assert thresholds is not None
+    moved = tuple(replace(row, threshold=9.5, sure=math.nan) for row in thresholds.rows)
+    shift = replace(shift_finding(), thresholds=moved)
+    found = replace(small, shifts=(shift,))
+    assert Lookup(found).corrected is not None
+    assert Lookup(found).marks(entry) == (9.5, 8.75)
+    assert screen(found).basis.startswith(
+        "▽: at or above this score, at least 90 % of the predictions of the class are right, by "
+        f"the estimate for the class proportions of {shift.name}; ▼: the same, guaranteed with "
+        "95 % certainty for the class proportions of the calibration set."
+    )
+    assert Lookup(replace(small, shifts=(shift_finding(),))).marks(entry) == (None, 8.75)
 
 
-def test_a_class_that_no_score_lifts_to_nine_tenths_says_never(small: Findings) -> None:
+def test_where_care_is_to_be_taken_the_page_names_the_list_to_work_from(small: Findings) -> None:
+    assert screen(small).advice == (
+        "Work from list_0.05.tsv: 3 predictions, none of them Tail fiber; fewer than one is wrong."
+    )
+    (lists,) = small.lists
+    longer = replace(lists.lists[0], n=285, right=271.2)
+    found = replace(small, lists=(replace(lists, lists=(longer,), background=()),))
+    assert screen(found).advice == "Work from list_0.05.tsv: 285 predictions; about 14 are wrong."
+    nothing = replace(small, lists=())
+    assert screen(nothing).advice == "Look at the interval of a confidence before you act on it."
+
+
+def test_a_class_without_a_threshold_for_nine_tenths_has_a_dash(small: Findings) -> None:
     assert small.thresholds is not None
     rows = tuple(replace(row, threshold=math.nan, sure=math.nan) for row in small.thresholds.rows)
     found = strip(replace(small, thresholds=replace(small.thresholds, rows=rows)))
-    assert (found.cells[0], found.estimate, found.sure) == ("never", None, None)
-    assert found.label == "Portal: no score reaches 90 %"
-    assert strip(small).label == "Portal: 90 % from 7.5"
+    assert (found.cells[0], found.estimate, found.sure) == (DASH, None, None)
+    assert found.label == "Portal: no threshold for 90 % precision"
+    assert strip(small).label == "Portal: 90 % precision from 7.5"
 
 
 def test_one_confidence_is_hatched_where_its_range_is_too_wide(small: Findings) -> None:
@@ -314,14 +330,3 @@ def test_a_truth_at_the_rounded_ends_of_its_interval_is_inside(small: Findings) 
         classes = (replace(first, n_right=n), *(replace(one, n_right=0) for one in others))
         found = replace(small, use_sets=(replace(small.use_sets[0], classes=classes),))
         assert f"held the true number in {n_held} of 1 class" in screen(found).truth
-
-
-def test_filled_marks_are_relied_on_where_there_are_any(small: Findings) -> None:
-    use_with_care = replace(small, limits=replace(small.limits, evidence_at_least=0.0))
-    assert screen(use_with_care).state == "care"
-    assert screen(use_with_care).advice.startswith("Rely on scores from a filled mark ▼ on.")
-    assert small.thresholds is not None
-    rows = tuple(replace(row, sure=math.nan) for row in small.thresholds.rows)
-    thresholds = replace(small.thresholds, rows=rows)
-    without = screen(replace(use_with_care, thresholds=thresholds))
-    assert without.advice == "Read the range before the number."

@@ -88,7 +88,7 @@ def case(
         evident = in_range = sizes
     use_set = small.use_sets[0]
     classes = tuple(
-        replace(entry, n=n, n_unknown=0, n_evident=seen, n_in_range=inside)
+        replace(entry, n=n, n_unknown=0, n_accept=0, n_check=seen, n_in_range=inside)
         for entry, n, seen, inside in zip(
             use_set.classes, (*sizes, 0), (*evident, 0), (*in_range, 0), strict=True
         )

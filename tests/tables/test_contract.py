@@ -56,7 +56,7 @@ EXAMPLES: list[tuple[Any, Any]] = [
         Confidences(
             texts("p1", "p2", "p3"), texts("HTJ", "HTJ", "Köpfe"),
             AWKWARD, np.array([0.1, 0.0, NAN]), np.array([1.0, 0.5, NAN]),
-            texts("yes", "check", "no evidence"), texts("", "a; b", "=1+1"),
+            texts("accept", "check", "insufficient data"), texts("", "a; b", "=1+1"),
             np.array([9.99, NAN, 1e22]), np.array([3.5, 0, 1e3]),
             texts("kernel", "kernel", "kernel"),
         ),
@@ -136,9 +136,9 @@ def test_confidences_are_written_chunk_by_chunk(tmp_path: Path) -> None:
             part = Confidence(*(values[rows] for values in vars(answer).values()))
             writer.write(confidence_columns(predictions.take(rows), part, "kernel"))
     assert path.read_text() == (
-        "id\tpredicted_class\tconfidence\tlower\tupper\tuse\tnote\tscore\tsupport\tmethod\n"
+        "id\tpredicted_class\tconfidence\tlower\tupper\tdecision\tnote\tscore\tsupport\tmethod\n"
         "p1\tOther\t0.75\t0.5\t0.875\tcheck\t\t9.5\t12.5\tkernel\n"
-        "p2\tHTJ\t\t\t\tno evidence\t"
+        "p2\tHTJ\t\t\t\tinsufficient data\t"
         "class never predicted in calibration\t3.25\t0\tkernel\n"
     )
     assert np.isnan(read_confidences(path).values["confidence"][1])

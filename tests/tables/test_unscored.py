@@ -76,7 +76,8 @@ def test_their_rows_are_read_back(table: Path, tmp_path: Path) -> None:
     path = tmp_path / "confidences.tsv"
     write_contract(path, Confidences(*columns.values()))
     assert (
-        path.read_text().splitlines()[1] == f"a\t\t\t\t\tno evidence\t{UNSCORED_NOTE}\t\t0\tkernel"
+        path.read_text().splitlines()[1]
+        == f"a\t\t\t\t\tinsufficient data\t{UNSCORED_NOTE}\t\t0\tkernel"
     )
     back = read_confidences(path).values
     assert back["predicted_class"].tolist() == ["", ""]

@@ -99,7 +99,7 @@ def test_a_number_is_the_same_wherever_it_stands(
         table = pd.read_csv(io.BytesIO(made[f"reports/small/{name}/confidences.tsv"]), sep="\t")
         assert str((table.confidence >= 0.9).sum()) in numbers
         assert str((table.lower >= 0.9).sum()) in numbers
-        lacking = (table.use == "no evidence").sum()
+        lacking = (table.decision == "insufficient data").sum()
         assert checks["evidence", name]["n_affected"] == lacking
         for class_name, own in table.groupby("predicted_class"):
             sure[class_name][0] += int((own.confidence >= 0.9).sum())

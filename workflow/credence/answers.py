@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from credence.calibrators.protocol import components_asked
-from credence.confidence import SURE, Confidence, Note
+from credence.confidence import Confidence, Note
 from credence.evaluation.evaluate import metric_columns
 from credence.evaluation.judging import TEST_SAMPLE
 from credence.findings import Findings, ProteinList, Results, ShiftFinding, SplitFinding, UseLists
+from credence.lists.decision import ACCEPT
 from credence.metrics.all_metrics import METRICS_BY_NAME
 from credence.predictions import Predictions, Strings
 from credence.report import style
@@ -351,10 +352,10 @@ class AnnotatedTable(Shown):
             of_class = value[predicted == name]
             known = of_class[~np.isnan(of_class)]
             mean = rounded(known.mean() if len(known) else np.nan, 2)
-            n_sure = str((of_class >= SURE).sum())
+            n_accepted = str(((predicted == name) & (self["decision"] == ACCEPT)).sum())
             expected = rounded(right[name].right if name in right else np.nan, 0)
-            rows.append([name, str(len(of_class)), expected, mean, n_sure])
-        names = ["class", "predicted", "expected right", "mean confidence", f"at least {SURE:g}"]
+            rows.append([name, str(len(of_class)), expected, mean, n_accepted])
+        names = ["class", "predicted", "expected right", "mean confidence", ACCEPT]
         return View(heading=heading, sentences=sentences, names=names, rows=rows)
 
     def _columns(self) -> Mapping[str, Any]:

@@ -459,7 +459,7 @@ def annotate(
 
     file = calibration.file
     with _as_in_python():
-        if isinstance(shift, str) and shift not in ("auto", stage.NOT_CORRECTED):
+        if isinstance(shift, str) and shift not in ("auto", stage.NO_CORRECTION):
             fault = f"{shift!r} is neither a composition nor 'auto' or 'none'."
             raise refuse("shift", fault, "Give what credence.shift gave.")
         if file.tools is not None:

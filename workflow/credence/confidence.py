@@ -36,6 +36,8 @@ class Note(IntFlag):
     CHANGED = 262144
     BAND_OFF = 524288
     LIKE_ID = 1048576
+    FEW_FAMILIES = 2097152
+    WIDE = 4194304
 
 
 NOTE_TEXTS: dict[Note, str] = {  # without semicolons, which stand between two
@@ -60,6 +62,8 @@ NOTE_TEXTS: dict[Note, str] = {  # without semicolons, which stand between two
     Note.SAME_SEQUENCE: "a calibration protein has this sequence",
     Note.LOW_END: "hardly a calibration protein scores so low",
     Note.CHANGED: "scores of this set unlike those in calibration",
+    Note.FEW_FAMILIES: "fewer than 10 calibration families predicted to be of this class",
+    Note.WIDE: "interval wider than 0.4",
 }
 
 
@@ -107,24 +111,6 @@ class Confidence:
         return np.asarray(texts[places])
 
 
-USE_WORDS = ("yes", "check", "no evidence")
-SURE, WIDEST = 0.9, 0.4  # The least lower end of `yes`; the widest range that is evidence
-# No calibration protein has such a score, or too few are of the class: what is said is borrowed.
-UNSEEN = Note.BELOW_RANGE | Note.ABOVE_RANGE | Note.EMPTY_BIN | Note.UNSEEN_CLASS | Note.SCARCE
-# Something is known of the protein, or of its set, that its score does not show.
-DOUBTED = Note.TIED | Note.DISAGREES | Note.NOVEL | Note.BAND_OFF | Note.CHANGED
-
-
-def use_of(confidence: Confidence) -> Strings:
-    """Return whether each prediction can be used as it is: one of `USE_WORDS`."""
-    note, lower = confidence.note, confidence.lower
-    is_blank = np.isnan(confidence.value) | (note & int(UNSEEN) != 0)
-    is_blank |= confidence.upper - lower > WIDEST
-    is_sure = (lower >= SURE) & (note & int(DOUBTED) == 0)
-    words = np.where(is_blank, USE_WORDS[2], np.where(is_sure, USE_WORDS[0], USE_WORDS[1]))
-    return np.asarray(words.astype(object))
-
-
 def unknown(n_samples: int, note: Note) -> Confidence:
     """Return confidences that say nothing, and why."""
     value, lower, upper = (np.full(n_samples, np.nan) for _ in range(3))
@@ -132,11 +118,3 @@ def unknown(n_samples: int, note: Note) -> Confidence:
     return Confidence(
         value=value, lower=lower, upper=upper, support=np.zeros(n_samples), note=code
     )
-
-
-def least_score(score: Floats, confidence: Floats, enough: float) -> float:
-    """Return the least score from which on the confidence is enough; NaN if there is none."""
-    # NaN compares false: where there is no confidence nothing is enough.
-    missed = np.flatnonzero(~(confidence >= enough))
-    first = 0 if len(missed) == 0 else int(missed[-1]) + 1
-    return float(score[first]) if first < len(score) else float("nan")

@@ -110,16 +110,6 @@ class CurveFinding:
     note: Counts  # A :class:`credence.confidence.Note` each
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScoreNeeded:
-    """The least score from which on the interval's lower end stays above."""
-
-    method: str  # Whose it is
-    class_name: str
-    confidence: float  # The confidence asked for
-    score: float  # NaN where no score seen in calibration is enough
-
-
 @dataclass(frozen=True)
 class Reliability:
     """Confidence against the share of right predictions."""
@@ -203,7 +193,6 @@ class Results:
     classes: tuple[ClassCount, ...]
     histograms: tuple[ScoreHistogram, ...] = ()
     curves: tuple[CurveFinding, ...] = ()
-    scores_needed: tuple[ScoreNeeded, ...] = ()
     reliability: tuple[Reliability, ...] = ()
     metrics: tuple[MetricValue, ...] = ()
     differences: tuple[Difference, ...] = ()  # From the reference, of all metrics
@@ -598,6 +587,8 @@ class ShiftFinding:
     sentences: tuple[str, ...] = ()  # What a reader has to know before believing it
     remarks: tuple[str, ...] = ()  # How much of an estimated composition is corrected for
     curves: tuple[ShiftCurve, ...] = ()  # One per class predicted in calibration, of its score
+    # On the score, at the corrected proportions; without a guarantee, which is of calibration's.
+    thresholds: tuple["Threshold", ...] = ()
     reference: str = ""  # Of the estimator
     is_other_kind: bool = False  # Whether no mix of the classes explains its scores
     # None where no answer is possible
@@ -988,11 +979,21 @@ class AllThresholds:
     curves: tuple[ErrorCurve, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class ClassShare:
+    """The predictions of one class that are on a list of several classes."""
+
+    class_name: str
+    n: int
+    estimate: float  # Share of them expected to be wrong; NaN where there are none
+    n_kept_off: int  # Others as sure as the list, of which more than twice the rate are wrong
+
+
 @dataclass(frozen=True)
 class ProteinList:
-    """The longest list of predictions of a use-set with at most so many wrong ones."""
+    """The longest list of predictions of a query set with at most so many wrong ones."""
 
-    class_name: str | None  # None: of all classes together
+    class_name: str | None  # None: of all calls, or of all background predictions, together
     error: float  # The share wrong that is allowed
     is_certain: bool  # Whether the bound keeps to it, or the estimate only
     confidence: float  # The least one in it; NaN where the list is empty
@@ -1005,6 +1006,15 @@ class ProteinList:
     alike_upper: float
     estimate: float  # Share expected to be wrong, and its bound
     bound: float
+    is_background: bool = False  # Whether its predictions are of background classes
+    # Greatest part of the calibration proteins behind it that is of one family.
+    largest_family: float = 0.0
+    classes: tuple[ClassShare, ...] = ()  # Of a list of several classes, those that are on it
+
+    @property
+    def kept_off(self) -> list[ClassShare]:
+        """The classes of which predictions are kept off the list."""
+        return [part for part in self.classes if part.n_kept_off]
 
 
 @dataclass(frozen=True)
@@ -1019,10 +1029,16 @@ class VerifyClass:
 
 @dataclass(frozen=True, kw_only=True)
 class UseLists:
-    """Which predictions of a use-set can be used."""
+    """Which predictions of a query set can be used."""
 
-    name: str  # The use-set
+    name: str  # The query set
     n: int  # Its predictions that have a confidence
+    n_calls: int  # Of these, calls: predictions of classes that are not background
+    n_listable: int  # Calls that may be on a list: with data enough and no note against them
+    background: tuple[str, ...]  # Background classes, and whether their usual names showed them
+    is_background_found: bool
+    least_confidence: float  # Below it no list reaches
+    family_share: float  # Greatest part of one family before a list says so
     certainty: float
     level: float
     is_adjusted: bool  # Whether confidences corrected for another mix of classes are used
@@ -1031,6 +1047,25 @@ class UseLists:
     curve: ErrorCurve
     n_verify: int = 0  # How many verifications the next field divides
     verify: tuple[VerifyClass, ...] = ()
+
+    def together(self, *, is_background: bool = False) -> list[ProteinList]:
+        """Return the lists of all calls together, or of all background predictions."""
+        return [
+            entry
+            for entry in self.lists
+            if entry.class_name is None and entry.is_background == is_background
+        ]
+
+    @property
+    def background_in_words(self) -> str:
+        """The background classes for a sentence."""
+        *first, last = self.background or ("",)
+        return f"{', '.join(first)} or {last}" if first else last
+
+    @property
+    def accepted(self) -> ProteinList | None:
+        """The list of the calls whose decision is `accept`; None where no list is asked for."""
+        return next((entry for entry in self.together() if not entry.is_certain), None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1076,11 +1111,15 @@ class UseClass:
     class_name: str  # The class
     n: int  # Proteins predicted
     n_unknown: int  # Of these, how many have no confidence
-    n_at_least: Counts  # Proteins with at least each of the confidences of `UseSet.levels`
-    n_surely: Counts  # The same of the lower ends of their ranges
-    n_evident: int  # Proteins that have evidence: see the column `use`
-    n_in_range: int  # Proteins whose confidence lies in its range before it was corrected
+    n_accept: int  # Proteins by decision; of the others the data are insufficient
+    n_check: int
+    n_in_range: int  # Proteins whose confidence lies in its interval before it was corrected
     n_right: int | None = None  # Right ones of those with a confidence, where the truth is known
+
+    @property
+    def n_evident(self) -> int:
+        """Proteins for which the data are sufficient."""
+        return self.n_accept + self.n_check
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1091,7 +1130,6 @@ class UseSet:
     method: str
     n: int  # Proteins, and those without a confidence
     n_unknown: int
-    levels: Numbers  # Confidences at which proteins are counted
     classes: tuple[UseClass, ...]  # One per class
     edges: Numbers  # Of the histogram of confidences
     counts: Counts  # Proteins per bin

@@ -72,7 +72,10 @@ def setting_type(settings: type[Any], name: str) -> tuple[type, bool]:
 
 def item_of(settings: type[Any], name: str) -> type:
     """Return the type of the entries of a setting that is a tuple."""
-    kind: type = get_args(get_type_hints(settings)[name])[0]
+    hint = get_type_hints(settings)[name]
+    if get_origin(hint) in (Union, types.UnionType):
+        hint = next(part for part in get_args(hint) if part is not types.NoneType)
+    kind: type = get_args(hint)[0]
     return kind
 
 

@@ -180,8 +180,7 @@ WITH_GENOMES = [name for name, entry in USE_SETS.items() if entry.spec.get("geno
 
 # The lists of a use-set, one for each share of wrong ones.
 LISTS = [
-    f"{REPORTS}/{{use_set}}/{name}"
-    for name in list_names(settings.settings.lists.error)
+    f"{REPORTS}/{{use_set}}/{name}" for name in list_names(settings.settings.lists)
 ]
 
 

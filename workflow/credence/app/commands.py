@@ -335,7 +335,10 @@ def annotate(
 )
 @labelled_options
 @labels_option
-@file_options(calibration="What credence fit wrote: for thresholds on its confidences as well.")
+@file_options(
+    calibration="What credence fit wrote: for thresholds on its confidences as well.",
+    shift="What credence shift wrote: estimates are for these class proportions, as lists are.",
+)
 @settings_options("thresholds")
 @out_option("The thresholds: .tsv, .tsv.gz, .tsv.zst or .parquet.")
 def thresholds() -> None:
@@ -362,6 +365,7 @@ def thresholds() -> None:
 )
 @flag_options(
     by_class="A list for each class, each by itself.",
+    of_background="The list of background predictions, in place of the calls.",
     certain="Keep to the share with certainty, not by the estimate.",
 )
 @file_options(clusters="Table of clusters of the listed proteins, for the interval.")
@@ -370,10 +374,11 @@ def thresholds() -> None:
 @spreadsheet_option
 @out_option("The list: .tsv, .tsv.gz, .tsv.zst or .parquet.")
 def list_predictions() -> None:
-    """List the predictions of CONFIDENCES that can be used with few wrong ones among them.
+    """List the calls of CONFIDENCES that can be used with few wrong ones among them.
 
-    CONFIDENCES is what credence annotate wrote. The error is that of the list, as
-    proteins held out show it, not that of a protein in it.
+    CONFIDENCES is what credence annotate wrote. Calls are predictions of any class that is
+    not background. The error is that of the list, as held-out proteins show it, not that of
+    a protein in it.
     """
 
 
@@ -405,7 +410,7 @@ def gff() -> None:
     """Put CONFIDENCES into the GFF3 file of the genome, for genome browsers.
 
     Each CDS gets the attributes credence_class, credence_confidence, credence_lower,
-    credence_upper, credence_q_value, credence_use and credence_note, as far as they are
+    credence_upper, credence_q_value, credence_decision and credence_note, as far as they are
     known; all else is kept byte for byte. CONFIDENCES is what credence annotate wrote.
     """
 

@@ -1,18 +1,18 @@
 """Confidence over the top score, class by class, as a page can draw it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from scipy import sparse
 
 from credence.calibrators.intervals import ends_of_draws
 from credence.calibrators.protocol import Calibration
-from credence.confidence import Confidence, least_score
+from credence.confidence import Confidence
 from credence.draws import encode_clusters
 from credence.evaluation.judging import EvaluationOptions, Key, Stated
 from credence.evaluation.measures import chances
 from credence.evaluation.ratios import Estimates, Ratio, estimate, mean_of
-from credence.findings import Bins, ClassCount, CurveFinding, Reliability, ScoreNeeded
+from credence.findings import Bins, CurveFinding, Reliability
 from credence.metrics.binned import N_SCORE_BINS, bin_of, equal_width
 from credence.metrics.metric import Judged, divide, sum_by
 from credence.metrics.smooth import GRID_CELLS, N_CELLS, kernel_curve
@@ -50,7 +50,6 @@ def bins_record(
 
 
 N_CURVE_GRID = 201  # a step of 1/200 of the scale: 0.05 for PhANNs
-CONFIDENCES_ASKED = (0.5, 0.8, 0.9, 0.95)
 
 
 def curves_of(
@@ -82,32 +81,6 @@ def curves_of(
             )
             curves.append(curve)
     return tuple(curves)
-
-
-def scores_needed(
-    curves: Sequence[CurveFinding], classes: Sequence[ClassCount]
-) -> tuple[ScoreNeeded, ...]:
-    """Return from which seen score on each method's lower end stays above."""
-    seen = {entry.class_name: (entry.score_min, entry.score_max) for entry in classes}
-    needed_scores = []
-    for curve in (curve for curve in curves if curve.is_function):
-        score, lower = np.array(curve.score), np.array(curve.lower)
-        low, high = seen[curve.class_name]
-        # The interval at the least and the greatest score counts too, not the grid alone.
-        inside = score[(score >= low) & (score <= high)]
-        score_in = np.unique(np.concatenate([[low, high], inside]))
-        lower_in = np.interp(score_in, score, lower)
-        for asked in CONFIDENCES_ASKED:
-            needed = least_score(score_in, lower_in, asked)
-            needed_scores.append(
-                ScoreNeeded(
-                    method=curve.method,
-                    class_name=curve.class_name,
-                    confidence=asked,
-                    score=needed,
-                )
-            )
-    return tuple(needed_scores)
 
 
 def _binned(

@@ -12,7 +12,7 @@ from credence.calibrators.protocol import Calibration, Calibrator
 from credence.confidence import Confidence
 from credence.evaluation import describing
 from credence.evaluation.calibration_tests import calibration_tests
-from credence.evaluation.curves import curves_of, reliability_of, scores_needed
+from credence.evaluation.curves import curves_of, reliability_of
 from credence.evaluation.judging import (
     HELD_OUT_SAMPLE,
     IN_SAMPLE,
@@ -132,7 +132,6 @@ def _results(
         classes=classes,
         histograms=histograms,
         curves=curves,
-        scores_needed=scores_needed(curves, classes),
         reliability=reliability,
         **vars(judgement),
         tests=tuple(

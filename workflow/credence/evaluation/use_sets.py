@@ -14,7 +14,6 @@ from credence.predictions import Booleans, Floats, Integers, Strings
 
 N_CONFIDENCE_BINS = 20
 CONFIDENCE_EDGES = np.linspace(0.0, 1.0, N_CONFIDENCE_BINS + 1)
-CONFIDENCE_LEVELS = (0.5, 0.8, 0.9, 0.95)
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,26 +21,23 @@ class UseColumns:
     """What is counted of each protein of a use-set."""
 
     class_: Integers  # The predicted class, as a place
-    value: Floats  # The confidence and its lower end; NaN: none
-    lower: Floats
-    is_evident: Booleans
-    is_in_range: Booleans  # Whether the confidence lies in its range before it was corrected
+    value: Floats  # The confidence; NaN: none
+    is_accepted: Booleans  # By the decision; of the others the data are insufficient
+    is_to_check: Booleans
+    is_in_range: Booleans  # Whether the confidence lies in its interval before it was corrected
 
 
 def use_set_counts(n_classes: int, columns: UseColumns) -> tuple[Integers, Integers]:
     """Return counts by class, the last row of proteins without one, and by bin of confidence."""
-    value, lower = columns.value, columns.lower
+    value = columns.value
     known = ~np.isnan(value)
     place = np.where(columns.class_ < 0, n_classes, columns.class_)
 
     def count(fact: Booleans) -> Integers:
         return np.bincount(place[fact], minlength=n_classes + 1)
 
-    by_class = [count(known), count(~known)]
-    by_class += [
-        count(numbers >= level) for numbers in (value, lower) for level in CONFIDENCE_LEVELS
-    ]
-    by_class += [count(columns.is_evident), count(known & columns.is_in_range)]
+    facts = (known, ~known, columns.is_accepted, columns.is_to_check, known & columns.is_in_range)
+    by_class = [count(fact) for fact in facts]
     return np.stack(by_class, axis=1), np.bincount(
         bin_of(value[known], CONFIDENCE_EDGES), minlength=N_CONFIDENCE_BINS
     )
@@ -58,14 +54,13 @@ def use_set_of(
     by_class, by_bin = counts
     classes = []
     for class_name, row in zip(class_names, by_class.tolist(), strict=False):
-        n_known, n_unknown, *at_least, n_evident, n_in_range = row
+        n_known, n_unknown, n_accept, n_check, n_in_range = row
         use_class = findings.UseClass(
             class_name=class_name,
             n=n_known + n_unknown,
             n_unknown=n_unknown,
-            n_at_least=tuple(at_least[: len(CONFIDENCE_LEVELS)]),
-            n_surely=tuple(at_least[len(CONFIDENCE_LEVELS) :]),
-            n_evident=n_evident,
+            n_accept=n_accept,
+            n_check=n_check,
             n_in_range=n_in_range,
         )
         classes.append(use_class)
@@ -74,7 +69,6 @@ def use_set_of(
         method=method,
         n=int(by_class[:, :2].sum()),
         n_unknown=int(by_class[:, 1].sum()),
-        levels=CONFIDENCE_LEVELS,
         classes=tuple(classes),
         edges=tuple(CONFIDENCE_EDGES.tolist()),
         counts=tuple(by_bin.tolist()),

@@ -37,6 +37,7 @@ class Above:
     n_families: Floats  # Fewer than there are where weights differ
     kish: Floats  # The same by Kish: fewer where some are large, too
     relatives: Floats  # Mean number of relatives that a protein has there
+    largest: Floats  # Greatest share of what is there that one family has
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,12 +66,14 @@ class ListErrors:
     variance: Floats  # Of the estimated error
     alike: Floats  # How alike relatives in each list are in being wrong, 0 to 1
     right_family: float = 1.0  # What a right family that was not seen weighs, against the others
+    first: int = 0  # The lowest step that a list may reach down to
 
     def end_of(self, error: float, *, is_certain: bool = False) -> int | None:
         """Return the lowest step of the longest list with at most such an error."""
         limit = self.bound if is_certain else self.error
-        is_within = limit <= error  # NaN is not
-        return int(np.flatnonzero(is_within)[0]) if is_within.any() else None
+        steps = np.flatnonzero(limit <= error)  # NaN is not
+        steps = steps[steps >= self.first]
+        return int(steps[0]) if len(steps) else None
 
     def right(self, step: int, level: float, relatives: float | None = None) -> Right:
         """Return how many of a list are right; `relatives` of a member, if None, as calibrated."""
@@ -108,8 +111,10 @@ class ListErrors:
         )
 
 
-def errors_of(held_out: HeldOut, n_use: Integers, certainty: float) -> ListErrors:
-    """Return the error of each list that the confidences of a use-set allow."""
+def errors_of(
+    held_out: HeldOut, n_use: Integers, certainty: float, least_confidence: float = 0.0
+) -> ListErrors:
+    """Return the error of each list that the confidences of a query set allow."""
     bin_ = bins_of(held_out)
     shown = [StepErrors(held_out, bin_of) for bin_of in (bin_, merged_bins(held_out, bin_))]
     every = [bin_of.share(np.ones((len(held_out.key), 1))) for bin_of in shown]
@@ -138,7 +143,9 @@ def errors_of(held_out: HeldOut, n_use: Integers, certainty: float) -> ListError
     bound = np.maximum(_band(error, draws, above, certainty), _exact(share, above, certainty))
     is_known = (above.n_families > 0) & (listed > 0)
     error, bound = np.where(is_known, error, np.nan), np.where(is_known, bound, np.nan)
-    least = np.minimum.accumulate(np.where(is_known, error, np.inf))
+    first = int(np.searchsorted(CONFIDENCE_STEPS, least_confidence))
+    may_end = is_known & (np.arange(N_CONFIDENCE_STEPS) >= first)
+    least = np.minimum.accumulate(np.where(may_end, error, np.inf))
     heavy = 1.0 if held_out.member is None else max(held_out.member / held_out.weight.mean(), 1.0)
     return ListErrors(
         n_use=n_use,
@@ -151,6 +158,7 @@ def errors_of(held_out: HeldOut, n_use: Integers, certainty: float) -> ListError
         variance=((draws - centre[:, None]) ** 2).mean(axis=1),
         alike=alike,
         right_family=heavy,
+        first=first,
     )
 
 
@@ -265,10 +273,16 @@ def _above(held_out: HeldOut, step_error: Floats) -> tuple[Above, Floats]:
     relatives = sums(2.0 * there) / np.maximum(n_rows, 1)
     alone = np.maximum(n_rows * sums(weight.to_numpy() ** 2), 1e-300)
     n_families = sums((there == 0).astype(np.float64)) * total**2 / alone
+    largest = np.concatenate([[0.0], np.maximum.accumulate(mass + weight.to_numpy())])[n_rows]
     pairs, most = sums(2.0 * (residual * before).to_numpy()), sums(p * (1.0 - p)) * relatives
     # Where no relatives are known, they may be all alike.
     alike = np.divide(pairs, most, out=np.ones_like(most), where=most > 0)
-    above = Above(n_families=np.where(n_rows > 0, n_families, 0.0), kish=kish, relatives=relatives)
+    above = Above(
+        n_families=np.where(n_rows > 0, n_families, 0.0),
+        kish=kish,
+        relatives=relatives,
+        largest=np.divide(largest, total, out=np.zeros_like(total), where=total > 0),
+    )
     return above, np.clip(alike, 0.0, 1.0)
 
 

@@ -5,11 +5,11 @@ protein the step of the confidence that a fit without its cluster gave, its clas
 and its cluster.
 """
 
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import dataclass, replace
+from typing import Annotated, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from credence.composition.adjusted import moved_odds
 from credence.composition.both_samples import CalibrationSample, as_stored
@@ -70,8 +70,8 @@ class HeldOut:
     key: Annotated[NDArray[np.uint64], Stored(packed="uint64")]  # Of each cluster's name
     # Where the weights correct for an estimated mix of classes.
     mix: Annotated[MixDraws | None, Stored(is_left_out=True)] = None
-    # Of a class by itself, where weights correct for a mix: what a member of it weighs, whatever
-    # it was predicted to be. One that is predicted right weighs that.
+    # Of some classes by themselves, where weights correct for a mix: what a member of them weighs,
+    # whatever it was predicted to be. One that is predicted right weighs that.
     member: Annotated[float | None, Stored(is_left_out=True)] = None
 
     @property
@@ -84,20 +84,25 @@ class HeldOut:
         """The least number of classes that there are."""
         return 1 + int(np.max([*self.predicted, *self.true], initial=-1))
 
-    def of_class(self, class_: int) -> "HeldOut":
-        """Return the proteins that were predicted to be of a class."""
-        rows = np.flatnonzero(self.predicted == class_)
-        members = self.weight[self.true == class_]
+    def of_classes(self, classes: ArrayLike) -> Self:
+        """Return the proteins that were predicted to be of one or several classes."""
+        members = self.weight[np.isin(self.true, classes)]
+        known = self.take(np.isin(self.predicted, classes))
+        is_weighed = self.mix is not None and len(known.step) and len(members)
+        return replace(known, member=float(members.mean()) if is_weighed else None)
+
+    def take(self, chosen: Booleans) -> Self:
+        """Return some of the proteins."""
+        rows = np.flatnonzero(chosen)
         cluster, place = np.unique(self.cluster[rows], return_inverse=True)
-        return HeldOut(
+        return replace(
+            self,
             step=self.step[rows],
             predicted=self.predicted[rows],
             true=self.true[rows],
             weight=self.weight[rows],
             cluster=place,
             key=self.key[cluster],
-            mix=self.mix,
-            member=float(members.mean()) if self.mix and len(rows) and len(members) else None,
         )
 
     def refuse_damage(self) -> None:

@@ -12,11 +12,12 @@ from credence.draws import encode_clusters, keys_of
 from credence.evaluation.ratios import estimate, mean_of
 from credence.findings import AllThresholds, ErrorCurve, Threshold
 from credence.lists.errors import ListErrors, errors_of
-from credence.lists.guarantee import coins_of, grid_of, guaranteed
+from credence.lists.guarantee import Guarantee, coins_of, grid_of, guaranteed
 from credence.lists.held_out import CONFIDENCE_STEPS, HeldOut
 from credence.predictions import Booleans, Floats, Integers, Labelled, Strings
 
 ON_SCORE, ON_CONFIDENCE = "score", "confidence"
+GUARANTEED = ("sure", "sure_kept", "sure_kept_true", "sure_families", "n_more")
 MOST_CURVE_POINTS = 100  # of a curve that is shown
 
 
@@ -28,6 +29,7 @@ class Wanted:
     certainty: float  # Of the guarantee
     level: float  # Of the intervals
     n_draws: int  # For them
+    is_guaranteed: bool = True  # Whether guarantees are wanted beside the estimates
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -101,7 +103,9 @@ def _of_class(ranked: Ranked, name: str | None, members: float, wanted: Wanted) 
     right = estimate(ranked.cluster, ratios, wanted.level, wanted.n_draws)
     thresholds = []
     for row, precision in enumerate(wanted.precision):
-        sure = guaranteed(coins, 1.0 - precision, wanted.certainty)
+        sure = Guarantee(threshold=np.nan, n_families=0, n_more=0)
+        if wanted.is_guaranteed:
+            sure = guaranteed(coins, 1.0 - precision, wanted.certainty)
         kept, kept_true = _kept(ranked, ends[row], members)
         sure_kept, sure_kept_true = _kept(ranked, sure.threshold, members)
         threshold = Threshold(
@@ -133,12 +137,14 @@ def error_above(ranked: Ranked) -> Floats:
     is_first = ~pd.Series(ranked.family[down]).duplicated().to_numpy()
     wrong = np.where(ranked.is_right[down], 0.0, weight)
     n_rows = np.searchsorted(-ranked.value[down], -ranked.grid, "right")
-    total, of_wrong, families = (
-        np.concatenate([[0.0], np.cumsum(part)])[n_rows] for part in (weight, wrong, is_first)
+    total, squares, of_wrong, families = (
+        np.concatenate([[0.0], np.cumsum(part)])[n_rows]
+        for part in (weight, weight**2, wrong, is_first)
     )
     with np.errstate(invalid="ignore"):
-        family_weight = total / families
-        return np.asarray((of_wrong + family_weight) / (total + family_weight))
+        # As lists count families: fewer where weights differ.
+        share, added = of_wrong / total, n_rows * squares / (families * total**2)
+        return np.asarray((share + added) / (1.0 + added))
 
 
 def _kept(ranked: Ranked, end: float, members: float) -> tuple[float, float]:
@@ -157,26 +163,57 @@ def find_thresholds(labelled: Labelled, held_out: HeldOut | None, wanted: Wanted
     ranked = [] if labelled.predictions.top_score is None else [by_score(labelled)]
     curves: list[ErrorCurve] = []
     if held_out is not None and len(held_out.step):
-        by_confidence = Ranked(
-            on=ON_CONFIDENCE,
-            value=CONFIDENCE_STEPS[held_out.step],
-            grid=CONFIDENCE_STEPS[::-1],
-            predicted=held_out.predicted,
-            true=held_out.true,
-            weight=held_out.weight,
-            cluster=held_out.key[held_out.cluster].astype(str).astype(object),
-            family=held_out.cluster,
-            order=np.arange(len(held_out.step)),
-        )
-        ranked.append(by_confidence)
+        ranked.append(by_confidence(held_out))
         curves.append(curve_of(None, own_errors(held_out, wanted.certainty)))
         for class_, name in enumerate(names):
-            of_class = held_out.of_class(class_)
+            of_class = held_out.of_classes(class_)
             if len(of_class.step):
                 curves.append(curve_of(name, own_errors(of_class, wanted.certainty)))
     rows = thresholds_of(ranked, names, wanted)
     return AllThresholds(
         certainty=wanted.certainty, level=wanted.level, rows=rows, curves=tuple(curves)
+    )
+
+
+def corrected_thresholds(
+    moved: Labelled, held_out: HeldOut | None, wanted: Wanted, calibrated: Sequence[Threshold]
+) -> tuple[Threshold, ...]:
+    """Return estimates for other class proportions, beside the guarantees of calibration's.
+
+    `moved` and `held_out` have the weights of these proportions. No guarantee is offered on
+    confidences, which are other ones where they are corrected.
+    """
+    ranked = [] if moved.predictions.top_score is None else [by_score(moved)]
+    if held_out is not None and len(held_out.step):
+        ranked.append(by_confidence(held_out))
+    guarantees = {
+        (row.class_name, row.precision): {name: getattr(row, name) for name in GUARANTEED}
+        for row in calibrated
+        if row.on == ON_SCORE
+    }
+    rows = thresholds_of(
+        ranked, moved.predictions.class_names, replace(wanted, is_guaranteed=False)
+    )
+    return tuple(
+        replace(row, **guarantees.get((row.class_name, row.precision), {}))
+        if row.on == ON_SCORE
+        else row
+        for row in rows
+    )
+
+
+def by_confidence(held_out: HeldOut) -> Ranked:
+    """Return calibration proteins, let through by the confidence that they have held out."""
+    return Ranked(
+        on=ON_CONFIDENCE,
+        value=CONFIDENCE_STEPS[held_out.step],
+        grid=CONFIDENCE_STEPS[::-1],
+        predicted=held_out.predicted,
+        true=held_out.true,
+        weight=held_out.weight,
+        cluster=held_out.key[held_out.cluster].astype(str).astype(object),
+        family=held_out.cluster,
+        order=np.arange(len(held_out.step)),
     )
 
 

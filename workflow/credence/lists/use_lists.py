@@ -2,42 +2,46 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 
-from credence.findings import ProteinList, UseLists, VerifyClass
+from credence.findings import ClassShare, ProteinList, UseLists, VerifyClass
+from credence.lists.decision import BACKGROUND, CALLS, Counts, GroupedErrors, ListRules
 from credence.lists.errors import ListErrors, errors_of
-from credence.lists.held_out import CONFIDENCE_STEPS, HeldOut
+from credence.lists.held_out import CONFIDENCE_STEPS
 from credence.lists.plan import by_stratum, plan_of
 from credence.lists.thresholds import curve_of
-from credence.predictions import Integers
 
 N_VERIFY = 20  # verifications that a page divides among the classes
 
 
 def use_lists(
     name: str,
-    held_out: HeldOut,
-    counts: Integers,
-    class_names: Sequence[str],
+    rules: ListRules,
+    counts: Counts,
     allowed: Sequence[float],
-    certainty: float,
     level: float,
     *,
     is_adjusted: bool,
 ) -> UseLists:
-    """Return the lists of a use-set for each share `allowed`; counts are by class and step."""
-    every = errors_of(held_out, counts.sum(axis=0), certainty)
-    kinds = product(allowed, (False, True))
-    lists = [list_of(None, every, error, level, is_certain=sure) for error, sure in kinds]
-    whole = [list_of(None, every, 1.0, level, is_whole=True)]
-    for class_, class_name in enumerate(class_names):
-        if counts[class_].any():
-            class_errors = errors_of(held_out.of_class(class_), counts[class_], certainty)
-            lists += [list_of(class_name, class_errors, error, level) for error in allowed]
-            whole.append(list_of(class_name, class_errors, 1.0, level, is_whole=True))
-    plan = plan_of(held_out, by_stratum(counts), N_VERIFY)
+    """Return the lists of a query set for each share `allowed`; counts are by class and step."""
+    held_out, certainty, class_names = rules.held_out, rules.certainty, rules.class_names
+    grouped = rules.calls_and_background(counts.listable)
+    lists = [
+        list_of_group(rules, grouped, group, error, level, is_certain=is_certain)
+        for group in range(len(grouped.errors))
+        for error, is_certain in product(allowed, (False, True))
+    ]
+    every = errors_of(held_out, counts.every.sum(axis=0), certainty)
+    whole = [list_of(None, every, 1.0, level, end=0)]
+    for class_ in np.flatnonzero(counts.every.any(axis=1)).tolist():
+        class_name, known = class_names[class_], held_out.of_classes(class_)
+        lists += [list_of(class_name, grouped.by_class[class_], error, level) for error in allowed]
+        of_class = errors_of(known, counts.every[class_], certainty)
+        whole.append(list_of(class_name, of_class, 1.0, level, end=0))
+    plan = plan_of(held_out, by_stratum(counts.every), N_VERIFY)
     width, after = plan.width(), plan.width(plan.n_verify)
     n_verify = plan.n_verify.sum(axis=1)
     verify = tuple(
@@ -51,13 +55,19 @@ def use_lists(
     )
     return UseLists(
         name=name,
-        n=int(counts.sum()),
+        n=int(counts.every.sum()),
+        n_calls=int(counts.every[~rules.is_background].sum()),
+        n_listable=int(counts.listable[~rules.is_background].sum()),
+        background=tuple(np.array(class_names, dtype=object)[rules.is_background].tolist()),
+        is_background_found=rules.is_background_found,
+        least_confidence=rules.least_confidence,
+        family_share=rules.family_share,
         certainty=certainty,
         level=level,
         is_adjusted=is_adjusted,
         lists=tuple(lists),
         every=tuple(whole),
-        curve=curve_of(None, every),
+        curve=curve_of(None, grouped.errors[CALLS]),
         n_verify=N_VERIFY,
         verify=verify,
     )
@@ -71,10 +81,13 @@ def list_of(
     *,
     is_certain: bool = False,
     relatives: float | None = None,
-    is_whole: bool = False,
+    end: int | None = None,
 ) -> ProteinList:
-    """Return the longest list with at most so many wrong ones, or all; `relatives`: as `right`."""
-    end = 0 if is_whole else errors.end_of(error, is_certain=is_certain)
+    """Return the longest list with at most so many wrong ones, or that down to the step `end`.
+
+    `relatives` are those of a member, as in `right`.
+    """
+    end = errors.end_of(error, is_certain=is_certain) if end is None else end
     if end is None:
         return ProteinList(
             class_name=class_name,
@@ -106,4 +119,47 @@ def list_of(
         alike_upper=right.upper_alike,
         estimate=float(errors.error[end]),
         bound=float(errors.bound[end]),
+        largest_family=float(errors.above.largest[end]),
+    )
+
+
+def list_of_group(
+    rules: ListRules,
+    grouped: GroupedErrors,
+    group: int,
+    error: float,
+    level: float,
+    *,
+    is_certain: bool = False,
+    relatives: float | None = None,
+) -> ProteinList:
+    """Return the longest list of all calls, or of all background predictions, by class."""
+    together, counts = grouped.errors[group], grouped.counts
+    ends = grouped.ends(group, error, is_certain=is_certain)
+    listed = rules.listed(counts, ends)
+    is_background = group == BACKGROUND
+    end, longest = int(ends.min()), together.end_of(error, is_certain=is_certain)
+    if longest is None or not listed.n_use.any():
+        nothing = list_of(None, together, -1.0, level, is_certain=is_certain)
+        return replace(nothing, error=error, is_background=is_background)
+    shares = []
+    is_on = counts[:, longest:].any(axis=1) & (grouped.group == group)
+    for class_ in np.flatnonzero(is_on).tolist():
+        n, alone = int(counts[class_, ends[class_] :].sum()), grouped.by_class[class_]
+        share = ClassShare(
+            class_name=rules.class_names[class_],
+            n=n,
+            estimate=float(alone.error[ends[class_]]) if n else math.nan,
+            n_kept_off=int(counts[class_, longest:].sum()) - n,
+        )
+        shares.append(share)
+    list_ = list_of(None, listed, 1.0, level, is_certain=is_certain, relatives=relatives, end=end)
+    return replace(
+        list_,
+        error=error,
+        # Whoever is kept off is wrong more often than the whole.
+        estimate=min(list_.estimate, float(together.error[longest])),
+        bound=min(list_.bound, float(together.bound[longest])),
+        is_background=is_background,
+        classes=tuple(shares),
     )

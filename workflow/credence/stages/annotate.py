@@ -19,7 +19,8 @@ from credence.calibrators.protocol import Need
 from credence.composition.sameness import SketchCounts
 from credence.confidence import NOTE_TEXTS, Note, counted, sentences_of, unknown
 from credence.findings import Sameness
-from credence.predictions import Predictions
+from credence.lists.decision import evidence_notes, scarce_classes
+from credence.predictions import Booleans, Predictions
 from credence.problems import refuse
 from credence.progress import Progress, echo
 from credence.sentences import warning_of
@@ -50,7 +51,7 @@ from credence.tables.samples import Counted, Samples
 from credence.tables.writing import TableWriter, beside, write_record
 from credence.tools.combining import Tool
 
-NOT_CORRECTED = "none"  # In the place of a file: confidences are not corrected
+NO_CORRECTION = "none"  # In the place of a file: confidences are not corrected
 NO_NAMES = (
     "its sketch does not say which class comes second given the first, so columns under wrong "
     "names are not noticed. Check the header; what credence fit makes of few classes says it."
@@ -79,6 +80,11 @@ class Annotation:
         """The columns that there are, in order."""
         added = (name for addition in self.additions for name in addition.names)
         return (*contract.CONFIDENCE_NAMES, *added)
+
+    @cached_property
+    def is_scarce(self) -> Booleans:
+        """Which classes calibration knows too few families of."""
+        return scarce_classes(self.file.held_out, len(self.file.class_names))
 
     @property
     def is_changed(self) -> bool:
@@ -127,6 +133,7 @@ class Annotation:
                 confidence = self.shift.corrected(self.file, plain, predictions)
         chunk = Chunk(samples=samples, method=method, confidence=confidence, plain=plain)
         note = confidence.note | (int(Note.CHANGED) if self.is_changed else 0)
+        note = note | evidence_notes(confidence, predictions.predicted_class, self.is_scarce)
         texts: dict[tuple[int, Note], str] = {}
         for addition in self.additions:
             added = addition.added(chunk)
@@ -222,7 +229,7 @@ class AnnotateInputs:
             "answers",
         )  # fmt: skip
         files = {f"--{name}": getattr(self, name) for name in names}
-        return files | {"--shift": None if self.shift == NOT_CORRECTED else self.shift}
+        return files | {"--shift": None if self.shift == NO_CORRECTION else self.shift}
 
     @cached_property
     def file(self) -> stage_files.CalibrationFile:
@@ -317,7 +324,7 @@ class AnnotateInputs:
     def annotation(self) -> Annotation:
         """What the proteins are given."""
         file, shift, other_mix = self.file, self.estimated, ""
-        if self.shift not in (None, NOT_CORRECTED):
+        if self.shift not in (None, NO_CORRECTION):
             shift = stage_files.read_shift(str(self.shift), file, self.calibration)
             if self.combined is None:  # else the shift is of a table of another name
                 other_mix = of_other_tables(shift, self.tables)

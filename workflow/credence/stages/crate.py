@@ -128,9 +128,9 @@ def multiqc(findings: Findings) -> dict[str, Any]:
             list_
             for lists in findings.lists
             if lists.name == use_set.name
-            for list_ in lists.lists
+            for list_ in lists.together()
         ):
-            if list_.class_name is None and not list_.is_certain:
+            if not list_.is_certain:
                 name, title = f"list_{list_.error:g}", f"List at {list_.error:.3g}"
                 row[name] = list_.n
                 sizes[name] = {"title": title, "format": "{:,.0f}", "scale": "Greens"}

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from credence.confidence import SURE
 from credence.findings import Genomes
+from credence.lists.decision import ACCEPT, INSUFFICIENT
 from credence.lists.genomes import genomes_of
+from credence.predictions import Booleans
 from credence.problems import Problem, nearest, raise_any, refuse
 from credence.progress import echo
-from credence.stages.lists import FOR_WHOM, cluster_of, opened_table
+from credence.stages.lists import FOR_WHOM, Ranking, cluster_of, opened_table
 from credence.stages.reading import require_other
 from credence.stages.settings import Settings
 from credence.tables.contract import GENOME, OWN_TABLE
@@ -21,6 +23,7 @@ from credence.tables.writing import write_record, write_table
 
 NO_GENOMES = "nothing says of which genome a protein is."
 NAME_GENOMES = 'Annotate with --spec \'{"genome": "<column of the scores>"}\', or give --genomes.'
+SURE = 0.9  # A probability that every call of a genome is right, by which genomes are counted
 LONELY = "relatives among the calls are not known (--clusters): each counts as a family of its own"
 
 
@@ -38,27 +41,21 @@ def genome_calls(
 ) -> None:
     """Write of each genome the probability that every call is right."""
     require_other((out, record), [confidences, calibration, shift, genomes, clusters])
-    table, _ = opened_table(confidences, calibration, shift)
-    classes, asked = table.ranking.class_names, settings.lists.calls
-    unknown = "{!r} is no class that is known here."
-    strange = [name for name in asked if name not in classes]
-    raise_any(
-        Problem(where="--calls", what=unknown.format(name), remedy=nearest(name, classes))
-        for name in strange
-    )
+    table, _ = opened_table(confidences, calibration, shift, settings)
+    rules, asked = table.ranking.rules, settings.lists.calls
+    is_asked = _classes_asked(table.ranking, asked)
     header = open_table(Path(confidences), OWN_TABLE)
     if genomes is None and GENOME not in header.header:
         raise refuse(confidences, NO_GENOMES, NAME_GENOMES, header.header_line, GENOME)
-    is_asked = np.array([not asked or name in asked for name in classes])
-    parts: list[list[np.ndarray]] = [[], [], []]
+    parts: list[list[np.ndarray]] = [[], [], [], []]
     for piece, code, step in table.pieces((GENOME,) if genomes is None else ()):
         rows = np.flatnonzero((code >= 0) & (step >= 0) & is_asked[code])
-        columns = [piece["id"], piece["id" if genomes else GENOME]]
+        columns = [piece["id"], piece["id" if genomes else GENOME], piece["decision"]]
         for part, values in zip(
             parts, (step, *(column.to_numpy() for column in columns)), strict=True
         ):
             part.append(values[rows])
-    step, ids, genome = (np.concatenate(part) for part in parts)
+    step, ids, genome, decision = (np.concatenate(part) for part in parts)
     if genomes is not None:
         known = read_labels(Path(genomes), "id", GENOME)
         genome_of = dict(zip(known.ids, known.texts, strict=True))
@@ -69,11 +66,15 @@ def genome_calls(
         reason = "no call that has a confidence is of a known genome."
         remedy = "Correct its ids." if genomes else NAME_GENOMES
         raise refuse(genomes or confidences, reason, remedy, column=GENOME)
-    step, ids, genome = step[is_known], ids[is_known], genome[is_known]
+    step, ids, genome, decision = (part[is_known] for part in (step, ids, genome, decision))
     cluster = cluster_of(clusters, table)
     family = np.array([cluster.get(id_, id_) for id_ in ids], dtype=object)
     level = settings.calibration.level
-    per_genome = genomes_of(table.ranking.held_out, ids, step, genome, family, level)
+    per_genome = genomes_of(rules.held_out, ids, step, genome, family, level)
+    _, code = np.unique(genome.astype(str), return_inverse=True)
+    for word in (ACCEPT, INSUFFICIENT):
+        n_such = np.bincount(code, weights=decision == word, minlength=len(per_genome["genome"]))
+        per_genome[word.replace(" ", "_")] = n_such.astype(np.int64)
     write_table(Path(out), per_genome, spreadsheet_safe=spreadsheet_safe, in_six_decimals=True)
     n, n_right = len(per_genome["genome"]), float(per_genome["all_right"].sum())
     if record is not None:
@@ -96,3 +97,19 @@ def genome_calls(
     if clusters is None:
         echo(f"{out}: {LONELY}.")
     echo(FOR_WHOM[table.ranking.is_corrected])
+
+
+def _classes_asked(ranking: Ranking, asked: Sequence[str]) -> Booleans:
+    """Return which classes count in a genome: those that are named, or all but background."""
+    if not asked:
+        ranking.say_background()
+        return ~ranking.rules.is_background
+    unknown = "{!r} is no class that is known here."
+    raise_any(
+        Problem(
+            where="--calls", what=unknown.format(name), remedy=nearest(name, ranking.class_names)
+        )
+        for name in asked
+        if name not in ranking.class_names
+    )
+    return np.isin(np.array(ranking.class_names, dtype=object), list(asked))

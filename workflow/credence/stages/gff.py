@@ -22,7 +22,7 @@ CONTIG = "contig and number"  # Prodigal's CDS 1_7 on chr is the protein chr_7
 # Where the id of a protein may stand, the most usual first.
 ATTRIBUTES = ("ID", "protein_id", "locus_tag", "Name", CONTIG)
 OWN = "credence_"
-GFF_COLUMNS = ("predicted_class", "confidence", "lower", "upper", Q_VALUE, "use", "note")
+GFF_COLUMNS = ("predicted_class", "confidence", "lower", "upper", Q_VALUE, "decision", "note")
 GFF_NUMBERS = ("confidence", "lower", "upper", Q_VALUE)
 # Published tables have ' before what a spreadsheet would take for a formula.
 QUOTE = re.compile(r"^'(?='*[=+\-@])")

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,30 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from credence.composition.adjusted import shifted
 from credence.findings import AllThresholds, ProteinList, Threshold, UseLists
-from credence.lists.errors import ListErrors, errors_of
-from credence.lists.held_out import CONFIDENCE_STEPS, HeldOut, step_of
-from credence.lists.thresholds import ON_CONFIDENCE, ON_SCORE, Wanted, find_thresholds
-from credence.lists.use_lists import list_of, use_lists
-from credence.predictions import Floats, Integers
+from credence.lists.decision import (
+    BACKGROUND,
+    CALLS,
+    TWICE,
+    Counts,
+    GroupedErrors,
+    ListRules,
+    background_of,
+    decided,
+    scarce_classes,
+)
+from credence.lists.errors import ListErrors
+from credence.lists.held_out import CONFIDENCE_STEPS, step_of
+from credence.lists.thresholds import (
+    ON_CONFIDENCE,
+    ON_SCORE,
+    Wanted,
+    corrected_thresholds,
+    find_thresholds,
+)
+from credence.lists.use_lists import list_of, list_of_group, use_lists
+from credence.predictions import Booleans, Integers
 from credence.problems import refuse
 from credence.progress import echo
 from credence.records import json_text
@@ -48,25 +66,52 @@ LAST_DIGITS = 1e-9  # of a score, which a spreadsheet may drop
 class Ranking:
     """By which confidences proteins are ranked, and what is known of these."""
 
-    held_out: HeldOut
-    class_names: tuple[str, ...]
+    rules: ListRules
     method: str  # Which made the confidences
-    is_corrected: bool  # Whether these are corrected for another mix of classes
+    is_corrected: bool  # Whether these are corrected for other class proportions
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """The classes, in the classifier's order."""
+        return self.rules.class_names
+
+    @property
+    def background(self) -> str:
+        """The names of the background classes; '' without any."""
+        names = zip(self.class_names, self.rules.is_background, strict=True)
+        return ", ".join(name for name, is_background in names if is_background)
+
+    def say_background(self) -> None:
+        """Print which background classes were found by their names."""
+        if self.rules.is_background_found:
+            echo(BACKGROUND_FOUND.format(self.background))
+
+
+BACKGROUND_FOUND = (
+    "Background, by its name: {}. Lists, q-values and decisions are of the other classes, and "
+    "background predictions have a list of their own. Name others with --background."
+)
 
 
 def ranking_of(
-    file: stage_files.CalibrationFile, shift: stage_files.ShiftFile | None
+    file: stage_files.CalibrationFile, shift: stage_files.ShiftFile | None, settings: Settings
 ) -> Ranking | None:
     """Return by what a table of confidences is ranked; None where nothing is known of it."""
-    held_out = file.held_out if shift is None else shift.held_out
+    held_out, asked = file.held_out if shift is None else shift.held_out, settings.lists
+    is_background = background_of(file.class_names, asked.background)
     if held_out is None:
         return None
-    return Ranking(
+    rules = ListRules(
         held_out=held_out,
         class_names=file.class_names,
-        method=file.method_spec,
-        is_corrected=shift is not None,
+        is_scarce=scarce_classes(file.held_out, len(file.class_names)),
+        is_background=is_background,
+        is_background_found=asked.background is None and bool(is_background.any()),
+        certainty=asked.certainty,
+        least_confidence=asked.least_confidence,
+        family_share=asked.family_share,
     )
+    return Ranking(rules=rules, method=file.method_spec, is_corrected=shift is not None)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -85,10 +130,10 @@ class Table:
             code = contract.class_codes(piece["predicted_class"], names, str(self.path))
             yield piece, code, step_of(piece["confidence"].to_numpy().astype(np.float64))
 
-    def counts(self) -> Integers:
+    def counts(self) -> Counts:
         """Return how many proteins there are by class and step."""
         n_classes = len(self.ranking.class_names)
-        counts = np.zeros((n_classes, len(CONFIDENCE_STEPS)), dtype=np.int64)
+        every, listable = np.zeros((2, n_classes, len(CONFIDENCE_STEPS)), dtype=np.int64)
         for piece, code, step in self.pieces():
             method = self.ranking.method
             if other := [
@@ -97,11 +142,13 @@ class Table:
                 reason = f"its confidences are of {other[0]!r}, not of {method!r}."
                 remedy = "Give the calibration that the table was annotated with."
                 raise refuse(str(self.path), reason, remedy, column="method")
-            counts += step_counts(code, step, n_classes)
-        return counts
+            every += step_counts(code, step, n_classes)
+            may_be_listed = contract.is_listable(piece)
+            listable += step_counts(code[may_be_listed], step[may_be_listed], n_classes)
+        return Counts(every=every, listable=listable)
 
 
-def table_and_counts(path: Path, ranking: Ranking) -> tuple[Table, Integers]:
+def table_and_counts(path: Path, ranking: Ranking) -> tuple[Table, Counts]:
     """Return a table and its counts; refuse one that is not of such confidences."""
     if contract.is_corrected(path) != ranking.is_corrected:
         raise refuse(str(path), *(NOT_CORRECTED if ranking.is_corrected else CORRECTED))
@@ -117,40 +164,49 @@ def table_and_counts(path: Path, ranking: Ranking) -> tuple[Table, Integers]:
         return table, table.counts()
 
 
+LIST_NAMES = (
+    *("id", "predicted_class", "confidence", "lower", "upper"),
+    *(contract.Q_VALUE, "decision", "note"),
+)
+
+
 def write_lists(
     table: Table,
-    q_values: Sequence[ListErrors],
-    ends: Mapping[Path, Sequence[int | None]],
+    grouped: GroupedErrors,
+    ends: Mapping[Path, Integers],
     clusters: Mapping[str, str] | None = None,
+    accepted: Sequence[float] = (),
     **how: Any,
 ) -> list[Counter[tuple[int, str]]]:
-    """Write each list, of all classes or of each, with its q-values; return their counts."""
-    names = ("id", "predicted_class", "confidence", "lower", "upper", contract.Q_VALUE, "note")
-    q_value = np.array([errors.q_value for errors in q_values])
+    """Write lists, each down to a step of each class, with their q-values; return their counts.
+
+    Of the error rates `accepted` the first one decides; without any, decisions stay.
+    """
     counts: list[Counter[tuple[int, str]]] = [Counter() for _ in ends]
     with ExitStack() as stack:
-        writers = [stack.enter_context(TableWriter(path, names, **how)) for path in ends]
-        lowest = [
-            np.array([len(CONFIDENCE_STEPS) if end is None else end for end in places])
-            for places in ends.values()
-        ]
+        writers = [stack.enter_context(TableWriter(path, LIST_NAMES, **how)) for path in ends]
         for piece, code, step in table.pieces():
-            place = code if len(q_value) > 1 else np.minimum(code, 0)
-            for writer, limit, count in zip(writers, lowest, counts, strict=True):
-                rows = np.flatnonzero((step >= limit[place]) & (code >= 0))
+            group, may_be_listed = grouped.group[code], contract.is_listable(piece) & (code >= 0)
+            for writer, lowest, count in zip(writers, ends.values(), counts, strict=True):
+                rows = np.flatnonzero(may_be_listed & (step >= lowest[code]))
                 kept = piece.take(rows)
                 if len(rows):
-                    columns = {name: kept[name] for name in names if name != contract.Q_VALUE}
-                    own_q = q_value[place[rows], step[rows]]
-                    writer.write({name: columns.get(name, own_q) for name in names})
+                    columns = {name: kept[name] for name in LIST_NAMES if name != contract.Q_VALUE}
+                    listed = np.ones(len(rows), dtype=np.bool_)
+                    columns |= decided_columns(
+                        columns, grouped, code[rows], step[rows], listed, accepted
+                    )
+                    writer.write({name: columns[name] for name in LIST_NAMES})
                 if clusters is not None:
                     ids = kept["id"].to_pylist()
                     families = (clusters.get(id_, id_) for id_ in ids)
-                    count.update(zip(place[rows].tolist(), families, strict=True))
+                    count.update(zip(group[rows].tolist(), families, strict=True))
     return counts
 
 
-def opened_table(confidences: str, calibration: str, shift: str | None) -> tuple[Table, Integers]:
+def opened_table(
+    confidences: str, calibration: str, shift: str | None, settings: Settings
+) -> tuple[Table, Counts]:
     """Return a table of confidences and its counts by class and step, with what ranks it."""
     file = stage_files.read_calibration(Path(calibration))
     beside_it = stage_files.shift_beside(Path(confidences))
@@ -160,13 +216,13 @@ def opened_table(confidences: str, calibration: str, shift: str | None) -> tuple
     if shift_file is not None and shift_file.method_spec != file.method_spec:
         reason = f"it corrects {shift_file.method_spec!r}, not {file.method_spec!r}."
         raise refuse(str(shift), reason, "Give what credence shift wrote with this calibration.")
-    ranking = ranking_of(file, shift_file)
+    ranking = ranking_of(file, shift_file, settings)
     if ranking is None:
         raise refuse(*((calibration, *NO_HELD_OUT) if shift is None else (shift, *NO_SHIFT)))
     opened = table_and_counts(Path(confidences), ranking)
     if not any(len(code) for _, code, _ in opened[0].pieces()):
         raise refuse(confidences, "the table has a header and no rows.", "Give a table with rows.")
-    if opened[1].any():
+    if opened[1].every.any():
         given = None if shift is None or shift_file is None else (shift, shift_file)
         require_made_by(opened[0], file, calibration, given)
     if file.counts.get("relatives") == RELATIVES_UNKNOWN:
@@ -183,7 +239,7 @@ def require_made_by(
     """Refuse a table of another calibration or correction, where class and score show it."""
     header = open_table(table.path, contract.OWN_TABLE)
     plain = contract.UNCORRECTED_NAMES[0] if table.ranking.is_corrected else "confidence"
-    piece, code, _ = next(table.pieces(() if shift is None else (plain,)))
+    piece, code, _ = next(table.pieces((plain,) if table.ranking.is_corrected else ()))
     score, stated, published = (
         piece[entry].to_numpy().astype(np.float64) for entry in ("score", plain, "confidence")
     )
@@ -249,43 +305,87 @@ def list_confidences(
     shift: str | None,
     error: float,
     by_class: bool,
+    of_background: bool,
     certain: bool,
     clusters: str | None,
     as_json: bool,
     spreadsheet_safe: bool,
 ) -> None:
-    """Write the longest list of predictions with at most so many wrong ones."""
+    """Write the longest list of calls, or of each class, with at most so many wrong ones."""
     require_other((out,), [confidences, calibration, shift, clusters])
-    table, counts = opened_table(confidences, calibration, shift)
-    ranking = table.ranking
-    certainty, level = settings.lists.certainty, settings.calibration.level
-    names: Sequence[str | None] = ranking.class_names if by_class else (None,)
-    errors = [errors_of(ranking.held_out, counts.sum(axis=0), certainty)]
+    if by_class and of_background:
+        remedy = "Leave out one of the two."
+        raise refuse("--of-background", "--by-class lists every class already.", remedy)
+    table, counts = opened_table(confidences, calibration, shift, settings)
+    ranking, rules = table.ranking, table.ranking.rules
+    if of_background and not ranking.background:
+        raise refuse("--of-background", *NO_BACKGROUND)
+    level, grouped = settings.calibration.level, rules.calls_and_background(counts.listable)
+    chosen: Sequence[int] = (BACKGROUND if of_background else CALLS,)
     if by_class:
-        parts = enumerate(map(ranking.held_out.of_class, range(len(names))))
-        errors = [errors_of(held_out, counts[class_], certainty) for class_, held_out in parts]
-    ends = [entry.end_of(error, is_certain=certain) for entry in errors]
+        chosen = range(len(ranking.class_names))
+        grouped = replace(grouped, errors=grouped.by_class, group=np.array(chosen))
+    ends = np.min([grouped.ends(group, error, is_certain=certain) for group in chosen], axis=0)
     known = None if clusters is None else cluster_of(clusters, table)
-    how = {"spreadsheet_safe": spreadsheet_safe}
-    (sizes,) = write_lists(table, errors, {Path(out): ends}, known, **how)
-    lists = []
-    for place, (name, its_errors) in enumerate(zip(names, errors, strict=True)):
-        size = np.array([n for (part, _), n in sizes.items() if part == place], dtype=np.float64)
+    (sizes,) = write_lists(
+        table, grouped, {Path(out): ends}, known, spreadsheet_safe=spreadsheet_safe
+    )
+    lists, largest = [], []
+    for group in chosen:
+        size = np.array([n for (part, _), n in sizes.items() if part == group], dtype=np.float64)
         relatives = float((size * (size - 1.0)).sum() / size.sum()) if len(size) else None
-        lists.append(
-            list_of(name, its_errors, error, level, is_certain=certain, relatives=relatives)
-        )
+        largest.append(float(size.max() / size.sum()) if len(size) else 0.0)
+        how: dict[str, Any] = {"is_certain": certain, "relatives": relatives}
+        if by_class:
+            errors, name = grouped.errors[group], ranking.class_names[group]
+            lists.append(list_of(name, errors, error, level, **how))
+        else:
+            lists.append(list_of_group(rules, grouped, group, error, level, **how))
     n_listed = sum(list_.n for list_ in lists)
     if as_json:
         click.echo(json_text(lists), nl=False)
         return
-    of_all = f"{n_listed:,} of {int(counts.sum()):,} proteins" if counts.any() else NO_CONFIDENCE
+    n_known = int(counts.every.sum())
+    of_all = f"{n_listed:,} of {n_known:,} predictions" if n_known else NO_CONFIDENCE
     echo(f"Wrote {out}: {of_all}.")
-    for list_, its_errors in zip(lists, errors, strict=True):
-        if its_errors.n_listed[0]:
-            echo(sentence_of(list_, its_errors, certainty, level))
+    ranking.say_background()
+    for list_, group, part in zip(lists, chosen, largest, strict=True):
+        _say_list(list_, grouped.errors[group], rules, level, part)
     if n_listed:
         echo(f"{LIST_MEANING[by_class]} {FOR_WHOM[ranking.is_corrected]}")
+
+
+def _say_list(
+    list_: ProteinList, errors: ListErrors, rules: ListRules, level: float, largest: float
+) -> None:
+    """Print what a list holds, where anything could be on it."""
+    if errors.n_listed[0]:
+        echo(sentence_of(list_, errors, rules, level))
+        for sentence in remarks_on(list_, largest, rules.family_share):
+            echo(sentence)
+
+
+NO_BACKGROUND = ("no class is background.", "Name some with --background, or leave it out.")
+
+
+def remarks_on(list_: ProteinList, largest_listed: float, family_share: float) -> Iterator[str]:
+    """Yield what a reader has to know of a list: classes wrong more often, and large families."""
+    name = "the list" if list_.class_name is None else f"the list of {list_.class_name}"
+    if list_.kept_off:
+        shares = ", ".join(f"{part.n_kept_off} of {part.class_name}" for part in list_.kept_off)
+        twice = f"{TWICE * list_.error:.0%}"
+        why = f"since more than {twice} of them are wrong by the estimate"
+        yield f"Kept off {name}, {why}: {shares}."
+    worst = f"{list_.alike_lower:,.0f} to {list_.alike_upper:,.0f}"
+    for part, kind in (
+        (list_.largest_family, f"the calibration proteins behind {name}"),
+        (largest_listed, name),
+    ):
+        if part > family_share:
+            yield (
+                f"One family makes up {part:.0%} of {kind}. In the worst case, each family wholly "
+                f"right or wrong, {worst} are right."
+            )
 
 
 LIST_MEANING = (
@@ -302,23 +402,27 @@ FOR_WHOM = (
 NO_SHIFT = (NO_HELD_OUT[0], "Make it again with credence shift.")
 
 
-def sentence_of(list_: ProteinList, errors: ListErrors, certainty: float, level: float) -> str:
+def sentence_of(list_: ProteinList, errors: ListErrors, rules: ListRules, level: float) -> str:
     """Return what a list holds and how many of it are right."""
-    name = "All classes" if list_.class_name is None else list_.class_name
+    together = "Background" if list_.is_background else "Calls"
+    name = together if list_.class_name is None else list_.class_name
     if list_.n == 0:
-        values = errors.bound if list_.is_certain else errors.error
+        values = (errors.bound if list_.is_certain else errors.error)[errors.first :]
         if np.isnan(values).all():
-            return f"{name}: no list, since no held-out protein shows how often it is right."
+            return (
+                f"{name}: no list, since no prediction with a confidence of at least "
+                f"{rules.least_confidence:g} has calibration proteins beside it."
+            )
         least = f"{np.nanmin(values):.1%}"
         if list_.is_certain:
-            kept_to = f"that a list keeps to with {certainty:.0%} certainty"
-            return f"{name}: no list. The least share wrong {kept_to} is {least}."
-        return f"{name}: no list. By the estimate, each has at least {least} wrong ones."
+            bound = f"upper {rules.certainty:.0%} bound of its error"
+            return f"{name}: no list. The least {bound} that a list has is {least}."
+        return f"{name}: no list. By the estimate, at least {least} of each are wrong."
     return (
-        f"{name}: {list_.n:,} predictions of confidence {list_.confidence:g} and more, of which "
+        f"{name}: {list_.n:,} predictions with confidence ≥ {list_.confidence:g}, of which "
         f"about {list_.right:,.0f} are right ({level:.0%} interval {list_.right_lower:,.0f} to "
-        f"{list_.right_upper:,.0f}); {list_.estimate:.1%} wrong by the estimate, with "
-        f"{certainty:.0%} certainty at most {list_.bound:.1%}."
+        f"{list_.right_upper:,.0f}). Error: estimate {list_.estimate:.1%}, upper "
+        f"{rules.certainty:.0%} bound {list_.bound:.1%}."
     )
 
 
@@ -337,27 +441,40 @@ def finish_table(
 
     Where the calibration does not say what lists rest on there are neither, the record is empty.
     """
-    ranking = None if file is None else ranking_of(file, shift)
+    ranking = None if file is None else ranking_of(file, shift, settings)
     if ranking is None:
-        write_again(rows, outs, None, **how)
+        write_again(rows, outs, None, (), **how)
         write_record(record, {})
         return
     table = Table(path=rows, ranking=ranking)
     counts = table.counts()
-    errors = errors_of(ranking.held_out, counts.sum(axis=0), settings.lists.certainty)
-    write_again(rows, outs, errors.q_value, **how)
+    grouped = ranking.rules.calls_and_background(counts.listable)
+    write_again(rows, outs, (ranking, grouped), settings.lists.error, **how)
     if folder is not None:
-        paths = zip(list_paths(folder, settings), settings.lists.error, strict=True)
-        ends = {Path(path): [errors.end_of(error)] for path, error in paths}
-        write_lists(table, [errors], ends, **how)
+        groups = (CALLS, BACKGROUND)
+        asked = [(group, error) for group in groups for error in settings.lists.error]
+        paths = list_paths(folder, settings)  # without those of background where it is []
+        ends = {
+            Path(path): grouped.ends(group, error)
+            if group < len(grouped.errors)
+            else np.full(len(grouped.group), len(CONFIDENCE_STEPS))
+            for path, (group, error) in zip(paths, asked, strict=False)
+        }
+        write_lists(table, grouped, ends, accepted=settings.lists.error, **how)
     write_record(record, lists_found(ranking, counts, settings, name))
+    ranking.say_background()
 
 
-def lists_found(ranking: Ranking, counts: Integers, settings: Settings, name: str) -> UseLists:
-    """Return which proteins of a use-set can be used, by its counts by class and step."""
-    wanted = settings.lists.error, settings.lists.certainty, settings.calibration.level
-    known = (name, ranking.held_out, counts, ranking.class_names)
-    return use_lists(*known, *wanted, is_adjusted=ranking.is_corrected)
+def lists_found(ranking: Ranking, counts: Counts, settings: Settings, name: str) -> UseLists:
+    """Return which proteins of a query set can be used, by its counts by class and step."""
+    return use_lists(
+        name,
+        ranking.rules,
+        counts,
+        settings.lists.error,
+        settings.calibration.level,
+        is_adjusted=ranking.is_corrected,
+    )
 
 
 def with_lists(
@@ -366,23 +483,46 @@ def with_lists(
     shift: stage_files.ShiftFile | None,
     name: str,
 ) -> tuple[dict[str, Any], UseLists | None]:
-    """Return the columns of a whole table with q-values, and which proteins can be used."""
-    ranking, settings = ranking_of(file, shift), Settings()
+    """Return the columns of a whole table with its last decisions, and which can be used."""
+    settings = Settings()
+    ranking = ranking_of(file, shift, settings)
     if ranking is None:
         return columns, None
-    predicted = pa.chunked_array([pa.array(columns["predicted_class"])])
-    code = contract.class_codes(predicted, file.class_names, name)
-    step = step_of(columns["confidence"])
-    counts = step_counts(code, step, len(file.class_names))
-    errors = errors_of(ranking.held_out, counts.sum(axis=0), settings.lists.certainty)
-    q_value = np.where(step >= 0, errors.q_value[step], np.nan)
-    return with_q_value(columns, q_value), lists_found(ranking, counts, settings, name)
+    needed = ("predicted_class", "decision", "note")
+    piece = pa.table({key: pa.array(columns[key]) for key in needed})
+    code = contract.class_codes(piece["predicted_class"], file.class_names, name)
+    step, may_be_listed = step_of(columns["confidence"]), contract.is_listable(piece)
+    n_classes = len(file.class_names)
+    counts = Counts(
+        every=step_counts(code, step, n_classes),
+        listable=step_counts(code[may_be_listed], step[may_be_listed], n_classes),
+    )
+    grouped = ranking.rules.calls_and_background(counts.listable)
+    error = settings.lists.error
+    decisions = decided_columns(columns, grouped, code, step, may_be_listed, error)
+    return with_q_value(columns | decisions), lists_found(ranking, counts, settings, name)
 
 
-def with_q_value(columns: Mapping[str, Any], q_value: Any) -> dict[str, Any]:
-    """Return the columns of a table with q-values at their place."""
-    at = [*columns].index("method") + 1
-    return dict([*[*columns.items()][:at], (contract.Q_VALUE, q_value), *[*columns.items()][at:]])
+def decided_columns(
+    columns: Mapping[str, Any],
+    grouped: GroupedErrors,
+    code: Integers,
+    step: Integers,
+    may_be_listed: Booleans,
+    accepted: Sequence[float],
+) -> dict[str, Any]:
+    """Return q-values and decisions of some rows; background predictions are never accepted."""
+    q_value = np.where(may_be_listed, grouped.q_value(code, step), np.nan)
+    of_calls = np.where(grouped.group[code] == CALLS, q_value, np.nan)
+    before = np.asarray(columns["decision"], dtype=object)
+    return {contract.Q_VALUE: q_value, "decision": decided(before, of_calls, accepted)}
+
+
+def with_q_value(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of a table with q-values at their place, behind the method."""
+    names = [name for name in columns if name != contract.Q_VALUE]
+    names.insert(names.index("method") + 1, contract.Q_VALUE)
+    return {name: columns[name] for name in names}
 
 
 def step_counts(code: Integers, step: Integers, n_classes: int) -> Integers:
@@ -395,31 +535,46 @@ def step_counts(code: Integers, step: Integers, n_classes: int) -> Integers:
 
 def list_paths(folder: str | None, settings: Settings) -> list[str]:
     """Return where the lists of the settings stand in a folder."""
-    names = list_names(settings.lists.error)
+    names = list_names(settings.lists)
     return [] if folder is None else [str(Path(folder) / name) for name in names]
 
 
-def write_again(rows: Path, outs: Sequence[Path], by_step: Floats | None, **how: Any) -> None:
-    """Write a table again, with the q-value of each protein where those by step are given."""
+def write_again(
+    rows: Path,
+    outs: Sequence[Path],
+    listed: tuple[Ranking, GroupedErrors] | None,
+    accepted: Sequence[float],
+    **how: Any,
+) -> None:
+    """Write a table again, with q-values and decisions where lists are known."""
     with ExitStack() as stack:
         file = stack.enter_context(pq.ParquetFile(rows))
         names = file.schema_arrow.names
-        written_names = names if by_step is None else [*with_q_value(dict.fromkeys(names), None)]
+        written_names = (
+            names if listed is None else [*with_q_value(dict.fromkeys([*names, contract.Q_VALUE]))]
+        )
         writers = [stack.enter_context(TableWriter(out, written_names, **how)) for out in outs]
-        for piece in file.iter_batches():
-            columns = dict(zip(names, piece.columns, strict=True))
-            if by_step is not None:
+        for batch in file.iter_batches():
+            columns = dict(zip(names, batch.columns, strict=True))
+            if listed is not None:
+                (ranking, grouped), piece = listed, pa.Table.from_batches([batch])
+                predicted = piece["predicted_class"]
+                code = contract.class_codes(predicted, ranking.class_names, str(rows))
                 step = step_of(columns["confidence"].to_numpy(zero_copy_only=False))
-                columns = with_q_value(columns, np.where(step >= 0, by_step[step], np.nan))
+                may_be_listed = contract.is_listable(piece)
+                columns |= decided_columns(columns, grouped, code, step, may_be_listed, accepted)
+                columns = with_q_value(columns)
             for writer in writers:
                 writer.write(columns)
 
 
 def threshold_tables(
-    given: LabelledFiles, out: str, settings: Settings, calibration: str | None
+    given: LabelledFiles, out: str, settings: Settings, calibration: str | None, shift: str | None
 ) -> None:
     """Write from where on predictions of labelled tables are right as often as wanted."""
-    require_other((out,), [*given.files, calibration])
+    require_other((out,), [*given.files, calibration, shift])
+    if shift is not None and calibration is None:
+        raise refuse("--shift", "it corrects a calibration, and none is given.", GIVE_BOTH)
     file = None if calibration is None else stage_files.read_calibration(Path(calibration))
     known = given.open(file)
     held_out = None
@@ -433,7 +588,14 @@ def threshold_tables(
     labelled = known.calibrating(settings.calibration.weights).labelled
     if file is not None:
         require_fitted_on(file, labelled, known.where, str(calibration))
-    thresholds = find_thresholds(labelled, held_out, wanted_of(settings))
+    wanted = wanted_of(settings)
+    thresholds = find_thresholds(labelled, held_out, wanted)
+    if file is not None and shift is not None:
+        corrected = stage_files.read_shift(shift, file, str(calibration))
+        weight = np.nan_to_num([entry.weight for entry in corrected.finding.classes])
+        moved = shifted(labelled, weight)
+        moved_rows = corrected_thresholds(moved, corrected.held_out, wanted, thresholds.rows)
+        thresholds = replace(thresholds, rows=moved_rows)
     write_table(Path(out), threshold_columns(thresholds), spreadsheet_safe=True)
     n, n_sure = (
         sum(not np.isnan(getattr(row, name)) for row in thresholds.rows)
@@ -449,6 +611,9 @@ def threshold_tables(
         echo(f"{out}: no threshold for what is never predicted: {names}.")
     if len(np.unique(labelled.cluster)) == labelled.n_samples:
         echo(f"{out}: {RELATIVES_UNKNOWN}, and guarantees may not hold.")
+
+
+GIVE_BOTH = "Give --calibration too, or leave --shift out."
 
 
 def wanted_of(settings: Settings) -> Wanted:

@@ -12,6 +12,7 @@ from credence.lists.plan import STRATUM_EDGES, by_stratum, plan_of, stratum_of
 from credence.progress import echo
 from credence.stages.lists import NO_CONFIDENCE, Table, cluster_of, opened_table
 from credence.stages.reading import require_other
+from credence.stages.settings import Settings
 from credence.tables.writing import write_table
 
 
@@ -26,11 +27,11 @@ def plan_verification(
 ) -> None:
     """Write which predictions to verify next, one of a family, with a column for their class."""
     require_other((out,), [confidences, calibration, shift, clusters])
-    table, counts = opened_table(confidences, calibration, shift)
-    ranking, n_use = table.ranking, by_stratum(counts)
+    table, counts = opened_table(confidences, calibration, shift, Settings())
+    ranking, n_use = table.ranking, by_stratum(counts.every)
     *_, place, _ = chosen = _one_of_each_family(table, cluster_of(clusters, table))
     n_most = np.bincount(place, minlength=n_use.size)
-    plan = plan_of(ranking.held_out, n_use, number, n_most.reshape(n_use.shape))
+    plan = plan_of(ranking.rules.held_out, n_use, number, n_most.reshape(n_use.shape))
     n_verify, first = plan.n_verify.ravel(), np.cumsum(n_most) - n_most
     rows = np.flatnonzero(np.arange(len(place)) - first[place] < n_verify[place])
     ids, confidence, place, size = (column[rows] for column in chosen)

@@ -14,9 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from credence import findings
-from credence.confidence import NOTE_TEXTS, OF_PROTEINS, USE_WORDS, Note, sentences_of
+from credence.confidence import NOTE_TEXTS, OF_PROTEINS, Note, sentences_of
 from credence.evaluation.judging import TEST_SAMPLE
 from credence.evaluation.use_sets import UseColumns, use_set_counts, use_set_of
+from credence.lists.decision import ACCEPT, CHECK
 from credence.problems import Problem, ProblemList, raise_any, refuse
 from credence.progress import echo
 from credence.records import from_record, json_text, parse_json, read_record, refuse_pipe, signed
@@ -355,7 +356,11 @@ def _summary(
     by_class, by_bin = use_set_counts(
         len(results.class_names),
         UseColumns(
-            class_=none, value=nothing, lower=nothing, is_evident=is_none, is_in_range=is_none
+            class_=none,
+            value=nothing,
+            is_accepted=is_none,
+            is_to_check=is_none,
+            is_in_range=is_none,
         ),
     )
     notes: Counter[str] = Counter()
@@ -364,15 +369,13 @@ def _summary(
         if number == 0 and len(piece):
             method = piece["method"][0].as_py()
         before = [name for name in contract.UNCORRECTED_NAMES[1:] if name in piece.column_names]
-        columns = ("confidence", "lower", *(before or ("lower", "upper")))
-        value, lower, least, most = (
-            piece[column].to_numpy().astype(np.float64) for column in columns
-        )
+        columns = ("confidence", *(before or ("lower", "upper")))
+        value, least, most = (piece[column].to_numpy().astype(np.float64) for column in columns)
         columns_of_piece = UseColumns(
             class_=contract.class_codes(piece["predicted_class"], results.class_names, path),
             value=value,
-            lower=lower,
-            is_evident=pc.not_equal(piece["use"], USE_WORDS[-1]).to_numpy(),
+            is_accepted=pc.equal(piece["decision"], ACCEPT).to_numpy(),
+            is_to_check=pc.equal(piece["decision"], CHECK).to_numpy(),
             is_in_range=(least <= value) & (value <= most),
         )
         more_by_class, more_by_bin = use_set_counts(len(results.class_names), columns_of_piece)

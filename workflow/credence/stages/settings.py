@@ -204,14 +204,31 @@ class ListsSettings:
         schema=UNIQUE,
     )
     certainty: float = setting(0.95, "of guarantees and of bounds", above=0.5, high=0.9999)
+    background: tuple[str, ...] | None = setting(
+        None,
+        "classes of no interest, which have lists of their own; null: found by their usual names "
+        "(Other, unknown, non-PVP …); [] for none",
+        schema=UNIQUE,
+    )
+    least_confidence: float = setting(
+        0.5, "no list holds a prediction of less confidence", low=0, below=1
+    )
+    family_share: float = setting(
+        0.2,
+        "greatest part of a list, or of the calibration proteins behind it, that one family may "
+        "be before the list says so",
+        above=0,
+        high=1,
+    )
     calls: tuple[str, ...] = setting(
-        (), "classes whose calls count in a genome; [] for all", schema=UNIQUE
+        (), "classes whose calls count in a genome; [] for all but background", schema=UNIQUE
     )
 
 
-def list_names(error: Iterable[float]) -> list[str]:
-    """Return the file name of the list with each share of wrong ones."""
-    return [f"list_{share:g}.tsv" for share in error]
+def list_names(lists: ListsSettings) -> list[str]:
+    """Return the file name of each list: of calls, then of background predictions if asked for."""
+    kinds = ("list", "list_background")[: 1 if lists.background == () else 2]
+    return [f"{kind}_{share:g}.tsv" for kind in kinds for share in lists.error]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -393,7 +410,8 @@ _COUNTED = ("weights", "min_positives")
 _FITTED = (*_COUNTED, "level", "draws")
 _WEIGHED = ("weights", "level", "draws")
 _THRESHOLDS = ("precision", "certainty")
-_LISTED = {"calibration": ("level",), "lists": ("error", "certainty")}
+_RULES = ("certainty", "background", "least_confidence", "family_share")
+_LISTED = {"calibration": ("level",), "lists": ("error", *_RULES)}
 _RELATED = ("engine", "identity", "coverage", "chance")
 _FOUND = {"clustering": _RELATED, "split": ("both_sides",)}
 # Stage → section → the settings that it reads. A change of any other leaves its
@@ -407,9 +425,9 @@ USES: dict[str, dict[str, tuple[str, ...]]] = {
     "evaluate": {"calibration": _FITTED, "lists": _THRESHOLDS, "evaluation": ("folds",)},
     "thresholds": {"calibration": _WEIGHED, "lists": _THRESHOLDS},
     "annotate": _LISTED | {"novelty": ("parts",), "shift": ("method", "composition")},
-    "list": {"calibration": ("level",), "lists": ("certainty",)},
-    "genomes": {"calibration": ("level",), "lists": ("calls",)},
-    "shift": {"shift": _names(ShiftSettings)},
+    "list": {"calibration": ("level",), "lists": _RULES},
+    "genomes": {"calibration": ("level",), "lists": ("background", "calls")},
+    "shift": {"shift": _names(ShiftSettings), "lists": _THRESHOLDS},
     "events": {"calibration": _FITTED, "events": _names(EventsSettings)},
     "novelty": {"novelty": ("components", "flag")},
 }

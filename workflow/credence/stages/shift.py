@@ -17,8 +17,9 @@ from credence.composition.diagnostics import diagnose
 from credence.composition.sameness import SketchCounts
 from credence.composition.summary import Corrected, shift_curves, summarise_shift
 from credence.draws import keys_of
-from credence.findings import ShiftFinding
+from credence.findings import ShiftFinding, Threshold
 from credence.lists.held_out import corrected_held_out
+from credence.lists.thresholds import ON_SCORE, Ranked, Wanted, thresholds_of
 from credence.problems import nearest, refuse
 from credence.progress import Progress, echo
 from credence.sentences import warning_of
@@ -137,6 +138,7 @@ def find_shift(
         summarise_shift(name, estimator.name, file.method_spec, corrected, options, error),
         curves=shift_curves(corrected),
         reference=estimator.reference,
+        thresholds=_thresholds(file.sample, composition, settings, options),
         remarks=(*too_few, *corrected.diagnostics.remarks),
         sameness=None if look is None else look.found(),
     )
@@ -149,6 +151,39 @@ def find_shift(
         held_out=corrected_held_out(file.sample, composition),
         calibration=stage_files.fitted_digest(file),
     )
+
+
+def _thresholds(
+    sample: both_samples.CalibrationSample,
+    composition: estimate.Composition,
+    settings: Settings,
+    options: FitOptions,
+) -> tuple[Threshold, ...]:
+    """Return thresholds on the score at the estimated proportions, for which lists are, too."""
+    if not sample.has_scores:
+        return ()
+    lists = settings.lists
+    edges = np.arange(both_samples.N_DENSITY_BINS) * sample.scale / both_samples.N_DENSITY_BINS
+    counted = sample.weight * np.nan_to_num(composition.estimated_weight)[sample.true_class]
+    ranked = Ranked(
+        on=ON_SCORE,
+        value=edges[sample.score_bin],
+        grid=edges[::-1],
+        predicted=sample.predicted_class,
+        true=sample.true_class,
+        weight=counted,
+        cluster=sample.unit_key[sample.unit].astype(str).astype(object),
+        family=sample.unit,
+        order=np.arange(len(counted)),
+    )
+    wanted = Wanted(
+        precision=lists.precision,
+        certainty=lists.certainty,
+        level=options.level,
+        n_draws=options.n_draws,
+        is_guaranteed=False,
+    )
+    return thresholds_of([ranked.take(np.flatnonzero(counted > 0))], sample.class_names, wanted)
 
 
 def _summed(

@@ -10,13 +10,15 @@ import pandas as pd
 
 from credence.composition.over_time import FEWEST, Course, alarms_of
 from credence.composition.sameness import SketchCounts
-from credence.confidence import NOTE_TEXTS, USE_WORDS, Note
+from credence.confidence import NOTE_TEXTS, Note
+from credence.lists.decision import ACCEPT
 from credence.predictions import Predictions
 from credence.problems import ProblemList, plural, refuse
 from credence.progress import echo
 from credence.records import json_text
-from credence.stages.lists import NO_HELD_OUT, Ranking, require_made_by, table_and_counts
+from credence.stages.lists import NO_HELD_OUT, ranking_of, require_made_by, table_and_counts
 from credence.stages.reading import require_other
+from credence.stages.settings import Settings
 from credence.tables import contract
 from credence.tables.digests import sha256_of
 from credence.tables.ready_made import name_of
@@ -29,7 +31,10 @@ PREDICTED_PREFIX = "predicted_"  # and a class: how many proteins
 LOG_COLUMNS = (
     *map(contract.Column, ("date", "table", "table_sha256", "calibration", "calibration_sha256")),
     contract.Column("proteins", kind=contract.Kind.INTEGER, low=0.0),
-    *(replace(contract.SHARE_COLUMN, name=name) for name in ("certain", "flagged", "p", "effect")),
+    *(
+        replace(contract.SHARE_COLUMN, name=name)
+        for name in ("accepted", "flagged", "p", "effect")
+    ),
     *(contract.Column(name, may_be_empty=True) for name in ("flagged_most", "unlike_most")),
 )
 NOVEL, UNLIKE = NOTE_TEXTS[Note.NOVEL], NOTE_TEXTS[Note.CHANGED]
@@ -108,24 +113,20 @@ def _read(log: str) -> pd.DataFrame:
 
 def _numbers(confidences: str, calibration: str, file: CalibrationFile) -> dict[str, Any]:
     """Return what a log keeps of a table of confidences."""
-    if file.held_out is None:
-        raise refuse(calibration, *NO_HELD_OUT)
     path, names = Path(confidences), file.class_names
-    ranking = Ranking(
-        held_out=file.held_out,
-        class_names=names,
-        method=file.method_spec,
-        is_corrected=contract.is_corrected(path),
-    )
+    ranking = ranking_of(file, None, Settings())
+    if ranking is None:
+        raise refuse(calibration, *NO_HELD_OUT)
+    ranking = replace(ranking, is_corrected=contract.is_corrected(path))
     table, counts = table_and_counts(path, ranking)
-    if counts.any():
+    if counts.every.any():
         require_made_by(table, file, calibration)
     look = None if file.sketch is None else SketchCounts(file.sketch, names)
-    n = n_certain = n_unlike = 0
+    n = n_accepted = n_unlike = 0
     count, flagged = np.zeros(len(names)), np.zeros(len(names))
     for piece, code, _ in table.pieces():
         n += len(code)
-        n_certain += piece["use"].to_pylist().count(USE_WORDS[0])
+        n_accepted += piece["decision"].to_pylist().count(ACCEPT)
         notes = [note or "" for note in piece["note"].to_pylist()]
         n_unlike += sum(UNLIKE in note for note in notes)
         is_novel = np.array([NOVEL in note for note in notes], bool)
@@ -152,7 +153,7 @@ def _numbers(confidences: str, calibration: str, file: CalibrationFile) -> dict[
     is_looked_for = contract.NOVELTY_NAMES[0] in header and n > 0
     return {
         "proteins": n,
-        "certain": n_certain / n if n else np.nan,
+        "accepted": n_accepted / n if n else np.nan,
         "flagged": flagged.sum() / n if is_looked_for else np.nan,
         "p": np.nan if sameness is None else sameness.p_value,
         "effect": np.nan if sameness is None else sameness.effect,

@@ -12,8 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as csv
 
-from credence.confidence import USE_WORDS, Confidence, use_of
+from credence.confidence import Confidence
 from credence.events.model import EventModel, Mix
+from credence.lists.decision import DECISIONS, DOUBT_TEXTS, INSUFFICIENT, before_lists
 from credence.predictions import Booleans, Floats, Integers, Predictions, Strings
 from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
 from credence.sets.conformal import SEPARATOR, PredictionSets
@@ -361,7 +362,7 @@ class Confidences:
     confidence: Annotated[Floats, SHARE_COLUMN]
     lower: Annotated[Floats, SHARE_COLUMN]
     upper: Annotated[Floats, SHARE_COLUMN]
-    use: Annotated[Strings, Column(choices=USE_WORDS)]
+    decision: Annotated[Strings, Column(choices=DECISIONS)]
     note: Annotated[Strings, Column(may_be_empty=True)]
     score: Annotated[Floats, ANY_NUMBER]
     support: Annotated[Floats, Column(kind=Kind.NUMBER, low=0.0)]
@@ -492,7 +493,7 @@ def confidence_columns(
         "confidence": confidence.value,
         "lower": confidence.lower,
         "upper": confidence.upper,
-        "use": use_of(confidence),
+        "decision": before_lists(confidence),
         "note": confidence.notes,
         "score": np.full(n_samples, np.nan) if score is None else score,
         "support": confidence.support,
@@ -510,7 +511,7 @@ def with_unscored(columns: dict[str, Any], samples: Samples, method: str) -> dic
         return columns
     stated = {
         "id": samples.unscored_ids,
-        "use": USE_WORDS[-1],
+        "decision": INSUFFICIENT,
         "note": UNSCORED_NOTE,
         "method": method,
     }
@@ -581,9 +582,19 @@ def stream_confidences(path: Path, further: Sequence[str] = ()) -> Iterator[pa.T
             raise pa.ArrowInvalid("a confidence lies outside its interval")
         if any(piece[name].null_count for name in ("id", "predicted_class")):
             raise pa.ArrowInvalid("a protein has no id or no class")
-        if not pc.all(pc.is_in(piece["use"], pa.array(USE_WORDS))).as_py():
-            raise pa.ArrowInvalid("a word for use is another")
+        if not pc.all(pc.is_in(piece["decision"], pa.array(DECISIONS))).as_py():
+            raise pa.ArrowInvalid("a decision is another")
         yield piece
+
+
+def is_listable(piece: pa.Table) -> Booleans:
+    """Return which rows may be on a list: with data enough, and no note that speaks against."""
+    notes = piece["note"].combine_chunks().dictionary_encode()
+    texts = [text or "" for text in notes.dictionary.to_pylist()]
+    has_doubt = [any(doubt in text for doubt in DOUBT_TEXTS) for text in texts]
+    codes = pc.fill_null(notes.indices, len(texts)).to_numpy(zero_copy_only=False)
+    is_sufficient = pc.not_equal(piece["decision"], INSUFFICIENT).to_numpy()
+    return np.asarray(is_sufficient & ~np.array([*has_doubt, False])[codes], np.bool_)
 
 
 def class_codes(column: pa.ChunkedArray, class_names: Sequence[str], path: str) -> Integers:
@@ -618,8 +629,8 @@ def _header(path: Path) -> tuple[str, ...]:
     table = open_table(path, OWN_TABLE)
     older = [name for name in table.header if name.startswith("adjusted_")]
     defect = "with corrected confidences in this column and others in 'confidence'."
-    if not older and "confidence" in table.header and "use" not in table.header:
-        older, defect = ["use"], "without this column."
+    if not older and "confidence" in table.header and "decision" not in table.header:
+        older, defect = ["decision"], "without this column."
     if older:
         defect = f"an older version wrote this table, {defect}"
         remedy = "Annotate it again: credence annotate."

@@ -9,7 +9,13 @@ from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.plots import ReliabilityPlot
 from credence.report.sections.lists import kept_figures
-from credence.report.sections.lookup import Lookup, class_anchors, more_needed, reliability_plot
+from credence.report.sections.lookup import (
+    MARKED,
+    Lookup,
+    class_anchors,
+    more_needed,
+    reliability_plot,
+)
 from credence.report.sections.measuring import MAIN_TEST, all_notices, words_of_test
 from credence.report.wording import (
     DASH,
@@ -137,10 +143,11 @@ def advice(lookup: Lookup, entry: ClassCount) -> str:
         f"{count(entry.n_predicted)} are right: "
         f"{with_interval(entry.share, entry.lower, entry.upper)}."
     ]
-    if lookup.corrected is None and (surest := lookup.surest(entry)) is not None:
+    threshold, _ = lookup.marks(entry)
+    if threshold is not None:
         parts.append(
-            f"From score {round_score(surest[1], results.scale)} on, the confidence is at least "
-            f"{share(surest[0])}, even at the lower end of its interval."
+            f"At or above score {round_score(threshold, results.scale)}, at least {share(MARKED)} "
+            "of its predictions are right, by the estimate."
         )
     point = lookup.at(lookup.shown(entry.class_name), lookup.example_score(entry))
     if point is not None and not math.isnan(point.lower):

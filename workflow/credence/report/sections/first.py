@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import islice, pairwise
+from itertools import pairwise
 from statistics import NormalDist
 from typing import Any
 
@@ -22,7 +22,6 @@ from credence.report.wording import DASH, count, in_words, round_score, score, s
 TITLES = {GOOD: "Good to use", CARE: "Use with care", BAD: "Not to be used"}
 COLOUR_BANDS = (0.5, 0.8, 0.9, 0.95)  # of the confidence, by which the picture is coloured
 WIDEST_EVIDENCE = 0.4  # of a range that is evidence
-ENOUGH, PLACE = 0.9, 2  # confidence that is marked, and its place among a use-set's levels
 MOST_REASONS = 4
 
 
@@ -30,17 +29,12 @@ def section(findings: Findings) -> page.Section:
     """Return the first screen."""
     lookup, verdict = Lookup(findings), stated_verdict(findings)
     strips = _strips(lookup)
-    has_sure = any(strip.sure is not None for strip in strips)
     advice = {
         GOOD: (
             "Of predictions with a confidence of 80 %, about 80 of 100 are right, if your "
             "proteins are no harder than those of known class: scores cannot show that."
         ),
-        CARE: (
-            "Rely on scores from a filled mark ▼ on. Elsewhere, read the range before the number."
-            if has_sure
-            else "Read the range before the number."
-        ),
+        CARE: _work_from(findings),
         BAD: "Do not act on these confidences before what stands below is settled.",
     }[verdict.state]
     many = len(findings.use_sets) > 1
@@ -61,7 +55,7 @@ def section(findings: Findings) -> page.Section:
             )
         return tuple(reasons)
 
-    yours = ("yours at 90\u00a0%",) if findings.use_sets else ()
+    yours = ("yours accepted",) if findings.use_sets else ()
     known = "families known" if lookup.knows_relatives else "proteins known"
     reasons = shown(BAD, CARE)
     curves = page.Widget(
@@ -80,7 +74,7 @@ def section(findings: Findings) -> page.Section:
         others=(*reasons[MOST_REASONS:], *shown(GOOD), *shown(OPEN)),
         answers=_answers(lookup),
         ticks=_ticks(lookup),
-        columns=("90\u00a0% from", *yours, known),
+        columns=("90\u00a0% precision from", *yours, known),
         strips=strips,
         basis=_basis(lookup),
         lookup=curves,
@@ -164,20 +158,18 @@ def _of_use_set(findings: Findings, use_set: UseSet) -> list[page.Answer]:
         answers.append(
             page.Answer(number=f"{middle:.0f} %", range=f"({low:.0f} to {high:.0f})", text=words)
         )
-    sure = sum(entry.n_at_least[PLACE] for entry in use_set.classes)
-    surely = sum(entry.n_surely[PLACE] for entry in use_set.classes)
-    answers.append(
-        page.Answer(number=count(sure), text=f"of {name} predictions are 90 % sure or more")
+    n_accept, n_check = (
+        sum(getattr(entry, field) for entry in use_set.classes)
+        for field in ("n_accept", "n_check")
     )
-    answers.append(page.Answer(number=count(surely), text="even at the low end of their range"))
-    lists = (
-        part for group in findings.lists if group.name == use_set.name for part in group.lists
-    )
-    by_estimate = (part for part in lists if part.class_name is None and not part.is_certain)
-    for first_list in islice(by_estimate, 1):
-        words = f"to use, if {percent(first_list.error)} of them may be wrong"
-        answers.append(page.Answer(number=count(first_list.n), text=words, anchor="lists"))
-    return answers
+    for lists in (lists for lists in findings.lists if lists.name == use_set.name):
+        if lists.accepted is not None:
+            kind = f" (none of them {lists.background_in_words})" if lists.background else ""
+            words = f"accepted at {percent(lists.accepted.error)} FDR{kind}"
+            answers.append(page.Answer(number=count(n_accept), text=words, anchor="lists"))
+    answers.append(page.Answer(number=count(n_check), text="to check"))
+    n_lacking = use_set.n - n_accept - n_check
+    return [*answers, page.Answer(number=count(n_lacking), text="insufficient data")]
 
 
 def _ticks(lookup: Lookup) -> tuple[tuple[float, str], ...]:
@@ -200,11 +192,11 @@ def _strips(lookup: Lookup) -> tuple[page.Strip, ...]:
     for entry in findings.results.classes:
         every = (part for use_set in findings.use_sets for part in use_set.classes)
         parts = [part for part in every if part.class_name == entry.class_name]
-        n, n_sure = sum(part.n for part in parts), sum(part.n_at_least[PLACE] for part in parts)
-        yours = (f"{count(n_sure)} of {count(n)}",) if findings.use_sets else ()
+        n, n_accept = (sum(getattr(part, field) for part in parts) for field in ("n", "n_accept"))
+        yours = (f"{count(n_accept)} of {count(n)}",) if findings.use_sets else ()
         known = entry.n_clusters if lookup.knows_relatives else entry.n_predicted
         strip = _strip(lookup, entry, anchors[entry.class_name], (*yours, count(known)))
-        strips.append((-n_sure / n if n else 0.0, -entry.n_predicted, strip))
+        strips.append((-n_accept / n if n else 0.0, -entry.n_predicted, strip))
     strips.sort(key=lambda ranked: ranked[:2])
     return tuple(strip for *_, strip in strips)
 
@@ -235,13 +227,13 @@ def _strip(lookup: Lookup, entry: ClassCount, anchor: str, cells: tuple[str, ...
     at = 100.0 * (edges - low) / (high - low)
     thin = _runs(at, (~(upper - lower <= WIDEST_EVIDENCE)).tolist())
     estimate, sure = (
-        None if end is None else max(end, entry.score_min) for end in marks(lookup, curve, entry)
+        None if end is None else max(end, entry.score_min) for end in lookup.marks(entry)
     )
-    end, words = "never", f"{name}: no score reaches 90 %"
+    end, words = DASH, f"{name}: no threshold for 90 % precision"
     if estimate is not None:
         scale = lookup.findings.results.scale
         end = "any" if estimate <= entry.score_min else round_score(estimate, scale)
-        words = f"{name}: 90 % from {end}"
+        words = f"{name}: 90 % precision from {end}"
 
     def place(value: float | None) -> float | None:
         return None if value is None else round(100.0 * (value - low) / (high - low), 2)
@@ -278,47 +270,38 @@ def _runs(
     return tuple((int(kind), round(start, 2), round(end - start, 2)) for kind, start, end in runs)
 
 
-def marks(
-    lookup: Lookup, curve: CurveFinding, entry: ClassCount
-) -> tuple[float | None, float | None]:
-    """Return from which score on nine of ten are right: by the estimate, and surely.
-
-    Of a corrected sample by its curve; else by thresholds of families held out, if there are any.
-    """
-    thresholds = lookup.findings.thresholds
-    if lookup.corrected is None and thresholds is not None:
-        for row in thresholds.rows:
-            if (row.class_name, row.on, row.precision) == (entry.class_name, "score", ENOUGH):
-                return _known(row.threshold), _known(row.sure)
-    grid = np.array(curve.score)
-    seen = (grid >= entry.score_min) & (grid <= entry.score_max)
-    places = []
-    for values in (curve.value, curve.lower):
-        below = np.flatnonzero(~(np.array(values) >= ENOUGH) & seen)
-        first = 0 if len(below) == 0 else below[-1] + 1
-        is_reached = first < len(grid) and grid[first] <= entry.score_max
-        places.append(max(float(grid[first]), entry.score_min) if is_reached else None)
-    return places[0], places[1]
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value
-
-
 def _basis(lookup: Lookup) -> str:
-    if lookup.corrected is not None:
-        text = (
-            f"Corrected for the mix of classes of {lookup.corrected.name}. ▽: confidence of 90 % "
-            "or more from here on; ▼: the low end of its range too."
+    thresholds, calibrated = lookup.findings.thresholds, "the calibration set"
+    whose = calibrated if lookup.corrected is None else lookup.corrected.name
+    text = (
+        "▽: at or above this score, at least 90 % of the predictions of the class are right, by "
+        f"the estimate for the class proportions of {whose}"
+    )
+    if thresholds is not None:
+        text += f"; ▼: the same, guaranteed with {percent(thresholds.certainty)} certainty"
+        if whose != calibrated:
+            text += f" for the class proportions of {calibrated}"
+    return f"{text}.{lookup.of_score_alone}"
+
+
+def _work_from(findings: Findings) -> str:
+    """Return which lists to work from, where the verdict is to take care."""
+    sentences = []
+    for lists in findings.lists:
+        listed = lists.accepted
+        if listed is None or listed.n == 0:
+            continue
+        folder = f"{lists.name}/" if len(findings.lists) > 1 else ""
+        kind = f", none of them {lists.background_in_words}" if lists.background else ""
+        n_wrong = round(listed.n - listed.right)
+        wrong = "fewer than one is wrong"
+        if n_wrong:
+            wrong = f"about {count(n_wrong)} {'is' if n_wrong == 1 else 'are'} wrong"
+        sentences.append(
+            f"Work from {folder}list_{listed.error:g}.tsv: "
+            f"{plural(listed.n, 'prediction')}{kind}; {wrong}."
         )
-    else:
-        certainty = lookup.findings.thresholds
-        sure = f"{100 * certainty.certainty:g} % certain" if certainty else "by the whole range"
-        text = (
-            "▽: of predictions from here on, 90 % are right, by the estimate; ▼: the same, "
-            f"{sure}. For the mix of classes of the calibration set."
-        )
-    return f"{text}{lookup.of_score_alone}"
+    return " ".join(sentences) or "Look at the interval of a confidence before you act on it."
 
 
 UNIT = 10_000  # confidences are whole parts of it

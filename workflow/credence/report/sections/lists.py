@@ -1,7 +1,7 @@
 """Which predictions can be used: lists with few wrong ones, and thresholds of each class."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,9 +11,10 @@ from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.plots import LinesPlot
 from credence.report.sections.lookup import Lookup
-from credence.report.wording import DASH, count, round_score, shown
+from credence.report.wording import DASH, count, in_words, round_score, shown
 
 LEAST_TOP = 0.1  # of the axis of shares wrong
+TWICE = 2.0  # the error rate of a list: what no class on it exceeds by the estimate
 ON_SCORE = "score"
 
 
@@ -66,26 +67,26 @@ def _round(number: float) -> str:
 
 
 def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
-    together = [entry for entry in lists.lists if entry.class_name is None]
+    together = lists.together()
     blocks: list[page.Block] = [page.Heading(text=lists.name, anchor=f"lists-{name}")]
     if lists.n == 0:
         return [*blocks, page.Paragraph(text=f"No prediction of {lists.name} has a confidence.")]
     if together:
         sure = {entry.error: entry.n for entry in together if entry.is_certain}
         parts = [
-            f"{_count(entry.n)} if {percent(entry.error)} of them may be wrong "
-            f"({_count(sure[entry.error])} to be {percent(lists.certainty)} certain of it)"
+            f"{_count(entry.n)} at {percent(entry.error)} FDR ({_count(sure[entry.error])} where "
+            f"the upper {percent(lists.certainty)} bound keeps to it)"
             for entry in together
             if not entry.is_certain
         ]
-        lead = (
-            f"Of the {plural(lists.n, 'prediction')} of {lists.name} that have a confidence, you "
-            f"can use {', or '.join(parts)}."
-        )
+        lead = _lead(lists, ", or ".join(parts))
         longest = max(
             (entry for entry in together if entry.n), key=lambda entry: entry.n, default=None
         )
-        text = "The share wrong is that of a whole list, not of a protein in it"
+        text = (
+            f"No list holds a confidence below {lists.least_confidence:g}. "
+            "The error is that of a whole list, not of a protein in it"
+        )
         if longest is not None:
             text += (
                 f": the longest list holds every prediction with a confidence of "
@@ -106,21 +107,32 @@ def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
                 " No relatives are known here, so that each protein counts as independent: with "
                 "relatives among them, the numbers are less certain than they look."
             )
-        blocks += page.flat(page.lead(lead), text, _table(lists, together))
+        remarks = [
+            remark for entry in together if entry.n for remark in _remarks(lists, entry, lookup)
+        ]
+        background = lists.together(is_background=True)
+        blocks += page.flat(
+            page.lead(lead), text, " ".join(remarks), _table(lists, together, lookup)
+        )
+        if background:
+            title = f"{lists.name}: background predictions"
+            blocks.append(page.Folded(summary=title, blocks=(_table(lists, background, lookup),)))
     if lists.curve.confidence:
         ends = [entry for entry in together if entry.n]
-        ways = {True: "with certainty", False: "by estimate"}
+        ways = {True: "upper bound", False: "estimate"}
         known = [(entry, entry.bound if entry.is_certain else entry.estimate) for entry in ends]
         points = tuple(
-            (f"{percent(entry.error)} {ways[entry.is_certain]}", entry.n / lists.n, wrong)
+            (f"{percent(entry.error)} {ways[entry.is_certain]}", entry.n / lists.n_listable, wrong)
             for entry, wrong in known
         )
-        stated = "; ".join(f"{label}: {percent(x)} kept" for label, x, _ in points) or "no list"
+        stated = (
+            "; ".join(f"{label}: {percent(x)} accepted" for label, x, _ in points) or "no list"
+        )
         figure = page.Figure(
             name=f"lists-{name}",
-            caption=f"{lists.name}: how many predictions are kept, and how many of these are "
-            f"wrong." + (" Points are the lists above." if ends else ""),
-            alternative=f"Share wrong over the share of predictions kept. {stated}.",
+            caption=f"{lists.name}: how many of the calls that may be on a list are accepted, and "
+            f"how many of these are wrong." + (" Points are the lists above." if ends else ""),
+            alternative=f"Share wrong over the share of calls accepted. {stated}.",
             plot=_curve_plot(lists.curve, lists.certainty, points),
         )
         blocks += page.flat(figure)
@@ -146,6 +158,23 @@ def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
     return blocks
 
 
+def _lead(lists: UseLists, usable: str) -> str:
+    n_others = lists.n_calls - lists.n_listable
+    text = (
+        f"Of the {plural(lists.n_calls, 'call')} of {lists.name} that have a confidence, you can "
+        f"use {usable}. {_count(n_others).capitalize()} of them can be on no list: their data are "
+        "insufficient, or a note speaks against them."
+    )
+    if lists.background:
+        how = ", by the usual names of such classes" if lists.is_background_found else ""
+        text += (
+            f" Calls are predictions of any class but {lists.background_in_words}, the "
+            f"background{how}; background predictions have lists of their own "
+            "(list_background_….tsv). lists.background in the configuration names others."
+        )
+    return text
+
+
 def _genomes(genomes: Genomes) -> page.Paragraph:
     of_what = f"calls of {', '.join(genomes.calls)}" if genomes.calls else "calls"
     relatives = (
@@ -162,32 +191,62 @@ def _genomes(genomes: Genomes) -> page.Paragraph:
     )
 
 
-def _table(lists: UseLists, together: Sequence[ProteinList]) -> page.TableBlock:
+def _table(lists: UseLists, together: Sequence[ProteinList], lookup: Lookup) -> page.TableBlock:
     def alike(n: int, lower: float, upper: float) -> str:
         return f"{_round(lower)}–{_round(upper)}" if n else DASH
 
+    name = "list_background" if together[0].is_background else "list"
+    unit = "family" if lookup.knows_relatives else "protein"
     return page.table(
-        f"Lists of {lists.name}, all classes together. Those by the estimate are files beside "
-        "confidences.tsv, list_<share>.tsv; credence list --certain writes the others.",
+        f"Lists of {lists.name}. Those by the estimate are files beside confidences.tsv, "
+        f"{name}_<FDR>.tsv; credence list --certain writes the others.",
         together,
-        page.word("wrong ones allowed", lambda entry: percent(entry.error)),
-        page.word(
-            "kept to", lambda entry: "with certainty" if entry.is_certain else "by estimate"
-        ),
+        page.word("FDR", lambda entry: percent(entry.error)),
+        page.word("kept to by", lambda entry: "upper bound" if entry.is_certain else "estimate"),
         page.number("confidence from", "confidence", confidence_end),
         page.number("predictions", "n"),
         page.number("of these right", expected_right),
-        page.number("relatives all alike", "n alike_lower alike_upper", alike),
-        page.number("wrong", "estimate", percent),
-        page.number("at most", "bound", percent),
+        page.number("worst case", "n alike_lower alike_upper", alike),
+        page.number("estimate", "estimate", percent),
+        page.number("upper bound", "bound", percent),
+        *([page.number("largest family", "largest_family", percent)] * (unit == "family")),
+        page.word("estimate by class", _by_class_in_words),
         explained={
-            "kept to": f"With certainty: the bound, at {percent(lists.certainty)}, keeps to it",
             "of these right": f"With a {percent(lists.level)} interval for this very list",
-            "relatives all alike": "The interval, were relatives all right or all wrong together",
-            "wrong": "By the estimate, with a wrong one added, so that no list is called perfect",
-            "at most": f"With {percent(lists.certainty)} certainty, for all lists together",
+            "worst case": "The interval if relatives are all right or all wrong together",
+            "estimate": f"Share wrong; a wrong {unit} is added, so that no list is perfect",
+            "upper bound": f"With {percent(lists.certainty)} certainty, for all lists together",
+            "largest family": "Its part of the calibration proteins behind the list",
+            "estimate by class": "Share wrong of each class's predictions on the list",
         },
     )
+
+
+def _by_class_in_words(entry: ProteinList) -> str:
+    return ", ".join(
+        f"{part.class_name} {percent(part.estimate)} of {count(part.n)}"
+        for part in entry.classes
+        if part.n
+    )
+
+
+def _remarks(lists: UseLists, entry: ProteinList, lookup: Lookup) -> Iterator[str]:
+    """Yield what a reader has to know of a list by its estimate: odd classes, large families."""
+    if entry.is_certain:
+        return
+    name = f"the list at {percent(entry.error)} FDR"
+    if entry.kept_off:
+        names = in_words(f"{part.n_kept_off} of {part.class_name}" for part in entry.kept_off)
+        twice = percent(TWICE * entry.error)
+        yield (
+            f"Kept off {name}, since more than {twice} of them are wrong by the estimate: {names}."
+        )
+    if lookup.knows_relatives and entry.largest_family > lists.family_share:
+        yield (
+            f"One family makes up {percent(entry.largest_family)} of the calibration proteins "
+            f"behind {name}: in the worst case, each family wholly right or wrong, "
+            f"{_round(entry.alike_lower)} to {_round(entry.alike_upper)} are right."
+        )
 
 
 def _by_class(lists: UseLists, findings: Findings) -> page.TableBlock:

@@ -1,7 +1,7 @@
 """Findings by name, for sections that need one number of many."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from statistics import NormalDist
@@ -17,6 +17,7 @@ from credence.findings import (
     Reliability,
     ShiftFinding,
     StackFinding,
+    Threshold,
 )
 from credence.problems import plural
 from credence.report import blocks as page
@@ -25,6 +26,7 @@ from credence.report.wording import DASH, loss, slug
 
 One = TypeVar("One")
 
+MARKED = 0.9  # precision whose thresholds are marked
 SHOWN_DIGITS = 2  # of a number that is only about right
 NO_RELATIVES_KNOWN = (
     " Nothing says here which proteins are relatives: each counts as a family of its own."
@@ -76,16 +78,26 @@ class Lookup:
         self.parameters = _by(results.parameters, *key, "name")
         held_out = (floor for floor in results.floors if floor.sample == "held_out")
         self.floors = _by(held_out, *key, "metric", "relatives_alike")
-        # Least scores by method and class, then by the confidence asked for.
-        self.needed: dict[tuple[str, str], dict[float, float]] = {}
-        for entry in results.scores_needed:
-            of_class = self.needed.setdefault((entry.method, entry.class_name), {})
-            of_class[entry.confidence] = entry.score
 
-    def surest(self, entry: ClassCount) -> tuple[float, float] | None:
-        """Return the greatest confidence that some score is enough for, and the least such."""
-        needed = self.needed.get((self.findings.chosen, entry.class_name), {})
-        return max((pair for pair in needed.items() if not math.isnan(pair[1])), default=None)
+    def marks(self, entry: ClassCount) -> tuple[float | None, float | None]:
+        """Return the thresholds of a class for nine of ten right: by the estimate, and guaranteed.
+
+        The estimate is for the class proportions of a sample, where its lists are.
+        """
+        thresholds = self.findings.thresholds
+        as_calibrated = () if thresholds is None else thresholds.rows
+        estimated = as_calibrated if self.corrected is None else self.corrected.thresholds
+        wanted = (entry.class_name, "score", MARKED)
+
+        def of_class(rows: Sequence[Threshold], field: str) -> float | None:
+            ends = (
+                float(getattr(row, field))
+                for row in rows
+                if (row.class_name, row.on, row.precision) == wanted
+            )
+            return next((end for end in ends if not math.isnan(end)), None)
+
+        return of_class(estimated, "threshold"), of_class(as_calibrated, "sure")
 
     @property
     def chosen(self) -> MethodFinding | None:

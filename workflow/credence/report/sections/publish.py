@@ -210,8 +210,8 @@ def _lists(lookup: Lookup, cite: Citations) -> str:
     made = [
         f"{count(entry.n)} predictions of {use_set.name} at {percent(entry.error)}"
         for use_set in lists
-        for entry in use_set.lists
-        if entry.class_name is None and not entry.is_certain
+        for entry in use_set.together()
+        if not entry.is_certain
     ]
     if made:
         texts.append(

@@ -34,11 +34,8 @@ def _blocks(findings: Findings, use_set: UseSet, name: str) -> tuple[page.Block,
     if use_set.n_unknown:
         why = "can be given no confidence; the note of each says why"
         lead += f" {plural(use_set.n_unknown, 'protein')} {why}."
-    parts = (
-        f"{count(sum(entry.n_at_least[at] for entry in use_set.classes))} of at least "
-        f"{share(level)}"
-        for at, level in enumerate(use_set.levels)
-    )
+    counts = zip(use_set.edges, use_set.edges[1:], use_set.counts, strict=False)
+    parts = (f"{count(n)} from {share(low)} to {share(high)}" for low, high, n in counts if n)
     figure = page.Figure(
         name=f"use-set-{name}",
         caption=f"{use_set.name}: confidences of {use_set.method}, {plural(known, 'protein')}.",
@@ -51,10 +48,9 @@ def _blocks(findings: Findings, use_set: UseSet, name: str) -> tuple[page.Block,
         page.word("predicted class", "class_name"),
         page.number("proteins", "n"),
         page.number("without confidence", "n_unknown"),
-        *page.numbers(
-            (f"≥ {share(level)}" for level in use_set.levels),
-            lambda entry, at: count(entry.n_at_least[at]),
-        ),
+        page.number("accept", "n_accept"),
+        page.number("check", "n_check"),
+        page.number("insufficient data", lambda entry: count(entry.n - entry.n_evident)),
     )
     columns = (page.word("note", "name"), page.number("proteins", "value"))
     notes = page.table("Notes on these confidences", use_set.notes, *columns)

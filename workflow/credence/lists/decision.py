@@ -1,0 +1,171 @@
+"""One decision for each prediction: `accept`, `check` or `insufficient data`.
+
+Whatever lists, counts, colours or advises asks here which predictions may be on a list,
+which classes are calls and which background, and what each list's error is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from credence.confidence import NOTE_TEXTS, Confidence, Note
+from credence.lists.errors import N_CONFIDENCE_STEPS, ListErrors, errors_of
+from credence.lists.held_out import HeldOut
+from credence.predictions import Booleans, Floats, Integers, Strings
+from credence.problems import Problem, nearest, raise_any, refuse
+
+DECISIONS = ACCEPT, CHECK, INSUFFICIENT = ("accept", "check", "insufficient data")
+WIDEST = 0.4  # The widest interval that is evidence, as the text of its note says
+FEWEST_FAMILIES = 10  # predicted to be of a class that is not scarce, as the text of its note says
+# Calibration shows too little of the class, or has seen no such score.
+LACKING = (
+    *(Note.BELOW_RANGE, Note.ABOVE_RANGE, Note.EMPTY_BIN, Note.UNSEEN_CLASS),
+    *(Note.SCARCE, Note.FEW_FAMILIES, Note.WIDE),
+)
+# Something is known of the protein, or of its set, that its score does not show.
+DOUBTS = (Note.TIED, Note.DISAGREES, Note.NOVEL, Note.BAND_OFF, Note.CHANGED)
+DOUBT_TEXTS = tuple(NOTE_TEXTS[note] for note in DOUBTS)
+# How background classes are usually called, in small letters without anything between them.
+BACKGROUND_NAMES = frozenset(
+    (
+        *("other", "others", "unknown", "unknowns", "negative", "negatives", "background"),
+        *("none", "noclass", "rest", "decoy", "decoys", "unclassified", "unassigned"),
+        *("hypothetical", "hypotheticalprotein", "hypotheticalproteins"),
+        *("nonpvp", "notpvp", "nonphage", "notphage", "nonviral", "notviral", "nonvirus"),
+    )
+)
+TWICE = 2.0  # the error rate of a list: what no class on it exceeds by the estimate
+CALLS, BACKGROUND = 0, 1  # The groups of classes that have lists of their own
+
+
+def scarce_classes(held_out: HeldOut | None, n_classes: int) -> Booleans:
+    """Return which classes too few calibration families are predicted to be of."""
+    if held_out is None:
+        return np.zeros(n_classes, dtype=np.bool_)
+    pairs = np.unique(np.stack([held_out.predicted, held_out.cluster]), axis=1)
+    return np.bincount(pairs[0], minlength=n_classes)[:n_classes] < FEWEST_FAMILIES
+
+
+def evidence_notes(confidence: Confidence, class_: Integers, is_scarce: Booleans) -> Integers:
+    """Return notes on evidence that the method itself says nothing of."""
+    few = is_scarce[class_] & (confidence.note & int(Note.SCARCE | Note.UNSEEN_CLASS) == 0)
+    notes = np.where(few, int(Note.FEW_FAMILIES), 0)
+    return np.asarray(notes | np.where(is_wide(confidence), int(Note.WIDE), 0), np.int64)
+
+
+def is_wide(confidence: Confidence) -> Booleans:
+    """Return which intervals are too wide to be evidence; one that was not fitted is not."""
+    return np.asarray(confidence.upper - confidence.lower > WIDEST)
+
+
+def before_lists(confidence: Confidence) -> Strings:
+    """Return the decision on each prediction as long as no list is made."""
+    lacks = np.isnan(confidence.value) | is_wide(confidence)
+    lacks |= confidence.note & int(sum(LACKING)) != 0
+    return np.where(lacks, INSUFFICIENT, CHECK).astype(object)
+
+
+def decided(before: Strings, q_value: Floats, errors: Sequence[float]) -> Strings:
+    """Return the decision on each prediction: `accept` is on the list of the first error rate."""
+    is_listed = q_value <= errors[0] if errors else np.zeros(len(before), dtype=np.bool_)
+    return np.where(is_listed, ACCEPT, before).astype(object)
+
+
+def background_of(class_names: Sequence[str], named: Sequence[str] | None) -> Booleans:
+    """Return which classes are background: those that are named, or by their usual names."""
+    if named is None:
+        plain = ["".join(filter(str.isalnum, name.casefold())) for name in class_names]
+        is_background = np.array([name in BACKGROUND_NAMES for name in plain], dtype=np.bool_)
+        return is_background & ~is_background.all()
+    unknown = [name for name in named if name not in class_names]
+    where, fault = "lists.background", "{!r} is no class that is known here."
+    raise_any(
+        Problem(where=where, what=fault.format(name), remedy=nearest(name, class_names))
+        for name in unknown
+    )
+    if set(named) == set(class_names):
+        remedy = "Leave out the classes whose predictions you want to use."
+        raise refuse(where, "every class is named, so that no list is left.", remedy)
+    return np.isin(np.array(class_names, dtype=object), list(named))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GroupedErrors:
+    """The errors of the lists of groups of classes, and how far down each class is on them.
+
+    A prediction is on a list of its group where the list as a whole keeps to the error rate, and
+    the predictions of its own class down to it to twice the rate.
+    """
+
+    errors: tuple[ListErrors, ...]  # Of each group
+    group: Integers  # Of each class
+    by_class: tuple[ListErrors, ...]  # Of each class by itself
+    counts: Integers  # Of predictions that may be on a list, by class and step
+
+    def q_value(self, class_: Integers, step: Integers) -> Floats:
+        """Return the q-value of predictions that may be on a list; NaN where there is none."""
+        together, alone = (
+            np.array([errors.q_value for errors in kind]) for kind in (self.errors, self.by_class)
+        )
+        q_value = np.maximum(together[self.group[class_], step], alone[class_, step] / TWICE)
+        return np.where((class_ >= 0) & (step >= 0), q_value, np.nan)
+
+    def ends(self, group: int, error: float, *, is_certain: bool = False) -> Integers:
+        """Return the lowest step of each class on the list of a group; none: beyond the last."""
+        ends = np.full(len(self.group), N_CONFIDENCE_STEPS)
+        together = self.errors[group].end_of(error, is_certain=is_certain)
+        for class_ in np.flatnonzero(self.group == group) if together is not None else ():
+            alone = self.by_class[class_].end_of(TWICE * error)
+            if alone is not None and together is not None:
+                ends[class_] = max(together, alone)
+        return ends
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Counts:
+    """Predictions of a query set by class and step of the confidence."""
+
+    every: Integers
+    listable: Integers  # With data enough, and no note that speaks against them
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ListRules:
+    """What lists are made of, and how far they may reach."""
+
+    held_out: HeldOut
+    class_names: tuple[str, ...]
+    is_scarce: Booleans  # Of each class; scarce ones are on no list
+    is_background: Booleans
+    is_background_found: bool  # Whether by their usual names
+    certainty: float  # Of upper bounds
+    least_confidence: float
+    family_share: float  # Greatest part of one family before a list says so
+
+    def errors_of(self, counts: Integers, group: Integers) -> tuple[ListErrors, ...]:
+        """Return the errors of each group's lists; `counts` are of what may be on a list."""
+        errors = []
+        for number in range(int(group.max(initial=0)) + 1):
+            is_member = group == number
+            n_use = counts[is_member].sum(axis=0)
+            is_known = is_member & ~self.is_scarce & n_use.any()  # nothing is asked of others
+            known = self.held_out.of_classes(np.flatnonzero(is_known))
+            errors.append(errors_of(known, n_use, self.certainty, self.least_confidence))
+        return tuple(errors)
+
+    def calls_and_background(self, counts: Integers) -> GroupedErrors:
+        """Return the errors of the lists of calls, and of background predictions if there are."""
+        group = np.where(self.is_background, BACKGROUND, CALLS)
+        by_class = self.errors_of(counts, np.arange(len(counts)))
+        return GroupedErrors(
+            errors=self.errors_of(counts, group), group=group, by_class=by_class, counts=counts
+        )
+
+    def listed(self, counts: Integers, ends: Integers) -> ListErrors:
+        """Return the errors of what is on a list that ends at a step in each class."""
+        steps = np.arange(N_CONFIDENCE_STEPS)
+        known = self.held_out.of_classes(np.flatnonzero(ends < N_CONFIDENCE_STEPS))
+        known = known.take(known.step >= ends[known.predicted])
+        n_use = np.where(steps >= ends[:, None], counts, 0).sum(axis=0)
+        return errors_of(known, n_use, self.certainty, self.least_confidence)
