@@ -12,7 +12,7 @@ from credence.lists.decision import (
     ACCEPT,
     CHECK,
     DOUBTS,
-    FEWEST_FAMILIES,
+    FEWEST_LISTED_FAMILIES,
     INSUFFICIENT,
     WIDEST,
     Counts,
@@ -112,7 +112,7 @@ def known(rows: list[tuple[float, int, int, str]]) -> HeldOut:
 
 def test_a_class_of_few_families_is_scarce_however_many_proteins_they_have() -> None:
     rows = [(0.9, 0, 0, f"a{n % 9}") for n in range(90)]
-    rows += [(0.9, 1, 1, f"b{n}") for n in range(FEWEST_FAMILIES)]
+    rows += [(0.9, 1, 1, f"b{n}") for n in range(FEWEST_LISTED_FAMILIES)]
     is_scarce = scarce_classes(known(rows), 3)
     assert is_scarce.tolist() == [True, False, True]
     assert not scarce_classes(None, 3).any()
@@ -127,7 +127,9 @@ def test_a_class_of_few_families_is_scarce_however_many_proteins_they_have() -> 
     notes = evidence_notes(stated, class_, is_scarce).tolist()
     assert notes == [int(Note.FEW_FAMILIES), int(Note.WIDE), 0, 0]
     assert NOTE_TEXTS[Note.WIDE] == f"interval wider than {WIDEST:g}"
-    assert NOTE_TEXTS[Note.FEW_FAMILIES].startswith(f"fewer than {FEWEST_FAMILIES} calibration f")
+    assert NOTE_TEXTS[Note.FEW_FAMILIES].startswith(
+        f"fewer than {FEWEST_LISTED_FAMILIES} calibration f"
+    )
 
 
 def rules(held_out: HeldOut, *background: bool, least: float = 0.5) -> ListRules:
@@ -189,7 +191,7 @@ def test_no_list_reaches_below_the_least_confidence_and_nothing_there_has_a_q_va
 
 def test_scarce_classes_neither_stand_on_lists_nor_speak_for_them() -> None:
     rows = [(0.9, 0, 0, f"a{n}") for n in range(300)]
-    rows += [(0.95, 1, 0, f"b{n}") for n in range(FEWEST_FAMILIES - 1)]  # all of them wrong
+    rows += [(0.95, 1, 0, f"b{n}") for n in range(FEWEST_LISTED_FAMILIES - 1)]  # all of them wrong
     counts = counted((0, 0.9, 50), n_classes=2)
     with_scarce = rules(known(rows), False, False).calls_and_background(counts.listable)
     alone = rules(known(rows[:300]), False, False).calls_and_background(counts.listable)

@@ -17,7 +17,8 @@ from credence.problems import Problem, nearest, raise_any, refuse
 
 DECISIONS = ACCEPT, CHECK, INSUFFICIENT = ("accept", "check", "insufficient data")
 WIDEST = 0.4  # The widest interval that is evidence, as the text of its note says
-FEWEST_FAMILIES_OF_A_LIST = 10  # predicted to be of a class that is not scarce, as the text of its note says
+# Predicted to be of a class that is not scarce, as the text of its note says.
+FEWEST_LISTED_FAMILIES = 10
 # Calibration shows too little of the class, or has seen no such score.
 LACKING = (
     *(Note.BELOW_RANGE, Note.ABOVE_RANGE, Note.EMPTY_BIN, Note.UNSEEN_CLASS),
@@ -44,7 +45,7 @@ def scarce_classes(held_out: HeldOut | None, n_classes: int) -> Booleans:
     if held_out is None:
         return np.zeros(n_classes, dtype=np.bool_)
     pairs = np.unique(np.stack([held_out.predicted, held_out.cluster]), axis=1)
-    return np.bincount(pairs[0], minlength=n_classes)[:n_classes] < FEWEST_FAMILIES_OF_A_LIST
+    return np.bincount(pairs[0], minlength=n_classes)[:n_classes] < FEWEST_LISTED_FAMILIES
 
 
 def evidence_notes(confidence: Confidence, class_: Integers, is_scarce: Booleans) -> Integers:
