@@ -98,7 +98,7 @@ def test_a_class_that_weighs_more_never_loses_confidence_nor_lends_any(
     method: Method, seed: int, raised: int, factor: float, base: list[float], with_vectors: bool
 ) -> None:
     labelled = drawn(seed, 300)
-    fitted = method.build(method.settings(), POINT).fit(labelled)
+    fitted = method.build(method.settings(), FEW).fit(labelled)
     sample = calibration_sample(labelled, with_vectors)
     more = np.array(base)
     more[raised] *= factor
@@ -114,8 +114,9 @@ def test_a_class_that_weighs_more_never_loses_confidence_nor_lends_any(
     is_own = asked.predicted_class == raised
     for name in ("value", "lower", "upper"):
         rise = getattr(after, name) - getattr(before, name)
-        assert (rise[is_own] >= -EXACT).all()
-        assert (rise[~is_own] <= EXACT).all()
+        is_there = ~np.isnan(rise)
+        assert (rise[is_own & is_there] >= -EXACT).all()
+        assert (rise[~is_own & is_there] <= EXACT).all()
     assert np.abs(after.value - before.value).max() > 1e-4
 
 
