@@ -115,14 +115,18 @@ def test_a_design_effect_of_three_widens_intervals_by_its_root(
 def test_counts_calibrate_a_table_and_its_lists(
     counts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    tenfold = "Portal,0,5,30,90\nPortal,5,10,200,40\nCollar,0,5,10,70\nCollar,5,10,120,20\n"
+    counts.write_text(HEADER + tenfold)  # of fewer the intervals are too wide for a list
     assert run_command_line([*FIT, *QUICK]) == 0
     Path("use.csv").write_text("id,predicted_class,score\np1,Portal,9\np2,Collar,1\n")
     words = ["annotate", "use.csv", "--format", "top-score", "--calibration", "c.json"]
     assert run_command_line([*words, "--out", "conf.tsv"]) == 0
     found = pd.read_csv("conf.tsv", sep="\t").set_index("id")
     assert found.confidence["p1"] > 0.6 > 0.4 > found.confidence["p2"]
-    assert found.q_value.notna().all()
+    assert 0.1 < found.q_value["p1"] < 0.2
+    assert np.isnan(found.q_value["p2"])  # no list reaches below a half
     printed = capsys.readouterr().err
+    assert "confidences are not corrected for the class proportions of this table" in printed
     assert "it does not say on which proteins it was fitted" in printed
 
 
@@ -264,5 +268,5 @@ def test_a_table_of_the_web_page_needs_one_command(
     assert run_command_line(words) == 0
     found = pd.read_csv("conf.tsv", sep="\t").set_index("id")
     assert found.confidence["gp1"] > 0.9 and found.confidence["gp2"] < 0.2
-    assert (found.use["gp3"], str(found.note["gp3"])) == ("yes", "nan")
+    assert (found.decision["gp3"], str(found.note["gp3"])) == ("accept", "nan")
     assert found.confidence["gp3"] == pytest.approx(0.998925, abs=1e-6)  # as before 10 was seen

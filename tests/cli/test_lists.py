@@ -311,7 +311,7 @@ def test_a_table_of_another_calibration_of_the_method_is_refused_and_its_own_nev
         line = r"" if table == "o.parquet" else r", line \d+"
         assert re.match(
             rf"{table}{line}, column 'confidence': 0\.\d+ is the confidence of "
-            r"'simulated_use_\d+', and b\.json gives [01][.\d]*\. "
+            r"'simulated_use_\d+', and b\.json gives [01][.\d]*( to [01][.\d]*)?\. "
             r"Give the calibration that the table was annotated with\.\n",
             capsys.readouterr().err,
         )

@@ -68,9 +68,9 @@ def annotate(*words: str, method: str = "class_only") -> list[str]:
     assert run_command_line([*fit, "--out", "fit.json"]) == 0
     table = [
         "annotate",
+        "world/use.csv",
         "--shift",
         "none",
-        "world/use.csv",
         "--format",
         "phanns",
         "--calibration",

@@ -60,7 +60,7 @@ def test_help_says_how_nothing_is_written_here(capsys: pytest.CaptureFixture[str
     assert "none: no sets." in texts[0]
     assert "none: that of calibration." in texts[1]
     assert "in --settings: [] for none." in texts[2]
-    assert "in --settings: [] for all." in texts[3]
+    assert "in --settings: [] for all but background." in texts[3]
 
 
 def test_what_is_wrong_with_events_names_the_option(

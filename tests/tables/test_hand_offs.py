@@ -324,7 +324,7 @@ LIKE = 'Write settings like {"format": "phanns"}.'
         ('{"synonyms": ["a"]}', ", column 'synonyms': [\"a\"] is not a group of settings. "
          "Give a group of settings."),
         ('{"pooling": null}', ", column 'pooling': null is not text. Give text.\n"
-         "OPTION, column 'pooling': null is not allowed. Known are: sum, log_sum."),
+         "--spec, column 'pooling': null is not allowed. Known are: sum, log_sum."),
         ('{"scale": 1e308}', f", column 'scale': 1e+308 is out of range. {SCALE}"),
         ('{"scale": 1e999}', f", column 'scale': inf is out of range. {SCALE}"),
         (f'{{"scale": 1{"0" * 400}}}',
