@@ -333,7 +333,7 @@ class Readers:
 
     def _signed(self, name: str) -> Callable[[np.random.Generator], None]:
         whole = json.loads(self.signed[name])
-        part = {"shift.json": "adjusted", "events.json": "model", "novelty.json": "reference"}[
+        part = {"shift.json": "correction", "events.json": "model", "novelty.json": "reference"}[
             name
         ]
 
