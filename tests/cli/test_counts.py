@@ -266,6 +266,8 @@ def test_a_table_of_the_web_page_needs_one_command(
     )
     words = ["annotate", "web.csv", "--calibration", "phanns-web", "--out", "conf.tsv"]
     assert run_command_line(words) == 0
+    printed = capsys.readouterr().err
+    assert "confidences are not corrected for the class proportions of this table" in printed
     found = pd.read_csv("conf.tsv", sep="\t").set_index("id")
     assert found.confidence["gp1"] > 0.9 and found.confidence["gp2"] < 0.2
     assert (found.decision["gp3"], str(found.note["gp3"])) == ("accept", "nan")
