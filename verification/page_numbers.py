@@ -204,7 +204,7 @@ def verdict(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
                     page.state(f"{where}: {name}", number, 100.0 * gaps.loc[name, "value"])
         elif check["name"] == "evidence" and table is not None:
             column = table[DECISION if DECISION in table else "use"]
-            n_lacking = int(column.isin([LACKING, "no evidence"]).sum())
+            n_lacking = int((column == LACKING).sum())
             page.state(where, str(check["n_affected"]), n_lacking)
         elif check["name"] == "mix" and table is not None and BEFORE in table:
             within = re.search(rf"for ({NUMBER}) of ({NUMBER}) predictions", text)
