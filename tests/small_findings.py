@@ -22,6 +22,7 @@ from credence.findings import (
     NoiseFloor,
     Notice,
     ProteinList,
+    ProteinRows,
     Provenance,
     Reliability,
     Results,
@@ -292,6 +293,34 @@ def make(class_names: tuple[str, str, str]) -> Findings:
         notices=(Notice(kind="set aside", text="2 proteins have relatives in training."),),
         thresholds=thresholds_of(class_names),
         lists=(lists_of(use_set.name, class_names),),
+    )
+
+
+def protein_rows(n: int, n_genomes: int = 0) -> ProteinRows:
+    """Return rows p0, p1, … whose class and decision go round, with confidences up to 1."""
+    confidence = tuple(k / max(n - 1, 1) for k in range(n))
+    return ProteinRows(
+        ids=tuple(f"p{k}" for k in range(n)),
+        classes=tuple(k % 3 for k in range(n)),
+        confidence=confidence,
+        lower=tuple(max(value - 0.1, 0.0) for value in confidence),
+        upper=tuple(min(value + 0.1, 1.0) for value in confidence),
+        decisions=tuple(k % 3 for k in range(n)),
+        texts=("", "interval wider than 0.4"),
+        notes=tuple(int(k % 3 == 2) for k in range(n)),
+        nearest=tuple(f"known_{k}" for k in range(n)),
+        identity=tuple(0.25 + 0.5 * value for value in confidence),
+        genomes=tuple(f"phage {k % n_genomes}" for k in range(n)) if n_genomes else (),
+    )
+
+
+def with_proteins(findings: Findings, n: int = 12, n_genomes: int = 0) -> Findings:
+    """Return findings whose query set has a table of proteins, and a list beside the page."""
+    (use_set,) = findings.use_sets
+    return replace(
+        findings,
+        use_sets=(replace(use_set, proteins=protein_rows(n, n_genomes)),),
+        files=(f"{use_set.name}/confidences.tsv", f"{use_set.name}/list_0.05.tsv", "metrics.tsv"),
     )
 
 

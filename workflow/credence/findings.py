@@ -1123,6 +1123,24 @@ class UseClass:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ProteinRows:
+    """The predictions of a query set that a reader searches on the page, column by column."""
+
+    ids: tuple[str, ...]
+    classes: Counts  # Place of the predicted class among the classes; -1: none
+    confidence: Numbers  # With its interval; NaN where there is none
+    lower: Numbers
+    upper: Numbers
+    decisions: Counts  # Place among the decisions
+    texts: tuple[str, ...]  # The notes that differ, and the place of each protein's among them
+    notes: Counts
+    nearest: tuple[str, ...] = ()  # The nearest known protein; none where nobody looked
+    identity: Numbers = ()  # With it
+    genomes: tuple[str, ...] = ()  # Of each protein; none where they are not known
+    is_whole: bool = True  # Whether all predictions are here, or accepted ones alone
+
+
+@dataclass(frozen=True, kw_only=True)
 class UseSet:
     """Confidences of one set of proteins whose classes are not known."""
 
@@ -1134,6 +1152,8 @@ class UseSet:
     edges: Numbers  # Of the histogram of confidences
     counts: Counts  # Proteins per bin
     notes: tuple[Setting, ...] = ()  # What notes say and how many proteins each concerns
+    # Its predictions, for the page's table; None where nobody reads it.
+    proteins: Annotated[ProteinRows | None, Stored(is_left_out=True)] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1192,6 +1212,8 @@ class Findings:
     test_set: Annotated[TestSet | None, Stored(is_left_out=True)] = None
     # Of the calibration set; None where nothing is wrong with its rows
     rows: Annotated[ShiftedRows | None, Stored(is_left_out=True)] = None
+    # Addresses of the files beside the page, from the page's folder.
+    files: Annotated[tuple[str, ...], Stored(is_left_out=True)] = ()
     schema: str = field(default=FINDINGS_SCHEMA, init=False)
 
     @property

@@ -22,11 +22,20 @@ class Heading(Block):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Link:
+    """Where more of something stands."""
+
+    text: str  # What a reader clicks on
+    target: str  # An anchor of the page, after ``#``, or the address of a file beside it
+
+
+@dataclass(frozen=True, kw_only=True)
 class Paragraph(Block):
     """One paragraph."""
 
     text: str  # Plain text
     is_lead: bool = False  # Whether it is the sentence that a reader should take away
+    links: tuple[Link, ...] = ()  # After the text
 
 
 @dataclass(frozen=True, kw_only=True)

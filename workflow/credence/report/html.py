@@ -27,7 +27,7 @@ from credence.report.wording import count, loss, printable, score, share, with_i
 
 # Files of scripts/, in the order in which they stand on the page: the first before
 # anything is drawn, the next holds what the others share.
-SCRIPTS = ("begin", "page", "tables", "figures", "explorer", "lookup")
+SCRIPTS = ("begin", "page", "tables", "proteins", "figures", "explorer", "lookup")
 
 HTML_TAG = re.compile(r"<[A-Za-z][^<>]*>")
 STYLE_ATTRIBUTE = re.compile(r' style="([^"]*)"')

@@ -17,7 +17,7 @@ from credence import findings
 from credence.confidence import NOTE_TEXTS, OF_PROTEINS, Note, sentences_of
 from credence.evaluation.judging import TEST_SAMPLE
 from credence.evaluation.use_sets import UseColumns, use_set_counts, use_set_of
-from credence.lists.decision import ACCEPT, CHECK
+from credence.lists.decision import ACCEPT, CHECK, DECISIONS
 from credence.problems import Problem, ProblemList, raise_any, refuse
 from credence.progress import echo
 from credence.records import from_record, json_text, parse_json, read_record, refuse_pipe, signed
@@ -39,6 +39,7 @@ from credence.tables.labels import read_labels
 from credence.tables.stage_files import EVENTS_FILES, SHIFT_FILES, Signed
 
 Made = TypeVar("Made")
+MOST_PROTEINS = 20_000  # of a query set, on the page: of a larger one the accepted alone
 RECORD = "report.json"
 # Field of the findings → option, what its files hold, and the remedy where one is refused.
 OF_SETS: dict[str, tuple[str, type[Any], str]] = {
@@ -125,7 +126,8 @@ def _gathered(options: ReportOptions) -> findings.Findings:
     for name, confidences, _ in options.use_sets:
         use_set = summarise_file(name, Path(confidences), shown.results, shown.chosen)
         truth = dict(options.truth).get(name)
-        summaries.append(with_truth(use_set, Path(confidences), truth))
+        rows = protein_rows(Path(confidences), use_set)
+        summaries.append(replace(with_truth(use_set, Path(confidences), truth), proteins=rows))
     inputs = [
         replace(entry, role=f"{OF_USE_SETS}{name}: {entry.role}")
         for name, _, check in options.use_sets
@@ -160,6 +162,7 @@ def _gathered(options: ReportOptions) -> findings.Findings:
         if options.events is None
         else _finding(EVENTS_FILES, options.events, shown),
         limits=settings_from(findings.VerdictSettings, stated.get("verdict", {})),
+        files=_beside(options),
         provenance=replace(shown.provenance, inputs=(*shown.provenance.inputs, *inputs)),
     )
     for name, (option, kind, again) in OF_SETS.items():
@@ -167,6 +170,22 @@ def _gathered(options: ReportOptions) -> findings.Findings:
         changed: Any = {name: (*getattr(shown, name), *more)}
         shown = replace(shown, **changed)
     return shown
+
+
+def _beside(options: ReportOptions) -> tuple[str, ...]:
+    """Return the addresses of the run's files that lie below the page's folder."""
+    home = Path(options.out).parent.resolve()
+    written = [home / RECORD]
+    if options.metrics is not None:
+        written.append(home / "metrics.tsv")
+    if options.calibration is not None:
+        written.append(home / "calibration.json")
+    tables = (path for _, path, _ in options.use_sets)
+    paths = filter(None, (*tables, *options.further, options.archive))
+    files = {*written, *(Path(path).resolve() for path in paths)}
+    return tuple(
+        sorted(path.relative_to(home).as_posix() for path in files if path.is_relative_to(home))
+    )
 
 
 def _copied(options: ReportOptions, folder: Path) -> list[str]:
@@ -387,6 +406,53 @@ def _summary(
         for text in (*NOTE_TEXTS.values(), contract.UNSCORED_NOTE)
     }
     return use_set_of(name, method, results.class_names, (by_class, by_bin), counted)
+
+
+def protein_rows(path: Path, use_set: findings.UseSet) -> findings.ProteinRows | None:
+    """Return the predictions of a set for the page; of a large set the surest accepted ones."""
+    if use_set.n == 0:
+        return None
+    is_whole, header = use_set.n <= MOST_PROTEINS, contract.header_of(path)
+    nearest = next((name for name in contract.NEAREST_NAMES if name in header), None)
+    identity = contract.CLOSEST_IDENTITY if nearest == contract.NEAREST_NAMES[0] else None
+    genome = contract.GENOME if contract.GENOME in header else None
+    further = [name for name in (nearest, identity, genome) if name]
+
+    def gathered(pieces: Iterable[pa.Table]) -> pa.Table:
+        if not is_whole:
+            pieces = (piece.filter(pc.equal(piece["decision"], ACCEPT)) for piece in pieces)
+        return pa.concat_tables(pieces)
+
+    table = _read(path, gathered, further)
+    if len(table) > MOST_PROTEINS:
+        table = table.sort_by([("confidence", "descending")]).slice(0, MOST_PROTEINS)
+
+    def texts(name: str | None) -> tuple[str, ...]:
+        column = () if name is None else table[name].to_pylist()
+        return tuple(_unguarded(text or "") for text in column)
+
+    def numbers(name: str | None) -> tuple[float, ...]:
+        column = () if name is None else table[name].to_numpy().astype(np.float64)
+        return tuple(float(value) for value in column)
+
+    notes = texts("note")
+    places = {text: place for place, text in enumerate(dict.fromkeys(notes))}
+    names = tuple(entry.class_name for entry in use_set.classes)
+    classes = contract.class_codes(table["predicted_class"], names, str(path))
+    return findings.ProteinRows(
+        ids=texts("id"),
+        classes=tuple(classes.tolist()),
+        confidence=numbers("confidence"),
+        lower=numbers("lower"),
+        upper=numbers("upper"),
+        decisions=tuple(DECISIONS.index(text) for text in table["decision"].to_pylist()),
+        texts=tuple(places),
+        notes=tuple(places[text] for text in notes),
+        nearest=texts(nearest),
+        identity=numbers(identity),
+        genomes=texts(genome),
+        is_whole=is_whole,
+    )
 
 
 def with_truth(use_set: findings.UseSet, path: Path, table: str | None) -> findings.UseSet:

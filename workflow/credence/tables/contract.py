@@ -251,6 +251,8 @@ NOVELTY_COLUMNS = (
     replace(SHARE_COLUMN, name="closest_coverage", is_optional=True),
 )
 NOVELTY_NAMES = tuple(column.name for column in NOVELTY_COLUMNS)
+NEAREST_NAMES = ("closest_known", "nearest_calibration")  # by alignment; by vectors too
+CLOSEST_IDENTITY = "closest_identity"
 # Of a protein's neighbours, where they are asked for.
 PARTS_NAMES = ("trust_score", "local_error", "local_distance")
 
@@ -527,7 +529,7 @@ def with_unscored(columns: dict[str, Any], samples: Samples, method: str) -> dic
 
 def read_confidences(path: Path) -> ReadTable:
     """Return the columns of a table of confidences, each checked to lie within its interval."""
-    _header(path)
+    header_of(path)
     shares = tuple(replace(SHARE_COLUMN, name=prefix) for prefix in (*PREFIXES, SURE))
     further = (*shares, Column(TOOL, may_be_empty=True))
     read = read_columns(path, EVERY_COLUMN, further)
@@ -570,7 +572,7 @@ def stream_confidences(path: Path, further: Sequence[str] = ()) -> Iterator[pa.T
     Raises one of `NOT_QUICKLY` where it is not as `credence annotate` writes it.
     """
     kinds = {name: pa.string() if name in TEXT_NAMES else pa.float64() for name in further}
-    kinds, header = STREAMED | kinds, _header(path)
+    kinds, header = STREAMED | kinds, header_of(path)
     if len(set(header)) < len(header) or not kinds.keys() <= set(header):
         raise pa.ArrowInvalid("a column is missing or stands twice")
     for batch in _batches(path, kinds):
@@ -621,10 +623,10 @@ def class_codes(column: pa.ChunkedArray, class_names: Sequence[str], path: str) 
 
 def is_corrected(path: Path) -> bool:
     """Return whether the confidences of a table are corrected for a mix of classes."""
-    return UNCORRECTED_NAMES[0] in _header(path)
+    return UNCORRECTED_NAMES[0] in header_of(path)
 
 
-def _header(path: Path) -> tuple[str, ...]:
+def header_of(path: Path) -> tuple[str, ...]:
     """Return the columns of a table of confidences; refuse one of an older version."""
     table = open_table(path, OWN_TABLE)
     older = [name for name in table.header if name.startswith("adjusted_")]

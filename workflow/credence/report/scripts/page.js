@@ -17,6 +17,21 @@ const credence = {
     return found;
   },
 
+  // A part of an address as it was written; a broken one stays as it is.
+  decoded(text) {
+    try {
+      return decodeURIComponent(text);
+    } catch {
+      return text;
+    }
+  },
+
+  svgElement(tag, attributes) {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    return made;
+  },
+
   // A new element. Texts are set as text, never as markup.
   element(tag, attributes = {}, ...children) {
     const made = document.createElement(tag);
@@ -26,6 +41,12 @@ const credence = {
     }
     made.append(...children);
     return made;
+  },
+
+  // What a spreadsheet would take for a formula is marked as text; numbers are left.
+  safe(text) {
+    const cell = text.replace(/[\t\r\n]+/g, " ");
+    return /^[=+\-@]/.test(cell) && !/^[+-]?\d+(\.\d+)?$/.test(cell) ? `'${cell}` : cell;
   },
 
   // A text or a picture, saved as a file whose name begins with the run's.
@@ -42,17 +63,20 @@ const credence = {
   },
 };
 
-// What is shown is in the address: #NAME, #NAME&expert or #expert, where NAME is any part of the page.
+// What is shown is in the address: #NAME, #NAME&expert or #expert, where NAME is any part of the page;
+// and #proteins&KEY=VALUE&…, see proteins.js.
 {
   const root = document.documentElement;
   const panels = [...document.querySelectorAll("article.panel")];
   const selects = [];
   const read = () => {
     const parts = location.hash.slice(1).split("&");
-    return { name: parts.find((part) => part !== "expert") || "", isExpert: parts.includes("expert") };
+    const pairs = parts.filter((part) => part.includes("="));
+    const name = parts.find((part) => part !== "expert" && !part.includes("=")) || "";
+    return { name, pairs, isExpert: parts.includes("expert") };
   };
   const written = (name, isExpert) => `#${[name, isExpert && "expert"].filter(Boolean).join("&")}`;
-  let shown = null; // the name last followed
+  let shown = null; // the address last followed
 
   // One class at a time; all are closed again from their overview.
   function choose(target, name) {
@@ -74,8 +98,8 @@ const credence = {
   }
 
   function follow() {
-    const { name, isExpert } = read();
-    const target = name ? document.getElementById(name) : null;
+    const { name, pairs, isExpert } = read();
+    let target = name ? document.getElementById(name) : null;
     if (target && !isExpert && target.closest(".expert")) {
       location.replace(written(name, true)); // comes back here
       return;
@@ -83,7 +107,10 @@ const credence = {
     root.classList.toggle("with-expert", isExpert);
     expert.checked = isExpert;
     choose(target, name);
-    if (target && name !== shown) {
+    if (pairs.length && name === "proteins" && target && location.hash !== shown) {
+      target = credence.asked(pairs) ?? target;
+    }
+    if (target && location.hash !== shown) {
       unfold(target);
       target.scrollIntoView();
       if (isExpert) { // the browser finds no such part by itself
@@ -91,12 +118,12 @@ const credence = {
         target.focus({ preventScroll: true });
       }
     }
-    shown = name;
+    shown = location.hash;
   }
 
   credence.go = (name) => {
     shown = null;
-    const address = written(name, read().isExpert);
+    const address = name.includes("=") ? `#${name}` : written(name, read().isExpert);
     if (address === location.hash) follow();
     else location.hash = address;
   };

@@ -82,12 +82,6 @@
     return table.caption.textContent.trim();
   }
 
-  // What a spreadsheet would take for a formula is marked as text; numbers are left.
-  function safe(text) {
-    const cell = text.replace(/[\t\r\n]+/g, " ");
-    return /^[=+\-@]/.test(cell) && !/^[+-]?\d+(\.\d+)?$/.test(cell) ? `'${cell}` : cell;
-  }
-
   function cellText(cell) {
     const text = cell.textContent.trim().replace(/\s+/g, " ").replaceAll("−", "-");
     return text === NOTHING ? "" : text;
@@ -111,7 +105,7 @@
         return found ? found.slice(1) : [cell, "", ""];
       }));
     }
-    return lines.map((line) => line.map(safe).join("\t") + "\n").join("");
+    return lines.map((line) => line.map(credence.safe).join("\t") + "\n").join("");
   }
 
   function downloadButton(table) {

@@ -14,6 +14,7 @@ from credence.report.sections import (
     methods,
     mistakes,
     overview,
+    proteins,
     publish,
     releases,
     sets,
@@ -26,6 +27,7 @@ from credence.report.sections import (
 
 PAGE_SECTIONS: tuple[Callable[[Findings], page.Section | None], ...] = (
     first.section,
+    proteins.section,
     lists.section,
     by_class.section,
     measuring.section,
@@ -49,7 +51,7 @@ PAGE_SECTIONS: tuple[Callable[[Findings], page.Section | None], ...] = (
 )
 # Sections among expert parts, and those that stay as they are built.
 EXPERT = ("stacks", "split", "settings")
-UNFOLDED = ("first", "classes", "notices", "settings")
+UNFOLDED = ("first", "proteins", "classes", "notices", "settings")
 MOST_ROWS_SHOWN = 15  # of a table or a figure that is shown unasked
 
 
