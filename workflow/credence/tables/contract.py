@@ -527,7 +527,6 @@ def with_unscored(columns: dict[str, Any], samples: Samples, method: str) -> dic
 
 def read_confidences(path: Path) -> ReadTable:
     """Return the columns of a table of confidences, each checked to lie within its interval."""
-    _header(path)
     shares = tuple(replace(SHARE_COLUMN, name=prefix) for prefix in (*PREFIXES, SURE))
     further = (*shares, Column(TOOL, may_be_empty=True))
     read = read_columns(path, EVERY_COLUMN, further)
@@ -570,7 +569,7 @@ def stream_confidences(path: Path, further: Sequence[str] = ()) -> Iterator[pa.T
     Raises one of `NOT_QUICKLY` where it is not as `credence annotate` writes it.
     """
     kinds = {name: pa.string() if name in TEXT_NAMES else pa.float64() for name in further}
-    kinds, header = STREAMED | kinds, _header(path)
+    kinds, header = STREAMED | kinds, open_table(path, OWN_TABLE).header
     if len(set(header)) < len(header) or not kinds.keys() <= set(header):
         raise pa.ArrowInvalid("a column is missing or stands twice")
     for batch in _batches(path, kinds):
@@ -621,21 +620,7 @@ def class_codes(column: pa.ChunkedArray, class_names: Sequence[str], path: str) 
 
 def is_corrected(path: Path) -> bool:
     """Return whether the confidences of a table are corrected for a mix of classes."""
-    return UNCORRECTED_NAMES[0] in _header(path)
-
-
-def _header(path: Path) -> tuple[str, ...]:
-    """Return the columns of a table of confidences; refuse one of an older version."""
-    table = open_table(path, OWN_TABLE)
-    older = [name for name in table.header if name.startswith("adjusted_")]
-    defect = "with corrected confidences in this column and others in 'confidence'."
-    if not older and "confidence" in table.header and "decision" not in table.header:
-        older, defect = ["decision"], "without this column."
-    if older:
-        defect = f"an older version wrote this table, {defect}"
-        remedy = "Annotate it again: credence annotate."
-        raise refuse(table.where, defect, remedy, table.header_line, older[0])
-    return table.header
+    return UNCORRECTED_NAMES[0] in open_table(path, OWN_TABLE).header
 
 
 def read_slowly(path: Path, further: Sequence[str] = ()) -> pa.Table:
