@@ -12,7 +12,7 @@ import pytest
 from sklearn.tree import DecisionTreeRegressor
 
 from cases import cases
-from credence.calibrators.forest import Forest, Growth, average, boost
+from credence.calibrators.forest import ROWS_FOR_COMPILED, Forest, Growth, average, boost
 from credence.calibrators.protocol import FitOptions
 from credence.calibrators.spread import (
     ClassSpread,
@@ -96,6 +96,21 @@ def test_a_feature_that_a_row_lacks_is_the_typical_one() -> None:
     filled = rows.copy()
     filled[:, 2] = np.nanmedian(features[:, 2])
     np.testing.assert_array_equal(forest.total(rows), forest.total(filled))
+
+
+@pytest.mark.parametrize("grow", [boost, average])
+def test_many_rows_are_walked_as_few_are_bit_for_bit(grow: Callable[..., Forest]) -> None:
+    features, is_correct, weight = drawn(missing=0.1)
+    forest = grow(features, is_correct, weight, GROWTH)
+    rows = drawn(ROWS_FOR_COMPILED, missing=0.05)[0] * 1.3
+    rows[: len(forest.threshold), 0] = forest.threshold
+    at_once = forest.total(rows)
+    halves_of_rows = np.split(rows, 2)
+    assert all(len(half) < ROWS_FOR_COMPILED for half in halves_of_rows)
+    one_by_one = np.concatenate([forest.total(half) for half in halves_of_rows])
+    np.testing.assert_array_equal(at_once, one_by_one)
+    constant = boost(features, np.ones(len(features), dtype=bool), weight, GROWTH)
+    assert set(constant.total(rows)) == {constant.base}
 
 
 def test_a_forest_comes_back_from_json_bit_for_bit() -> None:

@@ -19,7 +19,7 @@ from credence.lists.held_out import CONFIDENCE_STEPS, step_of
 from credence.stages.lists import FOR_WHOM, ranking_of, with_lists
 from credence.stages.settings import Settings
 from credence.tables.stage_files import SHIFT_FILES, read_calibration, write_calibration
-from refusals import Stated, refusal, refused
+from refusals import Stated, refused
 from small_worlds import SMALL, call_here, write_world
 
 COUNTS = "class,score_above,score_to,right,wrong\n"
@@ -477,35 +477,17 @@ def test_q_values_are_those_of_the_proteins_held_out_that_the_correction_weighs(
         assert ("at the mix that they are corrected for" in whom) == (known is not None)
 
 
-def test_a_table_in_which_confidence_was_not_corrected_is_never_read_as_one_in_which_it_is(
+def test_a_table_without_decisions_or_with_another_one_is_refused(
     confidences: pd.DataFrame, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from credence.tables.contract import read_confidences, read_slowly, stream_confidences
-
-    older = confidences.assign(adjusted_confidence=0.5)
-    older.to_csv("older.tsv", sep="\t", index=False)
-    older.to_parquet("older.parquet")
-    what = (
-        "column 'adjusted_confidence': an older version wrote this table, with corrected "
-        "confidences in this column and others in 'confidence'. Annotate it again: credence "
-        "annotate."
-    )
+    words = ["list", "other.tsv", "--calibration", "k.json", "--error", "0.1", "--out", "l.tsv"]
+    confidences.drop(columns="decision").to_csv("other.tsv", sep="\t", index=False)
     capsys.readouterr()
-    words = ["list", "older.tsv", "--calibration", "k.json", "--error", "0.1", "--out", "l.tsv"]
     assert run_command_line(words) == 2
-    shown = capsys.readouterr().err
-    assert shown == f"older.tsv, line 1, {what}\nFix this and run the command again.\n"
-    confidences.drop(columns="decision").to_csv("older.tsv", sep="\t", index=False)
+    assert "other.tsv, line 1, column 'decision'" in capsys.readouterr().err
+    confidences.assign(decision="maybe").to_csv("other.tsv", sep="\t", index=False)
     assert run_command_line(words) == 2
-    assert capsys.readouterr().err == (
-        "older.tsv, line 1, column 'decision': an older version wrote this table, without this "
-        "column. Annotate it again: credence annotate.\nFix this and run the command again.\n"
-    )
-    confidences.assign(decision="maybe").to_csv("odd.tsv", sep="\t", index=False)
-    assert run_command_line([words[0], "odd.tsv", *words[2:]]) == 2
-    assert "odd.tsv, line 2, column 'decision': 'maybe' is not allowed." in capsys.readouterr().err
-    for read in (read_confidences, read_slowly, lambda path: list(stream_confidences(path))):
-        assert refusal(read, Path("older.parquet")) == f"older.parquet, {what}"
+    assert "line 2, column 'decision': 'maybe' is not allowed." in capsys.readouterr().err
 
 
 def test_confidences_of_another_method_are_refused(

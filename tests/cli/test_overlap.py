@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-import credence
 from credence.app import run_command_line
 from credence.confidence import NOTE_TEXTS, Note
 from small_worlds import rows_of
@@ -142,30 +140,3 @@ def test_ids_in_another_spelling_are_found_and_both_are_named(
         "p\u200b6": f"{like} ('p\\u200b6' here, 'p6' there)",
     }
     assert stated == [f"conf.tsv: 4 of 4 proteins: {like}."]
-
-
-def test_a_calibration_of_an_earlier_version_says_that_it_knows_no_spellings(
-    folder: Path, capsys: Stated
-) -> None:
-    fit()
-    older = credence.load("c.json")
-    assert older.file.known is not None
-    bare = replace(older.file, known=replace(older.file.known, normal=None))
-    credence.save(replace(older, file=bare), "c.json")
-    capsys.readouterr()
-    words = [
-        "annotate",
-        "--shift",
-        "none",
-        "use.csv",
-        *WIDE,
-        "--calibration",
-        "c.json",
-        "--out",
-        "conf.tsv",
-    ]
-    assert run_command_line(words) == 0
-    assert (
-        "c.json: it does not know ids in their normal form, so only those spelled alike are "
-        "found.\n"
-    ) in capsys.readouterr().err

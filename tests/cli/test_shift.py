@@ -599,7 +599,7 @@ def test_a_calibration_of_counts_says_that_it_cannot_correct(
     assert run_command_line(["annotate", *words]) == 0
     reason = (
         "n.json: it does not keep what an estimate of class proportions needs (files of counts "
-        "and of earlier versions do not)"
+        "do not)"
     )
     assert (
         f"{reason}, so confidences are not corrected for the class proportions of this table."

@@ -220,11 +220,11 @@ on, its intervals are too narrow.
             samples = read_samples(held, spec)
         if further["labels"] is not None:
             known = samples.predictions.ids
-            read = read_labels(_second_table(further["labels"], "labels", known, "true_class"))
-            samples = attach_labels(samples, read, spec, paths[0])
+            labelled = read_labels(_second_table(further["labels"], "labels", known, "true_class"))
+            samples = attach_labels(samples, labelled, spec, paths[0])
         read_as = reading.to_remember(spec) if _is_files(table) else None
-        table = ScoreTable(where=", ".join(paths), samples=samples, read_as=read_as)
-        return _with_relatives(table, further["groups"], further["clusters"])
+        scored = ScoreTable(where=", ".join(paths), samples=samples, read_as=read_as)
+        return _with_relatives(scored, further["groups"], further["clusters"])
 
 
 def _is_files(table: Any) -> bool:

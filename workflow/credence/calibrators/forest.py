@@ -1,7 +1,8 @@
 """Ensembles of trees as plain arrays: grown by scikit-learn, stored and read as data."""
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
+from itertools import pairwise
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,6 +13,9 @@ from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.records import PackedFloats, PackedIntegers, Stored
 
 ROWS_AT_ONCE = 8192  # so that what a tree looks at stays in the processor's cache
+# From so many rows on scikit-learn walks the trees: four times as fast, after a second of loading.
+ROWS_FOR_COMPILED = 50_000
+NO_FEATURE = -2  # of a leaf, as scikit-learn has it
 LEAST_CURVATURE = 1e-6  # of the log loss, so that no step is divided by nothing
 
 
@@ -44,10 +48,37 @@ class Forest:
     def total(self, features: Floats) -> Floats:
         """Return what all trees say of each row, added to the base."""
         answer = np.full(len(features), self.base)
+        if len(features) >= ROWS_FOR_COMPILED:
+            complete = filled(features, self.typical)
+            for tree in self.compiled_trees:
+                answer += tree.predict(complete)[:, 0]
+            return answer
         for first in range(0, len(features), ROWS_AT_ONCE):
             for leaf in self.leaves(features[first : first + ROWS_AT_ONCE]):
                 answer[first : first + ROWS_AT_ONCE] += self.value[leaf]
         return answer
+
+    @cached_property
+    def compiled_trees(self) -> list[Any]:
+        """The trees as scikit-learn has them, which walks them to the same leaves."""
+        from sklearn.tree._tree import NODE_DTYPE, TREE_LEAF, Tree
+
+        n_nodes = len(self.value)
+        is_leaf = self.child == np.arange(n_nodes)
+        before = np.repeat(self.root, np.diff(self.root, append=n_nodes))
+        nodes = np.zeros(n_nodes, NODE_DTYPE)
+        nodes["left_child"] = np.where(is_leaf, TREE_LEAF, self.child - before)
+        nodes["right_child"] = np.where(is_leaf, TREE_LEAF, self.child + 1 - before)
+        nodes["feature"] = np.where(is_leaf, NO_FEATURE, self.feature)
+        nodes["threshold"] = self.threshold
+        trees = []
+        for start, end in pairwise([*self.root.tolist(), n_nodes]):
+            tree = Tree(len(self.typical), np.array([1]), 1)
+            state = {"max_depth": end - start, "node_count": end - start}
+            values = self.value[start:end].reshape(-1, 1, 1).copy()
+            tree.__setstate__(state | {"nodes": nodes[start:end].copy(), "values": values})
+            trees.append(tree)
+        return trees
 
     def staged(self, features: Floats) -> Floats:
         """Return the same after 0, 1, 2, … trees, shape (n_samples, n_trees + 1)."""

@@ -21,7 +21,6 @@ from credence.tables.samples import Samples
 Remark = tuple[str, str]  # A file, and a sentence on it that a reader of the table has to know
 Pieces = Callable[[], Iterable[Predictions]]  # A whole set, piece by piece, as often as is asked
 
-NO_SPELLINGS = "it does not know ids in their normal form, so only those spelled alike are found"
 MOST_TABLES_NAMED = 3  # in a sentence
 
 
@@ -90,8 +89,6 @@ class CalibrationMembers(Addition):
             remarks = [
                 f"it does not say on which {lacking} it was fitted, so that none is looked for"
             ]
-        if file.known is not None and file.known.normal is None:
-            remarks.append(NO_SPELLINGS)
         self.remarks = tuple((calibration, sentence) for sentence in remarks)
 
     def added(self, chunk: Chunk) -> Added:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,11 @@ import numpy as np
 from credence.findings import Genomes
 from credence.lists.decision import ACCEPT, INSUFFICIENT
 from credence.lists.genomes import genomes_of
-from credence.predictions import Booleans
+from credence.predictions import Booleans, Integers, Strings
 from credence.problems import Problem, nearest, raise_any, refuse
 from credence.progress import echo
-from credence.stages.lists import FOR_WHOM, Ranking, cluster_of, opened_table
+from credence.relatives.pairs import Columns
+from credence.stages.lists import FOR_WHOM, Ranking, Table, cluster_of, opened_table
 from credence.stages.reading import require_other
 from credence.stages.settings import Settings
 from credence.tables.contract import GENOME, OWN_TABLE
@@ -25,6 +27,16 @@ NO_GENOMES = "nothing says of which genome a protein is."
 NAME_GENOMES = 'Annotate with --spec \'{"genome": "<column of the scores>"}\', or give --genomes.'
 SURE = 0.9  # A probability that every call of a genome is right, by which genomes are counted
 LONELY = "relatives among the calls are not known (--clusters): each counts as a family of its own"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Calls(Columns):
+    """The calls of a table: predictions of the classes that count."""
+
+    step: Integers  # Of the confidence
+    ids: Strings
+    genome: Strings  # '' where it is not known
+    decision: Strings
 
 
 def genome_calls(
@@ -42,61 +54,76 @@ def genome_calls(
     """Write of each genome the probability that every call is right."""
     require_other((out, record), [confidences, calibration, shift, genomes, clusters])
     table, _ = opened_table(confidences, calibration, shift, settings)
-    rules, asked = table.ranking.rules, settings.lists.calls
-    is_asked = _classes_asked(table.ranking, asked)
-    header = open_table(Path(confidences), OWN_TABLE)
-    if genomes is None and GENOME not in header.header:
-        raise refuse(confidences, NO_GENOMES, NAME_GENOMES, header.header_line, GENOME)
-    parts: list[list[np.ndarray]] = [[], [], [], []]
-    for piece, code, step in table.pieces((GENOME,) if genomes is None else ()):
-        rows = np.flatnonzero((code >= 0) & (step >= 0) & is_asked[code])
-        columns = [piece["id"], piece["id" if genomes else GENOME], piece["decision"]]
-        for part, values in zip(
-            parts, (step, *(column.to_numpy() for column in columns)), strict=True
-        ):
-            part.append(values[rows])
-    step, ids, genome, decision = (np.concatenate(part) for part in parts)
-    if genomes is not None:
-        known = read_labels(Path(genomes), "id", GENOME)
-        genome_of = dict(zip(known.ids, known.texts, strict=True))
-        genome = np.array([genome_of.get(id_, "") for id_ in ids], dtype=object)
-    genome = np.array([(name or "").strip() for name in genome], dtype=object)
-    is_known = genome != ""
-    if not is_known.any():
+    asked = settings.lists.calls
+    every = _calls_of(table, _classes_asked(table.ranking, asked), genomes)
+    calls = every.take(every.genome != "")
+    if not len(calls.ids):
         reason = "no call that has a confidence is of a known genome."
         remedy = "Correct its ids." if genomes else NAME_GENOMES
         raise refuse(genomes or confidences, reason, remedy, column=GENOME)
-    step, ids, genome, decision = (part[is_known] for part in (step, ids, genome, decision))
     cluster = cluster_of(clusters, table)
-    family = np.array([cluster.get(id_, id_) for id_ in ids], dtype=object)
-    level = settings.calibration.level
-    per_genome = genomes_of(rules.held_out, ids, step, genome, family, level)
-    _, code = np.unique(genome.astype(str), return_inverse=True)
+    family = np.array([cluster.get(id_, id_) for id_ in calls.ids], dtype=object)
+    per_genome = genomes_of(
+        table.ranking.rules.held_out,
+        calls.ids,
+        calls.step,
+        calls.genome,
+        family,
+        settings.calibration.level,
+    )
+    _, code = np.unique(calls.genome.astype(str), return_inverse=True)
     for word in (ACCEPT, INSUFFICIENT):
-        n_such = np.bincount(code, weights=decision == word, minlength=len(per_genome["genome"]))
+        n_such = np.bincount(code, weights=calls.decision == word)
         per_genome[word.replace(" ", "_")] = n_such.astype(np.int64)
     write_table(Path(out), per_genome, spreadsheet_safe=spreadsheet_safe, in_six_decimals=True)
-    n, n_right = len(per_genome["genome"]), float(per_genome["all_right"].sum())
+    finding = Genomes(
+        name=name,
+        calls=asked,
+        knows_relatives=clusters is not None,
+        n=len(per_genome["genome"]),
+        n_calls=len(calls.ids),
+        expected_wrong=float(per_genome["expected_wrong"].sum()),
+        expected_right=float(per_genome["all_right"].sum()),
+        sure=SURE,
+        n_sure=int((per_genome["all_right"] >= SURE).sum()),
+    )
     if record is not None:
-        finding = Genomes(
-            name=name,
-            calls=asked,
-            knows_relatives=clusters is not None,
-            n=n,
-            n_calls=len(ids),
-            expected_wrong=float(per_genome["expected_wrong"].sum()),
-            expected_right=n_right,
-            sure=SURE,
-            n_sure=int((per_genome["all_right"] >= SURE).sum()),
-        )
         write_record(Path(record), finding)
-    how_many = f"about {n_right:.1f}" if n_right >= 0.1 else "fewer than 0.1"
-    echo(f"Wrote {out}: {n:,} genomes; in {how_many} every call is right.")
-    if n_lacking := int((~is_known).sum()):
-        echo(f"{out}: {n_lacking:,} calls of no known genome are left out.")
-    if clusters is None:
-        echo(f"{out}: {LONELY}.")
+    _say_genomes(out, finding, n_lacking=len(every.ids) - len(calls.ids))
     echo(FOR_WHOM[table.ranking.is_corrected])
+
+
+def _calls_of(table: Table, is_asked: Booleans, genomes: str | None) -> Calls:
+    """Return the calls of a table, of genomes that a column or another table names."""
+    header = open_table(table.path, OWN_TABLE)
+    if genomes is None and GENOME not in header.header:
+        raise refuse(str(table.path), NO_GENOMES, NAME_GENOMES, header.header_line, GENOME)
+    genome_of = None
+    if genomes is not None:
+        known = read_labels(Path(genomes), "id", GENOME)
+        genome_of = dict(zip(known.ids, known.texts, strict=True))
+    parts = []
+    for piece, code, step in table.pieces((GENOME,) if genome_of is None else ()):
+        rows = np.flatnonzero((code >= 0) & (step >= 0) & is_asked[code])
+        ids, decision = (piece[name].to_numpy()[rows] for name in ("id", "decision"))
+        if genome_of is None:
+            names = piece[GENOME].to_numpy()[rows]
+        else:
+            names = [genome_of.get(id_) for id_ in ids]
+        genome = np.array([(name or "").strip() for name in names], dtype=object)
+        parts.append(Calls(step=step[rows], ids=ids, genome=genome, decision=decision))
+    return Calls.stacked(parts)
+
+
+def _say_genomes(out: str, finding: Genomes, n_lacking: int) -> None:
+    """Print how many genomes are expected to be right in every call, and what is not known."""
+    n_right = finding.expected_right
+    how_many = f"about {n_right:.1f}" if n_right >= 0.1 else "fewer than 0.1"
+    echo(f"Wrote {out}: {finding.n:,} genomes; in {how_many} every call is right.")
+    if n_lacking:
+        echo(f"{out}: {n_lacking:,} calls of no known genome are left out.")
+    if not finding.knows_relatives:
+        echo(f"{out}: {LONELY}.")
 
 
 def _classes_asked(ranking: Ranking, asked: Sequence[str]) -> Booleans:

@@ -238,10 +238,7 @@ TOO_FEW = (
     f"Fewer than {estimate.FEWEST_ROWS} proteins ({{}}) do not tell their class proportions: "
     "confidences are those for the proportions of the calibration set."
 )
-NO_SAMPLE = (
-    "it does not keep what an estimate of class proportions needs (files of counts and of earlier "
-    "versions do not)"
-)
+NO_SAMPLE = "it does not keep what an estimate of class proportions needs (files of counts do not)"
 
 
 def require_correctable(file: stage_files.CalibrationFile, where: str) -> None:

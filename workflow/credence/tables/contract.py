@@ -529,7 +529,6 @@ def with_unscored(columns: dict[str, Any], samples: Samples, method: str) -> dic
 
 def read_confidences(path: Path) -> ReadTable:
     """Return the columns of a table of confidences, each checked to lie within its interval."""
-    header_of(path)
     shares = tuple(replace(SHARE_COLUMN, name=prefix) for prefix in (*PREFIXES, SURE))
     further = (*shares, Column(TOOL, may_be_empty=True))
     read = read_columns(path, EVERY_COLUMN, further)
@@ -627,17 +626,8 @@ def is_corrected(path: Path) -> bool:
 
 
 def header_of(path: Path) -> tuple[str, ...]:
-    """Return the columns of a table of confidences; refuse one of an older version."""
-    table = open_table(path, OWN_TABLE)
-    older = [name for name in table.header if name.startswith("adjusted_")]
-    defect = "with corrected confidences in this column and others in 'confidence'."
-    if not older and "confidence" in table.header and "decision" not in table.header:
-        older, defect = ["decision"], "without this column."
-    if older:
-        defect = f"an older version wrote this table, {defect}"
-        remedy = "Annotate it again: credence annotate."
-        raise refuse(table.where, defect, remedy, table.header_line, older[0])
-    return table.header
+    """Return the columns of a table of confidences."""
+    return open_table(path, OWN_TABLE).header
 
 
 def read_slowly(path: Path, further: Sequence[str] = ()) -> pa.Table:

@@ -13,8 +13,6 @@ from typing import Any
 from credence.problems import InputError, Problem, nearest, refuse
 from credence.records import refuse_pipe, short
 
-# What takes the place of settings that earlier versions had.
-FORMER = {"audit_sample": "Remove it: the audit has a budget now, split.audit: {cells: 3e11}."}
 SettingPath = tuple[str | int, ...]
 
 MOST_SETTINGS = 100_000  # nobody writes as many; aliases of aliases make more of few lines
@@ -274,8 +272,7 @@ def _problems_of(error: Any, document: Document) -> Iterator[Problem]:
     if error.validator == "additionalProperties":
         known = list(error.schema.get("properties", {}))
         for name in [name for name in error.instance if name not in known]:
-            remedy = FORMER.get(name) or nearest(name, known)
-            yield document.problem((*path, name), "unknown setting.", remedy)
+            yield document.problem((*path, name), "unknown setting.", nearest(name, known))
     elif error.validator == "required":
         # jsonschema reports each missing name by an error of its own.
         missing = error.message.split("'")[1]

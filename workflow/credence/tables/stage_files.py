@@ -120,9 +120,7 @@ class KnownProteins:
     ids: Hashes  # Ascending; none of a mere number, which may be that of a row
     sequences: Hashes  # Ascending, of the sequences that were given
     # Ascending, of the normal forms of ids; without the version where one protein alone has it
-    normal: Annotated[
-        NDArray[np.uint64] | None, records.Stored(packed="uint64", is_left_out=True)
-    ] = None
+    normal: Hashes
 
     def notes(self, ids: Strings, sequences: Mapping[str, str]) -> Integers:
         """Return for each protein, as a note, whether one of its id or its sequence is known."""
@@ -131,7 +129,7 @@ class KnownProteins:
         if len(rows):
             hashes = hashes_of([sequences[id_] for id_ in ids[rows]])
             note[rows[np.isin(hashes, self.sequences)]] |= int(Note.SAME_SEQUENCE)
-        if self.normal is not None and len(ids):
+        if len(ids):
             forms = zip(*map(forms_of, ids), strict=True)
             is_like = np.any([np.isin(hashes_of(form), self.normal) for form in forms], axis=0)
             note[is_like & (note & int(Note.SAME_ID) == 0)] |= int(Note.LIKE_ID)
@@ -180,7 +178,7 @@ class CalibrationFile:
     calibration: Calibration  # The fitted method
     # Prediction sets fitted to the same proteins.
     sets: Annotated[PredictionSets | None, records.Stored(is_left_out=True)] = None
-    # By what these proteins are found again; files of earlier versions do not have it.
+    # By what these proteins are found again.
     known: Annotated[KnownProteins | None, records.Stored(is_left_out=True)] = None
     # How often each score was seen, by which a table is known to be of the same classifier.
     sketch: Annotated[Sketch | None, records.Stored(is_left_out=True)] = None
