@@ -51,7 +51,7 @@ def _words(method: str, step: str) -> list[str]:
     return {
         "check": ["check", "use.parquet", *wide, "--out", "check.json"],
         "shift": ["shift", "use.parquet", *wide, *known, json.dumps({"scale": SCALE}), *fitted,
-                  "--out", "composition.tsv", "--record", "shift.json"],
+                  "--out", "class_proportions.tsv", "--record", "shift.json"],
         "annotate": [*annotate, "--out", "whole.tsv", "--also", "whole.parquet"],
         "folder": ["annotate", "shards", *wide, *fitted, "--out", "out"],
         "ids": ["annotate", "shards", *wide, *fitted, "--out", "out", "--ids-across"],
@@ -77,7 +77,7 @@ def _machine() -> str:
 
 
 def _steps_of(method: str) -> dict[str, Any]:
-    from benchmarks.streams import apart, write_known, write_shards, write_use_set
+    from benchmarks.streams import apart, write_known, write_query_set, write_shards
 
     seconds: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as name:
@@ -89,7 +89,7 @@ def _steps_of(method: str) -> dict[str, Any]:
             for path in ("shards", "out"):
                 if (folder / path).exists():
                     (folder / path).rename(folder / f"{path} of {FEW_ROWS}")
-            apart(write_use_set, folder / "use.parquet", n_rows)
+            apart(write_query_set, folder / "use.parquet", n_rows)
             apart(write_shards, folder / "shards", n_rows, 2)
             highest = 0.0
             for step in STEPS:
@@ -137,10 +137,10 @@ def _rule_of(name: str) -> str:
     Examples
     --------
     >>> _rule_of("fit-02-mixed-tswa"), _rule_of("check-use"), _rule_of("check")
-    ('fit', 'check_use_set', 'check')
+    ('fit', 'check_query_set', 'check')
     """
     rule, _, rest = name.partition("-")
-    return "check_use_set" if rule == "check" and rest else rule
+    return "check_query_set" if rule == "check" and rest else rule
 
 
 # Calculating

@@ -30,7 +30,7 @@ SECTIONS = (
     *("bandwidth", "methods", "small_classes", "small", "annotate", "streams", "shards"),
     *("ensembles", "troves"),
     *("large", "peers"),
-    *("splits", "use_sets", "quantifiers", "same", "attach"),
+    *("splits", "queries", "quantifiers", "same", "attach"),
 )
 TITLES = {
     "bandwidth": "b_mon2 against the direct-sum scan",
@@ -45,7 +45,7 @@ TITLES = {
     "large": "One and ten million rows",
     "peers": "Side by side with other libraries",
     "splits": "Splits that no relative crosses",
-    "use_sets": "Use-sets of a million and of ten million rows",
+    "queries": "Query sets of a million and of ten million rows",
     "quantifiers": "Compositions, side by side with QuaPy and abstention",
     "same": "Is it still the same classifier?",
     "attach": "Real capsid proteins attached as troves",
@@ -109,7 +109,7 @@ def section_annotate() -> str:
 
 
 def section_streams() -> str:
-    """Return seconds and memory of every stage that reads a use-set, at ten million rows."""
+    """Return seconds and memory of every stage that reads a query set, at ten million rows."""
     from benchmarks.streams import streams
 
     with tempfile.TemporaryDirectory() as folder:
@@ -117,7 +117,7 @@ def section_streams() -> str:
 
 
 def section_shards() -> str:
-    """Return rates and memory of a use-set in shards that is killed twice and resumed."""
+    """Return rates and memory of a query set in shards that is killed twice and resumed."""
     from benchmarks.streams import shards
 
     with tempfile.TemporaryDirectory() as folder:
@@ -125,7 +125,7 @@ def section_shards() -> str:
 
 
 def section_ensembles() -> str:
-    """Return seconds and memory of every stage that reads a use-set, of an ensemble's scores."""
+    """Return seconds and memory of every stage that reads a query set, of an ensemble's scores."""
     from benchmarks.streams import ensembles
 
     with tempfile.TemporaryDirectory() as folder:
@@ -153,11 +153,11 @@ def section_large() -> str:
     return large()
 
 
-def section_use_sets() -> str:
-    """Return seconds and memory of summing up large use-sets."""
-    from benchmarks.shift import large_use_sets
+def section_queries() -> str:
+    """Return seconds and memory of summing up large query sets."""
+    from benchmarks.shift import large_queries
 
-    return large_use_sets()
+    return large_queries()
 
 
 def section_quantifiers() -> str:

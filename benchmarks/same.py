@@ -50,7 +50,7 @@ def of_mix(labelled: Labelled, share: Floats, n: int, rng: np.random.Generator) 
 
 
 def changed(labelled: Labelled, n: int, rng: np.random.Generator) -> Iterator[tuple[str, Floats]]:
-    """Yield use-sets of a half: those that are right, then those that are not."""
+    """Yield query sets of a half: those that are right, then those that are not."""
     scores, n_classes = labelled.predictions.scores, labelled.predictions.n_classes
     assert scores is not None
     held = np.bincount(labelled.true_class, minlength=n_classes) > 0
@@ -104,7 +104,7 @@ def networks() -> tuple[Labelled, Floats] | None:
 
 
 def same_classifier() -> str:
-    """Return how often each kind of use-set gets the warning."""
+    """Return how often each kind of query set gets the warning."""
     labelled = real_table()
     if labelled is None:
         return "Not run: the real table is absent.\n"
@@ -131,7 +131,7 @@ def same_classifier() -> str:
         "of the test were chosen on this same table, so the rates flatter it; with so few times a "
         "rate is known to about a tenth.\n\n"
     )
-    return text + table(["use-set", *what], rows) + _other_versions()
+    return text + table(["query set", *what], rows) + _other_versions()
 
 
 def _looked(sketch: Sketch, predictions: Predictions) -> bool:
@@ -188,5 +188,5 @@ def _other_versions() -> str:
     lines = [[name, f"{np.mean(found):.2f}"] for name, found in hits.items()]
     return (
         "\nThe same of 7,217 structural proteins with the scores of ten networks, halved in the "
-        f"same way, {SIZES[0]} proteins:\n\n" + table(["use-set", "warned"], lines)
+        f"same way, {SIZES[0]} proteins:\n\n" + table(["query set", "warned"], lines)
     )

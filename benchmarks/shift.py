@@ -1,4 +1,4 @@
-"""Use-sets of ten million rows, and compositions side by side with those of peers."""
+"""Query sets of ten million rows, and compositions side by side with those of peers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def chunks(n_rows: int) -> Iterator[Predictions]:
         yield from_scores(ids, known.class_names, scores, known.scale, known.resolution)
 
 
-def one_use_set(n_rows: int) -> None:
+def one_query_set(n_rows: int) -> None:
     """Print seconds of reading in and of the rest, memory, cells and compression error."""
     labelled = paper_sized()
     options = FitOptions()
@@ -82,11 +82,11 @@ def one_use_set(n_rows: int) -> None:
     print(f"{reading:.1f} {rest:.1f} {peak_gigabytes():.2f} {cells} {error:.1e}")
 
 
-def large_use_sets() -> str:
-    """Return seconds and memory of use-sets of one and ten million rows."""
+def large_queries() -> str:
+    """Return seconds and memory of query sets of one and ten million rows."""
     rows = []
     for n_rows in SIZES:
-        code = f"from benchmarks.shift import one_use_set; one_use_set({n_rows})"
+        code = f"from benchmarks.shift import one_query_set; one_query_set({n_rows})"
         done = subprocess.run(
             [sys.executable, "-c", code], cwd=HERE.parent, capture_output=True, text=True
         )
@@ -182,7 +182,7 @@ def quantifiers() -> str:
     text = [f"**{name}**\n\n{_one_set(*pair)}" for name, pair in tables_in_halves().items()]
     return (
         f"QuaPy {quapy.__version__}; abstention 0.1.3.1 where it is installed. One half of each "
-        f"set calibrates; from the other half {N_SHIFTS} use-sets a column are drawn, of 500 or "
+        f"set calibrates; from the other half {N_SHIFTS} query sets a column are drawn, of 500 or "
         "5,000 proteins, their compositions by Dirichlet draws of 0.1 or 1 a class. Peers get "
         "bias-corrected temperature scaling. Mean absolute error of a share × 1000, in "
         "brackets the greatest of a set. NLL of the predicted classes after correction, the "
@@ -202,14 +202,14 @@ def _one_set(own: Labelled, rest: Labelled) -> str:
     prevalence = in_own / own.n_samples
     errors: dict[str, dict[tuple, list[float]]] = {}
     losses: dict[str, dict[tuple, list[float]]] = {}
-    for n_use in SHIFT_SIZES:
+    for n_query in SHIFT_SIZES:
         for strength in STRENGTHS:
-            rng = np.random.default_rng([SEED, n_use, int(10 * strength)])
-            column = (n_use, strength)
+            rng = np.random.default_rng([SEED, n_query, int(10 * strength)])
+            column = (n_query, strength)
             for draw in range(N_SHIFTS):
                 share = np.zeros(n_classes)
                 share[held] = rng.dirichlet(np.full(held.sum(), strength))
-                rows = drawn_rows(rest, share, n_use, rng)
+                rows = drawn_rows(rest, share, n_query, rng)
                 use, true = rest.predictions.take(rows), rest.true_class[rows]
                 evidence = estimator_input(sample, use_sample(use, sample.model))
                 found = {"calibration set's own": prevalence}
@@ -221,7 +221,7 @@ def _one_set(own: Labelled, rest: Labelled) -> str:
                         ).share
                 p_use = plain.probabilities(use)
                 found |= peers_estimates(own, p_own, use, p_use)
-                drawn = np.bincount(true, minlength=n_classes) / n_use
+                drawn = np.bincount(true, minlength=n_classes) / n_query
                 for name, value in found.items():
                     error = 1000 * float(np.abs(value - drawn).mean())
                     errors.setdefault(name, {}).setdefault(column, []).append(error)

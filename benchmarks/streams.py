@@ -1,4 +1,4 @@
-"""Use-sets of ten million rows through every stage that reads them: seconds and memory.
+"""Query sets of ten million rows through every stage that reads them: seconds and memory.
 
 Also one of twenty million rows in 200 shards, killed twice and resumed.
 """
@@ -48,7 +48,7 @@ ENSEMBLE_NOTE = (
 
 
 def pieces(n_rows: int, decimals: int | None) -> Iterator[pa.Table]:
-    """Yield the rows of a use-set as tables with an id and a column per class."""
+    """Yield the rows of a query set as tables with an id and a column per class."""
     for part in chunks(n_rows):
         scores = part.scores
         if decimals is not None:
@@ -62,8 +62,8 @@ def pieces(n_rows: int, decimals: int | None) -> Iterator[pa.Table]:
         yield pa.table(columns | dict(zip(part.class_names, scores.T, strict=True)))
 
 
-def write_use_set(path: Path, n_rows: int) -> None:
-    """Write a use-set as Parquet, or as packed text with few decimals."""
+def write_query_set(path: Path, n_rows: int) -> None:
+    """Write a query set as Parquet, or as packed text with few decimals."""
     is_text = path.suffix == ".gz"
     writer = None
     for piece in pieces(n_rows, DECIMALS if is_text else None):
@@ -83,7 +83,7 @@ def write_use_set(path: Path, n_rows: int) -> None:
 
 
 def ensemble(n_proteins: int) -> Iterator[tuple[list[str], Any]]:
-    """Yield ids of proteins and what every network says, whose mean is near a use-set's scores."""
+    """Yield ids of proteins and what every network says: in the mean near a query set's scores."""
     for part in chunks(n_proteins):
         rng = np.random.default_rng([SEED, int(part.ids[0])])
         shape = (part.n_samples, N_NETWORKS, part.n_classes)
@@ -138,7 +138,7 @@ def write_known(folder: Path, n_calibration: int = N_PAPER) -> None:
 
 
 def commands(source: str) -> dict[str, list[str]]:
-    """Return the stages that read a use-set, in order; of most forms the longest and the first."""
+    """Return the stages that read a query set, in order; of most forms the longest, the first."""
     wide = ["--format", "wide", "--spec", json.dumps({"scale": SCALE})]
     read = {
         "ensemble.parquet": ["--format", "credence"],
@@ -149,7 +149,7 @@ def commands(source: str) -> dict[str, list[str]]:
     every = {
         "check": ["check", source, *read, "--out", "check.json"],
         "shift": ["shift", source, *read, *known, json.dumps({"scale": SCALE}), "--calibration",
-                  "c.json", "--out", "composition.tsv", "--record", "shift.json"],
+                  "c.json", "--out", "class_proportions.tsv", "--record", "shift.json"],
         "annotate --shift to .parquet": [*annotate, "--out", "out.parquet"],
         "annotate --shift to .tsv": [*annotate, "--out", "out.tsv"],
         "annotate --shift to .tsv.gz": [*annotate, "--out", "out.tsv.gz"],
@@ -204,7 +204,7 @@ def measured(
 
 def streams(folder: Path, n_rows: int = N_ROWS) -> str:
     """Return seconds and peak memory of each stage, for Parquet and packed text."""
-    writers = {"use.parquet": write_use_set, "use.tsv.gz": write_use_set}
+    writers = {"use.parquet": write_query_set, "use.tsv.gz": write_query_set}
     lines = measured(folder, writers, n_rows)
     return NOTE + table(["", "table", "rows", "seconds", "peak GiB"], lines)
 
@@ -226,7 +226,7 @@ SHARDS_NOTE = (
 
 
 def write_shards(folder: Path, n_rows: int, n_shards: int) -> None:
-    """Write a use-set as tables of as many rows each, whose ids go on."""
+    """Write a query set as tables of as many rows each, whose ids go on."""
     folder.mkdir()
     waiting: list[pa.Table] = []
     size, written = n_rows // n_shards, 0
@@ -260,7 +260,7 @@ def killed_after(words: list[str], out: Path, n_tables: int) -> tuple[float, flo
 
 
 def ids_seen(out: Path, n_rows: int) -> Any:
-    """Return how often each id of a use-set stands in the tables of a folder."""
+    """Return how often each id of a query set stands in the tables of a folder."""
     seen = np.zeros(n_rows, dtype=np.int64)
     for path in sorted(out.glob("shard_*")):
         ids = pq.read_table(path, columns=["id"])["id"].to_pylist()
@@ -269,7 +269,7 @@ def ids_seen(out: Path, n_rows: int) -> Any:
 
 
 def shards(folder: Path, n_rows: int = SHARD_ROWS, n_shards: int = N_SHARDS) -> str:
-    """Return rates and peak memory of a use-set in shards that is killed twice and resumed."""
+    """Return rates and peak memory of a query set in shards that is killed twice and resumed."""
     apart(write_known, folder)
     fit = ["fit", "known.tsv", "--format", "credence", "--scale", f"{SCALE:g}"]
     run_measured([*fit, "--method", "kernel", "--out", "c.json"], folder)

@@ -18,7 +18,7 @@ from credence.app.ending import interruptible
 ROOT = Path(__file__).resolve().parents[1]
 TIMEOUT = 900  # seconds; a run takes fifteen on an idle machine
 WORLD = (
-    '{"n_calibration": 60, "n_use": 10, "n_training": 20, "n_training_relatives": 2, '
+    '{"n_calibration": 60, "n_query": 10, "n_training": 20, "n_training_relatives": 2, '
     '"n_trove": 6, "n_defects": 2}'
 )
 # The least that goes through every stage of a calibration set without sequences.
@@ -26,7 +26,7 @@ SMALLEST = """\
 run: lab
 calibration_set: {scores: mine/calibration.csv, format: phanns-labelled}
 split: {groups: 4, audit: none, strict: report}
-calibration: {method: class_only, compare: [class_only], draws: 20}
+calibration: {method: class_only, compare: [class_only], resamples: 20}
 evaluation: {folds: 2}
 """
 # A simulated world that goes through every stage, in two pieces for what a test adds.
@@ -40,13 +40,13 @@ calibration_set:
   proteins: demo/proteins.fasta
 training: {proteins: demo/training.fasta}
 clustering: {engine: exact}
-use_sets:
-  - {name: use, scores: demo/use.csv, format: phanns}
+queries:
+  - {name: my_phages, scores: demo/my_phages.csv, format: phanns}
 """
 SMALL_METHODS = """\
-calibration: {method: kernel, compare: [class_only], draws: 20}
+calibration: {method: kernel, compare: [class_only], resamples: 20}
 evaluation: {folds: 2}
-demo: {n_calibration: 150, n_use: 40, n_training: 30, n_training_relatives: 3, n_trove: 9}
+demo: {n_calibration: 150, n_query: 40, n_training: 30, n_training_relatives: 3, n_trove: 9}
 """
 KEPT = ("results", "reports", ".snakemake")
 

@@ -37,7 +37,7 @@ def labelled_proteins(n: int = 400) -> Labelled:
 
 def shift_class(name: str, **changed: float) -> ShiftClass:
     numbers = {
-        "calibration_share": 0.5,
+        "calibration_proportion": 0.5,
         "share": 0.2,
         "lower": 0.15,
         "upper": 0.26,
@@ -62,7 +62,7 @@ def shift_finding(**changed: object) -> ShiftFinding:
         shift_class(NAMES[0]),
         shift_class(
             NAMES[1],
-            calibration_share=0.4,
+            calibration_proportion=0.4,
             share=0.7,
             lower=0.6,
             upper=0.8,
@@ -71,7 +71,7 @@ def shift_finding(**changed: object) -> ShiftFinding:
         ),
         shift_class(
             NAMES[2],
-            calibration_share=0.1,
+            calibration_proportion=0.1,
             share=0.1,
             lower=0.05,
             upper=0.2,
@@ -87,7 +87,7 @@ def shift_finding(**changed: object) -> ShiftFinding:
         estimator="em_matched",
         method="kernel",
         level=0.95,
-        n_use=5,
+        n_query=5,
         n_cells=5,
         compression_error=0.0,
         condition=3.25,
@@ -105,7 +105,7 @@ def shift_finding(**changed: object) -> ShiftFinding:
 
 @pytest.fixture(scope="session")
 def mixed(small: Findings) -> Findings:
-    """Return findings with a use-set of another composition."""
+    """Return findings with a query set of another composition."""
     return replace(small, shifts=(shift_finding(),))
 
 
@@ -131,6 +131,6 @@ class Adjusted:
 def adjust(
     sample: CalibrationSample, plain: Calibration, composition: Composition, level: float = 0.95
 ) -> Adjusted:
-    """Return a calibration, corrected for a use-set's composition."""
+    """Return a calibration, corrected for a query set's composition."""
     correction = correction_for(sample, composition, level)
     return Adjusted(plain=plain, correction=correction, sample=sample)

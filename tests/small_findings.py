@@ -24,6 +24,7 @@ from credence.findings import (
     ProteinList,
     ProteinRows,
     Provenance,
+    QuerySet,
     Reliability,
     Results,
     ScoreHistogram,
@@ -31,7 +32,6 @@ from credence.findings import (
     Threshold,
     UseClass,
     UseLists,
-    UseSet,
 )
 from credence.report.html import render
 
@@ -246,7 +246,7 @@ def make(class_names: tuple[str, str, str]) -> Findings:
             ),
         ),
     )
-    use_set = UseSet(
+    query_set = QuerySet(
         name="sea water",
         method="kernel",
         n=5,
@@ -289,10 +289,10 @@ def make(class_names: tuple[str, str, str]) -> Findings:
         ),
         chosen="kernel",
         results=results,
-        use_sets=(use_set,),
+        queries=(query_set,),
         notices=(Notice(kind="set aside", text="2 proteins have relatives in training."),),
         thresholds=thresholds_of(class_names),
-        lists=(lists_of(use_set.name, class_names),),
+        lists=(lists_of(query_set.name, class_names),),
     )
 
 
@@ -316,11 +316,15 @@ def protein_rows(n: int, n_genomes: int = 0) -> ProteinRows:
 
 def with_proteins(findings: Findings, n: int = 12, n_genomes: int = 0) -> Findings:
     """Return findings whose query set has a table of proteins, and a list beside the page."""
-    (use_set,) = findings.use_sets
+    (query_set,) = findings.queries
     return replace(
         findings,
-        use_sets=(replace(use_set, proteins=protein_rows(n, n_genomes)),),
-        files=(f"{use_set.name}/confidences.tsv", f"{use_set.name}/list_0.05.tsv", "metrics.tsv"),
+        queries=(replace(query_set, proteins=protein_rows(n, n_genomes)),),
+        files=(
+            f"{query_set.name}/confidences.tsv",
+            f"{query_set.name}/list_0.05.tsv",
+            "metrics.tsv",
+        ),
     )
 
 
@@ -341,14 +345,14 @@ def thresholds_of(names: tuple[str, ...]) -> AllThresholds:
     return AllThresholds(certainty=0.95, level=0.95, rows=tuple(rows), curves=(curve,))
 
 
-def lists_of(use_set: str, names: tuple[str, ...]) -> UseLists:
+def lists_of(query_set: str, names: tuple[str, ...]) -> UseLists:
     """Return two lists of all classes, of which the certain one is empty, and one of a class."""
     empty = (NAN, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, NAN, NAN)
     numbers = (0.85, 3, 30, 2.9, 2.1, 3.0, 1.5, 3.0, 0.05, 0.12)
     every = (0.0, 5, 60, 4.1, 3.2, 4.9, 2.8, 5.0, 0.18, 0.26)
     shares = (ClassShare(class_name=names[0], n=3, estimate=0.12, n_kept_off=0),)
     return UseLists(
-        name=use_set,
+        name=query_set,
         n=5,
         n_calls=4,
         n_listable=3,
@@ -385,8 +389,8 @@ def hostile() -> Findings:
     """Return findings in which every text that an input can reach is an attack."""
     attack = "</style></svg><script>alert(1)</script><img src=x onerror=alert(2)>\"' onload='x"
     found = make((attack, "<b>B</b> $\\frac{1}{0}$ " + "b" * 40, "javascript:alert(3)"))
-    use_set = replace(
-        found.use_sets[0], name=attack, method=attack, notes=(Setting(name=attack, value="1"),)
+    query_set = replace(
+        found.queries[0], name=attack, method=attack, notes=(Setting(name=attack, value="1"),)
     )
     provenance = Provenance(
         run=attack,
@@ -396,7 +400,7 @@ def hostile() -> Findings:
         settings=(Setting(name=attack, value=attack),),
     )
     notice = Notice(kind=attack, text=attack, is_warning=True)
-    return replace(found, provenance=provenance, use_sets=(use_set,), notices=(notice,))
+    return replace(found, provenance=provenance, queries=(query_set,), notices=(notice,))
 
 
 @pytest.fixture(scope="session")

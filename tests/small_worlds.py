@@ -14,7 +14,7 @@ from credence.simulate.law import WorldSettings
 from credence.simulate.world import make_world, render_files
 
 SMALL = WorldSettings(
-    n_calibration=150, n_use=40, n_training=30, n_trove=9, n_defects=2, n_training_relatives=3
+    n_calibration=150, n_query=40, n_training=30, n_trove=9, n_defects=2, n_training_relatives=3
 )
 TIMEOUT = 1800  # seconds, only against a hang; the demo takes three minutes on an idle machine
 

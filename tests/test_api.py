@@ -73,13 +73,13 @@ def test_a_name_that_is_not_there_is_no_attribute() -> None:
 
 def test_settings_are_keywords_with_the_defaults_of_the_configuration() -> None:
     parameters = inspect.signature(credence.fit).parameters
-    assert {name: parameters[name].default for name in ("method", "draws", "level", "sets")} == {
-        "method": "auto",
-        "draws": 200,
-        "level": 0.95,
-        "sets": 0.9,
-    }
-    assert "\ndraws : int, default 200\n    Bootstrap draws over clusters" in credence.fit.__doc__
+    assert {
+        name: parameters[name].default for name in ("method", "resamples", "level", "sets")
+    } == {"method": "auto", "resamples": 200, "level": 0.95, "sets": 0.9}
+    assert (
+        "\nresamples : int, default 200\n    Bootstrap resamples over clusters"
+        in credence.fit.__doc__
+    )
 
 
 # Reading
@@ -202,7 +202,7 @@ def test_a_file_of_no_format_is_refused_with_what_to_write_in_python(tmp_path) -
 def test_intervals_are_there_unless_draws_are_none(known, calibration) -> None:
     found = credence.annotate(known, calibration)
     assert (found["lower"] < found["confidence"]).all()
-    without = credence.annotate(known, credence.fit(known, method="class_only", draws=0))
+    without = credence.annotate(known, credence.fit(known, method="class_only", resamples=0))
     assert np.isnan(without["lower"]).all()
 
 
@@ -275,11 +275,11 @@ def test_proteins_without_labels_cannot_fit() -> None:
 
 
 def test_settings_out_of_range_are_refused_all_at_once(known) -> None:
-    wrong = {"level": 2.0, "draws": np.int64(-1), "weights": "clusters", "sets": 1.5}
+    wrong = {"level": 2.0, "resamples": np.int64(-1), "weights": "clusters", "sets": 1.5}
     assert refusal(credence.fit, known, **wrong) == [
         "fit, column 'weights': 'clusters' is not allowed. Did you mean 'cluster'?",
         "fit, column 'level': 2.0 is out of range. Give a number above 0 and below 1.",
-        "fit, column 'draws': -1 is out of range. Give a whole number from 0 to 100000.",
+        "fit, column 'resamples': -1 is out of range. Give a whole number from 0 to 100000.",
         "fit, column 'sets': 1.5 is out of range. Give a number above 0 and below 1.",
     ]
     with pytest.raises(TypeError, match="unexpected keyword argument 'drows'"):
@@ -298,7 +298,7 @@ def test_options_are_called_by_their_names_in_python(known, calibration) -> None
 
 def test_methods_are_judged_on_clusters_that_did_not_fit_them(known, calibration) -> None:
     found = credence.evaluate(
-        known, [calibration, "uncalibrated"], clusters=FAMILIES, folds=4, draws=20
+        known, [calibration, "uncalibrated"], clusters=FAMILIES, folds=4, resamples=20
     )
     assert found.methods == ("class_only", "uncalibrated")
     assert found.results.n_clusters == 8
@@ -313,17 +313,17 @@ def test_methods_are_judged_on_clusters_that_did_not_fit_them(known, calibration
 
 
 def test_confidences_are_corrected_for_a_stated_composition(known) -> None:
-    calibration = credence.fit(known, method="class_only", min_positives=1, draws=0)
+    calibration = credence.fit(known, method="class_only", min_positives=1, resamples=0)
     stated = {"Portal": 0.1, "Collar": 0.9}
-    shift = credence.shift(known, calibration, stated=stated, draws=0)
+    shift = credence.shift(known, calibration, stated=stated, resamples=0)
     found = credence.annotate(known, calibration, shift=shift)
     # Predicted Portal: 9 are Portal, 3 Collar; weights 0.1/0.375 and 0.9/0.625.
     right, wrong = 9 * 0.1 / 0.375, 3 * 0.9 / 0.625
     np.testing.assert_allclose(found["confidence"][0], right / (right + wrong), rtol=1e-5)
     assert found["uncorrected_confidence"][0] == pytest.approx(9 / 12)
-    other = credence.fit(known, method="platt", draws=0)
+    other = credence.fit(known, method="platt", resamples=0)
     assert "it corrects 'class_only'" in refusal(credence.annotate, known, other, shift=shift)[0]
-    scarcer = credence.fit(known, method="class_only", min_positives=20, draws=0)
+    scarcer = credence.fit(known, method="class_only", min_positives=20, resamples=0)
     assert refusal(credence.annotate, known, scarcer, shift=shift) == [
         "shift: it was made with another calibration than the one given. "
         "Give that one, or run credence shift again with this one."
@@ -366,9 +366,9 @@ def records(known, calibration) -> list:
         known,
         calibration,
         credence.annotate(known, calibration),
-        credence.evaluate(known, calibration, clusters=FAMILIES, folds=4, draws=20),
+        credence.evaluate(known, calibration, clusters=FAMILIES, folds=4, resamples=20),
         credence.split(known, clusters=FAMILIES, groups=2),
-        credence.shift(known, calibration, draws=20),
+        credence.shift(known, calibration, resamples=20),
     ]
 
 
@@ -407,7 +407,7 @@ def test_the_ten_lines_of_the_readme_run(tmp_path, monkeypatch, capsys) -> None:
     # The same relatives without a program, which takes a second for each of its searches.
     quick = lines.replace('training.fasta")', 'training.fasta", engine="exact")')
     assert quick != lines
-    settings = {"n_calibration": 150, "n_use": 50, "n_training": 20, "n_trove": 5}
+    settings = {"n_calibration": 150, "n_query": 50, "n_training": 20, "n_trove": 5}
     few = {"n_training_relatives": 2, "n_defects": 1}
     for name, content in render_files(make_world(world_settings(settings | few, "test"))).items():
         path = tmp_path / "demo" / name

@@ -70,7 +70,7 @@ def test_few_lines_are_enough() -> None:
         "pooling": "sum",
         "logits": False,
     }
-    assert settings.use_sets == ()
+    assert settings.queries == ()
     assert not settings.has_demo
 
 
@@ -78,7 +78,7 @@ def test_all_that_is_written_is_kept() -> None:
     settings = configuration.load("full.yaml")
     assert json.loads(settings.report_json)["title"] == "Fibres of 2026: a lab's own"
     assert settings.methods == ("class_only", "cumulative")  # the chosen one is compared too
-    assert [entry.name for entry in settings.use_sets] == ["one", "two"]
+    assert [entry.name for entry in settings.queries] == ["one", "two"]
     assert settings.calibration_set.label_table == "scores.csv"
     assert settings.calibration_set.match == "full"
     assert settings.cluster_table == "scores.csv"
@@ -86,7 +86,7 @@ def test_all_that_is_written_is_kept() -> None:
         "weights": "cluster",
         "min_positives": 20,
         "level": 0.9,
-        "draws": 0,
+        "resamples": 0,
     }
 
 
@@ -98,8 +98,8 @@ def test_a_file_saved_by_windows_reads_the_same() -> None:
 
 
 def test_a_setting_of_the_command_line_replaces_its_own_only() -> None:
-    settings = configuration.load("full.yaml", {"calibration": {"draws": 7}})
-    assert settings.values["calibration"]["draws"] == 7
+    settings = configuration.load("full.yaml", {"calibration": {"resamples": 7}})
+    assert settings.values["calibration"]["resamples"] == 7
     assert settings.values["calibration"]["level"] == 0.9
 
 
@@ -114,13 +114,13 @@ def test_what_rules_of_another_workflow_make_need_not_be_there(
             "format": "phanns",
             "labels": {"table": "l.tsv"},
         },
-        "use_sets": [{"name": "new", "scores": "gone.csv", "format": "phanns"}],
+        "queries": [{"name": "new", "scores": "gone.csv", "format": "phanns"}],
     }
     Path("l.tsv").write_text("id\ttrue_class\n")
     where = "configuration of the module"
     caught = refusal(configuration.from_mapping, values, where, lambda path: path == "made.csv")
     remedy = "Fix the path; it starts where you run the command."
-    column = f"{where}, column 'use_sets[0].scores'"
+    column = f"{where}, column 'queries[0].scores'"
     assert caught == f"{column}: there is no file 'gone.csv'. {remedy}"
     settings = configuration.from_mapping(values, where, lambda path: path.endswith(".csv"))
     assert (settings.made, settings.files) == (("made.csv", "gone.csv"), ["l.tsv"])
@@ -195,7 +195,7 @@ def test_config_yaml_holds_every_setting_with_its_default() -> None:
         ("calibration_set", "proteins"),
         ("training", "proteins"),
         ("split", "audit"),
-        ("use_sets",),
+        ("queries",),
         ("troves",),
         ("calibration", "compare"),
         ("events", "ask"),
@@ -218,7 +218,7 @@ def test_config_yaml_holds_every_setting_with_its_default() -> None:
     rules = setting_rules(WorldSettings)
     smaller = {
         "n_calibration": 1500,
-        "n_use": 600,
+        "n_query": 600,
         "n_training": 400,
         "n_trove": 150,
         "length": 0.5,

@@ -195,5 +195,5 @@ def test_the_package_works_from_an_empty_folder(kind: str, tmp_path: Path) -> No
     assert where.startswith(str(venv))
     call(python, "-m", "credence", "simulate", "demo", "--settings", '{"n_calibration": 60}')
     words = ("demo/calibration.csv", "--format", "phanns-labelled", "--method", "class_only")
-    call(python, "-m", "credence", "fit", *words, "--draws", "20", "--out", "c.json")
+    call(python, "-m", "credence", "fit", *words, "--resamples", "20", "--out", "c.json")
     assert "demo:" in (packages / "credence/_workflow/config.yaml").read_text("utf-8")

@@ -43,7 +43,7 @@ EXPECTED_FAILURES = {
 
 
 @parametrize_with_checks(
-    [TopLabelCalibrator(method="kernel", n_draws=20), TopLabelCalibrator(method="platt")],
+    [TopLabelCalibrator(method="kernel", n_resamples=20), TopLabelCalibrator(method="platt")],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
 def test_scikit_learns_own_checks_pass(estimator, check) -> None:
@@ -73,7 +73,7 @@ def problem() -> tuple[np.ndarray, np.ndarray]:
             RandomForestClassifier(n_estimators=20, random_state=0),
             {"method": "isotonic", "resolution": 0.05},
         ),
-        pytest.param(LogisticRegression(), {"n_draws": 0}, marks=pytest.mark.long),
+        pytest.param(LogisticRegression(), {"n_resamples": 0}, marks=pytest.mark.long),
     ],
     ids=["regression", "forest", "the default method"],
 )
@@ -155,7 +155,7 @@ def routing() -> Iterator[None]:
 
 def test_a_cross_validation_that_keeps_groups_to_itself_warns_and_routing_ends_it() -> None:
     samples, labels, families = in_pairs()
-    wrapped = TopLabelCalibrator(estimator=Memory(), method="class_only", n_draws=0)
+    wrapped = TopLabelCalibrator(estimator=Memory(), method="class_only", n_resamples=0)
     asked = {"cv": GroupKFold(3), "method": "predict_proba"}
     with pytest.warns(FamiliesUnknownWarning) as caught:
         apart = cross_val_predict(wrapped, samples, labels, groups=families, **asked)
@@ -172,8 +172,8 @@ def test_a_cross_validation_that_keeps_groups_to_itself_warns_and_routing_ends_i
 @pytest.mark.parametrize(
     "model",
     [
-        CredenceCalibrator("class_only", scale=10.0, n_draws=0),
-        TopLabelCalibrator(method="class_only", n_draws=0),
+        CredenceCalibrator("class_only", scale=10.0, n_resamples=0),
+        TopLabelCalibrator(method="class_only", n_resamples=0),
     ],
 )
 def test_a_fit_without_groups_warns_once_and_one_with_groups_does_not(model) -> None:
@@ -235,9 +235,11 @@ def test_weights_count() -> None:
 
 def test_an_interval_comes_with_draws_and_groups_widen_it() -> None:
     scores, labels = by_hand()
-    alone = CredenceCalibrator(method="class_only", scale=10.0, n_draws=200).fit(scores, labels)
+    alone = CredenceCalibrator(method="class_only", scale=10.0, n_resamples=200).fit(
+        scores, labels
+    )
     families = np.concatenate([np.arange(12) // 6, np.arange(10) // 5 + 10])
-    related = CredenceCalibrator(method="class_only", scale=10.0, n_draws=200)
+    related = CredenceCalibrator(method="class_only", scale=10.0, n_resamples=200)
     related.fit(scores, labels, groups=families)
     narrow, wide = alone.predict_confidence(scores), related.predict_confidence(scores)
     assert 0 < (narrow.upper - narrow.lower)[0] < (wide.upper - wide.lower)[0]
@@ -248,7 +250,9 @@ def test_intervals_are_there_unless_draws_are_none() -> None:
     found = CredenceCalibrator(method="class_only", scale=10.0).fit(scores, labels)
     confidence = found.predict_confidence(scores)
     assert (confidence.lower < confidence.value).all()
-    without = CredenceCalibrator(method="class_only", scale=10.0, n_draws=0).fit(scores, labels)
+    without = CredenceCalibrator(method="class_only", scale=10.0, n_resamples=0).fit(
+        scores, labels
+    )
     assert np.isnan(without.predict_confidence(scores).lower).all()
 
 
@@ -279,7 +283,7 @@ def test_rows_that_do_not_sum_to_the_scale_are_refused(ask) -> None:
 
 def test_notes_are_words() -> None:
     scores, labels = by_hand()
-    found = CredenceCalibrator(method="class_only", scale=10.0, n_draws=0).fit(scores, labels)
+    found = CredenceCalibrator(method="class_only", scale=10.0, n_resamples=0).fit(scores, labels)
     answer = found.predict_confidence(np.array([[1.0, 1.0, 8.0], [7.0, 2.0, 1.0]]))
     unseen = "class never predicted in calibration"
     assert answer.notes.tolist() == [unseen, ""]

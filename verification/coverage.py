@@ -74,7 +74,7 @@ class Study:
         return WorldSettings(
             n_calibration=self.n_calibration,
             largest_family=self.largest_family,
-            composition="sampled",
+            class_proportions="sampled",
         )
 
 
@@ -128,7 +128,9 @@ def population() -> Labelled:
 @cache
 def big_sample(study: Study) -> Labelled:
     """Return a sample that stands for the population where vectors are needed."""
-    settings = WorldSettings(n_calibration=LIMIT_ROWS, family_size="single", composition="sampled")
+    settings = WorldSettings(
+        n_calibration=LIMIT_ROWS, family_size="single", class_proportions="sampled"
+    )
     return draw_labelled(settings, np.random.default_rng([SEED, 0]))
 
 

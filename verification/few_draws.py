@@ -49,7 +49,7 @@ Held = dict[tuple[int, float, bool, str], float]
 def covered(world: int, n_proteins: int) -> Held:
     """Return the share of the intervals that hold the truth, by case and quantity."""
     law = truth()
-    settings = WorldSettings(n_calibration=n_proteins, composition="sampled")
+    settings = WorldSettings(n_calibration=n_proteins, class_proportions="sampled")
     rng = np.random.default_rng([SEED, world])
     labelled = draw_labelled(settings, rng)
     use = draw_labelled(replace(settings, family_size="single"), rng)

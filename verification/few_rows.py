@@ -44,7 +44,7 @@ def main() -> None:
     rows = []
     for world in range(parser.parse_args().worlds):
         rng = np.random.default_rng([SEED, world])
-        known = draw_labelled(WorldSettings(n_calibration=1500, composition="sampled"), rng)
+        known = draw_labelled(WorldSettings(n_calibration=1500, class_proportions="sampled"), rng)
         plain = parse_method("kernel", "--method").build(FitOptions(n_draws=0)).fit(known)
         sample = calibration_sample(known, True)
         usual = score_law().prevalence
@@ -54,7 +54,7 @@ def main() -> None:
         for kind, share in (("same", usual), ("background", heavy), ("any", anything)):
             for n in SIZES:
                 settings = WorldSettings(
-                    n_calibration=n, composition="sampled", family_size="single"
+                    n_calibration=n, class_proportions="sampled", family_size="single"
                 )
                 use = draw_labelled(settings, rng, share)
                 asked = use.predictions

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from credence.confidence import NOTE_TEXTS, Confidence, counted
-from credence.evaluation.use_sets import UseColumns, use_set_counts, use_set_of
-from credence.findings import UseSet
+from credence.evaluation.queries import UseColumns, query_set_counts, query_set_of
+from credence.findings import QuerySet
 from credence.lists.decision import CHECK, before_lists
 from credence.predictions import Floats, Labelled, Predictions
 from credence.simulate.law import WorldSettings, score_law
@@ -14,10 +14,10 @@ from credence.simulate.scores import as_labelled, draw_scores
 from credence.simulate.sequences import draw_families
 
 
-def summarise_use_set(
+def summarise_query_set(
     name: str, method: str, predictions: Predictions, confidence: Confidence
-) -> UseSet:
-    """Return what a page shows of a use-set."""
+) -> QuerySet:
+    """Return what a page shows of a query set."""
     is_known = ~np.isnan(confidence.value)
     columns = UseColumns(  # before lists are made nothing is accepted
         class_=predictions.predicted_class,
@@ -26,9 +26,9 @@ def summarise_use_set(
         is_to_check=before_lists(confidence) == CHECK,
         is_in_range=is_known,
     )
-    counts = use_set_counts(predictions.n_classes, columns)
+    counts = query_set_counts(predictions.n_classes, columns)
     notes = counted(confidence.note, tuple(NOTE_TEXTS))
-    return use_set_of(name, method, predictions.class_names, counts, notes)
+    return query_set_of(name, method, predictions.class_names, counts, notes)
 
 
 def draw_labelled(

@@ -1,10 +1,10 @@
 """Do thresholds and lists keep what they state? Hundreds of simulated worlds.
 
 Each world is a calibration set of some families, a confidence fitted to it and
-cross-fitted by five folds of families, and fresh use-sets; its truth comes from a
+cross-fitted by five folds of families, and fresh query sets; its truth comes from a
 large independent population of other families. Families have heavy tails, relatives
 are alike in score and in being right, large families may be easier or harder, and the
-classifier's own score is miscalibrated. A use-set that is harder or easier has other
+classifier's own score is miscalibrated. A query set that is harder or easier has other
 scores, right as often at each score and class. Peers are judged by the same truth:
 MAPIE's control of precision (left out where it is not installed), Learn Then Test on
 proteins, conformal selection (Jin and Candes 2023), the share of wrong ones that is
@@ -328,10 +328,10 @@ class Fitted:
     """A world's sample with its confidences."""
 
     errors: ListErrors
-    step: Integers  # Of the use-set's confidences
+    step: Integers  # Of the query set's confidences
     confidence: Floats
     # Of the list that ends at each step: its expected share of wrong ones, given the classes and
-    # scores in it, and the share of the use-set that it holds.
+    # scores in it, and the share of the query set that it holds.
     error: Floats
     listed: Floats
 
@@ -339,7 +339,7 @@ class Fitted:
 def listed_rows(
     world: Row, fitted: Fitted, use: Proteins, rate: Floats, conformal: Floats
 ) -> Iterator[Row]:
-    """Yield the lists of a use-set, ours and those of peers."""
+    """Yield the lists of a query set, ours and those of peers."""
     mean = above(fitted.step, 1.0 - fitted.confidence) / np.maximum(above(fitted.step), 1.0)
     naive = np.where(above(fitted.step) > 0, mean, np.nan)
     rules: dict[str, Callable[[float], int | None]] = {
@@ -407,8 +407,8 @@ def class_rows(world: Row, fitted: Fitted, use: Proteins, held_out: HeldOut) -> 
     """Yield whether the range of the number right in each class holds it."""
     for class_ in range(len(WRONG)):
         rows = use.predicted == class_
-        n_use = np.bincount(fitted.step[rows], minlength=len(CONFIDENCE_STEPS))
-        errors = errors_of(held_out.of_classes(class_), n_use, 1.0 - DELTA)
+        n_query = np.bincount(fitted.step[rows], minlength=len(CONFIDENCE_STEPS))
+        errors = errors_of(held_out.of_classes(class_), n_query, 1.0 - DELTA)
         if errors.above.n_families[0] >= FAMILIES_OF_BIN and rows.any():
             ours = replace(
                 fitted, errors=errors, step=fitted.step[rows], confidence=fitted.confidence[rows]
@@ -458,9 +458,9 @@ def run_world(
         fitted = Fitted(errors, step, value[place], error, listed / max(len(step), 1))
         own = np.sort(-sample.score[sample.is_wrong])
         p_value = (np.searchsorted(own, -use.score, "right") + 1) / (len(sample.cell) + 1)
-        lists += listed_rows(world | {"use-set": name}, fitted, use, rate, p_value)
+        lists += listed_rows(world | {"query set": name}, fitted, use, rate, p_value)
         if shift == 0.0 and number < PER_CLASS_WORLDS:
-            lists += class_rows(world | {"use-set": name}, fitted, use, held_out)
+            lists += class_rows(world | {"query set": name}, fitted, use, held_out)
     return thresholds, lists
 
 
@@ -493,7 +493,7 @@ def of_lists(table: pd.DataFrame) -> pd.DataFrame:
         lists["found"] & (lists["error"] * lists["families"] >= 5) & (lists["allowed"] > 0)
     )
     lists["judged error"] = lists["true error"].where(lists["is judged"])
-    groups = lists.groupby(["rule", "use-set", "error", "families calibrated"], sort=False)
+    groups = lists.groupby(["rule", "query set", "error", "families calibrated"], sort=False)
     return groups.agg(
         found=("found", "mean"),
         above=("is above", "mean"),
@@ -509,7 +509,7 @@ def of_ranges(table: pd.DataFrame) -> pd.DataFrame:
     lists = table[
         table["rule"].isin(["fixed", "estimated", "whole class"]) & table["holds"].notna()
     ]
-    groups = lists.groupby(["rule", "use-set", "error", "families calibrated"], sort=False)
+    groups = lists.groupby(["rule", "query set", "error", "families calibrated"], sort=False)
     return groups.agg(
         lists=("world", "size"),
         holds=("holds", "mean"),
@@ -522,12 +522,12 @@ def of_ranges(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def mix_rows(number: int, method: str = "kernel") -> list[Row]:
-    """Return the ranges of the number right in each class of a use-set of another mix."""
+    """Return the ranges of the number right in each class of a query set of another mix."""
     warnings.simplefilter("ignore")
     rng = np.random.default_rng([SEED, 6, number])
-    labelled = draw_labelled(WorldSettings(n_calibration=2_000, composition="sampled"), rng)
+    labelled = draw_labelled(WorldSettings(n_calibration=2_000, class_proportions="sampled"), rng)
     share = rng.dirichlet(np.ones(labelled.predictions.n_classes))
-    settings = WorldSettings(n_calibration=USE_FAMILIES, composition="sampled")
+    settings = WorldSettings(n_calibration=USE_FAMILIES, class_proportions="sampled")
     use = draw_labelled(settings, rng, share)
     given = Samples(predictions=use.predictions, true_class=None, lines=np.arange(use.n_samples))
     calibrator = parse_method(method, "verification").build(FitOptions(n_draws=0))
@@ -579,7 +579,7 @@ def call_rows(kind: str, number: int, method: str) -> list[Row]:
     warnings.simplefilter("ignore")
     rng = np.random.default_rng([SEED, 7, number])
     labelled = draw_labelled(
-        WorldSettings(n_calibration=N_CALLS_KNOWN, composition="sampled"), rng
+        WorldSettings(n_calibration=N_CALLS_KNOWN, class_proportions="sampled"), rng
     )
     names = labelled.predictions.class_names
     share = rng.dirichlet(np.ones(len(names)))
@@ -589,7 +589,7 @@ def call_rows(kind: str, number: int, method: str) -> list[Row]:
         parts = (BACKGROUND_SHARES[kind], 1.0 - BACKGROUND_SHARES[kind])
         for rows_of, part in zip((is_background, ~is_background), parts, strict=True):
             share[rows_of] *= part / share[rows_of].sum()
-    sampled = WorldSettings(n_calibration=N_CALLS_USE, composition="sampled")
+    sampled = WorldSettings(n_calibration=N_CALLS_USE, class_proportions="sampled")
     use = draw_labelled(sampled, rng, share)
     given = Samples(predictions=use.predictions, true_class=None, lines=np.arange(use.n_samples))
     calibrator = parse_method(method, "verification").build(FitOptions(n_draws=0))
@@ -607,8 +607,8 @@ def call_rows(kind: str, number: int, method: str) -> list[Row]:
     # Scarce classes are of insufficient data; no interval is fitted here, so none is too wide.
     every = step_counts(code, step, len(names))
     grouped = rules.calls_and_background(np.where(rules.is_scarce[:, None], 0, every))
-    n_use = every.sum(axis=0)
-    pooled = errors_of(held_out, n_use, rules.certainty)
+    n_query = every.sum(axis=0)
+    pooled = errors_of(held_out, n_query, rules.certainty)
     is_call = ~rules.is_background[code] & ~rules.is_scarce[code]
     rows: list[Row] = []
     for error in CALL_ERRORS:
@@ -698,8 +698,8 @@ def real_rows() -> list[Row]:
         value = calibrator.fit(ours).confidence(others.predictions).value
         step = step_of(value[~np.isnan(value)])
         is_wrong = ~others.is_correct[~np.isnan(value)]
-        n_use = np.bincount(step, minlength=len(CONFIDENCE_STEPS))
-        errors = errors_of(held_out_of(ours, held), n_use, 1.0 - DELTA)
+        n_query = np.bincount(step, minlength=len(CONFIDENCE_STEPS))
+        errors = errors_of(held_out_of(ours, held), n_query, 1.0 - DELTA)
         for error in (0.05, 0.1, 0.2):
             for name, is_certain in (("estimated", False), ("certain", True)):
                 end = errors.end_of(error, is_certain=is_certain)
@@ -782,12 +782,12 @@ def sections(
         "Mean true error of the list over the error asked for, where error times families above "
         "it is at least 5 and the truth has such a list (- where that is so in fewer than ten "
         "worlds); in brackets, in what share of worlds it is above; then the mean share of the "
-        "use-set listed, of what the truth allows."
+        "query set listed, of what the truth allows."
     )
-    table = of_lists(lists).sort_values(["use-set", "error"], kind="stable")
-    yield "Lists", text, wide(table, ["use-set", "error", "rule"], list_cell)
+    table = of_lists(lists).sort_values(["query set", "error"], kind="stable")
+    yield "Lists", text, wide(table, ["query set", "error", "rule"], list_cell)
     text = (
-        "Share of ranges of 95 % that hold the number right of a fresh use-set of "
+        "Share of ranges of 95 % that hold the number right of a fresh query set of "
         f"{USE_FAMILIES:,} families, and their mean width over the length of the list. "
         "`estimated`: lists of that error; `fixed`: all from that confidence on; `whole class`: "
         "all predictions of the class with that share of wrong ones, where calibration has ten "
@@ -796,7 +796,7 @@ def sections(
     yield (
         "How many are right",
         text,
-        wide(of_ranges(lists), ["use-set", "rule", "error"], range_cell),
+        wide(of_ranges(lists), ["query set", "rule", "error"], range_cell),
     )
 
 
@@ -805,7 +805,7 @@ def summary(thresholds: pd.DataFrame, lists: pd.DataFrame) -> list[Row]:
     by_threshold, by_list, by_range = of_thresholds(thresholds), of_lists(lists), of_ranges(lists)
     by_list["ratio"] = (by_list["mean_error"] / by_list["error"]).where(by_list["judged"] >= 10)
     ours = by_threshold[by_threshold["rule"] == "ours"]
-    like = by_range["use-set"] == "like calibration"
+    like = by_range["query set"] == "like calibration"
     asked: list[tuple[str, pd.DataFrame, str, str]] = [
         ("threshold above its rate, worst precision", ours, "exceeds", "max"),
         ("the same, worst precision and class", ours, "exceeds, worst class", "max"),
@@ -819,13 +819,13 @@ def summary(thresholds: pd.DataFrame, lists: pd.DataFrame) -> list[Row]:
     asked.append(("certain list above its error, worst", certain, "above", "max"))
     for rule in ("estimated", "mean of 1 - confidence", "conformal selection"):
         for use in SHIFTS:
-            rows = by_list[(by_list["rule"] == rule) & (by_list["use-set"] == use)]
+            rows = by_list[(by_list["rule"] == rule) & (by_list["query set"] == use)]
             asked.append((f"{rule}, {use}: error over asked, worst", rows, "ratio", "max"))
     for rule in ("estimated", "fixed", "whole class"):
         rows = by_range[like & (by_range["rule"] == rule)]
         asked.append((f"range holds the number right, {rule}", rows, "holds", "mean"))
     for use in ("harder", "easier"):
-        rows = by_range[(by_range["use-set"] == use) & (by_range["rule"] == "estimated")]
+        rows = by_range[(by_range["query set"] == use) & (by_range["rule"] == "estimated")]
         asked.append((f"the same, estimated, {use}", rows, "holds", "mean"))
     answer: list[Row] = []
     for name, rows, column, how in asked:
@@ -836,10 +836,10 @@ def summary(thresholds: pd.DataFrame, lists: pd.DataFrame) -> list[Row]:
 
 
 MIXES = (
-    "Share of ranges of 95 % that hold the number right of a class, its relatives in the use-set "
-    "unknown, and their mean width over its predictions; by how many families of calibration are "
-    "predicted to be of it. Beside it the same if a right family that calibration has not seen "
-    "counted as a mean one, though its class is more frequent in the use-set."
+    "Share of ranges of 95 % that hold the number right of a class, its relatives in the query "
+    "set unknown, and their mean width over its predictions; by how many families of calibration "
+    "are predicted to be of it. Beside it the same if a right family that calibration has not "
+    "seen counted as a mean one, though its class is more frequent in the query set."
 )
 
 

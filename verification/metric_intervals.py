@@ -84,7 +84,7 @@ class Study:
         return WorldSettings(
             n_calibration=self.n_calibration,
             largest_family=self.largest_family,
-            composition="sampled",
+            class_proportions="sampled",
         )
 
 

@@ -107,8 +107,10 @@ def main() -> None:
     tables = []
     for method in asked.methods.split(","):
         rng = np.random.default_rng(SEED)
-        settings = WorldSettings(n_calibration=asked.calibration, composition="sampled")
-        single = WorldSettings(n_calibration=20_000, composition="sampled", family_size="single")
+        settings = WorldSettings(n_calibration=asked.calibration, class_proportions="sampled")
+        single = WorldSettings(
+            n_calibration=20_000, class_proportions="sampled", family_size="single"
+        )
         world, pool = draw_labelled(settings, rng), draw_labelled(single, rng)
         tables.append(study("world", world, pool, method, asked.draws))
         real = real_table()

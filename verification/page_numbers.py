@@ -192,7 +192,7 @@ def verdict(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
     gaps = own[own["metric"] == "gap"].set_index("class")
     for check in page.report["verdict"]["checks"]:
         text, where = f"{check['headline']}. {check['text']}", f"verdict, {check['name']}"
-        table = tables.get(check["use_set"] or "")
+        table = tables.get(check["query_set"] or "")
         if check["name"] == "gap" and "Over all classes" in text:
             row = gaps.loc["all"]
             pattern = rf"are ({NUMBER}) percentage points too (?:high|low) "
@@ -221,10 +221,10 @@ def samples(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
     """Compare what is said of each sample."""
     for name, table in tables.items():
         known = table[table["confidence"].notna()]
-        text = page.texts("use-sets")
+        text = page.texts("query-sets")
         of_sample = rf"{re.escape(name)} holds ({NUMBER}) proteins?"
         page.sentence(f"samples, {name}", text, of_sample, len(table))
-        stated = page.table("use-sets", f"{name} by predicted class")
+        stated = page.table("query-sets", f"{name} by predicted class")
         for _, row in () if stated is None else stated.iterrows():
             class_name, own = row.iloc[0], known[known["predicted_class"] == row.iloc[0]]
             page.state(
@@ -236,7 +236,7 @@ def samples(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
                 if title.startswith("≥"):
                     n = int((own["confidence"] >= float(title[1:])).sum())
                     page.state(f"samples, {name}: {class_name} {title}", row[title], n)
-        notes = page.table("use-sets", "Notes")
+        notes = page.table("query-sets", "Notes")
         for _, row in () if notes is None or len(tables) > 1 else notes.iterrows():
             n = int(
                 table["note"].fillna("").str.split("; ").map(lambda x, r=row: r.iloc[0] in x).sum()
@@ -316,24 +316,31 @@ def thresholds_(page: Page) -> None:
 def proportions(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
     """Compare class proportions with the table of the composition."""
     for name in tables:
-        path = page.folder / name / "composition.tsv"
+        path = page.folder / name / "class_proportions.tsv"
         shown = page.table("shift", f"{name}: how common")
         if not path.exists() or shown is None:
             continue
         stored = read(path).set_index("class")
-        titles = {"share in calibration": "calibration_share", "corrected for": "applied_share"}
+        titles = {
+            "share in calibration": "calibration_proportion",
+            "corrected for": "applied_proportion",
+        }
         for _, row in shown.iterrows():
             entry = stored.loc[row.iloc[0]]
             for title, column in titles.items():
                 page.state(f"shares, {row.iloc[0]} {title}", row[title], entry[column])
             numbers = re.findall(NUMBER, row["share here"].replace("–", " "))
-            for number, column in zip(numbers, ("use_share", "lower", "upper"), strict=False):
+            for number, column in zip(
+                numbers, ("query_proportion", "lower", "upper"), strict=False
+            ):
                 page.state(f"shares, {row.iloc[0]} {column}", number, entry[column])
         text = page.texts("shift")
         for class_name, entry in stored.iterrows():
             stated = rf"{re.escape(str(class_name))} makes up ({NUMBER}) \({RANGE}\) of it, "
             stated += rf"({NUMBER}) of"
-            values = (entry[c] for c in ("use_share", "lower", "upper", "calibration_share"))
+            values = (
+                entry[c] for c in ("query_proportion", "lower", "upper", "calibration_proportion")
+            )
             page.sentence(f"shares, {class_name}", text, stated, *values, is_needed=False)
         verdict_of_proportions(page, name, stored)
 
@@ -341,7 +348,7 @@ def proportions(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
 def verdict_of_proportions(page: Page, name: str, stored: pd.DataFrame) -> None:
     """Compare the sentence of the verdict on class proportions."""
     for check in page.report["verdict"]["checks"]:
-        if check["name"] != "mix" or check["use_set"] != name:
+        if check["name"] != "mix" or check["query_set"] != name:
             continue
         share, taken = rf"({NUMBER}) %(?: \({RANGE}\))?", rf"(?:, corrected for ({NUMBER}) %)?"
         pattern = rf"(?:Estimated|Stated) {share} of your proteins are (.+?); "
@@ -350,7 +357,14 @@ def verdict_of_proportions(page: Page, name: str, stored: pd.DataFrame) -> None:
         if found is None:
             continue
         entry = stored.loc[found.group(4)]
-        columns = ("use_share", "lower", "upper", None, "calibration_share", "applied_share")
+        columns = (
+            "query_proportion",
+            "lower",
+            "upper",
+            None,
+            "calibration_proportion",
+            "applied_proportion",
+        )
         for number, column in zip(found.groups(), columns, strict=True):
             if column is not None and number is not None:
                 page.state(f"verdict, mix: {column}", number, 100.0 * entry[column])

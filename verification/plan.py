@@ -1,8 +1,8 @@
 """Does a plan of what to verify next narrow more than chance does? Simulated worlds.
 
-Each world is a calibration set, a confidence fitted to it, and a use-set of new
+Each world is a calibration set, a confidence fitted to it, and a query set of new
 families, once with the classes as often as in calibration and once with a mix drawn
-anew (all alike likely). Some of the use-set are verified, one a family: by the plan,
+anew (all alike likely). Some of the query set are verified, one a family: by the plan,
 at random, or those with confidences nearest one half.
 They join the calibration set as a trove does, each a family, and the confidence is
 fitted again. The truth is the chance of being right given class and score.
@@ -110,8 +110,8 @@ def joined(sample: Proteins, new: Proteins) -> Proteins:
 
 def stated(plan: Plan, more: Integers | int = 0) -> float:
     """Return the mean width over all strata."""
-    n_use = plan.n_use.sum(axis=1)
-    return float(n_use @ plan.width(more) / n_use.sum())
+    n_query = plan.n_query.sum(axis=1)
+    return float(n_query @ plan.width(more) / n_query.sum())
 
 
 def judged(found: Confidence, use: Proteins, rate: Floats) -> Row:
@@ -147,10 +147,10 @@ def run_world(n_families: int, number: int, method: str) -> list[Row]:
         before = calibration.confidence(predictions)
         stratum = stratum_of(before.value)
         place = (use.predicted * len(STRATUM_EDGES) + stratum)[stratum >= 0]
-        n_use = np.bincount(place, minlength=len(WRONG) * len(STRATUM_EDGES)).reshape(
+        n_query = np.bincount(place, minlength=len(WRONG) * len(STRATUM_EDGES)).reshape(
             len(WRONG), -1
         )
-        plan = plan_of(held_out, n_use, NUMBER)
+        plan = plan_of(held_out, n_query, NUMBER)
         row: Row = {"method": method, "families": n_families, "world": number, "mix": mix}
         known = {"stated width": stated(plan)}
         rows.append(row | {"choice": "before"} | known | judged(before, use, rate))
@@ -158,10 +158,10 @@ def run_world(n_families: int, number: int, method: str) -> list[Row]:
             new = chosen(choice, plan, use, before.value, rng)
             more = np.bincount(
                 use.predicted[new] * len(STRATUM_EDGES) + np.maximum(stratum[new], 0),
-                minlength=n_use.size,
+                minlength=n_query.size,
             )
             after = calibrator.fit(labelled_of(joined(sample, use.take(new))))
-            known = {"stated width": stated(plan, more.reshape(n_use.shape)), "n": len(new)}
+            known = {"stated width": stated(plan, more.reshape(n_query.shape)), "n": len(new)}
             found = judged(after.confidence(predictions), use, rate)
             rows.append(row | {"choice": choice} | known | found)
     return rows
@@ -234,15 +234,15 @@ def main() -> None:
     text = (
         f"Of {NUMBER} verified: the mean before to the mean after, then how much it fell over how "
         "much it fell with random ones. `width`: of the published intervals of 95 % over the "
-        f"use-set ({DRAWS} draws; one line and class_only go without); `stated width`: what the "
+        f"query set ({DRAWS} draws; one line and class_only go without); `stated width`: what the "
         "command states, of the share right in a stratum."
     )
     shown: dict[str, tuple[str, list[Row]]] = {
         f"What {NUMBER} verified proteins narrow: {given.worlds} worlds": (text, falls(table))
     }
     text = (
-        "Mean of confidence less truth over the use-set and over worlds, in percentage points, "
-        "by the share of the class that is wrong; the use-set's mix is calibration's."
+        "Mean of confidence less truth over the query set and over worlds, in percentage points, "
+        "by the share of the class that is wrong; the query set's mix is calibration's."
     )
     shown[f"Do verified proteins bias confidences? {given.worlds} worlds"] = text, offsets(table)
     for title, (words, lines) in shown.items():

@@ -1,10 +1,10 @@
-"""Is the composition of a use-set right, and are corrected confidences better?
+"""Is the composition of a query set right, and are corrected confidences better?
 
-For each world a calibration set is drawn, and a use-set of another composition:
+For each world a calibration set is drawn, and a query set of another composition:
 Dirichlet draws from near the calibration population's own to anywhere. Every
-second world also has a use-set without shift, every fifth one of proteins of
+second world also has a query set without shift, every fifth one of proteins of
 another kind, and one of families. It is asked how many intervals hold the true
-shares, how the corrected and the uncorrected confidences of the use-set's
+shares, how the corrected and the uncorrected confidences of the query set's
 proteins, whose truth is known, compare in NLL, and how often the tests reject.
 
     python verification/shift.py --worlds 1000 --out verification/out --jobs 2
@@ -48,7 +48,7 @@ from credence.predictions import Floats, Labelled, from_scores, label
 from credence.simulate.law import CLASS_NAMES, WorldSettings
 
 SEED = 20261122
-EVERY_STILL = 2  # one world in so many also has a use-set without shift
+EVERY_STILL = 2  # one world in so many also has a query set without shift
 EVERY_OTHER = 5  # one in so many has proteins of another kind, and families
 LARGE = 0.2  # total variation
 CLIP = 1e-15  # keeps a confidence of 0 or 1 finite
@@ -67,7 +67,7 @@ class Study:
     """What is drawn and estimated."""
 
     n_calibration: int
-    n_use: int
+    n_query: int
     estimator: str
     method: str
     n_draws: int
@@ -87,9 +87,11 @@ def run_world(study: Study, world: int, out: Path) -> Path:
     path = out / f"world_{world:04d}.tsv"
     if path.exists():
         return path
-    settings = WorldSettings(n_calibration=study.n_calibration, composition="sampled")
-    single = WorldSettings(n_calibration=study.n_use, composition="sampled", family_size="single")
-    families = WorldSettings(n_calibration=study.n_use, composition="sampled")
+    settings = WorldSettings(n_calibration=study.n_calibration, class_proportions="sampled")
+    single = WorldSettings(
+        n_calibration=study.n_query, class_proportions="sampled", family_size="single"
+    )
+    families = WorldSettings(n_calibration=study.n_query, class_proportions="sampled")
     rng = np.random.default_rng([SEED, world])
     calibration = draw_labelled(settings, rng)
     sample = calibration_sample(calibration, True)
@@ -146,7 +148,7 @@ def measure(study, plain, sample, use, kind, share):  # type: ignore[no-untyped-
             "share": found.share[class_],
             "lower": found.lower[class_],
             "upper": found.upper[class_],
-            "applied": found.applied_share[class_],
+            "applied": found.applied_proportion[class_],
             "part_applied": found.part_applied,
             "n_clusters": found.class_number[class_],
             "nll_before": nll(before[known], use.is_correct[known]),
@@ -199,10 +201,10 @@ def summarise(study: Study, paths: list[Path]) -> list[str]:
         "",
         "Written by `python verification/shift.py --page docs`. "
         f"{int((first & shift).sum())} shifts of the demo world (Dirichlet draws in five "
-        f"strengths, fixed seeds) and {int(still.sum())} use-sets without shift; "
-        f"{study.n_calibration:,} calibration proteins in families and {study.n_use:,} in the "
-        f"use-set, estimator `{study.estimator}`, method `{study.method}`, {study.n_draws} draws, "
-        "nominal 95 %. Simulated; it says nothing about nature.",
+        f"strengths, fixed seeds) and {int(still.sum())} query sets without shift; "
+        f"{study.n_calibration:,} calibration proteins in families and {study.n_query:,} in "
+        f"the query set, estimator `{study.estimator}`, method `{study.method}`, "
+        f"{study.n_draws} draws, nominal 95 %. Simulated; it says nothing about nature.",
         "",
         "| question | wanted | found |",
         "|---|---|---|",
@@ -220,22 +222,22 @@ def summarise(study: Study, paths: list[Path]) -> list[str]:
         "| the page says that proteins are of another kind, where they are not | seldom | "
         f"{part(stated[first & (shift | none)])} |",
         f"| the same, where they are | much | {part(stated[first & other])} |",
-        "| test of no shift rejects at 5 %, use-set of families that nothing names | – | "
+        "| test of no shift rejects at 5 %, query set of families that nothing names | – | "
         f"{part(rejects[families])} |",
-        "| the same, families named as a use-set's genomes are | at most 5 % | "
+        "| the same, families named as a query set's genomes are | at most 5 % | "
         f"{part(rejects[named])} |",
         "",
         f"NLL falls by {gain[large].mean():.4f} on average under shifts above 0.2 (least gain "
         f"{gain[large].min():.4f}) and changes by {-gain[still].mean():+.5f} without shift "
         f"(greatest loss {-gain[still].min():.4f}). Root mean square error of a share: "
         f"{root(found, shift):.4f} under shift, {root(found, none):.4f} without. "
-        f"{found['seconds'][first & shift].mean():.2f} s of processor a use-set. Scores of "
+        f"{found['seconds'][first & shift].mean():.2f} s of processor a query set. Scores of "
         f"another kind are the same raised to the power {BLUNT} and divided by their sum.",
         "",
         "## By strength of the shift",
         "",
-        "| total variation | use-sets | held | corrected better | mean gain of NLL | least gain | "
-        "part applied | no shift rejected |",
+        "| total variation | query sets | held | corrected better | mean gain of NLL | "
+        "least gain | part applied | no shift rejected |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for low, high in pairwise(STEPS):

@@ -1,9 +1,9 @@
 """How often are confidences off under each verdict? Simulated worlds whose truth is known.
 
-Each world is a calibration set of families with heavy tails, a method, and a use-set that
+Each world is a calibration set of families with heavy tails, a method, and a query set that
 is like calibration, mixed otherwise, scored by another version of the classifier, or
 harder at the same scores (which no check can see). The verdict is that of the page. The
-truth is a second set of 20,000 proteins drawn as the use-set was: by how much the mean
+truth is a second set of 20,000 proteins drawn as the query set was: by how much the mean
 confidence of each predicted class differs from its share right.
 
     PYTHONPATH=. python verification/verdict.py --worlds 400 --page docs/verification-verdict.md
@@ -23,7 +23,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import pandas as pd
-from in_memory import draw_labelled, summarise_use_set
+from in_memory import draw_labelled, summarise_query_set
 from world_truth import truth
 
 from credence.calibrators.method_spec import parse_method
@@ -56,7 +56,7 @@ CLEAN = SplitFinding(
 
 
 def drawn(kind: str, n: int, share: Floats, rng: np.random.Generator, power: float) -> Labelled:
-    """Return proteins of a use-set's kind."""
+    """Return proteins of a query set's kind."""
     found = draw_labelled(WorldSettings(n_calibration=n, family_size="single"), rng, share)
     if kind == "another version":
         own = found.predictions
@@ -69,7 +69,7 @@ def drawn(kind: str, n: int, share: Floats, rng: np.random.Generator, power: flo
     return found
 
 
-def world(sizes: tuple[int, ...], n_use: int, number: int) -> dict[str, object]:
+def world(sizes: tuple[int, ...], n_query: int, number: int) -> dict[str, object]:
     """Return the verdict on one world, and how far its confidences are off."""
     rng = np.random.default_rng([SEED, number])
     method = METHODS[2] if number % 10 == 9 else METHODS[number % 2]
@@ -93,7 +93,7 @@ def world(sizes: tuple[int, ...], n_use: int, number: int) -> dict[str, object]:
         fitted,
         method,
     ).results
-    use = drawn(kind, n_use, share, rng, power).predictions
+    use = drawn(kind, n_query, share, rng, power).predictions
     parts = [("use", Samples(predictions=use, true_class=None, lines=np.arange(use.n_samples)))]
     chosen = CalibrationSet(labelled=calibration, set_aside={})
     file = fit_chosen(chosen, settings, "world").file
@@ -101,7 +101,7 @@ def world(sizes: tuple[int, ...], n_use: int, number: int) -> dict[str, object]:
     plain = file.calibration.confidence(use)
     published = shift.corrected(file, plain, use)
     inside = (plain.lower <= published.value) & (published.value <= plain.upper)
-    summary = summarise_use_set("use", method, use, published)
+    summary = summarise_query_set("use", method, use, published)
     classes = tuple(
         replace(one, n_in_range=int(inside[use.predicted_class == code].sum()))
         for code, one in enumerate(summary.classes)
@@ -109,7 +109,7 @@ def world(sizes: tuple[int, ...], n_use: int, number: int) -> dict[str, object]:
     findings = Findings(
         provenance=Provenance(run="world", title="World", credence_version="0"), methods=(),
         chosen=method, results=results,
-        use_sets=(replace(summary, classes=classes),), shifts=(shift.finding,), split=CLEAN,
+        queries=(replace(summary, classes=classes),), shifts=(shift.finding,), split=CLEAN,
     )  # fmt: skip
     verdict = verdict_of(findings)
     tried = {
@@ -148,7 +148,7 @@ def row(name: str, part: pd.DataFrame) -> dict[str, object]:
 
 
 def table_of(found: pd.DataFrame) -> list[dict[str, object]]:
-    """Return a row for each verdict, then for each kind of use-set and verdict."""
+    """Return a row for each verdict, then for each kind of query set and verdict."""
     whole = [row(state, part) for state, part in found.groupby("verdict")]
     kinds = found.groupby(["kind", "verdict"])
     return whole + [row(f"{kind}: {state}", part) for (kind, state), part in kinds]
@@ -158,7 +158,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--worlds", type=int, default=400)
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
-    parser.add_argument("--use", type=int, default=2_000, help="proteins of a use-set")
+    parser.add_argument("--use", type=int, default=2_000, help="proteins of a query set")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--page", type=Path)
     parser.add_argument("--table", type=Path)

@@ -83,7 +83,7 @@ def outcomes(kind: str, n_proteins: int, world: int) -> list[ClassOutcome]:
     """Return what intervals hold in one world."""
     shares = KINDS[kind]
     rng = np.random.default_rng([SEED, list(KINDS).index(kind), n_proteins, world])
-    settings = WorldSettings(n_calibration=n_proteins, composition="sampled")
+    settings = WorldSettings(n_calibration=n_proteins, class_proportions="sampled")
     labelled = draw_labelled(settings, rng, shares)
     best = replace(labelled.predictions, scores=None, network_scores=None)
     # A class that does not occur is predicted too; what is predicted others does not hang on it.

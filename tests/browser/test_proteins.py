@@ -156,8 +156,8 @@ def test_the_table_is_accessible_and_whole_at_every_width(
 
 
 def test_two_query_sets_have_a_table_each(open_page: Any, small: Findings) -> None:
-    (use_set,) = with_proteins(small).use_sets
-    found = replace(small, use_sets=(use_set, replace(use_set, name="soil")), lists=())
+    (query_set,) = with_proteins(small).queries
+    found = replace(small, queries=(query_set, replace(query_set, name="soil")), lists=())
     page = open_page(render(found)).page
     page.evaluate("location.hash = '#proteins&set=soil&id=p3'")
     page.locator("#proteins tr[aria-current]").wait_for()

@@ -163,7 +163,7 @@ def test_cells_that_look_like_formulas_are_saved_as_text(
     text = json.dumps(to_record(small))
     for old, new in names.items():
         text = text.replace(json.dumps(old), json.dumps(new))
-    found = replace(from_record(Findings, json.loads(text)), use_sets=small.use_sets)
+    found = replace(from_record(Findings, json.loads(text)), queries=small.queries)
     page = opened(open_page(render(found)).page)
     _, *rows = saved(page, page.get_by_label("Download as TSV: Calibration proteins"), tmp_path)
     assert [row[0] for row in rows] == ["'=1+1", "'@x", "'-y z"]

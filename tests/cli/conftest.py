@@ -22,7 +22,7 @@ def learnt(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "annotate",
         "--shift",
         "none",
-        "demo/use.csv",
+        "demo/my_phages.csv",
         "--format",
         "phanns",
         "--calibration",

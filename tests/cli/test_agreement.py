@@ -46,9 +46,9 @@ def write_world(rng: np.random.Generator) -> None:
 
 def shown(results: Results, lists: UseLists) -> dict[str, int]:
     """Return the numbers of the first screen by what they count."""
-    use_set = summarise_file(lists.name, Path("conf.tsv"), results, "histogram")
+    query_set = summarise_file(lists.name, Path("conf.tsv"), results, "histogram")
     findings: Findings = replace(
-        make(NAMES[:3]), results=results, use_sets=(use_set,), lists=(lists,)
+        make(NAMES[:3]), results=results, queries=(query_set,), lists=(lists,)
     )
     (screen,) = section(replace(findings, thresholds=None)).blocks
     numbers = [(one.text, one.number) for one in screen.answers]  # type: ignore[attr-defined]
@@ -68,7 +68,16 @@ def test_page_list_table_and_python_count_the_same_predictions(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write_world(np.random.default_rng([54, seed]))
-    fit = ["fit", "known.csv", "--format", "top-score", "--method", "histogram", "--draws", "20"]
+    fit = [
+        "fit",
+        "known.csv",
+        "--format",
+        "top-score",
+        "--method",
+        "histogram",
+        "--resamples",
+        "20",
+    ]
     assert (
         run_command_line([*fit, "--labels", "labels.csv", "--spec", SPEC, "--out", "c.json"]) == 0
     )
@@ -124,6 +133,8 @@ def test_some_of_these_worlds_accept_something(
     for seed in range(5):
         write_world(np.random.default_rng([54, seed]))
         known = credence.read("known.csv", format="top-score", scale=1, labels="labels.csv")
-        found = credence.annotate("query.csv", credence.fit(known, method="histogram", draws=20))
+        found = credence.annotate(
+            "query.csv", credence.fit(known, method="histogram", resamples=20)
+        )
         n_accepted.append(int((found["decision"] == "accept").sum()))
     assert sum(n > 0 for n in n_accepted) >= 2, n_accepted

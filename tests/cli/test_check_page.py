@@ -14,7 +14,7 @@ def record(folder: Path, state: str, *checks: str) -> str:
     entries = [
         {
             "name": "mix",
-            "use_set": "use",
+            "query_set": "use",
             "state": one,
             "value": None,
             "good": 0.8,

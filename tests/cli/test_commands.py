@@ -48,7 +48,7 @@ IN_ORDER = [
 SHORTER = {
     "cluster": ("--engine", "exact"),
     "attach": ("--engine", "exact"),
-    "shift": ("--method", "histogram", "--draws", "20"),
+    "shift": ("--method", "histogram", "--resamples", "20"),
 }
 
 
@@ -144,7 +144,7 @@ def test_check_tells_what_is_wrong_with_configuration_and_all_tables_at_once(
     Path("bad.fasta").write_text(">a\nMKV*\n")
     Path("bad.yaml").write_text(
         "run: bad\ncalibration_set: {scores: bad.csv, format: phanns-labelled}\n"
-        "use_sets: [{name: one, scores: bad.fasta, format: phanns}]\n"
+        "queries: [{name: one, scores: bad.fasta, format: phanns}]\n"
     )
     assert run_command_line(["check", "bad.yaml"]) == 2
     stated = capsys.readouterr().err
@@ -229,7 +229,7 @@ def test_a_path_that_cannot_be_written_is_told_and_nothing_is_left(
         "annotate",
         "--shift",
         "none",
-        "demo/use.csv",
+        "demo/my_phages.csv",
         "--calibration",
         "k.json",
         "--format",
@@ -255,7 +255,7 @@ def test_a_full_disk_is_told_and_leaves_nothing_half_written(
         "annotate",
         "--shift",
         "none",
-        "demo/use.csv",
+        "demo/my_phages.csv",
         "--calibration",
         "k.json",
         "--format",
@@ -298,7 +298,7 @@ def test_published_precisions_of_phanns_come_back_exactly(
     monkeypatch.chdir(tmp_path)
     table = str(real_data / "phanns_scores_2020.csv.gz")
     words = ["fit", table, "--format", "phanns-labelled", "--method", "cumulative"]
-    assert run_command_line([*words, "--draws", "0", "--out", "c.json"]) == 0
+    assert run_command_line([*words, "--resamples", "0", "--out", "c.json"]) == 0
     with (real_data / "phanns_precision_2020.csv").open() as handle:
         published = {
             (row["class"], float(row["threshold"])): row["precision"]
@@ -334,13 +334,13 @@ def test_published_precisions_of_phanns_come_back_exactly(
                 "annotate",
                 "--shift",
                 "none",
-                "demo/use.csv",
+                "demo/my_phages.csv",
                 "--calibration",
                 "k.json",
                 "--out",
-                "demo/use.csv",
+                "demo/my_phages.csv",
             ],
-            "demo/use.csv: this file is an input too. Choose another --out.",
+            "demo/my_phages.csv: this file is an input too. Choose another --out.",
         ),
         (
             ["fit", "demo/calibration.csv", "--out", "./demo/calibration.csv"],
@@ -357,7 +357,14 @@ def test_published_precisions_of_phanns_come_back_exactly(
                 (["cluster", "demo/calibration.csv"], "--out"),
                 (["split", "demo/calibration.csv"], "--out"),
                 (
-                    ["split", "demo/use.csv", "--clusters", "demo/calibration.csv", "--out", "o"],
+                    [
+                        "split",
+                        "demo/my_phages.csv",
+                        "--clusters",
+                        "demo/calibration.csv",
+                        "--out",
+                        "o",
+                    ],
                     "--summary",
                 ),
                 (
@@ -390,16 +397,16 @@ def test_published_precisions_of_phanns_come_back_exactly(
                 "annotate",
                 "--shift",
                 "none",
-                *["demo/use.csv"] * 2,
+                *["demo/my_phages.csv"] * 2,
                 "--calibration",
                 "k.json",
                 "--out",
                 "o.tsv",
             ],
-            "demo/use.csv: this file is given twice. Name it once.",
+            "demo/my_phages.csv: this file is given twice. Name it once.",
         ),
         (
-            ["check", "demo/use.csv", "--spec", '{"scale": "ten", "synonyms": [1]}'],
+            ["check", "demo/my_phages.csv", "--spec", '{"scale": "ten", "synonyms": [1]}'],
             "--spec, column 'scale': 'ten' is not a number or null. "
             "Give a number above 0 and of at most 1e+12.\n"
             "--spec, column 'synonyms': [1] is not a group of settings. Give a group of settings.",

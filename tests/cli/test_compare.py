@@ -68,7 +68,7 @@ def test_two_releases_give_tables_a_page_and_a_record(
     assert classes.index.tolist() == ["Portal", "Collar", "HTJ", "Other"]
     assert classes.loc["HTJ", "n_true_after"] == classes.loc["HTJ", "n_true_before"] + 90
     assert classes.loc["HTJ", "bandwidth_before"] > 0
-    total = classes["confidence_evidence"] + classes["confidence_composition"]
+    total = classes["confidence_evidence"] + classes["confidence_class_proportions"]
     assert (total - classes["confidence_total"]).abs().max() < 1e-12
     record = json.loads(Path("r.json").read_text())
     step = from_record(ReleaseStep, record, "r.json")
@@ -106,7 +106,7 @@ def test_what_a_fit_says_of_proteins_held_out_is_not_found_again(
     least = f"{sets.options.min_positives:g}"
     fit = ["fit", f"{old}/samples.parquet", "--format", "credence", "--scale", "10", "--method"]
     words_of_set = ["--groups", f"{old}/groups.tsv", "--min-positives", least]
-    words = ["isotonic", *words_of_set, "--draws", "0"]
+    words = ["isotonic", *words_of_set, "--resamples", "0"]
     assert run_command_line([*fit, *words, "--held-out", "h.json", "--out", "c.json"]) == 0
     pair = ["compare", str(old), str(new)]
     steps = []
@@ -128,7 +128,7 @@ def test_what_a_fit_says_of_proteins_held_out_is_not_found_again(
     assert run_command_line(words) == 2
     assert "h.json: it is of other proteins" in capsys.readouterr().err
     words_of_set = ["isotonic", "--groups", f"{old}/groups.tsv", "--min-positives", "7"]
-    out = ["--draws", "0", "--held-out", "seven.json", "--out", "s.json"]
+    out = ["--resamples", "0", "--held-out", "seven.json", "--out", "s.json"]
     assert run_command_line([*fit, *words_of_set, *out]) == 0
     capsys.readouterr()
     assert run_command_line([*pair, "--held-out", "seven.json", "--record", "x.json"]) == 2

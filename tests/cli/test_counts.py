@@ -28,7 +28,7 @@ from refusals import refused
 HEADER = "class,score_above,score_to,right,wrong\n"
 SMALL = HEADER + "Portal,0,5,3,9\nPortal,5,10,20,4\nCollar,0,5,1,7\nCollar,5,10,12,2\n"
 FIT = ["fit", "counts.csv", "--format", "counts", "--out", "c.json"]
-QUICK = ["--method", "kernel", "--draws", "40"]
+QUICK = ["--method", "kernel", "--resamples", "40"]
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_a_design_effect_of_three_widens_intervals_by_its_root(
     counts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     counts.write_text(HEADER + "Portal,0,10,240,120\nCollar,0,10,100,80\n")
-    words = ["--method", "class_only", "--draws", "400"]
+    words = ["--method", "class_only", "--resamples", "400"]
     assert run_command_line([*FIT, *words]) == 0
     plain = read_calibration(Path("c.json"))
     assert "every protein counts as a family of its own" in capsys.readouterr().err

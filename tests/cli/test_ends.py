@@ -12,7 +12,7 @@ from small_worlds import TIMEOUT, call_here
 
 CIRCLE = "its symbolic links lead in a circle. Remove one of them, or fix the path."
 FIX = "Fix this and run the command again."
-USE = ("annotate", "demo/use.csv", "--calibration", "k.json")
+USE = ("annotate", "demo/my_phages.csv", "--calibration", "k.json")
 
 
 @pytest.fixture
@@ -29,12 +29,15 @@ def circle(inside: Path, calibration: Path) -> Path:
     ("words", "where"),
     [
         (("check", "a.tsv"), "a.tsv"),
-        (("check", "demo/use.csv", "--proteins", "a.tsv"), "a.tsv"),
-        (("check", "demo/use.csv", "--out", "a.tsv"), "a.tsv"),
+        (("check", "demo/my_phages.csv", "--proteins", "a.tsv"), "a.tsv"),
+        (("check", "demo/my_phages.csv", "--out", "a.tsv"), "a.tsv"),
         (("check", "a.tsv/mine.yaml"), "a.tsv/mine.yaml"),
         (("fit", "demo/calibration.csv", "--labels", "a.tsv", "--out", "new.json"), "a.tsv"),
         (("annotate", "a.tsv", "--calibration", "k.json", "--out", "new.tsv"), "a.tsv"),
-        (("annotate", "demo/use.csv", "--calibration", "a.tsv", "--out", "new.tsv"), "a.tsv"),
+        (
+            ("annotate", "demo/my_phages.csv", "--calibration", "a.tsv", "--out", "new.tsv"),
+            "a.tsv",
+        ),
         ((*USE, "--out", "a.tsv"), "a.tsv"),
         ((*USE, "--out", "a.tsv/new.tsv"), "a.tsv/new.tsv"),
         ((*USE, "--out", "a.tsv/folder"), "a.tsv/folder"),

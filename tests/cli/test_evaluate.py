@@ -39,7 +39,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     header = "id\tcluster\trepresentative\tidentity\tcoverage\n"
     (at / "clusters.tsv").write_text(header + clusters)
     for name in ("some", "all", "none", "one"):
-        words = ("--scale", "1", "--method", "isotonic", "--draws", "5", "--out", f"{name}.json")
+        words = (
+            "--scale",
+            "1",
+            "--method",
+            "isotonic",
+            "--resamples",
+            "5",
+            "--out",
+            f"{name}.json",
+        )
         done = call_here(at, "fit", f"{name}.csv", *words)
         assert done.returncode == 0, done.stderr
     return at
@@ -50,7 +59,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_sets_with_nothing_wrong_nothing_right_or_one_protein_are_judged(
     folder: Path, name: str
 ) -> None:
-    words = ("--calibration", f"{name}.json", "--draws", "40", "--folds", "200")
+    words = ("--calibration", f"{name}.json", "--resamples", "40", "--folds", "200")
     done = call_here(folder, "evaluate", f"{name}.csv", *words, "--out", f"{name}_found.json")
     assert done.returncode == 0, done.stderr
     assert done.stderr.endswith(f"Wrote {name}_found.json: 1 method, 200 folds.\n")
@@ -67,7 +76,7 @@ def test_sets_with_nothing_wrong_nothing_right_or_one_protein_are_judged(
 @pytest.mark.long
 def test_two_runs_on_one_core_and_on_two_write_the_same_bytes(folder: Path) -> None:
     words = ["evaluate", "some.csv", "--calibration", "some.json", "--clusters", "clusters.tsv"]
-    words += ["--draws", "20", "--folds", "3"]
+    words += ["--resamples", "20", "--folds", "3"]
     for cores in ("1", "2"):
         done = subprocess.run(
             [
@@ -95,7 +104,7 @@ def test_rows_in_another_order_write_the_same_metrics(folder: Path) -> None:
         done = call_here(
             folder,
             *("evaluate", f"{name}.csv", "--calibration", "some.json", "--clusters"),
-            *("clusters.tsv", "--draws", "40", "--folds", "4", "--metrics", f"{name}_m.tsv"),
+            *("clusters.tsv", "--resamples", "40", "--folds", "4", "--metrics", f"{name}_m.tsv"),
             *("--out", f"{name}_f.json"),
         )
         assert done.returncode == 0, done.stderr
@@ -121,12 +130,20 @@ def test_what_a_fit_says_of_proteins_held_out_is_judged_as_if_found_here(
     monkeypatch.chdir(folder)  # the table is not in the order of its ids
     clusters = ("--clusters", "clusters.tsv")
     for method in ("isotonic", "tswa"):
-        words = ("--scale", "1", "--method", method, *clusters, "--draws", "0")
+        words = ("--scale", "1", "--method", method, *clusters, "--resamples", "0")
         out = ("--held-out", f"{method}.fit.json", "--out", f"{method}.c.json")
         assert run_command_line(["fit", *SOME, *words, *out]) == 0
     words = ("--calibration", "isotonic.c.json", *clusters, "--folds", "5")
     for name, own in {"fit": ("--held-out", "isotonic.fit.json"), "here": ()}.items():
-        out = ("--draws", "20", *own, "--metrics", f"{name}.tsv", "--out", f"{name}.found.json")
+        out = (
+            "--resamples",
+            "20",
+            *own,
+            "--metrics",
+            f"{name}.tsv",
+            "--out",
+            f"{name}.found.json",
+        )
         assert run_command_line(["evaluate", *SOME, *words, *out]) == 0
     for written in ("{}.tsv", "{}.found.json"):
         one, other = (Path(written.format(name)).read_bytes() for name in ("fit", "here"))
@@ -143,14 +160,14 @@ def test_what_was_fitted_apart_on_something_else_is_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(folder)
-    words = ("--scale", "1", "--method", "isotonic", "--draws", "0", "--held-out", "five.json")
+    words = ("--scale", "1", "--method", "isotonic", "--resamples", "0", "--held-out", "five.json")
     assert run_command_line(["fit", *SOME, *words, "--out", "c.json"]) == 0
     capsys.readouterr()
     whole = (folder / "five.json").read_bytes()
     (folder / "cut.json").write_bytes(whole[: len(whole) // 2])
     (folder / "twice.json").write_bytes(whole)
     again = "Fit the method again: credence fit --held-out."
-    judge = ("evaluate", *SOME, "--calibration", "some.json", "--draws", "0")
+    judge = ("evaluate", *SOME, "--calibration", "some.json", "--resamples", "0")
     for words, message in {
         ("--folds", "4", "--held-out", "five.json"): (
             "five.json: folds is 5 in it, and 4 here. Give --folds 5. Or fit the method again: "
@@ -212,9 +229,9 @@ def test_proteins_set_aside_for_one_reason_are_one_notice(folder: Path) -> None:
         role, group = ("set_aside", "") if why else ("calibration", str(k % 3 + 1))
         rows.append(f"p{k}\tp{k}\t{group}\t{role}\t{why}")
     (folder / "groups.tsv").write_text("\n".join(rows) + "\n")
-    words = ("--scale", "1", "--groups", "groups.tsv", "--draws", "0", "--method", "isotonic")
+    words = ("--scale", "1", "--groups", "groups.tsv", "--resamples", "0", "--method", "isotonic")
     assert call_here(folder, "fit", "some.csv", *words, "--out", "apart.json").returncode == 0
-    words = ("--calibration", "apart.json", "--groups", "groups.tsv", "--draws", "0")
+    words = ("--calibration", "apart.json", "--groups", "groups.tsv", "--resamples", "0")
     done = call_here(folder, "evaluate", "some.csv", *words, "--out", "apart-report.json")
     assert done.returncode == 0, done.stderr
     notices = json.loads((folder / "apart-report.json").read_text())["notices"]

@@ -37,13 +37,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("new.csv").write_text(table_of(2, 60, "q"))
     clusters = "".join(f"q{k}\tc{k // 3}\n" for k in range(60))
     Path("clusters.tsv").write_text("id\tcluster\n" + clusters)
-    words = ["fit", "known.csv", *SCALE, "--method", "isotonic", "--draws", "20"]
+    words = ["fit", "known.csv", *SCALE, "--method", "isotonic", "--resamples", "20"]
     assert run_command_line([*words, "--sets", "0.8", "--out", "c.json"]) == 0
     return tmp_path
 
 
 def evaluate(table: str, *further: str) -> int:
-    words = ["evaluate", table, "--calibration", "c.json", "--draws", "40"]
+    words = ["evaluate", table, "--calibration", "c.json", "--resamples", "40"]
     return run_command_line([*words, "--metrics", "m.tsv", "--out", "f.json", *further])
 
 
@@ -115,7 +115,7 @@ def test_ids_that_are_numbers_tell_nothing_and_that_is_said(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("known.csv").write_text(table_of(1, 90, ""))
-    words = ["fit", "known.csv", *SCALE, "--method", "isotonic", "--draws", "0"]
+    words = ["fit", "known.csv", *SCALE, "--method", "isotonic", "--resamples", "0"]
     assert run_command_line([*words, "--out", "c.json"]) == 0
     capsys.readouterr()
     assert evaluate("new.csv") == 0
@@ -133,7 +133,7 @@ def groups_of(roles: dict[str, str]) -> None:
 def test_rows_of_the_role_test_are_judged_beside_those_held_out(folder: Path) -> None:
     roles = {f"p{k}": "test" if k % 3 == 0 else "calibration" for k in range(90)}
     groups_of(roles)
-    words = ["fit", "known.csv", *SCALE, "--method", "isotonic", "--draws", "0"]
+    words = ["fit", "known.csv", *SCALE, "--method", "isotonic", "--resamples", "0"]
     assert run_command_line([*words, "--groups", "groups.tsv", "--out", "c.json"]) == 0
     assert evaluate("known.csv", "--groups", "groups.tsv", "--folds", "3") == 0
     assert {row["sample"] for row in rows_of("m.tsv")} == {"in_sample", "held_out", "test"}
@@ -171,7 +171,16 @@ def test_rows_of_the_role_test_are_judged_beside_those_held_out(folder: Path) ->
 def test_thresholds_and_pages_are_of_the_table_that_calibrated(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["evaluate", "new.csv", "--calibration", "c.json", "--draws", "0", "--out", "f.json"]
+    words = [
+        "evaluate",
+        "new.csv",
+        "--calibration",
+        "c.json",
+        "--resamples",
+        "0",
+        "--out",
+        "f.json",
+    ]
     assert refused(capsys, *words, "--thresholds", "t.tsv").endswith(
         "--thresholds: new.csv is not the table that the calibration was fitted on. Leave "
         "--thresholds out.\n"
@@ -188,7 +197,7 @@ def test_in_python_the_same(folder: Path) -> None:
     assert evaluate("new.csv", "--clusters", "clusters.tsv") == 0
     calibration = credence.load("c.json")
     found = credence.evaluate(
-        "new.csv", calibration=calibration, clusters="clusters.tsv", draws=40
+        "new.csv", calibration=calibration, clusters="clusters.tsv", resamples=40
     )
     table = found.to_pandas()
     rows = table[(table["class"] == "all") & (table["metric"] == "brier")]

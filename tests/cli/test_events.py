@@ -21,10 +21,10 @@ from credence.tables.samples import read_samples
 from credence.tables.stage_files import EVENTS_FILES, NOVELTY_FILES, read_calibration
 
 SMALL = WorldSettings(
-    n_calibration=200, n_use=30, n_training=5, n_trove=2, n_defects=0, n_training_relatives=0
+    n_calibration=200, n_query=30, n_training=5, n_trove=2, n_defects=0, n_training_relatives=0
 )
 TAIL = '{"tail": ["Major tail", "Minor tail", "Tail fiber", "Tail shaft"]}'
-QUICK = ["--compare", "tree", "--folds", "3", "--draws", "10", "--min-positives", "5"]
+QUICK = ["--compare", "tree", "--folds", "3", "--resamples", "10", "--min-positives", "5"]
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         words = ["fit", "calibration.csv", "--format", "phanns-labelled", "--method", "isotonic"]
-        assert run_command_line([*words, "--draws", "0", "--out", "c.json"]) == 0
+        assert run_command_line([*words, "--resamples", "0", "--out", "c.json"]) == 0
         assert events("--calibration", "c.json", out="events.json") == 0
     return folder
 
@@ -58,7 +58,7 @@ def events(*words: str, out: str = "other.json") -> int:
 
 def annotate(*words: str) -> int:
     given = ["--calibration", "c.json", "--format", "phanns", *words]
-    return run_command_line(["annotate", "--shift", "none", "use.csv", *given])
+    return run_command_line(["annotate", "--shift", "none", "my_phages.csv", *given])
 
 
 def rows_of(path: str) -> list[dict[str, str]]:
@@ -96,7 +96,16 @@ def test_what_a_fit_says_of_proteins_held_out_is_agreed_with(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     fit = ["fit", "calibration.csv", "--format", "phanns-labelled", "--method", "isotonic"]
-    words = ["--min-positives", "5", "--draws", "0", "--held-out", "h.json", "--out", "own.json"]
+    words = [
+        "--min-positives",
+        "5",
+        "--resamples",
+        "0",
+        "--held-out",
+        "h.json",
+        "--out",
+        "own.json",
+    ]
     assert run_command_line([*fit, *words]) == 0
     given = ("--calibration", "own.json", "--folds", "5")
     assert events(*given, out="here.json") == 0
@@ -106,7 +115,7 @@ def test_what_a_fit_says_of_proteins_held_out_is_agreed_with(
     assert events("--calibration", "own.json", "--held-out", "h.json") == 2
     what = "h.json: folds is 5 in it, and 3 here. Give --folds 5. Or fit the method again"
     assert capsys.readouterr().err.startswith(what)
-    assert run_command_line([*fit[:-1], "platt", "--draws", "0", "--out", "platt.json"]) == 0
+    assert run_command_line([*fit[:-1], "platt", "--resamples", "0", "--out", "platt.json"]) == 0
     capsys.readouterr()
     assert events("--calibration", "platt.json", "--folds", "5", "--held-out", "h.json") == 2
     what = "h.json: it is of the method isotonic, and here of platt. Leave it out, or "
@@ -118,7 +127,7 @@ NAMES = ("predicted_class", "two_best", "tail")
 
 def shift(*words: str) -> str:
     """Return a file of the composition."""
-    table = ["use.csv", "--format", "phanns", "--calibration", "c.json"]
+    table = ["my_phages.csv", "--format", "phanns", "--calibration", "c.json"]
     message = ["--record", "shift.json", "--out", "mix.tsv"]
     assert run_command_line(["shift", *table, *words, *message]) == 0
     return "shift.json"
@@ -177,9 +186,11 @@ def refused(capsys: pytest.CaptureFixture[str], code: int) -> str:
 
 def test_events_of_another_calibration_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["fit", "calibration.csv", "--format", "phanns-labelled", "--method", "platt"]
-    assert run_command_line([*words, "--draws", "0", "--out", "platt.json"]) == 0
+    assert run_command_line([*words, "--resamples", "0", "--out", "platt.json"]) == 0
     given = ["--calibration", "platt.json", "--events", "events.json", "--format", "phanns"]
-    code = run_command_line(["annotate", "--shift", "none", "use.csv", *given, "--out", "x.tsv"])
+    code = run_command_line(
+        ["annotate", "--shift", "none", "my_phages.csv", *given, "--out", "x.tsv"]
+    )
     assert refused(capsys, code) == (
         "events.json: its events agree with 'isotonic', the calibration is 'platt'. Learn them "
         "again with this calibration."
@@ -218,7 +229,7 @@ def test_without_an_event_there_is_nothing_to_learn(capsys: pytest.CaptureFixtur
 
 CLUSTERS = ["--clusters", "clusters.tsv"]
 LEARNT = ["--novelty", "novelty.json", *CLUSTERS, "--calibration", "c.json"]
-NEAR = ["--events", "near.json", "--novelty", "novelty.json", "--proteins", "use.fasta"]
+NEAR = ["--events", "near.json", "--novelty", "novelty.json", "--proteins", "my_phages.fasta"]
 
 
 @pytest.fixture(scope="module")
@@ -293,7 +304,7 @@ def test_annotate_takes_the_distances_that_it_writes(near: Path) -> None:
     rows, plain = rows_of("near.tsv"), rows_of("plain.tsv")
     distance = np.array([float(row["calibration_distance"]) for row in rows])
     confidence = np.array([float(row["confidence"]) for row in plain])
-    predictions = read_samples(near / "use.csv", TableSpec(format="phanns")).predictions
+    predictions = read_samples(near / "my_phages.csv", TableSpec(format="phanns")).predictions
     model = EVENTS_FILES.read(near / "near.json").model
     stated, _ = model.probabilities(model.evidence(predictions, distance), confidence)
     for name, values in zip(NAMES, stated, strict=True):
@@ -308,7 +319,7 @@ def test_distances_that_are_not_given_are_asked_for(
         "near.json: its events look at the distance to the nearest calibration protein. Give "
         "--novelty and --proteins, or learn them without --novelty."
     )
-    other = ["--events", "near.json", "--novelty", "alone.json", "--proteins", "use.fasta"]
+    other = ["--events", "near.json", "--novelty", "alone.json", "--proteins", "my_phages.fasta"]
     assert refused(capsys, annotate(*other, "--out", "none.tsv")) == (
         "alone.json: the events of near.json were learnt with another novelty file. Learn them "
         "again with this one."
@@ -321,7 +332,7 @@ def test_events_agree_with_a_method_that_asks_where_proteins_lie(
     near: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = ["calibration.csv", "--format", "phanns-labelled", *CLUSTERS]
-    words = ["fit", *table, "--novelty", "novelty.json", "--method", "macest", "--draws", "0"]
+    words = ["fit", *table, "--novelty", "novelty.json", "--method", "macest", "--resamples", "0"]
     assert run_command_line([*words, "--out", "m.json"]) == 0
     assert refused(capsys, events(*CLUSTERS, "--calibration", "m.json")) == (
         "calibration.csv: nothing says where its proteins lie, and 'macest' needs the score of "
@@ -331,7 +342,7 @@ def test_events_agree_with_a_method_that_asks_where_proteins_lie(
     given = [*CLUSTERS, "--novelty", "novelty.json", "--calibration", "m.json"]
     assert events(*given, out="placed.json") == 0
     message = ["--calibration", "m.json", "--format", "phanns", *NEAR[2:], "--out", "placed.tsv"]
-    asked = ["annotate", "--shift", "none", "use.csv", "--events", "placed.json", *message]
+    asked = ["annotate", "--shift", "none", "my_phages.csv", "--events", "placed.json", *message]
     assert run_command_line(asked) == 0
     for row in rows_of("placed.tsv"):
         assert row["event_predicted_class"] == row["confidence"] != ""

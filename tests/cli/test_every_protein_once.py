@@ -17,9 +17,9 @@ from credence.tables import writing
 from small_worlds import write_world
 
 SMALL = WorldSettings(
-    n_calibration=120, n_use=41, n_training=20, n_trove=9, n_defects=2, n_training_relatives=3
+    n_calibration=120, n_query=41, n_training=20, n_trove=9, n_defects=2, n_training_relatives=3
 )
-FIT, AGAIN = "--method histogram --draws 0", "--method histogram --draws 20"
+FIT, AGAIN = "--method histogram --resamples 0", "--method histogram --resamples 20"
 CALIBRATION = "demo/calibration.csv --format phanns-labelled"
 # Names that a table has to quote, or that a spreadsheet takes for a formula or a number.
 HARD_IDS = ("=1+2", "O'Neil", 'say "a"', "tail, long", "007", "NA", "nan", "é–ß", "#1", "a b")
@@ -31,7 +31,7 @@ CALLS: dict[str, list[tuple[str, dict[str, str]]]] = {
         (f"{CALIBRATION} --labelled --samples samples.parquet", {"samples.parquet": "set"}),
         ("hard.csv --format wide --spec SPEC --samples hard.tsv", {"hard.tsv": "hard"}),
         ("hard.csv --format wide --spec SPEC --out hard.json", {}),
-        ("demo/use.csv --format phanns --out check.json", {}),
+        ("demo/my_phages.csv --format phanns --out check.json", {}),
         (
             "demo/calibration_networks.npz --format networks-npz --samples networks.parquet",
             {"networks.parquet": "each network"},
@@ -58,7 +58,7 @@ CALLS: dict[str, list[tuple[str, dict[str, str]]]] = {
         (f"{CALIBRATION} --groups groups.tsv {AGAIN} --out k3.json", {}),
     ],
     "annotate": [
-        ("demo/use.csv --format phanns --calibration k.json --out u.tsv"
+        ("demo/my_phages.csv --format phanns --calibration k.json --out u.tsv"
          " --also u.parquet",
          {"u.tsv": "use", "u.parquet": "use"}),
         ("half_1.csv half_2.csv --format phanns --calibration k.json --out halves.tsv",
@@ -83,7 +83,7 @@ CALLS: dict[str, list[tuple[str, dict[str, str]]]] = {
     "compare": [
         ("b.json b3.json --table best.tsv --format phynteny --out moved.tsv",
          {"moved.tsv": "best"}),
-        ("k.json k3.json --table demo/use.csv --format phanns --out u_moved.parquet",
+        ("k.json k3.json --table demo/my_phages.csv --format phanns --out u_moved.parquet",
          {"u_moved.parquet": "use"}),
     ],
 }  # fmt: skip
@@ -117,9 +117,9 @@ def ids_of(path: Path) -> list[str]:
 
 
 def write_inputs(folder: Path) -> None:
-    """Write the world, a use-set as two tables, ids that are hard to write, a tool's blanks."""
+    """Write the world, a query set as two tables, ids that are hard to write, a tool's blanks."""
     write_world(folder, SMALL)
-    header, *rows = (folder / "demo" / "use.csv").read_text().splitlines()
+    header, *rows = (folder / "demo" / "my_phages.csv").read_text().splitlines()
     for name, part in (("half_1.csv", rows[:20]), ("half_2.csv", rows[20:])):
         (folder / name).write_text("\n".join([header, *part]) + "\n")
     hard = pd.DataFrame({"protein": [*HARD_IDS, *(f"p{row}" for row in range(20))]})
@@ -151,7 +151,7 @@ def expected(folder: Path) -> dict[str, list[str]]:
     found = {
         "set": first_cells("demo/calibration.csv"),
         "training": headers("demo/training.fasta"),
-        "use": first_cells("demo/use.csv"),
+        "use": first_cells("demo/my_phages.csv"),
         "trove": first_cells("demo/trove_htj.csv"),
         "hard": pd.read_csv(folder / "hard.csv", na_filter=False, dtype=str)["protein"].tolist(),
         "best": [f"b{row}" for row in range(40)],

@@ -94,7 +94,7 @@ def begun(kind: Callable[[], bool], folder: Path, patch: pytest.MonkeyPatch) -> 
     patch.chdir(folder)
     labels = ["--labels", "labels.tsv"] if kind() else []
     (known,), (new,) = (list(Path().glob(f"{name}.*")) for name in ("known", "new"))
-    words = ["init", "lab", "--scores", str(known), "--use", str(new), *labels]
+    words = ["init", "lab", "--scores", str(known), "--query", str(new), *labels]
     assert run_command_line(words) == 0
     return "lab.yaml"
 
@@ -106,7 +106,7 @@ def test_init_finds_what_the_tables_of_a_tool_are(
     settings = load(begun(kind, tmp_path, monkeypatch))
     name = {compartments: "wide", vpf_plm: "vpf-plm"}.get(kind, kind.__name__)
     assert settings.calibration_set.spec["format"] == name
-    assert settings.use_sets[0].spec["format"] == name
+    assert settings.queries[0].spec["format"] == name
 
 
 @pytest.mark.long

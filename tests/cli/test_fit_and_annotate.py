@@ -19,7 +19,7 @@ def test_annotate_needs_nothing_but_table_and_calibration(
     world: Path, calibration: Path, tmp_path: Path
 ) -> None:
     table, file = tmp_path / "scores.csv", tmp_path / "c.json"
-    table.write_bytes((world / "demo" / "use.csv").read_bytes())
+    table.write_bytes((world / "demo" / "my_phages.csv").read_bytes())
     file.write_bytes(calibration.read_bytes())
     done = call_here(
         tmp_path, "annotate", "scores.csv", "--calibration", "c.json", "--out", "conf.tsv"
@@ -45,7 +45,7 @@ def test_annotate_gives_the_same_bytes_in_small_pieces(
         "annotate",
         "--shift",
         "none",
-        "demo/use.csv",
+        "demo/my_phages.csv",
         "--calibration",
         "k.json",
         "--format",
@@ -65,13 +65,21 @@ def test_annotate_gives_the_same_bytes_in_small_pieces(
 def test_annotate_refuses_a_protein_that_two_tables_have(
     inside: Path, calibration: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lines = Path("demo/use.csv").read_text().splitlines()
+    lines = Path("demo/my_phages.csv").read_text().splitlines()
     Path("more.csv").write_text("\n".join([lines[0], lines[5]]) + "\n")
-    words = ["annotate", "--shift", "none", "demo/use.csv", "more.csv", "--calibration", "k.json"]
+    words = [
+        "annotate",
+        "--shift",
+        "none",
+        "demo/my_phages.csv",
+        "more.csv",
+        "--calibration",
+        "k.json",
+    ]
     assert run_command_line([*words, "--format", "phanns", "--out", "two.tsv"]) == 2
     id_ = lines[5].split(",")[0]
     assert capsys.readouterr().err == (
-        f"more.csv, line 2: the id {id_!r} is in demo/use.csv already. "
+        f"more.csv, line 2: the id {id_!r} is in demo/my_phages.csv already. "
         "Give each protein its own id, or remove one of the rows.\n"
         "Fix this and run the command again.\n"
     )
@@ -81,7 +89,7 @@ def test_annotate_refuses_a_protein_that_two_tables_have(
 def test_annotate_refuses_a_table_of_other_classes(
     inside: Path, calibration: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = Path("demo/use.csv").read_text().replace("Portal", "Gate", 1)
+    text = Path("demo/my_phages.csv").read_text().replace("Portal", "Gate", 1)
     Path("other.csv").write_text(text)
     words = [
         "annotate",
@@ -107,13 +115,13 @@ def test_annotate_refuses_a_file_that_is_no_calibration(
         "annotate",
         "--shift",
         "none",
-        "demo/use.csv",
+        "demo/my_phages.csv",
         "--calibration",
-        "demo/use.csv",
+        "demo/my_phages.csv",
         "--out",
         "x.tsv",
     ]
-    assert "demo/use.csv" in refused(capsys, *words)
+    assert "demo/my_phages.csv" in refused(capsys, *words)
 
 
 @pytest.mark.long
@@ -145,9 +153,9 @@ def test_fit_takes_labels_from_a_second_table(inside: Path, calibration: Path) -
 def test_fit_refuses_a_table_without_labels(
     inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["fit", "demo/use.csv", "--format", "phanns", "--out", "x.json"]
+    words = ["fit", "demo/my_phages.csv", "--format", "phanns", "--out", "x.json"]
     assert refused(capsys, *words) == (
-        "demo/use.csv: the table has no true classes. "
+        "demo/my_phages.csv: the table has no true classes. "
         "Give labels: a table of id and label, or a pattern for FASTA headers.\n"
     )
 
@@ -195,7 +203,7 @@ def test_fit_without_clusters_says_that_relatives_are_not_known(
     assert (
         "a family of its own" in json.loads(Path("alone.json").read_text())["counts"]["relatives"]
     )
-    use = ["demo/use.csv", "--format", "phanns", "--calibration", "alone.json"]
+    use = ["demo/my_phages.csv", "--format", "phanns", "--calibration", "alone.json"]
     assert run_command_line(["annotate", "--shift", "none", *use, "--out", "alone.tsv"]) == 0
     assert message in capsys.readouterr().err
 
@@ -224,7 +232,7 @@ def test_a_first_stage_can_be_fitted_to_a_set_of_its_own(inside: Path) -> None:
         "--out",
         "rest.tsv",
     )
-    use = ("demo/use.csv", "--format", "phanns")
+    use = ("demo/my_phages.csv", "--format", "phanns")
     run("annotate", "--shift", "none", *use, "--calibration", "first.json", "--out", "use.tsv")
     for name in ("rest.tsv", "use.tsv"):  # a class that the first set lacks has no confidence
         rows = pd.read_csv(name, sep="\t", dtype=str).dropna(subset="confidence")
@@ -233,7 +241,7 @@ def test_a_first_stage_can_be_fitted_to_a_set_of_its_own(inside: Path) -> None:
     known = pd.read_csv("rest.tsv", sep="\t", index_col=0)
     given.loc[known.index].to_csv("rest-labels.tsv", sep="\t")
     run("fit", "rest.tsv", *new, "--labels", "rest-labels.tsv", "--out", "second.json",
-        "--method", "platt", "--draws", "0", "--min-positives", "1")  # fmt: skip
+        "--method", "platt", "--resamples", "0", "--min-positives", "1")  # fmt: skip
     run(
         "annotate",
         "--shift",
@@ -267,7 +275,7 @@ def test_one_draw_is_refused(world: Path, command: str) -> None:
         "demo/calibration.csv",
         "--format",
         "phanns-labelled",
-        "--draws",
+        "--resamples",
         "1",
         "--out",
         "o.tsv",
@@ -275,7 +283,7 @@ def test_one_draw_is_refused(world: Path, command: str) -> None:
     done = call_here(world, command, *words)
     assert done.returncode == 2
     assert done.stderr == (
-        "--draws: one draw shows no spread. Give at least 2, or better 200; or 0 for no "
+        "--resamples: one resample shows no spread. Give at least 2, or better 200; or 0 for no "
         "intervals.\nFix this and run the command again.\n"
     )
     assert not (world / "o.tsv").exists()

@@ -19,7 +19,7 @@ WORDS = ["--calibration", "k.json", "--out", "genomes.tsv"]
 
 @pytest.fixture(scope="module")
 def annotated(world: Path, calibration: Path) -> Path:
-    use = pd.read_csv(world / "demo" / "use.csv", dtype=str)
+    use = pd.read_csv(world / "demo" / "my_phages.csv", dtype=str)
     use.insert(1, "phage", [f"phage {row // 8}" for row in range(len(use))])
     use.rename(columns={"Unnamed: 0": ""}).to_csv(world / "phages.csv", index=False)
     words = [

@@ -83,7 +83,7 @@ def test_any_table_gets_a_configuration_that_passes_the_check(
         new["protein"] = [f"x{row}" for row in range(len(new))]
     known.to_csv("known.csv", index=kind == "beside")  # with the index that pandas writes
     new.to_csv("new.csv", index=False)
-    assert run_command_line(["init", "lab", "--scores", "known.csv", "--use", "new.csv"]) == 0
+    assert run_command_line(["init", "lab", "--scores", "known.csv", "--query", "new.csv"]) == 0
     assert run_command_line(["check", "lab.yaml"]) == 0
     assert capsys.readouterr().out.endswith("lab.yaml: no problems.\n")
     settings = load("lab.yaml")
@@ -96,7 +96,7 @@ def test_any_table_gets_a_configuration_that_passes_the_check(
         assert settings.calibration_set.spec.get("sum_to_scale") == (
             False if kind == "free" else None
         )
-    assert "true_class" not in settings.use_sets[0].spec["columns"]
+    assert "true_class" not in settings.queries[0].spec["columns"]
     # Nothing of another field stands in it.
     text = Path("lab.yaml").read_text()
     assert "Portal" not in text.replace("{Portal: 0.2, Other: 0.8}", "")
@@ -322,11 +322,11 @@ def test_init_writes_a_configuration_that_is_valid_and_commented(
     inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["--scores", "demo/calibration.csv", "--proteins", "demo/proteins.fasta"]
-    words += ["--training", "demo/training.fasta", "--use", "demo/use.csv"]
+    words += ["--training", "demo/training.fasta", "--query", "demo/my_phages.csv"]
     assert run_command_line(["init", "lab1", *words]) == 0
     text = Path("lab1.yaml").read_text()
     assert "  format: phanns-labelled" in text
-    assert "  - name: use  # reports/lab1/use/confidences.tsv\n" in text
+    assert "  - name: my_phages  # reports/lab1/my_phages/confidences.tsv\n" in text
     assert "demo:" not in text
     capsys.readouterr()
     assert run_command_line(["check", "lab1.yaml"]) == 0

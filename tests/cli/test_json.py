@@ -40,7 +40,14 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / f"{name}.csv").write_text("\n".join(["id,A,B,true_class", *rows]) + "\n")
     known = [str(folder / "known.csv"), "--format", "credence", "--spec", '{"scale": 1}']
     for name, draws in (("one", "20"), ("two", "30")):
-        words = ["--method", "class_only", "--draws", draws, "--out", str(folder / f"{name}.json")]
+        words = [
+            "--method",
+            "class_only",
+            "--resamples",
+            draws,
+            "--out",
+            str(folder / f"{name}.json"),
+        ]
         assert run_command_line(["fit", *known, *words]) == 0
     words = ["--calibration", str(folder / "one.json"), "--out", str(folder / "conf.tsv")]
     assert run_command_line(["annotate", str(folder / "new.csv"), *known[1:], *words]) == 0

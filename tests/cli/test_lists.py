@@ -26,7 +26,7 @@ COUNTS = "class,score_above,score_to,right,wrong\n"
 RUN = ["--calibration", "k.json", "--out", "conf.tsv"]
 
 
-WORLD = replace(SMALL, n_calibration=900, n_use=120)  # in which lists hold something
+WORLD = replace(SMALL, n_calibration=900, n_query=120)  # in which lists hold something
 
 
 @pytest.fixture(scope="module")
@@ -39,19 +39,19 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def calibration(world: Path) -> Path:
     """Return the calibration of that world, which stands in its folder."""
     words = ["fit", "demo/calibration.csv", "--format", "phanns-labelled", "--method", "kernel"]
-    done = call_here(world, *words, "--draws", "40", "--out", "k.json")
+    done = call_here(world, *words, "--resamples", "40", "--out", "k.json")
     assert done.returncode == 0, done.stderr
     return world / "k.json"
 
 
 @pytest.fixture(scope="module")
 def annotated(world: Path, calibration: Path) -> Path:
-    """Return the folder, in which the use-set has its confidences and lists."""
+    """Return the folder, in which the query set has its confidences and lists."""
     words = [
         "annotate",
         "--shift",
         "none",
-        "demo/use.csv",
+        "demo/my_phages.csv",
         "--format",
         "phanns",
         *RUN,
@@ -65,7 +65,7 @@ def annotated(world: Path, calibration: Path) -> Path:
 
 @pytest.fixture
 def confidences(annotated: Path, inside: Path) -> pd.DataFrame:
-    """Return the confidences of the use-set, which stand in conf.tsv."""
+    """Return the confidences of the query set, which stand in conf.tsv."""
     return pd.read_csv("conf.tsv", sep="\t")
 
 
@@ -116,7 +116,7 @@ def test_a_table_of_six_decimals_gives_the_list_of_the_whole_numbers(
         "annotate",
         "--shift",
         "none",
-        "demo/use.csv",
+        "demo/my_phages.csv",
         "--format",
         "phanns",
         "--calibration",
@@ -208,7 +208,7 @@ def test_a_calibration_that_keeps_nothing_held_out_is_refused_with_its_remedy(
         "with credence fit.\n"
     )
     assert not Path("no.tsv").exists()
-    words = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "old.json"]
+    words = ["annotate", "demo/my_phages.csv", "--format", "phanns", "--calibration", "old.json"]
     assert run_command_line([*words, "--out", "old.tsv"]) == 0
     assert "q_value" not in Path("old.tsv").read_text().splitlines()[0]
 
@@ -223,7 +223,14 @@ def test_a_table_of_another_calibration_is_refused(
 
 
 def test_thresholds_are_what_a_loop_over_scores_finds(inside: Path, calibration: Path) -> None:
-    words = ["thresholds", "demo/calibration.csv", "--format", "phanns-labelled", "--draws", "20"]
+    words = [
+        "thresholds",
+        "demo/calibration.csv",
+        "--format",
+        "phanns-labelled",
+        "--resamples",
+        "20",
+    ]
     words += ["--precision", "0.8", "--precision", "0.9", "--calibration", "k.json"]
     assert run_command_line([*words, "--out", "t.tsv"]) == 0
     found = pd.read_csv("t.tsv", sep="\t")
@@ -237,8 +244,8 @@ def test_thresholds_are_what_a_loop_over_scores_finds(inside: Path, calibration:
     for row in rows.itertuples():
         own = predicted == row[1]
         kept = own & (top >= row.threshold - 1e-9)
-        assert row.right == pytest.approx(right[kept].mean())
-        assert row.kept == pytest.approx(kept.sum() / own.sum())
+        assert row.measured_precision == pytest.approx(right[kept].mean())
+        assert row.accepted == pytest.approx(kept.sum() / own.sum())
         # Each protein is a family of its own here: one wrong one is added.
         assert ((~right[kept]).sum() + 1) / (kept.sum() + 1) <= 1 - row.precision + 1e-9
 
@@ -249,7 +256,7 @@ def test_a_class_that_is_never_predicted_has_rows_without_a_threshold(
     table = pd.read_csv("demo/calibration.csv", index_col=0)
     other = (table["Other"] + table["Portal"]).round(2)
     table.assign(Portal=0.0, Other=other).rename_axis("").to_csv("never.csv")
-    words = ["thresholds", "never.csv", "--format", "phanns-labelled", "--draws", "0"]
+    words = ["thresholds", "never.csv", "--format", "phanns-labelled", "--resamples", "0"]
     capsys.readouterr()
     assert run_command_line([*words, "--precision", "0.9", "--out", "t.tsv"]) == 0
     shown = capsys.readouterr().err
@@ -258,7 +265,7 @@ def test_a_class_that_is_never_predicted_has_rows_without_a_threshold(
     assert "Portal" in never
     assert f"t.tsv: no threshold for what is never predicted: {', '.join(never)}.\n" in shown
     row = found.loc["Portal"]
-    assert row["note"] == "never predicted in calibration, so none can be kept"
+    assert row["note"] == "never predicted in calibration, so none can be accepted"
     assert (row["predictions"], row["families_missing"]) == (0, 49)
 
 
@@ -281,7 +288,9 @@ def fit_halves(method: str) -> None:
     for name in "ab":
         words = ["fit", f"{name}.csv", "--format", "phanns-labelled", "--method", method]
         assert (
-            run_command_line([*words, "--draws", "0", "--sets", "none", "--out", f"{name}.json"])
+            run_command_line(
+                [*words, "--resamples", "0", "--sets", "none", "--out", f"{name}.json"]
+            )
             == 0
         )
 
@@ -295,7 +304,7 @@ def test_a_table_of_another_calibration_of_the_method_is_refused_and_its_own_nev
         "annotate",
         "--shift",
         "none",
-        "demo/use.csv",
+        "demo/my_phages.csv",
         "--format",
         "phanns",
         "--calibration",
@@ -311,7 +320,7 @@ def test_a_table_of_another_calibration_of_the_method_is_refused_and_its_own_nev
         line = r"" if table == "o.parquet" else r", line \d+"
         assert re.match(
             rf"{table}{line}, column 'confidence': 0\.\d+ is the confidence of "
-            r"'simulated_use_\d+', and b\.json gives [01][.\d]*( to [01][.\d]*)?\. "
+            r"'simulated_phage_\d+', and b\.json gives [01][.\d]*( to [01][.\d]*)?\. "
             r"Give the calibration that the table was annotated with\.\n",
             capsys.readouterr().err,
         )
@@ -326,7 +335,7 @@ def test_the_first_row_that_a_calibration_does_not_give_is_named_with_both_value
     for name in "cd":
         words = ["fit", f"{name}.csv", "--format", "counts", "--method", "class_only"]
         words += ["--min-positives", "1"]
-        assert run_command_line([*words, "--draws", "0", "--out", f"{name}.json"]) == 0
+        assert run_command_line([*words, "--resamples", "0", "--out", f"{name}.json"]) == 0
     Path("tops.csv").write_text(
         "id,predicted_class,score\np1,Portal,9\np2,Collar,8\np3,Collar,9\n"
     )
@@ -358,7 +367,7 @@ def test_confidences_that_other_things_moved_are_compared_before_that_or_not_at_
         "annotate",
         "--shift",
         "none",
-        "demo/use.csv",
+        "demo/my_phages.csv",
         "--format",
         "phanns",
         "--calibration",
@@ -379,10 +388,10 @@ def test_confidences_that_other_things_moved_are_compared_before_that_or_not_at_
 def test_corrected_confidences_are_asked_for_where_they_are_and_refused_where_not(
     confidences: pd.DataFrame, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["shift", "demo/use.csv", "--format", "phanns", "--calibration", "k.json"]
-    words += ["--draws", "20"]
+    words = ["shift", "demo/my_phages.csv", "--format", "phanns", "--calibration", "k.json"]
+    words += ["--resamples", "20"]
     assert run_command_line([*words, "--record", "s.json", "--out", "mix.tsv"]) == 0
-    words = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "k.json"]
+    words = ["annotate", "demo/my_phages.csv", "--format", "phanns", "--calibration", "k.json"]
     assert run_command_line([*words, "--shift", "s.json", "--out", "both.tsv"]) == 0
     capsys.readouterr()
     words = ["--calibration", "k.json", "--error", "0.2", "--out", "l.tsv"]
@@ -423,10 +432,10 @@ def listable_counts(table: pd.DataFrame, class_names: tuple[str, ...]) -> np.nda
 def test_q_values_are_those_of_the_proteins_held_out_that_the_correction_weighs(
     confidences: pd.DataFrame, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["shift", "demo/use.csv", "--format", "phanns", "--calibration", "k.json"]
-    words += ["--draws", "20"]
+    words = ["shift", "demo/my_phages.csv", "--format", "phanns", "--calibration", "k.json"]
+    words += ["--resamples", "20"]
     assert run_command_line([*words, "--record", "q.json", "--out", "mix.tsv"]) == 0
-    words = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "k.json"]
+    words = ["annotate", "demo/my_phages.csv", "--format", "phanns", "--calibration", "k.json"]
     words += ["--shift", "q.json", "--lists-record", "corrected.json", "--out", "corrected.tsv"]
     assert run_command_line(words) == 0
     file, shift = read_calibration(Path("k.json")), SHIFT_FILES.read(Path("q.json"))
@@ -547,8 +556,8 @@ def test_a_table_that_repeats_something_or_has_a_typed_nan_is_refused(
 
 
 def test_ids_that_look_like_formulas_are_guarded_once(inside: Path, calibration: Path) -> None:
-    text = Path("demo/use.csv").read_text()
-    Path("formulas.csv").write_text(text.replace("simulated_use", "=simulated_use"))
+    text = Path("demo/my_phages.csv").read_text()
+    Path("formulas.csv").write_text(text.replace("simulated_phage", "=simulated_phage"))
     words = [
         "annotate",
         "--shift",
@@ -564,4 +573,4 @@ def test_ids_that_look_like_formulas_are_guarded_once(inside: Path, calibration:
     listed = pd.read_csv("guarded/list_0.9.tsv", sep="\t").id
     assert len(listed)
     assert set(listed) <= set(pd.read_csv("g.tsv", sep="\t").id)
-    assert listed.str.startswith("'=simulated_use").all()
+    assert listed.str.startswith("'=simulated_phage").all()

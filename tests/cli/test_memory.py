@@ -1,4 +1,4 @@
-"""No stage holds a table of the use-set in memory: its memory grows by bytes a row.
+"""No stage holds a table of the query set in memory: its memory grows by bytes a row.
 
 What Python and numpy hold is traced at two sizes of a table with many columns.
 Arrow's own blocks are counted apart, as they are not traced.
@@ -62,7 +62,7 @@ def write_networks(folder: Path, n_proteins: int) -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with use-sets of both sizes, and a calibration for them."""
+    """Return a folder with query sets of both sizes, and a calibration for them."""
     folder = tmp_path_factory.mktemp("memory")
     write_scores(folder / "known.parquet", 600, 1, labelled=True)
     for size in (N_LOADING, N_FIRST, *SIZES):
@@ -143,7 +143,7 @@ def test_checking_holds_a_chunk() -> None:
 @pytest.mark.long
 def test_estimating_a_composition_holds_a_chunk_and_what_stands_for_the_rest() -> None:
     def estimate(size: int) -> None:
-        words = ["--calibration", "c.json", "--draws", "20"]
+        words = ["--calibration", "c.json", "--resamples", "20"]
         done("shift", f"{size}.parquet", *words, "--estimator", "bbse_soft", "--out", "c.tsv")
 
     assert bytes_a_row(estimate) < MOST_BYTES
@@ -173,7 +173,7 @@ def test_checking_an_ensemble_holds_a_chunk() -> None:
 @pytest.mark.long
 def test_estimating_the_composition_of_an_ensemble_holds_a_chunk() -> None:
     def estimate(size: int) -> None:
-        words = [f"networks-{size}.parquet", "--calibration", "c.json", "--draws", "20"]
+        words = [f"networks-{size}.parquet", "--calibration", "c.json", "--resamples", "20"]
         done("shift", *words, "--estimator", "bbse_hard", "--out", "c.tsv", spec=LONG_SPEC)
 
     assert bytes_a_row(estimate) < MOST_BYTES

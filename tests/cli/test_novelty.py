@@ -25,7 +25,7 @@ from credence.tables.stage_files import NOVELTY_FILES, read_calibration
 from refusals import Stated, refused
 
 LABELLED = ["--format", "phanns-labelled"]
-WORLD = {"n_calibration": 90, "n_use": 24, "n_training": 20, "n_training_relatives": 3}
+WORLD = {"n_calibration": 90, "n_query": 24, "n_training": 20, "n_training_relatives": 3}
 N_NUMBERS = 6  # of a vector
 
 
@@ -63,12 +63,12 @@ def write_vectors(name: str, ids: list[str], n_numbers: int = N_NUMBERS) -> None
 
 
 def annotate(*words: str, method: str = "class_only") -> list[str]:
-    """Return the words that annotate the use-set with the calibration of the world."""
-    fit = ["fit", "world/calibration.csv", *LABELLED, "--method", method, "--draws", "50"]
+    """Return the words that annotate the query set with the calibration of the world."""
+    fit = ["fit", "world/calibration.csv", *LABELLED, "--method", method, "--resamples", "50"]
     assert run_command_line([*fit, "--out", "fit.json"]) == 0
     table = [
         "annotate",
-        "world/use.csv",
+        "world/my_phages.csv",
         "--shift",
         "none",
         "--format",
@@ -79,7 +79,7 @@ def annotate(*words: str, method: str = "class_only") -> list[str]:
     return [*table, "--novelty", "novelty.json", *words, "--out", "out.tsv"]
 
 
-def test_known_proteins_are_written_and_use_sets_compared_with_them(
+def test_known_proteins_are_written_and_queries_compared_with_them(
     world: Path, capsys: Stated
 ) -> None:
     words = ["--proteins", "world/proteins.fasta", "--training", "world/training.fasta"]
@@ -90,10 +90,12 @@ def test_known_proteins_are_written_and_use_sets_compared_with_them(
     assert known.reference.training is not None and len(known.reference.training) == 23
     assert call(*words, "--components", "8", "--out", "again.json") == 0
     assert Path("again.json").read_bytes() == Path("novelty.json").read_bytes()
-    assert run_command_line(annotate("--proteins", "world/use.fasta")) == 0
+    assert run_command_line(annotate("--proteins", "world/my_phages.fasta")) == 0
     table = pd.read_csv("out.tsv", sep="\t")
-    assert table["novelty_p"].between(0, 1).all() and len(table) == len(ids_of("world/use.csv"))
-    fasta = read_proteins("world/use.fasta", "first_word")
+    assert table["novelty_p"].between(0, 1).all() and len(table) == len(
+        ids_of("world/my_phages.csv")
+    )
+    fasta = read_proteins("world/my_phages.fasta", "first_word")
     sequence = dict(zip(fasta.ids, fasta.sequences, strict=True))
     asked = np.array([sequence[id_] for id_ in table["id"]], dtype=object)
     points = known.reference.space.of_sequences(asked)
@@ -137,7 +139,7 @@ def test_a_trove_that_added_nothing_is_no_file_without_proteins(
 
 
 def test_vectors_tell_proteins_as_sequences_do(world: Path, capsys: Stated) -> None:
-    calibration, use = ids_of("world/calibration.csv"), ids_of("world/use.csv")
+    calibration, use = ids_of("world/calibration.csv"), ids_of("world/my_phages.csv")
     write_vectors("vectors.npz", [*calibration, *use])
     words = ["--vectors", "vectors.npz", "--components", "4"]
     assert call(*words, "--out", "novelty.json") == 0
@@ -178,11 +180,11 @@ def test_a_file_of_another_version_and_features_of_another_kind_are_refused(
 ) -> None:
     write_vectors("vectors.npz", ids_of("world/calibration.csv"))
     assert call("--vectors", "vectors.npz", "--out", "novelty.json") == 0
-    with_sequences = annotate("--proteins", "world/use.fasta")
+    with_sequences = annotate("--proteins", "world/my_phages.fasta")
     assert refused(capsys, *with_sequences) == (
         "novelty.json: its space is one of vectors. Give --vectors.\n"
     )
-    write_vectors("wide.npz", ids_of("world/use.csv"), N_NUMBERS + 1)
+    write_vectors("wide.npz", ids_of("world/my_phages.csv"), N_NUMBERS + 1)
     assert refused(capsys, *annotate("--vectors", "wide.npz")) == (
         "wide.npz: its vectors have 7 numbers, those of novelty.json 6. "
         "Give vectors of the same kind.\n"
@@ -200,9 +202,9 @@ def test_each_protein_has_its_nearest_known_identity_coverage_and_p(world: Path)
     assert call("--proteins", "world/proteins.fasta", "--out", "novelty.json") == 0
     known = NOVELTY_FILES.read(Path("novelty.json"))
     assert known.known is not None and known.closest is not None
-    assert run_command_line(annotate("--proteins", "world/use.fasta")) == 0
+    assert run_command_line(annotate("--proteins", "world/my_phages.fasta")) == 0
     table = pd.read_csv("out.tsv", sep="\t")
-    asked = read_proteins("world/use.fasta", "first_word")
+    asked = read_proteins("world/my_phages.fasta", "first_word")
     sequence = dict(zip(asked.ids, asked.sequences, strict=True))
     texts = np.array([sequence[id_] for id_ in table["id"]], dtype=object)
     close = known.known.closest(texts)
@@ -243,10 +245,12 @@ def test_no_bit_of_a_confidence_depends_on_novelty(
     world: Path, monkeypatch: pytest.MonkeyPatch, flag: str, how: str, method: str
 ) -> None:
     monkeypatch.setattr(stage, "bands_of", lambda *_: planted(0.001))
-    write_vectors("vectors.npz", [*ids_of("world/calibration.csv"), *ids_of("world/use.csv")])
+    write_vectors(
+        "vectors.npz", [*ids_of("world/calibration.csv"), *ids_of("world/my_phages.csv")]
+    )
     known, asked = "vectors.npz", "vectors.npz"
     if how == "--proteins":
-        known, asked = "world/proteins.fasta", "world/use.fasta"
+        known, asked = "world/proteins.fasta", "world/my_phages.fasta"
     settings = json.dumps({"novelty": {"flag": float(flag)}})
     assert call(how, known, "--settings", settings, "--out", "novelty.json") == 0
     words = annotate(how, asked, method=method)
@@ -275,10 +279,10 @@ def test_the_evaluation_says_what_held_at_each_identity_and_its_flag_covers_the_
     world: Path,
 ) -> None:
     assert call("--proteins", "world/proteins.fasta", "--out", "novelty.json") == 0
-    annotate("--proteins", "world/use.fasta")  # fits
+    annotate("--proteins", "world/my_phages.fasta")  # fits
     words = ["evaluate", "world/calibration.csv", *LABELLED, "--calibration", "fit.json"]
     words += ["--novelty", "novelty.json", "--out", "evaluation.json"]
-    words += ["--settings", '{"evaluation": {"folds": 3}, "calibration": {"draws": 20}}']
+    words += ["--settings", '{"evaluation": {"folds": 3}, "calibration": {"resamples": 20}}']
     assert run_command_line(words) == 0
     found = json.loads(Path("evaluation.json").read_text())["by_identity"]
 
@@ -318,7 +322,7 @@ def test_what_cannot_be_compared_and_what_is_flagged_is_printed(
     world: Path, capsys: Stated
 ) -> None:
     assert call("--proteins", "world/proteins.fasta", "--out", "novelty.json") == 0
-    own = read_proteins("world/use.fasta", "first_word")
+    own = read_proteins("world/my_phages.fasta", "first_word")
     kept = dict(zip(own.ids[:20], own.sequences[:20], strict=True))
     write_fasta("use.fasta", {**kept, "stranger": "MKV" * 9})
     assert run_command_line(annotate("--proteins", "use.fasta")) == 0
@@ -341,7 +345,7 @@ def test_a_novelty_file_of_other_proteins_than_the_calibration_is_named(
         Path("other").with_suffix(Path(name).suffix).write_text(later)
     given = ["novelty", "other.csv", *LABELLED, "--proteins", "other.fasta"]
     assert run_command_line([*given, "--out", "novelty.json"]) == 0
-    words = annotate("--proteins", "world/use.fasta")
+    words = annotate("--proteins", "world/my_phages.fasta")
     capsys.readouterr()
     assert run_command_line(words) == 0
     stated = "novelty.json: none of its proteins is one on which fit.json was fitted.\n"
@@ -371,7 +375,7 @@ def test_what_neighbours_show_comes_as_columns_where_asked_for(
     world: Path, capsys: Stated
 ) -> None:
     assert call("--proteins", "world/proteins.fasta", "--out", "novelty.json") == 0
-    words = annotate("--proteins", "world/use.fasta")
+    words = annotate("--proteins", "world/my_phages.fasta")
     assert run_command_line(words) == 0
     plain = pd.read_csv("out.tsv", sep="\t")
     assert run_command_line([*words, "--parts"]) == 0
@@ -398,9 +402,9 @@ def test_what_neighbours_show_comes_as_columns_where_asked_for(
 
 def test_tables_of_a_folder_are_compared_too_each_as_if_it_were_alone(world: Path) -> None:
     assert call("--proteins", "world/proteins.fasta", "--out", "novelty.json") == 0
-    words = annotate("--proteins", "world/use.fasta")
+    words = annotate("--proteins", "world/my_phages.fasta")
     assert run_command_line(words) == 0
-    header, *rows = Path("world/use.csv").read_text().splitlines()
+    header, *rows = Path("world/my_phages.csv").read_text().splitlines()
     Path("tables").mkdir()
     for name, part in (("a", rows[:10]), ("b", rows[10:])):
         Path(f"tables/{name}.csv").write_text("\n".join([header, *part]) + "\n")

@@ -1,4 +1,4 @@
-"""Tied scores, and proteins of a use-set that calibrate: found, counted and named."""
+"""Tied scores, and proteins of a query set that calibrate: found, counted and named."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def write(name: str, rows: list[str], fasta: dict[str, int]) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder with a calibration set of 40 and a use-set that shares some of it."""
+    """Return a folder with a calibration set of 40 and a query set that shares some of it."""
     monkeypatch.chdir(tmp_path)
     names = [f"p{row}" if row else "17" for row in range(40)]
     known = ["id,true_class,Portal,Collar"]
@@ -44,7 +44,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def fit(*words: str) -> None:
     spec = '{"columns": {"id": "id", "true_class": "true_class"}, "scale": 1}'
-    table = ["fit", "known.csv", "--format", "wide", "--spec", spec, "--draws", "0"]
+    table = ["fit", "known.csv", "--format", "wide", "--spec", spec, "--resamples", "0"]
     assert run_command_line([*table, "--method", "class_only", *words, "--out", "c.json"]) == 0
 
 
@@ -110,8 +110,9 @@ def test_check_of_a_configuration_names_them_too(folder: Path, capsys: Stated) -
         "calibration_set:\n"
         "  scores: known.csv\n  format: wide\n  scale: 1\n  proteins: known.fasta\n"
         "  columns: {id: id, true_class: true_class}\n"
-        "use_sets:\n"
-        "  - {name: use, scores: use.csv, format: wide, columns: {id: id}, proteins: use.fasta}\n"
+        "queries:\n"
+        "  - {name: my_phages, scores: use.csv, format: wide, columns: {id: id},"
+        " proteins: use.fasta}\n"
     )
     assert run_command_line(["check", "config.yaml"]) == 0, capsys.readouterr().err
     stated = capsys.readouterr().out

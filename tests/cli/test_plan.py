@@ -112,8 +112,15 @@ def test_the_filled_in_table_gives_the_labels_of_a_trove(
         "  format: phanns-labelled\n"
         "  proteins: demo/proteins.fasta\n"
     )
-    words = ["trove", "add", "bench", "--scores", "demo/use.csv", "--format", "phanns"]
-    words += ["--labels", "filled.tsv", "--fasta", "demo/use.fasta", "--config", "mylab.yaml"]
+    words = ["trove", "add", "bench", "--scores", "demo/my_phages.csv", "--format", "phanns"]
+    words += [
+        "--labels",
+        "filled.tsv",
+        "--fasta",
+        "demo/my_phages.fasta",
+        "--config",
+        "mylab.yaml",
+    ]
     capsys.readouterr()
     assert run_command_line(words) == 0
     shown = capsys.readouterr().err

@@ -70,7 +70,7 @@ def test_a_german_excel_file_is_read_from_init_to_annotate(
 ) -> None:
     as_excel(world(200, 1, is_labelled=True), "known.csv", encoding)
     as_excel(world(30, 2, is_labelled=False), "new.csv", encoding)
-    run("init", "lab", "--scores", "known.csv", "--use", "new.csv")
+    run("init", "lab", "--scores", "known.csv", "--query", "new.csv")
     found = yaml.safe_load(Path("lab.yaml").read_text(encoding="utf-8"))["calibration_set"]
     assert (found["columns"], found["scale"]) == (COLUMNS, 1.0)
     run("check", "lab.yaml")
@@ -92,14 +92,14 @@ def test_a_german_excel_file_is_read_from_init_to_annotate(
 def test_logits_are_found_said_and_kept(capsys: pytest.CaptureFixture[str]) -> None:
     world(200, 1, is_labelled=True).to_csv("known.csv", index=False)
     world(30, 2, is_labelled=False).to_csv("new.csv", index=False)
-    run("init", "lab", "--scores", "known.csv", "--use", "new.csv")
+    run("init", "lab", "--scores", "known.csv", "--query", "new.csv")
     said = "{}: read as logits, the softmax of each row."
     lines = capsys.readouterr().err.splitlines()
     assert said.format("known.csv") in lines
     assert said.format("new.csv") in lines
     found = yaml.safe_load(Path("lab.yaml").read_text(encoding="utf-8"))
     assert found["calibration_set"]["logits"] is True
-    assert found["use_sets"][0]["logits"] is True
+    assert found["queries"][0]["logits"] is True
     for words in (["known.csv"], ["new.csv"]):
         assert '"logits": true' in refused(capsys, "check", *words)
     fit("known.csv", {"columns": COLUMNS}, "--logits")

@@ -16,7 +16,7 @@ from credence.tables import joining
 from small_worlds import write_world
 
 SMALL = WorldSettings(
-    n_calibration=60, n_use=21, n_training=12, n_trove=9, n_defects=2, n_training_relatives=2
+    n_calibration=60, n_query=21, n_training=12, n_trove=9, n_defects=2, n_training_relatives=2
 )
 CONFIGURATION = """\
 run: lab
@@ -26,11 +26,11 @@ calibration_set:
   proteins: demo/proteins.fasta
 training:
   proteins: demo/training.fasta
-use_sets:
-  - name: use
-    scores: demo/use.csv
+queries:
+  - name: my_phages
+    scores: demo/my_phages.csv
     format: phanns
-    proteins: demo/use.fasta
+    proteins: demo/my_phages.fasta
 troves:
   - name: htj
     scores: demo/trove_htj.csv
@@ -80,26 +80,29 @@ def named(setting: str, path: str, text: str) -> None:
 
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "a score of the calibration set": (lambda: cell("demo/calibration.csv"), "'high' is not"),
-    "a score of a use-set": (lambda: cell("demo/use.csv"), "'high' is not"),
+    "a score of a query set": (lambda: cell("demo/my_phages.csv"), "'high' is not"),
     "a score of a trove": (lambda: cell("demo/trove_htj.csv"), "'high' is not"),
-    "a use-set of other classes": (
-        lambda: changed("demo/use.csv", "Portal", "Porta"), "the column of class 'Portal'"
+    "a query set of other classes": (
+        lambda: changed("demo/my_phages.csv", "Portal", "Porta"), "the column of class 'Portal'"
     ),
     "an id without a sequence": (
         lambda: changed("demo/proteins.fasta", ">", ">x"), "demo/proteins.fasta"
     ),
-    "sequences of a use-set": (lambda: Path("demo/use.fasta").write_text("MKV\n"), "use.fasta"),
+    "sequences of a query set": (
+        lambda: Path("demo/my_phages.fasta").write_text("MKV\n"), "my_phages.fasta"
+    ),
     "sequences of training": (
         lambda: Path("demo/training.fasta").write_text(">a\n\n>b\nMKV\n"), "training.fasta"
     ),
     "shares of a class that is not there": (
-        lambda: named("shift: {composition: {Sheath: 1.0}}\n", "x", ""), "'Sheath'"
+        lambda: named("shift: {class_proportions: {Sheath: 1.0}}\n", "x", ""), "'Sheath'"
     ),
     "vectors": (lambda: named("novelty: {features: v.npz}\n", "v.npz", "no zip"), "v.npz"),
     "a setting": (lambda: named("evaluation: {folds: 1}\n", "x", ""), "evaluation.folds"),
-    "a file that is not there": (lambda: Path("demo/use.csv").unlink(), "no file"),
+    "a file that is not there": (lambda: Path("demo/my_phages.csv").unlink(), "no file"),
     "several files at once": (
-        lambda: (cell("demo/calibration.csv"), cell("demo/use.csv")), "demo/use.csv, line 3"
+        lambda: (cell("demo/calibration.csv"), cell("demo/my_phages.csv")),
+        "demo/my_phages.csv, line 3",
     ),
 }  # fmt: skip
 
@@ -123,7 +126,7 @@ def test_a_run_refuses_in_the_words_of_the_check_and_starts_nothing(
 def test_snakemake_by_itself_refuses_in_the_same_words(
     lab: list[Sequence[str]], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cell("demo/use.csv")
+    cell("demo/my_phages.csv")
     assert run_command_line(["check", "config.yaml"]) == 2
     stated = capsys.readouterr().err
     with pytest.raises(WorkflowError) as refused:
@@ -136,7 +139,7 @@ def test_settings_that_no_file_holds_are_checked_too(lab: list[Sequence[str]]) -
     settings = configuration.from_mapping(values, "configuration of the module")
     check.require_right(settings)
     wrong = configuration.from_mapping(
-        values | {"shift": {"composition": {"Sheath": 1.0}}}, "configuration of the module"
+        values | {"shift": {"class_proportions": {"Sheath": 1.0}}}, "configuration of the module"
     )
     with pytest.raises(InputError, match="configuration of the module, column 'shift"):
         check.require_right(wrong)
@@ -151,7 +154,7 @@ def test_a_run_reads_again_only_what_changed_since_it_was_checked(
     for n_checks, spoil in (
         (1, lambda: None),
         (1, lambda: None),
-        (2, lambda: changed("demo/use.csv", "0.00", "0.01")),
+        (2, lambda: changed("demo/my_phages.csv", "0.00", "0.01")),
         (3, lambda: changed("config.yaml", "run: lab", "run: lob")),
         (4, lambda: Path(".snakemake/credence.checked.txt").write_bytes(b"\xff")),
         (4, lambda: None),
@@ -162,7 +165,7 @@ def test_a_run_reads_again_only_what_changed_since_it_was_checked(
     assert len(lab) == 6
 
 
-def test_a_check_reads_the_scores_of_a_use_set_once(
+def test_a_check_reads_the_scores_of_a_query_set_once(
     lab: list[Sequence[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[str] = []
@@ -178,11 +181,11 @@ def test_a_check_reads_the_scores_of_a_use_set_once(
 
     monkeypatch.setattr(joining.reading, "stream_samples", stream)
     assert run_command_line(["check", "config.yaml"]) == 0
-    assert seen.count("demo/use.csv") == 1
+    assert seen.count("demo/my_phages.csv") == 1
 
 
 def test_a_demo_that_is_not_simulated_yet_is_run(lab: list[Sequence[str]]) -> None:
-    Path("demo/use.csv").unlink()
+    Path("demo/my_phages.csv").unlink()
     named("simulated: true\ndemo: {}\n", "x", "")
     assert run_command_line(["run"]) == 0
     assert len(lab) == 1

@@ -52,7 +52,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     written(str(home / "use.parquet"), use)
     changed = from_scores(use.ids, use.class_names, soft, 10.0, 0.01)
     written(str(home / "soft.parquet"), changed)
-    words = ["fit", str(home / "known.parquet"), "--method", "class_only", "--draws", "0"]
+    words = ["fit", str(home / "known.parquet"), "--method", "class_only", "--resamples", "0"]
     assert run_command_line([*words, "--sets", "none", *SPEC, "--out", str(home / "c.json")]) == 0
     return home
 
@@ -107,7 +107,14 @@ def test_what_was_seen_of_the_table_of_a_correction_is_not_stated_of_another(
 ) -> None:
     record = str(folder / "shift.json")
     words = [*SPEC, "--calibration", str(folder / "c.json")]
-    words += ["--draws", "5", "--record", record, "--out", str(folder / "composition.tsv")]
+    words += [
+        "--resamples",
+        "5",
+        "--record",
+        record,
+        "--out",
+        str(folder / "class_proportions.tsv"),
+    ]
     for made_of, other in (("use", "soft"), ("soft", "use")):
         assert run_command_line(["shift", str(folder / f"{made_of}.parquet"), *words]) == 0
         assert any(CHANGED in note for note in annotated(folder, other, "--shift", record)) == (
@@ -123,7 +130,7 @@ def test_fit_and_check_say_that_labels_stand_beside_other_proteins(
     table = str(folder / "shifted.parquet")
     written(table, known.predictions, known.true_class[order])
     stated = f"{table}: the scores tell nothing about the classes: "
-    words = ["fit", table, "--method", "class_only", "--draws", "0", "--sets", "none", *SPEC]
+    words = ["fit", table, "--method", "class_only", "--resamples", "0", "--sets", "none", *SPEC]
     assert run_command_line([*words, "--out", str(folder / "none.json")]) == 0
     assert stated in capsys.readouterr().err
     assert run_command_line(["check", table, "--labelled", *SPEC]) == 0

@@ -21,7 +21,7 @@ from refusals import refusal
 from small_worlds import call_here, write_world
 
 SMALL = WorldSettings(
-    n_calibration=120, n_use=60, n_training=20, n_trove=9, n_defects=2, n_training_relatives=3
+    n_calibration=120, n_query=60, n_training=20, n_trove=9, n_defects=2, n_training_relatives=3
 )
 N_SHARDS = 6
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,11 +31,11 @@ ROOT = Path(__file__).resolve().parents[2]
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with calibrations and a folder of tables, ten proteins each."""
     folder = write_world(tmp_path_factory.mktemp("shards"), SMALL)
-    fit = ["fit", "demo/calibration.csv", "--format", "phanns-labelled", "--draws", "0"]
+    fit = ["fit", "demo/calibration.csv", "--format", "phanns-labelled", "--resamples", "0"]
     for method in ("histogram", "class_only"):
         done = call_here(folder, *fit, "--method", method, "--out", f"{method}.json")
         assert done.returncode == 0, done.stderr
-    header, *rows = (folder / "demo" / "use.csv").read_text().splitlines()
+    header, *rows = (folder / "demo" / "my_phages.csv").read_text().splitlines()
     (folder / "shards").mkdir()
     for number in range(N_SHARDS):
         lines = [header, *rows[1 + 10 * number : 11 + 10 * number]]
@@ -105,7 +105,7 @@ def test_one_file_of_all_tables_where_the_name_has_an_ending(here: Path) -> None
 
 
 def test_a_run_that_was_killed_goes_on_and_writes_the_same_bytes(here: Path) -> None:
-    header, *rows = Path("demo/use.csv").read_text().splitlines()
+    header, *rows = Path("demo/my_phages.csv").read_text().splitlines()
     for number in range(40):
         own = [header, *(f"n{number}_{row}" for row in rows[1:])]
         Path(f"shards/s{number}.csv").write_text("\n".join(own) + "\n")
@@ -267,8 +267,8 @@ def test_the_benchmark_of_shards_holds_on_few_rows(tmp_path: Path) -> None:
 CONFIGURATION = """\
 run: lab
 calibration_set: {scores: demo/calibration.csv, format: phanns-labelled}
-use_sets:
-  - {name: use, scores: SCORES, format: phanns}
+queries:
+  - {name: my_phages, scores: SCORES, format: phanns}
 """
 
 
@@ -276,10 +276,10 @@ def test_a_configuration_takes_a_folder_for_the_tables_in_it(here: Path) -> None
     names = tuple(f"shards/s{number}.csv" for number in range(N_SHARDS))
     for scores in ("shards", "shards/*.csv", ["shards/s[0-2].csv", "shards/s[3-5].csv"]):
         found = configuration.loads(CONFIGURATION.replace("SCORES", json.dumps(scores)))
-        assert found.use_sets[0].scores == names
+        assert found.queries[0].scores == names
     Path("shards/README.md").touch()
     assert refusal(configuration.loads, CONFIGURATION.replace("SCORES", "shards")) == (
-        "config.yaml, line 4, column 'use_sets[0].scores': 'shards': its tables are of several "
+        "config.yaml, line 4, column 'queries[0].scores': 'shards': its tables are of several "
         "kinds: .csv, .md. Name tables of one kind by a pattern in quotes: 'shards/*.md'."
     )
 
@@ -289,6 +289,6 @@ def test_more_files_than_a_command_can_name_are_refused_in_a_configuration(
 ) -> None:
     monkeypatch.setattr(meaning, "MOST_BYTES_NAMED", 20)
     assert refusal(configuration.loads, CONFIGURATION.replace("SCORES", "shards")) == (
-        "config.yaml, line 4, column 'use_sets[0].scores': 'shards': its 6 files are too many for "
+        "config.yaml, line 4, column 'queries[0].scores': 'shards': its 6 files are too many for "
         "one job. Annotate them by themselves: credence annotate with a folder as --out."
     )

@@ -26,7 +26,7 @@ from refusals import refused
 from small_worlds import rows_of
 
 SMALL = WorldSettings(
-    n_calibration=200, n_use=60, n_training=5, n_trove=2, n_defects=0, n_training_relatives=0
+    n_calibration=200, n_query=60, n_training=5, n_trove=2, n_defects=0, n_training_relatives=0
 )
 
 
@@ -45,7 +45,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def inside(world: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the folder of the tables, without what an earlier test wrote."""
     monkeypatch.chdir(world)
-    for left in ("composition.tsv", "shift.json", "both.tsv", "both.shift.json"):
+    for left in ("class_proportions.tsv", "shift.json", "both.tsv", "both.shift.json"):
         (world / left).unlink(missing_ok=True)
     if not (world / "histogram.json").exists():
         fit("histogram")
@@ -55,25 +55,27 @@ def inside(world: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def shift(*words: str) -> int:
-    out = ["--draws", "10", "--out", "composition.tsv"]
-    return run_command_line(["shift", "use.csv", "--calibration", "c.json", *out, *words])
+    out = ["--resamples", "10", "--out", "class_proportions.tsv"]
+    return run_command_line(["shift", "my_phages.csv", "--calibration", "c.json", *out, *words])
 
 
 def fit(method: str, table: str = "calibration.csv") -> None:
     words = ["fit", table, "--format", "phanns-labelled", "--method", method]
-    assert run_command_line([*words, "--sets", "none", "--draws", "10", "--out", "c.json"]) == 0
+    assert (
+        run_command_line([*words, "--sets", "none", "--resamples", "10", "--out", "c.json"]) == 0
+    )
 
 
 def test_shares_are_written_and_confidences_corrected_with_the_others_behind(inside: Path) -> None:
     fit("histogram")
     assert shift("--record", "shift.json") == 0
-    shares = rows_of(inside / "composition.tsv")
-    assert sum(float(row["use_share"]) for row in shares) == pytest.approx(1.0)
-    words = ["annotate", "use.csv", "--calibration", "c.json"]
+    shares = rows_of(inside / "class_proportions.tsv")
+    assert sum(float(row["query_proportion"]) for row in shares) == pytest.approx(1.0)
+    words = ["annotate", "my_phages.csv", "--calibration", "c.json"]
     assert run_command_line([*words, "--shift", "none", "--out", "plain.tsv"]) == 0
     assert run_command_line([*words, "--shift", "shift.json", "--out", "both.tsv"]) == 0
     plain, both = rows_of(inside / "plain.tsv"), rows_of(inside / "both.tsv")
-    assert len(both) == SMALL.n_use
+    assert len(both) == SMALL.n_query
     behind = ["uncorrected_confidence", "uncorrected_lower", "uncorrected_upper"]
     assert list(both[0]) == [*plain[0], *behind]
     n_moved = 0
@@ -86,13 +88,13 @@ def test_shares_are_written_and_confidences_corrected_with_the_others_behind(ins
             low, value, high = (float(after[name]) for name in ("lower", "confidence", "upper"))
             assert low <= value <= high
             n_moved += after["confidence"] != before["confidence"]
-    assert n_moved > SMALL.n_use / 2
+    assert n_moved > SMALL.n_query / 2
 
 
 def test_without_a_correction_both_confidences_are_the_same(inside: Path) -> None:
     fit("kernel")
     assert shift("--estimator", "none", "--record", "shift.json") == 0
-    words = ["annotate", "use.csv", "--calibration", "c.json", "--shift", "shift.json"]
+    words = ["annotate", "my_phages.csv", "--calibration", "c.json", "--shift", "shift.json"]
     assert run_command_line([*words, "--out", "both.tsv"]) == 0
     for row in rows_of(inside / "both.tsv"):
         for name in ("confidence", "lower", "upper"):
@@ -102,7 +104,10 @@ def test_without_a_correction_both_confidences_are_the_same(inside: Path) -> Non
 def test_a_stated_composition_is_taken_as_it_is(inside: Path) -> None:
     stated = json.dumps({"Portal": 0.25, "Other": 0.75})
     assert shift("--estimator", "stated", "--stated", stated) == 0
-    shares = {row["class"]: float(row["use_share"]) for row in rows_of(inside / "composition.tsv")}
+    shares = {
+        row["class"]: float(row["query_proportion"])
+        for row in rows_of(inside / "class_proportions.tsv")
+    }
     assert shares["Portal"] == 0.25
     assert shares["Other"] == 0.75
     assert shares["HTJ"] == 0.0
@@ -113,13 +118,13 @@ def test_a_shift_file_of_another_method_or_changed_by_hand_is_refused(
 ) -> None:
     assert shift("--record", "shift.json") == 0
     fit("kernel")
-    words = ["annotate", "use.csv", "--calibration", "c.json", "--shift", "shift.json"]
+    words = ["annotate", "my_phages.csv", "--calibration", "c.json", "--shift", "shift.json"]
     assert (
         "shift.json: it corrects 'histogram', the calibration is 'kernel'. "
         "Estimate again with --method 'kernel'."
     ) in refused(capsys, *words, "--out", "both.tsv").splitlines()
     record = json.loads((inside / "shift.json").read_text())
-    record["finding"]["n_use"] += 1
+    record["finding"]["n_query"] += 1
     (inside / "shift.json").write_text(json.dumps(record))
     assert run_command_line([*words, "--out", "both.tsv"]) == 2
     assert (
@@ -149,16 +154,18 @@ def copy_of(name: str, place: Path, change: Callable[[list[list[str]]], list[lis
 
 
 def run_shift(table: str, *words: str) -> int:
-    out = ["--draws", "5", "--out", "composition.tsv"]
+    out = ["--resamples", "5", "--out", "class_proportions.tsv"]
     return run_command_line(["shift", table, "--calibration", "c.json", *out, *words])
 
 
-def test_a_use_set_of_other_classes_is_refused(
+def test_a_query_set_of_other_classes_is_refused(
     inside: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = tmp_path / "other.csv"
     copy_of(
-        "use.csv", table, lambda rows: [[c.replace("HTJ", "Joint") for c in rows[0]], *rows[1:]]
+        "my_phages.csv",
+        table,
+        lambda rows: [[c.replace("HTJ", "Joint") for c in rows[0]], *rows[1:]],
     )
     assert run_shift(str(table), "--format", "phanns") == 2
     classes = (
@@ -171,12 +178,12 @@ def test_a_use_set_of_other_classes_is_refused(
         f"Known are: {classes}.",
         "Fix this and run the command again.",
     ]
-    assert not (inside / "composition.tsv").exists()
+    assert not (inside / "class_proportions.tsv").exists()
 
 
-def test_an_empty_use_set_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_query_set_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = tmp_path / "empty.csv"
-    copy_of("use.csv", table, lambda rows: rows[:1])
+    copy_of("my_phages.csv", table, lambda rows: rows[:1])
     assert run_shift(str(table), "--format", "phanns") == 2
     assert message(capsys) == [
         f"{table}: the table has a header and no rows. Give a table with rows.",
@@ -184,19 +191,19 @@ def test_an_empty_use_set_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtu
     ]
 
 
-def test_a_use_set_of_few_proteins_does_not_tell_its_class_proportions(
+def test_a_query_set_of_few_proteins_does_not_tell_its_class_proportions(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = tmp_path / "few.csv"
-    copy_of("use.csv", table, lambda rows: rows[:20])
+    copy_of("my_phages.csv", table, lambda rows: rows[:20])
     assert run_shift(str(table), "--format", "phanns") == 0
-    rows = rows_of(Path("composition.tsv"))
-    assert all(row["use_share"] == row["calibration_share"] for row in rows)
+    rows = rows_of(Path("class_proportions.tsv"))
+    assert all(row["query_proportion"] == row["calibration_proportion"] for row in rows)
     assert message(capsys)[-1] == (
         "Fewer than 20 proteins (19) do not tell their class proportions: confidences are those "
         "for the proportions of the calibration set."
     )
-    copy_of("use.csv", table, lambda rows: rows[:21])
+    copy_of("my_phages.csv", table, lambda rows: rows[:21])
     assert run_shift(str(table), "--format", "phanns") == 0
     assert not any("do not tell" in line for line in message(capsys))
 
@@ -216,7 +223,7 @@ def test_without_vectors_em_is_refused_and_auto_matches_what_is_predicted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = tmp_path / "top.csv"
-    copy_of("use.csv", table, top_scores)
+    copy_of("my_phages.csv", table, top_scores)
     words = ["--format", "top-score", "--spec", TOP_SPEC]
     assert run_shift(str(table), *words, "--estimator", "em") == 2
     assert message(capsys) == [
@@ -238,26 +245,28 @@ def test_a_class_absent_from_calibration_is_said_and_not_corrected_for(
         lambda rows: [row for row in rows if not row[0].lower().startswith("collar")],
     )
     fit("histogram", str(table))
-    assert run_shift("use.csv", "--format", "phanns") == 0
+    assert run_shift("my_phages.csv", "--format", "phanns") == 0
     assert (
         "The calibration set holds no Collar: its share is not known, and confidences "
         "cannot be corrected for it."
     ) in message(capsys)
-    (collar,) = (row for row in rows_of(Path("composition.tsv")) if row["class"] == "Collar")
+    (collar,) = (row for row in rows_of(Path("class_proportions.tsv")) if row["class"] == "Collar")
     assert collar == {
         "class": "Collar",
-        "calibration_share": "0",
-        "use_share": "0",
+        "calibration_proportion": "0",
+        "query_proportion": "0",
         "lower": "0",
         "upper": "1",
         "weight": "",
-        "applied_share": "0",
+        "applied_proportion": "0",
     }
 
 
 def test_without_draws_there_are_no_intervals(inside: Path) -> None:
-    assert shift("--draws", "0", "--record", "shift.json") == 0
-    assert all(row["lower"] == row["upper"] == "" for row in rows_of(inside / "composition.tsv"))
+    assert shift("--resamples", "0", "--record", "shift.json") == 0
+    assert all(
+        row["lower"] == row["upper"] == "" for row in rows_of(inside / "class_proportions.tsv")
+    )
 
 
 @pytest.mark.parametrize(
@@ -297,11 +306,11 @@ def test_what_was_made_with_another_calibration_of_the_method_is_refused(
 ) -> None:
     fit("histogram")
     assert shift("--record", "shift.json") == 0
-    words = ["annotate", "use.csv", "--shift", "shift.json", "--out", "both.tsv"]
+    words = ["annotate", "my_phages.csv", "--shift", "shift.json", "--out", "both.tsv"]
     Path("same.json").write_bytes(Path("c.json").read_bytes())
     assert run_command_line([*words, "--calibration", "same.json"]) == 0
     other = ["fit", "calibration.csv", "--format", "phanns-labelled", "--method", "histogram"]
-    other += ["--sets", "none", "--draws", "10", "--min-positives", "40"]
+    other += ["--sets", "none", "--resamples", "10", "--min-positives", "40"]
     assert run_command_line([*other, "--out", "other.json"]) == 0
     listed = ["list", "both.tsv", "--shift", "shift.json", "--error", "0.2", "--out", "l.tsv"]
     capsys.readouterr()
@@ -311,8 +320,10 @@ def test_what_was_made_with_another_calibration_of_the_method_is_refused(
             "shift.json: it was made with another calibration than other.json. "
             "Give that one, or run credence shift again with this one."
         )
-    again = ["shift", "use.csv", "--calibration", "other.json", "--draws", "10"]
-    assert run_command_line([*again, "--record", "shift.json", "--out", "composition.tsv"]) == 0
+    again = ["shift", "my_phages.csv", "--calibration", "other.json", "--resamples", "10"]
+    assert (
+        run_command_line([*again, "--record", "shift.json", "--out", "class_proportions.tsv"]) == 0
+    )
     assert run_command_line([*words, "--calibration", "other.json"]) == 0
 
 
@@ -320,7 +331,7 @@ def test_what_was_made_with_another_calibration_of_the_method_is_refused(
 def test_where_one_output_cannot_be_written_there_is_none(inside: Path, second: str) -> None:
     Path("folder.tsv").mkdir(exist_ok=True)
     Path("o.tsv").unlink(missing_ok=True)
-    words = ["shift", "use.csv", "--calibration", "c.json", "--draws", "0"]
+    words = ["shift", "my_phages.csv", "--calibration", "c.json", "--resamples", "0"]
     assert run_command_line([*words, "--out", "o.tsv", second, "folder.tsv"]) == 2
     assert not Path("o.tsv").exists()
 
@@ -332,7 +343,7 @@ def test_a_list_by_another_correction_of_the_calibration_is_refused(
     stated = ("--stated", '{"Portal": 0.5, "Other": 0.5}')
     for name, words in (("one", ()), ("two", stated)):
         assert shift("--record", f"{name}.json", *words) == 0
-        words = ("annotate", "use.csv", "--calibration", "c.json", "--shift", f"{name}.json")
+        words = ("annotate", "my_phages.csv", "--calibration", "c.json", "--shift", f"{name}.json")
         assert run_command_line([*words, "--out", f"{name}.tsv"]) == 0
     for table in ("one", "two"):
         listed = ["list", f"{table}.tsv", "--calibration", "c.json", "--error", "0.5"]
@@ -344,7 +355,7 @@ def test_a_list_by_another_correction_of_the_calibration_is_refused(
         if record != table:
             assert re.match(
                 rf"{table}.tsv, line \d+, column 'confidence': [01][.\d]* is the confidence of "
-                rf"'simulated_use_\d+', and {other}.json gives [01][.\d]*( to [01][.\d]*)?\. "
+                rf"'simulated_phage_\d+', and {other}.json gives [01][.\d]*( to [01][.\d]*)?\. "
                 r"Give the --shift that the table was annotated with\.",
                 message(capsys)[0],
             )
@@ -359,7 +370,7 @@ def test_tables_that_are_not_those_of_the_mix_are_named(
     shards = [str(folder / f"{name}.csv") for name in "abcde"]
     for number, shard in enumerate(shards):
         own = slice(1 + 12 * number, 13 + 12 * number)
-        copy_of("use.csv", Path(shard), lambda rows, own=own: [rows[0], *rows[own]])
+        copy_of("my_phages.csv", Path(shard), lambda rows, own=own: [rows[0], *rows[own]])
     form = ["--format", "phanns"]
     made = ["--record", "shift.json", *form]
 
@@ -374,13 +385,13 @@ def test_tables_that_are_not_those_of_the_mix_are_named(
     for out in ("both.tsv", str(tmp_path / "out")):
         assert printed(str(folder), out=out) == []
     assert printed(shards[1], shards[0]) == []
-    assert printed("use.csv") == [
+    assert printed("my_phages.csv") == [
         "shift.json: it is of the mix of a.csv, b.csv, c.csv and 2 more (60 proteins), not of "
-        "use.csv; confidences are corrected for that mix."
+        "my_phages.csv; confidences are corrected for that mix."
     ]
-    assert run_shift("use.csv", *made) == 0
+    assert run_shift("my_phages.csv", *made) == 0
     assert printed(*shards[:2]) == [
-        "shift.json: it is of the mix of use.csv (60 proteins), not of a.csv, b.csv; "
+        "shift.json: it is of the mix of my_phages.csv (60 proteins), not of a.csv, b.csv; "
         "confidences are corrected for that mix."
     ]
 
@@ -392,7 +403,7 @@ def test_a_shift_file_of_an_older_version_is_refused(
     assert shift("--record", "shift.json") == 0
     record = json.loads((inside / "shift.json").read_text()) | {"schema": "credence/shift/1"}
     (inside / "shift.json").write_text(json.dumps(record))
-    words = ["annotate", "use.csv", "--calibration", "c.json", "--shift", "shift.json"]
+    words = ["annotate", "my_phages.csv", "--calibration", "c.json", "--shift", "shift.json"]
     capsys.readouterr()
     assert run_command_line([*words, "--out", "both.tsv"]) == 2
     assert message(capsys)[0] == (
@@ -405,7 +416,7 @@ def test_a_shift_file_that_vanished_is_named(
     inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fit("kernel")
-    words = ["annotate", "use.csv", "--calibration", "c.json", "--shift", "gone.json"]
+    words = ["annotate", "my_phages.csv", "--calibration", "c.json", "--shift", "gone.json"]
     capsys.readouterr()
     assert run_command_line([*words, "--out", "both.tsv"]) == 2
     assert message(capsys) == [
@@ -415,42 +426,42 @@ def test_a_shift_file_that_vanished_is_named(
 
 
 def test_proteins_of_one_genome_count_together(tmp_path: Path) -> None:
-    table = tmp_path / "use.csv"
+    table = tmp_path / "my_phages.csv"
     # Three genomes say less than sixty proteins that have nothing to do with each other.
     copy_of(
-        "use.csv",
+        "my_phages.csv",
         table,
         lambda rows: [
             [*rows[0], "phage"],
             *([*row, f"g{number // 20}"] for number, row in enumerate(rows[1:])),
         ],
     )
-    words = ["--format", "phanns", "--estimator", "bbse_hard", "--draws", "60"]
+    words = ["--format", "phanns", "--estimator", "bbse_hard", "--resamples", "60"]
     widths = []
     for spec in ({"genome": "phage"}, {}):
         if not spec:
             copy_of(str(table), table, lambda rows: [row[:-1] for row in rows])
         assert run_shift(str(table), *words, "--spec", json.dumps(spec)) == 0
-        rows = rows_of(Path("composition.tsv"))
+        rows = rows_of(Path("class_proportions.tsv"))
         widths.append(sum(float(row["upper"]) - float(row["lower"]) for row in rows))
     assert widths[0] > widths[1] * 1.05
 
 
 def test_proteins_whose_genome_is_not_named_count_each_by_itself(tmp_path: Path) -> None:
-    table, words = tmp_path / "use.csv", ["--format", "phanns", "--estimator", "bbse_hard"]
+    table, words = tmp_path / "my_phages.csv", ["--format", "phanns", "--estimator", "bbse_hard"]
     found = []
     for name in ("", None):
         copy_of(
-            "use.csv",
+            "my_phages.csv",
             table,
             lambda rows, name=name: [
                 [*rows[0], "phage"],
                 *([*row, row[0] if name is None else name] for row in rows[1:]),
             ],
         )
-        spec = ["--draws", "20", "--spec", '{"genome": "phage"}']
+        spec = ["--resamples", "20", "--spec", '{"genome": "phage"}']
         assert run_shift(str(table), *words, *spec) == 0
-        found.append(Path("composition.tsv").read_bytes())
+        found.append(Path("class_proportions.tsv").read_bytes())
     assert found[0] == found[1]
 
 
@@ -461,7 +472,7 @@ def test_a_shift_file_of_other_classes_is_no_part_of_a_page(
     fit("class_only")
     assert shift("--record", "shift.json") == 0
     words = ["evaluate", "calibration.csv", "--format", "phanns-labelled", "--folds", "2"]
-    words += ["--draws", "10"]
+    words += ["--resamples", "10"]
     found = tmp_path / "findings.json"
     assert run_command_line([*words, "--calibration", "c.json", "--out", str(found)]) == 0
     page = tmp_path / "page" / "index.html"
@@ -489,11 +500,11 @@ def test_a_shift_file_of_other_classes_is_no_part_of_a_page(
 CONFIGURATION = """\
 run: x
 calibration_set: {scores: calibration.csv, format: phanns-labelled}
-use_sets:
-  - name: use
-    scores: use.csv
+queries:
+  - name: my_phages
+    scores: my_phages.csv
     format: phanns
-    shift: {composition: {Portl: 0.4, Other: 0.6}}
+    shift: {class_proportions: {Portl: 0.4, Other: 0.6}}
 """
 
 
@@ -504,7 +515,7 @@ def test_check_tells_stated_classes_that_the_tables_do_not_have(
     path.write_text(CONFIGURATION)
     assert run_command_line(["check", str(path)]) == 2
     assert message(capsys)[0] == (
-        f"{path}, line 7, column 'use_sets[0].shift.composition.Portl': "
+        f"{path}, line 7, column 'queries[0].shift.class_proportions.Portl': "
         "there is no class 'Portl'. Did you mean 'Portal'?"
     )
     path.write_text(CONFIGURATION.replace("Portl", "Portal"))
@@ -532,9 +543,9 @@ def test_an_estimator_that_there_is_not_is_refused(capsys: pytest.CaptureFixture
 def test_a_table_annotated_alone_has_the_numbers_of_a_run(
     inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = ["shift", "use.csv", "--calibration", "c.json", "--record", "shift.json"]
-    assert run_command_line([*made, "--out", "composition.tsv"]) == 0
-    words = ["annotate", "use.csv", "--calibration", "c.json"]
+    made = ["shift", "my_phages.csv", "--calibration", "c.json", "--record", "shift.json"]
+    assert run_command_line([*made, "--out", "class_proportions.tsv"]) == 0
+    words = ["annotate", "my_phages.csv", "--calibration", "c.json"]
     assert run_command_line([*words, "--shift", "shift.json", "--out", "run.tsv"]) == 0
     assert not Path("run.shift.json").exists()
     capsys.readouterr()
@@ -557,20 +568,20 @@ def test_a_table_annotated_alone_has_the_numbers_of_a_run(
 def test_python_gives_the_numbers_of_the_command(inside: Path) -> None:
     import credence
 
-    words = ["annotate", "use.csv", "--calibration", "c.json", "--out", "both.tsv"]
+    words = ["annotate", "my_phages.csv", "--calibration", "c.json", "--out", "both.tsv"]
     assert run_command_line(words) == 0
-    found = credence.annotate("use.csv", credence.load("c.json"))
+    found = credence.annotate("my_phages.csv", credence.load("c.json"))
     for name in ("confidence", "lower", "upper", "uncorrected_confidence"):
         stated = [float(row[name] or "nan") for row in rows_of(Path("both.tsv"))]
         np.testing.assert_array_equal(found[name], stated)
-    plain = credence.annotate("use.csv", credence.load("c.json"), shift="none")
+    plain = credence.annotate("my_phages.csv", credence.load("c.json"), shift="none")
     np.testing.assert_array_equal(plain["confidence"], found["uncorrected_confidence"])
 
 
 def test_none_and_a_stated_composition_take_the_place_of_the_estimate(
     inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["annotate", "use.csv", "--calibration", "c.json", "--out", "both.tsv"]
+    words = ["annotate", "my_phages.csv", "--calibration", "c.json", "--out", "both.tsv"]
     assert run_command_line([*words, "--shift", "none"]) == 0
     assert "uncorrected_confidence" not in rows_of(Path("both.tsv"))[0]
     stated = ["--stated", '{"Portal": 0.25, "Other": 0.75}']
@@ -611,16 +622,16 @@ def test_a_calibration_of_counts_says_that_it_cannot_correct(
 RUN = """\
 run: mylab
 calibration_set: {scores: calibration.csv, format: phanns-labelled}
-use_sets: [{name: use, scores: use.csv, format: phanns}]
+queries: [{name: my_phages, scores: my_phages.csv, format: phanns}]
 lists: {error: [0.3]}
-shift: {draws: 12}
+shift: {resamples: 12}
 """
 
 
 def test_the_files_and_settings_of_a_run_are_found_by_its_name(
     inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["annotate", "use.csv", "--run", "mylab", "--out", "both.tsv"]
+    words = ["annotate", "my_phages.csv", "--run", "mylab", "--out", "both.tsv"]
     assert run_command_line(words) == 2
     assert message(capsys)[0] == (
         "--run: there is no file reports/mylab/calibration.json. "
@@ -632,9 +643,11 @@ def test_the_files_and_settings_of_a_run_are_found_by_its_name(
     Path("config.yaml").write_text(RUN)
     assert run_command_line([*words, "--lists", "found"]) == 0
     assert [path.name for path in sorted(Path("found").glob("list_0*"))] == ["list_0.3.tsv"]
-    made = ["shift", "use.csv", "--calibration", "c.json", "--draws", "12"]
-    assert run_command_line([*made, "--record", "shift.json", "--out", "composition.tsv"]) == 0
-    again = ["annotate", "use.csv", "--calibration", "c.json", "--shift", "shift.json"]
+    made = ["shift", "my_phages.csv", "--calibration", "c.json", "--resamples", "12"]
+    assert (
+        run_command_line([*made, "--record", "shift.json", "--out", "class_proportions.tsv"]) == 0
+    )
+    again = ["annotate", "my_phages.csv", "--calibration", "c.json", "--shift", "shift.json"]
     assert run_command_line([*again, "--out", "run.tsv"]) == 0
     assert Path("run.tsv").read_bytes() == Path("both.tsv").read_bytes()
     capsys.readouterr()
@@ -642,7 +655,7 @@ def test_the_files_and_settings_of_a_run_are_found_by_its_name(
     assert message(capsys)[0] == (
         "--run: the calibration of the run is named, and --calibration. Leave one of the two out."
     )
-    other = ["annotate", "use.csv", "--run", "mylap", "--out", "both.tsv"]
+    other = ["annotate", "my_phages.csv", "--run", "mylap", "--out", "both.tsv"]
     assert run_command_line(other) == 2
     assert message(capsys)[0] == (
         "--run: there is no file reports/mylap/calibration.json. Did you mean 'mylab'?"

@@ -14,7 +14,7 @@ from credence.simulate.law import WorldSettings
 from small_worlds import rows_of, write_world
 
 SMALL = WorldSettings(
-    n_calibration=90, n_use=20, n_training=30, n_trove=9, n_defects=2, n_training_relatives=3
+    n_calibration=90, n_query=20, n_training=30, n_trove=9, n_defects=2, n_training_relatives=3
 )
 SPLIT = ("split", "demo/calibration.csv", "--format", "phanns-labelled")
 NEEDS_CD_HIT = pytest.mark.skipif(shutil.which("cd-hit") is None, reason="CD-HIT is not installed")

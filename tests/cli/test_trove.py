@@ -21,7 +21,7 @@ from credence.tables.contract import read_groups
 from credence.tables.writing import write_record
 
 SMALL = WorldSettings(
-    n_calibration=150, n_use=40, n_training=30, n_trove=9, n_defects=3, n_training_relatives=3
+    n_calibration=150, n_query=40, n_training=30, n_trove=9, n_defects=3, n_training_relatives=3
 )
 CONFIGURATION = """\
 # My own comment.
@@ -402,7 +402,14 @@ def test_rows_in_any_order_and_the_same_trove_again_give_the_same_bytes(inside: 
             "--method",
             "class_only",
         ]
-        words = ["--groups", f"{folder}/groups.tsv", "--draws", "20", "--out", f"{folder}/c.json"]
+        words = [
+            "--groups",
+            f"{folder}/groups.tsv",
+            "--resamples",
+            "20",
+            "--out",
+            f"{folder}/c.json",
+        ]
         assert run_command_line([*fit, *words]) == 0
         words = ["release", folder, "--samples", f"{folder}/samples.parquet", "--samples-format"]
         words += ["credence", "--groups", f"{folder}/groups.tsv", "--calibration"]

@@ -19,7 +19,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     rows = "".join(f"u{n},0.2,0.5,0.3\n" for n in range(3))
     (tmp_path / "use.csv").write_text(f"id,Portal,Tail,Other\n{rows}")
     monkeypatch.chdir(tmp_path)
-    fit = ("fit", "known.csv", *SPEC, "--method", "histogram", "--draws", "0", "--out", "c.json")
+    fit = (
+        "fit",
+        "known.csv",
+        *SPEC,
+        "--method",
+        "histogram",
+        "--resamples",
+        "0",
+        "--out",
+        "c.json",
+    )
     assert run_command_line(fit) == 0
     return tmp_path
 

@@ -20,8 +20,8 @@ CASES = {
     "nothing": ("troves:\nrun: a\n", "troves:\n@run: a\n"),
     "null": ("troves: null\nrun: a\n", "troves:\n@run: a\n"),
     "a list": (
-        "troves:\n  - name: a  # first\n    scores: q\n    # of a\n\n# of use\nuse_sets: []\n",
-        "troves:\n  - name: a  # first\n    scores: q\n    # of a\n@\n# of use\nuse_sets: []\n",
+        "troves:\n  - name: a  # first\n    scores: q\n    # of a\n\n# of use\nqueries: []\n",
+        "troves:\n  - name: a  # first\n    scores: q\n    # of a\n@\n# of use\nqueries: []\n",
     ),
     "an entry that ends in nothing": (
         "troves:\n  - name: a\n    scores: q\n    labels:\nrun: x\n",

@@ -19,7 +19,7 @@ from credence.tables.document import parse_document, resolve
 ABOVE = """\
 run: lab
 calibration_set: {scores: known.csv, format: wide, scale: 1, columns: {true_class: truth}}
-use_sets:
+queries:
   - {name: new, scores: new.csv, format: wide, scale: 1}
 """
 
@@ -58,7 +58,7 @@ def test_the_demos_configuration_reads_alike() -> None:
 def test_what_init_and_trove_add_write_reads_alike_and_is_taken_from_a_workflow(
     tables: Path,
 ) -> None:
-    words = ["init", "lab", "--scores", "known.csv", "--use", "new.csv"]
+    words = ["init", "lab", "--scores", "known.csv", "--query", "new.csv"]
     assert run_command_line(words) == 0
     add = ["trove", "add", "off", "--scores", "known.csv", "--date", "2025-11-21"]
     assert run_command_line([*add, "--config", "lab.yaml"]) == 0

@@ -21,16 +21,16 @@ LAB_FILES = {
     "scores.csv": "demo/calibration.csv",
     "proteins.fasta": "demo/proteins.fasta",
     "training.fasta": "demo/training.fasta",
-    "new.csv": "demo/use.csv",
-    "web.csv": "demo/use.csv",
-    "new.fasta": "demo/use.fasta",
+    "new.csv": "demo/my_phages.csv",
+    "web.csv": "demo/my_phages.csv",
+    "new.fasta": "demo/my_phages.fasta",
     "july.csv": "demo/trove_htj.csv",
     "july.fasta": "demo/trove_htj.fasta",
 }
 # Typed before the page begins, as the page says.
 BEFORE = {
     "docs/installing.md": (
-        "credence init mylab --scores scores.csv --proteins proteins.fasta --use new.csv",
+        "credence init mylab --scores scores.csv --proteins proteins.fasta --query new.csv",
     )
 }
 # Pages that begin where the demo has run.
@@ -76,7 +76,7 @@ NOT_TYPED = {
 TYPED = ("sha256sum", "cmp", "python3 -m zipfile")
 WRITES = ("--out", "--record", "--page", "--classes", "--metrics", "--samples-out")
 RUNS = re.compile(r"^credence run(?! --profile)")
-SIZES = ("n_calibration", "n_use", "n_training", "n_trove", "n_defects", "n_training_relatives")
+SIZES = ("n_calibration", "n_query", "n_training", "n_trove", "n_defects", "n_training_relatives")
 
 EVERY = [command for page in pages() for command in commands_of(page)]
 
@@ -145,7 +145,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text += "".join(f"  {name}: {getattr(SMALL, name)}\n" for name in SIZES)
     for old, new in {
         "[class_only, histogram, cumulative, tswa, kernel, auto]": "[class_only]",
-        "draws: 200": "draws: 20",
+        "resamples: 200": "resamples: 20",
         "evaluation:  # how methods are judged\n  folds: 5": "evaluation:\n  folds: 2",
     }.items():
         assert old in text
@@ -154,7 +154,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         enter(folder, patch)
         assert run_command_line(["run", "--cores", "2"]) == 0
-    found = (folder / "reports/demo/use/confidences.tsv").read_text("utf-8").splitlines()[1:]
+    found = (folder / "reports/demo/my_phages/confidences.tsv").read_text("utf-8").splitlines()[1:]
     genomes = [f"{line.split(chr(9))[0]}\tgenome{n % 4}" for n, line in enumerate(found)]
     (folder / "genome_of.tsv").write_text("\n".join(["id\tgenome", *genomes]) + "\n", "utf-8")
     return folder

@@ -17,7 +17,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "large-tables.md"
 GRID, JOIN, BEST = re.findall(r"```sql\n(.*?)```", PAGE.read_text(), re.DOTALL)
 (ANNOTATE,) = re.findall(r"^    credence (annotate grid.*)$", PAGE.read_text(), re.MULTILINE)
 SMALL = WorldSettings(
-    n_calibration=150, n_use=200, n_training=20, n_trove=9, n_defects=2, n_training_relatives=3
+    n_calibration=150, n_query=200, n_training=20, n_trove=9, n_defects=2, n_training_relatives=3
 )
 GIVEN = ["confidence", "lower", "upper"]
 
@@ -31,9 +31,9 @@ def done(folder: Path, *words: str) -> None:
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a calibration, a table with its confidences, and its shards."""
     folder = write_world(tmp_path_factory.mktemp("grid"), SMALL)
-    fit = ["fit", "demo/calibration.csv", "--format", "phanns-labelled", "--draws", "20"]
+    fit = ["fit", "demo/calibration.csv", "--format", "phanns-labelled", "--resamples", "20"]
     done(folder, *fit, "--method", "kernel", "--out", "c.json")
-    use = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "c.json"]
+    use = ["annotate", "demo/my_phages.csv", "--format", "phanns", "--calibration", "c.json"]
     use += ["--shift", "none"]
     done(folder, *use, "--out", "whole.parquet")
     narrow = pd.read_parquet(folder / "whole.parquet")[["id", "predicted_class", "score"]]

@@ -67,7 +67,7 @@ def test_the_reference_names_every_command_method_and_setting(site: Path) -> Non
     settings = (site / "reference-configuration.md").read_text("utf-8")
     assert all(f"## `{name}`" in settings for name in SECTIONS)
     assert "| `calibration.method` | " in settings
-    assert "| `use_sets[].scores` | " in settings
+    assert "| `queries[].scores` | " in settings
     assert "## `credence.fit`" in (site / "reference-python.md").read_text("utf-8")
 
 

@@ -116,7 +116,7 @@ TABLES = {
         "kernel\tece\tall\theld_out\t0.1\t0.05\t0.2\t100\t50\n",
     ),
 }
-USE_SET = TABLES["confidences.tsv"][1]
+QUERY_SET = TABLES["confidences.tsv"][1]
 CLSTR = (
     ">Cluster 0\n0\t9aa, >a x... *\n1\t8aa, >b... at 1:8:1:8/87.50%\n>Cluster 1\n0\t7aa, >c... *\n"
 )
@@ -186,7 +186,7 @@ class Readers:
             "held-out": self._held_out,
             "vectors npz": self._vectors_npz,
             "vectors parquet": self._vectors_parquet,
-            "use-set": self._use_set,
+            "query set": self._query_set,
             "clstr": self._clstr,
             "index": self._index,
             "memory": self._memory,
@@ -403,10 +403,10 @@ class Readers:
         pq.write_table(table, stored)
         read_vectors(self._put("v.parquet", mutated_parquet(rng, stored.getvalue())))
 
-    def _use_set(self, rng: np.random.Generator) -> None:
+    def _query_set(self, rng: np.random.Generator) -> None:
         results = make(CLASSES).results
         if rng.random() < 0.6:
-            text = USE_SET.replace("x", CLASSES[0]).replace("y", CLASSES[1])
+            text = QUERY_SET.replace("x", CLASSES[0]).replace("y", CLASSES[1])
             path = self._put("u.tsv", mutated_bytes(rng, text.encode()))
         else:
             path = self._put("u.parquet", mutated_parquet(rng, self.confidences))

@@ -118,8 +118,8 @@ def test_what_was_found_of_a_composition_survives_json() -> None:
 
 def test_damaged_findings_are_refused_and_an_absent_default_is_taken() -> None:
     record = to_record(findings())
-    del record["use_sets"]
-    assert from_record(Findings, record).use_sets == ()
+    del record["queries"]
+    assert from_record(Findings, record).queries == ()
     del record["results"]["scale"]
     assert refusal(from_record, Findings, record, "findings.json", AGAIN) == (
         f"findings.json, column 'results.scale': it is missing. {AGAIN}"

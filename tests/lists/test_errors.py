@@ -93,7 +93,7 @@ def slow_pooled(rows: list[Row]) -> list[int]:
     return [next(n for n, block in enumerate(blocks) if bin_ in block) for bin_ in bin_of]
 
 
-def slow_errors(rows: list[Row], n_use: np.ndarray) -> list[float]:
+def slow_errors(rows: list[Row], n_query: np.ndarray) -> list[float]:
     """Return the estimated error of the list that ends at each step, by plain sums."""
     every = []
     for bins in (slow_bins(rows), slow_pooled(rows)):
@@ -111,12 +111,12 @@ def slow_errors(rows: list[Row], n_use: np.ndarray) -> list[float]:
         if above:  # Kish's number; one at least, whatever the weights of its members
             families = len({row[2] for row in above}) * sums[1] ** 2 / sums[0] / sums[2]
             families = max(families, 1.0)
-        listed = int(n_use[end:].sum())
+        listed = int(n_query[end:].sum())
         if families == 0 or listed == 0:
             answer.append(math.nan)
             continue
         wrong = max(
-            sum(step_error[step] * n_use[step] for step in range(end, N)) for step_error in every
+            sum(step_error[step] * n_query[step] for step in range(end, N)) for step_error in every
         )
         wrong /= listed
         answer.append((wrong + 1.0 / families) / (1.0 + 1.0 / families))
@@ -195,19 +195,20 @@ def test_above_counts_families_kish_and_relatives() -> None:
 def test_the_order_of_rows_changes_nothing(seed: int) -> None:
     rows = some_rows(seed)
     moved = np.random.default_rng(seed).permutation(len(rows))
-    n_use = uses([row[0] for row in rows])
+    n_query = uses([row[0] for row in rows])
     assert_same(
-        errors_of(held_out_from(rows), n_use, 0.95),
-        errors_of(held_out_from([rows[place] for place in moved]), n_use, 0.95),
+        errors_of(held_out_from(rows), n_query, 0.95),
+        errors_of(held_out_from([rows[place] for place in moved]), n_query, 0.95),
     )
 
 
 def test_weights_seven_times_as_large_change_nothing() -> None:
     rows = some_rows(3)
-    n_use = uses([row[0] for row in rows])
+    n_query = uses([row[0] for row in rows])
     heavy = [(step, wrong, family, 7.0 * weight) for step, wrong, family, weight in rows]
     assert_same(
-        errors_of(held_out_from(rows), n_use, 0.95), errors_of(held_out_from(heavy), n_use, 0.95)
+        errors_of(held_out_from(rows), n_query, 0.95),
+        errors_of(held_out_from(heavy), n_query, 0.95),
     )
 
 
@@ -283,7 +284,7 @@ def test_all_wrong_gives_no_list() -> None:
     assert 0.0 < right.upper < 1.0  # ten that are all wrong are no certainty
 
 
-def test_a_use_set_above_all_that_calibration_had_is_not_known() -> None:
+def test_a_query_set_above_all_that_calibration_had_is_not_known() -> None:
     rows = [(200, False, number, 1.0) for number in range(40)]
     found = errors_of(held_out_from(rows), uses([360] * 5 + [200] * 5), 0.95)
     assert np.isnan(found.error[201:]).all()  # no family there
@@ -294,10 +295,10 @@ def test_a_use_set_above_all_that_calibration_had_is_not_known() -> None:
 def test_a_right_family_that_turns_wrong_never_lengthens_a_list() -> None:
     for seed in range(6):
         rows = some_rows(seed)
-        n_use = uses([row[0] for row in rows])
-        before = errors_of(held_out_from(rows), n_use, 0.95)
+        n_query = uses([row[0] for row in rows])
+        before = errors_of(held_out_from(rows), n_query, 0.95)
         worse = [(step, wrong or own == 7, own, weight) for step, wrong, own, weight in rows]
-        after = errors_of(held_out_from(worse), n_use, 0.95)
+        after = errors_of(held_out_from(worse), n_query, 0.95)
         for error in (0.3, 0.2, 0.1):
             one, other = before.end_of(error), after.end_of(error)
             assert other is None or (one is not None and other >= one)
@@ -356,17 +357,17 @@ def test_damaged_rows_are_refused(part: str, value: list[float], message: str) -
 
 def test_what_is_not_known_of_the_mix_widens_bounds_and_ranges() -> None:
     rows = some_rows(9)
-    known, n_use = held_out_from(rows), uses([row[0] for row in rows])
+    known, n_query = held_out_from(rows), uses([row[0] for row in rows])
     ratios = np.array([0.2, 1.0, 3.0, 1.0])  # of the first class; the second is as it is
     mixed = replace(known, mix=MixDraws(n_classes=2, ratios=np.concatenate([ratios, np.ones(4)])))
-    sure, unsure = errors_of(known, n_use, 0.95), errors_of(mixed, n_use, 0.95)
+    sure, unsure = errors_of(known, n_query, 0.95), errors_of(mixed, n_query, 0.95)
     np.testing.assert_allclose(unsure.error, sure.error)
     assert unsure.variance[0] > 1.5 * sure.variance[0]
     one, other = sure.right(0, 0.95), unsure.right(0, 0.95)
     assert other.upper - other.lower > one.upper - one.lower
     # Draws of ratio 1 are no draws.
     same = replace(known, mix=MixDraws(n_classes=2, ratios=np.ones(8)))
-    np.testing.assert_allclose(errors_of(same, n_use, 0.95).bound, sure.bound)
+    np.testing.assert_allclose(errors_of(same, n_query, 0.95).bound, sure.bound)
 
 
 def test_a_class_of_which_all_were_wrong_may_be_right_where_it_is_frequent() -> None:
@@ -401,8 +402,10 @@ def test_a_few_heavy_families_are_not_taken_for_many() -> None:
 
 def test_a_bound_of_more_certainty_than_four_hundred_draws_show_draws_more() -> None:
     # At 99.99 % a quantile of 400 draws is the largest of them, as at 99.8 %.
-    held_out, n_use = held_out_from(some_rows(3, n_families=150)), uses([300, 360])
-    usual, surer, surest = (errors_of(held_out, n_use, one).bound for one in (0.95, 0.998, 0.9999))
+    held_out, n_query = held_out_from(some_rows(3, n_families=150)), uses([300, 360])
+    usual, surer, surest = (
+        errors_of(held_out, n_query, one).bound for one in (0.95, 0.998, 0.9999)
+    )
     known = ~np.isnan(usual)
     assert (usual[known] <= surer[known]).all() and (surer[known] <= surest[known]).all()
     assert (surer[known] < surest[known]).any()

@@ -239,7 +239,13 @@ def test_a_class_that_is_never_predicted_has_a_row_for_each_precision() -> None:
         assert row["families_missing"] == wanted[row["precision"]]
         assert (row["n_families"], row["guaranteed_families"]) == (0, 0)
         assert row["note"] == NEVER[row["on"]]
-        for name in ("threshold", "kept", "kept_true", "right", "guaranteed_threshold"):
+        for name in (
+            "threshold",
+            "accepted",
+            "recall",
+            "measured_precision",
+            "guaranteed_threshold",
+        ):
             assert math.isnan(row[name])
     assert (table["note"] != "").sum() == len(never)
 

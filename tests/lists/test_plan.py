@@ -96,7 +96,7 @@ def test_no_stratum_is_given_more_than_it_has_families() -> None:
 def test_a_stratum_without_evidence_does_not_take_all_from_a_scarce_class() -> None:
     rows = [(0.75, 0, family % 2, family) for family in range(60)]
     rows += [(0.55, 1, family % 2, 60 + family) for family in range(4)]
-    # Class 0 has many families, though none of them where half of its use-set is.
+    # Class 0 has many families, though none of them where half of its query set is.
     use = counted((0, 0.75, 100), (0, 0.85, 100), (1, 0.55, 200))
     assert plan_of(held_out(rows), use, 20).n_verify.sum(axis=1).tolist() == [0, 20]
 

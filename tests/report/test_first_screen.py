@@ -114,7 +114,7 @@ def test_numbers_of_the_sample_are_those_of_its_lists_and_counts(small: Findings
 
 
 def test_without_a_sample_the_known_proteins_are_counted(small: Findings) -> None:
-    (answer,) = screen(replace(small, use_sets=(), lists=())).answers
+    (answer,) = screen(replace(small, queries=(), lists=())).answers
     assert answer.number == "75 %"
     assert "120 predictions of known class" in answer.text
 
@@ -127,19 +127,19 @@ def test_a_tool_without_scores_has_one_colour_a_class(small: Findings) -> None:
 
 
 def test_several_samples_are_named_and_curves_are_not_corrected(small: Findings) -> None:
-    soil = replace(small.use_sets[0], name="soil")
-    many = replace(small, use_sets=(*small.use_sets, soil), shifts=(shift_finding(),), lists=())
+    soil = replace(small.queries[0], name="soil")
+    many = replace(small, queries=(*small.queries, soil), shifts=(shift_finding(),), lists=())
     texts = [one.text for one in screen(many).answers]
     assert texts == ["to check", "insufficient data"] * 2
     assert Lookup(many).corrected is None
 
 
 def test_where_the_truth_is_known_it_stands_beside_the_promise(small: Findings) -> None:
-    first, *others = small.use_sets[0].classes
+    first, *others = small.queries[0].classes
 
     def known(n_first: int) -> Findings:
         classes = (replace(first, n_right=n_first), *(replace(one, n_right=0) for one in others))
-        return replace(small, use_sets=(replace(small.use_sets[0], classes=classes),))
+        return replace(small, queries=(replace(small.queries[0], classes=classes),))
 
     held, missed = (screen(known(n)).truth for n in (4, 1))  # promised: 4.1, from 3.2 to 4.9
     assert "4 of 5 predictions are right, 4 (3–5) were expected" in held
@@ -153,15 +153,15 @@ def test_where_the_truth_is_known_it_stands_beside_the_promise(small: Findings) 
 def test_an_interval_of_nearly_all_numbers_is_not_praised_for_holding_the_truth(
     small: Findings,
 ) -> None:
-    (lists,), (use_set,) = small.lists, small.use_sets
+    (lists,), (query_set,) = small.lists, small.queries
     narrow = replace(lists.every[1], n=100, right=60.0, right_lower=50.0, right_upper=70.0)
     wide = replace(narrow, class_name="Tail fiber", right_lower=0.0, right_upper=97.0)
     classes = tuple(
-        replace(entry, n_right=n) for entry, n in zip(use_set.classes, (55, 3), strict=False)
+        replace(entry, n_right=n) for entry, n in zip(query_set.classes, (55, 3), strict=False)
     )
     found = replace(
         small,
-        use_sets=(replace(use_set, classes=classes),),
+        queries=(replace(query_set, classes=classes),),
         lists=(replace(lists, every=(lists.every[0], narrow, wide)),),
     )
     assert screen(found).truth.endswith(
@@ -179,8 +179,8 @@ def test_a_threshold_below_all_scores_seen_is_any_score(small: Findings) -> None
 
 
 def test_checks_that_are_alike_in_several_samples_are_named_once(small: Findings) -> None:
-    soil = replace(small.use_sets[0], name="soil")
-    many = screen(replace(small, use_sets=(*small.use_sets, soil), lists=()))
+    soil = replace(small.queries[0], name="soil")
+    many = screen(replace(small, queries=(*small.queries, soil), lists=()))
     headlines = [one.headline for one in (*many.reasons, *many.others)]
     whole = "sea water and soil: Class proportions were not estimated"
     assert headlines.count(whole) == 1
@@ -188,16 +188,16 @@ def test_checks_that_are_alike_in_several_samples_are_named_once(small: Findings
 
 
 def test_numbers_of_a_large_sample_are_shares_with_their_interval(small: Findings) -> None:
-    (lists,), (use_set,) = small.lists, small.use_sets
+    (lists,), (query_set,) = small.lists, small.queries
     whole = replace(lists.every[0], n=200, right=170.4, right_lower=150.0, right_upper=181.0)
     kinds = (replace(lists.lists[2], n=7), replace(lists.lists[1], n=8), lists.lists[0])
     large = replace(lists, every=(whole, *lists.every[1:]), lists=kinds)
     classes = tuple(
         replace(one, n=n, n_accept=n - 5 * bool(n), n_check=0)
-        for one, n in zip(use_set.classes, (140, 70, 0), strict=True)
+        for one, n in zip(query_set.classes, (140, 70, 0), strict=True)
     )
     found = replace(
-        small, lists=(large,), use_sets=(replace(use_set, n=210, n_unknown=10, classes=classes),)
+        small, lists=(large,), queries=(replace(query_set, n=210, n_unknown=10, classes=classes),)
     )
     answers = [(one.number, one.range, one.text) for one in screen(found).answers]
     assert answers == [
@@ -210,9 +210,10 @@ def test_numbers_of_a_large_sample_are_shares_with_their_interval(small: Finding
     assert cells["Portal"][1:] == ("135 of 140", "25")  # families, which are known
     # The class of which most proteins are accepted comes first.
     classes = tuple(
-        replace(one, n=100, n_accept=n) for one, n in zip(use_set.classes, (5, 60, 0), strict=True)
+        replace(one, n=100, n_accept=n)
+        for one, n in zip(query_set.classes, (5, 60, 0), strict=True)
     )
-    found = replace(small, use_sets=(replace(use_set, n=300, classes=classes),))
+    found = replace(small, queries=(replace(query_set, n=300, classes=classes),))
     assert [one.name for one in screen(found).strips] == ["Tail fiber", "Portal", "Collar"]
 
 
@@ -325,8 +326,8 @@ def test_a_class_of_one_score_is_a_line_that_can_be_seen(small: Findings) -> Non
 
 
 def test_a_truth_at_the_rounded_ends_of_its_interval_is_inside(small: Findings) -> None:
-    first, *others = small.use_sets[0].classes
+    first, *others = small.queries[0].classes
     for n, n_held in ((2, 0), (3, 1), (5, 1), (6, 0)):  # 3.2 to 4.9
         classes = (replace(first, n_right=n), *(replace(one, n_right=0) for one in others))
-        found = replace(small, use_sets=(replace(small.use_sets[0], classes=classes),))
+        found = replace(small, queries=(replace(small.queries[0], classes=classes),))
         assert f"held the true number in {n_held} of 1 class" in screen(found).truth

@@ -7,7 +7,7 @@ from credence.records import from_record, to_record
 from credence.report.blocks import Folded, Heading, Paragraph, TableBlock
 from credence.report.html import render
 from credence.report.sections import measuring
-from credence.report.sections.use_sets import novelty_blocks as section
+from credence.report.sections.queries import novelty_blocks as section
 
 NAN = float("nan")
 HOSTILE = '<script>alert("x")</script>'

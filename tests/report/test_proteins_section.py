@@ -44,7 +44,7 @@ def test_every_prediction_of_a_table_is_read_with_its_nearest_and_its_genome(
         closest_identity=("0.5", "", "0.3", "0.9"),
         genome=("a", "a", "b", ""),
     )
-    rows = protein_rows(path, replace(small.use_sets[0], n=4))
+    rows = protein_rows(path, replace(small.queries[0], n=4))
     assert rows is not None
     assert rows.ids == ("p0", "=p1", "p2", "p3")
     assert (rows.classes, rows.decisions) == ((0, 1, 0, 0), (0, 2, 2, 0))
@@ -53,7 +53,7 @@ def test_every_prediction_of_a_table_is_read_with_its_nearest_and_its_genome(
     assert (rows.nearest, rows.genomes) == (("k0", "", "k2", "k3"), ("a", "a", "b", ""))
     assert rows.identity[0] == 0.5 and math.isnan(rows.identity[1])
     assert rows.is_whole
-    without = protein_rows(write(tmp_path / "plain.tsv"), replace(small.use_sets[0], n=4))
+    without = protein_rows(write(tmp_path / "plain.tsv"), replace(small.queries[0], n=4))
     assert without is not None
     assert (without.nearest, without.identity, without.genomes) == ((), (), ())
 
@@ -62,10 +62,10 @@ def test_of_a_large_set_the_page_has_the_surest_accepted(
     tmp_path: Path, small: Findings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stage, "MOST_PROTEINS", 1)
-    rows = protein_rows(write(tmp_path / "confidences.tsv"), replace(small.use_sets[0], n=4))
+    rows = protein_rows(write(tmp_path / "confidences.tsv"), replace(small.queries[0], n=4))
     assert rows is not None
     assert (rows.ids, rows.is_whole) == (("p3",), False)
-    found = replace(small, use_sets=(replace(small.use_sets[0], n=4, proteins=rows),))
+    found = replace(small, queries=(replace(small.queries[0], n=4, proteins=rows),))
     built = section(found)
     assert built is not None and isinstance(built.blocks[0], Paragraph)
     assert built.blocks[0].text == (
@@ -79,9 +79,9 @@ def test_a_set_of_which_none_is_accepted_has_an_empty_table(
     monkeypatch.setattr(stage, "MOST_PROTEINS", 1)
     path = write(tmp_path / "confidences.tsv")
     path.write_text(path.read_text(encoding="utf-8").replace("accept", "check"), encoding="utf-8")
-    rows = protein_rows(path, replace(small.use_sets[0], n=4))
+    rows = protein_rows(path, replace(small.queries[0], n=4))
     assert rows is not None and rows.ids == ()
-    assert protein_rows(path, replace(small.use_sets[0], n=0)) is None
+    assert protein_rows(path, replace(small.queries[0], n=0)) is None
 
 
 def test_the_section_leads_to_the_files_of_its_set_alone(small: Findings) -> None:
@@ -101,8 +101,8 @@ def test_the_script_reads_columns_of_one_length_and_no_number_that_is_none(
     small: Findings,
 ) -> None:
     rows = replace(made_rows(2), confidence=(math.nan, 0.123456789))
-    use_set = replace(small.use_sets[0], proteins=rows)
-    data = protein_data(small, use_set)
+    query_set = replace(small.queries[0], proteins=rows)
+    data = protein_data(small, query_set)
     assert data["confidence"] == [None, 0.123457]
     assert data["classes"] == ("Portal", "Tail fiber", "Collar")
     assert data["decisions"] == ("accept", "check", "insufficient data")

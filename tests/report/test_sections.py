@@ -96,7 +96,7 @@ def test_every_table_is_rectangular_and_says_what_it_shows(small: Findings) -> N
 def test_every_figure_has_words_for_those_who_do_not_see_it(small: Findings) -> None:
     rows = [b for s in sections_of(small) for b in flat(s) if isinstance(b, FigureRow)]
     figures: list[Figure] = [figure for row in rows for figure in row.figures]
-    # two classes with three figures each, two of methods and mistakes, gaps, lists, one use-set
+    # two classes with three figures each, two of methods and mistakes, gaps, lists, one query set
     assert len(figures) == 14
     assert all(figure.alternative.endswith(".") and figure.caption for figure in figures)
 
@@ -178,7 +178,7 @@ def test_a_threshold_is_marked_between_the_points_of_its_curve(small: Findings) 
     assert mark == ("90 % right", 0.45, pytest.approx(0.15))
 
 
-def test_a_use_set_without_confidences_is_not_called_usable(small: Findings) -> None:
+def test_a_query_set_without_confidences_is_not_called_usable(small: Findings) -> None:
     text = str(lists.section(replace(small, lists=(replace(small.lists[0], n=0),))))
     assert "No prediction of sea water has a confidence." in text
     assert "you can use" not in text
@@ -204,8 +204,8 @@ def test_a_class_that_is_never_predicted_has_a_row_of_thresholds_that_says_so(
     assert text.count("49 more families") == len(rows)
 
 
-def test_a_run_without_use_sets_has_no_section_of_them(small: Findings) -> None:
-    without = replace(small, use_sets=(), lists=(), thresholds=None)
+def test_a_run_without_queries_has_no_section_of_them(small: Findings) -> None:
+    without = replace(small, queries=(), lists=(), thresholds=None)
     names = [section.name for section in sections_of(without)]
     assert names == [
         *("first", "classes", "measuring", "methods", "mistakes"),

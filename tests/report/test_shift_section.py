@@ -1,4 +1,4 @@
-"""The section on use-sets of another composition, sentence by sentence."""
+"""The section on query sets of another composition, sentence by sentence."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_sentence_names_the_classes_that_surely_differ_and_no_others() -> No
 
 def test_a_shift_that_is_more_than_chance_is_never_called_no_shift() -> None:
     # Every interval holds calibration's share, and the test rejects: one page said both.
-    alike = shift_class("Portal", calibration_share=0.2)
+    alike = shift_class("Portal", calibration_proportion=0.2)
     assert mix_sentences(shift_finding(classes=(alike,))) == (
         "From the scores of 5 proteins in sea water, its classes are mixed otherwise than in "
         "calibration. Which of them is more or less common is not known."
@@ -175,7 +175,7 @@ def test_the_figure_sets_both_compositions_side_by_side(mixed: Findings) -> None
     )
 
 
-def test_each_use_set_has_its_own_part(mixed: Findings) -> None:
+def test_each_query_set_has_its_own_part(mixed: Findings) -> None:
     two = replace(mixed, shifts=(shift_finding(), shift_finding(name="soil")))
     names = [block.text for block in built(two).blocks if isinstance(block, Heading)]
     assert names == ["sea water", "soil"]

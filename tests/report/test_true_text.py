@@ -116,7 +116,7 @@ def run(small: Findings, **ran: bool) -> Findings:
         shifts=(
             ShiftFinding(
                 name="sea water", estimator="bbse_hard" if ran["shift"] else "none",
-                method="kernel", level=0.95, n_use=5, n_cells=0, compression_error=0.0,
+                method="kernel", level=0.95, n_query=5, n_cells=0, compression_error=0.0,
                 condition=1.0, part_applied=1.0, p_no_shift=0.5, gap=0.0, p_label_shift=0.5,
                 classes=(),
                 reference="Lipton 2018" if ran["shift"] else "",
@@ -244,7 +244,7 @@ def test_sequences_without_two_relatives_are_not_asked_for_again(small: Findings
 def test_labelled_proteins_are_not_said_to_be_read_from_a_table_of_others(small: Findings) -> None:
     inputs = tuple(
         InputFile(role=role, name=f"{at}.csv", sha256="ab", n_records=1)
-        for at, role in enumerate(("scores", "trove july: scores", "use-set july: scores"))
+        for at, role in enumerate(("scores", "trove july: scores", "query set july: scores"))
     )
     found = replace(small, provenance=replace(small.provenance, inputs=inputs))
     answer = publish.checklist(found)[0][2]

@@ -86,11 +86,11 @@ def case(
     """Return findings of 60 and 40 predictions whose checks are all good unless changed."""
     if sizes != (60, 40):
         evident = in_range = sizes
-    use_set = small.use_sets[0]
+    query_set = small.queries[0]
     classes = tuple(
         replace(entry, n=n, n_unknown=0, n_accept=0, n_check=seen, n_in_range=inside)
         for entry, n, seen, inside in zip(
-            use_set.classes, (*sizes, 0), (*evident, 0), (*in_range, 0), strict=True
+            query_set.classes, (*sizes, 0), (*evident, 0), (*in_range, 0), strict=True
         )
     )
     metrics = tuple(
@@ -102,8 +102,8 @@ def case(
     return replace(
         small,
         results=results,
-        use_sets=(replace(use_set, n=100, n_unknown=0, classes=classes),),
-        shifts=(shift_finding(n_use=100, sameness=sameness, **shift),),
+        queries=(replace(query_set, n=100, n_unknown=0, classes=classes),),
+        shifts=(shift_finding(n_query=100, sameness=sameness, **shift),),
         split=splits or split(),
     )
 
@@ -192,7 +192,7 @@ def test_reasons_stand_in_the_order_of_the_predictions_they_concern(small: Findi
 
 
 def test_a_page_without_a_sample_is_never_good(small: Findings) -> None:
-    findings = replace(case(small), use_sets=(), shifts=(), lists=())
+    findings = replace(case(small), queries=(), shifts=(), lists=())
     assert states(findings)["evidence"] == OPEN
     assert stated_verdict(findings).state == CARE
 
@@ -247,7 +247,7 @@ def test_long_lists_of_classes_are_cut() -> None:
 def test_only_what_is_bad_forbids_use_with_care() -> None:
     bad = StatedCheck(
         name="mix",
-        use_set="use",
+        query_set="use",
         state=BAD,
         value=0.1,
         good=0.8,
@@ -318,8 +318,8 @@ def test_classes_that_lack_evidence_are_named(
 
 def test_a_sample_without_proteins_has_nothing_to_check(small: Findings) -> None:
     findings = case(small)
-    nobody = replace(findings.use_sets[0], n=0, classes=())
-    check = check_of(replace(findings, use_sets=(nobody,)), "evidence")
+    nobody = replace(findings.queries[0], n=0, classes=())
+    check = check_of(replace(findings, queries=(nobody,)), "evidence")
     assert (check.state, check.headline) == (OPEN, "The sample is empty")
 
 
@@ -343,11 +343,11 @@ def test_the_mix_is_judged_by_confidences_that_stay_in_their_ranges(small: Findi
     still = replace(findings, shifts=(replace(shift, part_applied=0.0),))
     assert check_of(still, "mix").headline == "No difference of class proportions detected"
     # Those without a confidence are not counted.
-    use_set = replace(findings.use_sets[0], n_unknown=10)
-    check = check_of(replace(findings, use_sets=(use_set,)), "mix")
+    query_set = replace(findings.queries[0], n_unknown=10)
+    check = check_of(replace(findings, queries=(query_set,)), "mix")
     assert (check.state, check.value, check.n_affected) == (GOOD, 69 / 90, 21)
-    nobody = replace(findings.use_sets[0], n_unknown=100)
-    assert check_of(replace(findings, use_sets=(nobody,)), "mix").state == OPEN
+    nobody = replace(findings.queries[0], n_unknown=100)
+    assert check_of(replace(findings, queries=(nobody,)), "mix").state == OPEN
 
 
 def test_who_is_compared_with_whom_does_not_decide_whether_scores_help(small: Findings) -> None:
@@ -390,9 +390,9 @@ def test_relatives_are_counted_as_the_audit_shows_them(small: Findings) -> None:
 
 def test_the_check_of_gaps_counts_predictions_of_all_samples(small: Findings) -> None:
     findings = case(small, gaps=((-0.02, 0.03), (-0.06, 0.04)))
-    (use_set,) = findings.use_sets
-    more = replace(use_set, name="soil")
-    check = check_of(replace(findings, use_sets=(use_set, more)), "gap")
+    (query_set,) = findings.queries
+    more = replace(query_set, name="soil")
+    check = check_of(replace(findings, queries=(query_set, more)), "gap")
     assert check.headline == "1 of 2 classes could not be checked"
     assert "They hold 80 predictions. " in check.text
     assert (check.value, check.n_affected) == (0.6, 80)

@@ -91,13 +91,13 @@ def test_another_mix_weighs_the_families_of_each_class(seed: int) -> None:
     labelled, new = world(seed), world(seed + 100).predictions
     options = SetOptions(level=0.8, kind="overall")
     sets = fit_sets(labelled, options)
-    use_share = np.array([0.7, 0.2, 0.1])
+    query_proportion = np.array([0.7, 0.2, 0.1])
     unit = [
         Fraction(share) / ladder.n_clusters
         for share, ladder in zip((7, 2, 1), sets.ladders, strict=True)
     ]
     slow = slow_sets(labelled, new, options, unit)
-    assert np.array_equal(sets.contains(new, use_share), slow)
+    assert np.array_equal(sets.contains(new, query_proportion), slow)
     assert not np.array_equal(sets.contains(new), slow)
     same = np.array([ladder.n_clusters for ladder in sets.ladders], dtype=float)
     assert np.array_equal(sets.contains(new, same / same.sum()), sets.contains(new))
@@ -225,8 +225,10 @@ def test_a_record_gives_the_same_sets(kind: str, level: float) -> None:
     same = read_sets(json.loads(json.dumps(to_record(small), allow_nan=False)), NAMES)
     assert np.array_equal(same.limits(), small.limits())
     assert same.names_in_pool() == small.names_in_pool()
-    use_share = np.array([0.2, 0.2, 0.6])
-    assert np.array_equal(again.contains(new, use_share), sets.contains(new, use_share))
+    query_proportion = np.array([0.2, 0.2, 0.6])
+    assert np.array_equal(
+        again.contains(new, query_proportion), sets.contains(new, query_proportion)
+    )
 
 
 def test_records_of_other_classes_are_refused() -> None:

@@ -62,7 +62,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def fit(*further: str) -> int:
     words = ["fit", "known.csv", *SPEC, READ, "--scale", "10", "--clusters", "families.tsv"]
-    words += ["--method", "class_only", "--draws", "0", "--out", "c.json", *further]
+    words += ["--method", "class_only", "--resamples", "0", "--out", "c.json", *further]
     return run_command_line(words)
 
 
@@ -147,7 +147,7 @@ def test_sets_of_another_make_are_refused(
 def test_findings_tell_how_often_sets_hold_the_class(folder: Path) -> None:
     assert fit("--sets", "0.8", "--sets-kind", "overall") == 0
     words = ["evaluate", "known.csv", *SPEC, READ, "--clusters", "families.tsv", "--folds", "4"]
-    words += ["--draws", "20", "--calibration", "c.json", "--out", "f.json"]
+    words += ["--resamples", "20", "--calibration", "c.json", "--out", "f.json"]
     assert run_command_line(words) == 0
     sets = json.loads(Path("f.json").read_text())["sets"]
     assert (sets["level"], sets["kind"], sets["n_folds"]) == (0.8, "overall", 4)
@@ -160,7 +160,7 @@ def shifted(kind: str) -> dict[str, list[str]]:
     assert fit("--sets", "0.8", "--sets-kind", kind) == 0
     words = ["shift", "new.csv", *SPEC, READ_NEW]
     words += ["--estimator", "stated", "--stated", json.dumps(USE), "--calibration", "c.json"]
-    words += ["--draws", "0", "--record", "s.json", "--out", "composition.tsv"]
+    words += ["--resamples", "0", "--record", "s.json", "--out", "class_proportions.tsv"]
     assert run_command_line(words) == 0
     words = ["annotate", "new.csv", *SPEC, READ_NEW, "--calibration", "c.json"]
     assert run_command_line([*words, "--shift", "s.json", "--out", "a.tsv"]) == 0
@@ -171,7 +171,7 @@ def shifted(kind: str) -> dict[str, list[str]]:
 
 def test_sets_over_all_have_columns_for_another_composition(folder: Path) -> None:
     found = shifted("overall")
-    share = SHIFT_FILES.read(Path("s.json")).applied_share
+    share = SHIFT_FILES.read(Path("s.json")).applied_proportion
     assert share == pytest.approx(list(USE.values()), abs=1e-9)
     sets = fit_sets(known(), SetOptions(level=0.8, kind="overall"))
     corrected, plain = sets.contains(new(), share), sets.contains(new())

@@ -54,7 +54,7 @@ def test_what_predictions_leave_open_of_a_mix_is_as_usual() -> None:
 # Of 39 sets without a shift the farthest is 0.25 away: of a distance of 1 three quarters are real.
 SHIFTED = NoShift(distance=1.0, chance=np.linspace(0.0, 0.25, 39))
 ESTIMATED = Composition(
-    calibration_share=np.array([0.5, 0.3, 0.2, 0.0]),
+    calibration_proportion=np.array([0.5, 0.3, 0.2, 0.0]),
     share=np.array([0.2, 0.8, 0.0, 0.0]),
     lower=np.zeros(4),
     upper=np.ones(4),
@@ -100,18 +100,18 @@ def test_a_composition_is_applied_as_far_as_it_is_real() -> None:
     assert all(
         len(f"{value:.15g}".replace(".", "").strip("0")) <= 6 for value in ESTIMATED.fit_weight[:3]
     )
-    applied = np.array([*fit, 0.0]) * ESTIMATED.calibration_share
-    np.testing.assert_allclose(ESTIMATED.applied_share, applied / applied.sum(), atol=1e-5)
+    applied = np.array([*fit, 0.0]) * ESTIMATED.calibration_proportion
+    np.testing.assert_allclose(ESTIMATED.applied_proportion, applied / applied.sum(), atol=1e-5)
 
 
 def test_where_nothing_is_real_nothing_is_applied_and_what_is_stated_is_as_a_whole() -> None:
     chance = replace(ESTIMATED, no_shift=NoShift(distance=0.2, chance=SHIFTED.chance))
-    for share in (chance.moved_share, chance.applied_share):
-        np.testing.assert_array_equal(share, ESTIMATED.calibration_share)
+    for share in (chance.moved_share, chance.applied_proportion):
+        np.testing.assert_array_equal(share, ESTIMATED.calibration_proportion)
     np.testing.assert_array_equal(chance.fit_weight, [1.0, 1.0, 1.0, np.nan])
     stated = replace(ESTIMATED, no_shift=None, class_number=None)
     assert stated.part_applied == 1.0
-    for share in (stated.moved_share, stated.applied_share):
+    for share in (stated.moved_share, stated.applied_proportion):
         np.testing.assert_array_equal(share, ESTIMATED.share)
     np.testing.assert_array_equal(stated.fit_weight, [0.4, 2.66667, 0.0, np.nan])
 
@@ -131,7 +131,7 @@ def predictions_of(predicted: list[int]) -> Predictions:
 
 def test_the_distance_of_two_samples_is_that_of_their_predicted_classes() -> None:
     # Weights 2, 1 and 1: shares 3/4 and 1/4; the third class is predicted nowhere. Of the four of
-    # the use-set 1/4 and 3/4.
+    # the query set 1/4 and 3/4.
     labelled = label(predictions_of([0, 0, 1]), np.array([0, 0, 1]), np.array([2.0, 1.0, 1.0]))
     sample = calibration_sample(labelled, False)
     found = compare_predicted(sample, use_sample(predictions_of([0, 1, 1, 1]), None), 25)
@@ -149,7 +149,7 @@ def test_an_interval_rests_on_whichever_side_is_fewer_and_one_draw_gives_none() 
     found = estimate_composition(sample, use, bbse, FitOptions(n_draws=1))
     assert np.isnan(found.lower).all() and found.draws.shape == (3, 0)
     np.testing.assert_allclose(found.n_seen, [18.0, 10.0, 0.0], atol=1e-9)
-    np.testing.assert_allclose(found.calibration_share, [2 / 3, 1 / 3, 0.0], atol=1e-12)
+    np.testing.assert_allclose(found.calibration_proportion, [2 / 3, 1 / 3, 0.0], atol=1e-12)
     assert found.least == pytest.approx(0.5 / 18)
     two = estimate_composition(sample, use, bbse, FitOptions(n_draws=2))
     assert two.draws.shape == (3, 2)
@@ -163,7 +163,7 @@ def test_a_stated_composition_has_no_width() -> None:
     own = fixed_composition(sample, None)
     np.testing.assert_array_equal(own.share, [0.75, 0.25, 0.0])
     stated = fixed_composition(sample, share)
-    np.testing.assert_array_equal(stated.calibration_share, [0.75, 0.25, 0.0])
-    for values in (stated.share, stated.lower, stated.upper, stated.applied_share):
+    np.testing.assert_array_equal(stated.calibration_proportion, [0.75, 0.25, 0.0])
+    for values in (stated.share, stated.lower, stated.upper, stated.applied_proportion):
         np.testing.assert_array_equal(values, share)
     assert stated.is_known.tolist() == [True, True, False]

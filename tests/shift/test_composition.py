@@ -33,7 +33,7 @@ SHARES = np.array([0.3, 0.0, 0.1, 0.1, 0.1, 0.1, 0.1, 0.05, 0.05, 0.05, 0.05])
 
 @cache
 def sets() -> tuple[Labelled, Labelled]:
-    settings = WorldSettings(n_calibration=1500, composition="sampled", family_size="single")
+    settings = WorldSettings(n_calibration=1500, class_proportions="sampled", family_size="single")
     calibration = draw_labelled(settings, np.random.default_rng(5))
     use = draw_labelled(settings, np.random.default_rng(6), SHARES)
     return calibration, use
@@ -58,12 +58,12 @@ def test_intervals_hold_the_estimate_and_have_a_width_at_zero(name: str) -> None
     assert (composition.share <= composition.upper).all()
     known = composition.is_known
     assert (composition.upper[known] > composition.lower[known]).all()
-    assert np.nansum(composition.weight * composition.calibration_share) == pytest.approx(1.0)
+    assert np.nansum(composition.weight * composition.calibration_proportion) == pytest.approx(1.0)
 
 
 def test_one_class_that_is_never_predicted_does_not_open_the_intervals_of_all() -> None:
     # Two families of the last class, whose column is empty: draws without these ended in a
-    # use-set that is of this class alone, and the other shares began at 0.
+    # query set that is of this class alone, and the other shares began at 0.
     calibration, use = sets()
     rows = np.flatnonzero(calibration.true_class != 1)[:800]
     rows = np.concatenate([rows, np.flatnonzero(calibration.true_class == 1)[:4]])
@@ -164,7 +164,7 @@ def test_of_a_few_proteins_no_sentence_blames_the_classifier_or_their_kind(n: in
 
 def test_a_set_drawn_like_calibration_passes_both_tests_and_another_fails_one() -> None:
     calibration, use = sets()
-    settings = WorldSettings(n_calibration=1500, composition="sampled", family_size="single")
+    settings = WorldSettings(n_calibration=1500, class_proportions="sampled", family_size="single")
     like = draw_labelled(settings, np.random.default_rng(8))
     sample = calibration_sample(calibration, True)
     rows = use_sample(like.predictions, sample.model)
@@ -245,7 +245,7 @@ def test_corrected_intervals_carry_the_composition_and_come_back_from_their_reco
     fitted = parse_method("histogram", "test").build(options).fit(calibration)
     composition = found("em_matched")
     adjusted = adjust(sample, fitted, composition)
-    applied = composition.fit_weight * composition.calibration_share
+    applied = composition.fit_weight * composition.calibration_proportion
     known = adjust(sample, fitted, fixed_composition(sample, applied))
     predictions = use.predictions
     wide, narrow = adjusted.confidence(predictions), known.confidence(predictions)

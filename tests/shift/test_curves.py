@@ -1,4 +1,4 @@
-"""Curves of a use-set, before and after, as the calibrations themselves give them."""
+"""Curves of a query set, before and after, as the calibrations themselves give them."""
 
 from __future__ import annotations
 

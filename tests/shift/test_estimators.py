@@ -33,7 +33,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def evidence(seed: int, n_classes: int = 4, n: int = 400, m: int = 300) -> EstimatorInput:
-    """Noisy predictions of both sets, the use-set of another composition."""
+    """Noisy predictions of both sets, the query set of another composition."""
     rng = np.random.default_rng(seed)
     means = rng.normal(scale=2.0, size=(n_classes, n_classes))
     true = np.concatenate([np.arange(n_classes), rng.integers(n_classes, size=n - n_classes)])
@@ -46,7 +46,7 @@ def evidence(seed: int, n_classes: int = 4, n: int = 400, m: int = 300) -> Estim
         confusion=confusion,
         predicted_share=np.bincount(use.argmax(axis=1), minlength=n_classes) / m,
         n_calibration=float(n),
-        n_use=float(m),
+        n_query=float(m),
         soft_confusion=own.T @ np.eye(n_classes)[true] / n,
         mean_probability=use.mean(axis=0),
         probability=use,
@@ -103,7 +103,7 @@ def test_renaming_classes_renames_their_shares(entry, seed: int, order: list[int
         confusion=found.confusion[np.ix_(order, order)],
         predicted_share=found.predicted_share[order],
         n_calibration=found.n_calibration,
-        n_use=found.n_use,
+        n_query=found.n_query,
         soft_confusion=found.soft_confusion[np.ix_(order, order)],
         mean_probability=found.mean_probability[order],
         probability=found.probability[:, order],
@@ -128,7 +128,7 @@ def test_the_calibration_set_itself_shows_no_shift(entry) -> None:
         confusion=confusion,
         predicted_share=np.array([0.5, 0.5]),
         n_calibration=100.0,
-        n_use=100.0,
+        n_query=100.0,
         soft_confusion=soft,
         mean_probability=rows.mean(axis=0),
         probability=rows,

@@ -214,7 +214,7 @@ def test_neither_the_order_of_rows_nor_of_classes_moves_a_share_or_its_interval(
         with_classes_in_order(use.take(rng.permutation(150)), order),
         entry,
     )
-    for name in ("share", "lower", "upper", "applied_share", "draws"):
+    for name in ("share", "lower", "upper", "applied_proportion", "draws"):
         found, expected = getattr(other, name), getattr(first, name)[order]
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6, err_msg=name)
     assert first.no_shift is not None and other.no_shift is not None
@@ -239,7 +239,7 @@ PAIR = ("a", "b")
 CASES = {
     "no protein of a class": (without(drawn(1, 300), true=2), drawn(2, 100, prefix="use")),
     "a class never predicted": (without(drawn(1, 300), predicted=2), drawn(2, 100, prefix="use")),
-    "a use-set of one row": (drawn(1, 300), drawn(2, 1, prefix="use")),
+    "a query set of one row": (drawn(1, 300), drawn(2, 1, prefix="use")),
     "one class predicted": (drawn(1, 300), only_predicted(drawn(2, 200, prefix="use"), 1)),
     "a class of one protein": (
         without(drawn(1, 300), true=2).take(np.arange(220)),
@@ -270,7 +270,7 @@ CASES = {
 def test_no_case_fails_or_gives_a_share_that_is_none(entry: Any, case: str) -> None:
     own, use = CASES[case]
     found = compositions(own, use, entry)
-    for shares in (found.share, found.applied_share):
+    for shares in (found.share, found.applied_proportion):
         assert (shares >= 0.0).all()
         assert shares.sum() == pytest.approx(1.0, abs=1e-12)
     assert ((found.lower >= 0.0) & (found.upper <= 1.0)).all()
@@ -327,7 +327,7 @@ def test_one_class_that_is_never_predicted_does_not_open_the_intervals_of_all(na
 
 
 def test_one_protein_of_a_class_at_0_does_not_move_the_composition() -> None:
-    # One labelled "HTJ" scores as Portal does. Where no HTJ is in the use-set it is worth
+    # One labelled "HTJ" scores as Portal does. Where no HTJ is in the query set it is worth
     # thousands of others to a mean of scores, which took that mean for known.
     own = drawn(1, 600)
     known = own.predictions

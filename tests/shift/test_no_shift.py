@@ -26,7 +26,7 @@ from credence.predictions import Labelled
 from credence.simulate.law import CLASS_NAMES, WorldSettings
 from shift_findings import adjust
 
-FAMILIES = WorldSettings(n_calibration=1200, composition="sampled")
+FAMILIES = WorldSettings(n_calibration=1200, class_proportions="sampled")
 SINGLE = replace(FAMILIES, n_calibration=600, family_size="single")
 OPTIONS = FitOptions(n_draws=30)
 
@@ -103,8 +103,8 @@ def test_without_shift_confidences_are_not_moved_and_their_intervals_carry_what_
     sample, use = sets(3)
     found = composition(use, sample)
     assert found.part_applied == 0.0
-    np.testing.assert_array_equal(found.applied_share, found.calibration_share)
-    assert np.abs(found.share - found.calibration_share).max() > 0.005  # shown as it is
+    np.testing.assert_array_equal(found.applied_proportion, found.calibration_proportion)
+    assert np.abs(found.share - found.calibration_proportion).max() > 0.005  # shown as it is
     fitted = parse_method("histogram", "test").build(OPTIONS).fit(calibrating(3))
     plain = fitted.confidence(use.predictions)
     moved = adjust(sample, fitted, found).confidence(use.predictions)
@@ -124,7 +124,7 @@ def test_a_share_estimated_as_0_is_not_applied_as_0() -> None:
     found = composition(draw_labelled(SINGLE, np.random.default_rng(2), share), sample)
     known = found.is_known
     assert (found.share[known] == 0.0).any()
-    assert (found.applied_share[known] > 0.0).all()
+    assert (found.applied_proportion[known] > 0.0).all()
     assert found.part_applied > 0.9
 
 
@@ -184,7 +184,7 @@ def test_a_class_that_calibration_lacks_is_not_moved_to() -> None:
         no_shift=True,
         part_applied=0.5,
         share=np.array([0.2, 0.8, 0.0]),
-        calibration_share=np.array([0.5, 0.5, 0.0]),
+        calibration_proportion=np.array([0.5, 0.5, 0.0]),
         least=0.0,
         draws=np.empty((3, 0)),
         is_known=np.array([True, True, False]),

@@ -1,4 +1,4 @@
-"""What each estimator finds in a small use-set, and what follows from it."""
+"""What each estimator finds in a small query set, and what follows from it."""
 
 from __future__ import annotations
 

@@ -192,7 +192,7 @@ def test_a_small_calibration_set_does_not_call_every_set_another_classifier() ->
 
 
 def test_relatives_in_one_set_do_not_make_another_classifier() -> None:
-    # 40 families of 25 alike in calibration, and other families in the use-set.
+    # 40 families of 25 alike in calibration, and other families in the query set.
     def families(seed: int) -> Labelled:
         one = world(seed).take(np.random.default_rng(seed).choice(6_000, 60, replace=False))
         every = one.take(np.repeat(np.arange(60), 20))

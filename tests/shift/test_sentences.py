@@ -17,7 +17,7 @@ NAMES = ("Portal", "Collar", "HTJ")
 SAMPLE: Any = SimpleNamespace(class_names=NAMES)
 ZERO = np.zeros(3)
 KNOWN = Composition(
-    calibration_share=np.array([0.5, 0.3, 0.2]),
+    calibration_proportion=np.array([0.5, 0.3, 0.2]),
     share=np.array([0.2, 0.3, 0.5]),
     lower=np.array([0.1, 0.2, 0.4]),
     upper=np.array([0.3, 0.4, 0.6]),

@@ -34,7 +34,7 @@ def test_a_bin_that_calibration_never_saw_says_nothing() -> None:
 
 
 def summary(use: Labelled) -> ShiftFinding:
-    settings = WorldSettings(n_calibration=3000, composition="sampled", family_size="single")
+    settings = WorldSettings(n_calibration=3000, class_proportions="sampled", family_size="single")
     calibration = draw_labelled(settings, np.random.default_rng(2))
     sample = calibration_sample(calibration, True)
     seen = use_sample(use.predictions, sample.model)
@@ -52,8 +52,8 @@ def summary(use: Labelled) -> ShiftFinding:
     return summarise_shift("use", "em_matched", "kernel", corrected, OPTIONS, 0.0)
 
 
-def test_what_is_expected_of_a_use_set_is_what_is_true_of_it() -> None:
-    settings = WorldSettings(n_calibration=2000, composition="sampled", family_size="single")
+def test_what_is_expected_of_a_query_set_is_what_is_true_of_it() -> None:
+    settings = WorldSettings(n_calibration=2000, class_proportions="sampled", family_size="single")
     use = draw_labelled(settings, np.random.default_rng(3), SHARES)
     found = summary(use)
     predicted = use.predictions.predicted_class

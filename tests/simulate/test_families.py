@@ -21,7 +21,7 @@ def test_fixed_composition_gives_every_class_its_share_to_the_protein() -> None:
 
 
 def test_sampled_composition_varies_more_than_that_of_independent_proteins() -> None:
-    settings = replace(SETTINGS, composition="sampled")
+    settings = replace(SETTINGS, class_proportions="sampled")
     shares = score_law().prevalence
     rng = np.random.default_rng(4)
     counts = [

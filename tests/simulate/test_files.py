@@ -9,7 +9,7 @@ from Bio import SeqIO
 from credence.simulate.law import CLASS_NAMES, WorldSettings
 from credence.simulate.world import World, make_world, precision_at, render_files
 
-SETTINGS = WorldSettings(n_calibration=600, n_use=200, n_training=100, n_trove=40, n_defects=4)
+SETTINGS = WorldSettings(n_calibration=600, n_query=200, n_training=100, n_trove=40, n_defects=4)
 
 
 @pytest.fixture(scope="module")
@@ -57,10 +57,10 @@ def test_the_labelled_table_is_in_phanns_layout_with_the_label_in_the_name(
 
 
 def test_the_use_table_shows_a_confidence_but_no_class(files: dict[str, str | bytes]) -> None:
-    lines = text(files, "use.csv").splitlines()
+    lines = text(files, "my_phages.csv").splitlines()
     assert lines[0] == "," + ",".join(CLASS_NAMES) + ",Confidence"
     assert [line.split(",")[0] for line in lines[1:3]] == [
-        *("simulated_use_000001", "simulated_use_000002")
+        *("simulated_phage_000001", "simulated_phage_000002")
     ]
     assert all(0 <= float(line.rpartition(",")[2]) <= 1 for line in lines[1:])
 
@@ -79,7 +79,7 @@ def test_confidence_is_the_precision_at_that_score_or_better(world: World) -> No
     ("table", "proteins"),
     [
         ("calibration.csv", "proteins.fasta"),
-        ("use.csv", "use.fasta"),
+        ("my_phages.csv", "my_phages.fasta"),
         ("trove_htj.csv", "trove_htj.fasta"),
         ("trove_mixed.csv", "trove_mixed.fasta"),
     ],

@@ -7,8 +7,8 @@ from refusals import refusal
 
 
 def test_settings_that_a_user_wrote_override_the_defaults() -> None:
-    settings = world_settings({"n_use": 12, "family_size": "single"}, "config.yaml")
-    assert settings == WorldSettings(n_use=12, family_size="single")
+    settings = world_settings({"n_query": 12, "family_size": "single"}, "config.yaml")
+    assert settings == WorldSettings(n_query=12, family_size="single")
 
 
 def test_every_setting_has_a_rule_and_its_default_keeps_to_it() -> None:
@@ -18,8 +18,8 @@ def test_every_setting_has_a_rule_and_its_default_keeps_to_it() -> None:
 
 def test_all_problems_of_the_settings_come_together() -> None:
     values = {
-        "n_uze": 5,
-        "n_use": 0,
+        "n_quary": 5,
+        "n_query": 0,
         "seed": 1.5,
         "family_size": "double",
         "n_trove": True,
@@ -31,17 +31,18 @@ def test_all_problems_of_the_settings_come_together() -> None:
         "Known are: heavy_tailed, single.",
         "config.yaml, column 'family_tail': '3' is not a number. Give a number from 1.2 to 10.",
         "config.yaml, column 'length': NaN is not a number. Give a number from 0.2 to 2.",
+        "config.yaml, column 'n_quary': unknown setting. Did you mean 'n_query'?",
+        "config.yaml, column 'n_query': 0 is out of range. "
+        "Give a whole number from 1 to 100000000.",
         "config.yaml, column 'n_trove': true is not a whole number. "
         "Give a whole number from 1 to 100000000.",
-        "config.yaml, column 'n_use': 0 is out of range. Give a whole number from 1 to 100000000.",
-        "config.yaml, column 'n_uze': unknown setting. Did you mean 'n_use'?",
         "config.yaml, column 'seed': 1.5 is not a whole number. "
         "Give a whole number from 0 to 9223372036854775807.",
     ]
 
 
 def test_a_whole_number_may_be_written_with_a_point() -> None:
-    settings = world_settings({"n_use": 12.0, "family_tail": 3}, "config.yaml")
-    assert isinstance(settings.n_use, int)
+    settings = world_settings({"n_query": 12.0, "family_tail": 3}, "config.yaml")
+    assert isinstance(settings.n_query, int)
     assert isinstance(settings.family_tail, float)
     assert Settings().with_values({"split": {"groups": 9.0}}).split.groups.bit_length() == 4

@@ -8,7 +8,7 @@ from verification.in_memory import draw_labelled
 from verification.world_truth import Truth, truth
 
 from credence.predictions import Labelled
-from credence.simulate.law import N_CLASSES, USE_PREVALENCE, WorldSettings
+from credence.simulate.law import N_CLASSES, QUERY_PREVALENCE, WorldSettings
 
 EDGES = np.array([0, 3, 4, 5, 6, 7, 8, 9, 9.5, 9.8, 9.95, 10.001])
 
@@ -46,7 +46,7 @@ def test_the_truth_is_what_an_independent_draw_shows(known: Truth) -> None:
 
 def test_the_truth_under_another_composition_is_what_a_draw_from_it_shows(known: Truth) -> None:
     settings = WorldSettings(n_calibration=250_000, family_size="single")
-    shares = np.array(USE_PREVALENCE)
+    shares = np.array(QUERY_PREVALENCE)
     compare(known, draw_labelled(settings, np.random.default_rng(22), shares), shares)
 
 

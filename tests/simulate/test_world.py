@@ -8,12 +8,12 @@ import pytest
 from Bio.Align import PairwiseAligner, substitution_matrices
 from verification.world_truth import truth
 
-from credence.simulate.law import USE_PREVALENCE, WorldSettings, score_law
+from credence.simulate.law import QUERY_PREVALENCE, WorldSettings, score_law
 from credence.simulate.sequences import whole_shares
 from credence.simulate.world import NOTICE, World, make_world
 
 SETTINGS = WorldSettings(
-    n_calibration=1200, n_use=500, n_training=400, n_trove=80, n_defects=6, seed=7
+    n_calibration=1200, n_query=500, n_training=400, n_trove=80, n_defects=6, seed=7
 )
 
 
@@ -51,10 +51,10 @@ def test_no_name_is_used_twice_in_the_whole_world(
     assert len(sequence_of) == sum(len(s.ids) for s in sets)
 
 
-def test_classes_have_the_published_imbalance_and_the_use_set_another(world: World) -> None:
+def test_classes_have_the_published_imbalance_and_the_query_set_another(world: World) -> None:
     for simulated, shares in (
         (world.calibration, score_law().prevalence),
-        (world.use, np.array(USE_PREVALENCE)),
+        (world.use, np.array(QUERY_PREVALENCE)),
     ):
         counts = np.bincount(simulated.labelled.true_class, minlength=11)
         assert counts.tolist() == whole_shares(shares, len(simulated.ids)).tolist()
@@ -62,7 +62,7 @@ def test_classes_have_the_published_imbalance_and_the_use_set_another(world: Wor
     assert np.mean(world.use.labelled.true_class == 10) == pytest.approx(0.35, abs=0.001)
 
 
-def test_the_order_of_the_use_set_gives_no_class_away(world: World) -> None:
+def test_the_order_of_the_query_set_gives_no_class_away(world: World) -> None:
     classes = world.use.labelled.true_class
     agreement = np.mean(classes[1:] == classes[:-1])
     # For a random order, the chance that two proteins share a class; 4 standard errors.
@@ -98,13 +98,17 @@ def test_the_same_settings_make_the_same_world_and_another_seed_another(world: W
     np.testing.assert_array_equal(
         again.mixed_trove.unrounded_scores, world.mixed_trove.unrounded_scores
     )
-    other = make_world(WorldSettings(n_calibration=1200, n_use=1, n_training=0, n_trove=1, seed=8))
+    other = make_world(
+        WorldSettings(n_calibration=1200, n_query=1, n_training=0, n_trove=1, seed=8)
+    )
     assert other.calibration.sequences.tolist() != world.calibration.sequences.tolist()
 
 
 def test_the_size_of_one_set_changes_no_other(world: World) -> None:
     other = make_world(
-        WorldSettings(n_calibration=1200, n_use=77, n_training=33, n_trove=80, n_defects=6, seed=7)
+        WorldSettings(
+            n_calibration=1200, n_query=77, n_training=33, n_trove=80, n_defects=6, seed=7
+        )
     )
     assert other.calibration.sequences.tolist() == world.calibration.sequences.tolist()
     assert other.trove.sequences.tolist() == world.trove.sequences.tolist()
@@ -213,7 +217,7 @@ def test_the_truth_is_at_hand_and_the_notice_says_that_it_is_simulated() -> None
 
 def test_the_smallest_world_can_be_made() -> None:
     tiny = make_world(
-        WorldSettings(n_calibration=1, n_use=1, n_training=0, n_trove=1, n_defects=0)
+        WorldSettings(n_calibration=1, n_query=1, n_training=0, n_trove=1, n_defects=0)
     )
     assert [len(s.ids) for s in (tiny.calibration, tiny.use, tiny.trove, tiny.mixed_trove)] == [
         *(1, 1, 1, 0)

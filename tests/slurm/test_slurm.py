@@ -25,7 +25,7 @@ SMALL = SMALL_SETS + SMALL_METHODS
 PLAIN = """\
 run: plain
 calibration_set: {scores: table.csv, format: phanns-labelled}
-calibration: {method: class_only, compare: [class_only], draws: 0}
+calibration: {method: class_only, compare: [class_only], resamples: 0}
 """
 BAD_TABLE = """\
 ,true_class,Portal,Other

@@ -27,7 +27,7 @@ def test_a_set_is_the_names_of_its_classes_in_the_classifiers_order() -> None:
 
 
 def test_dotted_gives_the_path_of_a_setting_as_one_word() -> None:
-    assert document.dotted(("use_sets", 0, "name")) == "use_sets[0].name"
+    assert document.dotted(("queries", 0, "name")) == "queries[0].name"
 
 
 def test_shown_gives_a_value_as_a_user_writes_it() -> None:

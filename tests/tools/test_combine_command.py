@@ -208,7 +208,7 @@ def test_answers_of_another_table_are_refused(capsys: pytest.CaptureFixture[str]
 def test_both_tools_are_better_than_each() -> None:
     run(
         "evaluate", "both.parquet", "--format", "credence", "--clusters", "set_clusters.tsv",
-        "--calibration", "c.json", "--out", "found.json", "--draws", "0", "--folds", "2",
+        "--calibration", "c.json", "--out", "found.json", "--resamples", "0", "--folds", "2",
     )  # fmt: skip
     found = json.loads(Path("found.json").read_text())["tools"]
     assert found["above_best"] < 0
@@ -369,4 +369,14 @@ def test_the_table_of_the_first_tool_alone_is_refused_where_several_calibrated(
 
 def test_a_combined_table_is_judged_by_its_calibration() -> None:
     clusters = ("--clusters", "set_clusters.tsv", "--calibration", "c.json")
-    run("evaluate", "both.parquet", *clusters, "--folds", "2", "--draws", "10", "--out", "e.json")
+    run(
+        "evaluate",
+        "both.parquet",
+        *clusters,
+        "--folds",
+        "2",
+        "--resamples",
+        "10",
+        "--out",
+        "e.json",
+    )

@@ -54,7 +54,7 @@ def written(folder: Path, n_sure: str = "2", gap: str = "1.2") -> Path:
     text = f"Over all classes, confidences are {gap} percentage points too high on families held"
     check = {
         "name": "gap",
-        "use_set": None,
+        "query_set": None,
         "headline": "Confidences hold",
         "text": f"{text} out (−2.0 to +4.0).",
         "n_affected": 0,
@@ -66,7 +66,7 @@ def written(folder: Path, n_sure: str = "2", gap: str = "1.2") -> Path:
         "sections": [
             {"name": "first", "blocks": [screen]},
             {"name": "lists", "blocks": [table]},
-            {"name": "use-sets", "blocks": held},
+            {"name": "query-sets", "blocks": held},
         ],
     }
     (folder / "report.json").write_text(json.dumps(record))

@@ -43,10 +43,10 @@ rule best:
 CONFIGURATION = """\
 run: lab
 calibration_set: {scores: known.csv, format: wide, scale: 1, columns: {true_class: truth}}
-use_sets:
+queries:
   - {name: new, scores: new.csv, format: wide, scale: 1}
 split: {groups: 4, audit: none, strict: report}
-calibration: {method: class_only, compare: [class_only], draws: 20}
+calibration: {method: class_only, compare: [class_only], resamples: 20}
 evaluation: {folds: 2}
 """
 
@@ -101,17 +101,17 @@ def test_the_page_on_modules_works_as_written_on_what_init_writes(other: Path, b
     (folder / "Snakefile").write_text(snakefile)
     for name in ("known.csv", "new.csv"):
         shutil.copy(other / name, folder)
-    words = ("init", "mylab", "--scores", "known.csv", "--use", "new.csv")
+    words = ("init", "mylab", "--scores", "known.csv", "--query", "new.csv")
     call(folder, *words, "--out", "config/config.yaml")
     path = folder / "config" / "config.yaml"
     text = path.read_text()
     for pattern, quick in (
         (r"compare: \[class[^]]*\]", "compare: [class_only]"),
         ("method: auto", "method: class_only"),
-        ("draws: 200", "draws: 20"),
+        ("resamples: 200", "resamples: 20"),
     ):
         text = re.sub(rf"(\ncalibration:.*?){pattern}", rf"\g<1>{quick}", text, flags=re.DOTALL)
-    assert "draws: 20 " in text
+    assert "resamples: 20 " in text
     path.write_text(text)
     snakemake(bare, folder, "mine")
     assert (folder / "reports" / "mylab" / "new" / "confidences.tsv").is_file()

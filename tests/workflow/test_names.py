@@ -19,7 +19,7 @@ N_PROTEINS = 24
 NASTY = {
     "title": "{braces} <results> {a,b}",
     "classes": ["{label}", "<results>", "50 % (a, b); 'c'"],
-    "synonym": "{wildcards.use_set}",
+    "synonym": "{wildcards.query_set}",
     "group": "{a:q}",
     "prefix": "{class}=",
     "quantifier": "{1,40}",
@@ -78,13 +78,13 @@ def write_lab(folder: Path, drawn: dict[str, Any]) -> None:
         "calibration_set": {
             **spec, "scores": table, "proteins": fasta, "labels": {"pattern": pattern},
         },
-        "use_sets": [
+        "queries": [
             {**spec, "name": name, "scores": new, "proteins": fasta} for name in (first, second)
         ],
         "clustering": {"engine": "exact"},
         "split": {"groups": 2, "audit": "none", "strict": "report"},
-        "calibration": {"method": "class_only", "compare": ["class_only"], "draws": 20},
-        "shift": {"composition": {classes[0]: 0.5, classes[1]: 0.5}},
+        "calibration": {"method": "class_only", "compare": ["class_only"], "resamples": 20},
+        "shift": {"class_proportions": {classes[0]: 0.5, classes[1]: 0.5}},
         "events": {"ask": ["two_best"], "groups": {drawn["group"]: classes[:2]}},
         "evaluation": {"folds": 2},
     }  # fmt: skip

@@ -12,7 +12,9 @@ from small_worlds import call
 from tools.test_combine_command import PAGE, write_tables
 
 pytestmark = pytest.mark.long
-CHEAP = "calibration: {method: beta, compare: [class_only], draws: 20}\nevaluation: {folds: 2}\n"
+CHEAP = (
+    "calibration: {method: beta, compare: [class_only], resamples: 20}\nevaluation: {folds: 2}\n"
+)
 NAMES = {
     "set.tsv": "calibration.tsv", "set_second.csv": "second.csv", "use.tsv": "new.tsv",
     "use_second.csv": "new_second.csv", "set_clusters.tsv": "clusters.tsv",

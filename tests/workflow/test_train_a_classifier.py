@@ -48,12 +48,12 @@ def write_lab(folder: Path) -> pd.DataFrame:
     config["workflow"] = str(ROOT / "workflow" / "Snakefile")
     config["classifier"].update(groups=N_GROUPS, word=2, width=16, penalty=1)
     own = config["credence"]
-    for entry in (own["calibration_set"], *own["use_sets"]):
+    for entry in (own["calibration_set"], *own["queries"]):
         entry["scale"] = N_GROUPS - 1
     own.update(
         clustering={"engine": "exact"},
         split={"audit": "none"},
-        calibration={"method": "beta", "compare": ["beta"], "draws": 20},
+        calibration={"method": "beta", "compare": ["beta"], "resamples": 20},
         evaluation={"folds": 2},
         novelty={"features": "none"},
     )

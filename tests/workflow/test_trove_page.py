@@ -29,11 +29,11 @@ split: {audit: none}
 troves:
   - {name: htj, date: 2026-09-01, scores: demo/trove_htj.csv, fasta: demo/trove_htj.fasta}
   - {name: mixed, date: 2026-10-01, scores: demo/trove_mixed.csv, fasta: demo/trove_mixed.fasta}
-calibration: {method: kernel, compare: [kernel], draws: 20}
+calibration: {method: kernel, compare: [kernel], resamples: 20}
 evaluation: {folds: 2}
 """
 WORLD = (
-    '{"n_calibration": 120, "n_use": 10, "n_training": 40, "n_training_relatives": 3, '
+    '{"n_calibration": 120, "n_query": 10, "n_training": 40, "n_training_relatives": 3, '
     '"n_trove": 12, "n_defects": 3}'
 )
 # What is planted, and the outcome that has to come of it.

@@ -32,7 +32,7 @@ calibration_set:
   proteins: mine/proteins.fasta
 clustering: {engine: exact}
 split: {groups: 4, audit: none, strict: report}
-calibration: {method: class_only, compare: [class_only, histogram], draws: 20}
+calibration: {method: class_only, compare: [class_only, histogram], resamples: 20}
 evaluation: {folds: 2}
 troves:
 """

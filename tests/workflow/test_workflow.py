@@ -22,9 +22,9 @@ from faulty_runs import ROOT, SMALL_METHODS, SMALL_SETS, TIMEOUT, copied_package
 EVENTS = "events: {ask: [two_best], groups: {tail: [Tail fiber, Tail shaft]}, folds: 2}\n"
 STATED = """\
   - name: stated
-    scores: demo/use.csv
+    scores: demo/my_phages.csv
     format: phanns
-    shift: {composition: {Portal: 0.25, Other: 0.75}}
+    shift: {class_proportions: {Portal: 0.25, Other: 0.75}}
 """
 CONFIGURATION = SMALL_SETS + EVENTS + SMALL_METHODS
 TWO_SETS = SMALL_SETS + STATED + EVENTS + SMALL_METHODS
@@ -90,12 +90,12 @@ def test_a_number_is_the_same_wherever_it_stands(
             assert entry["share"] == pytest.approx(own.value.item(), abs=1e-6)
             assert entry["lower"] == pytest.approx(own.lower.item(), abs=1e-6)
             assert entry["upper"] == pytest.approx(own.upper.item(), abs=1e-6)
-    checks = {(one["name"], one["use_set"]): one for one in record["verdict"]["checks"]}
+    checks = {(one["name"], one["query_set"]): one for one in record["verdict"]["checks"]}
     numbers = [one["number"].replace(",", "") for one in screen["answers"]]
     shown = {strip["name"]: strip["cells"] for strip in screen["strips"]}
     accepted: dict[str, list[int]] = {name: [0, 0] for name in shown}
-    for use_set in findings["use_sets"]:
-        name = use_set["name"]
+    for query_set in findings["queries"]:
+        name = query_set["name"]
         table = pd.read_csv(io.BytesIO(made[f"reports/small/{name}/confidences.tsv"]), sep="\t")
         for decision in ("accept", "check", "insufficient data"):
             assert str((table.decision == decision).sum()) in numbers
@@ -134,16 +134,16 @@ def test_a_run_makes_what_it_promises(finished: Finished) -> None:
         "reports/small/archive.zip",
         "reports/small/metrics.parquet",
         "reports/small/metrics.tsv",
-        "reports/small/use/composition.parquet",
-        "reports/small/use/confidences.parquet",
+        "reports/small/my_phages/class_proportions.parquet",
+        "reports/small/my_phages/confidences.parquet",
         "reports/small/calibration.json",
         "reports/small/events.json",
-        "reports/small/use/confidences.tsv",
-        "reports/small/use/composition.tsv",
+        "reports/small/my_phages/confidences.tsv",
+        "reports/small/my_phages/class_proportions.tsv",
     }
     assert promised <= set(made)
-    assert made["reports/small/use/confidences.tsv"].count(b"\n") == 41
-    header = made["reports/small/use/confidences.tsv"].split(b"\n")[0].split(b"\t")
+    assert made["reports/small/my_phages/confidences.tsv"].count(b"\n") == 41
+    header = made["reports/small/my_phages/confidences.tsv"].split(b"\n")[0].split(b"\t")
     events = [b"event_two_best", b"event_tail"]
     assert header[-4:] == [*events, *(b"uncorrected_" + name for name in events)]
     # Text for people, all decimals beside it.
@@ -151,7 +151,7 @@ def test_a_run_makes_what_it_promises(finished: Finished) -> None:
     for name in (*(f"use/{table}.tsv" for table in tables), "thresholds.tsv", "metrics.tsv"):
         text = made[f"reports/small/{name}"].decode()
         assert not re.search(r"\.\d{7}", text), name
-    parquet = pq.read_table(io.BytesIO(made["reports/small/use/confidences.parquet"]))
+    parquet = pq.read_table(io.BytesIO(made["reports/small/my_phages/confidences.parquet"]))
     assert any(round(one, 6) != one for one in parquet["confidence"].drop_null().to_pylist())
     assert b"A small world" in made["reports/small/index.html"]
     assert b"simulated" in made["reports/small/index.html"].lower()
@@ -187,10 +187,12 @@ def test_a_changed_setting_redoes_only_what_depends_on_it(finished: Finished) ->
 
 
 @pytest.mark.long
-def test_another_composition_of_one_use_set_redoes_its_part_alone(with_two_sets: Finished) -> None:
+def test_another_composition_of_one_query_set_redoes_its_part_alone(
+    with_two_sets: Finished,
+) -> None:
     folder, made = with_two_sets
     assert "reports/small/stated/confidences.tsv" in made
-    composition = made["reports/small/stated/composition.tsv"].decode()
+    composition = made["reports/small/stated/class_proportions.tsv"].decode()
     assert "\nPortal\t" in composition
     shares = {line.split("\t")[0]: line.split("\t")[2] for line in composition.splitlines()}
     assert (shares["Portal"], shares["Other"], shares["HTJ"]) == ("0.25", "0.75", "0")
@@ -211,7 +213,7 @@ def test_editing_the_package_remakes_everything(with_two_sets: Finished) -> None
     counts = planned(run(folder, "--", "--dry-run", "--quiet", "rules"))
     module.write_text(before)
     assert counts["simulate"] == counts["check"] == counts["report"] == 1
-    assert counts["check_use_set"] == counts["shift"] == counts["annotate"] == 2
+    assert counts["check_query_set"] == counts["shift"] == counts["annotate"] == 2
     assert counts["total"] == 17
 
 
@@ -223,7 +225,11 @@ def test_snakemakes_own_report_holds_page_tables_and_captions(finished: Finished
     written = folder / "reports" / "small" / "workflow.html"
     text = written.read_text()
     written.unlink()  # it tells the time, so that it is no output to compare
-    for part in ("reports/small/index.html", "reports/small/metrics.tsv", "use/composition.tsv"):
+    for part in (
+        "reports/small/index.html",
+        "reports/small/metrics.tsv",
+        "use/class_proportions.tsv",
+    ):
         assert part in text
     for caption in ("How much a prediction of each class can be trusted", "data, no code"):
         assert caption in text
@@ -317,11 +323,12 @@ def test_snakemake_by_itself_starts_no_job_where_a_table_is_wrong(tmp_path: Path
 
 
 @pytest.mark.long
-def test_events_look_at_distances_where_every_use_set_has_them(tmp_path: Path) -> None:
+def test_events_look_at_distances_where_every_query_set_has_them(tmp_path: Path) -> None:
     with_proteins = TWO_SETS.replace(
-        "scores: demo/use.csv,", "scores: demo/use.csv, proteins: demo/use.fasta,"
-    ).replace("    format: phanns\n", "    format: phanns\n    proteins: demo/use.fasta\n")
-    assert with_proteins.count("demo/use.fasta") == 2
+        "scores: demo/my_phages.csv,",
+        "scores: demo/my_phages.csv, proteins: demo/my_phages.fasta,",
+    ).replace("    format: phanns\n", "    format: phanns\n    proteins: demo/my_phages.fasta\n")
+    assert with_proteins.count("demo/my_phages.fasta") == 2
     commands = []
     for text in (with_proteins, TWO_SETS):
         (tmp_path / "config.yaml").write_text(text)
@@ -353,7 +360,10 @@ def test_vectors_that_a_user_brings_are_asked_for_in_place_of_sequences(
 def test_the_page_lists_the_files_that_a_run_reads_and_no_other(tmp_path: Path) -> None:
     (tmp_path / "c.tsv").write_text("id\tcluster\n")
     text = TWO_SETS.replace("engine: exact", "table: c.tsv")
-    text = text.replace("scores: demo/use.csv,", "scores: demo/use.csv, proteins: demo/use.fasta,")
+    text = text.replace(
+        "scores: demo/my_phages.csv,",
+        "scores: demo/my_phages.csv, proteins: demo/my_phages.fasta,",
+    )
     files = []
     for own in (text, text.replace("table: c.tsv", "engine: exact")):
         (tmp_path / "config.yaml").write_text(own)
@@ -365,7 +375,7 @@ def test_the_page_lists_the_files_that_a_run_reads_and_no_other(tmp_path: Path) 
         files.append(dict(pairs))
     always = {
         "training proteins": "demo/training.fasta",
-        "use-set use: proteins": "demo/use.fasta",
+        "query set use: proteins": "demo/my_phages.fasta",
     }
     assert files == [always | {"clusters": "c.tsv"}, always]
 

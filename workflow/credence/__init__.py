@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from credence.answers import (
         AnnotatedTable,
+        ClassProportions,
         EvaluatedMethods,
         FittedCalibration,
         ProteinGroups,
         ScoreTable,
-        UseComposition,
     )
     from credence.api import annotate, evaluate, fit, load, read, save, shift, split
     from credence.problems import InputError
@@ -27,12 +27,12 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AnnotatedTable",
+    "ClassProportions",
     "EvaluatedMethods",
     "FittedCalibration",
     "InputError",
     "ProteinGroups",
     "ScoreTable",
-    "UseComposition",
     "__version__",
     "annotate",
     "evaluate",

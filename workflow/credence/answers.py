@@ -478,8 +478,8 @@ class ProteinGroups(Shown):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class UseComposition(Shown):
-    """How frequent the classes are in a use-set; :func:`credence.shift` makes it.
+class ClassProportions(Shown):
+    """How frequent the classes are in a query set; :func:`credence.shift` makes it.
 
     Parameters
     ----------
@@ -501,10 +501,16 @@ class UseComposition(Shown):
 
     def _view(self) -> View:
         finding = self.finding
-        heading = f"{finding.n_use} proteins of {finding.name}, by {finding.estimator}"
+        heading = f"{finding.n_query} proteins of {finding.name}, by {finding.estimator}"
         rows = []
         for entry in finding.classes:
-            values = (entry.calibration_share, entry.share, entry.lower, entry.upper, entry.weight)
+            values = (
+                entry.calibration_proportion,
+                entry.share,
+                entry.lower,
+                entry.upper,
+                entry.weight,
+            )
             rows.append([entry.class_name, *(rounded(value, 3) for value in values)])
         names = ["class", "in calibration", "here", "lower", "upper", "times as frequent"]
         return View(
@@ -517,10 +523,10 @@ class UseComposition(Shown):
     def _draw(self, axes: Any) -> None:
         columns = self._columns()
         place = np.arange(len(columns["class"]))[::-1]
-        here, ends = columns["use_share"], np.stack([columns["lower"], columns["upper"]])
+        here, ends = columns["query_proportion"], np.stack([columns["lower"], columns["upper"]])
         reach = np.nan_to_num(np.abs(ends - here))
         ring = {"facecolors": "none", "edgecolors": GREY, "label": "calibration"}
-        axes.scatter(columns["calibration_share"], place, s=40, zorder=3, **ring)
+        axes.scatter(columns["calibration_proportion"], place, s=40, zorder=3, **ring)
         dot = {"fmt": "o", "color": BLUE, "capsize": 2, "label": self.finding.name}
         axes.errorbar(here, place, xerr=reach, **dot)
         axes.set_yticks(place, columns["class"])

@@ -20,11 +20,11 @@ import numpy as np
 
 from credence.answers import (
     AnnotatedTable,
+    ClassProportions,
     EvaluatedMethods,
     FittedCalibration,
     ProteinGroups,
     ScoreTable,
-    UseComposition,
 )
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import Need
@@ -416,7 +416,7 @@ def fit(
     >>> scores = [[0.9, 0.1]] * 12 + [[0.2, 0.8]] * 12
     >>> labels = ["Portal"] * 9 + ["Collar"] * 15
     >>> known = read(scores, classes=["Portal", "Collar"], labels=labels)
-    >>> calibration = fit(known, method="class_only", draws=0, sets=None)
+    >>> calibration = fit(known, method="class_only", resamples=0, sets=None)
     >>> annotate([[0.7, 0.3]], calibration)["confidence"].tolist()  # 9 of 12 were right
     [0.75]
     """
@@ -426,7 +426,7 @@ def fit(
 
 
 def annotate(
-    table: Any, calibration: FittedCalibration, *, shift: UseComposition | str = "auto"
+    table: Any, calibration: FittedCalibration, *, shift: ClassProportions | str = "auto"
 ) -> AnnotatedTable:
     """Return every prediction with its confidence, in the table's order.
 
@@ -436,7 +436,7 @@ def annotate(
         Predictions; what is not yet read is read with the calibration's classes and scale.
     calibration : FittedCalibration
         From :func:`fit` or :func:`load`.
-    shift : UseComposition or str
+    shift : ClassProportions or str
         ``auto``: the class proportions of the table are estimated and confidences are
         corrected for them; those that are not corrected stand behind as
         `uncorrected_confidence`. ``none``: they are not. Or what :func:`shift` gave, as
@@ -447,7 +447,7 @@ def annotate(
     >>> scores = [[0.9, 0.1]] * 12 + [[0.2, 0.8]] * 12
     >>> labels = ["Portal"] * 9 + ["Collar"] * 15
     >>> known = read(scores, classes=["Portal", "Collar"], labels=labels)
-    >>> found = annotate(known, fit(known, method="class_only", draws=50))
+    >>> found = annotate(known, fit(known, method="class_only", resamples=50))
     >>> found.to_pandas()[["predicted_class", "confidence"]].iloc[0].to_dict()
     {'predicted_class': 'Portal', 'confidence': 0.75}
     >>> bool(0 < found["lower"][0] < 0.75 < found["upper"][0] < 1)
@@ -468,7 +468,7 @@ def annotate(
         use = _table(table, file)
         stage_files.require_match(file, use.predictions, use.where)
         correction = None
-        if isinstance(shift, UseComposition):
+        if isinstance(shift, ClassProportions):
             correction = shift.file
             stage_files.require_corrects(correction, file, "shift", "the one given")
         elif shift == "auto" and use.predictions.n_samples and not why_uncorrectable(file):
@@ -516,13 +516,13 @@ def evaluate(
     >>> scores = [[0.9, 0.1]] * 12 + [[0.2, 0.8]] * 12
     >>> labels = ["Portal"] * 9 + ["Collar"] * 15
     >>> known = read(scores, classes=["Portal", "Collar"], labels=labels)
-    >>> found = evaluate(known, ["class_only", "uncalibrated"], folds=4, draws=0).to_pandas()
+    >>> found = evaluate(known, ["class_only", "uncalibrated"], folds=4, resamples=0).to_pandas()
     >>> rows = (found["sample"] == "held_out") & (found["metric"] == "accuracy")
     >>> found[rows & (found["class"] == "all")]["value"].tolist()
     [0.875, 0.875]
     >>> new = read([[0.8, 0.2]] * 4, classes=["Portal", "Collar"], ids=list("wxyz"),
     ...            labels=["Portal"] * 3 + ["Collar"])
-    >>> found = evaluate(new, calibration=fit(known, method="class_only"), draws=0).to_pandas()
+    >>> found = evaluate(new, calibration=fit(known, method="class_only"), resamples=0).to_pandas()
     >>> rows = (found["metric"] == "accuracy") & (found["class"] == "all")
     >>> found[rows][["sample", "value", "n"]].values.tolist()
     [['test', 0.75, 4]]
@@ -545,7 +545,7 @@ def evaluate(
         if not isinstance(entry, FittedCalibration):
             _require_method(entry)
         # Only its confidences of the set itself are looked at: no intervals.
-        file = _fitted(entry, chosen, known.where, settings, clusters=False, draws=0)
+        file = _fitted(entry, chosen, known.where, settings, clusters=False, resamples=0)
         if file.method_spec in files:
             fault = f"{file.method_spec!r} was given already."
             raise refuse("methods", fault, "Give each method once.")
@@ -686,7 +686,7 @@ def _proteins(ids: Strings, proteins: Any, match: str, where: str) -> Proteins:
 @with_settings("shift")
 def shift(
     table: Any, calibration: FittedCalibration, *, name: str = "", settings: Settings
-) -> UseComposition:
+) -> ClassProportions:
     """Return how frequent the classes are in a table whose classes are not known.
 
     Only the mix of the classes may differ from the calibration set's; whether that is
@@ -695,7 +695,7 @@ def shift(
     Parameters
     ----------
     table : ScoreTable, path, DataFrame or array
-        Predictions of the use-set.
+        Predictions of the query set.
     calibration : FittedCalibration
         From :func:`fit` or :func:`load`.
     name : str
@@ -707,9 +707,9 @@ def shift(
     >>> scores = [[0.9, 0.1]] * 12 + [[0.2, 0.8]] * 12
     >>> labels = ["Portal"] * 9 + ["Collar"] * 15
     >>> known = read(scores, classes=["Portal", "Collar"], labels=labels)
-    >>> calibration = fit(known, method="class_only", draws=0)
+    >>> calibration = fit(known, method="class_only", resamples=0)
     >>> found = shift(known, calibration, stated={"Portal": 0.5, "Collar": 0.5})
-    >>> found.to_pandas()[["calibration_share", "use_share"]].values.tolist()
+    >>> found.to_pandas()[["calibration_proportion", "query_proportion"]].values.tolist()
     [[0.375, 0.5], [0.625, 0.5]]
     """
     from credence.stages import shift as shifting
@@ -721,7 +721,7 @@ def shift(
     stage_files.require_match(file, use.predictions, use.where)
     parts = [(use.where, use.samples)] if use.predictions.n_samples else []
     shift = shifting.find_shift(file, parts, settings, name or Path(use.where).stem, use.where)
-    return UseComposition(file=shift)
+    return ClassProportions(file=shift)
 
 
 def load(path: str | Path) -> FittedCalibration:

@@ -503,16 +503,16 @@ class ReleasesFinding:
 
 @dataclass(frozen=True)
 class ShiftClass:
-    """One class in a use-set of another composition."""
+    """One class in a query set of another composition."""
 
     class_name: str  # The class
-    calibration_share: float  # Its share in calibration; in the use-set, with its interval
+    calibration_proportion: float  # Its share in calibration; in the query set, with its interval
     share: float
     lower: float
     upper: float
     applied: float  # The share that confidences are corrected for: between those two
     weight: float  # Ratio of the shares; NaN for a class that calibration does not hold
-    n_predicted: int  # Proteins of the use-set predicted to be of it
+    n_predicted: int  # Proteins of the query set predicted to be of it
     effective_before: float  # Effective number of calibration proteins predicted, before and after
     effective_after: float
     score_median: float  # Median score of the calibration proteins predicted; NaN without any
@@ -553,7 +553,7 @@ class ShiftedRows:
 
 @dataclass(frozen=True, kw_only=True)
 class Sameness:
-    """Whether a use-set's scores are like those that were calibrated, whatever its mix."""
+    """Whether a query set's scores are like those that were calibrated, whatever its mix."""
 
     n: int  # Proteins that were looked at
     p_value: float  # Least of those tested, after Holm's correction
@@ -569,13 +569,15 @@ class Sameness:
 
 @dataclass(frozen=True)
 class ShiftFinding:
-    """The composition of one use-set."""
+    """The composition of one query set."""
 
-    name: str  # Name of the use-set
+    name: str  # Name of the query set
     estimator: str  # What estimated it, and the method that was corrected
     method: str
     level: float  # Coverage of the intervals
-    n_use: int  # Proteins, and those of them that stand for all; 0 where the estimator needs none
+    n_query: (
+        int  # Proteins, and those of them that stand for all; 0 where the estimator needs none
+    )
     n_cells: int
     compression_error: float  # Greatest change of a share that this makes, on a part of the set
     condition: float  # Condition number of P(predicted | true); NaN where it is singular
@@ -628,9 +630,9 @@ class DistanceBand:
 
 @dataclass(frozen=True, kw_only=True)
 class NoveltyFinding:
-    """The proteins of one use-set beside those that are known."""
+    """The proteins of one query set beside those that are known."""
 
-    name: str  # The use-set
+    name: str  # The query set
     features: str  # ``composition`` or ``vectors``
     flag: float  # A protein is flagged where p is 1 less this share, or smaller
     n: int  # Proteins; with a place; flagged; at distance 0 of a calibration protein
@@ -644,7 +646,7 @@ class NoveltyFinding:
     confidence_flagged: float  # Mean confidence of the flagged and of the others; NaN without any
     confidence_others: float
     edges: Numbers  # Bins of how far proteins are
-    # Known families by how far they are from the others, and proteins of the use-set.
+    # Known families by how far they are from the others, and proteins of the query set.
     calibration_counts: Counts
     use_counts: Counts
     flag_distance: float  # How far a flagged protein is at least; NaN where none can be
@@ -1070,9 +1072,9 @@ class UseLists:
 
 @dataclass(frozen=True, kw_only=True)
 class Genomes:
-    """Whether every call of a genome of a use-set is right."""
+    """Whether every call of a genome of a query set is right."""
 
-    name: str  # The use-set
+    name: str  # The query set
     calls: tuple[str, ...]  # The classes whose calls count; none: all
     knows_relatives: bool  # Whether relatives among the calls were known
     n: int
@@ -1106,7 +1108,7 @@ class DoubtfulLabels:
 
 @dataclass(frozen=True)
 class UseClass:
-    """The proteins of a use-set that are predicted to be in one class."""
+    """The proteins of a query set that are predicted to be in one class."""
 
     class_name: str  # The class
     n: int  # Proteins predicted
@@ -1141,7 +1143,7 @@ class ProteinRows:
 
 
 @dataclass(frozen=True, kw_only=True)
-class UseSet:
+class QuerySet:
     """Confidences of one set of proteins whose classes are not known."""
 
     name: str  # The set, and the method that gave its confidences
@@ -1190,21 +1192,21 @@ class Findings:
     methods: tuple[MethodFinding, ...]  # The methods fitted, in the order shown
     chosen: str  # Name of the method whose confidences are given out
     results: Results  # What the evaluation gave
-    use_sets: tuple[UseSet, ...] = ()  # Sets that were annotated
+    queries: tuple[QuerySet, ...] = ()  # Sets that were annotated
     notices: tuple[Notice, ...] = ()  # Of other stages (proteins set aside, for example)
     stacks: tuple[StackFinding, ...] = ()  # Of each `auto` that was fitted
     split: SplitFinding | None = None  # How proteins were split, and what its audit found
     joined: JoinedAudit | None = None  # Of troves, which the split does not know; None: no trove
-    shifts: tuple[ShiftFinding, ...] = ()  # The composition of each use-set, and what it changes
+    shifts: tuple[ShiftFinding, ...] = ()  # The composition of each query set, and what it changes
     releases: ReleasesFinding | None = None  # Of the calibration set, and what each changed
     sets: SetsFinding | None = None  # What prediction sets are worth on families held out
     events: EventsFinding | None = None  # Those asked for, and how well they are forecast
-    novelties: tuple[NoveltyFinding, ...] = ()  # How far use-sets are from calibration
+    novelties: tuple[NoveltyFinding, ...] = ()  # How far query sets are from calibration
     # Held-out quality by identity with the nearest of another family, from far to near.
     by_identity: tuple[DistanceBand, ...] = ()
     thresholds: AllThresholds | None = None  # From where on predictions can be used
-    lists: tuple[UseLists, ...] = ()  # Of each use-set
-    genomes: tuple[Genomes, ...] = ()  # Of each use-set whose genomes are known
+    lists: tuple[UseLists, ...] = ()  # Of each query set
+    genomes: tuple[Genomes, ...] = ()  # Of each query set whose genomes are known
     limits: VerdictSettings = field(default_factory=VerdictSettings)  # Of the verdict
     tools: ToolsFinding | None = None  # Where several tools are combined
     labels: DoubtfulLabels | None = None  # Of the calibration set, where that was asked for

@@ -78,8 +78,8 @@ class CredenceCalibrator(_ConfidentClassifier):
     classes : sequence, optional
         Labels of the columns, in their order; the sorted labels of `y` unless
         given.
-    min_positives, level, n_draws
-        See :class:`credence.calibrators.protocol.FitOptions`; 0 draws fit no intervals.
+    min_positives, level, n_resamples
+        See :class:`credence.calibrators.protocol.FitOptions`; 0 resamples fit no intervals.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class CredenceCalibrator(_ConfidentClassifier):
     classes: Any = None
     min_positives: float = 10.0
     level: float = 0.95
-    n_draws: int = 200
+    n_resamples: int = 200
 
     def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Self:  # noqa: N803
         """Return the calibrator, fitted to scores of samples that the classifier did not see.
@@ -118,7 +118,7 @@ class CredenceCalibrator(_ConfidentClassifier):
         check_consistent_length(X, y, groups, sample_weight)
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         options = FitOptions(
-            min_positives=self.min_positives, level=self.level, n_draws=self.n_draws
+            min_positives=self.min_positives, level=self.level, n_draws=self.n_resamples
         )
         method = parse_method(self.method, "method")
         if method.needs is Need.PLACE or (method.needs.is_vector and not self.is_distribution):
@@ -171,7 +171,7 @@ class TopLabelCalibrator(_ConfidentClassifier):
     resolution : float
         Smallest step between two probabilities of the estimator; 0 where it is
         not known. For the vote of 100 trees, 0.01.
-    min_positives, level, n_draws
+    min_positives, level, n_resamples
         See :class:`CredenceCalibrator`.
 
     Notes
@@ -194,7 +194,7 @@ class TopLabelCalibrator(_ConfidentClassifier):
     resolution: float = 0.0
     min_positives: float = 10.0
     level: float = 0.95
-    n_draws: int = 200
+    n_resamples: int = 200
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:  # noqa: N803
         """Return the classifier, fitted and calibrated; clusters named by `groups` stay whole.
@@ -227,7 +227,7 @@ class TopLabelCalibrator(_ConfidentClassifier):
             resolution=self.resolution,
             min_positives=self.min_positives,
             level=self.level,
-            n_draws=self.n_draws,
+            n_resamples=self.n_resamples,
             classes=self.classes_,
         )
         self.calibrator_ = calibrator.fit(scores, y, groups=clusters)

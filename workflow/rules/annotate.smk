@@ -1,4 +1,4 @@
-# In: the table of a use-set, as the tool wrote it, the chosen calibration, the same
+# In: the table of a query set, as the tool wrote it, the chosen calibration, the same
 # corrected for the set's composition, and where proteins of known class lie.
 # Out: confidences.tsv and .parquet, a confidence for every prediction, corrected, and
 # uncorrected behind; and, for the page, how far its proteins are from those known.
@@ -6,25 +6,25 @@
 
 rule annotate:
     input:
-        scores=lambda wildcards: given(USE_SETS[wildcards.use_set].scores),
+        scores=lambda wildcards: given(QUERIES[wildcards.query_set].scores),
         answers=ANSWERS,
-        summary=rules.check_use_set.output[0],
+        summary=rules.check_query_set.output[0],
         calibration=CALIBRATION,
         shift=rules.shift.output.record,
         events=EVENTS,
-        known=lambda wildcards: NOVELTY if wildcards.use_set in COMPARED else [],
-        features=lambda wildcards: given(features_of(wildcards.use_set)),
+        known=lambda wildcards: NOVELTY if wildcards.query_set in COMPARED else [],
+        features=lambda wildcards: given(features_of(wildcards.query_set)),
     output:
-        table=f"{REPORTS}/{{use_set}}/confidences.tsv",
-        parquet=f"{REPORTS}/{{use_set}}/confidences.parquet",
-        # Empty for a use-set that cannot be compared.
-        novelty=f"{RESULTS}/use_sets/{{use_set}}/novelty.json",
+        table=f"{REPORTS}/{{query_set}}/confidences.tsv",
+        parquet=f"{REPORTS}/{{query_set}}/confidences.parquet",
+        # Empty for a query set that cannot be compared.
+        novelty=f"{RESULTS}/queries/{{query_set}}/novelty.json",
         lists=LISTS,
-        record=f"{RESULTS}/use_sets/{{use_set}}/lists.json",
+        record=f"{RESULTS}/queries/{{query_set}}/lists.json",
     log:
-        f"{RESULTS}/logs/annotate-{{use_set}}.log",
+        f"{RESULTS}/logs/annotate-{{query_set}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/annotate-{{use_set}}.tsv"
+        f"{RESULTS}/benchmarks/annotate-{{query_set}}.tsv"
     priority: 6
     conda:
         ENVIRONMENT
@@ -34,42 +34,42 @@ rule annotate:
         runtime=configuration.minutes(15, 0.5),
         python=PYTHON,
     params:
-        spec=lambda wildcards: configuration.as_json(USE_SETS[wildcards.use_set].spec),
+        spec=lambda wildcards: configuration.as_json(QUERIES[wildcards.query_set].spec),
         sources=lambda wildcards: digests(
-            USE_SETS[wildcards.use_set].scores,
-            features_of(wildcards.use_set),
+            QUERIES[wildcards.query_set].scores,
+            features_of(wildcards.query_set),
         ),
         events=lambda wildcards, input: configuration.options("--events", input.events),
         answers=lambda wildcards, input: configuration.options(
             "--answers", input.answers
         ),
-        compared=lambda wildcards: compared(wildcards.use_set),
-        lists=lambda wildcards: list_options(wildcards.use_set),
+        compared=lambda wildcards: compared(wildcards.query_set),
+        lists=lambda wildcards: list_options(wildcards.query_set),
         settings=literal(settings.stage_json("annotate")),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence annotate {input.scores:q}"
         " --calibration {input.calibration:q} --shift {input.shift:q} --spec {params.spec:q}"
         " {params.events:q} {params.compared:q} {params.answers:q} --novelty-record {output.novelty:q}"
-        " --name {wildcards.use_set:q} {params.lists:q} --lists-record {output.record:q}"
+        " --name {wildcards.query_set:q} {params.lists:q} --lists-record {output.record:q}"
         " --settings {params.settings:q} --threads {threads:q}"
         " --spreadsheet-safe --six-decimals --also {output.parquet:q} --out {output.table:q} 2> {log:q}"
 
 
 rule genomes:
     input:
-        table=f"{REPORTS}/{{use_set}}/confidences.parquet",
+        table=f"{REPORTS}/{{query_set}}/confidences.parquet",
         calibration=CALIBRATION,
         shift=rules.shift.output.record,
     output:
-        table=f"{REPORTS}/{{use_set}}/genomes.tsv",
-        record=f"{RESULTS}/use_sets/{{use_set}}/genomes.json",
+        table=f"{REPORTS}/{{query_set}}/genomes.tsv",
+        record=f"{RESULTS}/queries/{{query_set}}/genomes.json",
     log:
-        f"{RESULTS}/logs/genomes-{{use_set}}.log",
+        f"{RESULTS}/logs/genomes-{{query_set}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/genomes-{{use_set}}.tsv"
+        f"{RESULTS}/benchmarks/genomes-{{query_set}}.tsv"
     wildcard_constraints:
-        use_set="|".join(WITH_GENOMES) or "none",
+        query_set="|".join(WITH_GENOMES) or "none",
     conda:
         ENVIRONMENT
     threads: 1
@@ -82,5 +82,5 @@ rule genomes:
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence genomes {input.table:q} --calibration {input.calibration:q} --shift {input.shift:q}"
-        " --name {wildcards.use_set:q} --record {output.record:q} --settings {params.settings:q}"
+        " --name {wildcards.query_set:q} --record {output.record:q} --settings {params.settings:q}"
         " --spreadsheet-safe --out {output.table:q} 2> {log:q}"

@@ -39,15 +39,15 @@ rule check:
         " 2> {log:q}"
 
 
-rule check_use_set:
+rule check_query_set:
     input:
-        scores=lambda wildcards: given(USE_SETS[wildcards.use_set].scores),
+        scores=lambda wildcards: given(QUERIES[wildcards.query_set].scores),
     output:
-        f"{RESULTS}/use_sets/{{use_set}}/check.json",
+        f"{RESULTS}/queries/{{query_set}}/check.json",
     log:
-        f"{RESULTS}/logs/check-{{use_set}}.log",
+        f"{RESULTS}/logs/check-{{query_set}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/check-{{use_set}}.tsv"
+        f"{RESULTS}/benchmarks/check-{{query_set}}.tsv"
     conda:
         ENVIRONMENT
     threads: 1
@@ -56,8 +56,8 @@ rule check_use_set:
         runtime=configuration.minutes(10, 0.02),
         python=PYTHON,
     params:
-        spec=lambda wildcards: configuration.as_json(USE_SETS[wildcards.use_set].spec),
-        sources=lambda wildcards: digests(USE_SETS[wildcards.use_set].scores),
+        spec=lambda wildcards: configuration.as_json(QUERIES[wildcards.query_set].spec),
+        sources=lambda wildcards: digests(QUERIES[wildcards.query_set].scores),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence check {input.scores:q}"

@@ -1,7 +1,7 @@
 # In: the samples of the first tool, the groups that say which of them calibrate, and the
 # tables of further tools.
 # Out: samples.parquet, the answers of all of them as one table, held out for what calibrates;
-# tools.json, how they are combined; and the same of each use-set, with the answers of each tool.
+# tools.json, how they are combined; and the same of each query set, with the answers of each tool.
 
 
 rule combine:
@@ -35,20 +35,20 @@ rule combine:
         " --record {output.record:q} --out {output.samples:q} 2> {log:q}"
 
 
-rule combine_use_set:
+rule combine_query_set:
     input:
-        scores=lambda wildcards: given(GIVEN_SETS[wildcards.use_set].scores),
+        scores=lambda wildcards: given(GIVEN_SETS[wildcards.query_set].scores),
         tables=lambda wildcards: given(
-            [path for _, path in tool_tables(wildcards.use_set)]
+            [path for _, path in tool_tables(wildcards.query_set)]
         ),
         calibration=CALIBRATION,
     output:
-        table=f"{RESULTS}/use_sets/{{use_set}}/combined.parquet",
+        table=f"{RESULTS}/queries/{{query_set}}/combined.parquet",
         answers=ANSWERS,
     log:
-        f"{RESULTS}/logs/combine-{{use_set}}.log",
+        f"{RESULTS}/logs/combine-{{query_set}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/combine-{{use_set}}.tsv"
+        f"{RESULTS}/benchmarks/combine-{{query_set}}.tsv"
     conda:
         ENVIRONMENT
     threads: 1
@@ -57,14 +57,16 @@ rule combine_use_set:
         runtime=configuration.minutes(15, 0.5),
         python=PYTHON,
     params:
-        spec=lambda wildcards: configuration.as_json(GIVEN_SETS[wildcards.use_set].spec),
+        spec=lambda wildcards: configuration.as_json(
+            GIVEN_SETS[wildcards.query_set].spec
+        ),
         tools=lambda wildcards: configuration.options(
             "--tool",
-            [f"{name}={path}" for name, path in tool_tables(wildcards.use_set)],
+            [f"{name}={path}" for name, path in tool_tables(wildcards.query_set)],
         ),
         sources=lambda wildcards: digests(
-            GIVEN_SETS[wildcards.use_set].scores,
-            [path for _, path in tool_tables(wildcards.use_set)],
+            GIVEN_SETS[wildcards.query_set].scores,
+            [path for _, path in tool_tables(wildcards.query_set)],
         ),
         source=SOURCE,
     shell:

@@ -37,41 +37,41 @@ novelty_training = None if settings.novelty_vectors else settings.training_prote
 novelty_added = [
     f"{RESULTS}/releases/{name}/added.fasta" for name in TROVES if novelty_proteins
 ]
-# Use-sets that can be compared with them.
+# Query sets that can be compared with them.
 COMPARED = [
-    name for name, entry in USE_SETS.items() if settings.compares(entry.proteins)
+    name for name, entry in QUERIES.items() if settings.compares(entry.proteins)
 ]
 
-# Events look at distances where those of every use-set are known.
-NEAR = NOVELTY if len(COMPARED) == len(USE_SETS) else []
+# Events look at distances where those of every query set are known.
+NEAR = NOVELTY if len(COMPARED) == len(QUERIES) else []
 
 
-# The answers of each of several tools for the proteins of a use-set.
-ANSWERS = [f"{RESULTS}/use_sets/{{use_set}}/answers.parquet"] if settings.tools else []
+# The answers of each of several tools for the proteins of a query set.
+ANSWERS = [f"{RESULTS}/queries/{{query_set}}/answers.parquet"] if settings.tools else []
 
 
-def tool_tables(use_set):
-    """Return the tables of further tools of a use-set, as pairs of name and table."""
+def tool_tables(query_set):
+    """Return the tables of further tools of a query set, as pairs of name and table."""
     return [
         (name, path)
-        for name, paths in GIVEN_SETS[use_set].tools.items()
+        for name, paths in GIVEN_SETS[query_set].tools.items()
         for path in paths
     ]
 
 
-def features_of(use_set):
-    """Return the files that tell the proteins of a use-set."""
-    vectors = settings.novelty_vectors if use_set in COMPARED else None
-    return [path for path in (vectors, USE_SETS[use_set].proteins) if path]
+def features_of(query_set):
+    """Return the files that tell the proteins of a query set."""
+    vectors = settings.novelty_vectors if query_set in COMPARED else None
+    return [path for path in (vectors, QUERIES[query_set].proteins) if path]
 
 
-def compared(use_set):
-    """Return the options that compare a use-set with what is known."""
-    words = configuration.option("--proteins", USE_SETS[use_set].proteins)
-    if use_set in COMPARED:
+def compared(query_set):
+    """Return the options that compare a query set with what is known."""
+    words = configuration.option("--proteins", QUERIES[query_set].proteins)
+    if query_set in COMPARED:
         words = [*words, "--novelty", *NOVELTY]
         words += configuration.option("--vectors", settings.novelty_vectors)
-    return [*words, "--match", USE_SETS[use_set].match]
+    return [*words, "--match", QUERIES[query_set].match]
 
 
 def before(release):
@@ -129,8 +129,8 @@ def further_files():
         ),
         ("vectors", settings.novelty_vectors),
         *(
-            (f"use-set {name}: proteins", entry.proteins)
-            for name, entry in USE_SETS.items()
+            (f"query set {name}: proteins", entry.proteins)
+            for name, entry in QUERIES.items()
         ),
         *(
             (f"tool {tool.name}", path)
@@ -138,7 +138,7 @@ def further_files():
             for path in tool.scores
         ),
         *(
-            (f"use-set {name}: tool {tool}", path)
+            (f"query set {name}: tool {tool}", path)
             for name in (GIVEN_SETS if settings.tools else ())
             for tool, path in [
                 *(("main", path) for path in GIVEN_SETS[name].scores),
@@ -146,8 +146,8 @@ def further_files():
             ]
         ),
         *(
-            (f"use-set {name}: true classes", entry.truth)
-            for name, entry in USE_SETS.items()
+            (f"query set {name}: true classes", entry.truth)
+            for name, entry in QUERIES.items()
         ),
     ]
     return [(role, path) for role, path in files if path]
@@ -174,19 +174,19 @@ def before_share(wildcards):
     return shares_of_search("search") if wildcards.step == "again" else []
 
 
-# Use-sets of whose proteins a column names the genome.
-WITH_GENOMES = [name for name, entry in USE_SETS.items() if entry.spec.get("genome")]
+# Query sets of whose proteins a column names the genome.
+WITH_GENOMES = [name for name, entry in QUERIES.items() if entry.spec.get("genome")]
 
 
-# The lists of a use-set, one for each share of wrong ones.
+# The lists of a query set, one for each share of wrong ones.
 LISTS = [
-    f"{REPORTS}/{{use_set}}/{name}" for name in list_names(settings.settings.lists)
+    f"{REPORTS}/{{query_set}}/{name}" for name in list_names(settings.settings.lists)
 ]
 
 
-def list_options(use_set):
+def list_options(query_set):
     """Return the option that asks for lists, where the settings want some."""
-    return ["--lists", f"{REPORTS}/{use_set}"] if LISTS else []
+    return ["--lists", f"{REPORTS}/{query_set}"] if LISTS else []
 
 
 def places_for(method):

@@ -1,6 +1,6 @@
 # In: samples and groups of the last release, the proteins of all of them, and those that
 # the classifier was trained on.
-# Out: novelty.json, where the proteins of known class lie, for use-sets to be
+# Out: novelty.json, where the proteins of known class lie, for query sets to be
 # compared with.
 
 

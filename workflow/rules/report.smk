@@ -1,4 +1,4 @@
-# In: findings, the confidences of the use-sets, the chosen calibration.
+# In: findings, the confidences of the query sets, the chosen calibration.
 # Out: reports/<run>/: the page and, beside it, its data as files, and all of it as
 # an archive; findings.json; reports/index.html, which is of all runs and therefore
 # no rule's output.
@@ -10,7 +10,7 @@ rule report:
         metrics=rules.evaluate.output.metrics,
         calibration=CALIBRATION,
         split=rules.split.output.summary,
-        confidences=expand(rules.annotate.output.table, use_set=USE_SETS),
+        confidences=expand(rules.annotate.output.table, query_set=QUERIES),
         further=expand(
             [
                 rules.annotate.output.parquet,
@@ -18,7 +18,7 @@ rule report:
                 rules.shift.output.composition,
                 rules.shift.output.parquet,
             ],
-            use_set=USE_SETS,
+            query_set=QUERIES,
         ),
         releases=expand(
             [
@@ -28,16 +28,16 @@ rule report:
             ],
             release=RELEASES,
         ),
-        summaries=expand(rules.check_use_set.output[0], use_set=USE_SETS),
-        shifts=expand(rules.shift.output.record, use_set=USE_SETS),
+        summaries=expand(rules.check_query_set.output[0], query_set=QUERIES),
+        shifts=expand(rules.shift.output.record, query_set=QUERIES),
         changes=expand(rules.compare.output.record, release=TROVES),
         events=EVENTS,
         labels=LABELS,
         doubtful=[f"{REPORTS}/labels.tsv"] if LABELS else [],
-        novelties=expand(rules.annotate.output.novelty, use_set=COMPARED),
-        lists=expand(rules.annotate.output.record, use_set=USE_SETS),
-        genomes=expand(rules.genomes.output.record, use_set=WITH_GENOMES),
-        of_genomes=expand(rules.genomes.output.table, use_set=WITH_GENOMES),
+        novelties=expand(rules.annotate.output.novelty, query_set=COMPARED),
+        lists=expand(rules.annotate.output.record, query_set=QUERIES),
+        genomes=expand(rules.genomes.output.record, query_set=WITH_GENOMES),
+        of_genomes=expand(rules.genomes.output.table, query_set=WITH_GENOMES),
         thresholds=rules.evaluate.output.thresholds,
         read=given(*(path for _, path in further_files())),
     output:
@@ -76,8 +76,8 @@ rule report:
         runtime=configuration.minutes(15, 0.05),
         python=PYTHON,
     params:
-        use_sets=lambda wildcards, input: configuration.options(
-            "--use-set", zip(USE_SETS, input.confidences, input.summaries)
+        queries=lambda wildcards, input: configuration.options(
+            "--query-set", zip(QUERIES, input.confidences, input.summaries)
         ),
         shifts=lambda wildcards, input: configuration.options("--shift", input.shifts),
         changes=lambda wildcards, input: configuration.options(
@@ -104,7 +104,7 @@ rule report:
         ],
         truth=configuration.options(
             "--truth",
-            [(name, entry.truth) for name, entry in USE_SETS.items() if entry.truth],
+            [(name, entry.truth) for name, entry in QUERIES.items() if entry.truth],
         ),
         read=configuration.options("--read", further_files()),
         sources=digests(*(path for _, path in further_files())),
@@ -112,7 +112,7 @@ rule report:
         settings=literal(settings.report_json),
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence report {input.evaluation:q} {params.use_sets:q}"
+        "{resources.python:q} -m credence report {input.evaluation:q} {params.queries:q}"
         " {params.shifts:q} {params.changes:q} {params.events:q} {params.labels:q} {params.novelties:q} {params.lists:q} {params.read:q} {params.truth:q} --settings {params.settings:q} --findings {output.findings:q}"
         " --metrics {input.metrics:q} --split {input.split:q}"
         " --archive {output.archive:q} {params.further:q} --index {params.index:q}"

@@ -1,26 +1,26 @@
-# In: the table of a use-set and the chosen calibration.
-# Out: composition.tsv and .parquet, how frequent the classes are there, and shift.json,
+# In: the table of a query set and the chosen calibration.
+# Out: class_proportions.tsv and .parquet, how frequent the classes are there, and shift.json,
 # what corrects confidences for it.
 
 
 rule shift:
     input:
-        scores=lambda wildcards: given(USE_SETS[wildcards.use_set].scores),
-        summary=rules.check_use_set.output[0],
+        scores=lambda wildcards: given(QUERIES[wildcards.query_set].scores),
+        summary=rules.check_query_set.output[0],
         calibration=CALIBRATION,
     output:
         composition=report(
-            f"{REPORTS}/{{use_set}}/composition.tsv",
-            caption="../report/composition.rst",
+            f"{REPORTS}/{{query_set}}/class_proportions.tsv",
+            caption="../report/class_proportions.rst",
             category="Tables",
-            labels={"run": settings.run, "what": "composition of {use_set}"},
+            labels={"run": settings.run, "what": "composition of {query_set}"},
         ),
-        parquet=f"{REPORTS}/{{use_set}}/composition.parquet",
-        record=f"{RESULTS}/use_sets/{{use_set}}/shift.json",
+        parquet=f"{REPORTS}/{{query_set}}/class_proportions.parquet",
+        record=f"{RESULTS}/queries/{{query_set}}/shift.json",
     log:
-        f"{RESULTS}/logs/shift-{{use_set}}.log",
+        f"{RESULTS}/logs/shift-{{query_set}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/shift-{{use_set}}.tsv"
+        f"{RESULTS}/benchmarks/shift-{{query_set}}.tsv"
     priority: 6
     conda:
         ENVIRONMENT
@@ -30,14 +30,14 @@ rule shift:
         runtime=configuration.minutes(15, 0.03),
         python=PYTHON,
     params:
-        spec=lambda wildcards: configuration.as_json(USE_SETS[wildcards.use_set].spec),
-        sources=lambda wildcards: digests(USE_SETS[wildcards.use_set].scores),
+        spec=lambda wildcards: configuration.as_json(QUERIES[wildcards.query_set].spec),
+        sources=lambda wildcards: digests(QUERIES[wildcards.query_set].scores),
         settings=lambda wildcards: settings.stage_json(
-            "shift", shift=asdict(USE_SETS[wildcards.use_set].shift)
+            "shift", shift=asdict(QUERIES[wildcards.query_set].shift)
         ),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence shift {input.scores:q} --spec {params.spec:q}"
         " --calibration {input.calibration:q} --settings {params.settings:q}"
-        " --name {wildcards.use_set:q} --record {output.record:q} --spreadsheet-safe --six-decimals"
+        " --name {wildcards.query_set:q} --record {output.record:q} --spreadsheet-safe --six-decimals"
         " --also {output.parquet:q} --out {output.composition:q} 2> {log:q}"

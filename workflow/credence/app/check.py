@@ -126,9 +126,9 @@ def check_files(settings: Configuration) -> list[str]:
     known: Predictions | None = None
     calibrating: KnownProteins | None = None
     tools: dict[str, ReadTool] = {}
-    for entry in (settings.calibration_set, *settings.use_sets):
+    for entry in (settings.calibration_set, *settings.queries):
         spec = table_spec(entry.scores, None, entry.spec)
-        if known is not None:  # a use-set has to have the classes of the calibration set
+        if known is not None:  # a query set has to have the classes of the calibration set
             spec = as_calibrated(spec, known.class_names, known.scale)
         same = Overlap(calibrating, entry.proteins, entry.match)
         with gathering(problems):
@@ -179,7 +179,7 @@ def _further_problems(settings: Configuration) -> list[Problem]:
     ]
     for trove in settings.troves:
         readers.append((lambda name: read_clusters(Path(name)), trove.clusters))
-    for entry in settings.use_sets:
+    for entry in settings.queries:
         readers.append((partial(read_proteins, match=entry.match), entry.proteins))
         readers.append((lambda name: read_labels(Path(name)), entry.truth))
     problems: list[Problem] = []

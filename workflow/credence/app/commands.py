@@ -205,7 +205,7 @@ def combine() -> None:
 
 
 @click.command(
-    epilog="Example: credence annotate demo/use.csv --calibration c.json --out conf.tsv"
+    epilog="Example: credence annotate demo/my_phages.csv --calibration c.json --out conf.tsv"
 )
 @tables_as_given
 @file_options(
@@ -234,7 +234,7 @@ def combine() -> None:
     answers="What credence combine wrote with --answers, of a table that it wrote.",
     novelty_record="Also write what was found of novelty, as JSON.",
 )
-@click.option("--name", default="use", help="What to call TABLE there.")
+@click.option("--name", default="query", help="What to call TABLE there.")
 @flag_options(ids_across="With a folder as --out: no id may be in two TABLEs.")
 @click.option(
     "--ending",
@@ -301,7 +301,7 @@ def annotate(
                 problem = "it is for a folder of confidences, and --out is a file."
                 raise refuse(option, problem, "Leave it out, or give a folder as --out.")
         given, asked = with_settings("annotate", given)
-        for name, option in (("method", "--estimator"), ("composition", "--stated")):
+        for name, option in (("method", "--estimator"), ("class_proportions", "--stated")):
             if given["shift"] is not None and name in asked:
                 problem = "--shift says already what confidences are corrected for."
                 raise refuse(option, problem, "Leave one of them out.")
@@ -424,7 +424,7 @@ def gff() -> None:
     clusters="Table of clusters of these proteins: relatives are right or wrong alike.",
     record="Also write what the page shows of it, as JSON.",
 )
-@click.option("--name", default="use", help="What to call CONFIDENCES there.")
+@click.option("--name", default="query", help="What to call CONFIDENCES there.")
 @settings_options("genomes")
 @spreadsheet_option
 @out_option("The genomes: .tsv, .tsv.gz, .tsv.zst or .parquet.")
@@ -508,18 +508,18 @@ def novelty() -> None:
 
 @stage_command(
     "shift.shift_tables",
-    "shift demo/use.csv --calibration calibration.json --out composition.tsv --record shift.json",
+    "shift demo/my_phages.csv --calibration c.json --out proportions.tsv --record shift.json",
 )
 @tables_argument
 @table_options
 @click.option("--calibration", required=True, help="What credence fit wrote.")
 @file_options(record="Also write all that was found, for credence annotate --shift.")
-@click.option("--name", default="", help="Name of the use-set on the page.")
+@click.option("--name", default="", help="Name of the query set on the page.")
 @settings_options("shift")
 @spreadsheet_option
 @six_decimals_option
 @also_option
-@out_option("The composition: .tsv, .tsv.gz, .tsv.zst or .parquet.")
+@out_option("The class proportions: .tsv, .tsv.gz, .tsv.zst or .parquet.")
 def shift() -> None:
     """Estimate how frequent the classes are in TABLE, whose classes are unknown.
 
@@ -654,21 +654,21 @@ def evaluate() -> None:
 @stage_command("report.report_findings", "report findings.json --out page/index.html")
 @click.argument("found_in", metavar="FINDINGS")
 @rows_option(
-    "--use-set",
+    "--query-set",
     "NAME CONFIDENCES CHECK",
-    "A use-set: its name, its confidences, and what credence check wrote of it.",
-    "use_sets",
+    "A query set: its name, its confidences, and what credence check wrote of it.",
+    "queries",
 )
 @repeated_options(
-    shift="What credence shift wrote of a use-set with --record; repeat it.",
+    shift="What credence shift wrote of a query set with --record; repeat it.",
     changes="What credence compare wrote of a release with --record; repeat it, in order.",
 )
 @click.option("--events", help="What credence events wrote.")
 @click.option("--labels", help="What credence labels wrote with --record.")
 @repeated_options(
-    novelty="What credence annotate wrote of a use-set with --novelty-record; repeat it.",
+    novelty="What credence annotate wrote of a query set with --novelty-record; repeat it.",
     lists="The same with --lists-record; repeat it.",
-    genomes="What credence genomes wrote of a use-set with --record; repeat it.",
+    genomes="What credence genomes wrote of a query set with --record; repeat it.",
 )
 @rows_option(
     "--read",
@@ -678,10 +678,10 @@ def evaluate() -> None:
 @rows_option(
     "--truth",
     "NAME TABLE",
-    "True classes of a use-set, shown beside what was promised: id, true_class; repeat it.",
+    "True classes of a query set, shown beside what was promised: id, true_class; repeat it.",
 )
 @click.option("--settings", "run_json", default="{}", help="What to say of the run, as JSON.")
-@click.option("--findings", "complete", help="Also write the findings, use-sets included.")
+@click.option("--findings", "complete", help="Also write the findings, query sets included.")
 @click.option("--split", help="What credence split wrote with --summary.")
 @click.option("--metrics", help="Table of metrics, to put beside the page.")
 @click.option("--calibration", help="Calibration file, to put beside the page.")
@@ -743,7 +743,7 @@ def check_page(record: str, require: str) -> int:
     click.echo(f"{record}: {verdict.state}")
     worse = list(verdict.worse_than(require))
     for check in worse:
-        about = f"{check.use_set}: " if check.use_set else ""
+        about = f"{check.query_set}: " if check.query_set else ""
         echo(f"{check.state}: {about}{check.headline}. {check.text}")
     return 1 if worse else 0
 

@@ -35,22 +35,25 @@ from credence.tables.shards import expanded
 
 
 def shift_settings(values: Mapping[str, Any], block: Mapping[str, Any]) -> ShiftSettings:
-    """Return the settings of one use-set: its own, else those of all, else calibration's."""
+    """Return the settings of one query set: its own, else those of all, else calibration's."""
     calibration = values["calibration"]
     common = _completed(values["shift"])
     merged = {**common, **_completed(block)}
     if merged["method"] != meaning.STATED:  # shares stated for all sets, but not for this one
-        merged["composition"] = None
-    for name in ("level", "draws"):
+        merged["class_proportions"] = None
+    for name in ("level", "resamples"):
         if merged[name] is None:
             merged[name] = calibration[name]
     return ShiftSettings(**merged)
 
 
 def _completed(block: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a block in which a composition says by itself that it is stated."""
+    """Return a block in which class proportions say by themselves that they are stated."""
     completed = dict(block)
-    if completed.get("composition") is not None and completed.get("method") in (None, "auto"):
+    if completed.get("class_proportions") is not None and completed.get("method") in (
+        None,
+        "auto",
+    ):
         completed["method"] = meaning.STATED
     return completed
 
@@ -90,7 +93,7 @@ def trove_of(entry: Mapping[str, Any], base: Mapping[str, Any]) -> Trove:
 class TableSet:
     """One set of proteins: its tables and how they are to be read."""
 
-    name: str  # ``calibration_set``, or the name of a use-set
+    name: str  # ``calibration_set``, or the name of a query set
     scores: tuple[str, ...]  # Score tables
     spec: Mapping[str, Any]  # How they are read: keys of :data:`TABLE_KEYS`
     labels: Mapping[str, Any] | None = None  # Where true classes are, when not in the table
@@ -123,7 +126,7 @@ class Configuration:
     values: Mapping[str, Any]  # All settings, defaults included, as plain data
     settings: Settings  # Those of all stages, the chosen method in canonical spelling
     calibration_set: TableSet  # The labelled proteins
-    use_sets: tuple[TableSet, ...]  # The tables that are to be given confidences
+    queries: tuple[TableSet, ...]  # The tables that are to be given confidences
     tools: tuple[ToolSet, ...]  # Further ones that scored the same proteins
     # Methods compared, in canonical spelling; the chosen one is among them.
     methods: tuple[str, ...]
@@ -162,7 +165,7 @@ class Configuration:
         return self.novelty_vectors is not None or (is_composition and has_proteins)
 
     def compares(self, proteins: str | None) -> bool:
-        """Return whether a use-set can be compared with what is known."""
+        """Return whether a query set can be compared with what is known."""
         return self.has_novelty and (self.novelty_vectors is not None or proteins is not None)
 
     @property
@@ -360,9 +363,9 @@ def check(document: Document, is_made: Callable[[str], bool] = by_nobody) -> Con
     compared = [parse_method(text, document.where).text for text in calibration["compare"]]
     methods = tuple(dict.fromkeys([*compared, chosen]))
     base = values["calibration_set"]
-    use_sets = tuple(
+    queries = tuple(
         _table_set(entry["name"], entry, shift_settings(values, entry["shift"] or {}))
-        for entry in values["use_sets"]
+        for entry in values["queries"]
     )
     settings = Settings().with_values({name: values[name] for name in SECTIONS})
     settings = settings.with_values({"calibration": {"method": chosen}})
@@ -372,7 +375,7 @@ def check(document: Document, is_made: Callable[[str], bool] = by_nobody) -> Con
         values=values,
         settings=settings,
         calibration_set=_table_set("calibration_set", base),
-        use_sets=use_sets,
+        queries=queries,
         tools=tuple(map(_tool_set, values["tools"])),
         methods=methods,
         method=chosen,

@@ -25,21 +25,21 @@ simulated: false  # true: the page says so wherever it shows a number
 NO_TROVES = """\
 troves: []  # new labelled proteins that join the set later: credence trove add NAME --scores …
 """
-NO_USE_SETS = """\
-use_sets: []  # tables that are to be given confidences:
+NO_QUERIES = """\
+queries: []  # tables that are to be given confidences:
 #  - {name: mine, scores: mine.csv, format: phanns}
 """
 
 
 @click.command(
     epilog="Example: credence init mylab --scores demo/calibration.csv "
-    "--proteins demo/proteins.fasta --use demo/use.csv"
+    "--proteins demo/proteins.fasta --query demo/my_phages.csv"
 )
 @click.argument("name")
 @click.option("--scores", required=True, help="Score table of labelled proteins.")
 @file_options(
     format="Its format; found where it is not stated.",
-    use_format="Format of the tables of --use; found where it is not stated.",
+    query_format="Format of the tables of --query; found where it is not stated.",
     labels="Table of true classes, if not in the scores: id, true_class, or --label-columns.",
     proteins="FASTA file of the same proteins.",
     training="FASTA file of the classifier's training set.",
@@ -50,9 +50,9 @@ use_sets: []  # tables that are to be given confidences:
 @click.option("--label-columns", help="Those of --labels: id=Accession,true_class=Location.")
 @click.option("--scale", type=float, help="What the scores of a row sum to; found if not.")
 @click.option("--logits", is_flag=True, help="The scores are logits; found if not.")
-@click.option("--use", multiple=True, help="A table to be given confidences; repeat it.")
+@click.option("--query", multiple=True, help="A table to be given confidences; repeat it.")
 @click.option("--out", help="The configuration; NAME.yaml unless given.")
-def command(name: str, scores: str, use: tuple[str, ...], out: str | None, **given: Any) -> None:
+def command(name: str, scores: str, query: tuple[str, ...], out: str | None, **given: Any) -> None:
     """Write a commented configuration, NAME.yaml, for your tables.
 
     It finds out what the tables are: of a known tool, or which columns hold the
@@ -87,7 +87,7 @@ def command(name: str, scores: str, use: tuple[str, ...], out: str | None, **giv
         section_text("calibration_set", schema, labelled),
         section_text("training", schema, {"proteins": given["training"]}),
         NO_TROVES,
-        _use_sets(name, use, given["use_format"], spec),
+        _queries(name, query, given["query_format"], spec),
         *(section_text(section, schema, {}) for section in SECTIONS),
     ]
     text = "\n".join(parts)
@@ -145,14 +145,14 @@ def _found(
     return {**scaling, **stated, "format": format_}
 
 
-def _use_sets(name: str, tables: Sequence[str], format_: str | None, spec: dict[str, Any]) -> str:
+def _queries(name: str, tables: Sequence[str], format_: str | None, spec: dict[str, Any]) -> str:
     from credence.app.editing import inline
 
     if not tables:
-        return NO_USE_SETS
-    lines = ["use_sets:  # tables that are to be given confidences"]
+        return NO_QUERIES
+    lines = ["queries:  # tables that are to be given confidences"]
     words = [re.sub(r"[^A-Za-z0-9_-]+", "-", Path(path).name.split(".")[0]) for path in tables]
-    stems = [word.lstrip("-_") or "use" for word in words]
+    stems = [word.lstrip("-_") or "query" for word in words]
     # A table that is given twice has one name, which the check refuses.
     places = map(tables.index, tables)
     for table, place, stem in zip(tables, places, stems, strict=True):
@@ -164,7 +164,7 @@ def _use_sets(name: str, tables: Sequence[str], format_: str | None, spec: dict[
 
 
 def _as_labelled(table: str, format_: str | None, spec: dict[str, Any]) -> dict[str, Any]:
-    """Return how a use-set is read: like the labelled table, where it has its columns."""
+    """Return how a query set is read: like the labelled table, where it has its columns."""
     columns = dict(spec.get("columns", {}))
     columns.pop("true_class", None)
     if format_ is None and columns:
@@ -173,4 +173,4 @@ def _as_labelled(table: str, format_: str | None, spec: dict[str, Any]) -> dict[
             stated = _found(table, like | {"columns": columns}, False)
             return stated | {key: spec[key] for key in ("sum_to_scale",) if key in spec}
     stated = {} if format_ is None else {"format": format_}
-    return _found(table, stated, False, "--use-format")
+    return _found(table, stated, False, "--query-format")

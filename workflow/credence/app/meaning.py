@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from credence.problems import InputError, Problem, nearest, raise_any, refuse
-from credence.stages.settings import MAIN_TOOL, MORE_DRAWS, ONE_DRAW, world_settings
+from credence.stages.settings import MAIN_TOOL, MORE_RESAMPLES, ONE_RESAMPLE, world_settings
 from credence.tables.document import Document, SettingPath
 from credence.tables.shards import expanded, names_many
 from credence.tables.text import is_date
@@ -19,7 +19,7 @@ from credence.tables.writing import device_of
 
 Data = Mapping[str, Any]
 Wrong = tuple[SettingPath, str, str]
-FOLDER_OF_RELEASES = "releases"  # the folder beside those of the use-sets
+FOLDER_OF_RELEASES = "releases"  # the folder beside those of the query sets
 BASE = "base"  # what release 0 is called
 COMPOSITION, NO_FEATURES = "composition", "none"
 STATED = "stated"
@@ -27,7 +27,7 @@ DEMO_FOLDER = "demo"
 # What the command `simulate` writes into it; a test keeps the two lists equal.
 NAMES_OF_DEMO_FILES = (
     "README.txt calibration.csv proteins.fasta labels.tsv calibration_networks.npz "
-    "training.fasta use.csv use.fasta trove_htj.csv trove_htj.fasta "
+    "training.fasta my_phages.csv my_phages.fasta trove_htj.csv trove_htj.fasta "
     "trove_mixed.csv trove_mixed.fasta truth/families.tsv truth/planted.tsv"
 )
 DEMO_FILES = tuple(f"{DEMO_FOLDER}/{name}" for name in NAMES_OF_DEMO_FILES.split())
@@ -55,11 +55,11 @@ def class_problems(document: Document, class_names: Sequence[str]) -> list[Probl
     """Return the classes of shares and events that the tables do not have."""
     data, named = document.data, list[tuple[SettingPath, str]]()
     blocks: list[tuple[SettingPath, Any]] = [(("shift",), data.get("shift"))]
-    for position, entry in enumerate(data.get("use_sets") or []):
-        blocks.append((("use_sets", position, "shift"), entry.get("shift")))
+    for position, entry in enumerate(data.get("queries") or []):
+        blocks.append((("queries", position, "shift"), entry.get("shift")))
     for path, block in blocks:
-        shares = (block or {}).get("composition") or {}
-        named += [((*path, "composition", name), name) for name in shares]
+        shares = (block or {}).get("class_proportions") or {}
+        named += [((*path, "class_proportions", name), name) for name in shares]
     events = data.get("events") or {}
     for group, classes in (events.get("groups") or {}).items():
         named += [(("events", "groups", group, at), name) for at, name in enumerate(classes)]
@@ -104,7 +104,7 @@ def _sets(data: Data) -> Iterator[tuple[SettingPath, Data, str]]:
     """Yield each set: where it stands, what it says, and the setting of its FASTA file."""
     if "calibration_set" in data:
         yield ("calibration_set",), data["calibration_set"], "proteins"
-    for name, fasta in (("use_sets", "proteins"), ("troves", "fasta"), ("tools", "proteins")):
+    for name, fasta in (("queries", "proteins"), ("troves", "fasta"), ("tools", "proteins")):
         for position, entry in _listed(data[name]):
             yield (name, position), entry, fasta
 
@@ -116,8 +116,8 @@ def _set_problems(document: Document, data: Data) -> Iterator[Wrong]:
         name = entry.get("format")
         if name is not None and name not in FORMAT_OF:
             yield (*path, "format"), f"{name!r} is not a format.", instead_of(name)
-        is_use_set = path[0] == "use_sets"  # has a truth instead; the schema refuses labels there
-        if isinstance(labels := entry.get("labels"), dict) and not is_use_set:
+        is_query_set = path[0] == "queries"  # has a truth instead; the schema refuses labels there
+        if isinstance(labels := entry.get("labels"), dict) and not is_query_set:
             yield from _label_problems((*path, "labels"), labels, entry[fasta] is not None)
 
 
@@ -150,8 +150,8 @@ def _demo_problems(document: Document, data: Data) -> Iterator[Wrong]:
 def _folder_problems(document: Document, data: Data) -> Iterator[Wrong]:
     """Yield what is wrong with names that become folders; a trove's is ``01-name``."""
     names: list[tuple[SettingPath, str]] = [
-        (("use_sets", position, "name"), entry["name"])
-        for position, entry in _listed(data["use_sets"])
+        (("queries", position, "name"), entry["name"])
+        for position, entry in _listed(data["queries"])
         if entry.get("name") is not None
     ]
     for path, name in [(("run",), data.get("run", "")), *names]:
@@ -161,12 +161,12 @@ def _folder_problems(document: Document, data: Data) -> Iterator[Wrong]:
     for path, name in names:
         if name.lower() in taken:
             capitals = "" if taken[name.lower()] == name else "; capitals make no difference"
-            problem = f"{name!r} names an earlier use-set{capitals}."
+            problem = f"{name!r} names an earlier query set{capitals}."
             yield path, problem, "Give each its own name."
         taken.setdefault(name.lower(), name)
         if name.lower() == FOLDER_OF_RELEASES:
             problem = f"{name!r} is the folder of the releases."
-            yield path, problem, "Give the use-set another name."
+            yield path, problem, "Give the query set another name."
 
 
 def _file_problems(document: Document, data: Data, made: Collection[str]) -> Iterator[Wrong]:
@@ -226,7 +226,7 @@ def files_of(data: Data) -> Iterator[tuple[SettingPath, str]]:
     for path, entry, fasta in _sets(data):
         labels = entry.get("labels")
         yield from _paths((*path, "scores"), entry.get("scores", []))
-        if path[0] == "use_sets":
+        if path[0] == "queries":
             for name, tables in entry["tools"].items():
                 yield from _paths((*path, "tools", name), tables)
         for key in (fasta, "clusters", "labels", "truth"):
@@ -249,7 +249,7 @@ def _paths(path: SettingPath, tables: Any) -> Iterator[tuple[SettingPath, str]]:
 
 
 def _tool_problems(document: Document, data: Data) -> Iterator[Wrong]:
-    """Yield names of tools that are taken, or that a use-set gives and nobody knows."""
+    """Yield names of tools that are taken, or that a query set gives and nobody knows."""
     taken: set[str] = {MAIN_TOOL}
     for position, entry in _listed(data["tools"]):
         name, path = entry.get("name"), ("tools", position, "name")
@@ -260,11 +260,11 @@ def _tool_problems(document: Document, data: Data) -> Iterator[Wrong]:
             yield path, f"{name!r} names an earlier tool.", "Give each its own name."
         taken |= {name} if isinstance(name, str) else set()
     known = sorted(taken - {MAIN_TOOL})
-    for position, entry in _listed(data["use_sets"]):
+    for position, entry in _listed(data["queries"]):
         for name in entry["tools"] if isinstance(entry.get("tools"), dict) else ():
             if name not in known:
                 remedy = nearest(name, known) if known else "Describe it under tools."
-                yield ("use_sets", position, "tools", name), f"there is no tool {name!r}.", remedy
+                yield ("queries", position, "tools", name), f"there is no tool {name!r}.", remedy
 
 
 def _has_sequences(data: Data) -> bool:
@@ -286,27 +286,26 @@ def _sequence_problems(document: Document, data: Data) -> Iterator[Wrong]:
 def _shift_problems(document: Document, data: Data) -> Iterator[Wrong]:
     common = data["shift"]
     blocks = [
-        (("use_sets", place, "shift"), entry["shift"])
-        for place, entry in _listed(data["use_sets"])
+        (("queries", place, "shift"), entry["shift"]) for place, entry in _listed(data["queries"])
     ]
     for path, block in ((("calibration",), data["calibration"]), (("shift",), common), *blocks):
-        if block and block.get("draws") == 1:
-            yield (*path, "draws"), ONE_DRAW, MORE_DRAWS
+        if block and block.get("resamples") == 1:
+            yield (*path, "resamples"), ONE_RESAMPLE, MORE_RESAMPLES
     yield from _composition_problems(("shift",), common, {})
-    for position, entry in _listed(data["use_sets"]):
-        path = ("use_sets", position, "shift")
+    for position, entry in _listed(data["queries"]):
+        path = ("queries", position, "shift")
         yield from _composition_problems(path, entry["shift"] or {}, common)
 
 
 def _composition_problems(path: SettingPath, block: Data, above: Data) -> Iterator[Wrong]:
     from credence.composition.estimators import ESTIMATOR_NAMES, SUM_TOLERANCE
 
-    method, shares = block.get("method"), block.get("composition")
-    where = (*path, "composition")
+    method, shares = block.get("method"), block.get("class_proportions")
+    where = (*path, "class_proportions")
     if method is not None and method not in ESTIMATOR_NAMES:
         problem = f"{method!r} is not an estimator of a composition."
         yield (*path, "method"), problem, nearest(method, ESTIMATOR_NAMES)
-    elif method == STATED and shares is None and above.get("composition") is None:
+    elif method == STATED and shares is None and above.get("class_proportions") is None:
         yield where, "no composition is stated.", "Give one, {class: share}, or another method."
     elif method not in (None, STATED, "auto") and shares is not None:
         problem = f"a composition is stated, and the method is {method!r}."

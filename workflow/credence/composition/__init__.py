@@ -1,1 +1,1 @@
-"""Label shift: the composition of a use-set, and confidences corrected for it."""
+"""Label shift: the composition of a query set, and confidences corrected for it."""

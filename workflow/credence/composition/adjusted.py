@@ -21,7 +21,7 @@ from credence.predictions import Floats, Integers, Labelled, Predictions
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ProportionCorrection:
-    """What a use-set's class proportions change in confidences."""
+    """What a query set's class proportions change in confidences."""
 
     weight: Floats  # w of each class; 1 for one that calibration does not hold
     scale: float  # Of the scores
@@ -112,7 +112,7 @@ def correction_for(
     down, up = (np.zeros((n_classes, N_DENSITY_BINS)) for _ in range(2))
     draws = np.nan_to_num(composition.weight_draws)
     centre = np.nan_to_num(composition.fit_weight)
-    least = np.nan_to_num(ratio_of(composition.upper, composition.calibration_share))
+    least = np.nan_to_num(ratio_of(composition.upper, composition.calibration_proportion))
     for class_ in range(n_classes if draws.shape[1] > 0 else 0):
         wrong, wrong_centre = draws.T @ table[class_], centre @ table[class_]
         held = (wrong > 0).all(axis=0) & (wrong_centre > 0)

@@ -1,9 +1,9 @@
-"""Both sets that are compared: the labelled one, and the use-set summed up piece by piece.
+"""Both sets that are compared: the labelled one, and the query set summed up piece by piece.
 
-In a draw a row of the use-set gets an exponential weight, n like rows their sum, a Gamma(n)
+In a draw a row of the query set gets an exponential weight, n like rows their sum, a Gamma(n)
 weight; a genome gives its weight to all its rows. Draws are keyed by what is in a row, or by the
 genome's name, and places stand in the order of their keys, so that order is nothing. Of a large
-use-set some rows stand for the others (decision 0020).
+query set some rows stand for the others (decision 0020).
 """
 
 from collections.abc import Callable
@@ -199,7 +199,7 @@ def at_level(probability: Floats, name: Keys, n_steps: int) -> Cells:
 
 
 FEWEST_GENOMES = 2
-HALF_ROW = 0.5  # of every class, added to the use-set in each draw (Jeffreys)
+HALF_ROW = 0.5  # of every class, added to the query set in each draw (Jeffreys)
 N_DENSITY_BINS = 100  # of equal width over the scale: for densities and their test
 
 
@@ -452,7 +452,7 @@ def _model_of(labelled: Labelled, near: Floats | None = None) -> BiasCorrected:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class UseSample:
-    """The use-set, summed up: constant memory however many its rows are."""
+    """The query set, summed up: constant memory however many its rows are."""
 
     n_rows: int  # Proteins
     counts: Floats  # Proteins by predicted class and top score
@@ -485,7 +485,7 @@ def use_sample(
     most_rows: int = MOST_ROWS_KEPT,
     genome: Keys | None = None,
 ) -> UseSample:
-    """Return some rows of a use-set, summed up."""
+    """Return some rows of a query set, summed up."""
     n_classes = predictions.n_classes
     place = predictions.predicted_class * N_DENSITY_BINS + score_bins(predictions)
     n_places = n_classes * N_DENSITY_BINS
@@ -518,7 +518,7 @@ def use_sample(
 
 
 def both_parts(first: UseSample, second: UseSample, most_rows: int = MOST_ROWS_KEPT) -> UseSample:
-    """Return both parts of a use-set as one."""
+    """Return both parts of a query set as one."""
     cells = None
     if first.cells is not None and second.cells is not None:
         cells = merged(first.cells, second.cells, most_rows)
@@ -580,7 +580,7 @@ def predicted_draw(use: UseSample, draw: int) -> Floats:
 
 
 def score_draw(use: UseSample, draw: int) -> Floats:
-    """Return the use-set's distribution of predicted class and score in one draw."""
+    """Return the query set's distribution of predicted class and score in one draw."""
     genomes = use.drawn_genomes
     if genomes is None:
         bins = np.tile(np.arange(N_DENSITY_BINS, dtype=np.uint64), len(use.class_key))

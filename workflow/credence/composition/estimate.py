@@ -1,6 +1,6 @@
-"""The composition of a use-set with its interval, and what of it is applied.
+"""The composition of a query set with its interval, and what of it is applied.
 
-Calibration clusters and the use-set's rows or genomes are drawn, and in every
+Calibration clusters and the query set's rows or genomes are drawn, and in every
 draw the composition is estimated again. The estimate is shown with its interval;
 confidences are corrected for a composition that lies between the calibration
 set's and the estimate, by how much of the shift chance cannot explain.
@@ -41,7 +41,7 @@ def estimator_input(sample: CalibrationSample, use: UseSample) -> EstimatorInput
 def drawn_evidence(
     sample: CalibrationSample, use: UseSample, weights: Floats, *, is_drawn: bool
 ) -> Iterator[EstimatorInput]:
-    """Yield the evidence under weights of clusters; of the use-set a draw each, if asked for."""
+    """Yield the evidence under weights of clusters; of the query set a draw each, if asked for."""
     model, cells, n_classes = sample.model, use.cells, sample.n_classes
     confusion = sample.masses(sample.outcome, n_classes**2, weights)
     if model is not None and cells is not None:
@@ -61,7 +61,7 @@ def drawn_evidence(
             confusion=joint,
             predicted_share=share,
             n_calibration=sample.n_clusters,
-            n_use=use.n_units,
+            n_query=use.n_units,
         )
         if model is None or cells is None:
             yield plain
@@ -152,7 +152,7 @@ def compare_predicted(
 
 
 def _use_noise(use: UseSample, draw: int, pool: Floats, seen: Floats) -> Floats:
-    """Return how far a draw of the use-set is from it; a genome gets the mix of another."""
+    """Return how far a draw of the query set is from it; a genome gets the mix of another."""
     genomes = use.drawn_genomes
     if genomes is None:
         drawn = both_samples.gamma_weights(pool * use.n_rows, use.class_key, draw, "no shift")
@@ -165,7 +165,7 @@ def _use_noise(use: UseSample, draw: int, pool: Floats, seen: Floats) -> Floats:
     return np.asarray(drawn / drawn.sum() - seen)
 
 
-FEWEST_ROWS = 20  # of a use-set, below which its proportions are not estimated: decision 0042
+FEWEST_ROWS = 20  # of a query set, below which its proportions are not estimated: decision 0042
 FEWEST_DRAWS = 2  # of which quantiles can be taken
 HELD_CLUSTERS = 4.0  # of a class, that hold its weight near 1 (decision 0021)
 SHARE_DIGITS = 6  # of the weights to fit with
@@ -174,10 +174,10 @@ HALF = 0.5  # of the mean of the draws: no share is taken to be less
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Composition:
-    """Shares of the classes in a use-set."""
+    """Shares of the classes in a query set."""
 
-    # Shares in calibration; in the use-set, as estimated or stated, with the interval's ends.
-    calibration_share: Floats
+    # Shares in calibration; in the query set, as estimated or stated, with the interval's ends.
+    calibration_proportion: Floats
     share: Floats
     lower: Floats
     upper: Floats
@@ -191,14 +191,14 @@ class Composition:
     is_free: Booleans | None = None  # Shares that the estimator leaves open
     # Effective number of calibration clusters of each class, where the composition was estimated.
     class_number: Floats | None = None
-    n_seen: Floats | float = np.inf  # The same or, where they are fewer, the use-set's genomes
+    n_seen: Floats | float = np.inf  # The same or, where they are fewer, the query set's genomes
     # The comparison of predicted classes, where the composition was estimated.
     no_shift: NoShift | None = None
 
     @property
     def weight(self) -> Floats:
         """Ratio w = q/p of each class; NaN for one that calibration does not hold."""
-        return ratio_of(self.share, self.calibration_share)
+        return ratio_of(self.share, self.calibration_proportion)
 
     @property
     def part_applied(self) -> float:
@@ -214,23 +214,23 @@ class Composition:
         if self.no_shift is None:
             return self.share
         if self.part_applied == 0.0:
-            return self.calibration_share
+            return self.calibration_proportion
         aim = np.maximum(self.share, self.least)
         if self.draws.shape[1] > 0:
             aim = np.maximum(aim, HALF * self.draws.mean(axis=1))
         aim = np.where(self.is_known, aim, 0.0)
-        way = aim / aim.sum() - self.calibration_share
-        return np.asarray(self.calibration_share + self.part_applied * way)
+        way = aim / aim.sum() - self.calibration_proportion
+        return np.asarray(self.calibration_proportion + self.part_applied * way)
 
     @property
     def estimated_weight(self) -> Floats:
         """Ratio w of the estimated shares; one of 0 counts as half a row."""
-        return ratio_of(np.maximum(self.share, self.least), self.calibration_share)
+        return ratio_of(np.maximum(self.share, self.least), self.calibration_proportion)
 
     @property
     def moved_weight(self) -> Floats:
         """Ratio w of the moved composition."""
-        return ratio_of(self.moved_share, self.calibration_share)
+        return ratio_of(self.moved_share, self.calibration_proportion)
 
     @property
     def fit_weight(self) -> Floats:
@@ -245,11 +245,11 @@ class Composition:
         return np.array([float(f"{value:.{SHARE_DIGITS}g}") for value in weight])
 
     @property
-    def applied_share(self) -> Floats:
+    def applied_proportion(self) -> Floats:
         """Composition that the fit weights stand for."""
         if self.no_shift is None or self.part_applied == 0.0:
             return self.moved_share
-        applied = np.nan_to_num(self.fit_weight) * self.calibration_share
+        applied = np.nan_to_num(self.fit_weight) * self.calibration_proportion
         return np.asarray(applied / applied.sum())
 
     @property
@@ -258,24 +258,26 @@ class Composition:
         return ratio_of(np.maximum(self.draws, self.least), self.calibration_draws)
 
 
-def ratio_of(share: Floats, calibration_share: Floats) -> Floats:
+def ratio_of(share: Floats, calibration_proportion: Floats) -> Floats:
     """Return w = q/p; NaN where calibration holds nothing of the class."""
-    blank = np.full(np.shape(calibration_share), np.nan)
-    return np.asarray(np.divide(share, calibration_share, out=blank, where=calibration_share > 0))
+    blank = np.full(np.shape(calibration_proportion), np.nan)
+    return np.asarray(
+        np.divide(share, calibration_proportion, out=blank, where=calibration_proportion > 0)
+    )
 
 
 def estimate_composition(
     sample: CalibrationSample, use: UseSample, estimator: Estimator, options: FitOptions
 ) -> Composition:
-    """Return the composition of a use-set with its interval."""
+    """Return the composition of a query set with its interval."""
     evidence = estimator_input(sample, use)
     is_known = evidence.prevalence > 0
     estimate = _within(estimator, evidence, is_known)
     n_classes, n_draws = len(is_known), options.n_draws
-    # An interval rests on the fewer: the class's clusters, or the use-set's genomes.
+    # An interval rests on the fewer: the class's clusters, or the query set's genomes.
     n_units = np.minimum(sample.class_number, use.n_units)
     composition = Composition(
-        calibration_share=evidence.prevalence,
+        calibration_proportion=evidence.prevalence,
         share=estimate.share,
         lower=np.full(n_classes, np.nan),
         upper=np.full(n_classes, np.nan),
@@ -332,7 +334,7 @@ def fixed_composition(sample: CalibrationSample, share: Floats | None) -> Compos
     taken = prevalence if share is None else share
     none, nothing = np.zeros((n_classes, 0)), np.zeros(n_classes)
     return Composition(
-        calibration_share=prevalence,
+        calibration_proportion=prevalence,
         share=taken,
         lower=taken,
         upper=taken,
@@ -380,7 +382,7 @@ def _interval(
 def compression_error(
     sample: CalibrationSample, part: Predictions, use: UseSample, estimator: Estimator
 ) -> float:
-    """Return the greatest change of a share on a part of the use-set by gathering its rows."""
+    """Return the greatest change of a share on a part of the query set by gathering its rows."""
     if estimator.estimate is None or sample.model is None or use.cells is None:
         return 0.0
     if use.cells.n_steps == 0:

@@ -19,15 +19,15 @@ class EstimatorInput:
     """What is known of both sets, as sums; one draw of a bootstrap is one more."""
 
     confusion: Floats  # P(predicted i, true j) in calibration, weighted; sums to 1
-    predicted_share: Floats  # P(predicted i) in the use-set
+    predicted_share: Floats  # P(predicted i) in the query set
     n_calibration: float  # Effective numbers of rows
-    n_use: float
+    n_query: float
     # Calibrated probability of i, summed over true j; None without vectors.
     soft_confusion: Floats | None = None
-    mean_probability: Floats | None = None  # Mean calibrated probability of i in the use-set
-    # Calibrated probabilities of the use-set's rows, or of cells of like rows.
+    mean_probability: Floats | None = None  # Mean calibrated probability of i in the query set
+    # Calibrated probabilities of the query set's rows, or of cells of like rows.
     probability: Floats | None = None
-    mass: Floats | None = None  # Share of the use-set in each cell
+    mass: Floats | None = None  # Share of the query set in each cell
     # Calibrated probabilities of the calibration set's rows.
     calibration_probability: Floats | None = None
     calibration_true: Integers | None = None  # Their true classes
@@ -246,7 +246,7 @@ def most_likely(evidence: EstimatorInput) -> Estimate:
     assert evidence.calibration_mass is not None and evidence.probability is not None
     assert evidence.calibration_probability is not None and evidence.mass is not None
     # Not the share of the class: where a draw leaves hardly any of it, probabilities do not fall
-    # as far, and the whole use-set would be of it.
+    # as far, and the whole query set would be of it.
     usual = np.maximum(evidence.calibration_mass @ evidence.calibration_probability, TINIEST)
     ratio, mass = np.maximum(evidence.probability, TINIEST) / usual, evidence.mass
     share = mixture_maximum(ratio, mass, usual / usual.sum())
@@ -274,9 +274,9 @@ def matched(evidence: EstimatorInput) -> Estimate:
     part = evidence.calibration_mass / prevalence[evidence.calibration_true]
     n_classes = len(prevalence)
     given_true = density.T @ (np.eye(n_classes)[evidence.calibration_true] * part[:, None])
-    # The variance of what is matched: of the use-set's mean, and of calibration's own rows. One
+    # The variance of what is matched: of the query set's mean, and of calibration's own rows. One
     # of these that an estimate of 0 makes worth a million others is not trusted to be a million.
-    noise = information / evidence.n_use
+    noise = information / evidence.n_query
     if evidence.class_number is not None:
         spread = start**2 / np.maximum(evidence.class_number, 1.0)
         noise = noise + (density * (part * spread[evidence.calibration_true])[:, None]).T @ density

@@ -1,9 +1,9 @@
-"""Whether a use-set's scores look like those of the classifier that was calibrated.
+"""Whether a query set's scores look like those of the classifier that was calibrated.
 
 A calibration holds for one classifier. Another version, temperature or order of columns
 keeps classes and scale and ruins it, without a change of the mix. So a calibration file
 keeps a sketch: how often each top score, margin and so on was seen, by predicted and true
-class. A use-set is counted in the same bins, piece by piece, in any order. Whether a mix
+class. A query set is counted in the same bins, piece by piece, in any order. Whether a mix
 of the classes explains what is counted is tested by drawing.
 
 The mix is estimated from the predicted classes, as in BBSE, and exchanged columns are
@@ -35,16 +35,16 @@ MOST_SKETCH_CELLS = 500_000  # of a number that is looked at: with many classes 
 FEWEST_SEEN = 50  # proteins that calibration predicts so, to compare others with them
 FEWEST_FAMILIES = 5  # of a true class, and the part of a predicted class that may rest on fewer
 MOST_SCARCE = 0.3
-# Proteins of a use-set count as so many at most: in a mix that calibration never had, the
+# Proteins of a query set count as so many at most: in a mix that calibration never had, the
 # families of a class are others, and a large set would show them.
 MOST_USE_COUNTED = 1000.0
-FEWEST = 20  # proteins of a use-set from which on an answer is possible
+FEWEST = 20  # proteins of a query set from which on an answer is possible
 N_MISFIT_DRAWS = 200
 SAMENESS_SEED = 1  # of the draws: the same counts give the same answer
 NUMBERS_AT_ONCE = 20_000_000  # numbers
 EM_STEPS = 60
 SURELY_SOME = 5.0  # proteins that are expected where there is none: then a table was filtered
-MOST_GROWN = 1.5  # families of a use-set are at most so many times as large as calibration's
+MOST_GROWN = 1.5  # families of a query set are at most so many times as large as calibration's
 NOTICED = 0.05  # of a confidence: power is the chance to notice a classifier so far off
 STEEPEST = 20.0  # of the slopes tried
 POWER_DRAWS = 100
@@ -181,7 +181,7 @@ def _edges(predictions: Predictions, name: str, value: Floats) -> Floats:
 def _design(labelled: Labelled, bin_: Integers, cluster: Integers, is_ordered: bool) -> Floats:
     """Return by how much relatives increase the variance of shares, for each true class.
 
-    A class of few clusters is held to the correlation within clusters of all classes. A use-set
+    A class of few clusters is held to the correlation within clusters of all classes. A query set
     has other families: some of a class may be as large as calibration's largest are of another.
     """
     n_classes = labelled.predictions.n_classes
@@ -213,7 +213,7 @@ def _design(labelled: Labelled, bin_: Integers, cluster: Integers, is_ordered: b
 
 
 class SketchCounts:
-    """A use-set counted in the bins of a sketch, piece by piece, in any order."""
+    """A query set counted in the bins of a sketch, piece by piece, in any order."""
 
     def __init__(self, sketch: Sketch, class_names: Sequence[str]) -> None:
         self._sketch, self._class_names = sketch, class_names
@@ -489,7 +489,7 @@ class _Part:
     ) -> Floats:
         """Return the same of draws in which nothing but the mix has changed.
 
-        With a ratio for each bin, so many times as many of the use-set's scores lie there.
+        With a ratio for each bin, so many times as many of the query set's scores lie there.
         """
         wanted = self.share * self.n
         part = np.minimum(wanted / np.maximum(self.n_true, 1.0), MOST_GROWN)

@@ -1,4 +1,4 @@
-"""What a use-set's composition means for its predictions, as a finding."""
+"""What a query set's composition means for its predictions, as a finding."""
 
 from dataclasses import dataclass
 
@@ -23,11 +23,11 @@ from credence.predictions import Floats
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Corrected:
-    """A use-set's composition and what it changes in confidences."""
+    """A query set's composition and what it changes in confidences."""
 
     sample: CalibrationSample  # Both sets
     use: UseSample
-    composition: Composition  # Of the use-set
+    composition: Composition  # Of the query set
     diagnostics: Diagnostics  # What has to be known of it
     plain: Calibration  # The method, uncorrected
     correction: ProportionCorrection
@@ -50,7 +50,7 @@ def summarise_shift(
     options: FitOptions,
     compression_error: float,
 ) -> ShiftFinding:
-    """Return what a page shows of a use-set's composition."""
+    """Return what a page shows of a query set's composition."""
     use, seen, composition = corrected.use, corrected.diagnostics, corrected.composition
     sample = corrected.sample
     weight = np.nan_to_num(composition.fit_weight)
@@ -64,11 +64,11 @@ def summarise_shift(
         elsewhere_draws[draw] = moved.sum(axis=0) - np.diag(moved)
     columns = {
         "n_predicted": use.counts.sum(axis=1).astype(np.int64),
-        "calibration_share": composition.calibration_share,
+        "calibration_proportion": composition.calibration_proportion,
         "share": composition.share,
         "lower": composition.lower,
         "upper": composition.upper,
-        "applied": composition.applied_share,
+        "applied": composition.applied_proportion,
         "weight": composition.weight,
         "effective_before": seen.effective_before,
         "effective_after": seen.effective_after,
@@ -86,7 +86,7 @@ def summarise_shift(
         estimator=estimator,
         method=method,
         level=options.level,
-        n_use=use.n_rows,
+        n_query=use.n_rows,
         n_cells=0 if use.cells is None else len(use.cells.row),
         compression_error=compression_error,
         condition=seen.condition if np.isfinite(seen.condition) else float("nan"),

@@ -17,9 +17,9 @@ from credence.findings import (
     Findings,
     JoinedAudit,
     MetricValue,
+    QuerySet,
     ShiftFinding,
     SplitFinding,
-    UseSet,
 )
 
 GOOD, CARE, BAD, OPEN = ("good", "care", "not to be used", "not checked")
@@ -74,7 +74,7 @@ class Check:
     """One thing that has to hold for confidences to be relied on."""
 
     name: str  # `same_classifier`, `relatives`, `gap`, `evidence`, `mix` or `class_alone`
-    use_set: str | None = None  # The use-set it is about; None: all
+    query_set: str | None = None  # The query set it is about; None: all
     state: str  # `good`, `care`, `not to be used`, `not checked`
     reason: Reason
     value: float  # What was measured, and its interval; NaN where there is none
@@ -109,12 +109,12 @@ def verdict_of(findings: Findings) -> Verdict:
     """Return every check of a run, and the verdict."""
     checks = [*_rows(findings), _gap(findings), _class_alone(findings), _relatives(findings)]
     shifts = {shift.name: shift for shift in findings.shifts}
-    for use_set in findings.use_sets:
-        shift = shifts.get(use_set.name)
+    for query_set in findings.queries:
+        shift = shifts.get(query_set.name)
         checks += [
-            check(findings, use_set, shift) for check in (_same_classifier, _evidence, _mix)
+            check(findings, query_set, shift) for check in (_same_classifier, _evidence, _mix)
         ]
-    if not findings.use_sets:
+    if not findings.queries:
         no_sample = Check(
             name="evidence",
             state=OPEN,
@@ -132,10 +132,10 @@ def verdict_of(findings: Findings) -> Verdict:
 
 
 def predictions_of(findings: Findings) -> dict[str, int]:
-    """Return how many predictions of each class there are: of use-sets, or of calibration."""
+    """Return how many predictions of each class there are: of query sets, or of calibration."""
     counts: dict[str, int] = {}
-    for use_set in findings.use_sets:
-        for entry in use_set.classes:
+    for query_set in findings.queries:
+        for entry in query_set.classes:
             counts[entry.class_name] = counts.get(entry.class_name, 0) + entry.n
     return counts or {entry.class_name: entry.n_predicted for entry in findings.results.classes}
 
@@ -289,7 +289,7 @@ def _share_with_relatives(split: SplitFinding, joined: JoinedAudit) -> tuple[flo
     )
 
 
-def _same_classifier(findings: Findings, use_set: UseSet, shift: ShiftFinding | None) -> Check:
+def _same_classifier(findings: Findings, query_set: QuerySet, shift: ShiftFinding | None) -> Check:
     sameness = None if shift is None else shift.sameness
     state, reason, enough = OPEN, Reason.SCORES_NOT_COMPARED, findings.limits.power
     if sameness is not None and sameness.is_changed:
@@ -304,21 +304,21 @@ def _same_classifier(findings: Findings, use_set: UseSet, shift: ShiftFinding | 
         reason = Reason.TOO_FEW_COMPARED
     return Check(
         name="same_classifier",
-        use_set=use_set.name,
+        query_set=query_set.name,
         state=state,
         reason=reason,
         value=math.nan if sameness is None else sameness.power,
         good=enough,
         bad=math.nan,
-        n_affected=use_set.n,
+        n_affected=query_set.n,
     )
 
 
-def _evidence(findings: Findings, use_set: UseSet, _: ShiftFinding | None) -> Check:
+def _evidence(findings: Findings, query_set: QuerySet, _: ShiftFinding | None) -> Check:
     limits = findings.limits
-    predicted = [entry for entry in use_set.classes if entry.n]
-    n_evident = sum(entry.n_evident for entry in use_set.classes)
-    part = n_evident / use_set.n if use_set.n else math.nan
+    predicted = [entry for entry in query_set.classes if entry.n]
+    n_evident = sum(entry.n_evident for entry in query_set.classes)
+    part = n_evident / query_set.n if query_set.n else math.nan
     lacking = [entry.class_name for entry in predicted if entry.n_evident == 0]
     nearly = [
         entry.class_name
@@ -327,28 +327,28 @@ def _evidence(findings: Findings, use_set: UseSet, _: ShiftFinding | None) -> Ch
     ]
     state = GOOD if part >= limits.held else BAD if part < limits.evidence_at_least else CARE
     reason = Reason.EVIDENCE_IS_ENOUGH if state == GOOD else Reason.EVIDENCE_IS_LACKING
-    if use_set.n == 0:
+    if query_set.n == 0:
         state, reason = OPEN, Reason.EMPTY_SAMPLE
     return Check(
         name="evidence",
-        use_set=use_set.name,
+        query_set=query_set.name,
         state=state,
         reason=reason,
         value=part,
         good=limits.held,
         bad=limits.evidence_at_least,
-        n_affected=use_set.n - n_evident,
+        n_affected=query_set.n - n_evident,
         classes=tuple(lacking),
         classes_nearly=tuple(nearly),
     )
 
 
-def _mix(findings: Findings, use_set: UseSet, shift: ShiftFinding | None) -> Check:
+def _mix(findings: Findings, query_set: QuerySet, shift: ShiftFinding | None) -> Check:
     state, reason = OPEN, Reason.MIX_NOT_ESTIMATED
-    part, n_affected = math.nan, use_set.n
-    n_known = use_set.n - use_set.n_unknown
+    part, n_affected = math.nan, query_set.n
+    n_known = query_set.n - query_set.n_unknown
     if shift is not None and n_known:
-        n_in_range = sum(entry.n_in_range for entry in use_set.classes)
+        n_in_range = sum(entry.n_in_range for entry in query_set.classes)
         part = n_in_range / n_known
         if shift.is_other_kind:
             state, reason = BAD, Reason.OTHER_KIND
@@ -360,7 +360,7 @@ def _mix(findings: Findings, use_set: UseSet, shift: ShiftFinding | None) -> Che
             n_affected = n_known - n_in_range
     return Check(
         name="mix",
-        use_set=use_set.name,
+        query_set=query_set.name,
         state=state,
         reason=reason,
         value=part,

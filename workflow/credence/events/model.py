@@ -108,7 +108,7 @@ class FittedEvent:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Mix:
-    """The mix of classes of a use-set, and the confidences corrected for it."""
+    """The mix of classes of a query set, and the confidences corrected for it."""
 
     weight: Floats  # How many times as frequent each class is as in the calibration set
     confidence: Floats  # Of the predicted class, corrected; NaN where there is none

@@ -149,10 +149,10 @@ class ListRules:
         errors = []
         for number in range(int(group.max(initial=0)) + 1):
             is_member = group == number
-            n_use = counts[is_member].sum(axis=0)
-            is_known = is_member & ~self.is_scarce & n_use.any()  # nothing is asked of others
+            n_query = counts[is_member].sum(axis=0)
+            is_known = is_member & ~self.is_scarce & n_query.any()  # nothing is asked of others
             known = self.held_out.of_classes(np.flatnonzero(is_known))
-            errors.append(errors_of(known, n_use, self.certainty, self.least_confidence))
+            errors.append(errors_of(known, n_query, self.certainty, self.least_confidence))
         return tuple(errors)
 
     def calls_and_background(self, counts: Integers) -> GroupedErrors:
@@ -168,5 +168,5 @@ class ListRules:
         steps = np.arange(N_CONFIDENCE_STEPS)
         known = self.held_out.of_classes(np.flatnonzero(ends < N_CONFIDENCE_STEPS))
         known = known.take(known.step >= ends[known.predicted])
-        n_use = np.where(steps >= ends[:, None], counts, 0).sum(axis=0)
-        return errors_of(known, n_use, self.certainty, self.least_confidence)
+        n_query = np.where(steps >= ends[:, None], counts, 0).sum(axis=0)
+        return errors_of(known, n_query, self.certainty, self.least_confidence)

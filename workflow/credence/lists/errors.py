@@ -2,7 +2,7 @@
 
 What is stated rests on outcomes of proteins held out, never on the confidences of
 what was selected by them. A list ends at a step of the confidence; its error is that
-of the steps above, each counting as often as the use-set has it, and one wrong family
+of the steps above, each counting as often as the query set has it, and one wrong family
 is added (decision 0033). A protein held out that was right lowers what others are
 given, so equal confidences become unequal, right ones lowest: errors that fall with the
 confidence are pooled too, and the greater error counts (decision 0033).
@@ -53,9 +53,9 @@ class Right:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ListErrors:
-    """The error of the list that ends at each step, of one use-set."""
+    """The error of the list that ends at each step, of one query set."""
 
-    n_use: Integers  # Proteins of the use-set in each step
+    n_query: Integers  # Proteins of the query set in each step
     n_listed: Integers  # At each step or above
     above: Above
     error: Floats  # Estimated share of wrong ones; NaN where nothing shows it
@@ -77,22 +77,22 @@ class ListErrors:
 
     def right(self, step: int, level: float, relatives: float | None = None) -> Right:
         """Return how many of a list are right; `relatives` of a member, if None, as calibrated."""
-        n, n_use = float(self.n_listed[step]), self.n_use[step:]
+        n, n_query = float(self.n_listed[step]), self.n_query[step:]
         shown = (of_step[step:] for of_step in self.step_error)
-        wrong = max(shown, key=lambda of_step: float(of_step @ n_use))
+        wrong = max(shown, key=lambda of_step: float(of_step @ n_query))
         # With a wrong family more, and with a right one: neither none nor all is certain.
         added = 1.0 / max(float(self.above.n_families[step]), 1.0)
         least = wrong / (1.0 + added * self.right_family)
         most = (wrong + added) / (1.0 + added)
-        expected = max(n - float(most @ n_use), 0.0)  # as the error is stated
-        of_proteins = float(np.maximum(least * (1.0 - least), most * (1.0 - most)) @ n_use)
+        expected = max(n - float(most @ n_query), 0.0)  # as the error is stated
+        of_proteins = float(np.maximum(least * (1.0 - least), most * (1.0 - most)) @ n_query)
         others = float(self.above.relatives[step]) if relatives is None else relatives
         factor = float(special.stdtrit(max(self.above.kish[step] - 1.0, 1.0), (1.0 + level) / 2.0))
 
         def ends(alike: float) -> tuple[float, float]:
             variance = of_proteins * (1.0 + alike * others) + n**2 * float(self.variance[step])
             reach = factor * float(np.sqrt(variance))
-            low, high = expected, n - float(least @ n_use)
+            low, high = expected, n - float(least @ n_query)
             # Wrong ones come in families, so many more are likelier than as many fewer: the
             # lower end also on a scale where the spread of a share does not hang on the share.
             slope = 2.0 * float(np.sqrt(low * max(n - low, 0.0)))
@@ -112,7 +112,7 @@ class ListErrors:
 
 
 def errors_of(
-    held_out: HeldOut, n_use: Integers, certainty: float, least_confidence: float = 0.0
+    held_out: HeldOut, n_query: Integers, certainty: float, least_confidence: float = 0.0
 ) -> ListErrors:
     """Return the error of each list that the confidences of a query set allow."""
     bin_ = bins_of(held_out)
@@ -120,12 +120,12 @@ def errors_of(
     every = [bin_of.share(np.ones((len(held_out.key), 1))) for bin_of in shown]
     step_error = every[0][:, 0], every[1][:, 0]
     above, alike = _above(held_out, step_error[0])
-    listed, mix = np.cumsum(n_use[::-1])[::-1], held_out.mix
+    listed, mix = np.cumsum(n_query[::-1])[::-1], held_out.mix
 
     def of_lists(steps: Iterable[Floats], wrong_family: Floats) -> tuple[Floats, Floats]:
         """Return the share of wrong ones in each list, and with a wrong family added."""
         wrong = np.max(
-            [np.cumsum((bin_of * n_use[:, None])[::-1], axis=0) for bin_of in steps], axis=0
+            [np.cumsum((bin_of * n_query[:, None])[::-1], axis=0) for bin_of in steps], axis=0
         )
         share = wrong[::-1] / np.maximum(listed, 1)[:, None]
         added = wrong_family / np.maximum(above.n_families, 1.0)[:, None]
@@ -148,7 +148,7 @@ def errors_of(
     least = np.minimum.accumulate(np.where(may_end, error, np.inf))
     heavy = 1.0 if held_out.member is None else max(held_out.member / held_out.weight.mean(), 1.0)
     return ListErrors(
-        n_use=n_use,
+        n_query=n_query,
         n_listed=listed,
         above=above,
         error=error,

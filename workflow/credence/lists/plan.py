@@ -19,7 +19,7 @@ PRIOR = 1.0  # families, right as the confidence says: no stratum is taken for c
 class Plan:
     """How many proteins to verify by class and stratum, a range of confidences."""
 
-    n_use: Integers  # Proteins of the use-set
+    n_query: Integers  # Proteins of the query set
     n_known: Integers  # Calibration families there
     right: Floats  # Share of these that is right
     n_verify: Integers
@@ -28,9 +28,9 @@ class Plan:
         """Return the mean width of intervals of each class, so many more being verified."""
         variance = self.right * (1.0 - self.right) / (self.n_known + more + PRIOR)
         factor = 2.0 * float(special.ndtri(0.975))
-        total = np.maximum(self.n_use.sum(axis=1), 1)
+        total = np.maximum(self.n_query.sum(axis=1), 1)
         width = np.minimum(factor * np.sqrt(variance), 1.0)
-        return np.asarray((self.n_use * width).sum(axis=1) / total)
+        return np.asarray((self.n_query * width).sum(axis=1) / total)
 
 
 def stratum_of(confidence: Floats) -> Integers:
@@ -46,15 +46,17 @@ def by_stratum(counts: Integers) -> Integers:
     )
 
 
-def plan_of(held_out: HeldOut, n_use: Integers, number: int, most: Integers | None = None) -> Plan:
-    """Return how to divide so many verifications among the strata of a use-set.
+def plan_of(
+    held_out: HeldOut, n_query: Integers, number: int, most: Integers | None = None
+) -> Plan:
+    """Return how to divide so many verifications among the strata of a query set.
 
-    `n_use` counts its proteins by class and stratum. A class is given what brings its families
+    `n_query` counts its proteins by class and stratum. A class is given what brings its families
     to λ (Σ N √(p (1 − p)))^⅔, with one λ for all, since its curve borrows from all its strata;
     these share it by N √(p (1 − p)). None is given more than `most`, or than it holds.
     """
-    most = n_use if most is None else most
-    shape, n_keys = n_use.shape, max(len(held_out.key), 1)
+    most = n_query if most is None else most
+    shape, n_keys = n_query.shape, max(len(held_out.key), 1)
     stratum_code = held_out.predicted * shape[1] + stratum_of(CONFIDENCE_STEPS[held_out.step])
     family = stratum_code * n_keys + held_out.cluster
     # A family is one piece of evidence in a stratum, right as far as its members are.
@@ -62,19 +64,19 @@ def plan_of(held_out: HeldOut, n_use: Integers, number: int, most: Integers | No
     wrong = np.bincount(place, weights=held_out.is_wrong, minlength=len(pairs))
     share = wrong / np.maximum(np.bincount(place, minlength=len(pairs)), 1)
     stratum = pairs // n_keys
-    n_known = np.bincount(stratum, minlength=n_use.size).reshape(shape)
-    n_wrong = np.bincount(stratum, weights=share, minlength=n_use.size).reshape(shape)
+    n_known = np.bincount(stratum, minlength=n_query.size).reshape(shape)
+    n_wrong = np.bincount(stratum, weights=share, minlength=n_query.size).reshape(shape)
     stated = (STRATUM_EDGES + np.append(STRATUM_EDGES[1:], 1.0)) / 2.0
     right = (n_known - n_wrong + PRIOR * stated) / (n_known + PRIOR)
-    spread = np.asarray(n_use * np.sqrt(right * (1.0 - right)), np.float64)
+    spread = np.asarray(n_query * np.sqrt(right * (1.0 - right)), np.float64)
     families = np.unique(held_out.predicted * n_keys + held_out.cluster)
     n_families = np.bincount(families // n_keys, minlength=shape[0])
     goal = spread.sum(axis=1) ** POWER
     of_class = divided(goal, n_families, most.sum(axis=1), min(number, int(most.sum())))
-    n_verify, none = np.zeros_like(n_use), np.zeros_like(n_use[0])
+    n_verify, none = np.zeros_like(n_query), np.zeros_like(n_query[0])
     for class_ in np.flatnonzero(of_class):
         n_verify[class_] = divided(spread[class_], none, most[class_], int(of_class[class_]))
-    return Plan(n_use=n_use, n_known=n_known, right=right, n_verify=n_verify)
+    return Plan(n_query=n_query, n_known=n_known, right=right, n_verify=n_verify)
 
 
 def divided(goal: Floats, n_known: Integers, most: Integers, number: int) -> Integers:

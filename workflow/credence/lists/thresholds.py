@@ -225,7 +225,7 @@ def own_errors(held_out: HeldOut, certainty: float) -> ListErrors:
 
 def curve_of(name: str | None, errors: ListErrors) -> ErrorCurve:
     """Return what is kept and how much of it is wrong, at the steps that hold proteins."""
-    steps = np.flatnonzero((errors.n_use > 0) & ~np.isnan(errors.error))
+    steps = np.flatnonzero((errors.n_query > 0) & ~np.isnan(errors.error))
     if len(steps) > MOST_CURVE_POINTS:
         steps = steps[
             np.unique(np.linspace(0, len(steps) - 1, MOST_CURVE_POINTS).astype(np.int64))

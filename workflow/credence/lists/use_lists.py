@@ -1,4 +1,4 @@
-"""Lists of predictions of a use-set, each with its error and how many of it are right."""
+"""Lists of predictions of a query set, each with its error and how many of it are right."""
 
 import math
 from collections.abc import Sequence
@@ -139,7 +139,7 @@ def list_of_group(
     listed = rules.listed(counts, ends)
     is_background = group == BACKGROUND
     end, longest = int(ends.min()), together.end_of(error, is_certain=is_certain)
-    if longest is None or not listed.n_use.any():
+    if longest is None or not listed.n_query.any():
         nothing = list_of(None, together, -1.0, level, is_certain=is_certain)
         return replace(nothing, error=error, is_background=is_background)
     shares = []

@@ -124,7 +124,7 @@ class StatedCheck:
     """A check as `report.json` holds it; see :class:`credence.evaluation.verdict.Check`."""
 
     name: str
-    use_set: str | None
+    query_set: str | None
     state: str
     value: float
     good: float
@@ -160,7 +160,7 @@ def stated_check(check: Check, lookup: Lookup) -> StatedCheck:
     facts = _facts(check, lookup)
     return StatedCheck(
         name=check.name,
-        use_set=check.use_set,
+        query_set=check.query_set,
         state=check.state,
         value=check.value,
         good=check.good,
@@ -182,7 +182,7 @@ def _facts(check: Check, lookup: Lookup) -> dict[str, str]:
         "lack": "lacks" if check.n_affected == 1 else "lack",
         "classes": in_words(check.classes),
     }
-    shift = next((shift for shift in findings.shifts if shift.name == check.use_set), None)
+    shift = next((shift for shift in findings.shifts if shift.name == check.query_set), None)
     if check.name == "gap":
         facts |= _gap_facts(check, lookup)
     elif check.name == "class_alone":
@@ -202,8 +202,8 @@ def _facts(check: Check, lookup: Lookup) -> dict[str, str]:
         stated = ", ".join(f"{part} {in_words(names)}" for part, names in lacking.items() if names)
         facts["lacking"] = f" {as_sentence(stated)}." if stated else ""
     elif check.name == "mix" and shift is not None:
-        (use_set,) = (entry for entry in findings.use_sets if entry.name == check.use_set)
-        n_known = use_set.n - use_set.n_unknown
+        (query_set,) = (entry for entry in findings.queries if entry.name == check.query_set)
+        n_known = query_set.n - query_set.n_unknown
         facts["moved_most"] = _moved_most(shift)
         facts["n_known"] = count(n_known)
         facts["n_in_range"] = count(n_known - check.n_affected)
@@ -241,16 +241,22 @@ def _signed(value: float) -> str:
 
 def _moved_most(shift: ShiftFinding) -> str:
     moved = {
-        entry: abs(entry.applied - entry.calibration_share)
+        entry: abs(entry.applied - entry.calibration_proportion)
         for entry in shift.classes
-        if not math.isnan(entry.applied - entry.calibration_share)
+        if not math.isnan(entry.applied - entry.calibration_proportion)
     }
     if not moved:
         return ""
     most = max(moved, key=lambda entry: moved[entry])
     share, lower, upper, applied, before = (
         f"{100 * value:.0f}"
-        for value in (most.share, most.lower, most.upper, most.applied, most.calibration_share)
+        for value in (
+            most.share,
+            most.lower,
+            most.upper,
+            most.applied,
+            most.calibration_proportion,
+        )
     )
     is_stated = shift.estimator == "stated"
     interval = f" ({lower}–{upper})" if most.upper > most.lower else ""

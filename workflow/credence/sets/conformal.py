@@ -104,7 +104,7 @@ class PredictionSets:
         places = self.pool.lending if lending else self.pool.sharing
         return tuple(self.class_names[place] for place in places)
 
-    def limits(self, use_share: Floats | None = None) -> Floats:
+    def limits(self, query_proportion: Floats | None = None) -> Floats:
         """Return the greatest strangeness at which each class stands in a set.
 
         Infinite for a class of too few families that shares no threshold with others. With
@@ -125,7 +125,7 @@ class PredictionSets:
                     ladders[place] = self.pool.ladder
             pairs = [(ladder, 1.0, ladder.n_clusters) for ladder in ladders]
         else:
-            unit = self._units(use_share)
+            unit = self._units(query_proportion)
             weighed = list(zip(self.ladders, unit, strict=True))
             # All classes together, families of each counting their unit.
             strange = np.concatenate([ladder.strangeness for ladder in self.ladders])
@@ -135,17 +135,19 @@ class PredictionSets:
             pairs = [(pooled, float(u), whole) for u in unit]
         return np.array([_limit(*pair, 1.0 - self.options.level) for pair in pairs])
 
-    def _units(self, use_share: Floats | None) -> Floats:
-        if use_share is None:
+    def _units(self, query_proportion: Floats | None) -> Floats:
+        if query_proportion is None:
             return np.ones(len(self.ladders))
         n_clusters = np.array([ladder.n_clusters for ladder in self.ladders])
-        units = use_share / np.maximum(n_clusters, 1)
+        units = query_proportion / np.maximum(n_clusters, 1)
         # So that a family counts about 1, on which the tolerance rests.
         return np.asarray(units * (n_clusters.sum() / max((units * n_clusters).sum(), 1e-300)))
 
-    def contains(self, predictions: Predictions, use_share: Floats | None = None) -> Booleans:
+    def contains(
+        self, predictions: Predictions, query_proportion: Floats | None = None
+    ) -> Booleans:
         """Return which classes stand in each protein's set, one column a class."""
-        return np.asarray(strangeness(predictions) <= self.limits(use_share))
+        return np.asarray(strangeness(predictions) <= self.limits(query_proportion))
 
     def to_record(self) -> dict[str, Any]:
         """Return the sets as JSON data; :func:`read_sets` reads it back."""

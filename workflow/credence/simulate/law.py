@@ -39,8 +39,8 @@ FIRST_CONFUSION = (
     (117, 0, 10, 12, 2, 23, 0, 4, 0, 1041, 68),
     (3995, 4, 373, 390, 218, 316, 447, 240, 10, 1256, 26153),
 )
-# Shares in the use-set: a viral metagenome is not a curated test set. Chosen.
-USE_PREVALENCE = (0.09, 0.02, 0.06, 0.05, 0.09, 0.10, 0.10, 0.06, 0.03, 0.05, 0.35)
+# Shares in the query set: a viral metagenome is not a curated test set. Chosen.
+QUERY_PREVALENCE = (0.09, 0.02, 0.06, 0.05, 0.09, 0.10, 0.10, 0.06, 0.03, 0.05, 0.35)
 
 # Mean margin (in logits) by which a family's favoured class leads, where that
 # class is the true one and where it is not, and the shapes of their gamma laws.
@@ -123,7 +123,7 @@ class WorldSettings:
     n_calibration: int = setting(
         4_680, "labelled proteins never seen in training", low=1, high=MOST_SAMPLES
     )
-    n_use: int = setting(3_000, "proteins of the use-set", low=1, high=MOST_SAMPLES)
+    n_query: int = setting(3_000, "proteins of the query set", low=1, high=MOST_SAMPLES)
     n_training: int = setting(2_000, "proteins of the training set", low=0, high=MOST_SAMPLES)
     n_trove: int = setting(300, "new HTJ proteins of the clean trove", low=1, high=MOST_SAMPLES)
     n_defects: int = setting(20, "proteins of each defect in the second trove", low=0, high=10_000)
@@ -136,7 +136,9 @@ class WorldSettings:
     family_size: str = setting(
         "heavy_tailed", "sizes of families", choices=("heavy_tailed", "single")
     )
-    composition: str = setting("fixed", "shares of the classes", choices=("fixed", "sampled"))
+    class_proportions: str = setting(
+        "fixed", "shares of the classes", choices=("fixed", "sampled")
+    )
     length: float = setting(
         1.0, "length of proteins, where 1 is that of real ones", low=0.2, high=2.0
     )

@@ -50,7 +50,7 @@ def draw_families(
     settings: WorldSettings, n_members: int, prevalence: Floats, rng: np.random.Generator
 ) -> Families:
     """Return families with so many members in all, in the order of their classes."""
-    if settings.composition == "fixed":
+    if settings.class_proportions == "fixed":
         wanted = whole_shares(prevalence, n_members)
         sizes = [_sizes_summing_to(settings, n, rng) for n in wanted]
         class_ = np.repeat(np.arange(len(sizes)), [len(size) for size in sizes])

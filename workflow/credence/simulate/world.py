@@ -8,7 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from credence.predictions import Floats, Integers, Labelled, Strings
-from credence.simulate.law import CLASS_NAMES, N_CLASSES, USE_PREVALENCE, WorldSettings, score_law
+from credence.simulate.law import (
+    CLASS_NAMES,
+    N_CLASSES,
+    QUERY_PREVALENCE,
+    WorldSettings,
+    score_law,
+)
 from credence.simulate.scores import as_labelled, draw_scores
 from credence.simulate.sequences import Families, draw_families, evolve, relative
 
@@ -136,8 +142,8 @@ def make_world(settings: WorldSettings) -> World:
         prefix = "simulated" if part == "calibration" else f"simulated_{part}"
         names, rows = families.names(f"{prefix}_family"), np.arange(n_members)
         if part == "use":
-            # The order of a use-set must not give the classes away.
-            ids, rows = numbered("simulated_use", n_members), rng[part].permutation(n_members)
+            # The order of a query set must not give the classes away.
+            ids, rows = numbered("simulated_phage", n_members), rng[part].permutation(n_members)
         else:
             ids = labelled_ids(families.member_class, counts)
         truth = (families.member_class[rows], names[rows])
@@ -147,7 +153,7 @@ def make_world(settings: WorldSettings) -> World:
         )
 
     calibration = draw("calibration", settings.n_calibration, prevalence)
-    use = draw("use", settings.n_use, np.array(USE_PREVALENCE))
+    use = draw("use", settings.n_query, np.array(QUERY_PREVALENCE))
     training, planted = _training(settings, prevalence, calibration, rng)
     trove = draw("trove", settings.n_trove, only_htj)
     rows = _mixed_trove(settings, calibration, training, planted, rng["mixed"])
@@ -277,7 +283,7 @@ proteins.fasta             their sequences (ids are the first word of a header)
 labels.tsv                 their classes once more, for networks to learn from
 calibration_networks.npz   the ten networks' own scores: softmax (protein, network, class)
 training.fasta             what the simulated classifier was trained on
-use.csv, use.fasta         proteins to annotate, PhANNs' web layout, another composition
+my_phages.csv, .fasta      proteins to annotate, PhANNs' web layout, other class proportions
 trove_htj.csv, .fasta      new HTJ proteins, labelled
 trove_mixed.csv, .fasta    new proteins of all classes, with repeats, conflicts and relatives
 truth/families.tsv         the true family and class of every protein
@@ -316,8 +322,8 @@ def render_files(world: World) -> dict[str, str | bytes]:
         "labels.tsv": tsv(("id", "true_class"), *labels),
         "calibration_networks.npz": buffer.getvalue(),
         "training.fasta": fasta(world.training.ids, world.training.sequences),
-        "use.csv": "\n".join(f"{line},{value}" for line, value in lines) + "\n",
-        "use.fasta": fasta(world.use.ids, world.use.sequences),
+        "my_phages.csv": "\n".join(f"{line},{value}" for line, value in lines) + "\n",
+        "my_phages.fasta": fasta(world.use.ids, world.use.sequences),
         "trove_htj.csv": labelled_csv(world.trove),
         "trove_htj.fasta": fasta(world.trove.ids, world.trove.sequences),
         "trove_mixed.csv": labelled_csv(world.mixed_trove),
@@ -368,7 +374,7 @@ def true_rows(world: World) -> Iterator[tuple[str, ...]]:
     """Yield the id, true set, family and class of every protein."""
     for name, part in (
         ("calibration", world.calibration),
-        ("use", world.use),
+        ("my_phages", world.use),
         ("trove_htj", world.trove),
         ("trove_mixed", world.mixed_trove),
         ("training", world.training),

@@ -109,13 +109,15 @@ class CalibrationMembers(Addition):
 class SetColumns(Addition):
     """Which classes a protein may be in."""
 
-    def __init__(self, sets: PredictionSets, use_share: Floats | None) -> None:
-        self.sets, self.use_share = sets, use_share
-        self.names = contract.set_names(sets, use_share is not None)
+    def __init__(self, sets: PredictionSets, query_proportion: Floats | None) -> None:
+        self.sets, self.query_proportion = sets, query_proportion
+        self.names = contract.set_names(sets, query_proportion is not None)
 
     def added(self, chunk: Chunk) -> Added:
         """Return the sets and their sizes."""
-        return Added(columns=contract.set_columns(self.sets, chunk.predictions, self.use_share))
+        return Added(
+            columns=contract.set_columns(self.sets, chunk.predictions, self.query_proportion)
+        )
 
 
 class UncorrectedColumns(Addition):
@@ -138,7 +140,7 @@ def of_other_tables(shift: stage_files.ShiftFile, tables: Iterable[str]) -> str:
     others = [name for name in names if name not in shift.tables]
     if not others or not shift.tables:
         return ""
-    here, there = _some(others), f"{_some(shift.tables)} ({shift.finding.n_use:,} proteins)"
+    here, there = _some(others), f"{_some(shift.tables)} ({shift.finding.n_query:,} proteins)"
     return f"it is of the mix of {there}, not of {here}; confidences are corrected for that mix"
 
 

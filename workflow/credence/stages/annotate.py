@@ -42,7 +42,7 @@ from credence.stages.novelty import NeighbourColumns, NoveltyColumns
 from credence.stages.settings import Settings
 from credence.stages.shift import Pieces as NamedPieces
 from credence.stages.shift import find_shift, in_one_line, why_uncorrectable
-from credence.stages.tools import CombinedTools, combine_use_set, read_answers, tables_of
+from credence.stages.tools import CombinedTools, combine_query_set, read_answers, tables_of
 from credence.tables import contract, stage_files
 from credence.tables.digests import sha256_of
 from credence.tables.formats import TableSpec
@@ -179,7 +179,7 @@ def annotation_of(
     has_genomes
         Whether the score tables name the genome of each protein.
     """
-    share = None if shift is None else shift.applied_share
+    share = None if shift is None else shift.applied_proportion
     every = (
         CalibrationMembers(file, calibration, sequences),
         None if file.sets is None else SetColumns(file.sets, share),
@@ -263,7 +263,7 @@ class AnnotateInputs:
         """What several tools say together."""
         if not self.is_to_be_combined:
             return None
-        return combine_use_set(
+        return combine_query_set(
             self.tables, self.format_, self.spec_json, self.further_tools, self.file
         )
 

@@ -113,21 +113,21 @@ MULTIQC = "credence_mqc.json"
 
 
 def multiqc(findings: Findings) -> dict[str, Any]:
-    """Return a table for MultiQC's report: a row for each use-set."""
+    """Return a table for MultiQC's report: a row for each query set."""
     facts, state = findings.provenance, verdict_of(findings).state
     rows, sizes = dict[str, dict[str, Any]](), dict[str, dict[str, str]]()
     shifts = {shift.name for shift in findings.shifts}
-    for use_set in findings.use_sets:
-        row = rows[f"{facts.run}: {use_set.name}" if facts.run else use_set.name] = {
+    for query_set in findings.queries:
+        row = rows[f"{facts.run}: {query_set.name}" if facts.run else query_set.name] = {
             "verdict": state,
-            "proteins": use_set.n,
-            "without": use_set.n_unknown,
-            "corrected": "estimated" if use_set.name in shifts else "as calibrated",
+            "proteins": query_set.n,
+            "without": query_set.n_unknown,
+            "corrected": "estimated" if query_set.name in shifts else "as calibrated",
         }
         for list_ in (
             list_
             for lists in findings.lists
-            if lists.name == use_set.name
+            if lists.name == query_set.name
             for list_ in lists.together()
         ):
             if not list_.is_certain:

@@ -154,7 +154,7 @@ def judge_new(
         stage_files.require_match(file, judged.predictions, known.where)
     labelled, notices = new_to(judged, files.values(), known.where)
     labelled = in_order_of_ids(labelled)
-    level, draws = settings.calibration.level, settings.calibration.draws
+    level, draws = settings.calibration.level, settings.calibration.resamples
     results = judge_finished(
         labelled,
         {name: file.calibration for name, file in files.items()},
@@ -208,7 +208,7 @@ def judge_calibrations(
     resample: Literal["cluster", "row"] = "cluster",
 ) -> findings.Findings:
     """Return how good calibrations are, fitted again without each fold if not in `held_out`."""
-    level, draws = settings.calibration.level, settings.calibration.draws
+    level, draws = settings.calibration.level, settings.calibration.resamples
     folds = settings.evaluation.folds
     quick = replace(fit_options(settings.calibration), n_draws=0)
     evaluation = evaluate(

@@ -37,7 +37,7 @@ def learn_events(
         n_folds=asked.folds,
         min_positives=counting.min_positives,
         level=counting.level,
-        n_draws=counting.draws,
+        n_draws=counting.resamples,
     )
     raise_any(
         Problem(

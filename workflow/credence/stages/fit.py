@@ -218,7 +218,7 @@ def fit_chosen(
 def fit_options(settings: CalibrationSettings) -> FitOptions:
     """Return what every calibrator is given beside its own settings."""
     return FitOptions(
-        min_positives=settings.min_positives, level=settings.level, n_draws=settings.draws
+        min_positives=settings.min_positives, level=settings.level, n_draws=settings.resamples
     )
 
 

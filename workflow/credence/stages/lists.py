@@ -623,23 +623,28 @@ def wanted_of(settings: Settings) -> Wanted:
         precision=lists.precision,
         certainty=lists.certainty,
         level=calibration.level,
-        n_draws=calibration.draws,
+        n_draws=calibration.resamples,
     )
 
 
 COLUMN_NAMES = {
     "n": "predictions",
+    "kept": "accepted",
+    "kept_true": "recall",
+    "right": "measured_precision",
+    "right_lower": "measured_precision_lower",
+    "right_upper": "measured_precision_upper",
     "sure": "guaranteed_threshold",
-    "sure_kept": "guaranteed_kept",
-    "sure_kept_true": "guaranteed_kept_true",
+    "sure_kept": "guaranteed_accepted",
+    "sure_kept_true": "guaranteed_recall",
     "sure_families": "guaranteed_families",
     "n_more": "families_missing",
 }
 
 # Why a class has no threshold at all, by what thresholds are of.
 NEVER = {
-    ON_SCORE: "never predicted in calibration, so none can be kept",
-    ON_CONFIDENCE: "no held-out confidence in calibration, so none can be kept",
+    ON_SCORE: "never predicted in calibration, so none can be accepted",
+    ON_CONFIDENCE: "no held-out confidence in calibration, so none can be accepted",
 }
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from credence.confidence import Note
 from credence.draws import encode_clusters, keys_of
 from credence.evaluation.bands import BAND_NAMES, Seen, band_of, judged_bands
-from credence.evaluation.use_sets import NovelSet
+from credence.evaluation.queries import NovelSet
 from credence.findings import DistanceBand
 from credence.lists.held_out import CONFIDENCE_STEPS, HeldOut
 from credence.novelty.reference import Look, build, p_values

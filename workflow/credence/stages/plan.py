@@ -28,10 +28,10 @@ def plan_verification(
     """Write which predictions to verify next, one of a family, with a column for their class."""
     require_other((out,), [confidences, calibration, shift, clusters])
     table, counts = opened_table(confidences, calibration, shift, Settings())
-    ranking, n_use = table.ranking, by_stratum(counts.every)
+    ranking, n_query = table.ranking, by_stratum(counts.every)
     *_, place, _ = chosen = _one_of_each_family(table, cluster_of(clusters, table))
-    n_most = np.bincount(place, minlength=n_use.size)
-    plan = plan_of(ranking.rules.held_out, n_use, number, n_most.reshape(n_use.shape))
+    n_most = np.bincount(place, minlength=n_query.size)
+    plan = plan_of(ranking.rules.held_out, n_query, number, n_most.reshape(n_query.shape))
     n_verify, first = plan.n_verify.ravel(), np.cumsum(n_most) - n_most
     rows = np.flatnonzero(np.arange(len(place)) - first[place] < n_verify[place])
     ids, confidence, place, size = (column[rows] for column in chosen)
@@ -47,8 +47,8 @@ def plan_verification(
         "families_known": plan.n_known.ravel()[place],
     }
     write_table(Path(out), columns, spreadsheet_safe=spreadsheet_safe, in_six_decimals=True)
-    of_all = f"{len(rows)} of {int(n_use.sum()):,} predictions to verify"
-    echo(f"Wrote {out}: {of_all if n_use.any() else NO_CONFIDENCE}.")
+    of_all = f"{len(rows)} of {int(n_query.sum()):,} predictions to verify"
+    echo(f"Wrote {out}: {of_all if n_query.any() else NO_CONFIDENCE}.")
     if len(rows) < number:
         of_each = ", and of each family one is taken" if clusters else ""
         echo(f"{out}: fewer than {number}, since there are no more{of_each}.")
@@ -56,7 +56,7 @@ def plan_verification(
     for at, name in enumerate(ranking.class_names):
         if n := int(plan.n_verify[at].sum()):
             echo(
-                f"{name}: {n} of {int(n_use[at].sum()):,}. The share right at a confidence is "
+                f"{name}: {n} of {int(n_query[at].sum()):,}. The share right at a confidence is "
                 f"known to ± {width[at] / 2:.2f} now, and to about ± {after[at] / 2:.2f} "
                 "once these are verified."
             )

@@ -215,14 +215,15 @@ def _class_columns(step: ReleaseStep) -> dict[str, list[Any]]:
             before, after = (math.nan if number is None else number for number in pair)
             row |= {f"{name}_before": before, f"{name}_after": after}
         row["score"] = entry.score
-        for word, change in (("confidence", entry.change), ("share", entry.share)):
+        for word, change in (("confidence", entry.change), ("precision", entry.share)):
             for key in (
                 "before", "fixed", "after",
                 "total", "total_lower", "total_upper",
                 "evidence", "evidence_lower", "evidence_upper",
                 "composition", "composition_lower", "composition_upper",
             ):  # fmt: skip
-                row[f"{word}_{key}"] = math.nan if change is None else getattr(change, key)
+                column = f"{word}_{key}".replace("composition", "class_proportions")
+                row[column] = math.nan if change is None else getattr(change, key)
         rows.append(row | {"sentence": change_sentence(entry, step.scale)})
     return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
 

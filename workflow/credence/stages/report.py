@@ -16,14 +16,14 @@ import pyarrow.compute as pc
 from credence import findings
 from credence.confidence import NOTE_TEXTS, OF_PROTEINS, Note, sentences_of
 from credence.evaluation.judging import TEST_SAMPLE
-from credence.evaluation.use_sets import UseColumns, use_set_counts, use_set_of
+from credence.evaluation.queries import UseColumns, query_set_counts, query_set_of
 from credence.lists.decision import ACCEPT, CHECK, DECISIONS
 from credence.problems import Problem, ProblemList, raise_any, refuse
 from credence.progress import echo
 from credence.records import from_record, json_text, parse_json, read_record, refuse_pipe, signed
 from credence.report.html import render
 from credence.report.page_data import bibliography, citation, readme, render_index, report_record
-from credence.report.sections.publish import OF_USE_SETS
+from credence.report.sections.publish import OF_QUERIES
 from credence.report.wording import slug
 from credence.sentences import warning_of
 from credence.settings import settings_from
@@ -59,7 +59,7 @@ class ReportOptions:
 
     found_in: str  # The findings
     out: str  # The page
-    use_sets: Sequence[tuple[str, str, str]] = ()  # Name, confidences, summary of the check
+    queries: Sequence[tuple[str, str, str]] = ()  # Name, confidences, summary of the check
     shift: Sequence[str] = ()  # One for each set whose confidences are corrected
     changes: Sequence[str] = ()  # From release to release, in order
     events: str | None = None
@@ -68,7 +68,7 @@ class ReportOptions:
     lists: Sequence[str] = ()
     genomes: Sequence[str] = ()
     read: Sequence[tuple[str, str]] = ()  # Roles and files: what else the run read
-    truth: Sequence[tuple[str, str]] = ()  # Names of use-sets and tables of true classes
+    truth: Sequence[tuple[str, str]] = ()  # Names of query sets and tables of true classes
     run_json: str = "{}"  # What to say of the run: :class:`RunFacts`
     complete: str | None = None  # Where the findings go that the page shows
     split: str | None = None
@@ -81,7 +81,7 @@ class ReportOptions:
     @property
     def inputs(self) -> list[str | None]:
         """Every file that is read and not copied."""
-        tables = [path for _, *paths in self.use_sets for path in paths]
+        tables = [path for _, *paths in self.queries for path in paths]
         pairs = {path for _, path in (*self.read, *self.truth)}
         of_sets = (*self.shift, *self.changes, *self.novelty, *self.lists, *self.genomes)
         alone = (self.split, self.events, self.labels)
@@ -102,7 +102,7 @@ def report_findings(given: ReportOptions) -> findings.Findings:
     beside = _copied(given, page.parent)
     writing.write_text(page, render(shown))
     if given.archive is not None:
-        confidences = (path for _, path, _ in given.use_sets)
+        confidences = (path for _, path, _ in given.queries)
         put = (*confidences, *given.further, *filter(None, (given.events,)))
         _publish_archive(Path(given.archive), shown, page, beside, put)
     if given.index is not None:
@@ -123,14 +123,14 @@ def _gathered(options: ReportOptions) -> findings.Findings:
     stated = json_settings(options.run_json, "--settings")
     shown = _with_run(shown, stated)
     summaries = []
-    for name, confidences, _ in options.use_sets:
-        use_set = summarise_file(name, Path(confidences), shown.results, shown.chosen)
+    for name, confidences, _ in options.queries:
+        query_set = summarise_file(name, Path(confidences), shown.results, shown.chosen)
         truth = dict(options.truth).get(name)
-        rows = protein_rows(Path(confidences), use_set)
-        summaries.append(replace(with_truth(use_set, Path(confidences), truth), proteins=rows))
+        rows = protein_rows(Path(confidences), query_set)
+        summaries.append(replace(with_truth(query_set, Path(confidences), truth), proteins=rows))
     inputs = [
-        replace(entry, role=f"{OF_USE_SETS}{name}: {entry.role}")
-        for name, _, check in options.use_sets
+        replace(entry, role=f"{OF_QUERIES}{name}: {entry.role}")
+        for name, _, check in options.queries
         for entry in read_summary(Path(check)).inputs
     ]
     inputs += [
@@ -138,17 +138,17 @@ def _gathered(options: ReportOptions) -> findings.Findings:
         for role, path in options.read
     ]
     shifts = [_finding(SHIFT_FILES, path, shown) for path in options.shift]
-    require_corrected_alike(options.use_sets, shifts)
+    require_corrected_alike(options.queries, shifts)
     notices = _changed(summaries, shifts)
     notices += [
         findings.Notice(kind=f"composition of {shift.name}", text=sentence, is_warning=True)
         for shift in shifts
         for sentence in shift.sentences
     ]
-    notices += [notice for use_set in summaries for notice in use_set_notices(use_set)]
+    notices += [notice for query_set in summaries for notice in query_set_notices(query_set)]
     shown = replace(
         shown,
-        use_sets=(*shown.use_sets, *summaries),
+        queries=(*shown.queries, *summaries),
         shifts=(*shown.shifts, *shifts),
         notices=(*shown.notices, *notices),
         split=_read_or(
@@ -180,7 +180,7 @@ def _beside(options: ReportOptions) -> tuple[str, ...]:
         written.append(home / "metrics.tsv")
     if options.calibration is not None:
         written.append(home / "calibration.json")
-    tables = (path for _, path, _ in options.use_sets)
+    tables = (path for _, path, _ in options.queries)
     paths = filter(None, (*tables, *options.further, options.archive))
     files = {*written, *(Path(path).resolve() for path in paths)}
     return tuple(
@@ -213,12 +213,12 @@ def _read_or(known: Made | None, kind: type[Made], path: str | None, again: str)
 
 
 def require_corrected_alike(
-    use_sets: Sequence[tuple[str, str, str]], shifts: Sequence[findings.ShiftFinding]
+    queries: Sequence[tuple[str, str, str]], shifts: Sequence[findings.ShiftFinding]
 ) -> None:
     """Refuse confidences that are corrected where no composition is shown, and the contrary."""
     shown = {shift.name for shift in shifts}
     problems = []
-    for name, path, _ in use_sets:
+    for name, path, _ in queries:
         is_own = contract.is_corrected(Path(path))
         if is_own and name not in shown:
             reason = (
@@ -231,13 +231,13 @@ def require_corrected_alike(
     raise_any(problems)
 
 
-def use_set_notices(use_set: findings.UseSet) -> list[findings.Notice]:
+def query_set_notices(query_set: findings.QuerySet) -> list[findings.Notice]:
     """Return how many proteins carry each note that no method and no score shows."""
     texts = {NOTE_TEXTS[flag] for flag in OF_PROTEINS}
-    numbers = {entry.name: int(entry.value) for entry in use_set.notes if entry.name in texts}
+    numbers = {entry.name: int(entry.value) for entry in query_set.notes if entry.name in texts}
     return [
-        findings.Notice(kind="use-set", text=f"{use_set.name}: {sentence}.", is_warning=True)
-        for sentence in sentences_of(numbers, use_set.n)
+        findings.Notice(kind="query set", text=f"{query_set.name}: {sentence}.", is_warning=True)
+        for sentence in sentences_of(numbers, query_set.n)
     ]
 
 
@@ -253,18 +253,18 @@ class RunFacts:
 
 
 def _changed(
-    use_sets: Sequence[findings.UseSet], shifts: Sequence[findings.ShiftFinding]
+    queries: Sequence[findings.QuerySet], shifts: Sequence[findings.ShiftFinding]
 ) -> list[findings.Notice]:
-    """Return a warning for each use-set whose scores are unlike calibration's."""
+    """Return a warning for each query set whose scores are unlike calibration's."""
     texts = {
         shift.name: warning_of(shift.sameness)
         for shift in shifts
         if shift.sameness is not None and shift.sameness.is_changed
     }
     text = NOTE_TEXTS[Note.CHANGED]
-    for use_set in use_sets:
-        if any(note.name == text for note in use_set.notes):
-            texts.setdefault(use_set.name, text)
+    for query_set in queries:
+        if any(note.name == text for note in query_set.notes):
+            texts.setdefault(query_set.name, text)
     return [
         findings.Notice(kind=findings.OTHER_CLASSIFIER, text=f"{name}: {text}.", is_warning=True)
         for name, text in texts.items()
@@ -291,7 +291,7 @@ def _with_run(shown: findings.Findings, settings: Mapping[str, Any]) -> findings
 
 
 def _finding(file: Signed[Any], path: str, shown: findings.Findings) -> Any:
-    """Return what a file found of use-sets or events; refuse one of other classes."""
+    """Return what a file found of query sets or events; refuse one of other classes."""
     made = file.read(Path(path))
     if tuple(made.class_names) != shown.results.class_names:
         raise refuse(path, "its classes are not those of the findings.", file.again)
@@ -352,7 +352,7 @@ def _publish_index(path: Path) -> None:
 
 def summarise_file(
     name: str, path: Path, results: findings.Results, chosen: str
-) -> findings.UseSet:
+) -> findings.QuerySet:
     """Return what a page shows of a table of confidences, however long it is."""
     further = contract.UNCORRECTED_NAMES[1:] if contract.is_corrected(path) else ()
     return _read(path, partial(_summary, name, str(path), results, chosen), further)
@@ -369,10 +369,10 @@ def _read(
 
 def _summary(
     name: str, path: str, results: findings.Results, chosen: str, pieces: Iterable[pa.Table]
-) -> findings.UseSet:
+) -> findings.QuerySet:
     none, nothing = np.empty(0, np.int64), np.empty(0)
     is_none = np.empty(0, np.bool_)
-    by_class, by_bin = use_set_counts(
+    by_class, by_bin = query_set_counts(
         len(results.class_names),
         UseColumns(
             class_=none,
@@ -397,7 +397,7 @@ def _summary(
             is_to_check=pc.equal(piece["decision"], CHECK).to_numpy(),
             is_in_range=(least <= value) & (value <= most),
         )
-        more_by_class, more_by_bin = use_set_counts(len(results.class_names), columns_of_piece)
+        more_by_class, more_by_bin = query_set_counts(len(results.class_names), columns_of_piece)
         by_class, by_bin = by_class + more_by_class, by_bin + more_by_bin
         for entry in pc.value_counts(piece["note"]).to_pylist():
             notes[entry["values"] or ""] += entry["counts"]
@@ -405,14 +405,14 @@ def _summary(
         text: sum(number for note, number in notes.items() if text in note)
         for text in (*NOTE_TEXTS.values(), contract.UNSCORED_NOTE)
     }
-    return use_set_of(name, method, results.class_names, (by_class, by_bin), counted)
+    return query_set_of(name, method, results.class_names, (by_class, by_bin), counted)
 
 
-def protein_rows(path: Path, use_set: findings.UseSet) -> findings.ProteinRows | None:
+def protein_rows(path: Path, query_set: findings.QuerySet) -> findings.ProteinRows | None:
     """Return the predictions of a set for the page; of a large set the surest accepted ones."""
-    if use_set.n == 0:
+    if query_set.n == 0:
         return None
-    is_whole, header = use_set.n <= MOST_PROTEINS, contract.header_of(path)
+    is_whole, header = query_set.n <= MOST_PROTEINS, contract.header_of(path)
     nearest = next((name for name in contract.NEAREST_NAMES if name in header), None)
     identity = contract.CLOSEST_IDENTITY if nearest == contract.NEAREST_NAMES[0] else None
     genome = contract.GENOME if contract.GENOME in header else None
@@ -437,7 +437,7 @@ def protein_rows(path: Path, use_set: findings.UseSet) -> findings.ProteinRows |
 
     notes = texts("note")
     places = {text: place for place, text in enumerate(dict.fromkeys(notes))}
-    names = tuple(entry.class_name for entry in use_set.classes)
+    names = tuple(entry.class_name for entry in query_set.classes)
     classes = contract.class_codes(table["predicted_class"], names, str(path))
     return findings.ProteinRows(
         ids=texts("id"),
@@ -455,11 +455,11 @@ def protein_rows(path: Path, use_set: findings.UseSet) -> findings.ProteinRows |
     )
 
 
-def with_truth(use_set: findings.UseSet, path: Path, table: str | None) -> findings.UseSet:
-    """Return a use-set with its right predictions counted; refuse a truth that lacks some."""
+def with_truth(query_set: findings.QuerySet, path: Path, table: str | None) -> findings.QuerySet:
+    """Return a query set with its right predictions counted; refuse a truth that lacks some."""
     if table is None:
-        return use_set
-    true_class = _true_classes(table, tuple(entry.class_name for entry in use_set.classes))
+        return query_set
+    true_class = _true_classes(table, tuple(entry.class_name for entry in query_set.classes))
 
     def count(pieces: Iterable[pa.Table]) -> tuple[Counter[str], list[str]]:
         right, missing = Counter[str](), []
@@ -475,10 +475,10 @@ def with_truth(use_set: findings.UseSet, path: Path, table: str | None) -> findi
 
     right, missing = _read(path, count)
     if missing:
-        reason = f"it lacks {len(missing):,} proteins of {use_set.name}, {missing[0]!r} first."
+        reason = f"it lacks {len(missing):,} proteins of {query_set.name}, {missing[0]!r} first."
         raise refuse(table, reason, "Give the true class of every protein, or leave truth out.")
-    classes = tuple(replace(entry, n_right=right[entry.class_name]) for entry in use_set.classes)
-    return replace(use_set, classes=classes)
+    classes = tuple(replace(entry, n_right=right[entry.class_name]) for entry in query_set.classes)
+    return replace(query_set, classes=classes)
 
 
 def _true_classes(table: str, class_names: tuple[str, ...]) -> dict[str, str]:

@@ -30,21 +30,21 @@ UNIQUE = {"uniqueItems": True}
 NAME_LISTS = {"type": "array", "minItems": 1, **UNIQUE, "items": {"type": "string"}}
 CELLS = {"cells": {"type": "number", "exclusiveMinimum": 0}}
 PART: dict[str, Any] = {"above": 0, "below": 1}  # a share, neither none nor all
-DRAWS: dict[str, Any] = {"low": 0, "high": 100_000}
+RESAMPLES: dict[str, Any] = {"low": 0, "high": 100_000}
 JOBS: dict[str, Any] = {"low": 1, "high": 1000}  # jobs
-ONE_DRAW = "one draw shows no spread."
-MORE_DRAWS = "Give at least 2, or better 200; or 0 for no intervals."
+ONE_RESAMPLE = "one resample shows no spread."
+MORE_RESAMPLES = "Give at least 2, or better 200; or 0 for no intervals."
 
 
-class Drawn:
-    """Settings whose intervals rest on draws."""
+class Resampled:
+    """Settings whose intervals rest on bootstrap resamples."""
 
-    draws: int | None
+    resamples: int | None
 
     def __post_init__(self) -> None:
-        """Refuse a single draw."""
-        if self.draws == 1:
-            raise refuse("--draws", ONE_DRAW, MORE_DRAWS)
+        """Refuse a single resample."""
+        if self.resamples == 1:
+            raise refuse("--resamples", ONE_RESAMPLE, MORE_RESAMPLES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +126,7 @@ class SplitSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CalibrationSettings(Drawn):
+class CalibrationSettings(Resampled):
     """How scores become confidences."""
 
     method: str = setting("auto", "of the published confidences; see `credence show methods`")
@@ -145,19 +145,21 @@ class CalibrationSettings(Drawn):
         high=1_000_000,
     )
     level: float = setting(0.95, "coverage of the pointwise intervals", **PART)
-    draws: int = setting(200, "bootstrap draws over clusters; 0: no intervals", **DRAWS)
+    resamples: int = setting(
+        200, "bootstrap resamples over clusters; 0: no intervals", **RESAMPLES
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShiftSettings(Drawn):
-    """Use-sets whose classes are mixed in other shares; confidences are given both ways."""
+class ShiftSettings(Resampled):
+    """Query sets whose classes are mixed in other shares; confidences are given both ways."""
 
     method: str = setting(
         "auto",
         "what finds the shares: auto, em_matched, em, bbse_soft, bbse_hard, rlls, stated, or none",
         option="--estimator",
     )
-    composition: Mapping[str, float] | None = setting(
+    class_proportions: Mapping[str, float] | None = setting(
         None,
         "shares that you state: {Portal: 0.2, Other: 0.8}; classes not named have none",
         option="--stated",
@@ -166,8 +168,8 @@ class ShiftSettings(Drawn):
     level: float | None = setting(
         None, "coverage of the intervals; null: that of calibration", **PART
     )
-    draws: int | None = setting(
-        None, "bootstrap draws over clusters and rows; null: those of calibration", **DRAWS
+    resamples: int | None = setting(
+        None, "bootstrap resamples over clusters and rows; null: those of calibration", **RESAMPLES
     )
 
 
@@ -189,11 +191,11 @@ class SetsSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class ListsSettings:
-    """Which predictions can be used: lists of each use-set, thresholds of each class."""
+    """Which predictions can be used: lists of each query set, thresholds of each class."""
 
     error: tuple[float, ...] = setting(
         (0.05, 0.1),
-        "shares of wrong ones, for each a list of each use-set; [] for none",
+        "shares of wrong ones, for each a list of each query set; [] for none",
         **PART,
         schema=UNIQUE,
     )
@@ -407,8 +409,8 @@ def _names(section: type[Any], *but: str) -> tuple[str, ...]:
 
 
 _COUNTED = ("weights", "min_positives")
-_FITTED = (*_COUNTED, "level", "draws")
-_WEIGHED = ("weights", "level", "draws")
+_FITTED = (*_COUNTED, "level", "resamples")
+_WEIGHED = ("weights", "level", "resamples")
 _THRESHOLDS = ("precision", "certainty")
 _RULES = ("certainty", "background", "least_confidence", "family_share")
 _LISTED = {"calibration": ("level",), "lists": ("error", *_RULES)}
@@ -424,7 +426,7 @@ USES: dict[str, dict[str, tuple[str, ...]]] = {
     "fit": {"calibration": ("method", *_FITTED), "sets": ("level", "kind")},
     "evaluate": {"calibration": _FITTED, "lists": _THRESHOLDS, "evaluation": ("folds",)},
     "thresholds": {"calibration": _WEIGHED, "lists": _THRESHOLDS},
-    "annotate": _LISTED | {"novelty": ("parts",), "shift": ("method", "composition")},
+    "annotate": _LISTED | {"novelty": ("parts",), "shift": ("method", "class_proportions")},
     "list": {"calibration": ("level",), "lists": _RULES},
     "genomes": {"calibration": ("level",), "lists": ("background", "calls")},
     "shift": {"shift": _names(ShiftSettings), "lists": _THRESHOLDS},
@@ -474,7 +476,7 @@ def world_settings(values: Mapping[str, Any], where: str) -> "WorldSettings":
 def set_problems(where: str, values: Mapping[str, Any], names: Iterable[str]) -> list[Problem]:
     """Return what the configuration would refuse of some settings of a set, read elsewhere."""
     sets = load_schema()["$defs"]
-    known = {**sets["labelled_set"]["properties"], **sets["use_set"]["properties"]}
+    known = {**sets["labelled_set"]["properties"], **sets["query_set"]["properties"]}
     rules = {name: known[name] for name in names}
     schema = {"type": "object", "additionalProperties": False, "properties": rules}
     return schema_problems(Document(where=where, data=dict(values), lines={}), schema)

@@ -1,4 +1,4 @@
-"""The stage `shift`: the composition of a use-set, and what it changes."""
+"""The stage `shift`: the composition of a query set, and what it changes."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -33,7 +33,7 @@ from credence.tables.samples import Samples
 from credence.tables.writing import TableWriter, check_table_ending
 
 STATED = "stated"
-Pieces = Iterable[tuple[str, Samples]]  # of a use-set, each with its table
+Pieces = Iterable[tuple[str, Samples]]  # of a query set, each with its table
 
 
 def shift_tables(
@@ -58,8 +58,8 @@ def shift_tables(
     file = stage_files.read_calibration(Path(calibration))
     reading.require_combined(file, tables)
     # Before anything that takes time: what is stated wrongly is refused at once.
-    if shift.composition is not None:
-        estimators.stated_share(shift.composition, file.class_names, "--stated")
+    if shift.class_proportions is not None:
+        estimators.stated_share(shift.class_proportions, file.class_names, "--stated")
     require_correctable(file, calibration)
     spec = reading.stated_spec(tables, format_, spec_json, file=file)
     parts = _parts(tables, spec, file)
@@ -86,16 +86,18 @@ MOST_NAMED = 3  # classes whose shares are said in one line
 
 def in_one_line(finding: ShiftFinding) -> str:
     """Return the shares that differ most from calibration's, with their intervals."""
-    order = sorted(finding.classes, key=lambda entry: -abs(entry.share - entry.calibration_share))
+    order = sorted(
+        finding.classes, key=lambda entry: -abs(entry.share - entry.calibration_proportion)
+    )
     shares = [
         f"{entry.class_name} {100 * entry.share:.0f} % "
         + f"({100 * entry.lower:.0f}–{100 * entry.upper:.0f}; " * (entry.upper > entry.lower)
         + "(" * (not entry.upper > entry.lower)
-        + f"calibration set {100 * entry.calibration_share:.0f} %)"
+        + f"calibration set {100 * entry.calibration_proportion:.0f} %)"
         for entry in order[:MOST_NAMED]
     ]
     how = "stated" if finding.estimator == STATED else f"estimated by {finding.estimator}"
-    n = f"{finding.n_use:,} protein{'s' * (finding.n_use != 1)}"
+    n = f"{finding.n_query:,} protein{'s' * (finding.n_query != 1)}"
     further = ", …" if len(order) > MOST_NAMED else ""
     return f"class proportions of {n}, {how}: {', '.join(shares)}{further}"
 
@@ -104,14 +106,14 @@ def shift_options(file: stage_files.CalibrationFile, settings: ShiftSettings) ->
     """Return what is asked of intervals; as in the calibration where it is not given."""
     options = FitOptions(**file.settings.get("options", {}))
     level = options.level if settings.level is None else settings.level
-    draws = options.n_draws if settings.draws is None else settings.draws
+    draws = options.n_draws if settings.resamples is None else settings.resamples
     return replace(options, level=level, n_draws=draws)
 
 
 def find_shift(
     file: stage_files.CalibrationFile, parts: Pieces, settings: Settings, name: str, where: str
 ) -> stage_files.ShiftFile:
-    """Return what is found of a use-set, given piece by piece, and what corrects confidences."""
+    """Return what is found of a query set, given piece by piece, and what corrects confidences."""
     assert file.sample is not None  # see `require_correctable`
     options = shift_options(file, settings.shift)
     look = None if file.sketch is None else SketchCounts(file.sketch, file.class_names)
@@ -122,7 +124,7 @@ def find_shift(
     if estimator.estimate is not None:
         composition = estimate.estimate_composition(sample, use, estimator, options)
     else:
-        stated, names = settings.shift.composition, file.class_names
+        stated, names = settings.shift.class_proportions, file.class_names
         share = None if stated is None else estimators.stated_share(stated, names, "--stated")
         composition = estimate.fixed_composition(sample, share)
     corrected = Corrected(
@@ -223,7 +225,7 @@ def with_stated(shift: ShiftSettings) -> ShiftSettings:
     if shift.method not in estimators.ESTIMATOR_NAMES:
         fault = f"{shift.method!r} is not an estimator of a composition."
         raise refuse("--estimator", fault, nearest(shift.method, estimators.ESTIMATOR_NAMES))
-    if shift.composition is None:
+    if shift.class_proportions is None:
         if shift.method == STATED:
             fault = "no composition is given."
             raise refuse("--stated", fault, "Give --stated '{\"class\": share}'.")
@@ -259,7 +261,7 @@ def why_uncorrectable(file: stage_files.CalibrationFile) -> str:
 def _parts(
     tables: Sequence[str], spec: TableSpec, known: stage_files.CalibrationFile
 ) -> Iterator[tuple[str, Samples]]:
-    """Yield pieces of the use-set that have scores; refuse one of another scale."""
+    """Yield pieces of the query set that have scores; refuse one of another scale."""
     spec = reading.as_calibrated(spec, known.class_names, known.scale)
     with Progress("shift", "proteins") as progress:
         for table, samples in stream_tables(tables, spec):
@@ -278,10 +280,12 @@ def composition_table(finding: ShiftFinding) -> CompositionTable:
     classes = finding.classes
     return CompositionTable(
         class_=np.array([entry.class_name for entry in classes], dtype=object),
-        calibration_share=np.array([entry.calibration_share for entry in classes], dtype=float),
-        use_share=np.array([entry.share for entry in classes], dtype=float),
+        calibration_proportion=np.array(
+            [entry.calibration_proportion for entry in classes], dtype=float
+        ),
+        query_proportion=np.array([entry.share for entry in classes], dtype=float),
         lower=np.array([entry.lower for entry in classes], dtype=float),
         upper=np.array([entry.upper for entry in classes], dtype=float),
         weight=np.array([entry.weight for entry in classes], dtype=float),
-        applied_share=np.array([entry.applied for entry in classes], dtype=float),
+        applied_proportion=np.array([entry.applied for entry in classes], dtype=float),
     )

@@ -160,7 +160,7 @@ def combine_tables(
     if calibration is not None:
         file = read_calibration(Path(calibration))
         further = tables_of(file, tool, calibration)
-        combined = combine_use_set(given.tables, given.format_, given.spec_json, further, file)
+        combined = combine_query_set(given.tables, given.format_, given.spec_json, further, file)
         write_samples(Path(out), combined.samples, combined=True)
         if answers is not None:
             columns = combined.answers.reset_index()
@@ -185,7 +185,7 @@ def combine_tables(
         classes,
         {entry.name: entry.spec for entry in tools},
         settings.calibration.level,
-        settings.calibration.draws,
+        settings.calibration.resamples,
     )
     log_p = in_table_order(whole.combined(whole.stated(every)), class_names)
     log_p[rows] = held_out
@@ -262,7 +262,7 @@ class CombinedTools:
     n_silent: int  # Proteins that no tool scores
 
 
-def combine_use_set(
+def combine_query_set(
     tables: Sequence[str],
     format_: str | None,
     spec_json: str,

@@ -210,7 +210,7 @@ def _wanted(column: Column) -> str:
 
 
 EVENT_PREFIX = "event_"
-# Where events are corrected for a use-set's mix of classes, these are the others.
+# Where events are corrected for a query set's mix of classes, these are the others.
 PREFIXES = (EVENT_PREFIX, "uncorrected_event_")
 
 
@@ -301,13 +301,13 @@ def set_names(sets: PredictionSets | None, is_shifted: bool) -> tuple[str, ...]:
 
 
 def set_columns(
-    sets: PredictionSets | None, predictions: Predictions, use_share: Floats | None
+    sets: PredictionSets | None, predictions: Predictions, query_proportion: Floats | None
 ) -> dict[str, Any]:
     """Return the columns of some rows."""
     columns: dict[str, Any] = {}
     if sets is None:
         return columns
-    names = set_names(sets, use_share is not None)
+    names = set_names(sets, query_proportion is not None)
     is_pooled = np.isin(sets.class_names, sets.names_in_pool())
     for prefix in ("", "uncorrected_"):
         if f"{prefix}set_size" not in names:
@@ -315,7 +315,7 @@ def set_columns(
         texts: Strings = np.full(predictions.n_samples, "", dtype=object)
         sizes, pooled = np.full(predictions.n_samples, np.nan), texts
         if predictions.scores is not None:
-            contains = sets.contains(predictions, None if prefix else use_share)
+            contains = sets.contains(predictions, None if prefix else query_proportion)
             texts = set_texts(contains, sets.class_names)
             pooled = set_texts(contains & is_pooled, sets.class_names)
             sizes = contains.sum(axis=1).astype(float)
@@ -390,13 +390,13 @@ class CompositionTable:
     """How frequent the classes are, here and there."""
 
     class_: Annotated[Strings, Column("class", unique=True)]
-    calibration_share: Annotated[Floats, SHARE_COLUMN]
-    use_share: Annotated[Floats, SHARE_COLUMN]  # And its interval
+    calibration_proportion: Annotated[Floats, SHARE_COLUMN]
+    query_proportion: Annotated[Floats, SHARE_COLUMN]  # And its interval
     lower: Annotated[Floats, SHARE_COLUMN]
     upper: Annotated[Floats, SHARE_COLUMN]
     weight: Annotated[Floats, AMOUNT_COLUMN]  # Their ratio
     # Shares that confidences are corrected for: as far as chance does not explain; NaN: none.
-    applied_share: Annotated[Floats, replace(SHARE_COLUMN, is_optional=True)]
+    applied_proportion: Annotated[Floats, replace(SHARE_COLUMN, is_optional=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -410,7 +410,7 @@ class RelativesTable:
 
 
 CONFIDENCE_NAMES = tuple(entry.name for entry in columns_of(Confidences))
-# Where `confidence` is corrected for a use-set's mix of classes, and only there.
+# Where `confidence` is corrected for a query set's mix of classes, and only there.
 UNCORRECTED_NAMES = ("uncorrected_confidence", "uncorrected_lower", "uncorrected_upper")
 Q_VALUE = "q_value"  # the least estimated share of wrong ones of a list that holds the protein
 # Of several tools: how many name the class, the class that each names and how sure each is.

@@ -420,7 +420,7 @@ EVENTS_FILES = Signed(
 
 @dataclass(frozen=True, eq=False)
 class ShiftFile:
-    """The composition of a use-set, and what corrects confidences for it."""
+    """The composition of a query set, and what corrects confidences for it."""
 
     method_spec: str  # The method that is corrected
     class_names: tuple[str, ...]  # Classes in order
@@ -430,7 +430,7 @@ class ShiftFile:
     calibration: str  # Digest of the one that is corrected
     # As that of a calibration file: corrected confidences, with the weights that correct.
     held_out: Annotated[HeldOut | None, records.Stored(is_left_out=True)] = None
-    tables: tuple[str, ...] = ()  # Names of the use-set's tables; none: not known
+    tables: tuple[str, ...] = ()  # Names of the query set's tables; none: not known
 
     def corrected(
         self, file: CalibrationFile, plain: Confidence, predictions: Predictions
@@ -440,15 +440,15 @@ class ShiftFile:
         return self.correction.corrected(plain, predictions, file.sample)
 
     @property
-    def applied_share(self) -> Floats:
+    def applied_proportion(self) -> Floats:
         """Shares of the classes that confidences are corrected for."""
         return np.nan_to_num([entry.applied for entry in self.finding.classes])
 
     @property
     def applied_weight(self) -> Floats:
         """How many times as frequent each class is; 0 of one that calibration lacks."""
-        known = np.nan_to_num([entry.calibration_share for entry in self.finding.classes])
-        return np.nan_to_num(ratio_of(self.applied_share, known))
+        known = np.nan_to_num([entry.calibration_proportion for entry in self.finding.classes])
+        return np.nan_to_num(ratio_of(self.applied_proportion, known))
 
 
 def _check_shift(file: ShiftFile) -> None:

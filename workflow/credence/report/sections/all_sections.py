@@ -16,13 +16,13 @@ from credence.report.sections import (
     overview,
     proteins,
     publish,
+    queries,
     releases,
     sets,
     shift,
     splits,
     test_set,
     tools,
-    use_sets,
 )
 
 PAGE_SECTIONS: tuple[Callable[[Findings], page.Section | None], ...] = (
@@ -38,9 +38,9 @@ PAGE_SECTIONS: tuple[Callable[[Findings], page.Section | None], ...] = (
     tools.section,
     sets.section,
     events.section,
-    use_sets.section,
+    queries.section,
     shift.section,
-    use_sets.novelty_blocks,
+    queries.novelty_blocks,
     releases.section,
     measuring.notices,
     publish.section,

@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from credence.evaluation.verdict import BAD, CARE, GOOD, OPEN
-from credence.findings import ClassCount, CurveFinding, Findings, ProteinList, UseSet
+from credence.findings import ClassCount, CurveFinding, Findings, ProteinList, QuerySet
 from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.sections.lists import expected_right, percent, whole_of
@@ -37,7 +37,7 @@ def section(findings: Findings) -> page.Section:
         CARE: _work_from(findings),
         BAD: "Do not act on these confidences before what stands below is settled.",
     }[verdict.state]
-    many = len(findings.use_sets) > 1
+    many = len(findings.queries) > 1
 
     def shown(*states: str) -> tuple[page.Reason, ...]:
         alike: dict[tuple[str, str], list[StatedCheck]] = {}
@@ -46,7 +46,7 @@ def section(findings: Findings) -> page.Section:
                 alike.setdefault((check.state, check.headline), []).append(check)
         reasons = []
         for (state, headline), checks in alike.items():
-            about = in_words(check.use_set for check in checks if many and check.use_set)
+            about = in_words(check.query_set for check in checks if many and check.query_set)
             text = checks[0].text if len(checks) == 1 else ""
             reasons.append(
                 page.Reason(
@@ -55,7 +55,7 @@ def section(findings: Findings) -> page.Section:
             )
         return tuple(reasons)
 
-    yours = ("yours accepted",) if findings.use_sets else ()
+    yours = ("yours accepted",) if findings.queries else ()
     known = "families known" if lookup.knows_relatives else "proteins known"
     reasons = shown(BAD, CARE)
     curves = page.Widget(
@@ -93,19 +93,19 @@ def _about(lookup: Lookup) -> str:
 
 def _truth(findings: Findings) -> str:
     parts = []
-    for use_set in findings.use_sets:
+    for query_set in findings.queries:
         right = {
             entry.class_name: entry.n_right
-            for entry in use_set.classes
+            for entry in query_set.classes
             if entry.n_right is not None
         }
-        whole = whole_of(findings, use_set.name)
+        whole = whole_of(findings, query_set.name)
         if not right or whole is None:
             continue
-        listed = {name: whole_of(findings, use_set.name, name) for name in right}
+        listed = {name: whole_of(findings, query_set.name, name) for name in right}
         asked = {name: entry for name, entry in listed.items() if entry is not None and entry.n}
         parts.append(
-            f"The true classes of {use_set.name} are known: {count(sum(right.values()))} of "
+            f"The true classes of {query_set.name} are known: {count(sum(right.values()))} of "
             f"{plural(whole.n, 'prediction')} are right, {expected_right(whole)} were expected."
         )
         if asked:
@@ -136,7 +136,7 @@ def _intervals_held(asked: Mapping[str, ProteinList], right: Mapping[str, int]) 
 def _answers(lookup: Lookup) -> tuple[page.Answer, ...]:
     findings = lookup.findings
     answers = [
-        answer for use_set in findings.use_sets for answer in _of_use_set(findings, use_set)
+        answer for query_set in findings.queries for answer in _of_query_set(findings, query_set)
     ]
     if not answers:
         n, n_right = findings.results.n_samples, findings.results.n_correct
@@ -145,11 +145,11 @@ def _answers(lookup: Lookup) -> tuple[page.Answer, ...]:
     return tuple(answers)
 
 
-def _of_use_set(findings: Findings, use_set: UseSet) -> list[page.Answer]:
-    known = use_set.n - use_set.n_unknown
-    whole = whole_of(findings, use_set.name)
+def _of_query_set(findings: Findings, query_set: QuerySet) -> list[page.Answer]:
+    known = query_set.n - query_set.n_unknown
+    whole = whole_of(findings, query_set.name)
     answers = []
-    name = "your" if len(findings.use_sets) == 1 else f"{use_set.name}’s"
+    name = "your" if len(findings.queries) == 1 else f"{query_set.name}’s"
     if whole is not None and whole.n and not math.isnan(whole.right):
         right = (whole.right_lower, whole.right, whole.right_upper)
         low, middle, high = (100 * value / whole.n for value in right)
@@ -159,16 +159,16 @@ def _of_use_set(findings: Findings, use_set: UseSet) -> list[page.Answer]:
             page.Answer(number=f"{middle:.0f} %", range=f"({low:.0f} to {high:.0f})", text=words)
         )
     n_accept, n_check = (
-        sum(getattr(entry, field) for entry in use_set.classes)
+        sum(getattr(entry, field) for entry in query_set.classes)
         for field in ("n_accept", "n_check")
     )
-    for lists in (lists for lists in findings.lists if lists.name == use_set.name):
+    for lists in (lists for lists in findings.lists if lists.name == query_set.name):
         if lists.accepted is not None:
             kind = f" (none of them {lists.background_in_words})" if lists.background else ""
             words = f"accepted at {percent(lists.accepted.error)} FDR{kind}"
             answers.append(page.Answer(number=count(n_accept), text=words, anchor="lists"))
     answers.append(page.Answer(number=count(n_check), text="to check"))
-    n_lacking = use_set.n - n_accept - n_check
+    n_lacking = query_set.n - n_accept - n_check
     return [*answers, page.Answer(number=count(n_lacking), text="insufficient data")]
 
 
@@ -190,10 +190,10 @@ def _strips(lookup: Lookup) -> tuple[page.Strip, ...]:
     findings, anchors = lookup.findings, class_anchors(lookup.findings)
     strips = []
     for entry in findings.results.classes:
-        every = (part for use_set in findings.use_sets for part in use_set.classes)
+        every = (part for query_set in findings.queries for part in query_set.classes)
         parts = [part for part in every if part.class_name == entry.class_name]
         n, n_accept = (sum(getattr(part, field) for part in parts) for field in ("n", "n_accept"))
-        yours = (f"{count(n_accept)} of {count(n)}",) if findings.use_sets else ()
+        yours = (f"{count(n_accept)} of {count(n)}",) if findings.queries else ()
         known = entry.n_clusters if lookup.knows_relatives else entry.n_predicted
         strip = _strip(lookup, entry, anchors[entry.class_name], (*yours, count(known)))
         strips.append((-n_accept / n if n else 0.0, -entry.n_predicted, strip))

@@ -19,10 +19,10 @@ ON_SCORE = "score"
 
 
 def section(findings: Findings) -> page.Section | None:
-    """Return the lists of every use-set and the thresholds; None without any."""
+    """Return the lists of every query set and the thresholds; None without any."""
     blocks: list[page.Block] = []
     for lists, name in page.with_slugs(findings.lists):
-        blocks += _of_use_set(lists, name, Lookup(findings))
+        blocks += _of_query_set(lists, name, Lookup(findings))
         blocks += [_genomes(genomes) for genomes in findings.genomes if genomes.name == lists.name]
     if findings.thresholds is not None and findings.thresholds.rows:
         blocks += _of_classes(findings.thresholds, findings)
@@ -34,7 +34,7 @@ def section(findings: Findings) -> page.Section | None:
 
 
 def whole_of(findings: Findings, name: str, class_name: str | None = None) -> ProteinList | None:
-    """Return all predictions of a use-set, or those of one class; None where nothing is known."""
+    """Return all predictions of a query set, or those of one class; None if nothing is known."""
     whole_lists = (
         entry for lists in findings.lists if lists.name == name for entry in lists.every
     )
@@ -66,7 +66,7 @@ def _round(number: float) -> str:
     return DASH if math.isnan(number) else count(round(number))
 
 
-def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
+def _of_query_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
     together = lists.together()
     blocks: list[page.Block] = [page.Heading(text=lists.name, anchor=f"lists-{name}")]
     if lists.n == 0:
@@ -253,9 +253,9 @@ def _by_class(lists: UseLists, findings: Findings) -> page.TableBlock:
     every = [whole for whole in lists.every if whole.class_name is not None]
     right = {
         entry.class_name: entry.n_right
-        for use_set in findings.use_sets
-        for entry in use_set.classes
-        if use_set.name == lists.name
+        for query_set in findings.queries
+        for entry in query_set.classes
+        if query_set.name == lists.name
     }
     allowed = sorted({entry.error for entry in lists.lists})
     by_estimate = {

@@ -120,7 +120,7 @@ class Lookup:
     def corrected(self) -> ShiftFinding | None:
         """The sample for whose mix the page's curves are corrected: the only one, if it is."""
         shifts = [shift for shift in self.findings.shifts if shift.curves]
-        return shifts[0] if len(shifts) == len(self.findings.use_sets) == 1 else None
+        return shifts[0] if len(shifts) == len(self.findings.queries) == 1 else None
 
     def shown(self, class_name: str) -> CurveFinding | None:
         """Return a class's curve as published: corrected, where the sample is."""

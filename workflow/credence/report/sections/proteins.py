@@ -4,7 +4,7 @@ import math
 from typing import Any
 from urllib.parse import quote
 
-from credence.findings import Findings, UseSet
+from credence.findings import Findings, QuerySet
 from credence.lists.decision import DECISIONS
 from credence.problems import plural
 from credence.report import blocks as page
@@ -16,44 +16,44 @@ SHOWN_DECIMALS = 6  # of confidences and identities, as in the tables
 def section(findings: Findings) -> page.Section | None:
     """Return the table of each query set with the files that hold all of it; None without any."""
     blocks = page.flat(
-        _of_set(findings, use_set, name)
-        for use_set, name in page.with_slugs(findings.use_sets)
-        if use_set.proteins is not None
+        _of_set(findings, query_set, name)
+        for query_set, name in page.with_slugs(findings.queries)
+        if query_set.proteins is not None
     )
     return page.Section(name="proteins", title="The proteins", blocks=blocks) if blocks else None
 
 
-def _of_set(findings: Findings, use_set: UseSet, name: str) -> tuple[page.Block, ...]:
-    rows = use_set.proteins
+def _of_set(findings: Findings, query_set: QuerySet, name: str) -> tuple[page.Block, ...]:
+    rows = query_set.proteins
     assert rows is not None
-    text = f"{plural(use_set.n, 'prediction')} of {use_set.name}."
+    text = f"{plural(query_set.n, 'prediction')} of {query_set.name}."
     if not rows.is_whole:
         text = (
-            f"{use_set.name} has {plural(use_set.n, 'prediction')}: the table has the "
+            f"{query_set.name} has {plural(query_set.n, 'prediction')}: the table has the "
             f"{count(len(rows.ids))} accepted with the highest confidence."
         )
     files = tuple(
         page.Link(text=address, target=quote(address))
         for address in findings.files
-        if address.startswith(f"{use_set.name}/") and address.endswith(".tsv")
+        if address.startswith(f"{query_set.name}/") and address.endswith(".tsv")
     )
     if files:
         text += " All predictions and the lists, as files:"
     table = page.Widget(
         name=f"proteins-{name}",
         script="proteins",
-        label=f"Predictions of {use_set.name}",
-        data=protein_data(findings, use_set),
+        label=f"Predictions of {query_set.name}",
+        data=protein_data(findings, query_set),
     )
     return page.flat(page.Paragraph(text=text, links=files), table)
 
 
-def protein_data(findings: Findings, use_set: UseSet) -> dict[str, Any]:
+def protein_data(findings: Findings, query_set: QuerySet) -> dict[str, Any]:
     """Return the columns of a set's table as the script reads them."""
-    rows = use_set.proteins
+    rows = query_set.proteins
     assert rows is not None
     return {
-        "set": use_set.name,
+        "set": query_set.name,
         "classes": findings.results.class_names,
         "decisions": DECISIONS,
         "texts": rows.texts,

@@ -11,12 +11,12 @@ from credence.report.sections.events import FORECASTER_NAMES, units
 from credence.report.sections.lists import percent
 from credence.report.sections.lookup import Lookup
 from credence.report.sections.methods import LEAST_WEIGHT_SHOWN
+from credence.report.sections.queries import COMPARED_BY
 from credence.report.sections.splits import relatives_in_words
-from credence.report.sections.use_sets import COMPARED_BY
 from credence.report.wording import count, share, with_interval
 
 YOURS = "To be filled in by you: "
-OF_USE_SETS = "use-set "  # how the roles of their files begin
+OF_QUERIES = "query set "  # how the roles of their files begin
 SALAMON = "10.3390/make5030043"  # in references of the registry too
 CONFIDENCE_GUIDE = (
     "Salamon PR, et al. Classification Confidence in Exploratory Learning: A User's Guide. "
@@ -208,9 +208,9 @@ def _lists(lookup: Lookup, cite: Citations) -> str:
     unit = "family" if lookup.knows_relatives else "protein"
     texts = []
     made = [
-        f"{count(entry.n)} predictions of {use_set.name} at {percent(entry.error)}"
-        for use_set in lists
-        for entry in use_set.together()
+        f"{count(entry.n)} predictions of {query_set.name} at {percent(entry.error)}"
+        for query_set in lists
+        for entry in query_set.together()
         if not entry.is_certain
     ]
     if made:
@@ -323,7 +323,7 @@ def checklist(findings: Findings) -> tuple[tuple[str, str, str], ...]:
     scores = [
         f"{entry.name} (SHA-256 {entry.sha256})"
         for entry in provenance.inputs
-        if "scores" in entry.role and not entry.role.startswith(OF_USE_SETS)
+        if "scores" in entry.role and not entry.role.startswith(OF_QUERIES)
     ]
     read = f"; read from {', '.join(scores)}" if scores else ""
     simulated = "Simulated. " if provenance.is_simulated else ""
@@ -391,13 +391,13 @@ def checklist(findings: Findings) -> tuple[tuple[str, str, str], ...]:
 def archive_files(findings: Findings) -> tuple[tuple[str, str], ...]:
     """Return the files of an archive and what they are."""
     kinds = {
-        use_set.name: ", ".join(
+        query_set.name: ", ".join(
             ["confidences"]
-            + ["lists" for lists in findings.lists if lists.name == use_set.name and lists.lists]
-            + ["genomes" for genomes in findings.genomes if genomes.name == use_set.name]
-            + ["composition" for shift in findings.shifts if shift.name == use_set.name]
+            + ["lists" for lists in findings.lists if lists.name == query_set.name and lists.lists]
+            + ["genomes" for genomes in findings.genomes if genomes.name == query_set.name]
+            + ["composition" for shift in findings.shifts if shift.name == query_set.name]
         )
-        for use_set in findings.use_sets
+        for query_set in findings.queries
     }
     further = [("events.json", "what forecasts the events")] if findings.events else []
     if findings.thresholds is not None:

@@ -8,7 +8,7 @@ from credence.findings import Findings, Notice, NoveltyFinding, ShiftClass, Shif
 from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.plots import comparison, without_interval
-from credence.report.sections.use_sets import expected_flagged
+from credence.report.sections.queries import expected_flagged
 from credence.report.wording import (
     DASH,
     TEST_LEVEL,
@@ -19,12 +19,12 @@ from credence.report.wording import (
     with_interval,
 )
 
-MOST_SHIFTED = 3  # classes named in the sentence on a use-set
+MOST_SHIFTED = 3  # classes named in the sentence on a query set
 LEAST_WHOLE = 10.0  # expected numbers below have a decimal
 
 
 def section(findings: Findings) -> page.Section | None:
-    """Return the composition of every use-set and what it changes; None without any."""
+    """Return the composition of every query set and what it changes; None without any."""
     if not findings.shifts:
         return None
     blocks = page.flat(
@@ -41,10 +41,10 @@ def _blocks(findings: Findings, shift: ShiftFinding, name: str) -> tuple[page.Bl
     kind = f"composition of {shift.name}"
     notices = [Notice(kind=kind, text=text, is_warning=True) for text in shift.sentences]
     notices += [Notice(kind=kind, text=text) for text in shift.remarks]
-    before = [without_interval(entry.calibration_share) for entry in shift.classes]
+    before = [without_interval(entry.calibration_proportion) for entry in shift.classes]
     here = [(entry.share, *_bounds(shift, entry)) for entry in shift.classes]
     parts = [
-        f"{entry.class_name} {share(entry.share)} for {share(entry.calibration_share)}"
+        f"{entry.class_name} {share(entry.share)} for {share(entry.calibration_proportion)}"
         for entry in shift.classes
     ]
     is_known = not all(math.isnan(low) for _, low, _ in here)
@@ -78,9 +78,9 @@ def _blocks(findings: Findings, shift: ShiftFinding, name: str) -> tuple[page.Bl
             entries.append(("Test", f"that {null}: p = {p:.2g} (power {known})"))
     if shift.n_cells:
         gathered = "none: each counted by itself"
-        if shift.n_cells < shift.n_use:
+        if shift.n_cells < shift.n_query:
             gathered = (
-                f"{plural(shift.n_cells, 'protein')} stand for {shift.n_use:,} with scores like "
+                f"{plural(shift.n_cells, 'protein')} stand for {shift.n_query:,} with scores like "
                 f"theirs; in the first part of the table that moved no share by more than "
                 f"{shift.compression_error:.1e}"
             )
@@ -100,7 +100,7 @@ def _blocks(findings: Findings, shift: ShiftFinding, name: str) -> tuple[page.Bl
 
 
 def mix_sentences(shift: ShiftFinding) -> str:
-    """Return how a use-set is mixed, in a sentence or two."""
+    """Return how a query set is mixed, in a sentence or two."""
     if shift.estimator == "none":
         return (
             f"For {shift.name} no composition was asked for: its corrected confidences are the "
@@ -109,13 +109,13 @@ def mix_sentences(shift: ShiftFinding) -> str:
     is_known = shift.estimator == "stated"
     text = f"For {shift.name} you stated the composition; it is taken as known."
     if not is_known:
-        text = f"From the scores of {plural(shift.n_use, 'protein')} in {shift.name}"
+        text = f"From the scores of {plural(shift.n_query, 'protein')} in {shift.name}"
         if shift.part_applied == 0.0:
             return f"{text}, its classes are not known to be mixed otherwise than in calibration."
         text += ", its classes are mixed otherwise than in calibration."
     stated = "; ".join(
         f"{entry.class_name} makes up {with_interval(entry.share, *_bounds(shift, entry))} of it, "
-        f"{share(entry.calibration_share)} of the calibration set" + _applied(entry)
+        f"{share(entry.calibration_proportion)} of the calibration set" + _applied(entry)
         for entry in _differing(shift, is_known)[:MOST_SHIFTED]
     )
     if not stated and not is_known:
@@ -141,12 +141,12 @@ def _differing(shift: ShiftFinding, is_known: bool) -> list[ShiftClass]:
 
     def is_sure(entry: ShiftClass) -> bool:
         # Without intervals nothing is sure: NaN is neither above nor below.
-        before = entry.calibration_share
+        before = entry.calibration_proportion
         return is_known or entry.lower > before or entry.upper < before
 
     known = [entry for entry in shift.classes if not math.isnan(entry.weight) and is_sure(entry)]
-    differing = [entry for entry in known if entry.share != entry.calibration_share]
-    return sorted(differing, key=lambda entry: -abs(entry.share - entry.calibration_share))
+    differing = [entry for entry in known if entry.share != entry.calibration_proportion]
+    return sorted(differing, key=lambda entry: -abs(entry.share - entry.calibration_proportion))
 
 
 def novelty_of(findings: Findings, name: str) -> NoveltyFinding | None:
@@ -205,7 +205,7 @@ def _table(findings: Findings, shift: ShiftFinding) -> page.TableBlock:
         f"{shift.method}).",
         shift.classes,
         page.word("class", "class_name"),
-        page.number("share in calibration", "calibration_share", share),
+        page.number("share in calibration", "calibration_proportion", share),
         page.number(
             "share here", lambda entry: with_interval(entry.share, *_bounds(shift, entry))
         ),

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from credence import findings
-from credence.findings import Setting, UseSet
+from credence.findings import QuerySet, Setting
 from credence.metrics.binned import bin_of
 from credence.novelty.reference import Look, Reference
 from credence.predictions import Booleans, Floats, Integers, Strings
@@ -18,7 +18,7 @@ CONFIDENCE_EDGES = np.linspace(0.0, 1.0, N_CONFIDENCE_BINS + 1)
 
 @dataclass(frozen=True, eq=False)
 class UseColumns:
-    """What is counted of each protein of a use-set."""
+    """What is counted of each protein of a query set."""
 
     class_: Integers  # The predicted class, as a place
     value: Floats  # The confidence; NaN: none
@@ -27,7 +27,7 @@ class UseColumns:
     is_in_range: Booleans  # Whether the confidence lies in its interval before it was corrected
 
 
-def use_set_counts(n_classes: int, columns: UseColumns) -> tuple[Integers, Integers]:
+def query_set_counts(n_classes: int, columns: UseColumns) -> tuple[Integers, Integers]:
     """Return counts by class, the last row of proteins without one, and by bin of confidence."""
     value = columns.value
     known = ~np.isnan(value)
@@ -43,14 +43,14 @@ def use_set_counts(n_classes: int, columns: UseColumns) -> tuple[Integers, Integ
     )
 
 
-def use_set_of(
+def query_set_of(
     name: str,
     method: str,
     class_names: tuple[str, ...],
     counts: tuple[Integers, Integers],
     notes: Mapping[str, int],
-) -> UseSet:
-    """Return what a page shows of a use-set."""
+) -> QuerySet:
+    """Return what a page shows of a query set."""
     by_class, by_bin = counts
     classes = []
     for class_name, row in zip(class_names, by_class.tolist(), strict=False):
@@ -64,7 +64,7 @@ def use_set_of(
             n_in_range=n_in_range,
         )
         classes.append(use_class)
-    return UseSet(
+    return QuerySet(
         name=name,
         method=method,
         n=int(by_class[:, :2].sum()),
@@ -85,9 +85,9 @@ FARTHEST_SHARE = 0.995  # of all distances; the last bin holds what is beyond it
 
 @dataclass
 class NovelSet:
-    """What is found of a use-set while its pieces are read."""
+    """What is found of a query set while its pieces are read."""
 
-    name: str  # The use-set
+    name: str  # The query set
     reference: Reference  # What is known
     held: Floats  # How far one protein of each known family is from the others, ascending
     n: int = 0
@@ -105,7 +105,7 @@ class NovelSet:
     def add(
         self, ids: Strings, look: Look, predicted: Strings, confidence: Floats, is_off: Booleans
     ) -> None:
-        """Add proteins of the use-set; `is_off` where confidences are off at their identity."""
+        """Add proteins of the query set; `is_off` where confidences are off at their identity."""
         placed, flagged = np.isfinite(look.distance), look.is_flagged
         self.n += len(ids)
         self.n_repeats += int(look.is_repeat.sum())

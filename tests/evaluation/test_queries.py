@@ -2,24 +2,24 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from verification.in_memory import summarise_use_set
+from verification.in_memory import summarise_query_set
 
 from credence.confidence import Confidence, Note
-from credence.evaluation.use_sets import (
+from credence.evaluation.queries import (
     CONFIDENCE_EDGES,
     MOST_FLAGGED,
     N_NOVELTY_BINS,
     NovelSet,
     UseColumns,
-    use_set_counts,
-    use_set_of,
+    query_set_counts,
+    query_set_of,
 )
 from credence.novelty.reference import build
 from credence.novelty.space import Space
 from credence.predictions import from_scores
 
 
-def test_a_use_set_is_counted_by_class_and_level() -> None:
+def test_a_query_set_is_counted_by_class_and_level() -> None:
     scores = np.array([[9.0, 1.0], [8.0, 2.0], [1.0, 9.0], [2.0, 8.0]])
     ids = np.array(["p1", "p2", "p3", "p4"], dtype=object)
     predictions = from_scores(ids, ("A", "B"), scores, 10.0, 0.01)
@@ -28,7 +28,7 @@ def test_a_use_set_is_counted_by_class_and_level() -> None:
     confidence = Confidence(
         value=value, lower=value - 0.1, upper=value + 0.01, support=np.ones(4), note=note
     )
-    found = summarise_use_set("sea", "kernel", predictions, confidence)
+    found = summarise_query_set("sea", "kernel", predictions, confidence)
     assert (found.n, found.n_unknown) == (4, 1)
     first, second = found.classes
     assert (first.n, first.n_unknown, first.n_check) == (2, 0, 2)
@@ -48,7 +48,7 @@ def test_each_protein_is_counted_by_its_decision() -> None:
         is_to_check=np.array([False, True, False, False, False, False]),
         is_in_range=np.array([True, False, True, True, True, True]),
     )
-    by_class, by_bin = use_set_counts(2, columns)
+    by_class, by_bin = query_set_counts(2, columns)
     # With a confidence and without one; to accept and to check; in its interval. Last, those whose
     # class is not known.
     assert by_class.tolist() == [[2, 0, 1, 1, 1], [1, 1, 0, 0, 1], [2, 0, 1, 0, 2]]
@@ -56,7 +56,7 @@ def test_each_protein_is_counted_by_its_decision() -> None:
     seen = np.flatnonzero(by_bin)
     assert by_bin[seen].tolist() == [1] * 5
     np.testing.assert_allclose(CONFIDENCE_EDGES[seen + 1], [0.5, 0.8, 0.9, 0.95, 1.0])
-    found = use_set_of("sea", "kernel", ("A", "B"), (by_class, by_bin), {"odd": 2, "none": 0})
+    found = query_set_of("sea", "kernel", ("A", "B"), (by_class, by_bin), {"odd": 2, "none": 0})
     assert (found.n, found.n_unknown, len(found.classes)) == (6, 1, 2)
     first = found.classes[0]
     assert (first.n_accept, first.n_check, first.n_evident, first.n_in_range) == (1, 1, 2, 1)

@@ -1,4 +1,4 @@
-"""Use-sets summed up for the page: piece by piece, exact, in any order of rows."""
+"""Query sets summed up for the page: piece by piece, exact, in any order of rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from verification.in_memory import summarise_use_set
+from verification.in_memory import summarise_query_set
 
 from credence.app import run_command_line
 from credence.confidence import NOTE_TEXTS, Confidence, Note, note_text
@@ -17,9 +17,9 @@ from credence.findings import Findings, Setting
 from credence.predictions import Predictions
 from credence.problems import InputError
 from credence.stages.report import (
+    query_set_notices,
     require_corrected_alike,
     summarise_file,
-    use_set_notices,
     with_truth,
 )
 from credence.tables import contract
@@ -64,7 +64,7 @@ def test_a_table_in_pieces_gives_what_the_whole_gives(
 ) -> None:
     monkeypatch.setattr(contract, "CSV_BLOCK_BYTES", block_bytes)
     predictions, confidence = predictions_and_confidence()
-    expected = summarise_use_set("sea", "kernel", predictions, confidence)
+    expected = summarise_query_set("sea", "kernel", predictions, confidence)
     for number, order in enumerate((np.arange(N), np.arange(N)[::-1])):
         path = tmp_path / f"c{number}.{ending}"
         columns = confidence_columns(
@@ -114,7 +114,7 @@ def test_ties_and_proteins_that_calibrate_are_warnings_of_the_page(
         + row_of("p1", "Portal", 5, 0.5, 0.4, 0.6, 3, "kernel", note)
         + row_of("p2", "Portal", 5, 0.5, 0.4, 0.6, 3, "kernel", note_text(Note.TIED))
     )
-    notices = use_set_notices(summarise_file("sea", path, results_of(small), "kernel"))
+    notices = query_set_notices(summarise_file("sea", path, results_of(small), "kernel"))
     assert all(notice.is_warning for notice in notices)
     assert [notice.text for notice in notices] == [
         f"sea: 2 of 2 proteins: {NOTE_TEXTS[Note.TIED]}.",

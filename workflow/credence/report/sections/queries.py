@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from credence.findings import Findings, NoveltyFinding, UseSet
+from credence.findings import Findings, NoveltyFinding, QuerySet
 from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.plots import DistancePlot, HistogramPlot
@@ -14,37 +14,39 @@ from credence.report.wording import DASH, count, share
 
 
 def section(findings: Findings) -> page.Section | None:
-    """Return distributions and extremes of every use-set; None without any."""
-    if not findings.use_sets:
+    """Return distributions and extremes of every query set; None without any."""
+    if not findings.queries:
         return None
     blocks = page.flat(
         "These confidences hold as far as your proteins resemble the calibration set: the mix of "
         "classes can be corrected for, other kinds of proteins cannot.",
-        (_blocks(findings, *named) for named in page.with_slugs(findings.use_sets)),
+        (_blocks(findings, *named) for named in page.with_slugs(findings.queries)),
     )
-    return page.Section(name="use-sets", title="Your samples", blocks=blocks)
+    return page.Section(name="query-sets", title="Your samples", blocks=blocks)
 
 
-def _blocks(findings: Findings, use_set: UseSet, name: str) -> tuple[page.Block, ...]:
-    known = use_set.n - use_set.n_unknown
-    lead = f"{use_set.name} holds {plural(use_set.n, 'protein')}."
-    if (whole := whole_of(findings, use_set.name)) is not None:
+def _blocks(findings: Findings, query_set: QuerySet, name: str) -> tuple[page.Block, ...]:
+    known = query_set.n - query_set.n_unknown
+    lead = f"{query_set.name} holds {plural(query_set.n, 'protein')}."
+    if (whole := whole_of(findings, query_set.name)) is not None:
         right = f"about {expected_right(whole)} are expected to be right"
         lead += f" Of the {count(known)} with a confidence, {right}."
-    if use_set.n_unknown:
+    if query_set.n_unknown:
         why = "can be given no confidence; the note of each says why"
-        lead += f" {plural(use_set.n_unknown, 'protein')} {why}."
-    counts = zip(use_set.edges, use_set.edges[1:], use_set.counts, strict=False)
+        lead += f" {plural(query_set.n_unknown, 'protein')} {why}."
+    counts = zip(query_set.edges, query_set.edges[1:], query_set.counts, strict=False)
     parts = (f"{count(n)} from {share(low)} to {share(high)}" for low, high, n in counts if n)
     figure = page.Figure(
-        name=f"use-set-{name}",
-        caption=f"{use_set.name}: confidences of {use_set.method}, {plural(known, 'protein')}.",
+        name=f"query-set-{name}",
+        caption=(
+            f"{query_set.name}: confidences of {query_set.method}, {plural(known, 'protein')}."
+        ),
         alternative=f"Histogram of confidences: {', '.join(parts)}.",
-        plot=HistogramPlot(axis="confidence", edges=use_set.edges, counts=use_set.counts),
+        plot=HistogramPlot(axis="confidence", edges=query_set.edges, counts=query_set.counts),
     )
     by_class = page.table(
-        f"{use_set.name} by predicted class",
-        use_set.classes,
+        f"{query_set.name} by predicted class",
+        query_set.classes,
         page.word("predicted class", "class_name"),
         page.number("proteins", "n"),
         page.number("without confidence", "n_unknown"),
@@ -53,13 +55,13 @@ def _blocks(findings: Findings, use_set: UseSet, name: str) -> tuple[page.Block,
         page.number("insufficient data", lambda entry: count(entry.n - entry.n_evident)),
     )
     columns = (page.word("note", "name"), page.number("proteins", "value"))
-    notes = page.table("Notes on these confidences", use_set.notes, *columns)
-    tables = page.flat(by_class, use_set.notes and notes)
+    notes = page.table("Notes on these confidences", query_set.notes, *columns)
+    tables = page.flat(by_class, query_set.notes and notes)
     return page.flat(
-        page.Heading(text=use_set.name, anchor=f"use-set-{name}"),
+        page.Heading(text=query_set.name, anchor=f"query-set-{name}"),
         page.lead(lead),
         known > 0 and figure,
-        page.Folded(summary=f"{use_set.name}: classes and notes", blocks=tables),
+        page.Folded(summary=f"{query_set.name}: classes and notes", blocks=tables),
     )
 
 
@@ -70,7 +72,7 @@ COMPARED_BY = {
 
 
 def novelty_blocks(findings: Findings) -> page.Section | None:
-    """Return how far every use-set is from the calibration set; None without any."""
+    """Return how far every query set is from the calibration set; None without any."""
     if not findings.novelties:
         return None
     blocks = page.flat(
