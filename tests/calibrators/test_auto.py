@@ -125,7 +125,7 @@ def test_a_large_family_moves_the_weights_no_more_than_a_small_one(worlds) -> No
     world = replace(world, cluster=names, true_class=world.predictions.predicted_class)
     values = np.column_stack([np.where(is_large, 0.9, 0.6), np.where(is_large, 0.6, 0.9)])
     members = ("beta", "kernel")  # alike in what they weigh at first
-    first, second = member_weights(members, values, world).pooled
+    first = member_weights(members, values, world).pooled[0]
     alone = replace(world, cluster=world.predictions.ids)
     counted = member_weights(members, values, alone).pooled
     assert counted[0] > 0.6  # forty proteins against twenty, taken for independent

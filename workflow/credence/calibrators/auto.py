@@ -198,10 +198,8 @@ def family_effect(slope: Floats, weight: Floats, cluster: Integers) -> float:
     by_family = [np.bincount(cluster, weights=weight * column) for column in slope.T]
     squares = float((weight[:, None] ** 2 * slope**2).sum())
     alone = float((weight**2).sum() / weight.sum())
-    if squares > 0.0:
-        seen = float((np.array(by_family) ** 2).sum()) / squares * alone
-    else:
-        seen = alike
+    of_families = float((np.array(by_family) ** 2).sum())
+    seen = of_families / squares * alone if squares > 0.0 else alike
     n_families = effective_clusters(cluster, weight)
     pulled = (ALIKE_FAMILIES * alike + n_families * seen) / (ALIKE_FAMILIES + n_families)
     return float(np.clip(pulled, alone, alike))
