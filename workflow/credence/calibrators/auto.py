@@ -49,7 +49,8 @@ SETTINGS: Mapping[str, Mapping[str, Any]] = {"trees": {"trees": "all"}}
 # Members whose time grows with the fourth power of the number of classes.
 OF_FEW_CLASSES = ("logistic", "matrix")
 MEMBER_CLIP = 1e-4  # no member may be surer when they are mixed
-LEADING_FAMILIES = 10.0  # by which the weights of all classes are pulled towards those before
+LEADING_FAMILIES = 5.0  # by which the weights of all classes are pulled towards those before
+ALIKE_FAMILIES = 10.0  # that say, before others do, that relatives are wholly alike
 PRIOR_FAMILIES = 50.0  # by which a class's weights are pulled towards those of all
 LEAST_WEIGHT = 1e-3  # a member with less everywhere is left out
 MOST_ROUNDS, SETTLED = 1000, 1e-7  # of the weights' rounds: when to stop
@@ -181,6 +182,29 @@ def best_weights(chance: Floats, mass: Floats, prior: Floats, families: float) -
     return weight
 
 
+def mean_family(cluster: Integers, weight: Floats) -> float:
+    """Return what a protein's family weighs, in the mean over proteins: Σ m² / Σ m."""
+    return float(weight.sum()) / effective_clusters(cluster, weight)
+
+
+def family_effect(slope: Floats, weight: Floats, cluster: Integers) -> float:
+    """Return what proteins that tell as much as one independent one weigh together.
+
+    That is D = Σ_families (Σ w g)² / Σ w² g² times Σ w² / Σ w, with g a protein's slope of the
+    log-likelihood of the members' weights (a column a member). Few families say little of D, so
+    it is pulled by some towards the mean family: relatives wholly alike.
+    """
+    alike = mean_family(cluster, weight)
+    by_family = [np.bincount(cluster, weights=weight * column) for column in slope.T]
+    squares = float((weight[:, None] ** 2 * slope**2).sum())
+    alone = float((weight**2).sum() / weight.sum())
+    of_families = float((np.array(by_family) ** 2).sum())
+    seen = of_families / squares * alone if squares > 0.0 else alike
+    n_families = effective_clusters(cluster, weight)
+    pulled = (ALIKE_FAMILIES * alike + n_families * seen) / (ALIKE_FAMILIES + n_families)
+    return float(np.clip(pulled, alone, alike))
+
+
 def not_repeated(values: Floats) -> Booleans:
     """Return which members are not the same as an earlier one."""
     columns = [column.tobytes() for column in values.T + 0.0]
@@ -199,10 +223,13 @@ def member_weights(
     p = np.clip(values, MEMBER_CLIP, 1.0 - MEMBER_CLIP)
     chance = np.where(labelled.is_correct[:, None], p, 1.0 - p)
     code, key = encode_clusters(labelled.cluster)
-    # A large family says no more of the weights than its share of what all families know.
-    weight = labelled.weight * effective_clusters(code, labelled.weight) / labelled.weight.sum()
+    weight = labelled.weight / mean_family(code, labelled.weight)
     pooled = prior
     if len(rows):
+        proteins = labelled.weight * (labelled.weight.sum() / (labelled.weight**2).sum())
+        counted = best_weights(chance[rows], proteins[rows], prior, LEADING_FAMILIES)
+        slope = chance[np.ix_(rows, kept)] / (chance[rows] @ counted)[:, None] - 1.0
+        weight = labelled.weight / family_effect(slope, labelled.weight[rows], code[rows])
         pooled = best_weights(chance[rows], weight[rows], prior, LEADING_FAMILIES)
     by_class = {}
     rank = predicted_rank(labelled.predictions)
@@ -248,7 +275,7 @@ class Auto:
 
     The weighted mean of the members' probabilities, with the weights that make held-out outcomes
     likeliest over all classes, pulled towards members that need few proteins with the strength of
-    ten families; those of a class are pulled towards them with the strength of fifty. In scarce
+    five families; those of a class are pulled towards them with the strength of fifty. In scarce
     classes the members answer that borrow from all others, and the interval is that of the
     hierarchical curve. A second stack, of the members that see predicted class and top score
     alone, answers where there is no score vector. The interval adds to the error that halves of
