@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import messages
 
 import credence
 from credence.app import COMMANDS, group
@@ -130,6 +131,7 @@ MADE = {
     "reference-configuration.md": configuration,
     "reference-methods.md": methods,
     "reference-python.md": python,
+    "reference-messages.md": messages.page,
 }
 
 

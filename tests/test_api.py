@@ -291,7 +291,7 @@ def test_options_are_called_by_their_names_in_python(known, calibration) -> None
         "method: 'kernal' is not a method. Did you mean 'kernel'?"
     ]
     assert refusal(credence.shift, known, calibration, estimator="stated") == [
-        "stated: no composition is given. Give stated '{\"class\": share}'."
+        "stated: no class proportions are given. Give stated '{\"class\": share}'."
     ]
     assert refusal(credence.fit, known, method="macest")[0].startswith("method: 'macest' needs")
 

@@ -14,7 +14,7 @@ def test_note_text_gives_the_phrases_of_a_note_joined_by_semicolons() -> None:
     assert confidence.note_text(0) == ""
     assert (
         confidence.note_text(4)
-        == "no calibration protein in this bin of scores, so the class's overall share"
+        == "no calibration protein in this bin of scores, so the overall precision of the class"
     )
 
 

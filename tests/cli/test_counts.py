@@ -261,7 +261,7 @@ def test_a_table_of_the_web_page_needs_one_command(
         "gp2,1.00,4.00,1.00,1.00,1.00,0.00,0.00,0.00,0.00,0.00,2.00,7\n"
         "gp3,0.00,0.00,0.00,0.00,0.00,10.00,0.00,0.00,0.00,0.00,0.00,98\n"
     )
-    assert "For such a table come with credence: phanns-web" in refused(
+    assert "Bundled calibrations that fit this table: phanns-web" in refused(
         capsys, "annotate", "web.csv", "--out", "conf.tsv"
     )
     words = ["annotate", "web.csv", "--calibration", "phanns-web", "--out", "conf.tsv"]

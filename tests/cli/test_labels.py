@@ -55,7 +55,7 @@ def test_wrong_labels_are_listed_with_what_speaks_against_them(
     assert set(wrong_labels) <= set(found.id)
     own = found.set_index("id").loc[wrong_labels]
     assert (own.label == "Collar").all() and (own.suggested_class == "Portal").all()
-    assert own.why.str.contains("its scores speak for Portal").all()
+    assert own.why.str.contains("its scores suggest Portal").all()
     assert found.expected_false.is_monotonic_increasing
     assert found.doubt.is_monotonic_decreasing and (found.doubt > 0).all()
     known = read("clusters.tsv").set_index("id").cluster
@@ -127,7 +127,7 @@ def test_a_table_of_top_scores_alone_is_searched(inside: Path) -> None:
     [
         (
             {"true_class": "head"},
-            "one.csv: all labels are 'head', so nothing speaks for another. Give labelled "
+            "one.csv: all labels are 'head', so no label can be doubtful. Give labelled "
             "proteins of two classes or more.\n",
         ),
         (

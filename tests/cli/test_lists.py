@@ -204,7 +204,7 @@ def test_a_calibration_that_keeps_nothing_held_out_is_refused_with_its_remedy(
     capsys.readouterr()
     words = ["list", "conf.tsv", "--calibration", "old.json", "--error", "0.1", "--out", "no.tsv"]
     assert refused(capsys, *words) == (
-        "old.json: it does not say what proteins held out show, on which lists rest. Fit it again "
+        "old.json: it has no held-out confidences, on which lists rest. Fit it again "
         "with credence fit.\n"
     )
     assert not Path("no.tsv").exists()
@@ -397,14 +397,14 @@ def test_corrected_confidences_are_asked_for_where_they_are_and_refused_where_no
     words = ["--calibration", "k.json", "--error", "0.2", "--out", "l.tsv"]
     assert run_command_line(["list", "conf.tsv", "--shift", "s.json", *words]) == 2
     assert capsys.readouterr().err == (
-        "conf.tsv: its confidences are not corrected for its mix of classes: no column "
+        "conf.tsv: its confidences are not corrected for its class proportions: no column "
         "'uncorrected_confidence'. Annotate it with --shift, or leave --shift out.\n"
         "Fix this and run the command again.\n"
     )
     for command in (["list", *words], ["plan", "--calibration", "k.json", "--out", "p.tsv"]):
         assert run_command_line([command[0], "both.tsv", *command[1:]]) == 2
         assert capsys.readouterr().err == (
-            "both.tsv: its confidences are corrected for its mix of classes: column "
+            "both.tsv: its confidences are corrected for its class proportions: column "
             "'uncorrected_confidence'. Give --shift, what it was annotated with, or annotate it "
             "without.\nFix this and run the command again.\n"
         )

@@ -216,7 +216,7 @@ def test_each_protein_has_its_nearest_known_identity_coverage_and_p(world: Path)
     far = 1.0 - close.identity * close.coverage
     expected = [(1 + sum(held >= own)) / (1 + len(held)) for own in far]
     np.testing.assert_allclose(table["novelty_p"], expected)
-    flagged = table["note"].fillna("").str.contains("unlike every known protein")
+    flagged = table["note"].fillna("").str.contains("far from all known proteins")
     assert flagged.tolist() == [p <= 0.05 + 1e-9 for p in expected]
 
 
@@ -264,7 +264,7 @@ def test_no_bit_of_a_confidence_depends_on_novelty(
     assert {"confidence", "lower", "upper", "support"} <= {*same}
     pd.testing.assert_frame_equal(novel[same], plain[same])
     assert {*novel} - {*plain} == {*contract.NOVELTY_NAMES}
-    is_flagged = novel["note"].str.contains("unlike every known protein")
+    is_flagged = novel["note"].str.contains("far from all known proteins")
     is_off = novel["note"].str.contains("confidences of calibration proteins were off")
     assert is_flagged.all() if flag == "0.0" else not is_flagged.all()
     assert not novel["decision"][is_flagged | is_off].eq("accept").any()
@@ -333,7 +333,7 @@ def test_what_cannot_be_compared_and_what_is_flagged_is_printed(
     )
     flagged = int((pd.read_csv("out.tsv", sep="\t")["novelty_p"] <= 0.05).sum())
     assert flagged > 0
-    assert f"out.tsv: {flagged} of 24 proteins: unlike every known protein.\n" in printed
+    assert f"out.tsv: {flagged} of 24 proteins: far from all known proteins.\n" in printed
 
 
 def test_a_novelty_file_of_other_proteins_than_the_calibration_is_named(

@@ -135,9 +135,9 @@ def test_confidences_that_were_not_corrected_are_not_shown_beside_a_correction(
     assert refusal(
         require_corrected_alike, [("sea", str(plain), ""), ("soil", str(corrected), "")], [shift]
     ).replace(f"{tmp_path}/", "").splitlines() == [
-        "plain.tsv: its confidences are not corrected for its mix of classes: no column "
+        "plain.tsv: its confidences are not corrected for its class proportions: no column "
         "'uncorrected_confidence'. Annotate it with --shift, or leave --shift out.",
-        "corrected.tsv: its confidences are corrected for a mix of classes; no --shift is of "
+        "corrected.tsv: its confidences are corrected for class proportions; no --shift is of "
         "'soil'. Give what credence shift --name soil wrote with --record.",
     ]
 

@@ -138,7 +138,7 @@ def test_stated_without_a_composition_is_refused(
 ) -> None:
     assert shift("--estimator", "stated") == 2
     assert (
-        "--stated: no composition is given. Give --stated '{\"class\": share}'."
+        "--stated: no class proportions are given. Give --stated '{\"class\": share}'."
     ) in capsys.readouterr().err.splitlines()
 
 
@@ -533,7 +533,7 @@ def test_every_estimator_of_the_registry_is_named_in_the_help() -> None:
 def test_an_estimator_that_there_is_not_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert shift("--estimator", "bbse") == 2
     assert message(capsys)[0] == (
-        "--estimator: 'bbse' is not an estimator of a composition. Did you mean 'bbse_soft'?"
+        "--estimator: 'bbse' is not an estimator of class proportions. Did you mean 'bbse_soft'?"
     )
 
 

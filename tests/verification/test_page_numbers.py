@@ -12,7 +12,7 @@ from verification.page_numbers import compare, is_same
 TABLE = """\
 id\tpredicted_class\tconfidence\tlower\tdecision\tnote
 a\tPortal\t0.96\t0.91\taccept\t
-b\tPortal\t0.93\t0.5\tcheck\tunlike every known protein
+b\tPortal\t0.93\t0.5\tcheck\tfar from all known proteins
 c\tOther\t0.4\t0.1\tcheck\t
 """
 LISTED = "# about 1 is right\nid\tpredicted_class\tconfidence\na\tPortal\t0.96\n"

@@ -26,8 +26,9 @@ from credence.report import style
 from credence.report.painting import paint_reliability
 from credence.report.sections.lookup import reliability_plot
 from credence.report.wording import as_sentence, loss, rounded
+from credence.sentences import FAMILIES_UNKNOWN
 from credence.stages.fit import sets_notices
-from credence.stages.reading import RELATIVES_UNKNOWN, LabelledTables
+from credence.stages.reading import LabelledTables
 from credence.stages.settings import SetsSettings, SplitSettings
 from credence.tables.contract import Groups, named_columns
 from credence.tables.joining import census_of
@@ -172,8 +173,8 @@ class ScoreTable(Shown, LabelledTables):
             rate = f"{100 * right.sum() / max(predicted.sum(), 1):.1f} %"
             sentences.insert(0, f"{rate} of the predictions are right.")
         if is_labelled and self.groups is None and self.clusters is None:
-            sentences.append(_sentence(RELATIVES_UNKNOWN))
-        names = ["class", "predicted", "of the class", "right", "share right"]
+            sentences.append(_sentence(FAMILIES_UNKNOWN))
+        names = ["class", "predicted", "of the class", "right", "precision"]
         counts = zip(self.class_names, predicted, true, right, strict=True)
         rows = [
             [name, str(n), str(n_true), str(n_right), f"{n_right / n:.2f}" if n else "–"]
@@ -234,7 +235,7 @@ class FittedCalibration(Shown):
         file = self.file
         options, counts = file.settings.get("options", {}), file.counts
         heading = f"{file.method_spec}, from {counts.get('n', 'an unknown number of')} proteins"
-        sentences = ["Without intervals (draws = 0)."]
+        sentences = ["Without intervals (resamples = 0)."]
         if n_draws := options.get("n_draws", 0):
             level = f"{100 * options['level']:g} %"
             sentences = [f"{level} intervals, {n_draws} draws over clusters."]
@@ -399,7 +400,7 @@ class EvaluatedMethods(Shown):
         heading += (
             ", that the calibration never saw"
             if results.sample == TEST_SAMPLE
-            else f", {results.n_folds} folds of whole clusters held out"
+            else f", cross-validated by family in {results.n_folds} folds"
         )
         losses = {
             (row.method, row.metric): loss(row.value, row.lower, row.upper)
@@ -413,7 +414,7 @@ class EvaluatedMethods(Shown):
             if notice.is_warning or notice.kind == "overlap"
         ]
         rows = [[method, *(losses[method, name] for name in names)] for method in self.methods]
-        sample = "test set" if results.sample == TEST_SAMPLE else "held out"
+        sample = "test set" if results.sample == TEST_SAMPLE else "held-out"
         titles = [sample, *(METRICS_BY_NAME[name].title for name in names)]
         return View(heading=heading, sentences=sentences, names=titles, rows=rows)
 
@@ -428,7 +429,7 @@ class EvaluatedMethods(Shown):
         }
         shown = tuple(diagrams[method] for method in self.methods)
         paint_reliability(axes, reliability_plot(self.methods, shown))
-        axes.set(xlabel="confidence, held out (mean of bin)", ylabel="share right")
+        axes.set(xlabel="confidence, cross-validated by family (mean of bin)", ylabel="precision")
         _add_legend(axes)
 
 

@@ -187,11 +187,10 @@ def read(  # noqa: PLR0913
     >>> read(scores, classes=["Portal", "Collar"], labels=["Portal", "Collar", "Collar"])
     ScoreTable: 3 proteins, 2 classes, from scores
     66.7 % of the predictions are right.
-    Every protein counts as a family of its own; if relatives are among those it was fitted \
-on, its intervals are too narrow.
-    class   predicted  of the class  right  share right
-    Portal          2             1      1         0.50
-    Collar          1             2      1         1.00
+    Families unknown: every protein counts as independent, so intervals may be too narrow.
+    class   predicted  of the class  right  precision
+    Portal          2             1      1       0.50
+    Collar          1             2      1       1.00
     >>> read([[0.9, 0.1], [0.95, 0.15]], classes=["Portal", "Collar"])
     Traceback (most recent call last):
         ...
@@ -460,7 +459,7 @@ def annotate(
     file = calibration.file
     with _as_in_python():
         if isinstance(shift, str) and shift not in ("auto", stage.NO_CORRECTION):
-            fault = f"{shift!r} is neither a composition nor 'auto' or 'none'."
+            fault = f"{shift!r} is neither the result of credence.shift nor 'auto' or 'none'."
             raise refuse("shift", fault, "Give what credence.shift gave.")
         if file.tools is not None:
             fault = "this calibration is of several tools, whose tables it combines."
@@ -592,7 +591,7 @@ def split(  # noqa: PLR0913
     clusters : optional
         As in :func:`read`; found among the sequences unless given.
     match : str
-        How ids meet FASTA headers: ``full`` or ``first_word``.
+        How table ids are matched to FASTA headers: ``full`` or ``first_word``.
     threads : int
         Alignments at a time.
     SETTINGS

@@ -41,27 +41,34 @@ class Note(IntFlag):
 
 
 NOTE_TEXTS: dict[Note, str] = {  # without semicolons, which stand between two
-    Note.BELOW_RANGE: "score below all seen for this class in calibration",
-    Note.ABOVE_RANGE: "score above all seen for this class in calibration",
-    Note.EMPTY_BIN: "no calibration protein in this bin of scores, so the class's overall share",
+    Note.BELOW_RANGE: "score below the calibrated scores of this class",
+    Note.ABOVE_RANGE: "score above the calibrated scores of this class",
+    Note.EMPTY_BIN: (
+        "no calibration protein in this bin of scores, so the overall precision of the class"
+    ),
     Note.SCARCE: "too few calibration proteins of this class for a curve of its own",
-    Note.ONE_SIDED: "only right or only wrong in calibration, so no curve of its own",
-    Note.NO_BANDWIDTH: "no bandwidth gives a steady curve, so the class's overall share",
+    Note.ONE_SIDED: (
+        "all calibration examples of this class are right (or wrong): "
+        "estimate borrowed from the other classes"
+    ),
+    Note.NO_BANDWIDTH: "no bandwidth gives a steady curve, so the overall precision of the class",
     Note.UNSEEN_CLASS: "class never predicted in calibration",
-    Note.NOT_CONVERGED: "the fit did not converge, so the class's overall share",
+    Note.NOT_CONVERGED: "the fit did not converge, so the overall precision of the class",
     Note.NO_PLACE: "no sequence or vector to compare, or too short a sequence",
-    Note.DISAGREES: "nearest known proteins speak for another class",
-    Note.NOVEL: "unlike every known protein",
-    Note.BAND_OFF: "as far from other families, confidences of calibration proteins were off",
+    Note.DISAGREES: "nearest known proteins suggest another class",
+    Note.NOVEL: "far from all known proteins",
+    Note.BAND_OFF: (
+        "confidences of calibration proteins this far from other families were not calibrated"
+    ),
     Note.REPEAT: "same as a calibration protein in all that is compared",
     Note.SATURATED: "scores at the top of the scale, so a smoother curve",
-    Note.SATURATED_SHARE: "scores at the top of the scale, so the class's overall share",
+    Note.SATURATED_SHARE: "scores at the top of the scale, so the overall precision of the class",
     Note.TIED: "best score shared by two classes or more",
     Note.SAME_ID: "a calibration protein has this id",
     Note.LIKE_ID: "id of a calibration protein in another spelling",
     Note.SAME_SEQUENCE: "a calibration protein has this sequence",
-    Note.LOW_END: "hardly a calibration protein scores so low",
-    Note.CHANGED: "scores of this set unlike those in calibration",
+    Note.LOW_END: "almost no calibration protein scores this low",
+    Note.CHANGED: "scores of this table differ from those in calibration",
     Note.FEW_FAMILIES: "fewer than 10 calibration families predicted to be of this class",
     Note.WIDE: "interval wider than 0.4",
 }

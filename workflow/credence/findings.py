@@ -1167,20 +1167,23 @@ class VerdictSettings:
         0.8, "chance to notice another classifier that a test needs", above=0, below=1
     )
     held: float = setting(
-        0.7, "part of the predictions for which confidences, evidence, mix have to hold",
+        0.7, "part of the predictions that each check has to hold for",
         above=0, high=1,
     )  # fmt: skip
     off_at_most: float = setting(
         0.2, "not to be used: more of the predictions are in classes that are off", above=0, high=1
     )
     evidence_at_least: float = setting(
-        0.4, "not to be used: fewer of the predictions have evidence", low=0, below=1
+        0.4, "not to be used: fewer of the predictions have sufficient data", low=0, below=1
     )
     relatives: float = setting(
-        0.02, "part of the proteins that may have a relative in another group", above=0, below=1
+        0.02,
+        "part of the proteins that may have a homologue in another group (leakage)",
+        above=0,
+        below=1,
     )
     relatives_at_most: float = setting(
-        0.05, "not to be used: surely more of them have one", above=0, below=1
+        0.05, "not to be used: more of them surely have one", above=0, below=1
     )
 
 

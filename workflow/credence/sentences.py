@@ -7,6 +7,9 @@ from collections.abc import Iterator
 
 from credence.findings import Sameness, ShiftedRows
 
+FAMILIES_UNKNOWN = (
+    "families unknown: every protein counts as independent, so intervals may be too narrow"
+)
 LEAST_P = 1e-4  # so few draws cannot distinguish a smaller one
 
 
@@ -17,8 +20,8 @@ def warning_of(sameness: Sameness) -> str:
         return ". ".join(sentences_of_rows(sameness.rows))
     names = f" {names_of(sameness)}" if sameness.is_misnamed else ""
     return (
-        "its scores are unlike those in calibration: another version of the tool, or other "
-        f"proteins. No mix of the classes explains them ({stated}, power {sameness.power:.2f}, "
+        "its scores differ from those in calibration: another version of the tool, or other "
+        f"proteins. No class proportions explain them ({stated}, power {sameness.power:.2f}, "
         f"{sameness.n:,} proteins). Were "
         "top scores matched to those in calibration, confidences would change by "
         f"{sameness.effect:.2f} on average.{names} Do not rely "

@@ -123,7 +123,9 @@ def split() -> None:
 @click.option("--samples-format", help="Its format.")
 @click.option("--groups", "groups_file", required=True, help="Table of its groups.")
 @file_options(proteins="FASTA file of the set, without earlier troves.")
-@click.option("--proteins-match", default="first_word", help="How its ids meet its headers.")
+@click.option(
+    "--proteins-match", default="first_word", help="How its ids are matched to its FASTA headers."
+)
 @repeated_options(added="What an earlier trove added: added.fasta.")
 @file_options(training="FASTA file of the classifier's training set.")
 @repeated_options(clusters="Table of given clusters; then nobody searches.")
@@ -447,7 +449,7 @@ def genomes() -> None:
 )
 @json_option
 def watch() -> None:
-    """Keep a line of CONFIDENCES in a log, and say when it is time to recalibrate.
+    """Keep a line of CONFIDENCES in a log, and say when recalibrate now.
 
     Samples are compared with the first ones by the same calibration: their scores, their
     mix of classes, what is flagged as novel. Whatever their number, an alarm is false at

@@ -98,7 +98,7 @@ class TableSet:
     spec: Mapping[str, Any]  # How they are read: keys of :data:`TABLE_KEYS`
     labels: Mapping[str, Any] | None = None  # Where true classes are, when not in the table
     proteins: str | None = None  # FASTA file
-    match: str = "first_word"  # How ids meet FASTA headers
+    match: str = "first_word"  # How table ids are matched to FASTA headers
     truth: str | None = None  # A table of true classes that no method sees
     tools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # Tables of further tools
     # How its composition is found; None for the calibration set.
@@ -237,7 +237,7 @@ def named_calibration(
     if calibration is not None or release is None:
         remedy = "Give --calibration or --release, one of the two."
         if calibration is None and shipped:
-            remedy += f" For such a table come with credence: {', '.join(shipped)}."
+            remedy += f" Bundled calibrations that fit this table: {', '.join(shipped)}."
         problem = "a calibration is named by its file or by its release."
         raise refuse("--calibration", problem, remedy)
     folder = Path(release)

@@ -303,13 +303,17 @@ def _composition_problems(path: SettingPath, block: Data, above: Data) -> Iterat
     method, shares = block.get("method"), block.get("class_proportions")
     where = (*path, "class_proportions")
     if method is not None and method not in ESTIMATOR_NAMES:
-        problem = f"{method!r} is not an estimator of a composition."
+        problem = f"{method!r} is not an estimator of class proportions."
         yield (*path, "method"), problem, nearest(method, ESTIMATOR_NAMES)
     elif method == STATED and shares is None and above.get("class_proportions") is None:
-        yield where, "no composition is stated.", "Give one, {class: share}, or another method."
+        yield (
+            where,
+            "no class proportions are stated.",
+            "Give one, {class: share}, or another method.",
+        )
     elif method not in (None, STATED, "auto") and shares is not None:
-        problem = f"a composition is stated, and the method is {method!r}."
-        yield where, problem, "Write method: stated, or remove the composition."
+        problem = f"class proportions are stated, and the method is {method!r}."
+        yield where, problem, "Write method: stated, or remove class_proportions."
     values = [-1.0 if share is None else share for share in (shares or {}).values()]
     if shares is None or not all(0 <= share <= 1 for share in values):
         return  # the schema says which
@@ -432,7 +436,12 @@ def _novelty_problems(document: Document, data: Data) -> Iterator[Wrong]:
             remedy = "Give proteins of the calibration set, or vectors as novelty: {features: …}."
             if has_proteins:
                 remedy = f"Write novelty: {{features: {COMPOSITION}}}."
-            yield path, f"{text!r} asks where proteins lie, and nothing tells it.", remedy
+            yield (
+                path,
+                f"{text!r} needs to know how far proteins are from each other, and neither "
+                "sequences nor vectors are given.",
+                remedy,
+            )
         elif path == ("calibration", "method"):
-            problem = f"{text!r} gives no interval, and cannot be corrected for a composition."
+            problem = f"{text!r} gives no interval, and cannot be corrected for class proportions."
             yield path, problem, "Put it among compare, and publish another method."

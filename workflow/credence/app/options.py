@@ -319,7 +319,7 @@ def out_option(text: str) -> Callable[[Command], Command]:
 
 WAYS_TO_MATCH = click.Choice(["full", "first_word"])
 match_option = default_option(
-    "--match", "first_word", "How ids meet FASTA headers.", type=WAYS_TO_MATCH
+    "--match", "first_word", "How table ids are matched to FASTA headers.", type=WAYS_TO_MATCH
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 config_option = default_option("--config", "config.yaml", "The configuration.")

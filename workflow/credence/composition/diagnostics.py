@@ -136,21 +136,20 @@ def _sentences(
     is_estimated = composition.least > 0.0
     if condition > NEAR_SINGULAR and is_estimated:
         sentences.append(
-            "The classifier takes some classes for others so often, or so few of their proteins "
-            "were seen, that their shares cannot be distinguished: their intervals are wide."
+            "Some classes are confused so often, or so few of their proteins were seen, that "
+            "their proportions cannot be estimated apart: the 95 % intervals are wide."
         )
     if p < SMALL_P and gap > LARGE_GAP and not is_estimated:
         sentences.append(
-            "The composition that was taken as known does not explain the scores of this set: "
-            "either the classes are mixed otherwise, or its proteins are of another kind than "
-            "those of the calibration set. Until that is known, its confidences are not to be "
-            "relied on."
+            "The stated class proportions do not explain the scores of this set: either they are "
+            "wrong, or its proteins differ from those of the calibration set (out of "
+            "distribution). Do not rely on its confidences until you know which."
         )
     elif p < SMALL_P and gap > LARGE_GAP:
         sentences.append(
-            "Another composition alone does not explain the scores of this set: its proteins "
-            "are of another kind than those of the calibration set. No re-weighting can correct "
-            "that; neither kind of confidence is to be relied on here."
+            "Label shift alone does not explain the scores of this set: its proteins differ from "
+            "those of the calibration set (out of distribution). No correction helps here; do not "
+            "rely on its confidences, corrected or not."
         )
     return sentences
 
@@ -162,28 +161,28 @@ def _remarks(names: tuple[str, ...], composition: Composition) -> list[str]:
         return []
     if composition.part_applied == 0.0:
         return [
-            "How often the classes are predicted differs from the calibration set by no more than "
-            "chance gives: confidences are not moved, their intervals carry what is not known of "
-            "the composition."
+            "How often the classes are predicted differs from the calibration set by no more "
+            "than chance: confidences are not corrected, and their intervals include what is "
+            "uncertain about the class proportions."
         ]
     sentences = []
     if composition.part_applied < MOST_PART:
         sentences.append(
             f"{100 * composition.part_applied:.0f} % of the estimated difference from the "
-            "calibration set is more than chance gives: so much of it is corrected for."
+            "calibration set is applied (the rest may be chance)."
         )
     held = np.flatnonzero(composition.fit_weight < HELD * composition.moved_weight)
     if len(held) > 0:
         assert composition.class_number is not None
         wanted, carried = composition.moved_weight, composition.fit_weight
         counted = [
-            f"{names[class_]} ({composition.class_number[class_]:.1f} independent proteins, "
-            f"{carried[class_]:.3g} times in place of {wanted[class_]:.3g})"
+            f"{names[class_]} (only {composition.class_number[class_]:.1f} effective proteins, "
+            f"weight {carried[class_]:.3g} in place of {wanted[class_]:.3g})"
             for class_ in held
         ]
         sentences.append(
-            "Few independent proteins of the calibration set cannot be counted as often as the "
-            f"composition asks for: {listed(counted)}."
+            "Weight capped, since the calibration set has few independent proteins: "
+            f"{listed(counted)}."
         )
     return sentences
 

@@ -336,13 +336,13 @@ LIPTON = "Lipton, Wang & Smola 2018, arXiv 1802.03916"
 ESTIMATORS: tuple[Estimator, ...] = (
     Estimator(
         name="none",
-        summary="No correction: the calibration set's own composition.",
+        summary="No correction: the class proportions of the calibration set.",
         reference="",
         needs=Need.CLASS,
     ),
     Estimator(
         name="stated",
-        summary="A composition that you state; it is taken as known, and has no interval.",
+        summary="Class proportions that you state; they are taken as known, and have no interval.",
         reference="",
         needs=Need.CLASS,
     ),
@@ -369,7 +369,7 @@ ESTIMATORS: tuple[Estimator, ...] = (
     ),
     Estimator(
         name="em",
-        summary="The most likely composition, given every row's calibrated probabilities.",
+        summary="The most likely class proportions, given every row's calibrated probabilities.",
         reference="Saerens, Latinne & Decaestecker 2002, doi 10.1162/089976602753284446; "
         "Alexandari, Kundaje & Shrikumar 2020, arXiv 1901.06852",
         needs=Need.VECTOR,

@@ -95,9 +95,9 @@ def notices_of_reliability(
         n_off = sum(not bins.lower[k] <= bins.mean[k] <= bins.upper[k] for k in known)
         if n_off > MOST_BINS_OFF:
             text = (
-                f"On proteins that the fit did not see, {method} does not keep its word for "
-                f"{entry.class_name}: of {len(known)} bins of confidence, in {n_off} the "
-                f"mean confidence lies outside the {100 * level:g} % interval of the share right."
+                f"Confidences of {method} for {entry.class_name} are not calibrated on proteins "
+                f"that the fit did not see: in {n_off} of {len(known)} bins the mean confidence "
+                f"lies outside the {100 * level:g} % interval of the precision."
             )
             notices.append(
                 Notice(kind="reliability", text=text, class_name=entry.class_name, is_warning=True)
@@ -122,7 +122,7 @@ def _about_classes(classes: Sequence[ClassCount], n_folds: int, shows_raw: bool)
             text = (
                 f"The {plural(entry.n_predicted, 'protein')} predicted to be {name} count as only "
                 f"{plural(entry.n_clusters, 'independent case')}, fewer than the {n_folds} folds. "
-                "Held-out numbers of this class rest on little."
+                "Held-out numbers of this class are uncertain."
             )
             if entry.n_predicted == 1:
                 text = (

@@ -136,9 +136,7 @@ class WorldSettings:
     family_size: str = setting(
         "heavy_tailed", "sizes of families", choices=("heavy_tailed", "single")
     )
-    class_proportions: str = setting(
-        "fixed", "shares of the classes", choices=("fixed", "sampled")
-    )
+    class_proportions: str = setting("fixed", "class proportions", choices=("fixed", "sampled"))
     length: float = setting(
         1.0, "length of proteins, where 1 is that of real ones", low=0.2, high=2.0
     )

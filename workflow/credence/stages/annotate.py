@@ -23,7 +23,7 @@ from credence.lists.decision import evidence_notes, scarce_classes
 from credence.predictions import Booleans, Predictions
 from credence.problems import refuse
 from credence.progress import Progress, echo
-from credence.sentences import warning_of
+from credence.sentences import FAMILIES_UNKNOWN, warning_of
 from credence.stages import reading
 from credence.stages.additions import (
     Addition,
@@ -456,7 +456,7 @@ def echo_remarks(annotation: Annotation, n_samples: int, out: str) -> None:
     remarks = [(out, sentence) for sentence in sentences_of(annotation.noted, n_samples)]
     remarks += [remark for addition in annotation.additions for remark in addition.remarks]
     if annotation.file.counts.get("relatives") == reading.RELATIVES_UNKNOWN:
-        remarks.append((annotation.calibration, reading.RELATIVES_UNKNOWN))
+        remarks.append((annotation.calibration, FAMILIES_UNKNOWN))
     for path, sentence in remarks:
         echo(f"{path}: {sentence}.")
 

@@ -93,7 +93,7 @@ def metadata(findings: Findings, members: Iterable[str]) -> dict[str, Any]:
         "#run",
         "CreateAction",
         f"A run of credence {facts.credence_version}",
-        description="Confidences were learnt, judged on families held out, and given out.",
+        description="Confidences were fitted, cross-validated by family, and assigned.",
         instrument={"@id": WORKFLOW},
         object=refer(entry["@id"] for entry in (*read, *set_)),
         result=refer(made),

@@ -18,6 +18,7 @@ from credence.problems import Problem, raise_any, refuse
 from credence.progress import echo
 from credence.records import read_record
 from credence.releases.files import set_digest
+from credence.sentences import FAMILIES_UNKNOWN
 from credence.sets.conformal import SetOptions, families_needed, fit_sets
 from credence.stages import reading
 from credence.stages.settings import CalibrationSettings, SetsSettings, Settings
@@ -87,7 +88,7 @@ def fit_files(
     for notice in (*sets_notices(file, settings.sets), *census_of(known.samples).notices()):
         echo(f"{known.where}: {notice}.")
     if file.counts["relatives"] == reading.RELATIVES_UNKNOWN:
-        echo(f"{out}: {reading.RELATIVES_UNKNOWN}. {GIVE_CLUSTERS}")
+        echo(f"{out}: {FAMILIES_UNKNOWN}. {GIVE_CLUSTERS}")
     _echo_written(out, file)
 
 

@@ -36,7 +36,7 @@ def doubtful_labels(
     classes = np.unique(labelled.true_class)
     if len(classes) < 2:
         name = labelled.predictions.class_names[classes[0]]
-        fault = f"all labels are {name!r}, so nothing speaks for another."
+        fault = f"all labels are {name!r}, so no label can be doubtful."
         raise refuse(known.where, fault, "Give labelled proteins of two classes or more.")
     clusters = sorted(set(labelled.cluster.tolist()))
     if len(clusters) < 2:
@@ -141,9 +141,9 @@ def why(doubts: Doubts, row: int, suggested: str) -> str:
     same, other = int(doubts.n_same[row]), int(doubts.n_other[row])
     reasons = []
     if doubts.p_suggested[row] > doubts.p_label[row]:
-        reasons.append(f"its scores speak for {suggested}")
+        reasons.append(f"its scores suggest {suggested}")
     if same and doubts.by_relatives[row] > 0.0:
-        reasons.append(f"scores of relatives with its label speak for {suggested}")
+        reasons.append(f"scores of relatives with its label suggest {suggested}")
     if doubts.n_suggested[row]:
         reasons.append(f"{doubts.n_suggested[row]} of {same + other} relatives are {suggested}")
     if other:

@@ -40,6 +40,7 @@ from credence.predictions import Booleans, Integers
 from credence.problems import refuse
 from credence.progress import echo
 from credence.records import json_text
+from credence.sentences import FAMILIES_UNKNOWN
 from credence.stages.reading import (
     RELATIVES_UNKNOWN,
     LabelledFiles,
@@ -52,7 +53,7 @@ from credence.tables.source import open_table
 from credence.tables.writing import TableWriter, write_record, write_table
 
 NO_HELD_OUT = (
-    "it does not say what proteins held out show, on which lists rest.",
+    "it has no held-out confidences, on which lists rest.",
     "Fit it again with credence fit.",
 )
 NO_CONFIDENCE = "no rows, since no protein has a confidence"
@@ -226,7 +227,7 @@ def opened_table(
         given = None if shift is None or shift_file is None else (shift, shift_file)
         require_made_by(opened[0], file, calibration, given)
     if file.counts.get("relatives") == RELATIVES_UNKNOWN:
-        echo(f"{calibration}: {RELATIVES_UNKNOWN}.")
+        echo(f"{calibration}: {FAMILIES_UNKNOWN}.")
     return opened
 
 
@@ -272,12 +273,12 @@ def require_made_by(
 
 
 NOT_CORRECTED = (
-    f"its confidences are not corrected for its mix of classes: no column "
+    f"its confidences are not corrected for its class proportions: no column "
     f"{contract.UNCORRECTED_NAMES[0]!r}.",
     "Annotate it with --shift, or leave --shift out.",
 )
 CORRECTED = (
-    "its confidences are corrected for its mix of classes: "
+    "its confidences are corrected for its class proportions: "
     f"column {contract.UNCORRECTED_NAMES[0]!r}.",
     "Give --shift, what it was annotated with, or annotate it without.",
 )
@@ -395,7 +396,7 @@ LIST_MEANING = (
     "lists together.",
 )
 FOR_WHOM = (
-    "They hold for proteins like those of the calibration set, mixed alike.",
+    "They hold for proteins like those of the calibration set, in the same class proportions.",
     "They hold for proteins that are, class by class, like those of the calibration set, at the "
     "mix that they are corrected for; what is not known of it is in the bounds.",
 )
@@ -610,7 +611,7 @@ def threshold_tables(
         names = ", ".join(dict.fromkeys(str(row.class_name) for row in rows))
         echo(f"{out}: no threshold for what is never predicted: {names}.")
     if len(np.unique(labelled.cluster)) == labelled.n_samples:
-        echo(f"{out}: {RELATIVES_UNKNOWN}, and guarantees may not hold.")
+        echo(f"{out}: {FAMILIES_UNKNOWN}, and guarantees may not hold.")
 
 
 GIVE_BOTH = "Give --calibration too, or leave --shift out."

@@ -222,7 +222,7 @@ def require_corrected_alike(
         is_own = contract.is_corrected(Path(path))
         if is_own and name not in shown:
             reason = (
-                f"its confidences are corrected for a mix of classes; no --shift is of {name!r}."
+                f"its confidences are corrected for class proportions; no --shift is of {name!r}."
             )
             remedy = f"Give what credence shift --name {name} wrote with --record."
             problems.append(Problem(where=path, what=reason, remedy=remedy))

@@ -49,22 +49,20 @@ class Resampled:
 
 @dataclass(frozen=True, kw_only=True)
 class ClusteringSettings:
-    """Which proteins are relatives (docs/splits.md)."""
+    """Which proteins are homologues, of one family (docs/splits.md)."""
 
     engine: str = setting(
         "mmseqs",
-        "what finds relatives: mmseqs, or without a program exact, kmer",
+        "what finds homologues: mmseqs, or without a program exact, kmer",
         ("mmseqs", "exact", "kmer"),
     )
-    identity: float = setting(
-        0.4, "least share of identical residues of relatives", above=0, high=1
-    )
+    identity: float = setting(0.4, "least identity of homologues", above=0, high=1)
     coverage: float = setting(
         0.8, "least share of the shorter protein that is aligned", above=0, high=1
     )
     chance: float | None = setting(
         1e-6,
-        "pairs of random proteins that score like relatives, at most; null: identity and "
+        "pairs of random proteins that score like homologues, at most; null: identity and "
         "coverage alone",
         above=0,
     )
@@ -107,8 +105,8 @@ class SplitSettings:
     )
     strict: str = setting(
         "join",
-        "relatives in two groups: join their clusters, set_aside the fewest where they would not "
-        "fit in a group, or report",
+        "homologues in different groups: join their clusters, set_aside the fewest where they "
+        "would not fit in a group, or report",
         ("report", "join", "set_aside"),
     )
     cut: str = setting(
@@ -140,7 +138,7 @@ class CalibrationSettings(Resampled):
     )
     min_positives: float = setting(
         10.0,
-        "below this effective number a class has its overall share only",
+        "below this effective number of proteins a class borrows from the others",
         low=1,
         high=1_000_000,
     )
@@ -152,16 +150,17 @@ class CalibrationSettings(Resampled):
 
 @dataclass(frozen=True, kw_only=True)
 class ShiftSettings(Resampled):
-    """Query sets whose classes are mixed in other shares; confidences are given both ways."""
+    """Label shift: query sets with other class proportions; confidences are given both ways."""
 
     method: str = setting(
         "auto",
-        "what finds the shares: auto, em_matched, em, bbse_soft, bbse_hard, rlls, stated, or none",
+        "what estimates the class proportions: auto, em_matched, em, bbse_soft, bbse_hard, rlls, "
+        "stated, or none",
         option="--estimator",
     )
     class_proportions: Mapping[str, float] | None = setting(
         None,
-        "shares that you state: {Portal: 0.2, Other: 0.8}; classes not named have none",
+        "class proportions that you know: {Portal: 0.2, Other: 0.8}; classes not named have none",
         option="--stated",
         schema=SHARES,
     )
@@ -178,12 +177,15 @@ class SetsSettings:
     """Prediction sets: the classes that a protein may well be of, where every class is scored."""
 
     level: float | None = setting(
-        0.9, "how often the true class is in its set; null: no sets", **PART, option="--sets"
+        0.9,
+        "how often the prediction set holds the true class; null: no sets",
+        **PART,
+        option="--sets",
     )
     kind: str = setting(
         "class_wise",
-        "so often in each class, whatever the mix; overall: in the mix of all proteins, smaller "
-        "sets",
+        "so often in each class, whatever the class proportions; overall: over all proteins, "
+        "smaller sets",
         ("class_wise", "overall"),
         option="--sets-kind",
     )
@@ -195,17 +197,19 @@ class ListsSettings:
 
     error: tuple[float, ...] = setting(
         (0.05, 0.1),
-        "shares of wrong ones, for each a list of each query set; [] for none",
+        "error rates (FDR), for each a list of each query set; [] for none",
         **PART,
         schema=UNIQUE,
     )
     precision: tuple[float, ...] = setting(
         (0.5, 0.8, 0.9, 0.95, 0.99),
-        "shares of right ones, for each a threshold of each class",
+        "precisions, for each a threshold of each class",
         **PART,
         schema=UNIQUE,
     )
-    certainty: float = setting(0.95, "of guarantees and of bounds", above=0.5, high=0.9999)
+    certainty: float = setting(
+        0.95, "probability that guarantees and upper bounds hold", above=0.5, high=0.9999
+    )
     background: tuple[str, ...] | None = setting(
         None,
         "classes of no interest, which have lists of their own; null: found by their usual names "
@@ -217,7 +221,7 @@ class ListsSettings:
     )
     family_share: float = setting(
         0.2,
-        "greatest part of a list, or of the calibration proteins behind it, that one family may "
+        "greatest part of a list, or of its calibration proteins, that one family may "
         "be before the list says so",
         above=0,
         high=1,
@@ -235,7 +239,7 @@ def list_names(lists: ListsSettings) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class EventsSettings:
-    """Questions beyond the predicted class; each is a column of the confidences."""
+    """Class-group probabilities beyond the predicted class; each is a column of confidences."""
 
     ask: tuple[str, ...] = setting(
         (), "of predicted_class, two_best, three_best, each_class", schema=UNIQUE
@@ -261,12 +265,12 @@ class EventsSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class NoveltySettings:
-    """How far proteins are from those of known class; needs proteins above."""
+    """How far proteins are from all known proteins (out of distribution); needs proteins above."""
 
     features: str = setting(
         "composition",
-        "what shows it: composition, none, or a file of vectors of all proteins (npz "
-        "with id and vectors, or Parquet)",
+        "what measures it: composition (of amino acids), none, or a file of vectors of all "
+        "proteins (npz with id and vectors, or Parquet)",
         schema={"minLength": 1},
     )
     components: int = setting(
@@ -374,7 +378,7 @@ class Trove:
     date: str | None = None  # When it arrived
     fasta: str | None = None  # FASTA file
     labels: Mapping[str, Any] | None = None  # Where true classes are, when not in the table
-    match: str = "first_word"  # How ids meet FASTA headers
+    match: str = "first_word"  # How table ids are matched to FASTA headers
     clusters: str | None = None  # Table of its clusters
     # File → digest that it had when the trove was added
     sha256: Mapping[str, str] = field(default_factory=dict)

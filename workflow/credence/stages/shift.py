@@ -223,15 +223,15 @@ def _summed(
 def with_stated(shift: ShiftSettings) -> ShiftSettings:
     """Return settings whose method is `stated` where shares are; refuse one without the other."""
     if shift.method not in estimators.ESTIMATOR_NAMES:
-        fault = f"{shift.method!r} is not an estimator of a composition."
+        fault = f"{shift.method!r} is not an estimator of class proportions."
         raise refuse("--estimator", fault, nearest(shift.method, estimators.ESTIMATOR_NAMES))
     if shift.class_proportions is None:
         if shift.method == STATED:
-            fault = "no composition is given."
+            fault = "no class proportions are given."
             raise refuse("--stated", fault, "Give --stated '{\"class\": share}'.")
         return shift
     if shift.method not in ("auto", STATED):
-        fault = f"a composition is stated, and the estimator is {shift.method!r}."
+        fault = f"class proportions are stated, and the estimator is {shift.method!r}."
         raise refuse("--stated", fault, "Give --estimator stated, or leave --stated out.")
     return replace(shift, method=STATED)
 
@@ -244,7 +244,7 @@ NO_SAMPLE = "it does not keep what an estimate of class proportions needs (files
 
 
 def require_correctable(file: stage_files.CalibrationFile, where: str) -> None:
-    """Refuse a calibration whose confidences cannot be corrected for a composition."""
+    """Refuse a calibration whose confidences cannot be corrected for class proportions."""
     if reason := why_uncorrectable(file):
         raise refuse(where, f"{reason}.", "Fit again to labelled tables: credence fit.")
 
@@ -254,7 +254,9 @@ def why_uncorrectable(file: stage_files.CalibrationFile) -> str:
     if file.sample is None:
         return NO_SAMPLE
     if file.needs is Need.PLACE:
-        return f"{file.method_spec!r} gives no interval and cannot be corrected for a composition"
+        return (
+            f"{file.method_spec!r} gives no interval and cannot be corrected for class proportions"
+        )
     return ""
 
 

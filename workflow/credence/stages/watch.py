@@ -39,10 +39,10 @@ LOG_COLUMNS = (
 )
 NOVEL, UNLIKE = NOTE_TEXTS[Note.NOVEL], NOTE_TEXTS[Note.CHANGED]
 SINCE = {
-    "scores": "the scores are unlike those in calibration, whatever the mix of classes "
+    "scores": "the scores differ from those in calibration, whatever the class proportions "
     "(another version of the tool, or other proteins)",
-    "mix": "classes are predicted in other shares than in the first samples",
-    "flagged": "more proteins than in the first samples are unlike every known protein",
+    "mix": "classes are predicted in other proportions than in the first samples",
+    "flagged": "more proteins than in the first samples are far from all known proteins",
 }
 
 
@@ -59,7 +59,7 @@ class WatchAlarm:
 
 
 def watch_sample(confidences: str, calibration: str, date: str, log: str, as_json: bool) -> None:
-    """Add an annotated table to a log, and say whether it is time to recalibrate."""
+    """Add an annotated table to a log, and say whether recalibrate now."""
     require_other((log,), [confidences, calibration])
     check_table_ending(Path(log))
     if not is_date(date):
@@ -198,7 +198,7 @@ def reasons_of(lines: pd.DataFrame, file: CalibrationFile) -> list[WatchAlarm]:
 def alarm_texts(reasons: list[WatchAlarm], classes: list[str], lines: pd.DataFrame) -> list[str]:
     """Return what a reader has to know of a log."""
     wanted = f", with proteins of {', '.join(classes)}" if classes else ""
-    sentences = [f"it is time to recalibrate{wanted}; credence plan chooses which to verify."]
+    sentences = [f"recalibrate now{wanted}; credence plan chooses which to verify."]
     if not reasons:
         sentences = [
             f"no alarm in {plural(len(lines), 'sample')}. That is no proof: what is usual is "
@@ -211,10 +211,13 @@ def alarm_texts(reasons: list[WatchAlarm], classes: list[str], lines: pd.DataFra
         sentences.append(f"{SINCE[reason.subject]}{named}: {when}, p = {reason.p_value:.2g}.")
     if any(reason.subject == "mix" for reason in reasons):
         sentences.append(
-            "until then correct for the mix: credence shift, and annotate with --shift."
+            "until then correct for the class proportions: credence shift, then annotate "
+            "with --shift."
         )
     if len(lines) <= FEWEST:
-        sentences.append(f"mix and flagged proteins are compared from sample {FEWEST + 1} on.")
+        sentences.append(
+            f"class proportions and flagged proteins are compared from sample {FEWEST + 1} on."
+        )
     if lines.flagged.isna().all():
         sentences.append("flagged proteins are not known: annotate with --novelty.")
     if lines.p.isna().all():

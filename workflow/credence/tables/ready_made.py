@@ -36,7 +36,7 @@ def card_lines(name: str, card: dict[str, Any]) -> list[str]:
     lines += [
         f"    format: {card['format']}",
         f"    method: {card['method']}, fitted on {card['n']:,} proteins",
-        f"    proteins held out: {held_out['right']:.3f} right, {held_out['stated']:.3f} stated; "
+        f"    held-out proteins: {held_out['right']:.3f} right, {held_out['stated']:.3f} stated; "
         f"NLL {held_out['nll']:.3f}",
         "    class: predicted, right of these, stated for these",
     ]
