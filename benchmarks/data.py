@@ -14,6 +14,8 @@ from credence.predictions import Labelled, from_scores, label
 ROOT = Path(__file__).resolve().parents[1]
 REAL_TABLE = ROOT.parent / "shared" / "data" / "phanns_scores_2020.csv.gz"
 BLOCK = 100  # consecutive rows of a class that stay together: neighbours are relatives
+NETWORKS = REAL_TABLE.parent / "phanns_ten_networks.npz"
+NETWORK_BLOCK = 20  # the same in the ten networks' table
 ROW_NAMES = {"shaft": "tail shaft"}  # the one spelling that is not the column's own
 
 
@@ -34,6 +36,25 @@ def real_table(path: Path = REAL_TABLE) -> Labelled | None:
         members = np.flatnonzero(true_class == code)
         cluster[members] = [f"block {code}.{at // BLOCK}" for at in range(len(members))]
     predictions = from_scores(np.array(names, dtype=object), classes, scores, 10.0, 0.01)
+    return label(predictions, true_class, cluster=cluster)
+
+
+def ten_networks(path: Path = NETWORKS) -> Labelled | None:
+    """Return the ten networks' table with blocks as clusters; None where it is absent."""
+    if not path.is_file():
+        return None
+    arrays = np.load(path, allow_pickle=False)
+    classes = tuple(map(str, arrays["class_names"]))
+    true_class = np.array([classes.index(str(name)) for name in arrays["true_class"]])
+    cluster = np.empty(len(true_class), dtype=object)
+    for code in range(len(classes)):
+        members = np.flatnonzero(true_class == code)
+        cluster[members] = [f"block {code}.{at // NETWORK_BLOCK}" for at in range(len(members))]
+    ids = np.array([f"{row}_{name}" for row, name in enumerate(arrays["id"])], dtype=object)
+    networks = arrays["softmax"].astype(float)
+    predictions = from_scores(
+        ids, classes, networks.sum(axis=1), 10.0, 1e-4, network_scores=networks
+    )
     return label(predictions, true_class, cluster=cluster)
 
 

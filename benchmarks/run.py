@@ -87,17 +87,16 @@ def section_methods() -> str:
 
 def section_small_classes() -> str:
     """Return what `prior_weight` changes at three sizes."""
-    from benchmarks.small import small_classes
+    from benchmarks.small_classes import small_classes
 
     return small_classes()
 
 
 def section_small(sizes: Iterable[int] = (), draws: int | None = None) -> str:
     """Return how `auto`, its members and peers do on small sets."""
-    from benchmarks.small import SmallSets, small_sets
+    from benchmarks.small import small_sets
 
-    usual = SmallSets()
-    return small_sets(SmallSets(sizes=tuple(sizes) or usual.sizes, draws=draws or usual.draws))
+    return small_sets(tuple(sizes), draws)
 
 
 def section_annotate() -> str:

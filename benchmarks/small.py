@@ -1,134 +1,129 @@
-"""Small sets: `auto`, its members and peers; and what shrinking the kernel curve changes.
+"""Small sets: `auto`, its members, other methods and peers, on real tables.
 
-For worlds of three sizes: held-out error of the kernel method with the paper's
-formula (`prior_weight=0`), with the default, and of the class-only share. The
-truth is known in the simulated world, so the error is the distance to it.
+    python -m benchmarks.run small [--sizes 100 600] [--draws 2]
+
+Rows that calibrate are drawn from one half of a table, at random or by whole blocks of relatives;
+the other half judges. Every answer is kept below `benchmarks/out/small`, so that a run that was
+ended goes on where it was; the page is made of all that is kept and up to date.
 """
 
 from __future__ import annotations
 
+import hashlib
+import importlib.metadata
 import importlib.util
 import time
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from benchmarks import stack
-from benchmarks.data import halves, real_table
+from benchmarks.data import halves, real_table, ten_networks
 from benchmarks.peers import Fit, mapie_fit, probmetrics_fit, venn_abers_fit
-from benchmarks.run import table
-from verification.in_memory import draw_labelled
-from verification.world_truth import truth
+from benchmarks.run import OUT, table
 
+import credence.calibrators
 from credence.calibrators.auto import MEMBERS
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.confidence import Note
-from credence.predictions import Labelled
-from credence.simulate.law import WorldSettings
+from credence.metrics.binned import DEBIASED
+from credence.metrics.metric import Judged
+from credence.predictions import Booleans, Floats, Labelled
 
-SIZES = (46_801, 4_680, 1_200)
-N_WORLDS = 20
-N_FRESH = 20_000
-SPECS = ("class_only", "kernel(prior_weight=0)", "kernel")
-FEW = 100  # predictions: below, a class counts as small
-EXTREME = 1e-3  # a confidence closer than this to 0 or 1 is called extreme
-
-
-def true_confidence(labelled: Labelled) -> np.ndarray:
-    """Return P(right) of the world at each prediction's class and score."""
-    predictions = labelled.predictions
-    value = np.empty(labelled.n_samples)
-    for class_ in range(predictions.n_classes):
-        rows = predictions.predicted_class == class_
-        value[rows] = truth().probability_correct(class_, predictions.top_score[rows])
-    return value
-
-
-def divergence(confidence: np.ndarray, truth_: np.ndarray) -> np.ndarray:
-    """Return the excess NLL over the truth's, in expectation over the outcome."""
-    kept = np.clip(confidence, 1e-15, 1 - 1e-15)
-    real = np.clip(truth_, 1e-15, 1 - 1e-15)
-    return real * np.log(real / kept) + (1 - real) * np.log((1 - real) / (1 - kept))
-
-
-def small_classes() -> str:
-    """Return a table: size × method, over all rows and over small classes."""
-    rows = []
-    for size in SIZES:
-        sums = {spec: np.zeros(6) for spec in SPECS}
-        for world in range(N_WORLDS):
-            rng = np.random.default_rng([size, world])
-            fitted = draw_labelled(WorldSettings(n_calibration=size), rng)
-            fresh = draw_labelled(WorldSettings(n_calibration=N_FRESH), rng)
-            real = true_confidence(fresh)
-            counts = np.bincount(fitted.predictions.predicted_class, minlength=11)
-            is_small = counts[fresh.predictions.predicted_class] < FEW
-            for spec in SPECS:
-                calibrator = parse_method(spec, "benchmarks").build(FitOptions(n_draws=0))
-                value = calibrator.fit(fitted).confidence(fresh.predictions).value
-                known = ~np.isnan(value)
-                excess = divergence(value[known], real[known])
-                few = is_small[known]
-                wild = np.minimum(value[known], 1 - value[known]) < EXTREME
-                sums[spec] += [
-                    excess.sum(), known.sum(), excess[few].sum(), few.sum(),
-                    np.abs(value - real)[known][few].sum(), wild[few].sum(),
-                ]  # fmt: skip
-        for spec, sum_ in sums.items():
-            n_few = max(sum_[3], 1.0)
-            small = ["–"] * 3 if sum_[3] == 0 else [
-                f"{sum_[2] / n_few:.4f}", f"{sum_[4] / n_few:.3f}", f"{sum_[5] / n_few:.1%}"
-            ]  # fmt: skip
-            rows.append([f"{size:,}", f"`{spec}`", f"{sum_[0] / sum_[1]:.4f}", *small])
-    header = [
-        "calibration rows",
-        "method",
-        "excess NLL, all",
-        f"excess NLL, classes under {FEW}",
-        "mean distance to the truth there",
-        "within 0.001 of 0 or 1 there",
-    ]
-    return (
-        f"{N_WORLDS} simulated worlds a size, judged on {N_FRESH:,} new proteins against the "
-        "world's true probability; the excess is over the truth's own NLL.\n\n"
-        + table(header, rows)
-    )
-
-
-SIZES_OF_SETS = (100, 150, 300, 600)
-N_DRAWS = 10
-N_JUDGING = 4_000  # at most
-TREES = ("histogram boosting", "random forest", "randomised trees", "LightGBM", "CatBoost")
-MEAN_OF_TREES = "mean of the tree ensembles"
+FULL = 0  # as a size: all rows of the half that calibrates
+SIZES = (100, 150, 300, 600, 1_200, 4_680, FULL)
+FEW_ROWS = 1_000  # sizes below have ten subsets, others two, all rows one
+DRAWS_OF_FEW, DRAWS_OF_MANY = 10, 2
+# Proteins that judge, at most: many where the differences are small.
+JUDGING_FEW, JUDGING_MANY = 4_000, 12_000
+TREES = ("histogram boosting", "LightGBM", "CatBoost", "random forest")
+MEAN_OF_TREES = "mean of the four"
+OURS = ("auto", *MEMBERS, "isotonic", "venn_abers")
 
 
 @dataclass(frozen=True, kw_only=True)
-class SmallSets:
-    """What is fitted and judged: `python -m benchmarks.run small --sizes 100 600 --draws 2`."""
+class Contestant:
+    """What answers, and what it is known to be the same by."""
 
-    sizes: tuple[int, ...] = SIZES_OF_SETS
-    draws: int = N_DRAWS  # subsets of each size
-
-
-@dataclass(eq=False, kw_only=True)
-class Sums:
-    """What one contestant lost in one set, draw after draw."""
-
-    loss: list[float] = field(default_factory=list)  # NLL less that of `auto`
-    error: list[float] = field(default_factory=list)  # of it, blocks taken together
-    scarce: list[float] = field(default_factory=list)  # the same in scarce classes
-    nll: list[float] = field(default_factory=list)
-    brier: list[float] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
+    answer: stack.Answer | None  # None where it is not installed
+    version: str  # Or why it is absent
 
 
-def with_class_offsets(seen: Labelled, unseen: Labelled) -> np.ndarray:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Answered:
+    """Confidences of what judges, and what they took."""
+
+    confidence: Floats
+    seconds: float  # Of the processor, to fit and to answer
+    failure: str  # Why there are none, or nothing
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Cell:
+    """One subset of one table."""
+
+    size: int  # Rows that calibrate
+    draw: int
+    seen: Labelled
+    unseen: Labelled
+
+    @property
+    def is_scarce(self) -> Booleans:
+        """Whether a prediction is of a class with few predictions, or only right or wrong ones."""
+        share = parse_method("class_only", "benchmarks").build(FitOptions(n_draws=0))
+        note = share.fit(self.seen).confidence(self.unseen.predictions).note
+        return np.asarray(note & int(Note.SCARCE | Note.ONE_SIDED | Note.UNSEEN_CLASS) > 0)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SmallTable:
+    """A table in two halves."""
+
+    title: str
+    name: str  # Of its folder
+    rows: Labelled  # To draw from
+    judging: Labelled
+
+    def cell(self, size: int, draw: int) -> Cell | None:
+        """Return a subset of so many rows, or None where there are fewer, or it was drawn."""
+        n_rows = self.rows.n_samples
+        if size > n_rows or (size == FULL and draw > 0):
+            return None
+        most = JUDGING_FEW if 0 < size < FEW_ROWS else JUDGING_MANY
+        is_many = self.judging.n_samples > most
+        return Cell(
+            size=size or n_rows,
+            draw=draw,
+            seen=self.rows if size == FULL else stack.some_rows(self.rows, size, draw),
+            unseen=stack.some_rows(self.judging, most, 0) if is_many else self.judging,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbers:
+    """How one contestant did in one size of one table, over its subsets."""
+
+    nll: float
+    gap: float  # NLL less that of `auto`
+    error: float  # Of it, paired
+    scarce: float  # NLL in scarce classes, NaN where there are none
+    scarce_gap: float
+    scarce_error: float
+    brier: float
+    debiased: float  # Calibration error
+    seconds: float
+    n_draws: int
+    n_failed: int
+
+
+def with_class_offsets(seen: Labelled, unseen: Labelled) -> Floats:
     """Return answers of a logistic regression on the log odds of the score and the class."""
     from sklearn.linear_model import LogisticRegression
 
-    def design(labelled: Labelled) -> np.ndarray:
+    def design(labelled: Labelled) -> Floats:
         predictions = labelled.predictions
         share = np.clip(predictions.top_score / predictions.scale, 1e-6, 1.0 - 1e-6)
         is_class = np.eye(predictions.n_classes)[predictions.predicted_class]
@@ -143,115 +138,310 @@ def by_fit(fit: Fit) -> stack.Answer:
     return lambda seen, unseen: fit(seen)(unseen)
 
 
-def contestants_of_small_sets() -> dict[str, stack.Answer | str]:
-    """Return `auto`, its members, other methods and peers, or why one is absent."""
-    ours = stack.method_answers()
-    names = ("auto", *MEMBERS, "isotonic", "venn_abers")
-    found: dict[str, stack.Answer | str] = {name: ours[name] for name in names}
-    found |= stack.peers() | {"logistic regression, class offsets": with_class_offsets}
+def version_of_methods() -> str:
+    """Return a digest of the package's calibrators: other ones have other answers."""
+    folder = Path(credence.calibrators.__file__).parent
+    content = b"".join(path.read_bytes() for path in sorted(folder.glob("*.py")))
+    return hashlib.blake2b(content, digest_size=6).hexdigest()
+
+
+def contestants() -> dict[str, Contestant]:
+    """Return `auto`, its members, other methods and peers."""
+    ours, version = stack.method_answers(), version_of_methods()
+    found = {name: Contestant(answer=ours[name], version=version) for name in OURS}
+    for name, peer in stack.peers().items():
+        package = {"LightGBM": "lightgbm", "CatBoost": "catboost"}.get(name, "scikit-learn")
+        found[name] = (
+            Contestant(answer=None, version=peer)
+            if isinstance(peer, str)
+            else Contestant(answer=peer, version=importlib.metadata.version(package))
+        )
+    found["logistic regression, class offsets"] = Contestant(
+        answer=with_class_offsets, version=importlib.metadata.version("scikit-learn")
+    )
     for name, package, fit in (
-        ("venn-abers", "venn_abers", venn_abers_fit),
+        ("venn-abers", "venn-abers", venn_abers_fit),
         ("MAPIE isotonic", "mapie", mapie_fit("isotonic")),
         ("probmetrics SMS", "probmetrics", probmetrics_fit("sms")),
     ):
-        is_there = importlib.util.find_spec(package) is not None
-        found[name] = by_fit(fit) if is_there else f"No module named {package!r}"
+        is_there = importlib.util.find_spec(package.replace("-", "_")) is not None
+        found[name] = (
+            Contestant(answer=by_fit(fit), version=importlib.metadata.version(package))
+            if is_there
+            else Contestant(answer=None, version=f"No module named {package!r}")
+        )
     return found
 
 
-def small_set_tables() -> Iterator[tuple[str, Labelled, Labelled]]:
-    """Yield a title, rows to draw from, and rows that judge."""
-    real = real_table()
-    if real is not None:
-        alone = replace(real, cluster=real.predictions.ids)
-        yield ("PhANNs' first table at random", *stack.at_random(alone, 1))
-        yield ("PhANNs' first table by blocks", *halves(real))
-    for name, table_ in stack.small_tables().items():
-        yield (f"scikit-learn's {name}", *stack.at_random(table_, 1))
-
-
-def judge_small_set(
-    seen: Labelled, unseen: Labelled, contestants: dict[str, stack.Answer], found: dict[str, Sums]
-) -> None:
-    """Add what each contestant loses on one set."""
-    answers: dict[str, np.ndarray] = {}
-    seconds: dict[str, float] = {}
-    for name, answer in contestants.items():
-        start = time.process_time()
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                answers[name] = answer(seen, unseen)
-        except Exception as problem:  # a peer may fail in any way; the page says how often
-            print(f"{name}: {type(problem).__name__}: {problem}", flush=True)
+def small_set_tables() -> Iterator[SmallTable]:
+    """Yield the tables."""
+    for title, name, labelled in (
+        ("PhANNs' first table", "first", real_table()),
+        ("PhANNs' ten networks", "networks", ten_networks()),
+    ):
+        if labelled is None:
             continue
-        seconds[name] = time.process_time() - start
-    trees = [name for name in TREES if name in answers]
-    answers[MEAN_OF_TREES] = np.mean([answers[name] for name in trees], axis=0)
-    seconds[MEAN_OF_TREES] = sum(seconds[name] for name in trees)
-    share = parse_method("class_only", "benchmarks").build(FitOptions(n_draws=0)).fit(seen)
-    is_scarce = share.confidence(unseen.predictions).note & int(Note.SCARCE) > 0
-    known = ~np.isnan(answers["auto"])
-    of_auto = stack.losses(answers["auto"], unseen)
-    for name, answer in answers.items():
-        # Where a contestant has no answer it has that of `auto`.
-        p = np.where(np.isnan(answer), answers["auto"], answer)
-        loss = stack.losses(p, unseen)
-        gap = (loss - of_auto)[known]
-        sums = found.setdefault(name, Sums())
-        sums.loss.append(float(gap.mean()))
-        sums.error.append(stack.paired_error(gap, unseen.cluster[known]))
-        rows = known & is_scarce
-        sums.scarce.append(float(loss[rows].mean()) if rows.any() else float("nan"))
-        sums.nll.append(float(loss[known].mean()))
-        sums.brier.append(float(((p - unseen.is_correct)[known] ** 2).mean()))
-        sums.seconds.append(seconds[name])
+        alone = replace(labelled, cluster=labelled.predictions.ids)
+        rows, judging = stack.at_random(alone, 1)
+        yield SmallTable(
+            title=f"{title} at random", name=f"{name}-random", rows=rows, judging=judging
+        )
+        rows, judging = halves(labelled)
+        yield SmallTable(
+            title=f"{title} by blocks", name=f"{name}-blocks", rows=rows, judging=judging
+        )
+    for name, labelled in stack.small_tables().items():
+        rows, judging = stack.at_random(labelled, 1)
+        yield SmallTable(title=f"scikit-learn's {name}", name=name, rows=rows, judging=judging)
 
 
-def small_sets(options: SmallSets) -> str:
-    """Return a table for each set of tables and size, `auto` first."""
-    everyone = contestants_of_small_sets()
-    absent = [f"{name} ({why})" for name, why in everyone.items() if isinstance(why, str)]
-    present = {name: answer for name, answer in everyone.items() if not isinstance(answer, str)}
-    text = [
-        f"Sizes {', '.join(f'{size:,}' for size in options.sizes)}, {options.draws} subsets each, "
-        f"at most {N_JUDGING:,} proteins judge. NLL and Brier score are means over subsets; the "
-        "difference to `auto` is paired, ± the mean of its standard errors on one subset, blocks "
-        "taken together; scarce classes have fewer than ten predictions, or only right or only "
-        "wrong ones. A peer that fails on every set of a size is not listed there. "
-        f"Absent: {'; '.join(absent) or 'nobody'}.\n"
+def answer_of(contestant: stack.Answer, cell: Cell) -> Answered:
+    """Return what a contestant says of one cell."""
+    start = time.process_time()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            confidence, failure = contestant(cell.seen, cell.unseen), ""
+    except Exception as problem:  # a peer may fail in any way; the page says how often
+        confidence, failure = np.empty(0), f"{type(problem).__name__}: {problem}"
+    return Answered(confidence=confidence, seconds=time.process_time() - start, failure=failure)
+
+
+def kept_answer(folder: Path, name: str, contestant: Contestant, cell: Cell) -> Answered:
+    """Return what a contestant says of one cell, from an earlier run where there was one."""
+    path = folder / f"{cell.size}-{cell.draw}" / f"{name} {contestant.version}.npz"
+    if not path.is_file():
+        assert contestant.answer is not None
+        answered = answer_of(contestant.answer, cell)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(".part.npz")
+        np.savez(part, **vars(answered))
+        part.replace(path)
+    with np.load(path) as kept:
+        return Answered(
+            confidence=kept["confidence"],
+            seconds=float(kept["seconds"]),
+            failure=str(kept["failure"]),
+        )
+
+
+def all_answers(
+    folder: Path, everyone: Mapping[str, Contestant], cell: Cell
+) -> dict[str, Answered]:
+    """Return what everyone who is there says of one cell."""
+    answers = {
+        name: kept_answer(folder, name, contestant, cell)
+        for name, contestant in everyone.items()
+        if contestant.answer is not None
+    }
+    trees = [answers[name] for name in TREES if name in answers and not answers[name].failure]
+    if trees:
+        answers[MEAN_OF_TREES] = Answered(
+            confidence=np.mean([tree.confidence for tree in trees], axis=0),
+            seconds=sum(tree.seconds for tree in trees),
+            failure="",
+        )
+    return answers
+
+
+def paired(gaps: Sequence[Floats], cluster: np.ndarray) -> tuple[float, float]:
+    """Return a mean difference over subsets and proteins, and its error.
+
+    Proteins that judge are the same in all subsets: the error of them, blocks taken together, and
+    that of the subsets are added in squares.
+    """
+    means = [float(np.nanmean(gap)) for gap in gaps if not np.isnan(gap).all()]
+    rows = ~np.isnan(gaps).all(axis=0)
+    if not means:
+        return float("nan"), float("nan")
+    of_rows = stack.paired_error(np.nanmean(np.array(gaps)[:, rows], axis=0), cluster[rows])
+    of_draws = np.std(means, ddof=1) / np.sqrt(len(means)) if len(means) > 1 else 0.0
+    return float(np.mean(means)), float(np.hypot(of_rows, of_draws))
+
+
+def numbers_of(
+    name: str, cells: Sequence[Cell], answers: Sequence[Mapping[str, Answered]]
+) -> Numbers | None:
+    """Return how one contestant did in cells of one size, None where it failed in all."""
+    there = [
+        (cell, of_cell)
+        for cell, of_cell in zip(cells, answers, strict=True)
+        if name in of_cell and not of_cell[name].failure
     ]
-    for title, rows, judging in small_set_tables():
-        unseen = judging
-        if judging.n_samples > N_JUDGING:
-            unseen = stack.some_rows(judging, N_JUDGING, 0)
-        for size in options.sizes:
-            if size > rows.n_samples:
+    if not there:
+        return None
+    nll, brier, debiased, gaps, scarce, scarce_gaps = [], [], [], [], [], []
+    for cell, of_cell in there:
+        of_auto, stated = of_cell["auto"].confidence, of_cell[name].confidence
+        known = ~np.isnan(of_auto)
+        # Where a contestant has no answer it has that of `auto`.
+        p = np.where(np.isnan(stated), of_auto, stated)
+        loss, is_correct = stack.losses(p, cell.unseen), cell.unseen.is_correct
+        gap = loss - stack.losses(of_auto, cell.unseen)
+        rows = known & cell.is_scarce
+        nll.append(loss[known].mean())
+        brier.append(((p - is_correct)[known] ** 2).mean())
+        judged = Judged(
+            confidence=p[known], is_correct=is_correct[known], weight=np.ones(int(known.sum()))
+        )
+        debiased.append(DEBIASED.compute(judged))
+        gaps.append(np.where(known, gap, np.nan))
+        scarce.append(loss[rows].mean() if rows.any() else np.nan)
+        scarce_gaps.append(np.where(rows, gap, np.nan))
+    cluster = cells[0].unseen.cluster
+    gap, error = paired(gaps, cluster)
+    scarce_gap, scarce_error = paired(scarce_gaps, cluster)
+    is_any = not np.isnan(scarce).all()
+    return Numbers(
+        nll=float(np.mean(nll)),
+        gap=gap,
+        error=error,
+        scarce=float(np.nanmean(scarce)) if is_any else float("nan"),
+        scarce_gap=scarce_gap,
+        scarce_error=scarce_error,
+        brier=float(np.mean(brier)),
+        debiased=float(np.mean(debiased)),
+        seconds=float(np.mean([of_cell[name].seconds for _, of_cell in there])),
+        n_draws=len(there),
+        n_failed=len(cells) - len(there),
+    )
+
+
+def fewest_draws(size: int) -> int:
+    """Return how many subsets of a size there are where nothing else is asked for."""
+    if size == FULL:
+        return 1
+    return DRAWS_OF_FEW if size < FEW_ROWS else DRAWS_OF_MANY
+
+
+def small_sets(sizes: Sequence[int] = (), draws: int | None = None) -> str:
+    """Fit what is not kept yet, subset after subset; return the page's section."""
+    everyone, folder = contestants(), OUT / "small"
+    tables = list(small_set_tables())
+    chosen = tuple(sizes) or SIZES
+    n_draws = {size: draws or fewest_draws(size) for size in chosen}
+    for draw in range(max(n_draws.values())):
+        for size in (size for size in chosen if draw < n_draws[size]):
+            for one in tables:
+                cell = one.cell(size, draw)
+                if cell is not None:
+                    all_answers(folder / one.name, everyone, cell)
+                    print(one.title, cell.size, draw, flush=True)
+    return section(folder, everyone, tables)
+
+
+def kept_cells(
+    folder: Path, everyone: Mapping[str, Contestant], source: SmallTable, size: int
+) -> list[Cell]:
+    """Return the cells of a size that everyone has answered who is there."""
+    cells = []
+    for draw in range(fewest_draws(size)):
+        cell = source.cell(size, draw)
+        if cell is None:
+            break
+        place = folder / source.name / f"{cell.size}-{draw}"
+        if all(
+            (place / f"{name} {contestant.version}.npz").is_file()
+            for name, contestant in everyone.items()
+            if contestant.answer is not None
+        ):
+            cells.append(cell)
+    return cells
+
+
+def section(folder: Path, everyone: Mapping[str, Contestant], tables: Sequence[SmallTable]) -> str:
+    """Return the section of the page: a summary, then a table for each table and size."""
+    absent = [f"{name} ({who.version})" for name, who in everyone.items() if who.answer is None]
+    text, summary = [], []
+    for source in tables:
+        for size in SIZES:
+            cells = kept_cells(folder, everyone, source, size)
+            if not cells:
                 continue
-            found: dict[str, Sums] = {}
-            for draw in range(options.draws):
-                judge_small_set(stack.some_rows(rows, size, draw), unseen, present, found)
-            print(title, size, flush=True)
-            text.append(f"**{title}, {size:,} proteins**\n")
-            text.append(table(HEADER, [line_of(*entry, options.draws) for entry in found.items()]))
-    return "\n".join(text)
+            answers = [all_answers(folder / source.name, everyone, cell) for cell in cells]
+            found = {name: numbers_of(name, cells, answers) for name in (*everyone, MEAN_OF_TREES)}
+            there = {name: numbers for name, numbers in found.items() if numbers is not None}
+            n_rows = f"{cells[0].size:,}"
+            summary.append(summary_line(source.title, n_rows, there))
+            text.append(f"**{source.title}, {n_rows} proteins, subsets: {len(cells)}**\n")
+            text.append(table(HEADER, [line_of(*entry) for entry in there.items()]))
+    intro = (
+        f"At most {JUDGING_FEW:,} proteins judge sets below {FEW_ROWS:,}, {JUDGING_MANY:,} the "
+        "others, from the other half of the table. Numbers are means over subsets; a difference "
+        "to `auto` is paired, its standard error that of proteins (blocks taken together) and of "
+        "subsets. Scarce classes have fewer than ten predictions, or only right or only wrong "
+        "ones. The debiased calibration error is that of Kumar et al. 2019. Where a contestant "
+        "has no answer for a protein it has that of `auto`; one that fails on every subset is "
+        f"not listed. Absent: {'; '.join(absent) or 'nobody'}.\n\n"
+        "`auto` beside the best of all others, which is known only in hindsight; “better by more "
+        "than one error” counts contestants whose paired difference says so.\n"
+    )
+    return "\n".join([intro, table(SUMMARY_HEADER, summary), *text])
 
 
-HEADER = ["contestant", "NLL", "less that of `auto`", "in scarce classes", "Brier", "processor s"]
+SUMMARY_HEADER = [
+    "table", "proteins", "subsets", "`auto`", "best other", "less that of `auto`",
+    "better by more than one error", "best other in scarce classes", "less that of `auto` there",
+    "better there by more than one error",
+]  # fmt: skip
 
 
-def line_of(name: str, sums: Sums, draws: int) -> list[str]:
-    """Return a line of a table."""
-    is_ours = name in {"auto", *MEMBERS, "isotonic", "venn_abers"}
-    n_failed = draws - len(sums.nll)
-    label = f"`{name}`" if is_ours else name
-    scarce = np.array(sums.scarce)
-    is_there = ~np.isnan(scarce)
+def summary_line(title: str, n_rows: str, there: Mapping[str, Numbers]) -> list[str]:
+    """Return how `auto` did beside the best of all others."""
+    others = {name: numbers for name, numbers in there.items() if name != "auto"}
+    best = min(others, key=lambda name: others[name].nll)
+    scarce = {name: n for name, n in others.items() if not np.isnan(n.scarce)}
+    line = [
+        title, n_rows, str(there["auto"].n_draws), f"{there['auto'].nll:.4f}",
+        f"{label_of(best)} {others[best].nll:.4f}",
+        with_error(others[best].gap, others[best].error),
+        names_of(name for name, n in others.items() if n.gap < -n.error),
+    ]  # fmt: skip
+    if not scarce:
+        return [*line, "–", "–", "–"]
+    least = min(scarce, key=lambda name: scarce[name].scarce)
     return [
-        f"{label} (fails in {n_failed} of {draws})" if n_failed else label,
-        f"{np.mean(sums.nll):.4f}",
-        "" if name == "auto" else f"{np.mean(sums.loss):+.4f} ± {np.mean(sums.error):.4f}",
-        f"{scarce[is_there].mean():.3f}" if is_there.any() else "–",
-        f"{np.mean(sums.brier):.4f}",
-        f"{np.mean(sums.seconds):.1f}",
+        *line,
+        f"{label_of(least)} {scarce[least].scarce:.3f}",
+        with_error(scarce[least].scarce_gap, scarce[least].scarce_error),
+        names_of(name for name, n in scarce.items() if n.scarce_gap < -n.scarce_error),
+    ]
+
+
+def names_of(names: Iterator[str]) -> str:
+    """Return names in one cell of a table."""
+    return ", ".join(label_of(name) for name in names) or "nobody"
+
+
+def label_of(name: str) -> str:
+    """Return a contestant as the page writes it."""
+    return f"`{name}`" if name in OURS else name
+
+
+def with_error(gap: float, error: float) -> str:
+    """Return a difference with its standard error."""
+    return "–" if np.isnan(gap) else f"{gap:+.4f} ± {error:.4f}"
+
+
+HEADER = [
+    "contestant", "NLL", "less that of `auto`", "NLL in scarce classes",
+    "less that of `auto` there",
+    "Brier", "debiased error", "processor s",
+]  # fmt: skip
+
+
+def line_of(name: str, numbers: Numbers) -> list[str]:
+    """Return a line of a table."""
+    n_all = numbers.n_draws + numbers.n_failed
+    failed = f" (fails in {numbers.n_failed} of {n_all})" if numbers.n_failed else ""
+    is_auto = name == "auto"
+    return [
+        label_of(name) + failed,
+        f"{numbers.nll:.4f}",
+        "" if is_auto else with_error(numbers.gap, numbers.error),
+        "–" if np.isnan(numbers.scarce) else f"{numbers.scarce:.3f}",
+        "" if is_auto else with_error(numbers.scarce_gap, numbers.scarce_error),
+        f"{numbers.brier:.4f}",
+        f"{numbers.debiased:.4f}",
+        f"{numbers.seconds:.1f}",
     ]

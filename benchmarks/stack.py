@@ -29,7 +29,8 @@ Answer = Callable[[Labelled, Labelled], np.ndarray]
 
 def features(labelled: Labelled) -> np.ndarray:
     """Return what our pooled trees look at."""
-    return features_of(labelled.predictions, uses_networks=False)
+    predictions = labelled.predictions
+    return features_of(predictions, uses_networks=predictions.network_scores is not None)
 
 
 def estimator(make: Callable[[], object]) -> Answer:

@@ -167,7 +167,8 @@ def test_a_class_never_predicted_is_answered_by_what_all_share() -> None:
     found = fitted.confidence(known.predictions.at_scores(np.arange(3), np.full(3, 0.9)))
     assert found.note.tolist() == [0, 0, int(Note.UNSEEN_CLASS)]
     width = found.upper - found.lower
-    assert abs(found.value[2] - found.value[:2].mean()) < 0.05
+    # Of two classes' spread little is known; the mean over it is a little nearer to ½.
+    assert abs(found.value[2] - found.value[:2].mean()) < 0.06
     assert width[2] > 2.0 * width[:2].max()
 
 

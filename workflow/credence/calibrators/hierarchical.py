@@ -32,7 +32,7 @@ from credence.records import from_record
 from credence.settings import setting
 
 # Standard deviations tried for what classes differ by: of the intercept, and of the slope.
-INTERCEPT_SPREADS = (0.3, 0.6, 1.0, 2.0)
+INTERCEPT_SPREADS = (0.3, 0.6, 1.0, 2.0, 3.0)
 SLOPE_SPREADS = (0.1, 0.3, 0.6)
 # Standard deviations of the priors of what all classes share: features are standardised.
 FIRST_SPREAD, SHARED_SPREADS = 10.0, {"score": 3.0, "margin": 1.0}

@@ -59,11 +59,18 @@ class Spread:
             p = value[rows]
             error = np.interp(p, spread.answer, spread.error)
             families = np.interp(p, spread.answer, spread.n_families)
-            guarded = (p * families + JEFFREYS) / (families + 2.0 * JEFFREYS)
-            scale = guarded * (1.0 - guarded)
-            width = factor * np.hypot(error * np.sqrt(scale), spread.misfit * scale)
+            error = error * np.sqrt(guarded_scale(p, families))
+            # What answers get wrong alike is of the class, so all its families guard it.
+            misfit = spread.misfit * guarded_scale(p, spread.n_families.sum())
+            width = factor * np.hypot(error, misfit)
             lower[rows], upper[rows] = (np.clip(end, 0.0, 1.0) for end in (p - width, p + width))
         return lower, upper
+
+
+def guarded_scale(answer: Floats, families: Floats | float) -> Floats:
+    """Return p (1 − p) with half a right and half a wrong family among so many."""
+    p = (answer * families + JEFFREYS) / (families + 2.0 * JEFFREYS)
+    return np.asarray(p * (1.0 - p))
 
 
 def halves(keys: NDArray[np.uint64], draw: int) -> Booleans:
