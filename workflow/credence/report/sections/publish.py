@@ -6,6 +6,7 @@ from operator import itemgetter
 
 from credence.findings import Findings
 from credence.problems import plural
+from credence.records import digest_of, to_record
 from credence.report import blocks as page
 from credence.report.sections.events import FORECASTER_NAMES, units
 from credence.report.sections.lists import percent
@@ -189,6 +190,35 @@ def _held_out(lookup: Lookup, cite: Citations) -> str:
     return text
 
 
+def figures_digest(findings: Findings) -> str:
+    """Return the digest of the numbers that the figures of the classes show."""
+    results = findings.results
+    shown = {
+        "chosen": findings.chosen,
+        "curves": results.curves,
+        "histograms": results.histograms,
+        "reliability": results.reliability,
+    }
+    return digest_of(to_record(shown))
+
+
+def _looked(lookup: Lookup, cite: Citations) -> str:
+    look = lookup.findings.provenance.looked
+    advised = f"as is advised{cite(CONFIDENCE_GUIDE)}"
+    if look is None:
+        return (
+            f"It is not recorded that anybody checked the curve of each class by eye, {advised}."
+        )
+    if look.figures == figures_digest(lookup.findings):
+        return (
+            f"The curve of each class was checked by eye, {advised}, by {look.by} ({look.date})."
+        )
+    return (
+        f"{look.by} checked curves by eye, {advised}, on {look.date}; since then they have "
+        "changed, and it is not recorded that anybody checked these."
+    )
+
+
 def _sets(lookup: Lookup, cite: Citations) -> str:
     sets = lookup.findings.sets
     if sets is None:
@@ -290,7 +320,7 @@ def _events(lookup: Lookup, cite: Citations) -> str:
 PARAGRAPHS: tuple[tuple[Callable[[Lookup, Citations], str], ...], ...] = (
     (_calibrated, _intervals),
     (_relatives, _training, _troves),
-    (_held_out,),
+    (_held_out, _looked),
     (_sets,),
     (_lists,),
     (_shift,),
