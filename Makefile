@@ -14,6 +14,7 @@
 # make lint    format, lint, layers of imports, types, docstrings, workflow
 # make docs    the documentation site, built strictly: build/site/index.html
 # make bench   speed and error beside other libraries
+# make ready-made   the bundled calibrations again from public data: are they the same bytes?
 # make clean   remove what can be rebuilt (not .venv, not reports/README.md)
 #
 # Each sets up .venv from a hashed lock under envs/ when it is not there or the
@@ -39,7 +40,7 @@ export OPENBLAS_NUM_THREADS := 1
 # Bytecode is written: else each process compiles the tests again, at every run.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo example quick test test-newest test-long test-all test-browser test-slurm test-faults test-fuzz test-mutants lint docs bench clean
+.PHONY: help demo example quick ready-made test test-newest test-long test-all test-browser test-slurm test-faults test-fuzz test-mutants lint docs bench clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -125,6 +126,9 @@ docs: $(VENV)/.developer.stamp .venv-docs/.stamp
 	@VENV=.venv-bench envs/set_up.sh envs/bench.lock.txt
 	-@.venv-bench/bin/python -m pip install --quiet --requirement envs/bench_torch.txt
 	@touch $@
+
+ready-made: $(VENV)/.developer.stamp
+	@PYTHONPATH=. $(BIN)/python verification/ready_made.py --data ../shared/data --check
 
 bench: .venv-bench/.stamp
 	@.venv-bench/bin/python -m benchmarks.run

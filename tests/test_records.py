@@ -192,3 +192,15 @@ def test_packed_arrays_come_back(kind: str) -> None:
     back = unpacked(json.loads(json.dumps(base64_of(values, kind))))
     np.testing.assert_array_equal(back, values)
     assert back.dtype == np.dtype(kind)
+
+
+def test_single_precision_of_few_decimals_is_written_by_its_last_decimal_and_comes_back() -> None:
+    of_two = np.array([[0.0, 0.57], [9.99, -3.1]], dtype=np.float32)
+    record = base64_of(of_two, "float32")
+    assert record["decimals"] == 2
+    np.testing.assert_array_equal(unpacked(record), of_two)
+    for odd in ([0.1, 1.0 / 3.0], [np.nan, 1.0], [np.inf], [-0.0], [1e30]):
+        values = np.array(odd, dtype=np.float32)
+        record = base64_of(values, "float32")
+        assert "decimals" not in record
+        assert unpacked(record).tobytes() == values.tobytes()

@@ -5,7 +5,11 @@ judged. The data (`--data`) are public and are not copied; `data/README.md` of t
 project's shared folder says where each comes from. The same data give the same bytes
 on one kind of processor; others differ in the last digits.
 
-    python verification/ready_made.py --data ../shared/data --out workflow/credence/ready_made
+    PYTHONPATH=. python verification/ready_made.py --data ../shared/data
+    PYTHONPATH=. python verification/ready_made.py --data ../shared/data --check
+
+The second writes nothing: it says which files come out the same byte for byte, and ends with 1
+where any does not.
 """
 
 from __future__ import annotations
@@ -13,7 +17,8 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +34,7 @@ from credence.stages.settings import Settings
 from credence.tables.counts import read_counts
 from credence.tables.digests import sha256_of
 from credence.tables.formats import IN_FULL, spell_phrogs
+from credence.tables.ready_made import READY_MADE
 from credence.tables.stage_files import CalibrationFile, calibration_text
 
 WEB = "phanns_web_histogram.csv"
@@ -194,15 +200,18 @@ def made(name: str, data: Path) -> tuple[str, dict[str, Any]]:
     return calibration_text(file), card
 
 
-def main() -> None:
-    """Write the calibrations that are asked for, and the cards of all."""
+def main() -> int:
+    """Write the calibrations that are asked for, and the cards of all; or compare them."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--out", type=Path, default=READY_MADE)
+    parser.add_argument("--check", action="store_true")
     parser.add_argument("--only", choices=list(SOURCES), nargs="*", default=list(SOURCES))
     given = parser.parse_args()
+    if given.check:
+        return checked(given.data, given.out, given.only)
     given.out.mkdir(parents=True, exist_ok=True)
     path = given.out / "cards.json"
     cards = json.loads(path.read_text("utf-8")) if path.exists() else {}
@@ -213,7 +222,21 @@ def main() -> None:
         print(f"{name}: {len(text):,} bytes, packed {len(packed):,}")
     cards = {name: cards[name] for name in SOURCES if name in cards}
     path.write_text(json.dumps(cards, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    return 0
+
+
+def checked(data: Path, out: Path, names: Sequence[str]) -> int:
+    """Say which calibrations come out as they lie there, with their cards; 1: not all do."""
+    cards = json.loads((out / "cards.json").read_text("utf-8"))
+    n_differ = 0
+    for name in names:
+        text, card = made(name, data)
+        there = gzip.decompress((out / f"{name}.json.gz").read_bytes())
+        is_same = text.encode("utf-8") == there and card == cards[name]
+        n_differ += not is_same
+        print(f"{name}: {'the same bytes' if is_same else 'other bytes'}", flush=True)
+    return int(n_differ > 0)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import gzip
 import json
 from dataclasses import replace
@@ -20,6 +19,7 @@ from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions, Need
 from credence.confidence import Note
 from credence.problems import InputError
+from credence.records import unpacked
 from credence.tables.counts import read_counts
 from credence.tables.ready_made import cards, named_file
 from credence.tables.stage_files import read_calibration
@@ -213,10 +213,8 @@ def assert_alike(one: Any, other: Any) -> None:
     """Numbers to nine digits: processors differ in the last ones. All else as it is."""
     if isinstance(one, dict):
         assert one.keys() == other.keys()
-        if one.keys() == {"kind", "shape", "base64"}:
-            one, other = (
-                np.frombuffer(base64.b64decode(of["base64"]), of["kind"]) for of in (one, other)
-            )
+        if one.keys() >= {"kind", "shape", "base64"}:
+            one, other = unpacked(one), unpacked(other)
             np.testing.assert_allclose(one, other, 1e-6 if one.dtype == np.float32 else 1e-9)
         else:
             for key in one:
@@ -245,6 +243,15 @@ def test_a_shipped_calibration_is_made_again_but_for_rounding() -> None:
     assert_alike(again, shipped)
     assert card == cards()["phanns-web"]
     assert sum(row["predicted"] for row in card["held_out"]["classes"].values()) == 46801
+
+
+def test_the_bundled_calibrations_are_small_and_that_of_whole_vectors_can_be_corrected() -> None:
+    sizes = {name: Path(named_file(name)).stat().st_size for name in cards()}
+    assert max(sizes.values()) < 2.5 * 2**20, sizes
+    file = read_calibration(Path(named_file("phanns-2020")))
+    assert file.sample is not None and file.sample.held_out_probability is not None
+    assert file.sample.held_out_probability.shape == (47_879, 11)
+    assert file.sketch is not None
 
 
 def test_a_table_of_the_web_page_needs_one_command(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from credence.evaluation.calibration_tests import calibration_tests
 from credence.findings import CalibrationTest
@@ -45,6 +46,36 @@ def test_relatives_fool_the_asymptotic_test_and_not_the_cluster_one() -> None:
         independent.append(ks.p_independent <= 0.05)
     assert np.mean(by_cluster) <= 0.15  # 0.05 and 3.5 standard errors of 60 sets
     assert np.mean(independent) >= 0.35  # decision 0011: a third to three quarters of the time
+
+
+def test_spiegelhalters_test_can_look_for_too_extreme_confidences_alone_as_mapies_does() -> None:
+    rng = np.random.default_rng(4)
+    true = rng.uniform(0.2, 0.8, 2000)
+    right = rng.random(2000) < true
+    block, cluster = np.zeros(2000, dtype=np.int64), np.arange(2000).astype(str).astype(object)
+    cases = {"too extreme": 0.5 + 1.6 * (true - 0.5), "too timid": 0.5 + 0.4 * (true - 0.5)}
+    p_values = {}
+    for name, stated in cases.items():
+        given = labelled(block, right, cluster)
+        one, two = (
+            next(
+                entry
+                for entry in calibration_tests("m", given, stated, 199, one_sided=one_sided)
+                if entry.test == test and entry.class_name is None
+            )
+            for test, one_sided in (("spiegelhalter_one_sided", True), ("spiegelhalter", False))
+        )
+        assert one.statistic == two.statistic
+        # MAPIE 0.9.2: spiegelhalter_p_value is 1 - norm.cdf(statistic), so one side alone
+        slope = 1.0 - 2.0 * stated
+        by_hand = ((right - stated) * slope).sum() / np.sqrt(
+            (slope**2 * stated * (1.0 - stated)).sum()
+        )
+        assert one.statistic == pytest.approx(by_hand, rel=1e-9)
+        assert one.p_independent == pytest.approx(norm.sf(by_hand), rel=1e-9)
+        p_values[name] = one.p_value, two.p_value
+    assert p_values["too extreme"] == (1 / 200, 1 / 200)
+    assert p_values["too timid"] == (1.0, 1 / 200)
 
 
 def test_badly_wrong_confidences_are_found() -> None:

@@ -54,6 +54,25 @@ def vector_of(labelled: Labelled) -> np.ndarray:
     return scores
 
 
+def test_calibration_errors_are_counted_in_as_many_bins_as_are_asked_for() -> None:
+    labelled, confidence = world(weighted=False)
+    asked = {}
+    for n_bins in (5, 15):
+        options = EvaluationOptions(n_draws=0, n_floor=0, n_bins=n_bins)
+        stated = {("m", HELD_OUT_SAMPLE): Stated(confidence=confidence)}
+        rows = judge(labelled, stated, "m", options).metrics
+        asked[n_bins] = {row.metric: row.value for row in rows if row.class_name is None}
+        width = np.ceil(confidence * n_bins)  # left-open bins, by hand
+        gaps = [
+            abs(float((confidence - labelled.is_correct)[width == bin_].sum()))
+            for bin_ in np.unique(width)
+        ]
+        assert asked[n_bins]["ece"] == pytest.approx(sum(gaps) / N)
+    for metric in ("ece", "ece_count", "mce", "ece_debiased"):
+        assert asked[5][metric] != asked[15][metric]
+    assert asked[5]["nll"] == asked[15]["nll"]
+
+
 def drawn_by_hand(labelled: Labelled, confidence: np.ndarray, name: str, draw: int) -> float:
     """Compute a metric of all proteins from scratch under the weights of one draw."""
     codes, keys = encode_clusters(labelled.cluster)

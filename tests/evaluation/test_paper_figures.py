@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from credence.findings import FigureRecord
 from credence.predictions import UNKNOWN_CLASS, Labelled, from_scores, label
 
 CLASSES = ("A", "B", "C")
+MON2_NAME = "kernel (b_mon2)"
 
 
 def labelled_of(n: int, seed: int = 0, only: int | None = None) -> Labelled:
@@ -326,3 +328,18 @@ def test_axes_begin_at_zero_where_scores_are_low(labelled: Labelled) -> None:
     score = np.full(labelled.n_samples, 1.0)
     low = replace(labelled, predictions=replace(labelled.predictions, top_score=score))
     assert FigureSource(labelled=low).grid[0] == 0.0
+
+
+def test_captions_say_which_class_is_shown_and_in_how_many_classes_b_opt_is_rougher(
+    made: dict[str, FigureRecord],
+) -> None:
+    titles = [panel.title for panel in made["08"].panels]
+    assert titles == ["Cum", "Cum+ (median)", "Cum* (best)"]
+    assert any(f"The class is {name}." in made["08"].caption for name in CLASSES)
+    bends = [
+        np.nansum(np.abs(np.diff(lines["b_opt"]))) > np.nansum(np.abs(np.diff(lines[MON2_NAME])))
+        for lines in (series(made["13"], panel) for panel in range(2))
+    ]
+    said = re.search(r"b_opt goes up and down more in (\d) of (\d) classes", made["13"].caption)
+    assert said is not None and int(said[2]) <= len(CLASSES)
+    assert sum(bends) == min(2, int(said[1]))  # the two that are shown come first

@@ -144,7 +144,8 @@ def texts(findings: Findings) -> list[str]:
         str(block)
         for block in (*first.section(findings).blocks, *overview.section(findings).blocks)
     ]
-    answers = " ".join(answer for *_, answer in publish.checklist(findings))
+    points = (*publish.checklist(findings), *publish.journal_checks(findings))
+    answers = " ".join(answer for *_, answer in points)
     return [" ".join(methods), answers, " ".join(shown)]
 
 
@@ -260,3 +261,26 @@ def test_settings_are_sentences_and_not_code() -> None:
         "nearly all scores lie at the top mon or the class's share; false: the published formula "
         "alone)"
     )
+
+
+def test_what_journals_ask_is_answered_by_what_the_run_knows(small: Findings) -> None:
+    answers = dict(publish.journal_checks(small))
+    assert list(answers) == [
+        "Data availability",
+        "Code availability",
+        "Versions",
+        "Random seeds",
+        "Licences",
+        "Sample size and statistics",
+        "Figure legends",
+    ]
+    assert answers["Data availability"].startswith("The data are simulated; say so. The archive")
+    assert answers["Sample size and statistics"] == (
+        "120 proteins in 50 families. Intervals are 95 %, from 200 bootstrap resamples of "
+        "families; p-values are two-sided, corrected by Holm's rule."
+    )
+    alone = replace(small.results, n_clusters=120, n_draws=0, tests=())
+    real = replace(small.provenance, is_simulated=False)
+    answers = dict(publish.journal_checks(replace(small, results=alone, provenance=real)))
+    assert answers["Data availability"].startswith("The archive lists")
+    assert answers["Sample size and statistics"] == "120 proteins. The run has no intervals."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from functools import cache
 
@@ -12,7 +13,13 @@ from verification.in_memory import draw_labelled
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.composition.adjusted import ProportionCorrection, shifted
-from credence.composition.both_samples import both_parts, calibration_sample, use_sample
+from credence.composition.both_samples import (
+    CalibrationSample,
+    _model_of,
+    both_parts,
+    calibration_sample,
+    use_sample,
+)
 from credence.composition.diagnostics import diagnose
 from credence.composition.estimate import (
     Composition,
@@ -23,7 +30,7 @@ from credence.composition.estimate import (
 from credence.composition.estimators import ESTIMATORS_BY_NAME
 from credence.confidence import Note
 from credence.predictions import Labelled, from_scores, label
-from credence.records import from_record, to_record
+from credence.records import from_record, json_text, to_record
 from credence.simulate.law import WorldSettings
 from shift_findings import adjust
 
@@ -260,3 +267,22 @@ def test_corrected_intervals_carry_the_composition_and_come_back_from_their_reco
     read = from_record(ProportionCorrection, to_record(adjusted.correction))
     again = replace(adjusted, correction=read).confidence(predictions)
     np.testing.assert_array_equal(again.upper, wide.upper)
+
+
+def test_a_sample_keeps_scores_and_its_probabilities_are_those_of_fits_that_saw_no_relative() -> (
+    None
+):
+    calibration, _ = sets()
+    sample = calibration_sample(calibration, True)
+    again = from_record(CalibrationSample, json.loads(json_text(sample)), "sample", "")
+    assert sample.probability is not None and sample.held_out_probability is not None
+    np.testing.assert_array_equal(again.probability, sample.probability)
+    np.testing.assert_array_equal(again.held_out_probability, sample.held_out_probability)
+    assert sample.model is not None
+    whole = sample.model.probabilities(calibration.predictions)
+    np.testing.assert_allclose(sample.probability, whole, atol=1e-6)  # scores in single precision
+    for number in np.unique(sample.fold):
+        is_out = sample.fold == number
+        model = _model_of(calibration.take(~is_out), sample.model.matrix)
+        unseen = model.probabilities(calibration.predictions.take(is_out))
+        np.testing.assert_allclose(sample.held_out_probability[is_out], unseen, atol=1e-6)

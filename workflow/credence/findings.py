@@ -43,7 +43,7 @@ class CalibrationTest:
 
     method: str  # The method
     class_name: str | None  # The predicted class; None: all
-    test: str  # ``kolmogorov_smirnov``, ``kuiper`` or ``spiegelhalter``
+    test: str  # ``kolmogorov_smirnov``, ``kuiper``, ``spiegelhalter``, or its one-sided form
     statistic: float  # NaN where all confidences are 0 or 1 (for Spiegelhalter's also ½): no test
     p_value: float  # By random signs over clusters: valid with relatives
     p_adjusted: float  # The same, by Holm's rule over the classes; NaN over all
@@ -798,6 +798,15 @@ class Setting:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Look:
+    """That somebody looked at the figure of each class by eye."""
+
+    by: str  # Who
+    date: str  # The day that was given; no clock is read
+    figures: str  # Digest of the numbers that the figures showed
+
+
+@dataclass(frozen=True, kw_only=True)
 class Provenance:
     """Where the numbers come from."""
 
@@ -808,6 +817,9 @@ class Provenance:
     inputs: tuple[InputFile, ...] = ()  # What was read
     settings: tuple[Setting, ...] = ()  # Every setting that can change a number
     versions: tuple[Setting, ...] = ()  # Python and the libraries that computed the numbers
+    looked: Annotated[Look | None, Stored(is_left_out=True)] = (
+        None  # None: nobody, as far as known
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -51,6 +51,7 @@ PACKED_KINDS = {
     "uint64": "<u8",
     "bool": "|b1",
 }
+MOST_DECIMALS, MOST_DECIMAL = 4, 1e5  # of numbers that are written by their last decimal
 # The types of arrays that a record may hold. Compared whole: what they are made of is
 # numpy's own affair, and is another thing from numpy 2.5 on Python 3.12 on.
 ARRAYS: dict[Any, Any] = {
@@ -358,16 +359,48 @@ def short(text: str) -> str:
 
 
 def base64_of(values: Any, kind: str) -> dict[str, Any]:
-    """Return an array as its little-endian bytes in base64, which is short and exact."""
+    """Return an array as its little-endian bytes in base64, which is short and exact.
+
+    Bytes of a number of the same weight stand together, which packs best. Single precision that
+    is some number of decimals is whole numbers of its last decimal.
+    """
     array = np.ascontiguousarray(values, dtype=PACKED_KINDS[kind])
-    text = base64.b64encode(array.tobytes()).decode("ascii")
-    return {"kind": kind, "shape": list(array.shape), "base64": text}
+    record: dict[str, Any] = {"kind": kind, "shape": list(array.shape)}
+    decimals = _decimals_of(array) if kind == "float32" else None
+    if decimals is not None:
+        record["decimals"] = decimals
+        array = _last_decimals(array, decimals).astype(PACKED_KINDS["int32"])
+    rows = np.frombuffer(array.tobytes(), np.uint8).reshape(-1, array.itemsize)
+    if kind == "int32" or decimals is not None:
+        rows = rows.T
+    return record | {"base64": base64.b64encode(rows.tobytes()).decode("ascii")}
+
+
+def _last_decimals(array: NDArray[Any], decimals: int) -> NDArray[np.float64]:
+    return np.round(array.astype(np.float64) * 10.0**decimals)
+
+
+def _decimals_of(array: NDArray[np.float32]) -> int | None:
+    """Return by how few decimals every number is told bit for bit, if any."""
+    if not (np.abs(array) < MOST_DECIMAL).all() or (np.signbit(array) & (array == 0)).any():
+        return None
+    for decimals in range(MOST_DECIMALS + 1):
+        if np.array_equal((_last_decimals(array, decimals) / 10.0**decimals).astype("<f4"), array):
+            return decimals
+    return None
 
 
 def unpacked(record: Mapping[str, Any]) -> NDArray[Any]:
     """Return the array of a record that :func:`base64_of` wrote."""
     raw = base64.b64decode(record["base64"], validate=True)
-    return np.frombuffer(raw, dtype=PACKED_KINDS[record["kind"]]).reshape(record["shape"]).copy()
+    decimals, kind = record.get("decimals"), PACKED_KINDS[record["kind"]]
+    stored = np.dtype(kind if decimals is None else PACKED_KINDS["int32"])
+    if stored == PACKED_KINDS["int32"]:
+        raw = np.frombuffer(raw, np.uint8).reshape(stored.itemsize, -1).T.tobytes()
+    array = np.frombuffer(raw, dtype=stored)
+    if decimals is not None:
+        array = (array / 10.0**decimals).astype(kind)
+    return array.reshape(record["shape"]).copy()
 
 
 def json_text(value: Any) -> str:

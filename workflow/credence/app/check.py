@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date
 from functools import partial
@@ -13,7 +14,7 @@ import click
 
 from credence.app import FIXABLE
 from credence.app.options import file_options, json_option, match_option, table_options
-from credence.problems import InputError, Problem, gathering, raise_any
+from credence.problems import InputError, Problem, gathering, raise_any, refuse
 from credence.progress import echo
 from credence.records import json_text
 
@@ -24,10 +25,13 @@ if TYPE_CHECKING:
 
 CHECKED = Path(".snakemake", "credence.checked.txt")  # Digests of what passed the last check
 CONFIGURATION_ENDINGS = (".yaml", ".yml")
+REPORT_RECORD = "report.json"
+NO_REPORT = "there is no such file."
+A_REPORT = "Name the folder of a report that this version made: reports/NAME."
 
 
 @click.command(epilog="Example: credence check demo/calibration.csv --format phanns-labelled")
-@click.argument("targets", nargs=-1, required=True, metavar="CONFIG|TABLE...")
+@click.argument("targets", nargs=-1, metavar="CONFIG|TABLE...")
 @table_options
 @click.option("--labelled", is_flag=True, help="Demand a true class for every protein.")
 @click.option("--labels", "labels_json", default="null", help="Where the labels are, as JSON.")
@@ -38,15 +42,29 @@ CONFIGURATION_ENDINGS = (".yaml", ".yml")
     samples="Also write the checked table, in one form for all.",
     out="Also write what was found, as JSON.",
 )
+@click.option(
+    "--looked",
+    metavar="REPORT",
+    help="Record that somebody looked at the figure of each class in this report (its folder, "
+    "reports/NAME) by eye: in CONFIG, or without one as lines to put there.",
+)
+@click.option("--by", help="With --looked: who looked.")
+@click.option("--date", "day", help="With --looked: the day, as 2026-11-28.")
 @json_option
-def command(targets: tuple[str, ...], **given: Any) -> int:
+def command(
+    targets: tuple[str, ...], looked: str | None, by: str | None, day: str | None, **given: Any
+) -> int:
     """Say everything that is wrong with a configuration, or with tables.
 
     Of a configuration, all that it names is read: tables, labels, proteins.
     Of a table whose format is not stated, the formats that fit are proposed.
     """
     try:
-        if len(targets) == 1 and targets[0].endswith(CONFIGURATION_ENDINGS):
+        if looked is not None:
+            record_look(targets, looked, by, day)
+        elif not targets:
+            raise refuse("CONFIG|TABLE", "nothing to check is named.", "Name a file.")
+        elif len(targets) == 1 and targets[0].endswith(CONFIGURATION_ENDINGS):
             from credence.app import configuration
             from credence.app.meaning import date_notices
 
@@ -70,6 +88,47 @@ def command(targets: tuple[str, ...], **given: Any) -> int:
         click.echo(json_text({"problems": error.problems}), nl=False)
         return FIXABLE
     return 0
+
+
+def record_look(targets: Sequence[str], report: str, by: str | None, day: str | None) -> None:
+    """Record in a configuration, or print, that somebody looked at the figures of a report."""
+    from credence.app import configuration
+    from credence.app.editing import look_lines, with_look
+    from credence.records import parse_json
+    from credence.tables.text import is_date
+    from credence.tables.writing import write_text
+
+    path = Path(report) / REPORT_RECORD if Path(report).is_dir() else Path(report)
+    problems = (
+        [] if path.is_file() else [Problem(where=str(path), what=NO_REPORT, remedy=A_REPORT)]
+    )
+    if not (by or "").strip():
+        problems.append(Problem(where="--by", what="nobody is named.", remedy="Give --by NAME."))
+    if day is None or not is_date(day):
+        reason = f"{day!r} is no date." if day else "no day is given."
+        problems.append(Problem(where="--date", what=reason, remedy="Write it as 2026-11-28."))
+    if len(targets) > 1 or not all(name.endswith(CONFIGURATION_ENDINGS) for name in targets):
+        remedy = "Name one configuration, or none."
+        reason = f"{' '.join(targets)!r} is no configuration."
+        problems.append(Problem(where="--looked", what=reason, remedy=remedy))
+    raise_any(problems)
+    try:
+        record = parse_json(path.read_text(encoding="utf-8"))
+        figures, run = str(record["figures"]), record["run"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise refuse(str(path), "it is not the record of a report.", A_REPORT) from None
+    look = {"by": str(by).strip(), "date": str(day), "figures": figures}
+    if not targets:
+        click.echo(look_lines(look), nl=False)
+        return
+    (name,) = targets
+    settings = configuration.load(name)
+    if settings.run != run:
+        reason = f"it is of the run {settings.run!r}, and {path} of {run!r}."
+        raise refuse(name, reason, "Name the configuration of that run.")
+    text = Path(name).read_bytes().decode("utf-8")
+    write_text(Path(name), with_look(text, look, name))
+    echo(f"Wrote {name}: {look['by']} looked at the figures on {day}. Run again: credence run.")
 
 
 def is_there(settings: Configuration) -> bool:

@@ -14,8 +14,10 @@ from typing import Any
 from credence.problems import InputError, refuse
 from credence.tables.document import parse_document, resolve
 
-TROVES = "troves"
+TROVES, LOOKED = "troves", "looked"
 PLAIN_TEXT = re.compile(r"(\.{0,2}/|[A-Za-z_])[A-Za-z0-9_./-]*|[A-Za-z]+( [A-Za-z]+)+", re.ASCII)
+OF_TROVES = "the list troves is written in a way that is not edited here."
+WRITE_TROVES = "Write it so that troves is a list of lines that begin with '- ', or"
 WORDS_OF_YAML = {"true", "false", "null", "yes", "no", "on", "off", "y", "n", "."}
 
 
@@ -67,7 +69,30 @@ def with_trove(text: str, entry: Mapping[str, Any], where: str) -> str:
         edited = "".join(lines)
     data = parse_document(text, where).data
     wanted = {**data, TROVES: [*(data.get(TROVES) or []), dict(entry)]}
-    return _checked(edited, wanted, where, "write by hand:\n" + "\n".join(_block(entry, 2)))
+    by_hand = "write by hand:\n" + "\n".join(_block(entry, 2))
+    return _checked(edited, wanted, where, OF_TROVES, f"{WRITE_TROVES} {by_hand}")
+
+
+def with_look(text: str, look: Mapping[str, str], where: str) -> str:
+    """Return a configuration that says who looked at the figures, in place of what it said."""
+    data = parse_document(text, where).data
+    lines = text.splitlines(keepends=True)
+    for key, value in _root(text).value:
+        if key.value == LOOKED:
+            lines[key.start_mark.line : _last_line(value) + 1] = []
+    if lines and not lines[-1].endswith(("\n", "\r")):
+        lines[-1] += "\n"
+    edited = "".join(lines) + look_lines(look)
+    reason = "who looked cannot be written into it."
+    return _checked(
+        edited, {**data, LOOKED: dict(look)}, where, reason, f"Write by hand:\n{look_lines(look)}"
+    )
+
+
+def look_lines(look: Mapping[str, str]) -> str:
+    """Return the lines of a configuration that say who looked at the figures."""
+    rows = [f"{LOOKED}:", *(f"  {name}: {inline(value)}" for name, value in look.items())]
+    return "\n".join(rows) + "\n"
 
 
 def without_trove(text: str, position: int, where: str) -> str:
@@ -88,19 +113,25 @@ def without_trove(text: str, position: int, where: str) -> str:
             lines[place] = f"{match[0]} []{lines[place][match.end() :]}"
     data = parse_document(text, where).data
     left = [entry for at, entry in enumerate(data[TROVES]) if at != position]
-    return _checked("".join(lines), {**data, TROVES: left}, where, "take the entry out by hand.")
+    by_hand = "take the entry out by hand."
+    wanted = {**data, TROVES: left}
+    return _checked("".join(lines), wanted, where, OF_TROVES, f"{WRITE_TROVES} {by_hand}")
 
 
 def _nodes(text: str, where: str) -> tuple[Any, Any, Any]:
     """Return the nodes of all settings, of the list's name and of the list, or None."""
-    from ruamel.yaml import YAML
-
     parse_document(text, where)  # refuses what is no YAML
-    root = YAML(typ="safe", pure=True).compose(io.StringIO(text))
+    root = _root(text)
     for key, value in root.value:
         if key.value == TROVES:
             return root, key, value
     return root, None, None
+
+
+def _root(text: str) -> Any:
+    from ruamel.yaml import YAML
+
+    return YAML(typ="safe", pure=True).compose(io.StringIO(text))
 
 
 def _entries(value: Any) -> list[Any]:
@@ -151,10 +182,9 @@ def inline(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _checked(edited: str, wanted: Mapping[str, Any], where: str, otherwise: str) -> str:
+def _checked(edited: str, wanted: Mapping[str, Any], where: str, reason: str, remedy: str) -> str:
     """Return an edit; refuse one that does not say what was meant, which is made by hand then."""
     with suppress(InputError):
         if parse_document(edited, where).data == wanted:
             return edited
-    remedy = f"Write it so that troves is a list of lines that begin with '- ', or {otherwise}"
-    raise refuse(where, "the list troves is written in a way that is not edited here.", remedy)
+    raise refuse(where, reason, remedy)

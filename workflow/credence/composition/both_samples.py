@@ -203,7 +203,7 @@ HALF_ROW = 0.5  # of every class, added to the query set in each draw (Jeffreys)
 N_DENSITY_BINS = 100  # of equal width over the scale: for densities and their test
 
 
-MOST_STORED = 4_000_000  # probabilities of calibration rows; of more whole families are left out
+MOST_STORED = 4_000_000  # scores of calibration rows; of more whole families are left out
 N_PRIOR = 10.0  # families by which shares among the wrong are drawn to those of more proteins
 WINDOW = 0.05  # of the scale: standard deviation of the window over scores
 Bytes = Stored(packed="uint8")
@@ -229,9 +229,9 @@ class CalibrationSample:
     held_out: PackedFloats
     # None where there are no score vectors.
     model: Annotated[BiasCorrected | None, Stored(is_left_out=True)] = None
-    # The model's probabilities, and those of models without the cluster of each protein
-    probability: Annotated[NDArray[np.float64] | None, Packed] = None
-    held_out_probability: Annotated[NDArray[np.float64] | None, Packed] = None
+    # Of each fold the model that saw the others alone, where there is more than one fold.
+    models_without: tuple[BiasCorrected, ...] = ()
+    scores: Annotated[NDArray[np.float64] | None, Packed] = None
 
     def refuse_damage(self) -> None:
         """Refuse columns that do not belong together."""
@@ -248,9 +248,10 @@ class CalibrationSample:
             raise ValueError("it has a value out of range")
         if self.model is None:
             return
-        for values in (self.probability, self.held_out_probability):
-            if values is None or values.shape != (n_rows, n_classes):
-                raise ValueError("its probabilities are not those of its proteins")
+        if self.scores is None or self.scores.shape != (n_rows, n_classes):
+            raise ValueError("its scores are not those of its proteins")
+        if len(self.models_without) != len(list(left_out(self.fold))):
+            raise ValueError("its models are not those of its folds")
 
     @property
     def n_classes(self) -> int:
@@ -260,7 +261,26 @@ class CalibrationSample:
     @property
     def without_vectors(self) -> Self:
         """The same as if only the top scores were known."""
-        return replace(self, model=None, probability=None, held_out_probability=None)
+        return replace(self, model=None, models_without=(), scores=None)
+
+    @cached_property
+    def probability(self) -> Floats | None:
+        """The model's probabilities; None where there are no score vectors."""
+        return None if self.model is None else self._by_model(self.model, slice(None))
+
+    @cached_property
+    def held_out_probability(self) -> Floats | None:
+        """Those of models that did not see the cluster of each protein."""
+        if self.probability is None:
+            return None
+        unseen = self.probability.copy()
+        for is_out, model in zip(left_out(self.fold), self.models_without, strict=True):
+            unseen[is_out] = self._by_model(model, is_out)
+        return unseen
+
+    def _by_model(self, model: BiasCorrected, rows: Any) -> Floats:
+        assert self.scores is not None
+        return model.of_scores(self.scores[rows], self.resolution)
 
     @cached_property
     def logs(self) -> Floats:
@@ -418,16 +438,13 @@ def calibration_sample(
     if not with_vectors:
         return plain
     model = _model_of(labelled)
-    probability = model.probabilities(predictions)
-    unseen = probability.copy()
-    for is_out in left_out(fold):
-        part = _model_of(labelled.take(~is_out), model.matrix)
-        unseen[is_out] = part.probabilities(predictions.take(is_out))
     return replace(
         plain,
         model=model,
-        probability=as_stored(probability),
-        held_out_probability=as_stored(unseen),
+        models_without=tuple(
+            _model_of(labelled.take(~is_out), model.matrix) for is_out in left_out(fold)
+        ),
+        scores=as_stored(predictions.required_scores),
     )
 
 

@@ -56,8 +56,11 @@ class BiasCorrected:
 
     def probabilities(self, predictions: Predictions) -> Floats:
         """Return a probability for every class; each row sums to 1."""
-        logs = self.mapped(log_scores(predictions.required_scores, predictions.resolution))
-        return probabilities(logs, self.slope, self.bias)
+        return self.of_scores(predictions.required_scores, predictions.resolution)
+
+    def of_scores(self, scores: Floats, resolution: float) -> Floats:
+        """Return the same of rows of scores."""
+        return probabilities(self.mapped(log_scores(scores, resolution)), self.slope, self.bias)
 
     def mapped(self, logs: Floats) -> Floats:
         """Return the log scores as the temperature sees them."""

@@ -137,7 +137,9 @@ def _results(
         tests=tuple(
             test
             for name, confidence in judged.items()
-            for test in calibration_tests(name, labelled, confidence, options.n_signs)
+            for test in calibration_tests(
+                name, labelled, confidence, options.n_signs, one_sided=options.one_sided
+            )
         ),
         given_true=given_true,
         given_predicted=given_predicted,

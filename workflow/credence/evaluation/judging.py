@@ -16,7 +16,7 @@ from credence.evaluation.measures import Measures, PairedDraws, Scatter
 from credence.evaluation.ratios import MIN_CLUSTERS
 from credence.findings import Difference, MetricValue, NoiseFloor
 from credence.metrics.all_metrics import METRICS, METRICS_BY_NAME
-from credence.metrics.metric import ACCURACY, GAP, Judged, Metric
+from credence.metrics.metric import ACCURACY, GAP, N_METRIC_BINS, Judged, Metric
 from credence.predictions import Booleans, Floats, Integers, Labelled
 from credence.progress import each
 
@@ -131,6 +131,8 @@ class EvaluationOptions:
     resample: Literal["cluster", "row"] = "cluster"
     n_floor: int = 100  # Simulations of each noise floor; 0 gives none
     n_signs: int = 999  # Draws of random signs in the tests; 0 gives no p-values by clusters
+    n_bins: int = N_METRIC_BINS  # In which calibration errors are counted
+    one_sided: bool = False  # Spiegelhalter's test: whether confidences are too extreme, alone
     # Only metrics in cells of these families are measured; None: all.
     families: tuple[str, ...] | None = None
 
@@ -208,6 +210,7 @@ class Judge:
             score=None if score is None else score / labelled.predictions.scale,
             probabilities=stated.probabilities,
             true_class=labelled.true_class,
+            n_bins=self.options.n_bins,
         ).take(known)
 
     def outcome(self, key: Key, stated: Stated, known: Booleans) -> _Outcome:

@@ -498,13 +498,14 @@ def cumulatives(source: FigureSource) -> FigureRecord | None:
     panels = []
     for name, method in (
         ("Cum", "cumulative"),
-        ("Cum+, cut-off at the median", "cumulative_plus"),
-        ("Cum*, best cut-off", "cumulative_optimal"),
+        ("Cum+ (median)", "cumulative_plus"),
+        ("Cum* (best)", "cumulative_optimal"),
     ):
         line = source.curve(method, best, "cumulative", "cumulative")
         series = (source.histogram(best), source.kernel(best), line)
-        panels.append(FigurePanel(title=f"{source.names[best]}: {name}", series=series))
-    return _over_scores(source, panels, len(panels))
+        panels.append(FigurePanel(title=name, series=series))
+    record = _over_scores(source, panels, len(panels))
+    return record and replace(record, caption=f"The class is {source.names[best]}.")
 
 
 def nll(confidence: Floats, is_correct: np.ndarray, weight: Floats) -> float:
@@ -538,11 +539,19 @@ def wiggles(source: FigureSource) -> FigureRecord | None:
         return rough - smooth
 
     panels = []
-    for class_ in sorted(source.samples, key=excess, reverse=True)[:2]:
+    by_class = {
+        class_: excess(class_)
+        for class_ in source.samples
+        if math.isfinite(source.bandwidth(class_))
+    }
+    for class_ in sorted(by_class, key=by_class.__getitem__, reverse=True)[:2]:
         rough = source.curve(LOO, class_, "b_opt", "wrong")
         series = (source.histogram(class_), rough, source.kernel(class_))
         panels.append(FigurePanel(title=source.names[class_], series=series))
-    return _over_scores(source, panels, 2)
+    record = _over_scores(source, panels, 2)
+    n_rougher = sum(value > 0.0 for value in by_class.values())
+    sentence = f"Here b_opt goes up and down more in {n_rougher} of {len(by_class)} classes."
+    return record and replace(record, caption=sentence)
 
 
 def steadiest(source: FigureSource) -> FigureRecord | None:
@@ -874,9 +883,9 @@ _NEARLY = (
     f"protein. {STEPS_CAPTION} {PUBLISHED_CAPTION}"
 )
 _CUMULATIVE = (
-    "Cumulative confidence of one class: Cum, Cum+ and Cum*. It is a class that the best "
-    "cut-off helps much. Cum is the confidence at a score or better, so it lies above that at the "
-    f"score. {STEPS_CAPTION}"
+    "Cumulative confidence of one class: Cum, Cum+ (cut-off at the median of the scores) and Cum* "
+    "(best cut-off). It is a class that the best cut-off helps much. Cum is the confidence at a "
+    f"score or better, so it lies above that at the score. {STEPS_CAPTION}"
 )
 _TROVES = (
     "New proteins of known class, before and after each trove. Left: densities of right and wrong "
@@ -901,7 +910,8 @@ _PARAMETERS = (
     "proteins as independent, so with relatives among them it is too small."
 )
 _LOO = (
-    "The bandwidth of least left-out loss (b_opt) follows noise. Where it bends most, and b_mon2."
+    "The bandwidth of least left-out loss (b_opt), which can follow noise, and b_mon2, in the two "
+    "classes in which b_opt goes up and down most beyond b_mon2."
 )
 _BOTH = (
     "Kernel confidence that never turns (b_mon) against one that may turn twice (b_mon2). "
@@ -972,7 +982,13 @@ FIGURES: tuple[FigureSpec, ...] = (
         build=_tswa,
         needs=OF_VECTOR,
     ),
-    FigureSpec(number="13", name="bandwidth", caption=f"{_LOO} {STEPS_CAPTION}", build=wiggles),
+    FigureSpec(
+        number="13",
+        name="bandwidth",
+        caption=f"{_LOO} {STEPS_CAPTION} {PUBLISHED_CAPTION}",
+        build=wiggles,
+        needs=NEEDS_SOME,
+    ),
     FigureSpec(number="14", name="steadiest", caption=_BOTH, build=steadiest),
     FigureSpec(number="15", name="troves", caption=_TROVES, build=troves, needs=NEEDS_TROVE),
     FigureSpec(

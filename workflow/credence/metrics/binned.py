@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 
 from credence.metrics.metric import (
+    N_METRIC_BINS,
     BinSums,
     Family,
     Judged,
@@ -16,7 +17,6 @@ from credence.metrics.metric import (
 )
 from credence.predictions import Floats, Integers
 
-N_METRIC_BINS = 15  # Guo et al. 2017, arXiv 1706.04599
 N_SCORE_BINS = 20  # those of the page's histograms of scores
 
 
@@ -49,6 +49,12 @@ def width_cells(judged: Judged, n_bins: int, *, has_squares: bool = False) -> Bi
     )
 
 
+def _count_cells(judged: Judged) -> BinSums:
+    """Return cells that hold about as many proteins each."""
+    cell = equal_count(judged.confidence, judged.weight, judged.n_bins)
+    return in_cells(judged, cell, judged.n_bins)
+
+
 def _score_cells(judged: Judged) -> BinSums | None:
     if judged.score is None:
         return None
@@ -57,18 +63,12 @@ def _score_cells(judged: Judged) -> BinSums | None:
 
 # The Brier score is taken apart in these.
 WIDTH = Family(
-    name=f"width {N_METRIC_BINS}",
-    cells=partial(width_cells, n_bins=N_METRIC_BINS, has_squares=True),
+    name="width", cells=lambda judged: width_cells(judged, judged.n_bins, has_squares=True)
 )
-COUNT = Family(
-    name=f"count {N_METRIC_BINS}",
-    cells=lambda judged: in_cells(
-        judged, equal_count(judged.confidence, judged.weight, N_METRIC_BINS), N_METRIC_BINS
-    ),
-    is_fixed=False,
-)
+COUNT = Family(name="count", cells=_count_cells, is_fixed=False)
 SCORE = Family(name="score", cells=_score_cells)
 
+UNLESS = f" ({N_METRIC_BINS} unless another number is set)"
 GUO_ECE = "Guo et al. 2017, arXiv 1706.04599; Naeini et al. 2015"
 GUPTA = "Gupta & Ramdas 2021, arXiv 2107.08353"
 ROOT = "Kumar et al. 2019, arXiv 1909.10155"
@@ -89,9 +89,9 @@ def root_mean_square_gap(sums: Floats, n_effective: Floats) -> Floats:
 ECE = in_width(
     name="ece",
     title="expected calibration error",
-    summary=f"The mean distance between confidence and share right, in {N_METRIC_BINS} bins of "
-    "equal width. It is above 0 by chance alone: compare it with its noise floor. A confidence "
-    "that is the same for all can score best, so it is no measure of use.",
+    summary="The mean distance between confidence and share right, in bins of equal width"
+    f"{UNLESS}. It is above 0 by chance alone: compare it with its noise floor. A confidence that "
+    "is the same for all can score best, so it is no measure of use.",
     reference=GUO_ECE,
     finish=mean_gap,
 )
@@ -99,14 +99,14 @@ ECE2 = in_width(
     name="ece2",
     title="expected calibration error, squared form",
     summary=f"The root of the mean squared distance between confidence and share right, in "
-    f"{N_METRIC_BINS} bins of equal width; great distances count more.",
+    f"bins of equal width{UNLESS}; great distances count more.",
     reference=ROOT,
     finish=root_mean_square_gap,
 )
 ECE_COUNT = in_count(
     name="ece_count",
     title="expected calibration error, equal counts",
-    summary=f"The mean distance between confidence and share right, in {N_METRIC_BINS} bins that "
+    summary=f"The mean distance between confidence and share right, in bins{UNLESS} that "
     "hold about as many proteins each; equal confidences stay in one bin.",
     reference="Nguyen & O'Connor 2015, arXiv 1508.05154",
     finish=mean_gap,
@@ -115,7 +115,7 @@ ECE2_COUNT = in_count(
     name="ece2_count",
     title="expected calibration error, equal counts, squared form",
     summary=f"The root of the mean squared distance between confidence and share right, in "
-    f"{N_METRIC_BINS} bins that hold about as many proteins each.",
+    f"bins{UNLESS} that hold about as many proteins each.",
     reference=ROOT,
     finish=root_mean_square_gap,
 )
@@ -146,8 +146,8 @@ def greatest_gap(sums: Floats, n_effective: Floats) -> Floats:
 MCE = in_width(
     name="mce",
     title="maximum calibration error",
-    summary=f"The greatest distance between confidence and share right in any of {N_METRIC_BINS} "
-    "bins of equal width. A bin with few proteins can decide it: compare it with its noise floor.",
+    summary="The greatest distance between confidence and share right in any bin of equal width"
+    f"{UNLESS}. A bin with few proteins can decide it: compare it with its noise floor.",
     reference="Naeini et al. 2015; Guo et al. 2017, arXiv 1706.04599",
     finish=greatest_gap,
 )
@@ -170,7 +170,7 @@ DEBIASED = in_count(
     name="ece_debiased",
     title="debiased calibration error",
     summary="The root of the mean squared distance between confidence and share right, in "
-    f"{N_METRIC_BINS} bins of equal counts, with what independent proteins would give by chance "
+    f"bins of equal counts{UNLESS}, with what independent proteins would give by chance "
     "subtracted; 0 where that leaves nothing. Relatives raise chance beyond it.",
     reference="Kumar, Liang & Ma 2019, arXiv 1909.10155",
     finish=debiased_error,
@@ -178,7 +178,7 @@ DEBIASED = in_count(
 )
 
 SOURCE = "Kuleshov & Liang 2015, Eq. 2–3; Murphy 1973; Stephenson et al. 2008"
-BINS = f"in {N_METRIC_BINS} bins of equal width"
+BINS = f"in bins of equal width{UNLESS}"
 part_of_brier = partial(Metric, reference=SOURCE, family=WIDTH)
 
 

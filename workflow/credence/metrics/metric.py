@@ -2,13 +2,16 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from credence.draws import kish
 from credence.predictions import Booleans, Floats, Integers
+
+N_METRIC_BINS = 15  # Guo et al. 2017, arXiv 1706.04599
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -21,6 +24,7 @@ class Judged:
     score: Floats | None = None  # Top score over the scale; None where the classifier gives none
     probabilities: Floats | None = None  # One per class, where the method gives a vector
     true_class: Integers | None = None  # Needed with `probabilities`
+    n_bins: int = N_METRIC_BINS  # Bins of the confidence, of equal width or of equal counts
 
     @property
     def n_samples(self) -> int:
@@ -34,8 +38,10 @@ class Judged:
 
     def take(self, rows: NDArray[np.intp] | Booleans) -> "Judged":
         """Return the rows chosen, in the order given."""
-        columns = {name: column for name, column in vars(self).items() if column is not None}
-        return Judged(**{name: column[rows] for name, column in columns.items()})
+        columns: dict[str, Any] = {
+            name: column for name, column in vars(self).items() if isinstance(column, np.ndarray)
+        }
+        return replace(self, **{name: column[rows] for name, column in columns.items()})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

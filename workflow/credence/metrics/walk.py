@@ -162,7 +162,9 @@ def distance_tail(value: float) -> float:
             odd = 2 * k + 1
             total += (1 - 2 * (k % 2)) / odd * math.exp(-((odd * math.pi / value) ** 2) / 8)
         return 1.0 - 4 / math.pi * total
-    return 4 * math.fsum((1 - 2 * (k % 2)) * _upper((2 * k + 1) * value) for k in range(N_TERMS))
+    return 4 * math.fsum(
+        (1 - 2 * (k % 2)) * normal_tail((2 * k + 1) * value) for k in range(N_TERMS)
+    )
 
 
 def range_tail(value: float) -> float:
@@ -179,13 +181,14 @@ def range_tail(value: float) -> float:
             half = (k + 0.5) * math.pi
             total += (8 / value**2 + 2 / half**2) * math.exp(-2 * (half / value) ** 2)
         return 1.0 - total
-    return 8 * math.fsum((2 * (k % 2) - 1) * k * _upper(k * value) for k in range(1, N_TERMS))
+    return 8 * math.fsum((2 * (k % 2) - 1) * k * normal_tail(k * value) for k in range(1, N_TERMS))
 
 
 def normal_tails(value: float) -> float:
     """Return P(|Z| > |value|) for a standard normal Z."""
-    return 2 * _upper(abs(value))
+    return 2 * normal_tail(abs(value))
 
 
-def _upper(value: float) -> float:
+def normal_tail(value: float) -> float:
+    """Return P(Z > value) for a standard normal Z."""
     return float(special.ndtr(-value))

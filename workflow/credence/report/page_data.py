@@ -16,7 +16,12 @@ from credence.report.blocks import Figure, Widget, kind_of
 from credence.report.html import environment, policy
 from credence.report.sections.all_sections import sections_of
 from credence.report.sections.measuring import all_notices
-from credence.report.sections.publish import archive_files, methods_text, references
+from credence.report.sections.publish import (
+    archive_files,
+    figures_digest,
+    methods_text,
+    references,
+)
 from credence.report.verdict import stated_verdict
 from credence.report.wording import DASH, count, printable
 
@@ -36,6 +41,7 @@ def report_record(findings: Findings) -> dict[str, Any]:
             "n_classes": len(findings.results.class_names),
             "n_warnings": sum(notice.is_warning for notice in all_notices(findings)),
         },
+        "figures": figures_digest(findings),
         "verdict": to_record(stated_verdict(findings)),
         "sections": [block_record(section) for section in sections_of(findings)],
     }

@@ -158,7 +158,7 @@ def judge_new(
     results = judge_finished(
         labelled,
         {name: file.calibration for name, file in files.items()},
-        EvaluationOptions(level=level, n_draws=draws, resample=resample),
+        _options(settings, resample),
         chosen,
     )
     text = (
@@ -199,6 +199,18 @@ def _joined(troves: Sequence[AttachSummary]) -> findings.JoinedAudit:
     )
 
 
+def _options(settings: Settings, resample: Literal["cluster", "row"]) -> EvaluationOptions:
+    judged = settings.evaluation
+    return EvaluationOptions(
+        n_folds=judged.folds,
+        level=settings.calibration.level,
+        n_draws=settings.calibration.resamples,
+        resample=resample,
+        n_bins=judged.bins,
+        one_sided=judged.spiegelhalter == "too_extreme",
+    )
+
+
 def judge_calibrations(
     labelled: Labelled,
     files: Mapping[str, stage_files.CalibrationFile],
@@ -209,12 +221,11 @@ def judge_calibrations(
 ) -> findings.Findings:
     """Return how good calibrations are, fitted again without each fold if not in `held_out`."""
     level, draws = settings.calibration.level, settings.calibration.resamples
-    folds = settings.evaluation.folds
     quick = replace(fit_options(settings.calibration), n_draws=0)
     evaluation = evaluate(
         labelled,
         {name: parse_method(name, "--calibration").build(quick) for name in files},
-        EvaluationOptions(n_folds=folds, level=level, n_draws=draws, resample=resample),
+        _options(settings, resample),
         {name: file.calibration for name, file in files.items()},
         reference=chosen,
         held_out=held_out,
@@ -233,7 +244,9 @@ def judge_calibrations(
             for name, file in files.items()
             if isinstance(file.calibration, AutoCalibration)
         ),
-        sets=judge_sets(labelled, sets.options, folds, level, draws) if sets else None,
+        sets=judge_sets(labelled, sets.options, settings.evaluation.folds, level, draws)
+        if sets
+        else None,
         thresholds=find_thresholds(labelled, files[chosen].held_out, wanted_of(settings)),
         tools=combined.finding if (combined := files[chosen].tools) is not None else None,
     )

@@ -250,6 +250,7 @@ class RunFacts:
     simulated: bool | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
     verdict: Mapping[str, float] = field(default_factory=dict)  # Cut-offs of its checks
+    looked: findings.Look | None = None
 
 
 def _changed(
@@ -273,13 +274,16 @@ def _changed(
 
 def _with_run(shown: findings.Findings, settings: Mapping[str, Any]) -> findings.Findings:
     """Return findings that say what the run is called and how it was set."""
-    from_record(RunFacts, settings, "--settings", 'Write it like {"run": "lab", "title": "Lab"}.')
+    facts = from_record(
+        RunFacts, settings, "--settings", 'Write it like {"run": "lab", "title": "Lab"}.'
+    )
     stated = shown.provenance
     provenance = replace(
         stated,
         run=settings.get("run", stated.run),
         title=settings.get("title", stated.title) or "Calibrated confidence",
         is_simulated=settings.get("simulated", stated.is_simulated),
+        looked=facts.looked or stated.looked,
     )
     if "settings" in settings:
         rows = tuple(

@@ -292,6 +292,19 @@ class EvaluationSettings:
     """How methods are judged."""
 
     folds: int = setting(10, "parts of whole clusters that are left out in turn", low=2, high=1000)
+    bins: int = setting(
+        15,
+        "bins of confidences in which calibration errors (ECE) are counted, both of equal width "
+        "and of equal counts",
+        low=2,
+        high=1000,
+    )
+    spiegelhalter: str = setting(
+        "two_sided",
+        "sides of Spiegelhalter's test: two_sided, or too_extreme, which looks only for "
+        "confidences that are too near 0 and 1",
+        ("two_sided", "too_extreme"),
+    )
     doubtful_labels: bool = setting(
         False, "list calibration proteins whose label is doubtful; costs ten to 55 fits"
     )
@@ -415,6 +428,7 @@ def _names(section: type[Any], *but: str) -> tuple[str, ...]:
 _COUNTED = ("weights", "min_positives")
 _FITTED = (*_COUNTED, "level", "resamples")
 _WEIGHED = ("weights", "level", "resamples")
+_JUDGED = ("folds", "bins", "spiegelhalter")
 _THRESHOLDS = ("precision", "certainty")
 _RULES = ("certainty", "background", "least_confidence", "family_share")
 _LISTED = {"calibration": ("level",), "lists": ("error", *_RULES)}
@@ -428,7 +442,7 @@ USES: dict[str, dict[str, tuple[str, ...]]] = {
     "split": {"clustering": ("identity", "coverage", "chance"), "split": _names(SplitSettings)},
     "combine": {"calibration": _WEIGHED},
     "fit": {"calibration": ("method", *_FITTED), "sets": ("level", "kind")},
-    "evaluate": {"calibration": _FITTED, "lists": _THRESHOLDS, "evaluation": ("folds",)},
+    "evaluate": {"calibration": _FITTED, "lists": _THRESHOLDS, "evaluation": _JUDGED},
     "thresholds": {"calibration": _WEIGHED, "lists": _THRESHOLDS},
     "annotate": _LISTED | {"novelty": ("parts",), "shift": ("method", "class_proportions")},
     "list": {"calibration": ("level",), "lists": _RULES},

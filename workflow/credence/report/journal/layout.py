@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from matplotlib.collections import PolyCollection
+from matplotlib.collections import PathCollection, PolyCollection
 from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
@@ -103,6 +103,7 @@ DASHES: dict[str, Any] = {"dashed": (0, (4, 2)), "dotted": (0, (1, 1.5))}
 LEFT_MM, RIGHT_MM, BOTTOM_MM, TOP_MM, GAP_MM = 11.0, 3.0, 10.0, 1.5, 3.0
 SHAPE, BETWEEN = 0.72, 1.5  # height of a panel, as part of its width; above its title
 ROUNDING_MM = 1e-6
+LEGEND_POINT = 9.0  # square points: size of a cloud's point in the legend
 LEAST_MM = 12.0  # height of a panel that is made less tall, so that all are on one page
 # Panels side by side, by how many there are: up to the first number as many as the second.
 SIDE_BY_SIDE: dict[int, tuple[tuple[float, int], ...]] = {
@@ -202,6 +203,10 @@ def draw_grid(record: FigureRecord, panels: range, width: int) -> Figure:
             ncols=legend_columns(list(handles), width), borderaxespad=0.2, columnspacing=1.2,
             handlelength=1.8, markerscale=1.6, handletextpad=0.5,
         )  # fmt: skip
+        for shown in figure.legends[0].legend_handles:
+            if isinstance(shown, PathCollection):  # of clouds, whose points are small
+                shown.set_sizes([LEGEND_POINT])
+                shown.set_alpha(1.0)
     return figure
 
 

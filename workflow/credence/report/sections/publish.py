@@ -6,6 +6,7 @@ from operator import itemgetter
 
 from credence.findings import Findings
 from credence.problems import plural
+from credence.records import digest_of, to_record
 from credence.report import blocks as page
 from credence.report.sections.events import FORECASTER_NAMES, units
 from credence.report.sections.lists import percent
@@ -15,6 +16,7 @@ from credence.report.sections.queries import COMPARED_BY
 from credence.report.sections.splits import relatives_in_words
 from credence.report.wording import count, share, with_interval
 
+ONE_SIDED = "spiegelhalter_one_sided"  # a test's name
 YOURS = "To be filled in by you: "
 OF_QUERIES = "query set "  # how the roles of their files begin
 SALAMON = "10.3390/make5030043"  # in references of the registry too
@@ -189,6 +191,35 @@ def _held_out(lookup: Lookup, cite: Citations) -> str:
     return text
 
 
+def figures_digest(findings: Findings) -> str:
+    """Return the digest of the numbers that the figures of the classes show."""
+    results = findings.results
+    shown = {
+        "chosen": findings.chosen,
+        "curves": results.curves,
+        "histograms": results.histograms,
+        "reliability": results.reliability,
+    }
+    return digest_of(to_record(shown))
+
+
+def _looked(lookup: Lookup, cite: Citations) -> str:
+    look = lookup.findings.provenance.looked
+    advised = f"as is advised{cite(CONFIDENCE_GUIDE)}"
+    if look is None:
+        return (
+            f"It is not recorded that anybody checked the curve of each class by eye, {advised}."
+        )
+    if look.figures == figures_digest(lookup.findings):
+        return (
+            f"The curve of each class was checked by eye, {advised}, by {look.by} ({look.date})."
+        )
+    return (
+        f"{look.by} checked curves by eye, {advised}, on {look.date}; since then they have "
+        "changed, and it is not recorded that anybody checked these."
+    )
+
+
 def _sets(lookup: Lookup, cite: Citations) -> str:
     sets = lookup.findings.sets
     if sets is None:
@@ -290,7 +321,7 @@ def _events(lookup: Lookup, cite: Citations) -> str:
 PARAGRAPHS: tuple[tuple[Callable[[Lookup, Citations], str], ...], ...] = (
     (_calibrated, _intervals),
     (_relatives, _training, _troves),
-    (_held_out,),
+    (_held_out, _looked),
     (_sets,),
     (_lists,),
     (_shift,),
@@ -388,6 +419,56 @@ def checklist(findings: Findings) -> tuple[tuple[str, str, str], ...]:
     return tuple((topic, *point) for topic, asked in points.items() for point in asked.items())
 
 
+def journal_checks(findings: Findings) -> tuple[tuple[str, str], ...]:
+    """Return what journals ask of a paper, and what this run answers."""
+    results, provenance, lookup = findings.results, findings.provenance, Lookup(findings)
+    versions = ", ".join(f"{entry.name} {entry.value}" for entry in provenance.versions)
+    n_files = plural(len(provenance.inputs), "input file")
+    simulated = "The data are simulated; say so. " if provenance.is_simulated else ""
+    counted = plural(results.n_samples, "protein")
+    if lookup.knows_relatives:
+        counted += f" in {plural(results.n_clusters, 'family', 'families')}"
+    spread = "The run has no intervals"
+    if results.n_draws:
+        spread = (
+            f"Intervals are {100 * results.level:g} %, from {count(results.n_draws)} bootstrap "
+            f"resamples of {lookup.families}"
+        )
+    tests = "; p-values are two-sided, corrected by Holm's rule" if results.tests else ""
+    if any(test.test == ONE_SIDED for test in results.tests):
+        tests += ", but for Spiegelhalter's test, which is one-sided"
+    return (
+        (
+            "Data availability",
+            f"{simulated}The archive lists {n_files} by name and SHA-256, but does not hold them. "
+            f"{YOURS}where score tables, labels and sequences are deposited, with accession "
+            "numbers.",
+        ),
+        (
+            "Code availability",
+            f"credence {provenance.credence_version}, MIT licence; every setting is in the "
+            f"archive. {YOURS}the DOI of the archive, and the classifier with its version.",
+        ),
+        ("Versions", f"{versions or 'Not recorded in this run'}."),
+        (
+            "Random seeds",
+            "There is none to state: random numbers are made of the names of proteins, so the "
+            "same inputs, settings and version give the same numbers.",
+        ),
+        (
+            "Licences",
+            "The calibration is yours to license, as far as the licences of its data allow. "
+            f"{YOURS}the licence of the deposit, and those of scores and sequences.",
+        ),
+        ("Sample size and statistics", f"{counted}. {spread}{tests}."),
+        (
+            "Figure legends",
+            "credence figures writes one beside each figure (.txt): what is shown, from how many "
+            "proteins, what bars and bands are.",
+        ),
+    )
+
+
 def archive_files(findings: Findings) -> tuple[tuple[str, str], ...]:
     """Return the files of an archive and what they are."""
     kinds = {
@@ -432,10 +513,17 @@ def section(findings: Findings) -> page.Section:
         page.word("this run", itemgetter(2)),
     )
     recommendations = "DOME: the recommendations for machine learning in biology, filled in"
+    asked = page.table(
+        "What journals ask of a paper",
+        journal_checks(findings),
+        page.word("asked", itemgetter(0)),
+        page.word("this run", itemgetter(1)),
+    )
     parts: dict[str, tuple[str, page.Block]] = {
         "methods-text": ("A methods text to paste", page.Passage(name="methods-text", lines=text)),
         "references": ("References", page.Passage(name="references", lines=references(findings))),
         "dome": (recommendations, dome),
+        "journals": ("What journals ask, as far as this run knows", asked),
         "archive": ("What archive.zip holds", page.Definitions(entries=archive_files(findings))),
     }
     blocks = (
