@@ -128,8 +128,8 @@ def test_thresholds_of_other_class_proportions_keep_the_guarantee_of_calibration
     )
     known += ["--calibration", "k.json"]
     stated = {"Other": 0.98, "Portal": 0.02}
-    words = ["shift", "demo/use.csv", "--format", "phanns", "--calibration", "k.json"]
-    words += ["--draws", "20", "--estimator", "stated", "--stated", json.dumps(stated)]
+    words = ["shift", "demo/my_phages.csv", "--format", "phanns", "--calibration", "k.json"]
+    words += ["--resamples", "20", "--estimator", "stated", "--stated", json.dumps(stated)]
     assert run_command_line([*words, "--record", "mix.json", "--out", "mix.tsv"]) == 0
     tables = []
     for further in ([], ["--shift", "mix.json"]):
