@@ -117,6 +117,19 @@ def test_page_list_table_and_python_count_the_same_predictions(
     # Python.
     found = credence.annotate("query.csv", credence.load("c.json"))
     assert found["id"][found["decision"] == "accept"].tolist() == accepted.id.tolist()
+    # A plan of what to verify: of all predictions, each with the decision of the table.
+    capsys.readouterr()
+    plan = ["plan", "conf.tsv", "--calibration", "c.json", "--number", "40", "--out", "plan.tsv"]
+    assert run_command_line(plan) == 0
+    planned = pd.read_csv("plan.tsv", sep="\t").set_index("id")
+    decision = table.set_index("id").decision
+    assert planned.decision.tolist() == decision[planned.index].tolist()
+    n_planned = planned.decision.value_counts()
+    shares = ", ".join(
+        f"{n_planned.get(word, 0)} of {counts.get(word, 0)} {word}"
+        for word in ("accept", "check", "insufficient data")
+    )
+    assert f"By their decision, to verify are: {shares}.\n" in capsys.readouterr().err
     # A log of samples.
     watch = ["watch", "conf.tsv", "--calibration", "c.json", "--date", "2026-11-27"]
     assert run_command_line([*watch, "--log", "log.tsv"]) == 0

@@ -93,6 +93,66 @@ def test_the_list_of_annotate_is_that_of_the_command(
     assert f"Calls: {own['n']:,} predictions with confidence ≥ {own['confidence']:g}" in shown
 
 
+def test_the_background_list_of_annotate_is_that_of_the_command(
+    confidences: pd.DataFrame, capsys: Stated
+) -> None:
+    words = ["list", "conf.tsv", "--calibration", "k.json", "--out", "list.tsv", "--error", "0.1"]
+    capsys.readouterr()
+    assert run_command_line([*words, "--of-background"]) == 0
+    shown = capsys.readouterr().err
+    assert Path("list.tsv").read_bytes() == Path("lists/list_background_0.1.tsv").read_bytes()
+    listed = pd.read_csv("list.tsv", sep="\t")
+    is_background = (confidences.predicted_class == "Other") & (confidences.q_value <= 0.1)
+    assert listed.id.tolist() == confidences[is_background].id.tolist()
+    assert len(listed) and set(listed.decision) == {"check"}  # nothing of background is accepted
+    assert f"Wrote list.tsv: {len(listed)} of {len(confidences)} predictions.\n" in shown
+    assert f"Background: {len(listed)} predictions with confidence ≥ 0." in shown
+    assert refused(capsys, *words, "--of-background", "--by-class") == (
+        "--of-background: --by-class lists every class already. Leave out one of the two.\n"
+    )
+    nothing = ["--settings", '{"lists": {"background": []}}']
+    assert refused(capsys, *words, "--of-background", *nothing) == (
+        "k.json: every protein counts as a family of its own; if relatives are among those it was "
+        "fitted on, its intervals are too narrow.\n"
+        "--of-background: no class is background. Name some with --background, or leave it out.\n"
+    )
+
+
+def test_thresholds_of_other_class_proportions_keep_the_guarantee_of_calibration(
+    confidences: pd.DataFrame, capsys: Stated
+) -> None:
+    known = ["thresholds", "demo/calibration.csv", "--format", "phanns-labelled"]
+    assert refused(capsys, *known, "--shift", "mix.json", "--out", "t.tsv") == (
+        "--shift: it corrects a calibration, and none is given. Give --calibration too, or leave "
+        "--shift out.\n"
+    )
+    known += ["--calibration", "k.json"]
+    stated = {"Other": 0.98, "Portal": 0.02}
+    words = ["shift", "demo/my_phages.csv", "--format", "phanns", "--calibration", "k.json"]
+    words += ["--resamples", "20", "--estimator", "stated", "--stated", json.dumps(stated)]
+    assert run_command_line([*words, "--record", "mix.json", "--out", "mix.tsv"]) == 0
+    tables = []
+    for further in ([], ["--shift", "mix.json"]):
+        assert run_command_line([*known, *further, "--out", "t.tsv"]) == 0
+        tables.append(pd.read_csv("t.tsv", sep="\t"))
+    plain, moved = tables
+    keys = ["class", "on", "precision"]
+    assert plain[keys].equals(moved[keys])
+    guaranteed = ["guaranteed_threshold", "guaranteed_kept", "families_missing"]
+    of_score = plain["on"] == "score"
+    assert plain[of_score][guaranteed].equals(moved[of_score][guaranteed])
+    no_guarantee = moved[~of_score][guaranteed[:2]]  # confidences are other ones there
+    assert no_guarantee.isna().all().all()
+    # Where nearly all are background, what is called portal is wrong more often: it takes more.
+    (before,), (after,) = (
+        table[
+            (table["class"] == "Portal") & (table["on"] == "score") & (table.precision == 0.9)
+        ].threshold
+        for table in tables
+    )
+    assert np.isnan(after) or after > before
+
+
 def test_a_list_is_all_that_have_a_q_value_within_its_error(confidences: pd.DataFrame) -> None:
     for error in ("0.05", "0.1"):
         listed = pd.read_csv(f"lists/list_{error}.tsv", sep="\t")

@@ -190,9 +190,9 @@ def test_a_file_of_another_version_and_features_of_another_kind_are_refused(
         "Give vectors of the same kind.\n"
     )
     record = json.loads(Path("novelty.json").read_text())
-    Path("novelty.json").write_text(json.dumps(record | {"schema": "credence/novelty/5"}))
+    Path("novelty.json").write_text(json.dumps(record | {"schema": "credence/novelty/6"}))
     assert refused(capsys, *with_sequences) == (
-        "novelty.json, column 'schema': 'credence/novelty/5' is not 'credence/novelty/6', the "
+        "novelty.json, column 'schema': 'credence/novelty/6' is not 'credence/novelty/7', the "
         f"only one that credence {__version__} reads. Make it again: credence novelty.\n"
     )
     assert not Path("out.tsv").exists()

@@ -71,7 +71,7 @@ def test_a_softened_table_is_noted_in_every_row_and_named(
 ) -> None:
     assert all(CHANGED in note for note in annotated(folder, "soft"))
     stated = capsys.readouterr().err
-    assert "soft.parquet: its scores are unlike those in calibration: " in stated
+    assert "soft.parquet: its scores differ from those in calibration: " in stated
     assert "another version of the tool, or other proteins" in stated
 
 

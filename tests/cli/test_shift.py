@@ -18,11 +18,14 @@ from credence.composition.estimators import ESTIMATOR_NAMES
 from credence.findings import Findings
 from credence.records import read_record
 from credence.settings import setting_rules
+from credence.simulate.law import CLASS_NAMES as LAW_CLASSES
 from credence.simulate.law import WorldSettings
 from credence.simulate.world import make_world, render_files
+from credence.stages.report import summarise_file
 from credence.stages.settings import ShiftSettings
 from credence.tables.writing import write_record
 from refusals import refused
+from small_findings import make
 from small_worlds import rows_of
 
 SMALL = WorldSettings(
@@ -99,6 +102,34 @@ def test_without_a_correction_both_confidences_are_the_same(inside: Path) -> Non
     for row in rows_of(inside / "both.tsv"):
         for name in ("confidence", "lower", "upper"):
             assert row[f"uncorrected_{name}"] == row[name]
+
+
+def test_confidences_without_intervals_are_not_said_to_be_moved_by_class_proportions(
+    inside: Path,
+) -> None:
+    words = ["fit", "calibration.csv", "--format", "phanns-labelled", "--method", "kernel"]
+    words += ["--sets", "none", "--resamples", "0", "--out", "c.json"]
+    assert run_command_line(words) == 0
+    stays: dict[str, int] = {}
+    results = replace(make(LAW_CLASSES[:3]).results, class_names=LAW_CLASSES)
+    for estimator in ("none", "em_matched"):
+        assert shift("--estimator", estimator, "--record", "shift.json") == 0
+        words = ["annotate", "my_phages.csv", "--calibration", "c.json", "--shift", "shift.json"]
+        assert run_command_line([*words, "--out", "both.tsv"]) == 0
+        rows = rows_of(inside / "both.tsv")
+        if estimator == "none":  # the correction itself is not known either, so there is no range
+            assert {row["uncorrected_lower"] for row in rows} == {""}
+        query_set = summarise_file("use", inside / "both.tsv", results, "kernel")
+        n_same = sum(
+            abs(float(row["confidence"]) - float(row["uncorrected_confidence"])) <= 2e-6
+            for row in rows
+            if row["confidence"]
+        )
+        stays[estimator] = sum(entry.n_in_range for entry in query_set.classes)
+        assert stays[estimator] == n_same
+        if estimator == "none":
+            assert n_same == query_set.n - query_set.n_unknown
+    assert stays["em_matched"] < stays["none"]
 
 
 def test_a_stated_composition_is_taken_as_it_is(inside: Path) -> None:

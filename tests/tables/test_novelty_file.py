@@ -49,12 +49,12 @@ def test_what_is_no_novelty_file_of_this_version_is_refused_by_name(written: Pat
         "novelty.json: its content was changed after it was written. "
         "Make it again: credence novelty."
     )
-    assert changed(written, schema="credence/novelty/5") == (
-        "novelty.json, column 'schema': 'credence/novelty/5' is not 'credence/novelty/6', the "
+    assert changed(written, schema="credence/novelty/6") == (
+        "novelty.json, column 'schema': 'credence/novelty/6' is not 'credence/novelty/7', the "
         f"only one that credence {__version__} reads. Make it again: credence novelty."
     )
     assert changed(written, schema="something") == (
-        "novelty.json: its schema is not 'credence/novelty/6'. Make it again: credence novelty."
+        "novelty.json: its schema is not 'credence/novelty/7'. Make it again: credence novelty."
     )
 
 

@@ -38,6 +38,8 @@ class Note(IntFlag):
     LIKE_ID = 1048576
     FEW_FAMILIES = 2097152
     WIDE = 4194304
+    LEARNT = 8388608
+    CALIBRATED = 16777216
 
 
 NOTE_TEXTS: dict[Note, str] = {  # without semicolons, which stand between two
@@ -71,6 +73,8 @@ NOTE_TEXTS: dict[Note, str] = {  # without semicolons, which stand between two
     Note.CHANGED: "scores of this table differ from those in calibration",
     Note.FEW_FAMILIES: "fewer than 10 calibration families predicted to be of this class",
     Note.WIDE: "interval wider than 0.4",
+    Note.LEARNT: "homologue of a protein that the classifier learnt from",
+    Note.CALIBRATED: "homologue of a calibration protein",
 }
 
 

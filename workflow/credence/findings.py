@@ -565,6 +565,26 @@ class Sameness:
     is_misnamed: bool = False  # Whether columns stand under wrong names
     # Whether one network's rows stand under wrong ids, and which
     rows: Annotated[ShiftedRows | None, Stored(is_left_out=True)] = None
+    # Homologues of training proteins, whose scores are not compared; None: nobody knows which
+    n_learnt: Annotated[int | None, Stored(is_left_out=True)] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownRelatives:
+    """Proteins of a query set whose nearest known protein is a homologue of theirs."""
+
+    n: int  # Proteins that were compared
+    n_learnt: int  # Homologues of what the classifier learnt from, and of calibration proteins
+    n_calibration: int
+    knows_training: bool  # Whether it is known what the classifier learnt from
+    confidence_learnt: float  # Mean confidence of the former and of all others; NaN without any
+    confidence_others: float
+    sameness: Sameness | None  # Whether scores of all but the former are like those calibrated
+
+    @property
+    def n_known(self) -> int:
+        """Homologues of any known protein."""
+        return self.n_learnt + self.n_calibration
 
 
 @dataclass(frozen=True)
@@ -651,6 +671,7 @@ class NoveltyFinding:
     use_counts: Counts
     flag_distance: float  # How far a flagged protein is at least; NaN where none can be
     rows: tuple[NovelProtein, ...]  # The farthest of the flagged ones
+    relatives: KnownRelatives | None = None  # None where proteins are not compared by sequences
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -300,6 +300,18 @@ class SketchCounts:
         )
 
 
+def without_learnt(every: Sameness, rest: Sameness | None, n_learnt: int) -> Sameness:
+    """Return what is known of a set of which some are homologues of training proteins.
+
+    Their scores are surer whatever the classifier, so those of the `rest` are compared. Names of
+    columns and rows of networks are asked of all. Too few others show nothing, without power.
+    """
+    if every.is_misnamed or every.rows is not None:
+        return replace(every, n_learnt=0)
+    nothing = Sameness(n=0, p_value=1.0, effect=0.0, moved=0.0, is_changed=False)
+    return replace(rest or nothing, n_learnt=n_learnt)
+
+
 @dataclass(frozen=True, kw_only=True)
 class NamesFound:
     """Whether columns stand under wrong names."""

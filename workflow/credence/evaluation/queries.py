@@ -90,12 +90,19 @@ class NovelSet:
     name: str  # The query set
     reference: Reference  # What is known
     held: Floats  # How far one protein of each known family is from the others, ascending
+    knows_training: bool  # Whether it is known what the classifier learnt from
+    by_sequences: bool  # Whether proteins are compared by these
+    sameness: findings.Sameness | None = None  # Of scores but for homologues of training proteins
     n: int = 0
     n_repeats: int = 0
     n_flagged: int = 0
     n_off: int = 0
+    n_learnt: int = 0
+    n_calibrated: int = 0
     _distances: list[Floats] = field(default_factory=list)
-    _sums: Floats = field(default_factory=lambda: np.zeros((2, 2)))
+    # Sum and number of confidences: of the flagged, of the others; of homologues of training
+    # proteins, of the others.
+    _sums: Floats = field(default_factory=lambda: np.zeros((4, 2)))
     _rows: list[findings.NovelProtein] = field(default_factory=list)
 
     @cached_property
@@ -112,7 +119,10 @@ class NovelSet:
         self._distances.append(look.far[placed])
         self.n_flagged += int(flagged.sum())
         self.n_off += int(is_off.sum())
-        for row, chosen in enumerate((flagged, placed & ~flagged)):
+        self.n_learnt += int(look.is_learnt.sum())
+        self.n_calibrated += int(look.is_calibrated.sum())
+        groups = (flagged, placed & ~flagged, look.is_learnt, placed & ~look.is_learnt)
+        for row, chosen in enumerate(groups):
             known = confidence[chosen & np.isfinite(confidence)]
             self._sums[row] += (known.sum(), len(known))
         for row in np.flatnonzero(flagged).tolist():
@@ -145,7 +155,18 @@ class NovelSet:
         edges = np.linspace(0.0, end if end > 0.0 else 1.0, n_bins + 1)
         sums, counts = self._sums.T
         with np.errstate(invalid="ignore"):
-            flagged, others = (sums / counts).tolist()
+            flagged, others, learnt, not_learnt = (sums / counts).tolist()
+        relatives = None
+        if self.by_sequences:
+            relatives = findings.KnownRelatives(
+                n=len(use),
+                n_learnt=self.n_learnt,
+                n_calibration=self.n_calibrated,
+                knows_training=self.knows_training,
+                confidence_learnt=learnt,
+                confidence_others=not_learnt,
+                sameness=self.sameness,
+            )
         return findings.NoveltyFinding(
             name=self.name,
             features=reference.space.kind,
@@ -165,6 +186,7 @@ class NovelSet:
             use_counts=_counts(use, edges),
             flag_distance=reference.limit(held),
             rows=tuple(self._rows),
+            relatives=relatives,
         )
 
 

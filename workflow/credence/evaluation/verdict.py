@@ -56,6 +56,10 @@ class Reason(Enum):
     OTHER_CLASSIFIER = auto()
     COLUMNS_MISNAMED = auto()
     ROWS_OF_NETWORK_MISPLACED = auto()
+    LEARNT_NOT_COMPARED = auto()  # homologues of training proteins; of others there are too few
+
+    HOMOLOGUES_KNOWN = auto()  # of training proteins, or of calibration proteins
+    NO_HOMOLOGUES = auto()
 
     NO_SAMPLE = auto()
     EMPTY_SAMPLE = auto()
@@ -73,7 +77,8 @@ class Reason(Enum):
 class Check:
     """One thing that has to hold for confidences to be relied on."""
 
-    name: str  # `same_classifier`, `relatives`, `gap`, `evidence`, `mix` or `class_alone`
+    # `same_classifier`, `relatives`, `homologues`, `gap`, `evidence`, `mix` or `class_alone`
+    name: str
     query_set: str | None = None  # The query set it is about; None: all
     state: str  # `good`, `care`, `not to be used`, `not checked`
     reason: Reason
@@ -114,6 +119,7 @@ def verdict_of(findings: Findings) -> Verdict:
         checks += [
             check(findings, query_set, shift) for check in (_same_classifier, _evidence, _mix)
         ]
+        checks += _homologues(findings, query_set)
     if not findings.queries:
         no_sample = Check(
             name="evidence",
@@ -301,7 +307,7 @@ def _same_classifier(findings: Findings, query_set: QuerySet, shift: ShiftFindin
     elif sameness is not None and sameness.power >= enough:
         state, reason = GOOD, Reason.SAME_CLASSIFIER
     elif sameness is not None:
-        reason = Reason.TOO_FEW_COMPARED
+        reason = Reason.LEARNT_NOT_COMPARED if sameness.n_learnt else Reason.TOO_FEW_COMPARED
     return Check(
         name="same_classifier",
         query_set=query_set.name,
@@ -312,6 +318,25 @@ def _same_classifier(findings: Findings, query_set: QuerySet, shift: ShiftFindin
         bad=math.nan,
         n_affected=query_set.n,
     )
+
+
+def _homologues(findings: Findings, query_set: QuerySet) -> Iterator[Check]:
+    """Yield how many proteins are homologues of known ones, where that was looked for."""
+    every = (novelty for novelty in findings.novelties if novelty.name == query_set.name)
+    for relatives in (novelty.relatives for novelty in every):
+        if relatives is None or not (relatives.knows_training or relatives.n_known):
+            continue
+        part = 1.0 - relatives.n_known / relatives.n if relatives.n else math.nan
+        yield Check(
+            name="homologues",
+            query_set=query_set.name,
+            state=CARE if part < findings.limits.held else GOOD,
+            reason=Reason.HOMOLOGUES_KNOWN if relatives.n_known else Reason.NO_HOMOLOGUES,
+            value=part,
+            good=findings.limits.held,
+            bad=math.nan,
+            n_affected=relatives.n_known,
+        )
 
 
 def _evidence(findings: Findings, query_set: QuerySet, _: ShiftFinding | None) -> Check:

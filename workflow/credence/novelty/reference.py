@@ -35,6 +35,10 @@ class Look:
     closest: Strings  # Its best relative among those known, by alignment; '' where not known
     identity: Floats  # With that: share of identical columns of the alignment
     coverage: Floats  # Share of the protein itself that is aligned with it
+    # Whether the two are homologues, and the known one is what the classifier learnt from, or
+    # calibrates.
+    is_learnt: Booleans
+    is_calibrated: Booleans
 
     def take(self, rows: Integers) -> Look:
         """Return those of some proteins."""
@@ -121,6 +125,8 @@ class Reference:
             closest=names,
             identity=blank,
             coverage=blank,
+            is_learnt=np.zeros(len(queries), dtype=np.bool_),
+            is_calibrated=np.zeros(len(queries), dtype=np.bool_),
         )
 
     def is_flagged(self, p: Floats) -> Booleans:

@@ -12,16 +12,25 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from scipy import sparse
 
-from credence.predictions import Floats, Integers, Strings
+from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.problems import InputError
+from credence.records import Stored
 from credence.relatives.alignment import Library, measured
 from credence.relatives.kmers import words_of
 from credence.relatives.mmseqs import Mmseqs, find_program
-from credence.relatives.pairs import Columns, canonical_texts, each_once, n_equal_before
+from credence.relatives.pairs import (
+    Columns,
+    Thresholds,
+    canonical_texts,
+    each_once,
+    n_equal_before,
+    score_needed,
+)
 from credence.relatives.programs import scratch_folder
 
 LETTERS_OF_WORD = 5
@@ -46,6 +55,8 @@ class Closest(Columns):
     nearest: Integers  # Row of the known protein
     identity: Floats  # Share of identical columns of the alignment
     coverage: Floats  # Share of the protein itself that is aligned
+    # Whether they are relatives as clusters have them: alike enough, over enough, beyond chance.
+    is_relative: Annotated[Booleans, Stored(packed="bool")]
 
     @property
     def far(self) -> Floats:
@@ -128,7 +139,14 @@ class KnownSequences:
         nearest, (identity, coverage) = np.full(n, -1), np.full((2, n), np.nan)
         nearest[rows], identity[rows] = chosen, pairs.identity
         coverage[rows] = np.where(is_shorter, pairs.coverage, pairs.coverage_longer)
-        return Closest(nearest=nearest, identity=identity, coverage=coverage)
+        is_relative = np.zeros(n, dtype=np.bool_)
+        places = library.lengths[query_row] * library.lengths[chosen]
+        is_relative[rows] = pairs.at(Thresholds()) & (
+            every[best[place]] >= score_needed(1, places)
+        )
+        return Closest(
+            nearest=nearest, identity=identity, coverage=coverage, is_relative=is_relative
+        )
 
     @cached_property
     def _place(self) -> Integers:

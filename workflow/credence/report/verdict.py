@@ -18,7 +18,7 @@ from credence.report.wording import (
     rounded,
     three_decimals,
 )
-from credence.sentences import names_of, sentences_of_rows
+from credence.sentences import headline_of, names_of, sentences_of_relatives, sentences_of_rows
 
 NOT_LOOKED_AT = "Whether relatives are in two groups was not checked"
 MIX = (
@@ -83,6 +83,16 @@ REASONS_IN_WORDS = {
         "Scores of another classifier, or of other proteins",
         "No mix of the classes explains them. Give scores of the version that was calibrated, or "
         "calibrate with proteins like these.",
+    ),
+    Reason.LEARNT_NOT_COMPARED: (
+        "Whether scores come from the same classifier was not checked",
+        "{learnt} of training proteins get surer scores, so they are not compared, and the others "
+        "are too few. {noticed}.",
+    ),
+    Reason.HOMOLOGUES_KNOWN: ("{homologues}", "{what_follows}"),
+    Reason.NO_HOMOLOGUES: (
+        "{homologues}",
+        "The classifier has not seen their families, nor those of the calibration set.",
     ),
     Reason.COLUMNS_MISNAMED: ("Columns may stand under wrong names", "{names}"),
     Reason.ROWS_OF_NETWORK_MISPLACED: ("Rows of a network may stand under wrong ids", "{rows}"),
@@ -195,8 +205,17 @@ def _facts(check: Check, lookup: Lookup) -> dict[str, str]:
     elif check.name == "same_classifier" and shift is not None and shift.sameness is not None:
         sameness = shift.sameness
         facts["noticed"] = as_sentence(noticed_if_off(sameness.power))
+        facts["learnt"] = plural(sameness.n_learnt or 0, "homologue")
         facts["names"] = names_of(sameness)
         facts["rows"] = "" if sameness.rows is None else _rows(sameness.rows)
+    elif check.name == "homologues":
+        (relatives,) = (
+            novelty.relatives
+            for novelty in findings.novelties
+            if novelty.name == check.query_set and novelty.relatives is not None
+        )
+        facts["homologues"] = headline_of(relatives)
+        facts["what_follows"] = " ".join(f"{text}." for text in sentences_of_relatives(relatives))
     elif check.name == "evidence":
         lacking = {"all": check.classes, "nearly all": check.classes_nearly}
         stated = ", ".join(f"{part} {in_words(names)}" for part, names in lacking.items() if names)

@@ -16,14 +16,14 @@ import numpy as np
 import pandas as pd
 
 from credence.calibrators.protocol import Need
-from credence.composition.sameness import SketchCounts
+from credence.composition.sameness import SketchCounts, without_learnt
 from credence.confidence import NOTE_TEXTS, Note, counted, sentences_of, unknown
 from credence.findings import Sameness
 from credence.lists.decision import evidence_notes, scarce_classes
 from credence.predictions import Booleans, Predictions
 from credence.problems import refuse
 from credence.progress import Progress, echo
-from credence.sentences import FAMILIES_UNKNOWN, warning_of
+from credence.sentences import FAMILIES_UNKNOWN, headline_of, sentences_of_relatives, warning_of
 from credence.stages import reading
 from credence.stages.additions import (
     Addition,
@@ -93,24 +93,41 @@ class Annotation:
 
     def of_set(self, pieces: Pieces) -> Annotation:
         """Return the same for a set, of which all is looked at before the first row is written."""
-        return replace(
-            self,
-            sameness=self._sameness(pieces),
-            additions=[addition.of_set(pieces) for addition in self.additions],
-        )
+        additions = [addition.of_set(pieces) for addition in self.additions]
+        sameness = self._sameness(pieces)
+        for novelty in additions:
+            if isinstance(novelty, NoveltyColumns) and novelty.file.knows_training:
+                sameness = self._apart(pieces, sameness, novelty)
+                novelty.seen.sameness = sameness
+        return replace(self, sameness=sameness, additions=additions)
 
     def _sameness(self, pieces: Pieces) -> Sameness | None:
         shifted = None if self.shift is None else self.shift.finding.sameness
         if shifted is not None and not self.is_of_other_mix:
             return shifted
+        return self._compared(pieces())
+
+    def _compared(self, pieces: Iterable[Predictions]) -> Sameness | None:
         if self.file.sketch is None:
             return None
         sketch = SketchCounts(self.file.sketch, self.file.class_names)
-        for piece in pieces():
+        for piece in pieces:
             if piece.class_names != self.file.class_names or piece.scale != self.file.scale:
                 return None  # to be refused where it is annotated
             sketch.add(piece)
         return sketch.found()
+
+    def _apart(
+        self, pieces: Pieces, sameness: Sameness | None, novelty: NoveltyColumns
+    ) -> Sameness | None:
+        """Return the same without homologues of training proteins, whose scores are surer."""
+        is_learnt = [novelty.is_learnt(piece.ids) for piece in pieces()]
+        n_learnt = int(sum(part.sum() for part in is_learnt))
+        if sameness is None or n_learnt == 0:
+            return None if sameness is None else replace(sameness, n_learnt=0)
+        rest = zip(pieces(), is_learnt, strict=True)
+        compared = self._compared(piece.take(~learnt) for piece, learnt in rest)
+        return without_learnt(sameness, compared, n_learnt)
 
     def rows(self, pieces: Iterable[tuple[str, Samples]]) -> Iterator[dict[str, Any]]:
         """Yield the rows of each piece of some tables, in the table's order."""
@@ -420,11 +437,15 @@ def annotate_tables(inputs: AnnotateInputs, options: AnnotateOptions) -> None:
     if inputs.estimated is not None:
         stage_files.SHIFT_FILES.write(beside_it, inputs.estimated)
     novelty = inputs.novelty_columns
-    write_record(options.novelty_record, {} if novelty is None else novelty.seen.finding())
+    seen = None if novelty is None else novelty.seen.finding()
+    write_record(options.novelty_record, seen or {})
     message = f", {n_unscored} of them without scores" if n_unscored else ""
     count = f"{n_samples} protein{'s' * (n_samples != 1)}"
     echo(f"Wrote {options.out}: {count}, {n_unknown} without a confidence{message}.")
     _echo_proportions(inputs, options.out)
+    if seen is not None and seen.relatives is not None and seen.relatives.n_known:
+        for sentence in (headline_of(seen.relatives), *sentences_of_relatives(seen.relatives)):
+            echo(f"{options.out}: {sentence}.")
     sketch = annotation.file.sketch
     if annotation.sameness is not None and annotation.sameness.is_changed:
         echo(f"{', '.join(inputs.shown)}: {warning_of(annotation.sameness)}.")

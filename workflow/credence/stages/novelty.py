@@ -17,7 +17,7 @@ from credence.findings import DistanceBand
 from credence.lists.held_out import CONFIDENCE_STEPS, HeldOut
 from credence.novelty.reference import Look, build, p_values
 from credence.novelty.trust import Neighbours
-from credence.predictions import UNKNOWN_CLASS, Floats, Integers, Strings, is_among
+from credence.predictions import UNKNOWN_CLASS, Booleans, Floats, Integers, Strings, is_among
 from credence.problems import refuse
 from credence.progress import echo
 from credence.relatives.closest import KnownSequences, search_for
@@ -162,6 +162,10 @@ def look_at(file: NoveltyFile, points: Floats, sequences: Strings, threads: int 
     far[placed], identity[placed], coverage[placed] = close.far, close.identity, close.coverage
     if len(held):
         p[placed] = p_values(held, close.far)
+    is_learnt, is_calibrated = look.is_learnt.copy(), look.is_calibrated.copy()
+    is_training = close.nearest >= file.n_calibrating
+    is_learnt[placed] = close.is_relative & is_training
+    is_calibrated[placed] = close.is_relative & ~is_training
     return replace(
         look,
         p=p,
@@ -170,6 +174,8 @@ def look_at(file: NoveltyFile, points: Floats, sequences: Strings, threads: int 
         closest=closest,
         identity=identity,
         coverage=coverage,
+        is_learnt=is_learnt,
+        is_calibrated=is_calibrated,
     )
 
 
@@ -197,7 +203,13 @@ class NoveltyColumns(Addition):
         is_band_off = [band.is_off for band in bands] or [False] * len(BAND_NAMES)
         self.is_band_off = np.array(is_band_off, dtype=np.bool_)
         # All that is annotated is counted in one place, of however many sets.
-        self.seen = NovelSet(name=set_name, reference=self.reference, held=self.file.held_out_far)
+        self.seen = NovelSet(
+            name=set_name,
+            reference=self.reference,
+            held=self.file.held_out_far,
+            knows_training=self.file.knows_training,
+            by_sequences=self.file.known is not None,
+        )
         fitted = calibration.known
         known = self.reference.ids[self.reference.calibration_rows]
         if fitted is not None and len(fitted.ids) and not fitted.notes(known, {}).any():
@@ -220,6 +232,10 @@ class NoveltyColumns(Addition):
         for_set._look_at(np.concatenate([np.empty(0, dtype=object), *every]))
         return for_set
 
+    def is_learnt(self, ids: Strings) -> Booleans:
+        """Return which proteins are homologues of what the classifier learnt from."""
+        return self.look.is_learnt[self._rows(ids)]
+
     def _rows(self, ids: Strings) -> Integers:
         return np.array([self.row_of[id_] for id_ in ids], dtype=np.int64)
 
@@ -239,6 +255,8 @@ class NoveltyColumns(Addition):
         note[look.is_flagged] |= int(Note.NOVEL)
         note[is_off] |= int(Note.BAND_OFF)
         note[look.is_repeat] |= int(Note.REPEAT)
+        note[look.is_learnt] |= int(Note.LEARNT)
+        note[look.is_calibrated] |= int(Note.CALIBRATED)
         nearest = np.full(predictions.n_samples, "", dtype=object)
         is_known = look.nearest >= 0
         nearest[is_known] = self.reference.ids[look.nearest[is_known]]

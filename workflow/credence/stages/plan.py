@@ -1,5 +1,6 @@
 """The stage `plan`: which proteins to verify next, as a table to be filled in."""
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from credence.draws import keys_of
+from credence.lists.decision import DECISIONS
 from credence.lists.held_out import CONFIDENCE_STEPS
 from credence.lists.plan import STRATUM_EDGES, by_stratum, plan_of, stratum_of
 from credence.progress import echo
@@ -34,13 +36,14 @@ def plan_verification(
     plan = plan_of(ranking.rules.held_out, n_query, number, n_most.reshape(n_query.shape))
     n_verify, first = plan.n_verify.ravel(), np.cumsum(n_most) - n_most
     rows = np.flatnonzero(np.arange(len(place)) - first[place] < n_verify[place])
-    ids, confidence, place, size = (column[rows] for column in chosen)
+    ids, confidence, decision, place, size = (column[rows] for column in chosen)
     class_, stratum = np.divmod(place, len(STRATUM_EDGES))
     columns = {
         "id": ids,
         "true_class": np.full(len(rows), "", dtype=object),
         "predicted_class": np.array(ranking.class_names, dtype=object)[class_],
         "confidence": confidence,
+        "decision": decision,
         "stratum_from": STRATUM_EDGES[stratum],
         "stratum_to": np.append(STRATUM_EDGES[1:], 1.0)[stratum],
         "chance": n_verify[place] / n_most[place] / size,  # of its family, and of itself there
@@ -52,6 +55,12 @@ def plan_verification(
     if len(rows) < number:
         of_each = ", and of each family one is taken" if clusters else ""
         echo(f"{out}: fewer than {number}, since there are no more{of_each}.")
+    every = Counter[str]()
+    for piece, *_ in table.pieces():
+        every.update(piece["decision"].to_pylist())
+    planned = Counter(decision.tolist())
+    shares = ", ".join(f"{planned[word]} of {every[word]:,} {word}" for word in DECISIONS)
+    echo(f"By their decision, to verify are: {shares}.")
     width, after = plan.width(), plan.width(plan.n_verify)
     for at, name in enumerate(ranking.class_names):
         if n := int(plan.n_verify[at].sum()):
@@ -67,7 +76,7 @@ def plan_verification(
 
 
 def _one_of_each_family(table: Table, cluster_of: Mapping[str, str]) -> tuple[Any, ...]:
-    """Return id, confidence, and class and stratum of a call of each family, and their number.
+    """Return id, confidence, decision, class and stratum of one of each family, and their number.
 
     It is drawn by the ids. In a stratum they are in an order drawn by the families' names.
     """
@@ -75,12 +84,13 @@ def _one_of_each_family(table: Table, cluster_of: Mapping[str, str]) -> tuple[An
     for piece, code, step in table.pieces():
         rows = np.flatnonzero((code >= 0) & (step >= 0))
         place = code[rows] * len(STRATUM_EDGES) + stratum_of(CONFIDENCE_STEPS[step[rows]])
-        parts.append((*(piece[name].to_numpy()[rows] for name in ("id", "confidence")), place))
-    ids, confidence, place = (np.concatenate(part) for part in zip(*parts, strict=True))
+        named = (piece[name].to_numpy()[rows] for name in ("id", "confidence", "decision"))
+        parts.append((*named, place))
+    ids, confidence, decision, place = (np.concatenate(part) for part in zip(*parts, strict=True))
     family = keys_of([cluster_of.get(id_, id_) for id_ in ids])
     order = np.lexsort((keys_of(ids), family))
     _, first, size = np.unique(family[order], return_index=True, return_counts=True)
     order = order[first]
     by_place = np.argsort(place[order], kind="stable")
     order = order[by_place]
-    return ids[order], confidence[order], place[order], size[by_place]
+    return ids[order], confidence[order], decision[order], place[order], size[by_place]

@@ -29,7 +29,7 @@ from credence.sentences import warning_of
 from credence.settings import settings_from
 from credence.stages.check import read_summary
 from credence.stages.crate import CRATE_METADATA, MULTIQC, WORKFLOW, metadata, multiqc
-from credence.stages.lists import NOT_CORRECTED
+from credence.stages.lists import CONFIDENCE_ROUNDING, NOT_CORRECTED
 from credence.stages.reading import json_settings, require_other
 from credence.stages.settings import workflow_folder
 from credence.tables import contract, writing
@@ -137,7 +137,14 @@ def _gathered(options: ReportOptions) -> findings.Findings:
         findings.InputFile(role=role, name=path, sha256=sha256_of(Path(path)))
         for role, path in options.read
     ]
-    shifts = [_finding(SHIFT_FILES, path, shown) for path in options.shift]
+    for name, (option, kind, again) in OF_SETS.items():
+        more = [read_record(kind, Path(path), again) for path in getattr(options, option)]
+        changed: Any = {name: (*getattr(shown, name), *more)}
+        shown = replace(shown, **changed)
+    shifts = [
+        _without_learnt(_finding(SHIFT_FILES, path, shown), shown.novelties)
+        for path in options.shift
+    ]
     require_corrected_alike(options.queries, shifts)
     notices = _changed(summaries, shifts)
     notices += [
@@ -146,7 +153,7 @@ def _gathered(options: ReportOptions) -> findings.Findings:
         for sentence in shift.sentences
     ]
     notices += [notice for query_set in summaries for notice in query_set_notices(query_set)]
-    shown = replace(
+    return replace(
         shown,
         queries=(*shown.queries, *summaries),
         shifts=(*shown.shifts, *shifts),
@@ -165,11 +172,17 @@ def _gathered(options: ReportOptions) -> findings.Findings:
         files=_beside(options),
         provenance=replace(shown.provenance, inputs=(*shown.provenance.inputs, *inputs)),
     )
-    for name, (option, kind, again) in OF_SETS.items():
-        more = [read_record(kind, Path(path), again) for path in getattr(options, option)]
-        changed: Any = {name: (*getattr(shown, name), *more)}
-        shown = replace(shown, **changed)
-    return shown
+
+
+def _without_learnt(
+    shift: findings.ShiftFinding, novelties: Sequence[findings.NoveltyFinding]
+) -> findings.ShiftFinding:
+    """Return a shift whose scores are compared without homologues of training proteins."""
+    for novelty in novelties:
+        relatives = novelty.relatives if novelty.name == shift.name else None
+        if relatives is not None and relatives.sameness is not None:
+            return replace(shift, sameness=relatives.sameness)
+    return shift
 
 
 def _beside(options: ReportOptions) -> tuple[str, ...]:
@@ -358,7 +371,7 @@ def summarise_file(
     name: str, path: Path, results: findings.Results, chosen: str
 ) -> findings.QuerySet:
     """Return what a page shows of a table of confidences, however long it is."""
-    further = contract.UNCORRECTED_NAMES[1:] if contract.is_corrected(path) else ()
+    further = contract.UNCORRECTED_NAMES if contract.is_corrected(path) else ()
     return _read(path, partial(_summary, name, str(path), results, chosen), further)
 
 
@@ -391,15 +404,19 @@ def _summary(
     for number, piece in enumerate(pieces):
         if number == 0 and len(piece):
             method = piece["method"][0].as_py()
-        before = [name for name in contract.UNCORRECTED_NAMES[1:] if name in piece.column_names]
-        columns = ("confidence", *(before or ("lower", "upper")))
-        value, least, most = (piece[column].to_numpy().astype(np.float64) for column in columns)
+        before = [name for name in contract.UNCORRECTED_NAMES if name in piece.column_names]
+        columns = ("confidence", *(before or ("confidence", "lower", "upper")))
+        value, plain, least, most = (
+            piece[column].to_numpy().astype(np.float64) for column in columns
+        )
+        # Without an interval only what did not move at all is known to stay in it.
+        stays = np.isnan(least) & (np.abs(value - plain) <= CONFIDENCE_ROUNDING)
         columns_of_piece = UseColumns(
             class_=contract.class_codes(piece["predicted_class"], results.class_names, path),
             value=value,
             is_accepted=pc.equal(piece["decision"], ACCEPT).to_numpy(),
             is_to_check=pc.equal(piece["decision"], CHECK).to_numpy(),
-            is_in_range=(least <= value) & (value <= most),
+            is_in_range=stays | ((least <= value) & (value <= most)),
         )
         more_by_class, more_by_bin = query_set_counts(len(results.class_names), columns_of_piece)
         by_class, by_bin = by_class + more_by_class, by_bin + more_by_bin

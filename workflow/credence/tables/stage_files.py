@@ -530,6 +530,16 @@ class NoveltyFile:
     is_wrong: Annotated[NDArray[np.bool_] | None, records.Stored(packed="bool")] = None
 
     @property
+    def n_calibrating(self) -> int:
+        """Number of known proteins that calibrate, which stand before those of training."""
+        return len(self.reference.calibration_rows)
+
+    @property
+    def knows_training(self) -> bool:
+        """Whether there are sequences of what the classifier learnt from."""
+        return self.known is not None and len(self.known.ids) > self.n_calibrating
+
+    @property
     def held_out_far(self) -> Floats:
         """How far one protein of each known family is from all others, ascending."""
         reference = self.reference
@@ -561,7 +571,7 @@ def _require_shapes(file: NoveltyFile) -> None:
 
 
 NOVELTY_FILES = Signed(
-    schema="credence/novelty/6",
+    schema="credence/novelty/7",
     kind=NoveltyFile,
     again="Make it again: credence novelty.",
     check=_require_shapes,
