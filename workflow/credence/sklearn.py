@@ -28,7 +28,7 @@ class FamiliesUnknownWarning(UserWarning):
     """Families are not named, so that confidences and intervals may be too sure of themselves."""
 
 
-FAMILIES_UNKNOWN = (
+SAMPLES_WITHOUT_FAMILIES = (
     "Families unknown: every sample counts as independent, so confidences may be too high and "
     "intervals too narrow. Give fit(X, y, groups=…) the family of each sample; inside "
     "cross_val_predict and the like call sklearn.set_config(enable_metadata_routing=True) and "
@@ -287,7 +287,7 @@ def held_out_scores(
 def _warn_of_unknown_families(groups: Any) -> None:
     """Warn whoever called `fit` without groups."""
     if groups is None:
-        warnings.warn(FAMILIES_UNKNOWN, FamiliesUnknownWarning, stacklevel=3)
+        warnings.warn(SAMPLES_WITHOUT_FAMILIES, FamiliesUnknownWarning, stacklevel=3)
 
 
 def codes_of(labels: Any, classes: Any) -> Integers:
