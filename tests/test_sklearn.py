@@ -21,7 +21,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from credence.sklearn import (
-    FAMILIES_UNKNOWN,
+    SAMPLES_WITHOUT_FAMILIES,
     CredenceCalibrator,
     FamiliesUnknownWarning,
     TopLabelCalibrator,
@@ -159,7 +159,7 @@ def test_a_cross_validation_that_keeps_groups_to_itself_warns_and_routing_ends_i
     asked = {"cv": GroupKFold(3), "method": "predict_proba"}
     with pytest.warns(FamiliesUnknownWarning) as caught:
         apart = cross_val_predict(wrapped, samples, labels, groups=families, **asked)
-    assert {str(warning.message) for warning in caught} == {FAMILIES_UNKNOWN}
+    assert {str(warning.message) for warning in caught} == {SAMPLES_WITHOUT_FAMILIES}
     with routing():
         routed = cross_val_predict(wrapped, samples, labels, params={"groups": families}, **asked)
     # Half of the predictions are right: inner folds that part pairs remember most labels.
@@ -180,7 +180,7 @@ def test_a_fit_without_groups_warns_once_and_one_with_groups_does_not(model) -> 
     scores, labels = by_hand()
     with pytest.warns(FamiliesUnknownWarning) as caught:
         model.fit(scores, labels)
-    assert [str(warning.message) for warning in caught] == [FAMILIES_UNKNOWN]
+    assert [str(warning.message) for warning in caught] == [SAMPLES_WITHOUT_FAMILIES]
     assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error", FamiliesUnknownWarning)
