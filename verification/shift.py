@@ -11,6 +11,12 @@ proteins, whose truth is known, compare in NLL, and how often the tests reject.
 
 The run can be stopped and taken up again: each world is one file. With --page
 the numbers are written as docs/verification-shift.md, with its plots.
+
+With --intervals the intervals of corrected confidences are judged in so many worlds of eight
+kinds: how often they hold P(right | predicted class, score), and how wide they are (decision
+0042):
+
+    python verification/shift.py --intervals 80
 """
 
 from __future__ import annotations
@@ -29,6 +35,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 
 mpl.use("Agg")
 from in_memory import draw_labelled
@@ -45,7 +52,7 @@ from credence.composition.estimate import compare_predicted, estimate_compositio
 from credence.composition.estimators import ESTIMATORS_BY_NAME
 from credence.draws import keys_of
 from credence.predictions import Floats, Labelled, from_scores, label
-from credence.simulate.law import CLASS_NAMES, WorldSettings
+from credence.simulate.law import CLASS_NAMES, USE_PREVALENCE, WorldSettings
 
 SEED = 20261122
 EVERY_STILL = 2  # one world in so many also has a query set without shift
@@ -60,6 +67,12 @@ BLUNT = 0.7  # power that scores of another kind are raised to, and divided by t
 # composition, and around even shares (one for each class: uniformly from all).
 AROUND = (300.0, 50.0, 10.0)
 EVEN = (3.0, 1.0)
+# Of --intervals
+INTERVALS_SEED, INTERVALS_KNOWN, INTERVALS_USE = 77, 1_500, 600
+SHIFT_KINDS = (
+    *("demo", "far", "anything", "90 % background", "Minor capsid grew by 10 %"),
+    *("Collar grew by 15 %", "none", "near calibration"),
+)
 
 
 @dataclass(frozen=True)
@@ -117,6 +130,81 @@ def run_world(study: Study, world: int, out: Path) -> Path:
         writer.writerows(rows)
     partial.replace(path)
     return path
+
+
+def grown(class_: int, part: float) -> Floats:
+    """Return the population's proportions with so large a part more of one class."""
+    share = truth().prevalence * (1.0 - part)
+    share[class_] += part
+    return share
+
+
+def share_of_kind(kind: str, rng: np.random.Generator) -> Floats:
+    """Return the class proportions of a query set of that kind."""
+    population = truth().prevalence
+    if kind == "demo":
+        return np.array(USE_PREVALENCE) / np.sum(USE_PREVALENCE)
+    if kind == "anything":
+        return rng.dirichlet(np.ones(len(population)))
+    if kind == "90 % background":
+        share = np.append(population[:-1], 0.0) * (0.1 / population[:-1].sum())
+        share[-1] = 0.9
+        return share
+    if kind == "Minor capsid grew by 10 %":
+        return grown(CLASS_NAMES.index("Minor capsid"), 0.1)
+    if kind == "Collar grew by 15 %":
+        return grown(CLASS_NAMES.index("Collar"), 0.15)
+    totals = {"near calibration": 50.0, "far": 10.0}
+    return rng.dirichlet(totals[kind] * population) if kind in totals else population
+
+
+def interval_rows(number: int, method: str) -> pd.DataFrame:
+    """Return whether corrected confidences of a world hold the truth, a row for each protein."""
+    kind = SHIFT_KINDS[number % len(SHIFT_KINDS)]
+    rng = np.random.default_rng([INTERVALS_SEED, number])
+    settings = WorldSettings(n_calibration=INTERVALS_KNOWN, composition="sampled")
+    known = draw_labelled(settings, rng)
+    share = share_of_kind(kind, rng)
+    single = WorldSettings(
+        n_calibration=INTERVALS_USE, composition="sampled", family_size="single"
+    )
+    use = draw_labelled(single, rng, share)
+    predictions = use.predictions
+    sample = calibration_sample(known, True)
+    options = FitOptions(n_draws=100)
+    plain = parse_method(method, "--method").build(options).fit(known).confidence(predictions)
+    summed = use_sample(predictions, sample.model)
+    estimator = ESTIMATORS_BY_NAME["em_matched"]
+    composition = estimate_composition(sample, summed, estimator, options)
+    by_score = sample.without_vectors  # the truth that is known is that of class and score
+    correction = correction_for(by_score, composition, options.level)
+    corrected = correction.corrected(plain, predictions, by_score)
+    class_ = predictions.predicted_class
+    right = truth().probability_correct(class_, predictions.top_score, share)
+    families = np.unique(np.stack([sample.predicted_class, sample.unit]), axis=1)[0]
+    table = pd.DataFrame(
+        {
+            "kind": kind,
+            "class": np.array(CLASS_NAMES)[class_],
+            "families": np.bincount(families, minlength=len(CLASS_NAMES))[class_],
+            "held": (corrected.lower <= right) & (right <= corrected.upper),
+            "width": corrected.upper - corrected.lower,
+            "width, not corrected": plain.upper - plain.lower,
+        }
+    )
+    return table[~np.isnan(right) & ~np.isnan(corrected.value)]
+
+
+def judge_intervals(n_worlds: int, method: str) -> None:
+    """Print how often corrected confidences hold the truth, and how wide they are."""
+    table = pd.concat([interval_rows(number, method) for number in range(n_worlds)])
+    limits = [0.0, 10.0, 20.0, 50.0, np.inf]
+    names = ["up to 10", "up to 20", "up to 50", "more"]
+    table["families predicted"] = pd.cut(table["families"], limits, labels=names)
+    for column in ("families predicted", "class", "kind"):
+        groups = table.groupby(column, observed=True)
+        widths = groups[["width", "width, not corrected"]].median()
+        print(widths.assign(held=groups["held"].mean(), n=groups.size()).round(3).to_string())
 
 
 def blunted(use: Labelled) -> Labelled:
@@ -340,7 +428,11 @@ def main() -> None:
     parser.add_argument("--method", default="kernel")
     parser.add_argument("--finished", action="store_true", help="use what is there, run nothing")
     parser.add_argument("--page", type=Path, help="where to write the page, e.g. docs")
+    parser.add_argument("--intervals", type=int, help="only so many worlds of eight kinds")
     given = parser.parse_args()
+    if given.intervals is not None:
+        judge_intervals(given.intervals, given.method)
+        return
     study = Study(given.proteins, given.use, given.estimator, given.method, given.draws)
     out = given.out / f"shift_{given.estimator}_{given.proteins}_{given.use}"
     out.mkdir(parents=True, exist_ok=True)

@@ -100,8 +100,8 @@ def test_arrow_keys_choose_a_protein_and_enter_puts_it_into_the_address(page: An
     assert page.locator("#proteins tr[aria-current] th").inner_text() == "p2"
     assert page.locator("#proteins .detail").inner_text() == (
         "p2: predicted Collar, confidence 0.18 (0.08–0.28). Decision: insufficient data. "
-        "Note: interval wider than 0.4. Nearest known protein: known_2, 34 % identity. "
-        "Link to this protein"
+        "Note: score below all seen for this class in calibration. "
+        "Nearest known protein: known_2, 34 % identity. Link to this protein"
     )
     page.keyboard.press("Enter")
     assert page.evaluate("location.hash") == "#proteins&set=sea%20water&id=p2"

@@ -14,28 +14,27 @@ from credence.lists.decision import (
     DOUBTS,
     FEWEST_LISTED_FAMILIES,
     INSUFFICIENT,
-    WIDEST,
     Counts,
     ListRules,
     background_of,
     before_lists,
     decided,
-    evidence_notes,
     scarce_classes,
+    scarcity_notes,
 )
 from credence.lists.held_out import CONFIDENCE_STEPS, HeldOut, step_of
 from credence.lists.use_lists import use_lists
 from credence.problems import InputError
 
 OF_NO_USE = (Note.BELOW_RANGE, Note.ABOVE_RANGE, Note.EMPTY_BIN, Note.UNSEEN_CLASS)
-OF_SCARCE = (Note.SCARCE, Note.FEW_FAMILIES, Note.WIDE)
+OF_SCARCE = (Note.SCARCE, Note.FEW_FAMILIES)
 
 
-def slow_decision(value: float, lower: float, upper: float, note: Note) -> str:
+def slow_decision(value: float, note: Note) -> str:
     """Return the decision before lists as docs/lists.md has the rule, one protein at a time."""
     if math.isnan(value) or any(flag in note for flag in (*OF_NO_USE, *OF_SCARCE)):
         return INSUFFICIENT
-    return INSUFFICIENT if upper - lower > 0.4 else CHECK
+    return CHECK
 
 
 def test_decisions_before_lists_are_what_the_slow_rule_gives() -> None:
@@ -47,8 +46,10 @@ def test_decisions_before_lists_are_what_the_slow_rule_gives() -> None:
     note = np.where(rng.random(4000) < 0.5, 0, [int(flags[at]) for at in chosen])
     stated = Confidence(value=value, lower=lower, upper=upper, support=np.ones(4000), note=note)
     decisions = before_lists(stated).tolist()
-    rows = zip(value, lower, upper, note, strict=True)
-    assert decisions == [slow_decision(*row[:3], Note(int(row[3]))) for row in rows]
+    rows = zip(value, note, strict=True)
+    assert decisions == [
+        slow_decision(stated_value, Note(int(code))) for stated_value, code in rows
+    ]
     assert set(decisions) == {CHECK, INSUFFICIENT}
     assert before_lists(unknown(0, Note.NONE)).tolist() == []
 
@@ -124,9 +125,8 @@ def test_a_class_of_few_families_is_scarce_however_many_proteins_they_have() -> 
     stated = Confidence(
         value=np.full(4, 0.8), lower=np.full(4, 0.51), upper=upper, support=np.ones(4), note=note
     )
-    notes = evidence_notes(stated, class_, is_scarce).tolist()
-    assert notes == [int(Note.FEW_FAMILIES), int(Note.WIDE), 0, 0]
-    assert NOTE_TEXTS[Note.WIDE] == f"interval wider than {WIDEST:g}"
+    notes = scarcity_notes(stated, class_, is_scarce).tolist()
+    assert notes == [int(Note.FEW_FAMILIES), 0, 0, 0]
     assert NOTE_TEXTS[Note.FEW_FAMILIES].startswith(
         f"fewer than {FEWEST_LISTED_FAMILIES} calibration f"
     )

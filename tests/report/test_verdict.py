@@ -285,7 +285,7 @@ def check_of(findings: Findings, name: str) -> StatedCheck:
     return found
 
 
-WIDE = "Their range is wider than 40 percentage points, or calibration saw no such score."
+LACKING = "Calibration knows too few families of their class, or saw no such score."
 
 
 @pytest.mark.parametrize(
@@ -295,15 +295,21 @@ WIDE = "Their range is wider than 40 percentage points, or calibration saw no su
             *((50, 30), GOOD, "80 % of the predictions have evidence"),
             *("Of the others, 20, too little is known.", 20),
         ),
-        ((60, 9), CARE, "31 predictions lack evidence", WIDE, 31),
+        ((60, 9), CARE, "31 predictions lack evidence", LACKING, 31),
         # Nearly all: fewer than a tenth of 60 and of 40, which is 4, have it.
-        ((60, 3), CARE, "37 predictions lack evidence", f"{WIDE} Nearly all Tail fiber.", 37),
-        ((60, 0), CARE, "40 predictions lack evidence", f"{WIDE} All Tail fiber.", 40),
+        ((60, 3), CARE, "37 predictions lack evidence", f"{LACKING} Nearly all Tail fiber.", 37),
+        ((60, 0), CARE, "40 predictions lack evidence", f"{LACKING} All Tail fiber.", 40),
         (
             *((5, 0), BAD, "95 predictions lack evidence"),
-            *(f"{WIDE} All Tail fiber, nearly all Portal.", 95),
+            *(f"{LACKING} All Tail fiber, nearly all Portal.", 95),
         ),
-        ((0, 0), BAD, "100 predictions lack evidence", f"{WIDE} All Portal and Tail fiber.", 100),
+        (
+            (0, 0),
+            BAD,
+            "100 predictions lack evidence",
+            f"{LACKING} All Portal and Tail fiber.",
+            100,
+        ),
     ],
 )
 def test_classes_that_lack_evidence_are_named(

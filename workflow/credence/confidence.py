@@ -37,9 +37,8 @@ class Note(IntFlag):
     BAND_OFF = 524288
     LIKE_ID = 1048576
     FEW_FAMILIES = 2097152
-    WIDE = 4194304
-    LEARNT = 8388608
-    CALIBRATED = 16777216
+    LEARNT = 4194304
+    CALIBRATED = 8388608
 
 
 NOTE_TEXTS: dict[Note, str] = {  # without semicolons, which stand between two
@@ -72,7 +71,6 @@ NOTE_TEXTS: dict[Note, str] = {  # without semicolons, which stand between two
     Note.LOW_END: "almost no calibration protein scores this low",
     Note.CHANGED: "scores of this table differ from those in calibration",
     Note.FEW_FAMILIES: "fewer than 10 calibration families predicted to be of this class",
-    Note.WIDE: "interval wider than 0.4",
     Note.LEARNT: "homologue of a protein that the classifier learnt from",
     Note.CALIBRATED: "homologue of a calibration protein",
 }

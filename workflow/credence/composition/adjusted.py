@@ -110,11 +110,14 @@ def correction_for(
     table = sample.true_among_wrong
     n_classes = len(table)
     down, up = (np.zeros((n_classes, N_DENSITY_BINS)) for _ in range(2))
-    draws = np.nan_to_num(composition.weight_draws)
-    centre = np.nan_to_num(composition.fit_weight)
+    draws, centre = np.nan_to_num(composition.weight_draws), np.nan_to_num(composition.fit_weight)
+    # A confidence was fitted with calibration's shares as they happen to be; among the wrong
+    # they cancel.
+    shares = np.maximum(composition.draws, composition.least)
+    of_wrong = np.nan_to_num(ratio_of(shares, composition.calibration_proportion[:, None]))
     least = np.nan_to_num(ratio_of(composition.upper, composition.calibration_proportion))
     for class_ in range(n_classes if draws.shape[1] > 0 else 0):
-        wrong, wrong_centre = draws.T @ table[class_], centre @ table[class_]
+        wrong, wrong_centre = of_wrong.T @ table[class_], centre @ table[class_]
         held = (wrong > 0).all(axis=0) & (wrong_centre > 0)
         if not held.any() or centre[class_] == 0 or not (draws[class_] > 0).all():
             continue

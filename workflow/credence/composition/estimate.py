@@ -167,6 +167,7 @@ def _use_noise(use: UseSample, draw: int, pool: Floats, seen: Floats) -> Floats:
 
 FEWEST_ROWS = 20  # of a query set, below which its proportions are not estimated: decision 0042
 FEWEST_DRAWS = 2  # of which quantiles can be taken
+PRIOR_STREAMS = ("error of EM", "error of calibration's proportions")
 HELD_CLUSTERS = 4.0  # of a class, that hold its weight near 1 (decision 0021)
 SHARE_DIGITS = 6  # of the weights to fit with
 HALF = 0.5  # of the mean of the draws: no share is taken to be less
@@ -260,7 +261,7 @@ class Composition:
 
 def ratio_of(share: Floats, calibration_proportion: Floats) -> Floats:
     """Return w = q/p; NaN where calibration holds nothing of the class."""
-    blank = np.full(np.shape(calibration_proportion), np.nan)
+    blank = np.full(np.shape(share), np.nan)
     return np.asarray(
         np.divide(share, calibration_proportion, out=blank, where=calibration_proportion > 0)
     )
@@ -299,7 +300,13 @@ def estimate_composition(
     near = np.where(is_known, np.maximum(estimate.share, HALF_ROW / use.n_rows), 0.0)
     evidence_of_draws = drawn_evidence(sample, use, weights, is_drawn=True)
     for draw, drawn in enumerate(each(evidence_of_draws, n_draws)):
-        drawn = replace(drawn, start=near / near.sum(), class_number=evidence.class_number)
+        level = [uniform(use.class_key, draw, stream) for stream in PRIOR_STREAMS]
+        drawn = replace(
+            drawn,
+            start=near / near.sum(),
+            class_number=evidence.class_number,
+            prior_error=special.ndtri(np.stack(level)),
+        )
         redrawn = _within(estimator, drawn, is_known)
         draws[:, draw], unbounded[:, draw] = redrawn.share, redrawn.unbounded
         calibration[:, draw] = drawn.prevalence

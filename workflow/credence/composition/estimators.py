@@ -35,6 +35,9 @@ class EstimatorInput:
     class_number: Floats | None = None  # Effective number of clusters of each true class
     # In a draw: a composition near the answer, all positive, which is not to be found again.
     start: Floats | None = None
+    # In a draw: standard normal errors of what `matched` holds its answer near, a row for EM's
+    # composition and one for calibration's.
+    prior_error: Floats | None = None
 
     @property
     def prevalence(self) -> Floats:
@@ -58,6 +61,7 @@ class EstimatorInput:
             else (np.cumsum(classes) - 1)[self.calibration_true],
             class_number=None if self.class_number is None else self.class_number[classes],
             start=None if self.start is None else self.start[classes],
+            prior_error=columns(self.prior_error),
         )
 
 
@@ -256,6 +260,7 @@ def most_likely(evidence: EstimatorInput) -> Estimate:
 
 
 EM_ERROR = 0.03  # τ, as measured on the demo world: decision 0019
+CALIBRATION_FAMILIES = 10.0  # that calibration's own proportions count as: decision 0042
 FARTHEST_FROM_EM = 3.0  # such errors that the answer may lie from EM's
 STEADY = 1e-9  # of the noise's mean, where two classes have the same densities
 
@@ -285,14 +290,28 @@ def matched(evidence: EstimatorInput) -> Estimate:
     curvature = given_true.T @ precision @ given_true
     curvature = (curvature + curvature.T) / 2.0
     linear = given_true.T @ precision @ observed
-    free = solved(curvature, linear)
-    if evidence.start is not None:
-        return free
-    held = curvature + np.eye(n_classes) / EM_ERROR**2
-    share = quadratic_minimum(held, linear + start / EM_ERROR**2)
+    # A composition is held near EM's, as far as EM's likelihood determines one, and near
+    # calibration's. In a draw both are as far off as they may be.
+    near_em, noise_of_rows = start, np.linalg.inv(conditioned(information * evidence.n_use))
+    error = np.zeros((2, n_classes))
+    if evidence.prior_error is not None:
+        error = evidence.prior_error
+        near_em = quadratic_minimum(conditioned(information), information @ start + observed)
+    by_em = np.linalg.inv(np.eye(n_classes) * EM_ERROR**2 + noise_of_rows)
+    deviation = np.sqrt((prevalence + 1.0 / evidence.n_calibration) / CALIBRATION_FAMILIES)
+    held = curvature + by_em + np.diag(deviation**-2)
+    linear = linear + by_em @ (near_em + EM_ERROR * error[0])
+    linear = linear + (prevalence + deviation * error[1]) / deviation**2
+    share = quadratic_minimum(held, linear)
     # Further from EM than EM is ever off: means that blew up, and are left out.
     is_far = float(np.linalg.norm(share - start)) > FARTHEST_FROM_EM * EM_ERROR
-    return replace(free, share=start if is_far else share)
+    if is_far and evidence.start is None:
+        share = start
+    return Estimate(
+        share=share,
+        unbounded=on_free(held, linear, np.ones(n_classes, dtype=np.bool_)),
+        flat=flat_directions(curvature),
+    )
 
 
 RLLS_PART = 0.01  # of the bound; the authors' program has it

@@ -16,13 +16,12 @@ from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.problems import Problem, nearest, raise_any, refuse
 
 DECISIONS = ACCEPT, CHECK, INSUFFICIENT = ("accept", "check", "insufficient data")
-WIDEST = 0.4  # The widest interval that is evidence, as the text of its note says
 # Predicted to be of a class that is not scarce, as the text of its note says.
 FEWEST_LISTED_FAMILIES = 10
 # Calibration shows too little of the class, or has seen no such score.
 LACKING = (
     *(Note.BELOW_RANGE, Note.ABOVE_RANGE, Note.EMPTY_BIN, Note.UNSEEN_CLASS),
-    *(Note.SCARCE, Note.FEW_FAMILIES, Note.WIDE),
+    *(Note.SCARCE, Note.FEW_FAMILIES),
 )
 # Something is known of the protein, or of its set, that its score does not show.
 DOUBTS = (Note.TIED, Note.DISAGREES, Note.NOVEL, Note.BAND_OFF, Note.CHANGED)
@@ -48,22 +47,15 @@ def scarce_classes(held_out: HeldOut | None, n_classes: int) -> Booleans:
     return np.bincount(pairs[0], minlength=n_classes)[:n_classes] < FEWEST_LISTED_FAMILIES
 
 
-def evidence_notes(confidence: Confidence, class_: Integers, is_scarce: Booleans) -> Integers:
-    """Return notes on evidence that the method itself says nothing of."""
+def scarcity_notes(confidence: Confidence, class_: Integers, is_scarce: Booleans) -> Integers:
+    """Return notes on scarce classes where the method itself says nothing of it."""
     few = is_scarce[class_] & (confidence.note & int(Note.SCARCE | Note.UNSEEN_CLASS) == 0)
-    notes = np.where(few, int(Note.FEW_FAMILIES), 0)
-    return np.asarray(notes | np.where(is_wide(confidence), int(Note.WIDE), 0), np.int64)
-
-
-def is_wide(confidence: Confidence) -> Booleans:
-    """Return which intervals are too wide to be evidence; one that was not fitted is not."""
-    return np.asarray(confidence.upper - confidence.lower > WIDEST)
+    return np.where(few, int(Note.FEW_FAMILIES), 0).astype(np.int64)
 
 
 def before_lists(confidence: Confidence) -> Strings:
     """Return the decision on each prediction as long as no list is made."""
-    lacks = np.isnan(confidence.value) | is_wide(confidence)
-    lacks |= confidence.note & int(sum(LACKING)) != 0
+    lacks = np.isnan(confidence.value) | (confidence.note & int(sum(LACKING)) != 0)
     return np.where(lacks, INSUFFICIENT, CHECK).astype(object)
 
 

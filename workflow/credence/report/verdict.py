@@ -107,8 +107,7 @@ REASONS_IN_WORDS = {
     ),
     Reason.EVIDENCE_IS_LACKING: (
         "{affected} {lack} evidence",
-        "Their range is wider than 40 percentage points, or calibration saw no such score."
-        "{lacking}",
+        "Calibration knows too few families of their class, or saw no such score.{lacking}",
     ),
     Reason.MIX_NOT_ESTIMATED: (
         "Class proportions were not estimated",

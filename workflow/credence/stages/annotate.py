@@ -19,7 +19,7 @@ from credence.calibrators.protocol import Need
 from credence.composition.sameness import SketchCounts, without_learnt
 from credence.confidence import NOTE_TEXTS, Note, counted, sentences_of, unknown
 from credence.findings import Sameness
-from credence.lists.decision import evidence_notes, scarce_classes
+from credence.lists.decision import scarce_classes, scarcity_notes
 from credence.predictions import Booleans, Predictions
 from credence.problems import refuse
 from credence.progress import Progress, echo
@@ -150,7 +150,7 @@ class Annotation:
                 confidence = self.shift.corrected(self.file, plain, predictions)
         chunk = Chunk(samples=samples, method=method, confidence=confidence, plain=plain)
         note = confidence.note | (int(Note.CHANGED) if self.is_changed else 0)
-        note = note | evidence_notes(confidence, predictions.predicted_class, self.is_scarce)
+        note = note | scarcity_notes(confidence, predictions.predicted_class, self.is_scarce)
         texts: dict[tuple[int, Note], str] = {}
         for addition in self.additions:
             added = addition.added(chunk)
