@@ -16,7 +16,7 @@ from small_events import event, finding
 
 WIDTHS = (360, 800, 1400)
 OVERFLOWING = """() => [...document.querySelectorAll("main *")]
-  .filter((one) => !one.closest(".scroll") && !one.closest(".glance") && !one.closest("svg") && !one.closest(".skip"))
+  .filter((one) => !one.closest(".scroll, .glance, svg, .skip"))
   .filter((one) => one.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
   .map((one) => one.outerHTML.slice(0, 120))"""
 OPEN_ALL = """() => {

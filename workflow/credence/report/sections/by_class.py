@@ -21,7 +21,7 @@ from credence.report.sections.lookup import (
     more_needed,
     reliability_figure,
 )
-from credence.report.sections.measuring import all_notices
+from credence.report.sections.measuring import WIDEST_EVIDENCE, all_notices
 from credence.report.wording import (
     DASH,
     count,
@@ -43,7 +43,6 @@ LEGEND = (
     "insufficient data",
 )
 INSUFFICIENT_BAND = len(COLOUR_BANDS) + 1
-WIDEST_EVIDENCE = 0.4  # of an interval that is evidence
 MOST_WITH_CURVES = 40  # with a curve of precision; beyond, the page would be too large
 MOST_EXAMPLES = 5
 WIDE_INTERVAL = 0.1  # an interval wider than this is called wide
@@ -95,7 +94,9 @@ def _expected(lookup: Lookup, entry: ClassCount) -> str:
     findings = lookup.findings
     if not findings.queries:
         return _in_percent(entry.share, entry.lower, entry.upper) if entry.n_predicted else DASH
-    every = [whole_of(findings, one.name, entry.class_name) for one in findings.queries]
+    every = [
+        whole_of(findings, query_set.name, entry.class_name) for query_set in findings.queries
+    ]
     known = [whole for whole in every if whole is not None and whole.n]
     n, right = sum(whole.n for whole in known), sum(whole.right for whole in known)
     if not n or math.isnan(right):

@@ -202,11 +202,11 @@ def _seen_by_tests(lookup: Lookup) -> str:
     blind = [
         test for test in tests if test.p_adjusted > TEST_LEVEL and not test.power >= MOST_BLIND
     ]
-    found = f"Tests found {in_words(off)} off" if off else "No test found a class off"
+    stated = f"Tests found {in_words(off)} off" if off else "No test found a class off"
     if not blind:
-        return f"{found}."
+        return f"{stated}."
     return (
-        f"{found}. In {count(len(blind))} of {plural(len(tests), 'class', 'classes')} the test "
+        f"{stated}. In {count(len(blind))} of {plural(len(tests), 'class', 'classes')} the test "
         "would notice confidences five percentage points off in less than half of the cases: "
         "there it says nothing."
     )
