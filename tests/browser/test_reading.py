@@ -1,4 +1,4 @@
-"""What a reader does with the page: looks up, lays over, sorts, filters, saves, points."""
+"""What a reader does with the page: sorts, filters, saves, points."""
 
 from __future__ import annotations
 
@@ -23,64 +23,6 @@ def opened(page: Any) -> Any:
 @pytest.fixture
 def page(open_page: Any, small_page: str) -> Any:
     return opened(open_page(small_page).page)
-
-
-def test_a_score_looked_up_is_answered_in_natural_frequencies(page: Any) -> None:
-    shown = page.inner_text(".lookup")
-    # 0.1 + 0.08 · 7, from 0.08 below to 0.04 above
-    assert "Of 100 such predictions about 66 are right" in shown
-    assert "Portal, score 7: the evidence allows 58 to 70 of 100." in shown
-    assert "About 970 independent proteins more of new families" in shown
-    page.fill(".lookup input[type=number]", "5.05")
-    # between the curve's points at 5 and 5.5: 0.1 + 0.08 · 5.05
-    assert "Of 100 such predictions about 50 are right" in page.inner_text(".lookup")
-
-
-def test_the_score_looked_up_is_marked_in_the_picture_of_its_class(page: Any) -> None:
-    marked = page.locator(".strips .here")
-    assert marked.count() == 1
-    first = marked.get_attribute("x1")
-    page.fill(".lookup input[type=number]", "9")
-    assert float(marked.get_attribute("x1").rstrip("%")) > float(first.rstrip("%"))
-    page.locator(".lookup select").select_option(label="Tail fiber")
-    assert page.locator('[data-class="Tail fiber"] .here').count() == 1
-
-
-def test_beyond_the_scores_seen_the_answer_says_so(page: Any) -> None:
-    page.fill(".lookup input[type=number]", "1")
-    assert "Calibration saw scores of 2.5 to 10 only" in page.inner_text(".lookup")
-
-
-def test_a_score_above_the_scale_is_not_answered_as_the_greatest(page: Any) -> None:
-    page.fill(".lookup input[type=number]", "9")
-    page.fill(".lookup input[type=number]", "12")
-    shown = page.inner_text(".lookup [role=status]")
-    assert shown == "No score of this classifier is below 0 or above 10: give one from 0 to 10."
-    assert page.locator(".strips .here").count() == 0
-
-
-def test_a_method_laid_over_is_drawn_where_its_numbers_are(page: Any, small: Findings) -> None:
-    assert page.locator("path.laid").count() == 0
-    page.get_by_role("checkbox", name="class_only").check()
-    paths = page.locator("path.laid")
-    assert paths.count() == 2
-    drawn = paths.first.get_attribute("d")
-    svg = page.locator("#figure-confidence-1-portal svg")
-    left, top, right, bottom = map(float, svg.get_attribute("data-box").split())
-    low, high, first, last = map(float, svg.get_attribute("data-ends").split())
-    heights = {float(part.split()[1]) for part in drawn[1:].split("L")}
-    # class_only is 0.6 at every score
-    assert heights == {round(bottom - (0.6 - first) / (last - first) * (bottom - top), 2)}
-    places = [float(part.split()[0]) for part in drawn[1:].split("L")]
-    entry = small.results.classes[0]
-    bounds = [
-        left + (score - low) / (high - low) * (right - left)
-        for score in (entry.score_min, entry.score_max)
-    ]
-    assert places[0] == pytest.approx(bounds[0], abs=0.01)
-    assert places[-1] == pytest.approx(bounds[1], abs=0.01)
-    page.get_by_role("checkbox", name="class_only").uncheck()
-    assert page.locator("path.laid").count() == 0
 
 
 def test_pointing_at_a_curve_tells_confidence_interval_and_n(page: Any) -> None:
@@ -165,8 +107,8 @@ def test_cells_that_look_like_formulas_are_saved_as_text(
         text = text.replace(json.dumps(old), json.dumps(new))
     found = replace(from_record(Findings, json.loads(text)), queries=small.queries)
     page = opened(open_page(render(found)).page)
-    _, *rows = saved(page, page.get_by_label("Download as TSV: Calibration proteins"), tmp_path)
-    assert [row[0] for row in rows] == ["'=1+1", "'@x", "'-y z"]
+    _, *rows = saved(page, page.get_by_label("Download as TSV: The least score"), tmp_path)
+    assert [row[0] for row in rows] == ["all classes", "'=1+1", "'@x", "'-y z"]
 
 
 def test_the_text_to_paste_is_copied(open_page: Any, small_page: str) -> None:
@@ -182,7 +124,6 @@ def test_without_scripts_the_numbers_of_every_control_are_on_the_page(
     open_page: Any, small_page: str
 ) -> None:
     page = open_page(small_page, scripts=False).page
-    assert not page.locator(".widget").first.is_visible()
     text = page.inner_text("#classes")
     assert "0.66 (0.58–0.70)" in text
     assert "About 970 more proteins of new families" in text
@@ -231,15 +172,15 @@ def test_the_picture_of_all_classes_is_saved_with_names_and_numbers(
     page = open_page(small_page, color_scheme=scheme).page
     text = picture(page, "SVG", "classes", tmp_path).read_text(encoding="utf-8")
     words = [one.text for one in ElementTree.fromstring(text).iter() if one.text]
-    table = page.locator("#first table.strips tbody")
+    table = page.locator("#classes table.strips tbody")
     for name in small.results.class_names:
         assert name in words
     for cell in table.locator("td:not(.strip)").all_inner_texts():
         assert cell in words
-    assert words.count("95 % or more right") == 1
+    assert words.count("0.95 or more") == 1
     assert "var(" not in text and " class=" not in text
-    # Colours of paper, also on a dark screen; what was looked up is not part of the picture.
-    assert "rgb(11, 58, 91)" in text and "rgb(217, 95, 2)" not in text
+    # Colours of paper, also on a dark screen.
+    assert "rgb(11, 58, 91)" in text
     data = picture(page, "PNG", "classes", tmp_path).read_bytes()
     assert data[:8] == b"\x89PNG\r\n\x1a\n" and len(data) > 20_000
 
@@ -254,3 +195,24 @@ def test_every_figure_is_saved_as_a_picture(page: Any, tmp_path: Path) -> None:
     # four dots for each point, whole points
     assert (width, height) == tuple(4 * round(float(side)) for side in box[2:])
     assert len(data) > 5000  # something is drawn
+
+
+def test_what_a_figure_shows_is_saved_as_a_table(page: Any, tmp_path: Path) -> None:
+    button = page.get_by_label("Save as TSV: reliability-1-portal")
+    header, first, *_ = saved(page, button, tmp_path)
+    assert header == ["confidence (mean of bin)", "precision", "in words"]
+    assert first == [
+        *("0.375", "0.4"),
+        "confidence 0.38: right 0.40 (0.15–0.70), 10 proteins in 5 families.",
+    ]
+    header, first, *_ = saved(page, page.get_by_label("Save as TSV: classes"), tmp_path)
+    assert header[:2] == ["predicted as", "predicted"]
+    assert first[0] == "Portal" and "confidence under 0.50" in first[-1]
+
+
+def test_the_confusion_matrix_is_coloured_one_way_at_a_time(page: Any) -> None:
+    shown = [figure.is_visible() for figure in page.locator("#matrix figure").all()]
+    assert shown == [True, False]
+    page.get_by_role("radio", name="By true class").check()
+    shown = [figure.is_visible() for figure in page.locator("#matrix figure").all()]
+    assert shown == [False, True]

@@ -1,4 +1,4 @@
-"""What is shown stands in the address: one class at a time, and expert parts."""
+"""What is shown stands in the address: one class at a time, and parts that are folded."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-EXPERT = ("stacks", "split", "settings")
 
 
 @pytest.fixture
@@ -49,7 +47,7 @@ def test_the_back_button_leads_to_the_class_before(page: Any) -> None:
     assert (shown(page), fragment(page)) == (["Portal"], "#class-1-portal")
     page.go_back()
     assert (shown(page), fragment(page)) == (["Tail fiber"], "#class-2-tail-fiber")
-    assert page.locator(".explorer select").input_value() == "class-2-tail-fiber"
+    assert page.locator("#contents select").input_value() == "class-2-tail-fiber"
     page.go_back()
     assert (shown(page), fragment(page)) == ([], "")
     page.go_forward()
@@ -62,49 +60,10 @@ def test_an_address_that_was_sent_opens_the_same_class(page: Any) -> None:
     assert shown(page) == ["Tail fiber"]
     assert is_in_sight(page, "class-2-tail-fiber")
     # Another part of the page leaves the class open; the overview closes it.
-    page.locator("#contents a", has_text="What is taken for what").click()
+    page.locator("#contents a", has_text="Confusion matrix").click()
     assert shown(page) == ["Tail fiber"]
-    page.locator("#contents a", has_text="Class by class").click()
+    page.locator("#contents a", has_text="Classes at a glance").click()
     assert shown(page) == []
-
-
-def experts(page: Any) -> set[bool]:
-    found = [page.locator(f"#{name}") for name in EXPERT]
-    return {one.is_visible() for one in found if one.count()}
-
-
-def test_expert_parts_are_shown_by_a_switch_that_the_address_keeps(page: Any) -> None:
-    switch = page.get_by_label("Show expert parts")
-    assert experts(page) == {False}
-    assert not page.locator("#contents li.expert").first.is_visible()
-    switch.check()
-    assert experts(page) == {True}
-    assert page.locator("#contents li.expert").first.is_visible()
-    assert fragment(page) == "#expert"
-    page.locator(".tiles a", has_text="Portal").click()
-    assert fragment(page) == "#class-1-portal&expert"
-    assert is_in_sight(page, "class-1-portal")
-    page.reload()
-    assert (shown(page), experts(page), switch.is_checked()) == (["Portal"], {True}, True)
-    switch.uncheck()
-    assert (shown(page), experts(page), fragment(page)) == (["Portal"], {False}, "#class-1-portal")
-    page.go_back()
-    assert (shown(page), experts(page), switch.is_checked()) == (["Portal"], {True}, True)
-    page.go_back()
-    page.go_back()
-    assert (shown(page), experts(page), fragment(page)) == ([], {False}, "")
-
-
-def test_a_link_into_an_expert_part_opens_it_and_the_switch_closes_it_again(page: Any) -> None:
-    page.evaluate("location.hash = '#settings'")
-    page.locator("#settings").wait_for()
-    assert fragment(page) == "#settings&expert"
-    assert is_in_sight(page, "settings")
-    page.go_back()  # the part is not entered twice
-    assert (experts(page), fragment(page)) == ({False}, "")
-    page.go_forward()
-    page.get_by_label("Show expert parts").uncheck()
-    assert (experts(page), fragment(page)) == ({False}, "")
 
 
 def test_a_link_into_what_is_folded_opens_it(page: Any) -> None:
@@ -118,29 +77,26 @@ def test_an_address_that_nothing_bears_shows_the_page_as_it_is(
     open_page: Any, small_page: str, tmp_path: Path
 ) -> None:
     page = open_page(small_page).page
-    for name in ("#no-such-part", "#&&", "#%zz&expert", "#class-1-portal&other"):
+    for name in ("#no-such-part", "#&&", "#%zz&id=1", "#class-1-portal&other"):
         page.evaluate(f"location.hash = '{name}'")
         page.wait_for_timeout(50)
     assert shown(page) == ["Portal"]
-    assert experts(page) == {False}
 
 
 def test_everything_is_opened_by_one_button_and_closed_by_it(page: Any) -> None:
     button = page.get_by_role("button", name="Open everything")
     button.click()
     assert shown(page) == ["Portal", "Tail fiber"]
-    assert experts(page) == {True}
     folded = "[...document.querySelectorAll('main details')].map((one) => one.open)"
     assert set(page.evaluate(folded)) == {True}
     button.click()
-    assert (shown(page), experts(page)) == ([], {False})
+    assert shown(page) == []
     assert set(page.evaluate(folded)) == {False}
 
 
 def test_without_scripts_everything_is_open(open_page: Any, small_page: str) -> None:
     page = open_page(small_page, scripts=False).page
     assert shown(page) == ["Portal", "Tail fiber"]
-    assert experts(page) == {True}
     for part in page.locator("main details > *:not(summary)").all():
         assert part.bounding_box()["height"] > 0 or part.evaluate("part => part.hidden")
     assert page.locator("main details p").first.is_visible()

@@ -13,7 +13,9 @@ import credence
 from credence.app import run_command_line
 from credence.findings import Findings, Results, UseLists
 from credence.records import read_record
+from credence.report.sections.by_class import glance
 from credence.report.sections.first import section
+from credence.report.sections.lookup import Lookup
 from credence.stages.report import summarise_file
 from small_findings import make
 
@@ -50,10 +52,11 @@ def shown(results: Results, lists: UseLists) -> dict[str, int]:
     findings: Findings = replace(
         make(NAMES[:3]), results=results, queries=(query_set,), lists=(lists,)
     )
-    (screen,) = section(replace(findings, thresholds=None)).blocks
+    findings = replace(findings, thresholds=None)
+    (screen,) = section(findings).blocks
     numbers = [(one.text, one.number) for one in screen.answers]  # type: ignore[attr-defined]
-    strips = screen.strips  # type: ignore[attr-defined]
-    by_class = sum(int(strip.cells[1].split(" of ")[0].replace(",", "")) for strip in strips)
+    strips = glance(Lookup(findings)).strips
+    by_class = sum(int(strip.cells[1].replace(",", "")) for strip in strips)
     (accepted,) = (number for text, number in numbers if text.startswith("accepted at 5 % FDR"))
     return {
         "accepted": int(accepted.replace(",", "")),

@@ -183,11 +183,11 @@ def test_the_page_shows_the_first_doubtful_labels_and_how_sure_the_list_is(
     assert (found.n, found.n_listed) == (len(read("clusters.tsv")), len(table))
     assert [one.id for one in found.first] == table.id[:10].tolist()
     page = Path("page/index.html").read_text("utf-8")
-    assert "Which labels are doubtful?" in page and "Are labels wrong?" not in page
+    assert "Doubtful labels" in page and "Are labels wrong?" not in page
     assert table.why[0] in page and "labels.tsv" in page
 
 
 def test_a_page_of_a_run_that_did_not_look_says_how_to(small: Findings) -> None:
     text = render(small)
     assert "evaluation: {doubtful_labels: true}" in text
-    assert "Which labels are doubtful?" not in text
+    assert "doubtful labels, all of which" not in text

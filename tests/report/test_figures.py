@@ -11,6 +11,7 @@ from credence.findings import Findings
 from credence.report import style
 from credence.report.figures import draw, to_svg
 from credence.report.plots import ComparisonPlot, ConfidencePlot, DistancePlot, ReliabilityPlot
+from credence.report.sections.lookup import Lookup
 
 
 def confidence_plot(findings: Findings, n_methods: int) -> ConfidencePlot:
@@ -130,13 +131,16 @@ def test_names_in_scripts_without_glyphs_or_with_markup_are_drawn_as_text(small:
 
 
 def test_a_comparison_without_any_number_is_not_asked_for(small: Findings) -> None:
-    from credence.report.sections.methods import section
+    from credence.report.sections.methods import section, verdict_on_methods
 
     blank = tuple(
         replace(m, value=math.nan) if m.sample == "held_out" else m for m in small.results.metrics
     )
-    built = section(replace(small, results=replace(small.results, metrics=blank)))
-    assert "Nothing could be held out" in repr(built.blocks[0])
+    without = replace(small, results=replace(small.results, metrics=blank))
+    built = section(without)
+    assert verdict_on_methods(Lookup(without)) == (
+        "Nothing could be cross-validated, so the methods cannot be compared."
+    )
     assert "methods-nll" not in repr(built)
 
 

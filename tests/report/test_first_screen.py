@@ -1,20 +1,21 @@
-"""The first screen: what it says and draws is what was found."""
+"""The first screen: what to do next, the state with its reasons, and the counts."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from tests.shift_findings import shift_finding
 
-from credence.findings import Findings
+from credence.evaluation.verdict import BAD, CARE
+from credence.findings import Findings, ProteinList, VerifyClass
 from credence.report import blocks as page
-from credence.report.sections.by_class import sentence
-from credence.report.sections.first import COLOUR_BANDS, curve_data, section
+from credence.report.sections import first
+from credence.report.sections.first import MOST_REASONS, checks, reasons_of, section
 from credence.report.sections.lookup import Lookup
-from credence.report.wording import DASH
+from credence.report.sections.measuring import truth_in_words
+from credence.report.verdict import StatedVerdict, stated_verdict
+from small_findings import with_proteins
 
 
 def screen(findings: Findings) -> page.FirstScreen:
@@ -23,84 +24,147 @@ def screen(findings: Findings) -> page.FirstScreen:
     return block
 
 
-def strip(findings: Findings, name: str = "Portal") -> page.Strip:
-    return next(one for one in screen(findings).strips if one.name == name)
+def steps(findings: Findings) -> list[tuple[str, list[str]]]:
+    """Return what is to be done, and where its links lead."""
+    return [(step.text, [link.target for link in step.links]) for step in screen(findings).steps]
 
 
-def colour_at(found: page.Strip, place: float) -> int | None:
-    return next((k for k, x, width in found.bands if x <= place < x + width), None)
+ACCEPTED = "#proteins&decision=accept"
 
 
-@pytest.mark.parametrize("score", [2.8, 4.2, 6.3, 7.7, 8.9, 9.8])
-def test_colours_are_those_of_the_curve_read_at_each_score(small: Findings, score: float) -> None:
-    lookup = Lookup(small)
-    low, high = lookup.axis or (math.nan, math.nan)
-    curve = lookup.curves["kernel", "Portal"]
-    value = float(np.interp(score, curve.score, curve.value))
-    wanted = sum(value >= edge for edge in COLOUR_BANDS)
-    assert colour_at(strip(small), 100 * (score - low) / (high - low)) == wanted
-
-
-def test_nothing_is_drawn_beyond_the_scores_that_were_seen(small: Findings) -> None:
-    lookup = Lookup(small)
-    low, high = lookup.axis or (math.nan, math.nan)
-    found = strip(small, "Tail fiber")  # seen from 3.0 to 9.5
-    start, end = found.bands[0][1], found.bands[-1][1] + found.bands[-1][2]
-    assert start == pytest.approx(100 * (3.0 - low) / (high - low), abs=0.02)
-    assert end == pytest.approx(100 * (9.5 - low) / (high - low), abs=0.02)
-
-
-def test_a_wide_range_is_hatched_wherever_it_is_wide(small: Findings) -> None:
-    curves = tuple(
-        replace(one, lower=tuple(0.0 if at > 8 else v for at, v in zip(one.score, one.lower)))  # noqa: B905
-        for one in small.results.curves
-    )
-    wide = replace(small, results=replace(small.results, curves=curves))
-    assert not strip(small).thin
-    ((start, width),) = strip(wide).thin
-    assert start == pytest.approx(100 * (8.0 - 2.0) / 8.0, abs=7)
-    assert start + width == pytest.approx(100.0, abs=0.05)
-
-
-def test_marks_are_the_thresholds_found_on_families_held_out(small: Findings) -> None:
-    found = strip(small)
-    assert found.cells[0] == "7.5"
-    low, high = Lookup(small).axis or (math.nan, math.nan)
-    assert found.estimate == pytest.approx(100 * (7.5 - low) / (high - low), abs=0.01)
-    assert found.sure == pytest.approx(100 * (8.75 - low) / (high - low), abs=0.01)
-
-
-def test_of_a_corrected_sample_marks_and_colours_are_of_the_corrected_curve(
+def test_the_accepted_predictions_come_first_with_their_list_and_their_rows(
     small: Findings,
 ) -> None:
-    shift = shift_finding()
-    curve = replace(
-        shift.curves[0],
-        score=(2.5, 6.0, 8.0, 10.0),
-        **{
-            name: (0.1, 0.5, 0.9, value) for name, value in (("after", 0.96), ("after_upper", 1.0))
-        },
-        after_lower=(0.0, 0.3, 0.7, 0.94),
+    assert steps(with_proteins(small)) == [
+        (
+            "Work from the 3 accepted predictions of sea water (5 % FDR, none of them Tail "
+            "fiber): fewer than one is wrong.",
+            [ACCEPTED, "sea%20water/list_0.05.tsv"],
+        ),
+        (
+            "Do not interpret Collar: too few known families (insufficient data for 1 of 1 "
+            "prediction).",
+            ["#classes"],
+        ),
+    ]
+
+
+def listed(findings: Findings, **changed: object) -> Findings:
+    (lists,) = findings.lists
+    accepted: ProteinList = replace(lists.lists[0], **changed)  # type: ignore[arg-type]
+    return replace(findings, lists=(replace(lists, lists=(accepted,), background=()),))
+
+
+def test_the_wrong_ones_of_a_list_are_counted_and_one_is_not_several(small: Findings) -> None:
+    for right, words in ((271.2, "about 14 are wrong"), (284.1, "about 1 is wrong")):
+        (text, _), *_ = steps(listed(small, n=285, right=right))
+        assert text == (f"Work from the 285 accepted predictions of sea water (5 % FDR): {words}.")
+
+
+def test_what_to_verify_comes_last_and_there_are_never_more_than_three(small: Findings) -> None:
+    (lists,) = small.lists
+    advice = tuple(
+        VerifyClass(class_name=name, n=n, width=0.4, width_after=0.2)
+        for name, n in (("Portal", 4), ("Collar", 16))
     )
-    found = replace(small, shifts=(replace(shift, curves=(curve,)),))
-    portal = strip(found)
-    assert portal.cells[0] == DASH  # whatever the curve reaches: no threshold was found
-    assert portal.estimate is None
-    # The panel of the class says the same: 0.5 + 0.4 · (7 − 6) / 2 at score 7.
-    text = sentence(Lookup(found), found.results.classes[0])
-    assert text.startswith("In sea water, a prediction of Portal with score 7 is right with prob")
-    assert "0.70 (0.50–" in text
-    # The figures below are of another mix; one page let them stand under "in the query".
-    assert text.endswith(
-        "The figures are for the class proportions of the calibration set, where it is "
-        "0.66 (0.58–0.70)."
+    asked = replace(lists, n_verify=20, verify=advice)
+    *_, (text, links) = steps(replace(small, lists=(asked,)))
+    assert text == (
+        "Verify 20 proteins of sea water to change that: 16 Collar and 4 Portal. credence plan "
+        "names them."
+    )
+    assert links == ["#lists"]
+    soil = replace(small.queries[0], name="soil")
+    two = replace(
+        small, queries=(*small.queries, soil), lists=(asked, replace(asked, name="soil"))
+    )
+    assert len(steps(two)) == 3
+    assert steps(two)[0][0] == (
+        "Work from the accepted predictions: 3 of sea water (fewer than one is wrong) and 3 of "
+        "soil (fewer than one is wrong)."
     )
 
 
-def test_a_class_never_predicted_has_a_row_and_no_picture(small: Findings) -> None:
-    found = strip(small, "Collar")
-    assert not found.bands
-    assert "never predicted" in found.label
+def test_where_nothing_is_accepted_the_page_says_what_to_look_at(
+    small: Findings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    care = stated_verdict(small)
+    assert care.state == CARE
+    nothing = listed(with_proteins(small), n=0, right=0.0)
+    (query_set,) = nothing.queries
+    monkeypatch.setattr(first, "stated_verdict", lambda findings: care)
+    classes = tuple(replace(entry, n_accept=0) for entry in query_set.classes)
+    to_check = replace(nothing, queries=(replace(query_set, classes=classes),))
+    assert steps(to_check)[0] == (
+        "No prediction is accepted. Look first at those to check that have the highest "
+        "confidence: 1.",
+        ["#proteins&decision=check"],
+    )
+    classes = tuple(replace(entry, n_accept=0, n_check=0) for entry in query_set.classes)
+    lacking = replace(nothing, queries=(replace(query_set, classes=classes),))
+    assert steps(lacking)[0] == (
+        "Use no prediction: none is accepted, and for all of them the data are insufficient.",
+        ["#proteins&decision=insufficient%20data"],
+    )
+    assert steps(with_proteins(replace(small, lists=())))[0] == (
+        "Read the interval of a confidence before you act on it: no list was asked for.",
+        ["#proteins"],
+    )
+
+
+def test_without_a_query_set_the_page_says_how_to_get_confidences(small: Findings) -> None:
+    bare = replace(small, queries=(), lists=(), files=("calibration.json",))
+    assert steps(bare) == [
+        (
+            "Give credence the scores of your proteins: credence annotate TABLE --calibration "
+            "calibration.json.",
+            ["calibration.json"],
+        )
+    ]
+
+
+def test_what_is_not_to_be_used_is_not_to_be_worked_from(
+    small: Findings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = stated_verdict(small)
+    worst = replace(given.checks[0], state=BAD, headline="Relatives are in two groups")
+    bad = StatedVerdict(state=BAD, checks=(worst, *given.checks[1:]))
+    monkeypatch.setattr(first, "stated_verdict", lambda findings: bad)
+    assert screen(small).title == "Not to be used"
+    assert steps(small) == [
+        (
+            "Do not act on these confidences. Settle this first: Relatives are in two groups.",
+            ["#checks"],
+        )
+    ]
+
+
+def test_the_state_has_at_most_four_reasons_and_all_checks_stand_in_the_appendix(
+    small: Findings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = stated_verdict(small)
+    many = tuple(
+        replace(given.checks[0], state=CARE, headline=f"reason {k}", text="x") for k in range(6)
+    )
+    care = StatedVerdict(state=CARE, checks=many)
+    monkeypatch.setattr(first, "stated_verdict", lambda findings: care)
+    assert [entry.headline for entry in screen(small).reasons] == [
+        f"reason {k}" for k in range(MOST_REASONS)
+    ]
+    assert screen(small).checks == page.Link(text="All 6 checks", target="#checks")
+    (table,) = checks(small).blocks
+    assert isinstance(table, page.TableBlock)
+    assert [row[:2] for row in table.rows] == [("care", f"reason {k}") for k in range(6)]
+
+
+def test_the_counts_lead_to_their_rows(small: Findings) -> None:
+    anchors = [answer.anchor for answer in screen(with_proteins(small)).answers]
+    assert anchors == [
+        "",
+        "proteins&decision=accept",
+        "proteins&decision=check",
+        "proteins&decision=insufficient%20data",
+    ]
 
 
 def test_numbers_of_the_sample_are_those_of_its_lists_and_counts(small: Findings) -> None:
@@ -119,13 +183,6 @@ def test_without_a_sample_the_known_proteins_are_counted(small: Findings) -> Non
     assert "120 predictions of known class" in answer.text
 
 
-def test_a_tool_without_scores_has_one_colour_a_class(small: Findings) -> None:
-    results = replace(small.results, curves=(), histograms=())
-    found = screen(replace(small, results=results, thresholds=None))
-    assert not found.ticks
-    assert found.strips[0].bands == ((1, 0.0, 100.0),)  # a share right of 0.75
-
-
 def test_several_samples_are_named_and_curves_are_not_corrected(small: Findings) -> None:
     soil = replace(small.queries[0], name="soil")
     many = replace(small, queries=(*small.queries, soil), shifts=(shift_finding(),), lists=())
@@ -141,13 +198,13 @@ def test_where_the_truth_is_known_it_stands_beside_the_promise(small: Findings) 
         classes = (replace(first, n_right=n_first), *(replace(one, n_right=0) for one in others))
         return replace(small, queries=(replace(small.queries[0], classes=classes),))
 
-    held, missed = (screen(known(n)).truth for n in (4, 1))  # promised: 4.1, from 3.2 to 4.9
+    held, missed = (truth_in_words(known(n)) for n in (4, 1))  # promised: 4.1, from 3.2 to 4.9
     assert "4 of 5 predictions are right, 4 (3–5) were expected" in held
     assert held.endswith("The intervals held the true number in 1 of 1 class.")
     assert missed.endswith(
         "The intervals held the true number in 0 of 1 class, but not in Portal."
     )
-    assert not screen(small).truth
+    assert not truth_in_words(small)
 
 
 def test_an_interval_of_nearly_all_numbers_is_not_praised_for_holding_the_truth(
@@ -164,24 +221,18 @@ def test_an_interval_of_nearly_all_numbers_is_not_praised_for_holding_the_truth(
         queries=(replace(query_set, classes=classes),),
         lists=(replace(lists, every=(lists.every[0], narrow, wide)),),
     )
-    assert screen(found).truth.endswith(
+    assert truth_in_words(found).endswith(
         "The intervals held the true number in 2 of 2 classes (1 of them so wide that they could "
         "hardly miss)."
     )
 
 
-def test_a_threshold_below_all_scores_seen_is_any_score(small: Findings) -> None:
-    assert small.thresholds is not None
-    rows = tuple(replace(row, threshold=0.0, sure=1.0) for row in small.thresholds.rows)
-    found = strip(replace(small, thresholds=replace(small.thresholds, rows=rows)))
-    assert found.cells[0] == "any"
-    assert found.estimate == found.sure == found.bands[0][1]
-
-
 def test_checks_that_are_alike_in_several_samples_are_named_once(small: Findings) -> None:
     soil = replace(small.queries[0], name="soil")
-    many = screen(replace(small, queries=(*small.queries, soil), lists=()))
-    headlines = [one.headline for one in (*many.reasons, *many.others)]
+    many = replace(small, queries=(*small.queries, soil), lists=())
+    verdict = stated_verdict(many)
+    states = {check.state for check in verdict.checks}
+    headlines = [entry.headline for entry in reasons_of(many, verdict, *states)]
     whole = "sea water and soil: Class proportions were not estimated"
     assert headlines.count(whole) == 1
     assert len(headlines) == len(set(headlines))
@@ -206,123 +257,6 @@ def test_numbers_of_a_large_sample_are_shares_with_their_interval(small: Finding
         ("0", "", "to check"),
         ("10", "", "insufficient data"),
     ]
-    cells = {one.name: one.cells for one in screen(found).strips}
-    assert cells["Portal"][1:] == ("135 of 140", "25")  # families, which are known
-    # The class of which most proteins are accepted comes first.
-    classes = tuple(
-        replace(one, n=100, n_accept=n)
-        for one, n in zip(query_set.classes, (5, 60, 0), strict=True)
-    )
-    found = replace(small, queries=(replace(query_set, n=300, classes=classes),))
-    assert [one.name for one in screen(found).strips] == ["Tail fiber", "Portal", "Collar"]
-
-
-def test_marks_are_thresholds_and_nothing_else(small: Findings) -> None:
-    entry, thresholds = small.results.classes[0], small.thresholds
-    assert thresholds is not None
-    assert Lookup(small).marks(entry) == (7.5, 8.75)
-    # Whatever the curve is: without thresholds there is no mark, nor of another precision.
-    assert Lookup(replace(small, thresholds=None)).marks(entry) == (None, None)
-    rows = tuple(replace(row, precision=0.8) for row in thresholds.rows)
-    other = replace(small, thresholds=replace(thresholds, rows=rows))
-    assert Lookup(other).marks(entry) == (None, None)
-    sure = tuple(replace(row, sure=math.nan) for row in thresholds.rows)
-    unsure = replace(small, thresholds=replace(thresholds, rows=sure))
-    assert Lookup(unsure).marks(entry) == (7.5, None)
-
-
-def test_the_estimate_is_for_the_proportions_of_the_sample_and_the_guarantee_for_calibrations(
-    small: Findings,
-) -> None:
-    entry, thresholds = small.results.classes[0], small.thresholds
-    assert thresholds is not None
-    moved = tuple(replace(row, threshold=9.5, sure=math.nan) for row in thresholds.rows)
-    shift = replace(shift_finding(), thresholds=moved)
-    found = replace(small, shifts=(shift,))
-    assert Lookup(found).corrected is not None
-    assert Lookup(found).marks(entry) == (9.5, 8.75)
-    assert screen(found).basis.startswith(
-        "▽: at or above this score, at least 90 % of the predictions of the class are right, by "
-        f"the estimate for the class proportions of {shift.name}; ▼: the same, guaranteed with "
-        "95 % certainty for the class proportions of the calibration set."
-    )
-    assert Lookup(replace(small, shifts=(shift_finding(),))).marks(entry) == (None, 8.75)
-
-
-def test_where_care_is_to_be_taken_the_page_names_the_list_to_work_from(small: Findings) -> None:
-    assert screen(small).advice == (
-        "Work from list_0.05.tsv: 3 predictions, none of them Tail fiber; fewer than one is wrong."
-    )
-    (lists,) = small.lists
-    longer = replace(lists.lists[0], n=285, right=271.2)
-    found = replace(small, lists=(replace(lists, lists=(longer,), background=()),))
-    assert screen(found).advice == "Work from list_0.05.tsv: 285 predictions; about 14 are wrong."
-    nothing = replace(small, lists=())
-    assert screen(nothing).advice == "Look at the interval of a confidence before you act on it."
-
-
-def test_a_class_without_a_threshold_for_nine_tenths_has_a_dash(small: Findings) -> None:
-    assert small.thresholds is not None
-    rows = tuple(replace(row, threshold=math.nan, sure=math.nan) for row in small.thresholds.rows)
-    found = strip(replace(small, thresholds=replace(small.thresholds, rows=rows)))
-    assert (found.cells[0], found.estimate, found.sure) == (DASH, None, None)
-    assert found.label == "Portal: no threshold for 90 % precision"
-    assert strip(small).label == "Portal: 90 % precision from 7.5"
-
-
-def test_one_confidence_is_hatched_where_its_range_is_too_wide(small: Findings) -> None:
-    results = replace(small.results, curves=(), histograms=())
-    for lower, hatched in ((0.47, ()), (0.45, ((0.0, 100.0),))):  # up to 0.86
-        classes = tuple(replace(one, lower=lower) for one in results.classes)
-        found = replace(small, results=replace(results, classes=classes), thresholds=None)
-        assert strip(found).thin == hatched
-        assert strip(found).label == "Portal: one confidence, whatever the score"
-
-
-def test_curves_of_the_lookup_are_whole_parts_of_ten_thousand(small: Findings) -> None:
-    data = curve_data(Lookup(small))
-    assert (data["chosen"], data["methods"]) == ("kernel", ["class_only", "kernel"])
-    assert (data["scale"], data["start"], data["end"], data["level"]) == (10.0, 7.0, 10.0, "95")
-    assert data["quantile"] == pytest.approx(1.959964)
-    assert data["ofNew"] == " of new families"
-    portal, fiber = data["classes"]  # Collar was never predicted
-    anchors = [(one["name"], one["slug"], one["anchor"]) for one in data["classes"]]
-    assert anchors == [
-        ("Portal", "1-portal", "class-1-portal"),
-        ("Tail fiber", "2-tail-fiber", "class-2-tail-fiber"),
-    ]
-    assert (fiber["least"], fiber["greatest"]) == (3.0, 9.5)
-    assert portal["score"] == [k * 0.5 for k in range(21)]
-    assert portal["shown"] is None
-    flat, kernel = portal["curves"]
-    assert flat["value"] == [6000] * 21
-    assert kernel["value"][:3] == [1000, 1400, 1800]
-    assert (kernel["lower"][1], kernel["upper"][1], kernel["support"][1]) == (600, 1800, 12.0)
-    assert "score" not in kernel  # it is the chosen curve's own
-
-    def first(**changed: object) -> dict[str, object]:
-        curves = list(small.results.curves)
-        curves[2] = replace(curves[2], **changed)  # type: ignore[arg-type]
-        changed_findings = replace(small, results=replace(small.results, curves=tuple(curves)))
-        found: dict[str, object] = curve_data(Lookup(changed_findings))["classes"][0]["curves"][1]
-        return found
-
-    # What is not quite 0 or 1 does not become it, and NaN is nothing.
-    ends = (1e-9, 0.0, 1.0, 1.0 - 1e-9, math.nan, *(0.5,) * 16)
-    assert first(value=ends)["value"] == [1, 0, 10_000, 9_999, None, *(5_000,) * 16]
-    assert "lower" not in first(is_function=False)
-
-
-def test_a_class_of_one_score_is_a_line_that_can_be_seen(small: Findings) -> None:
-    first, *others = small.results.classes
-    for at in (5.0, 10.0):  # seen up to 10
-        classes = (replace(first, score_min=at, score_max=at), *others)
-        found = replace(small, results=replace(small.results, classes=classes))
-        low, high = Lookup(found).axis or (math.nan, math.nan)
-        bands, place = strip(found).bands, 100 * (at - low) / (high - low)
-        assert bands[0][1] == pytest.approx(place - 0.5, abs=0.01)
-        end = bands[-1][1] + bands[-1][2]
-        assert end == pytest.approx(min(place + 0.5, 100.0), abs=0.02)
 
 
 def test_a_truth_at_the_rounded_ends_of_its_interval_is_inside(small: Findings) -> None:
@@ -330,4 +264,4 @@ def test_a_truth_at_the_rounded_ends_of_its_interval_is_inside(small: Findings) 
     for n, n_held in ((2, 0), (3, 1), (5, 1), (6, 0)):  # 3.2 to 4.9
         classes = (replace(first, n_right=n), *(replace(one, n_right=0) for one in others))
         found = replace(small, queries=(replace(small.queries[0], classes=classes),))
-        assert f"held the true number in {n_held} of 1 class" in screen(found).truth
+        assert f"held the true number in {n_held} of 1 class" in truth_in_words(found)

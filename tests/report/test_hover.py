@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from credence.findings import Findings
 from credence.report.html import MOST_ON_CURVE, points_of
 from credence.report.plots import ComparisonPlot, ConfidencePlot, HistogramPlot, ReliabilityPlot
-from credence.report.sections.first import UNIT, curve_data
-from credence.report.sections.lookup import Lookup
 
 
 def confidence_plot(findings: Findings) -> ConfidencePlot:
@@ -83,24 +79,3 @@ def test_comparisons_and_histograms_tell_their_numbers() -> None:
         (0.25, 3.0, "confidence 0.00 to 0.50: 3 proteins."),
         (0.75, 1.0, "confidence 0.50 to 1.00: 1 protein."),
     )
-
-
-def test_curves_for_scripts_are_those_found_to_four_digits(small: Findings) -> None:
-    data = curve_data(Lookup(small))
-    portal = data["classes"][0]
-    found = next(
-        c for c in small.results.curves if (c.method, c.class_name) == ("kernel", "Portal")
-    )
-    drawn = portal["curves"][data["methods"].index("kernel")]
-    assert [v / UNIT for v in drawn["value"]] == pytest.approx(list(found.value), abs=0.5 / UNIT)
-    assert portal["score"] == list(found.score)
-    assert [entry["name"] for entry in data["classes"]] == ["Portal", "Tail fiber"]
-
-
-def test_a_confidence_near_one_is_not_given_to_scripts_as_certain(small: Findings) -> None:
-    near = tuple(
-        replace(one, value=(0.99999, *one.value[1:-1], 0.00001)) for one in small.results.curves
-    )
-    data = curve_data(Lookup(replace(small, results=replace(small.results, curves=near))))
-    drawn = data["classes"][0]["curves"][0]["value"]
-    assert (drawn[0], drawn[-1]) == (UNIT - 1, 1)

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 from credence.findings import DistanceBand, Findings, NovelProtein, NoveltyFinding
 from credence.records import from_record, to_record
-from credence.report.blocks import Folded, Heading, Paragraph, TableBlock
+from credence.report.blocks import FigureRow, Folded, Paragraph
 from credence.report.html import render
+from credence.report.plots import ComparisonPlot
 from credence.report.sections import measuring
 from credence.report.sections.queries import novelty_blocks as section
 
@@ -126,35 +127,21 @@ def test_the_page_says_whether_confidences_hold_at_each_identity(small: Findings
             p=NAN,
             is_off=False,
         )
-        built = measuring.section(replace(small, by_identity=(band, empty)))
+        built = measuring.identity(replace(small, by_identity=(band, empty)))
         assert built is not None
-        heading, _, table = built.blocks[-3:]  # a part of its own, with nothing behind it
-        assert isinstance(heading, Heading) and isinstance(table, TableBlock)
-        return "\n".join(one.text for one in built.blocks if isinstance(one, Paragraph))
+        text, row, numbers = built.blocks
+        assert isinstance(text, Paragraph) and isinstance(numbers, Folded)
+        assert isinstance(row, FigureRow)
+        plot = row.figures[0].plot
+        assert isinstance(plot, ComparisonPlot) and plot.value[1][0] == 0.6
+        return text.text
 
-    assert words(0.01, is_off=True).endswith(
-        "What was promised and what was right differ beyond noise (30 to 40 %). No confidence is "
-        "changed for it: your proteins at such an identity are flagged, with a note."
+    assert words(0.01, is_off=True) == (
+        "Confidence and precision differ beyond noise at an identity of 30 to 40 %. No confidence "
+        "is changed for it: your proteins at such an identity have a note."
     )
-    assert words(0.4).endswith(
-        "What was promised and what was right differ nowhere beyond noise. Smaller differences "
-        "are not seen: where the identity is 30 to 40 %, any share right from 0.50 to 0.70 fits."
+    assert words(0.4) == (
+        "Confidence and precision differ nowhere beyond noise. Smaller differences are not seen: "
+        "where the identity is 30 to 40 %, any precision from 0.50 to 0.70 fits."
     )
-    unknown = words(NAN)
-    assert unknown.endswith("No identity has ten families, so this is not known.")
-    assert "nowhere beyond noise" not in unknown
-    built = measuring.section(small)
-    assert built is not None and "far from known" not in str(built.blocks)
-    row = DistanceBand(
-        name="x",
-        n=9,
-        n_families=3,
-        promised=NAN,
-        right=NAN,
-        lower=NAN,
-        upper=NAN,
-        p=NAN,
-        is_off=False,
-    )
-    page = render(replace(small, by_identity=(row,)))
-    assert "What was promised and what was right, by identity" in page and "–––" not in page
+    assert words(NAN) == "Not known: no range of identity has ten families."

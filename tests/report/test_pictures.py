@@ -9,13 +9,14 @@ from dataclasses import replace
 import pytest
 
 from credence.findings import CalibrationTest, Findings, MetricValue, Notice
-from credence.report.blocks import FigureRow, Folded, NoticeList, Paragraph, Section, TableBlock
+from credence.report.blocks import Choice, FigureRow, NoticeList, Paragraph, TableBlock
 from credence.report.figures import draw, to_svg
 from credence.report.html import points_of, render
 from credence.report.plots import ComparisonPlot, Heat
 from credence.report.sections import measuring, mistakes
 
 NAN = math.nan
+SEEN_BY_TESTS = "Tests found Portal and Tail fiber off."
 
 
 def confused(findings: Findings, counts: tuple[tuple[int, ...], ...]) -> Findings:
@@ -34,7 +35,9 @@ def confused(findings: Findings, counts: tuple[tuple[int, ...], ...]) -> Finding
 def heats(findings: Findings) -> list[Heat]:
     built = mistakes.section(findings)
     assert built is not None
-    plots = [one.plot for row in built.blocks if isinstance(row, FigureRow) for one in row.figures]
+    plots = [
+        entry.plot for row in built.blocks if isinstance(row, Choice) for entry in row.figures
+    ]
     return [plot for plot in plots if isinstance(plot, Heat)]
 
 
@@ -107,20 +110,19 @@ def gap(name: str, value: float, lower: float, upper: float) -> MetricValue:
     )
 
 
-def measured(findings: Findings, **results: object) -> Section:
-    built = measuring.section(
-        replace(findings, results=replace(findings.results, **results))  # type: ignore[arg-type]
-    )
-    assert built is not None
-    return built
+def with_results(findings: Findings, **results: object) -> Findings:
+    return replace(findings, results=replace(findings.results, **results))  # type: ignore[arg-type]
 
 
 def test_every_class_is_a_dot_in_percentage_points_on_one_axis(small: Findings) -> None:
     # The third was never predicted.
     gaps = (gap("Portal", 0.01, -0.02, 0.04), gap("Tail fiber", -0.2, -0.3, -0.1))
-    lead, row, *_ = measured(small, metrics=gaps).blocks
+    found = with_results(small, metrics=gaps)
+    built, further = measuring.section(found), measuring.errors_and_tests(found)
+    assert built is not None and further is not None
+    (lead, *_), (row, *_) = built.blocks, further.blocks
     assert isinstance(lead, Paragraph) and isinstance(row, FigureRow)
-    assert lead.text.endswith("Within 5 percentage points: Portal; off by more: Tail fiber.")
+    assert lead.text == "Calibrated within 5 percentage points: Portal; off by more: Tail fiber."
     (figure,) = row.figures
     plot = figure.plot
     assert isinstance(plot, ComparisonPlot) and plot.zone == 5.0
@@ -133,9 +135,12 @@ def test_every_class_is_a_dot_in_percentage_points_on_one_axis(small: Findings) 
 
 
 def test_a_class_without_an_interval_is_never_said_to_hold(small: Findings) -> None:
-    lead, row, *_ = measured(small, metrics=(gap("Portal", 0.0, NAN, NAN),)).blocks
+    found = with_results(small, metrics=(gap("Portal", 0.0, NAN, NAN),))
+    built, further = measuring.section(found), measuring.errors_and_tests(found)
+    assert built is not None and further is not None
+    (lead, *_), (row, *_) = built.blocks, further.blocks
     assert isinstance(lead, Paragraph) and isinstance(row, FigureRow)
-    assert lead.text.endswith("Too few families to tell: Portal.")
+    assert lead.text == "Too few families to say: Portal."
     draw(row.figures[0].plot)
 
 
@@ -161,15 +166,26 @@ def test_a_test_of_low_power_is_no_answer_in_its_own_cell(small: Findings) -> No
             (None, 0.7, NAN, 0.8),
         )
     )
-    folded = {b.summary: b for b in measured(small, tests=tests).blocks if isinstance(b, Folded)}
-    table = folded["Tests, with their power"].blocks[1]
-    assert isinstance(table, TableBlock)
+    found = with_results(small, tests=tests)
+    further = measuring.errors_and_tests(found)
+    assert further is not None
+    table = next(block for block in further.blocks if isinstance(block, TableBlock))
     assert [row[3] for row in table.rows] == [
         "no answer: power 0.09",
         "not seen off: p 1.000, power 0.90",
         "off: p <0.001, power not known",
         "not seen off: p 0.700, power 0.80",  # all classes: one test, nothing to correct
     ]
+
+
+def test_the_section_says_what_tests_found_and_where_they_could_see_nothing(
+    small: Findings,
+) -> None:
+    built = measuring.section(small)
+    assert built is not None
+    *_, last = built.blocks
+    assert isinstance(last, Paragraph)
+    assert last.text == SEEN_BY_TESTS
 
 
 def test_like_notices_are_one_entry_with_their_classes(small: Findings) -> None:

@@ -10,31 +10,24 @@ from pathlib import Path
 
 import pytest
 
-from credence.findings import Findings, Genomes, Notice, Provenance
+from credence.findings import Findings, Genomes, Provenance
 from credence.report.blocks import (
     Beside,
     Figure,
     FigureRow,
     Folded,
     Heading,
-    NoticeList,
     Panel,
-    Paragraph,
     Section,
     TableBlock,
 )
 from credence.report.page_data import report_record
-from credence.report.plots import ComparisonPlot
 from credence.report.sections import lists
-from credence.report.sections.all_sections import (
-    MOST_ROWS_SHOWN,
-    PAGE_SECTIONS,
-    folded_rest,
-    sections_of,
-)
+from credence.report.sections.all_sections import PAGE_SECTIONS, sections_of
 from credence.report.sections.by_class import sentence
-from credence.report.sections.lists import marks_of
+from credence.report.sections.lists import precision_and_recall
 from credence.report.sections.lookup import Lookup, more_needed
+from credence.report.sections.methods import verdict_on_methods
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -96,8 +89,8 @@ def test_every_table_is_rectangular_and_says_what_it_shows(small: Findings) -> N
 def test_every_figure_has_words_for_those_who_do_not_see_it(small: Findings) -> None:
     rows = [b for s in sections_of(small) for b in flat(s) if isinstance(b, FigureRow)]
     figures: list[Figure] = [figure for row in rows for figure in row.figures]
-    # two classes with three figures each, two of methods and mistakes, gaps, lists, one query set
-    assert len(figures) == 14
+    # two classes with two figures each and one a third, gaps, methods twice, lists, one query set
+    assert len(figures) == 10
     assert all(figure.alternative.endswith(".") and figure.caption for figure in figures)
 
 
@@ -134,7 +127,7 @@ def test_a_methods_text_says_simulated_where_the_run_does(small: Findings) -> No
 
 
 def verdict(findings: Findings) -> str:
-    return next(s for s in sections_of(findings) if s.name == "methods").blocks[0].text  # type: ignore[union-attr]
+    return verdict_on_methods(Lookup(findings))
 
 
 def test_the_verdict_claims_no_more_than_the_paired_differences_show(small: Findings) -> None:
@@ -168,17 +161,7 @@ def test_the_verdict_says_when_another_method_does_better(small: Findings) -> No
         assert text.endswith(words)
 
 
-def test_a_threshold_is_marked_between_the_points_of_its_curve(small: Findings) -> None:
-    assert small.thresholds is not None
-    row = next(row for row in small.thresholds.rows if row.class_name == "Portal")
-    # Kept 0.45 lies between 0.3 and 0.6 of the curve, where 0.1 and 0.2 are wrong.
-    between = replace(row, on="confidence", threshold=0.75, kept=0.45, sure=math.nan)
-    thresholds = replace(small.thresholds, rows=(between,))
-    (mark,) = marks_of(thresholds, small.thresholds.curves[0])
-    assert mark == ("90 % right", 0.45, pytest.approx(0.15))
-
-
-def test_a_query_set_without_confidences_is_not_called_usable(small: Findings) -> None:
+def test_a_use_set_without_confidences_is_not_called_usable(small: Findings) -> None:
     text = str(lists.section(replace(small, lists=(replace(small.lists[0], n=0),))))
     assert "No prediction of sea water has a confidence." in text
     assert "you can use" not in text
@@ -204,12 +187,13 @@ def test_a_class_that_is_never_predicted_has_a_row_of_thresholds_that_says_so(
     assert text.count("49 more families") == len(rows)
 
 
-def test_a_run_without_queries_has_no_section_of_them(small: Findings) -> None:
+def test_a_run_without_use_sets_has_no_section_of_them(small: Findings) -> None:
     without = replace(small, queries=(), lists=(), thresholds=None)
     names = [section.name for section in sections_of(without)]
     assert names == [
-        *("first", "classes", "measuring", "methods", "mistakes"),
-        *("notices", "publish", "glossary", "settings"),
+        *("first", "classes", "measuring", "mistakes"),
+        *("checks", "notices", "labels", "tests", "methods"),
+        *("publish", "glossary", "settings"),
     ]
 
 
@@ -220,75 +204,6 @@ def test_few_proteins_are_not_said_to_be_enough(small: Findings) -> None:
     # With many, four times as many: three times as many more.
     assert more_needed(0.4, 0.6, 400.0, 0.95) == 1200
     assert more_needed(0.999, 1.0, 5.0, 0.95) >= 15
-
-
-def test_a_section_opens_with_a_sentence_and_a_picture_and_folds_the_rest() -> None:
-    # The page was 40 screens long, all of it in the open.
-    short = TableBlock(caption="short", columns=(), rows=(("row",),) * MOST_ROWS_SHOWN)
-    long = TableBlock(caption="long", columns=(), rows=(("row",),) * (MOST_ROWS_SHOWN + 1))
-    notes = NoticeList(notices=(Notice(kind="kind", text="Mind this.", is_warning=True),))
-    aside = Folded(summary="Aside", blocks=(Paragraph(text="aside"),))
-    linked = Folded(summary="Linked", blocks=(Paragraph(text="linked"),), anchor="linked")
-    blocks = (Paragraph(text="first"), Paragraph(text="second"), long, short, aside)
-    lead = Paragraph(text="lead", is_lead=True)
-    blocks += (
-        Heading(text="mine", anchor="mine-1"),
-        Paragraph(text="before"),
-        lead,
-        short,
-        aside,
-        notes,
-        linked,
-    )
-    assert folded_rest(blocks) == (
-        *(
-            Paragraph(text="first"),
-            short,
-            Folded(summary="More tables", blocks=(Paragraph(text="second"), long)),
-            aside,
-        ),
-        *(Heading(text="mine", anchor="mine-1"), lead, notes),
-        *(
-            Folded(summary="mine: more tables", blocks=(Paragraph(text="before"), short, aside)),
-            linked,
-        ),
-    )
-
-
-def test_a_single_figure_stands_beside_its_words_and_a_tall_one_is_folded(small: Findings) -> None:
-    rows = [b for s in sections_of(small) for b in flat(s) if isinstance(b, FigureRow)]
-    one = next(row for row in rows if len(row.figures) == 1)
-    pair = next(row for row in rows if len({type(figure.plot) for figure in row.figures}) == 2)
-    words = Paragraph(text="first")
-    assert folded_rest((words, one)) == (Beside(blocks=(words,), figures=one),)
-    alike = FigureRow(figures=one.figures * 2)
-    assert folded_rest((words, alike)) == (words, alike)
-    assert folded_rest((words, pair)) == (words, Folded(summary="More figures", blocks=(pair,)))
-    names = tuple(f"class {number}" for number in range(MOST_ROWS_SHOWN + 1))
-    numbers = ((0.5,) * len(names),)
-    plot = ComparisonPlot(
-        axis="share", rows=names, methods=("one",), value=numbers, lower=numbers, upper=numbers
-    )
-    tall = FigureRow(figures=(replace(one.figures[0], plot=plot),))
-    assert folded_rest((words, tall)) == (words, Folded(summary="More figures", blocks=(tall,)))
-
-
-def test_settings_come_last_and_among_expert_parts(small: Findings) -> None:
-    *_, last = sections_of(small)
-    assert (last.name, last.is_expert) == ("settings", True)
-    experts = [section.name for section in sections_of(small) if section.is_expert]
-    assert experts == ["settings"]
-
-
-def test_the_panel_of_a_class_has_every_method_with_its_test(small: Findings) -> None:
-    (classes,) = (one for one in sections_of(small) if one.name == "classes")
-    panel = next(one for one in classes.blocks if isinstance(one, Panel))
-    *_, folded = panel.blocks
-    assert isinstance(folded, Folded)
-    table = next(one for one in folded.blocks if isinstance(one, TableBlock))
-    assert [row[0] for row in table.rows] == ["class_only", "kernel"]
-    at = [column.title for column in table.columns].index("test, held-out")
-    assert "power" in table.rows[1][at]
 
 
 def test_genomes_whose_every_call_may_be_right_stand_beside_the_lists(small: Findings) -> None:
@@ -329,3 +244,26 @@ def test_where_a_list_ends_stands_with_all_digits(small: Findings) -> None:
     )
     place = [column.title for column in table.columns].index("confidence from")
     assert {row[place] for row in table.rows} == {"0.9995"}
+
+
+def test_precision_and_recall_are_those_of_the_curve_of_errors(small: Findings) -> None:
+    assert small.thresholds is not None
+    # Kept 1, 0.6, 0.3 with 0.4, 0.2, 0.1 wrong: right are 0.6, 0.48, 0.27 of all.
+    precision, bound, recall = precision_and_recall(small.thresholds.curves[0])
+    assert precision == pytest.approx((0.6, 0.8, 0.9))
+    assert bound == pytest.approx((0.4, 0.6, 0.7))
+    assert recall == pytest.approx((1.0, 0.8, 0.45))
+
+
+def test_the_appendix_comes_last_and_the_short_print_has_three_sections(small: Findings) -> None:
+    shown = sections_of(small)
+    places = [section.is_appendix for section in shown]
+    assert places == sorted(places)
+    assert shown[-1].name == "settings"
+    assert [entry.name for entry in shown if entry.is_summary] == ["first", "classes", "measuring"]
+
+
+def test_every_section_names_a_page_of_the_documentation_that_there_is(small: Findings) -> None:
+    folder = Path(__file__).parents[2] / "docs"
+    for section in sections_of(small):
+        assert (folder / section.documentation).is_file(), section.name

@@ -78,7 +78,6 @@ def test_no_text_calls_a_mean_of_methods_a_curve_of_class_and_score(small: Findi
     assert answers["Features"] == "The scores of all classes: no selection."
     assert "a curve per class" not in answers["Interpretability"]
     page = json.dumps(report_record(found), ensure_ascii=False)
-    assert "Drawn: its answer to class and score alone." in page
     assert "shown is its answer to class and score alone" in page
     assert "right, given its class and the scores of all classes." in page
     methods = " ".join(publish.methods_text(found))

@@ -22,7 +22,7 @@ from credence.findings import (
     SplitFinding,
     VerdictSettings,
 )
-from credence.report.sections.measuring import section
+from credence.report.sections.measuring import errors_and_tests, section
 from credence.report.verdict import REASONS_IN_WORDS, StatedCheck, StatedVerdict, stated_verdict
 from credence.report.wording import in_words
 
@@ -270,8 +270,9 @@ def test_the_shift_of_another_sample_says_nothing_of_this_one(small: Findings) -
 def test_the_figure_of_gaps_goes_by_the_cut_off_that_was_set(small: Findings) -> None:
     findings = case(small, gaps=((-0.02, 0.08), (-0.2, -0.1)))
     words = {
-        zone: str(section(replace(findings, limits=VerdictSettings(off_by=zone))))
+        zone: str((section(limited), errors_and_tests(limited)))
         for zone in (0.05, 0.09)
+        if (limited := replace(findings, limits=VerdictSettings(off_by=zone)))
     }
     assert "within 5 percentage points" in words[0.05]
     assert "within 9 percentage points" in words[0.09]

@@ -128,6 +128,16 @@ class FigureRow(Block):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Choice(Block):
+    """Figures of which one is shown at a time, chosen by its title."""
+
+    name: str  # Unique on the page; letters, digits and hyphens
+    label: str  # What is chosen
+    titles: tuple[str, ...]  # One of each figure
+    figures: tuple[Figure, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Tile(Figure):
     """A reliability diagram drawn small, with few words; a link to what bears its name."""
 
@@ -162,7 +172,6 @@ class Folded(Block):
     summary: str  # What is inside
     blocks: tuple[Block, ...]  # The blocks
     anchor: str = ""  # Name that links point to; unique on the page
-    is_expert: bool = False  # Whether it is shown among expert parts only
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,8 +189,7 @@ class Widget(Block):
     name: str  # Unique on the page; letters, digits and hyphens
     script: str  # The kind by which its script finds it
     label: str  # What it is for, for those who do not see it
-    data: Any = None  # What the script reads: records, tuples, lists, mappings, texts, numbers
-    shares: str = ""  # Name of the widget whose data it reads, where it has none of its own
+    data: Any  # What the script reads: records, tuples, lists, mappings, texts, numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,36 +229,50 @@ class Answer:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Band:
+    """A stretch of scores with confidences of one colour; places are percent of the width."""
+
+    kind: int  # Which colour
+    start: float
+    width: float
+    text: str  # What it means
+
+
+@dataclass(frozen=True, kw_only=True)
 class Strip:
-    """What a score of one class is worth; places are percent of the width."""
+    """One class at a glance; places are percent of the width."""
 
     name: str  # The class
     anchor: str  # Where more of it stands
-    label: str  # The same in words
-    bands: tuple[tuple[int, float, float], ...] = ()  # Colour, start and width
-    thin: tuple[tuple[float, float], ...] = ()  # Start and width of what has too little evidence
+    label: str  # The picture in words
+    bands: tuple[Band, ...] = ()
     estimate: float | None = None  # From where on nine of ten are right
     sure: float | None = None  # The same for sure
     cells: tuple[str, ...]  # Numbers beside it
 
 
 @dataclass(frozen=True, kw_only=True)
+class Glance(Block):
+    """All classes: the confidence over the score as colours, and numbers beside."""
+
+    legend: tuple[str, ...]  # What the colours mean
+    ticks: tuple[tuple[float, str], ...]  # Of the axis of scores
+    columns: tuple[str, ...]  # Headings of the numbers
+    strips: tuple[Strip, ...]
+    basis: str  # What the marks mean
+
+
+@dataclass(frozen=True, kw_only=True)
 class FirstScreen(Block):
-    """Verdict, answers and a picture of all classes."""
+    """What to do next, the state with its reasons, and how many predictions there are."""
 
     about: str  # What the page is, in a sentence
-    truth: str  # What was right, where that is known; may be empty
+    steps: tuple[Paragraph, ...]  # What to do, the most important first
     state: str  # The verdict, in a word for style sheets and in words
     title: str
-    advice: str
     reasons: tuple[Reason, ...]  # Worst first
-    others: tuple[Reason, ...]  # Further ones, what holds, what was not checked
+    checks: Link  # Where all checks stand
     answers: tuple[Answer, ...]
-    ticks: tuple[tuple[float, str], ...]  # Of the axis of scores
-    columns: tuple[str, ...]  # Headings of the numbers beside the pictures
-    strips: tuple[Strip, ...]
-    basis: str  # What the picture rests on
-    lookup: Widget
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -260,7 +282,9 @@ class Section:
     name: str  # Its anchor
     title: str  # Its heading
     blocks: tuple[Block, ...]  # What it is made of
-    is_expert: bool = False  # Whether it is shown among expert parts only
+    is_appendix: bool = False  # Whether it is folded, among the parts for experts
+    is_summary: bool = False  # Whether it is printed unless all is opened
+    documentation: str = ""  # The page of the documentation that explains it
 
 
 # A block, a text for a paragraph, a figure by itself, some of these, or nothing.

@@ -8,6 +8,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from markupsafe import escape
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
@@ -22,7 +23,7 @@ from credence.report.wording import count, printable, shortened
 Floats = NDArray[np.float64]
 
 # In inches, so that margins stay the same whatever a figure's height.
-LEFT_IN, RIGHT_IN, BOTTOM_IN, TOP_IN, LEGEND_IN, GAP_IN = 0.55, 0.12, 0.48, 0.1, 0.24, 0.1
+LEFT_IN, RIGHT_IN, BOTTOM_IN, TOP_IN, LEGEND_IN, GAP_IN = 0.62, 0.12, 0.5, 0.1, 0.24, 0.1
 TALL_IN = 3.9  # of curves and reliability diagrams, legend and labels included
 TWO_LINES = 0.46  # of a legend
 SHARES_IN, CONFIDENCES_IN = 0.72, 0.42  # of the counts below them
@@ -333,7 +334,10 @@ def _places(figure: Figure) -> str:
     corners = (box.x0 * width, (1 - box.y1) * height, box.x1 * width, (1 - box.y0) * height)
     bounds = (*axes.get_xlim(), *axes.get_ylim())
     place, ends = (" ".join(f"{float(n):.6g}" for n in part) for part in (corners, bounds))
-    return f' data-box="{place}" data-ends="{ends}"'
+    lowest = figure.axes[-1] if figure.axes[-1].get_xlabel() else axes
+    names = {"axis": lowest.get_xlabel(), "upright": axes.get_ylabel()}
+    stated = "".join(f' data-{key}="{escape(name)}"' for key, name in names.items() if name)
+    return f' data-box="{place}" data-ends="{ends}"{stated}'
 
 
 def _rounded(match: re.Match[str]) -> str:

@@ -27,7 +27,7 @@ from credence.report.wording import count, loss, printable, score, share, with_i
 
 # Files of scripts/, in the order in which they stand on the page: the first before
 # anything is drawn, the next holds what the others share.
-SCRIPTS = ("begin", "page", "tables", "proteins", "figures", "explorer", "lookup")
+SCRIPTS = ("begin", "page", "tables", "proteins", "figures")
 
 HTML_TAG = re.compile(r"<[A-Za-z][^<>]*>")
 STYLE_ATTRIBUTE = re.compile(r' style="([^"]*)"')
@@ -170,16 +170,23 @@ POINTS_OF: dict[type[Any], Callable[[Any], Iterator[Point]]] = {
 
 
 def small_paths(plot: plots.ReliabilityPlot) -> list[tuple[str, str]]:
-    """Return a small diagram's paths: of bins whose interval holds the diagonal, and of others."""
-    paths = {"near": "", "off": "", "near dot": "", "off dot": ""}
+    """Return a small diagram's paths: the band of chance, bins near the diagonal, and others."""
+    paths = {"band": "", "near": "", "off": "", "near dot": "", "off dot": ""}
+    if plot.band_lower:
+        edges = pairwise(plot.bins[0].edges)
+        for pair, below, above in zip(edges, plot.band_lower, plot.band_upper, strict=True):
+            if not math.isnan(below):
+                left, right = (100 * edge for edge in pair)
+                top, bottom = 100 - 100 * above, 100 - 100 * below
+                paths["band"] += f"M{left:.0f} {top:.0f}H{right:.0f}V{bottom:.0f}H{left:.0f}Z"
     for bins in plot.bins:
         for k in np.flatnonzero(bins.n):
             ends = 100 * np.array([bins.mean[k], bins.share[k], bins.lower[k], bins.upper[k]])
-            mean, right, low, high = ends
+            mean, share_right, low, high = ends
             kind = "off" if mean < low or mean > high else "near"
             if not np.isnan(ends).any():
                 paths[kind] += f"M{mean:.0f} {100 - low:.0f}V{100 - high:.0f}"
-            paths[f"{kind} dot"] += f"M{mean:.0f} {100 - right:.0f}h0"
+            paths[f"{kind} dot"] += f"M{mean:.0f} {100 - share_right:.0f}h0"
     return [(kind, path) for kind, path in paths.items() if path]
 
 

@@ -44,7 +44,7 @@ class ReliabilityPlot(Plot):
     # How many of the first set have a confidence in each equal part of the axis.
     counts: tuple[int, ...] = ()
     axis: str = "confidence (mean of bin)"  # What the axes are
-    upright: str = "share right"
+    upright: str = "precision"
 
 
 @dataclass(frozen=True, kw_only=True)

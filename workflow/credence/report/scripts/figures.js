@@ -1,9 +1,7 @@
 // Figures: what a point stands for, shown where one points or presses arrow keys; saving.
 "use strict";
 
-credence.figures = (() => {
-  const SVG = "http://www.w3.org/2000/svg";
-
+(() => {
   function numbers(text) {
     return text.split(" ").map(Number);
   }
@@ -18,11 +16,7 @@ credence.figures = (() => {
     };
   }
 
-  function svgElement(tag, attributes) {
-    const made = document.createElementNS(SVG, tag);
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-    return made;
-  }
+  const svgElement = credence.svgElement;
 
   // What a file of its own needs, which has no stylesheet.
   const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray",
@@ -66,8 +60,8 @@ credence.figures = (() => {
     image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(fileOf(svg, title))}`;
   }
 
-  // Buttons that save a drawing; `drawn` gives it, in the page, when one is pressed.
-  function saving(name, title, drawn) {
+  // Buttons that save a drawing and its data; each is made, in the page, when one is pressed.
+  function saving(name, title, drawn, data) {
     const button = (kind, save) => {
       const made = credence.element("button", { type: "button", "aria-label": `Save as ${kind}: ${name}` }, kind);
       made.addEventListener("click", save);
@@ -75,7 +69,15 @@ credence.figures = (() => {
     };
     return credence.element("span", { class: "saving" },
       button("SVG", () => credence.download(name, "svg", fileOf(drawn(), title), "image/svg+xml")), " ",
-      button("PNG", () => savePicture(drawn(), title, name)));
+      button("PNG", () => savePicture(drawn(), title, name)), " ",
+      button("TSV", () => credence.download(name, "tsv", credence.tsv(data()))));
+  }
+
+  // What is drawn, by the names of its axes; the words have each number with its interval and n.
+  function pointsOf(figure) {
+    const points = JSON.parse(figure.querySelector("script.points").textContent);
+    const { axis, upright } = figure.querySelector("svg").dataset;
+    return [[axis || "x", upright || "y", "in words"], ...points.map(([x, y, text]) => [String(x), String(y), text])];
   }
 
   // The picture of all classes is a table, to be read as one; to be saved it is drawn anew.
@@ -93,20 +95,18 @@ credence.figures = (() => {
     };
     const draw = (strip, y) => {
       const copy = strip.cloneNode(true);
-      copy.querySelector(".here")?.remove();
       for (const [name, value] of Object.entries({ x: NAMES, y, width: STRIP, height: 20 })) copy.setAttribute(name, value);
       svg.append(copy);
     };
-    svg.append(document.querySelector("#thin").closest("defs").cloneNode(true));
     table.after(svg); // text can be measured from here on
     let x = 0;
-    for (const swatch of document.querySelectorAll("#first .legend li svg")) {
+    for (const swatch of document.querySelectorAll("#classes .legend li svg")) {
       const copy = swatch.cloneNode(true);
       copy.setAttribute("x", x);
       copy.setAttribute("y", 2);
       svg.append(copy);
-      x += 28;
-      x += write(x, 14, swatch.parentNode.textContent, "start") + 34;
+      x += 20;
+      x += write(x, 14, swatch.parentNode.textContent, "start") + 26;
     }
     const ticks = table.tHead.querySelector(".ticks");
     if (ticks) draw(ticks, TOP - 20);
@@ -202,12 +202,17 @@ credence.figures = (() => {
     prepare(figure);
     const [svg, drawing] = [figure.querySelector("svg"), figure.querySelector(".drawing")];
     const name = figure.id.replace("figure-", "");
-    figure.querySelector("figcaption").append(" ", saving(name, drawing.getAttribute("aria-label"), () => svg));
+    figure.querySelector("figcaption").append(" ", saving(name, drawing.getAttribute("aria-label"), () => svg, () => pointsOf(figure)));
   }
-  const strips = document.querySelector("#first table.strips");
+  const strips = document.querySelector("#classes table.strips");
   if (strips) {
-    const basis = document.querySelector("#first .basis"), title = `${strips.caption.textContent}. ${basis.textContent.trim()}`;
-    basis.append(" ", saving("classes", title, () => drawingOf(strips)));
+    const basis = document.querySelector("#classes .basis"), title = `${strips.caption.textContent}. ${basis.textContent.trim()}`;
+    // A row for each class: its numbers, then each stretch of its picture.
+    const data = () => [...strips.rows].map((row, at) => {
+      const [name, strip, ...cells] = row.cells;
+      const bands = [...strip.querySelectorAll("rect title")].map((band) => band.textContent).join("; ");
+      return [name, ...cells].map((cell) => cell.textContent.trim()).concat(at ? bands : "confidence over the score");
+    });
+    basis.append(" ", saving("classes", title, () => drawingOf(strips), data));
   }
-  return { placesOf, svgElement };
 })();

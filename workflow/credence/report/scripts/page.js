@@ -49,6 +49,11 @@ const credence = {
     return /^[=+\-@]/.test(cell) && !/^[+-]?\d+(\.\d+)?$/.test(cell) ? `'${cell}` : cell;
   },
 
+  // Rows of cells as the text of a file.
+  tsv(rows) {
+    return rows.map((row) => `${row.map(this.safe).join("\t")}\n`).join("");
+  },
+
   // A text or a picture, saved as a file whose name begins with the run's.
   download(words, ending, content, type = "text/tab-separated-values") {
     const run = document.getElementById("content").dataset.run;
@@ -63,19 +68,11 @@ const credence = {
   },
 };
 
-// What is shown is in the address: #NAME, #NAME&expert or #expert, where NAME is any part of the page;
-// and #proteins&KEY=VALUE&…, see proteins.js.
+// What is shown is in the address: #NAME, where NAME is any part of the page; and
+// #proteins&KEY=VALUE&…, see proteins.js.
 {
   const root = document.documentElement;
   const panels = [...document.querySelectorAll("article.panel")];
-  const selects = [];
-  const read = () => {
-    const parts = location.hash.slice(1).split("&");
-    const pairs = parts.filter((part) => part.includes("="));
-    const name = parts.find((part) => part !== "expert" && !part.includes("=")) || "";
-    return { name, pairs, isExpert: parts.includes("expert") };
-  };
-  const written = (name, isExpert) => `#${[name, isExpert && "expert"].filter(Boolean).join("&")}`;
   let shown = null; // the address last followed
 
   // One class at a time; all are closed again from their overview.
@@ -83,8 +80,7 @@ const credence = {
     const panel = target ? target.closest("article.panel") : null;
     if (panel || name === "" || name === "classes") {
       for (const other of panels) other.classList.toggle("chosen", other === panel || panels.length === 1);
-      root.classList.toggle("one-class", panel !== null || panels.length === 1);
-      for (const select of selects) select.value = panel ? panel.id : "";
+      select.value = panel ? panel.id : "";
     }
   }
 
@@ -98,63 +94,39 @@ const credence = {
   }
 
   function follow() {
-    const { name, pairs, isExpert } = read();
+    const parts = location.hash.slice(1).split("&");
+    const pairs = parts.filter((part) => part.includes("="));
+    const name = parts.find((part) => !part.includes("=")) || "";
     let target = name ? document.getElementById(name) : null;
-    if (target && !isExpert && target.closest(".expert")) {
-      location.replace(written(name, true)); // comes back here
-      return;
-    }
-    root.classList.toggle("with-expert", isExpert);
-    expert.checked = isExpert;
     choose(target, name);
-    if (pairs.length && name === "proteins" && target && location.hash !== shown) {
-      target = credence.asked(pairs) ?? target;
-    }
     if (target && location.hash !== shown) {
+      if (pairs.length && name === "proteins") target = credence.asked(pairs) ?? target;
       unfold(target);
       target.scrollIntoView();
-      if (isExpert) { // the browser finds no such part by itself
-        target.tabIndex = -1;
-        target.focus({ preventScroll: true });
-      }
     }
     shown = location.hash;
   }
 
   credence.go = (name) => {
     shown = null;
-    const address = name.includes("=") ? `#${name}` : written(name, read().isExpert);
-    if (address === location.hash) follow();
-    else location.hash = address;
-  };
-
-  // A choice of one class.
-  credence.classChoice = () => {
-    const select = credence.element("select", { "aria-label": "Class shown" },
-      credence.element("option", { value: "" }, "Choose a class"));
-    for (const panel of panels) {
-      select.append(credence.element("option", { value: panel.id }, panel.querySelector("h3").textContent));
-    }
-    select.addEventListener("change", () => credence.go(select.value || "classes"));
-    selects.push(select);
-    return select;
+    if (`#${name}` === location.hash) follow();
+    else location.hash = name;
   };
 
   // The switches, beside the contents.
-  const expert = credence.element("input", { type: "checkbox" });
-  expert.addEventListener("change", () => {
-    const { name } = read();
-    const target = document.getElementById(name);
-    const isLeft = !expert.checked && target && target.closest(".expert");
-    history.pushState(null, "", written(isLeft ? "" : name, expert.checked));
-    follow();
-  });
+  const select = credence.element("select", { "aria-label": "Class shown" },
+    credence.element("option", { value: "" }, "Choose a class"));
+  for (const panel of panels) {
+    select.append(credence.element("option", { value: panel.id }, panel.querySelector("h3").textContent));
+  }
+  select.addEventListener("change", () => credence.go(select.value || "classes"));
   const everything = credence.element("button", { type: "button", "aria-pressed": "false" }, "Open everything");
   everything.addEventListener("click", () => {
     const isOpen = root.classList.toggle("everything");
     everything.setAttribute("aria-pressed", isOpen);
     for (const part of document.querySelectorAll("main details")) part.open = isOpen;
   });
+  everything.title = "Opens all parts, also for printing: otherwise a summary is printed";
   const menu = credence.element("button", { type: "button", class: "menu", "aria-expanded": "false", "aria-controls": "contents-list" }, "Contents");
   const contents = document.getElementById("contents");
   const open = (isOpen) => {
@@ -164,14 +136,10 @@ const credence = {
   menu.addEventListener("click", () => open(!contents.classList.contains("open")));
   contents.addEventListener("click", (event) => { if (event.target.closest("a")) open(false); });
   const switches = credence.element("div", { class: "switches" }, everything);
-  if (document.querySelector("main .expert")) {
-    switches.prepend(credence.element("label", {}, expert, "Show expert parts"));
-  }
-  if (panels.length > 1) switches.prepend(credence.classChoice());
+  if (panels.length > 1) switches.prepend(select);
   contents.prepend(menu);
   contents.append(switches);
 
-  // Links keep expert parts as they are.
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[href^='#']");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
@@ -180,6 +148,19 @@ const credence = {
   });
   window.addEventListener("hashchange", follow);
   credence.follow = follow;
+}
+
+// Of figures that show the same in two ways, one at a time.
+for (const choice of document.querySelectorAll(".choice")) {
+  const parts = [...choice.children];
+  const set = credence.element("fieldset", { class: "tools" }, credence.element("legend", {}, choice.dataset.label));
+  parts.forEach((part, at) => {
+    const radio = credence.element("input", { type: "radio", name: choice.id, checked: at === 0 });
+    radio.addEventListener("change", () => parts.forEach((other) => { other.hidden = other !== part; }));
+    part.hidden = at !== 0;
+    set.append(credence.element("label", {}, radio, " ", part.dataset.title));
+  });
+  choice.prepend(set);
 }
 
 // A text to paste, copied by a button.

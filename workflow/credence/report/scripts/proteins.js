@@ -191,7 +191,7 @@
       const lines = shown.map((row) => [data.id[row], className(row), number(data.confidence[row]), number(data.lower[row]), number(data.upper[row]),
         data.decisions[data.decision[row]], data.texts[data.note[row]],
         ...(data.nearest.length ? [data.nearest[row], number(data.identity[row])] : []), ...(data.genome.length ? [data.genome[row]] : [])]);
-      return [HEADER, ...lines].map((line) => `${line.map(credence.safe).join("\t")}\n`).join("");
+      return credence.tsv([HEADER, ...lines]);
     }
 
     search.addEventListener("input", () => { state.search = search.value; refresh(); });

@@ -105,7 +105,7 @@
         return found ? found.slice(1) : [cell, "", ""];
       }));
     }
-    return lines.map((line) => line.map(credence.safe).join("\t") + "\n").join("");
+    return credence.tsv(lines);
   }
 
   function downloadButton(table) {

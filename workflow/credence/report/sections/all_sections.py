@@ -25,105 +25,53 @@ from credence.report.sections import (
     tools,
 )
 
-PAGE_SECTIONS: tuple[Callable[[Findings], page.Section | None], ...] = (
-    first.section,
-    proteins.section,
-    lists.section,
-    by_class.section,
-    measuring.section,
-    test_set.section,
-    methods.section,
-    mistakes.section,
-    mistakes.doubtful_labels,
-    tools.section,
-    sets.section,
-    events.section,
-    queries.section,
-    shift.section,
-    queries.novelty_blocks,
-    releases.section,
-    measuring.notices,
-    publish.section,
-    overview.glossary,
-    methods.stacks,
-    splits.section,
-    overview.section,
+Build = Callable[[Findings], page.Section | None]
+# What everybody reads; the documentation's page of each, and whether the short print has it.
+MAIN: tuple[tuple[Build, str, bool], ...] = (
+    (first.section, "verdict.md", True),
+    (proteins.section, "lists.md", False),
+    (by_class.section, "what-does-it-mean.md", True),
+    (measuring.section, "mathematics.md", True),
+    (test_set.section, "splits.md", False),
+    (releases.section, "recalibration.md", False),
+    (shift.section, "shift.md", False),
+    (mistakes.section, "labels.md", False),
+    (measuring.identity, "novelty.md", False),
 )
-# Sections among expert parts, and those that stay as they are built.
-EXPERT = ("stacks", "split", "settings")
-UNFOLDED = ("first", "proteins", "classes", "notices", "settings")
-MOST_ROWS_SHOWN = 15  # of a table or a figure that is shown unasked
+# What experts look up, each part folded.
+APPENDIX: tuple[tuple[Build, str], ...] = (
+    (first.checks, "verdict.md"),
+    (measuring.notices, "glossary.md"),
+    (lists.section, "lists.md"),
+    (queries.section, "formats.md"),
+    (queries.novelty_blocks, "novelty.md"),
+    (sets.section, "sets.md"),
+    (events.section, "events.md"),
+    (mistakes.doubtful_labels, "labels.md"),
+    (tools.section, "tools.md"),
+    (measuring.errors_and_tests, "verification.md"),
+    (methods.section, "comparison.md"),
+    (methods.stacks, "ensembles.md"),
+    (splits.section, "splits.md"),
+    (publish.section, "publications.md"),
+    (overview.glossary, "glossary.md"),
+    (overview.section, "operations.md"),
+)
+PAGE_SECTIONS: tuple[Build, ...] = (
+    *(build for build, *_ in MAIN),
+    *(build for build, _ in APPENDIX),
+)
 
 
 def sections_of(findings: Findings) -> tuple[page.Section, ...]:
     """Return the sections that have something to show."""
-    built = (build(findings) for build in PAGE_SECTIONS)
-    return tuple(
-        replace(
-            section,
-            blocks=section.blocks if section.name in UNFOLDED else folded_rest(section.blocks),
-            is_expert=section.name in EXPERT,
-        )
-        for section in built
-        if section is not None
-    )
-
-
-def folded_rest(blocks: tuple[page.Block, ...]) -> tuple[page.Block, ...]:
-    """Return the first words, each part's sentence and the first picture; the rest is folded."""
-    groups: list[list[page.Block]] = [[]]
-    for block in blocks:
-        if isinstance(block, page.Heading):
-            groups.append([])
-        groups[-1].append(block)
-    shown: list[page.Block] = []
-    has_picture = False
-    for group in groups:
-        words: list[page.Block] = []
-        picture: list[page.Block] = []
-        parts: list[page.Block] = []
-        rest: list[page.Block] = []
-        for block in group:
-            is_asked = isinstance(block, page.Paragraph) and (block.is_lead or group is groups[0])
-            has_words = any(isinstance(word, page.Paragraph) for word in words)
-            if isinstance(block, page.Heading | page.NoticeList) or (is_asked and not has_words):
-                words.append(block)
-            elif not has_picture and _is_picture(block):
-                has_picture = True
-                picture.append(block)
-            elif isinstance(block, page.Folded) and (block.anchor or group is groups[0]):
-                parts.append(block)
-            else:
-                rest.append(block)
-        match picture:
-            case [page.FigureRow(figures=(_,)) as figure]:
-                shown.append(page.Beside(blocks=tuple(words), figures=figure))
-            case _:
-                shown += [*words, *picture]
-        shown += [*_folded(group, rest), *parts]
+    shown = []
+    for build, documentation, is_summary in MAIN:
+        section = build(findings)
+        if section is not None:
+            shown.append(replace(section, documentation=documentation, is_summary=is_summary))
+    for build, documentation in APPENDIX:
+        section = build(findings)
+        if section is not None:
+            shown.append(replace(section, documentation=documentation, is_appendix=True))
     return tuple(shown)
-
-
-def _is_picture(block: page.Block) -> bool:
-    """Return whether a block can stand for its section: short, and of one kind."""
-    if isinstance(block, page.FigureRow):
-        plots = [figure.plot for figure in block.figures]
-        rows = (getattr(plot, "rows", getattr(plot, "names", ())) for plot in plots)
-        return len(set(map(type, plots))) == 1 and max(map(len, rows)) <= MOST_ROWS_SHOWN
-    is_short = isinstance(block, page.TableBlock) and len(block.rows) <= MOST_ROWS_SHOWN
-    return is_short or isinstance(block, page.Widget)
-
-
-INSIDE = {page.FigureRow: "figures", page.TableBlock: "tables"}
-
-
-def _folded(group: list[page.Block], rest: list[page.Block]) -> list[page.Block]:
-    """Return blocks as one that a reader opens, which names what is inside."""
-    if not rest:
-        return []
-    kinds = {type(block) for block in rest}
-    inside = " and ".join(words for kind, words in INSIDE.items() if kind in kinds)
-    inside = f"more {inside}" if inside else "how to read it"
-    head = group[0]
-    title = f"{head.text}: {inside}" if isinstance(head, page.Heading) else inside.capitalize()
-    return [page.Folded(summary=title, blocks=tuple(rest))]

@@ -1,22 +1,27 @@
-"""Each class: its sentence, its curve, its reliability, the methods overlaid."""
+"""Classes at a glance, and each class by itself: curve, reliability, precision, examples."""
 
 import math
+from collections.abc import Sequence
+from itertools import pairwise
+from urllib.parse import quote
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
 
-from credence.findings import ClassCount, Findings
+from credence.findings import ClassCount, Findings, QuerySet
+from credence.lists.decision import DECISIONS
 from credence.problems import plural
 from credence.report import blocks as page
-from credence.report.plots import ReliabilityPlot
-from credence.report.sections.lists import kept_figures
+from credence.report.sections.lists import percent, precision_figures, whole_of
 from credence.report.sections.lookup import (
     MARKED,
     Lookup,
     class_anchors,
     more_needed,
-    reliability_plot,
+    reliability_figure,
 )
-from credence.report.sections.measuring import MAIN_TEST, all_notices, words_of_test
+from credence.report.sections.measuring import WIDEST_EVIDENCE, all_notices
 from credence.report.wording import (
     DASH,
     count,
@@ -28,28 +33,24 @@ from credence.report.wording import (
     with_interval,
 )
 
-MOST_WITH_CURVES = 40  # with a curve of what is kept; beyond, the page would be too large
+COLOUR_BANDS = (0.5, 0.8, 0.9, 0.95)  # of the confidence, by which the picture is coloured
+LEGEND = (
+    "confidence under 0.50",
+    "0.50–0.80",
+    "0.80–0.90",
+    "0.90–0.95",
+    "0.95 or more",
+    "insufficient data",
+)
+INSUFFICIENT_BAND = len(COLOUR_BANDS) + 1
+MOST_WITH_CURVES = 40  # with a curve of precision; beyond, the page would be too large
+MOST_EXAMPLES = 5
 WIDE_INTERVAL = 0.1  # an interval wider than this is called wide
-SHOWN_LOSSES = (
-    ("in_sample", "nll"),
-    ("in_sample", "brier"),
-    ("held_out", "nll"),
-    ("held_out", "brier"),
-)
-
-HOW_TO_READ = (
-    "The left figure shows the confidence over the score, with its interval, beside the plain "
-    "share of right predictions in bins of the score; below it, how right and wrong predictions "
-    "are spread, each scaled to its own highest bar. The right figure asks whether confidences "
-    "keep their word on proteins that the fit did not see: points should lie on the diagonal "
-    "within their intervals."
-)
 
 
 def section(findings: Findings) -> page.Section | None:
-    """Return sentences and figures of every class that was predicted."""
-    lookup = Lookup(findings)
-    anchors = class_anchors(findings)
+    """Return all classes at a glance, and what opens of each that was predicted."""
+    lookup, anchors = Lookup(findings), class_anchors(findings)
     predicted = [
         (entry, slug(entry.class_name, at), anchors[entry.class_name])
         for at, entry in enumerate(findings.results.classes, start=1)
@@ -57,35 +58,164 @@ def section(findings: Findings) -> page.Section | None:
     ]
     if not predicted:
         return None
-    explorer = page.Widget(
-        name="explorer", script="explorer", label="Classes and methods shown", shares="curves"
-    )
-    blocks = page.flat(
-        "Confidence across, share right upwards. Points on the diagonal: confidences keep their "
-        f"word on {lookup.families} that the fit did not see. Orange: off by more than the "
-        "interval. Choose a class to see all of it.",
-        page.Tiles(tiles=tuple(_tile(lookup, *entry) for entry in predicted)),
-        page.Folded(
-            summary="How to read the figures of a class",
-            blocks=(page.Paragraph(text=HOW_TO_READ),),
-        ),
-        max(len(predicted), len(findings.methods)) > 1 and explorer,
-        (_panel(lookup, *entry) for entry in predicted),
-    )
-    return page.Section(name="classes", title="Class by class", blocks=blocks)
+    blocks = page.flat(glance(lookup), (_panel(lookup, *entry) for entry in predicted))
+    return page.Section(name="classes", title="Classes at a glance", blocks=blocks)
 
 
-def _tile(lookup: Lookup, entry: ClassCount, name: str, anchor: str) -> page.Tile:
-    words = f"{share(entry.share)} right of {count(entry.n_predicted)}"
-    figure = _reliability_figure(lookup, entry, name)
-    nothing = f"{entry.class_name}: nothing was held out."
-    return page.Tile(
-        name=anchor,
-        caption=words,
-        alternative=figure.alternative if figure else nothing,
-        plot=figure.plot if figure else ReliabilityPlot(names=(), bins=()),
-        title=entry.class_name,
+def glance(lookup: Lookup) -> page.Glance:
+    """Return a row for each class, those of most use first and background last."""
+    findings, anchors = lookup.findings, class_anchors(lookup.findings)
+    background = {name for lists in findings.lists for name in lists.background}
+    known = "families known" if lookup.knows_relatives else "proteins known"
+    yours = ("predicted", "accepted") if findings.queries else ()
+    expected = "expected precision" if findings.queries else "precision in calibration"
+    strips = []
+    for at, entry in enumerate(findings.results.classes):
+        parts = [query_set.classes[at] for query_set in findings.queries]
+        n, n_accept = (sum(getattr(part, field) for part in parts) for field in ("n", "n_accept"))
+        numbers = (count(n), count(n_accept)) if yours else ()
+        n_known = entry.n_clusters if lookup.knows_relatives else entry.n_predicted
+        cells = (*numbers, _expected(lookup, entry), count(n_known))
+        strip = _strip(lookup, entry, anchors[entry.class_name], cells)
+        is_last = entry.class_name in background
+        strips.append((is_last, -n_accept / n if n else 0.0, -entry.n_predicted, strip))
+    strips.sort(key=lambda ranked: ranked[:3])
+    return page.Glance(
+        legend=LEGEND,
+        ticks=_ticks(lookup),
+        columns=(*yours, expected, known, "90\u00a0% precision from score"),
+        strips=tuple(strip for *_, strip in strips),
+        basis=_basis(lookup),
     )
+
+
+def _expected(lookup: Lookup, entry: ClassCount) -> str:
+    """Return how often predictions of a class should be right, or known ones were."""
+    findings = lookup.findings
+    if not findings.queries:
+        return _in_percent(entry.share, entry.lower, entry.upper) if entry.n_predicted else DASH
+    every = [
+        whole_of(findings, query_set.name, entry.class_name) for query_set in findings.queries
+    ]
+    known = [whole for whole in every if whole is not None and whole.n]
+    n, right = sum(whole.n for whole in known), sum(whole.right for whole in known)
+    if not n or math.isnan(right):
+        return DASH
+    if len(known) > 1:  # intervals of several sets do not add up
+        return f"{100 * right / n:.0f} %"
+    (whole,) = known
+    return _in_percent(right / n, whole.right_lower / n, whole.right_upper / n)
+
+
+def _in_percent(value: float, lower: float, upper: float) -> str:
+    text = f"{100 * value:.0f} %"
+    return text if math.isnan(lower) else f"{text} ({100 * lower:.0f}–{100 * upper:.0f})"
+
+
+def _ticks(lookup: Lookup) -> tuple[tuple[float, str], ...]:
+    axis = lookup.axis
+    if axis is None:
+        return ()
+    low, high = axis
+    places = np.asarray(MaxNLocator(7, steps=[1, 2, 5, 10]).tick_values(low, high))
+    return tuple(
+        (round(100 * (at - low) / (high - low), 2), score(at, lookup.findings.results.scale))
+        for at in places.tolist()
+        if low <= at <= high
+    )
+
+
+def _strip(lookup: Lookup, entry: ClassCount, anchor: str, cells: tuple[str, ...]) -> page.Strip:
+    name, curve = entry.class_name, lookup.shown(entry.class_name)
+    scale = lookup.findings.results.scale
+    if entry.n_predicted == 0:
+        words = f"{name}: never predicted in calibration"
+        return page.Strip(name=name, anchor=anchor, label=words, cells=(*cells, DASH))
+    if lookup.axis is None or curve is None or not curve.score:
+        kind = _band(entry.share, entry.lower, entry.upper)
+        text = f"any score: {_band_in_words(kind)}"
+        band = page.Band(kind=kind, start=0.0, width=100.0, text=text)
+        words = f"{name}: one confidence, whatever the score"
+        return page.Strip(
+            name=name, anchor=anchor, label=words, bands=(band,), cells=(*cells, DASH)
+        )
+    low, high = lookup.axis
+    ends = (entry.score_min, entry.score_max)
+    if ends[0] == ends[1]:  # a line would not be seen
+        half = (high - low) / 200.0
+        ends = (max(low, ends[0] - half), min(high, ends[1] + half))
+    inside = np.array([ends[0], *curve.score, ends[1]])
+    edges = np.unique(inside[(inside >= ends[0]) & (inside <= ends[1])])
+    values = (
+        np.interp((edges[1:] + edges[:-1]) / 2.0, curve.score, part).tolist()
+        for part in (curve.value, curve.lower, curve.upper)
+    )
+    kinds = [_band(*numbers) for numbers in zip(*values, strict=True)]
+    bands = []
+    for kind, start, end in _runs(edges, kinds):
+        place, width = 100 * (start - low) / (high - low), 100 * (end - start) / (high - low)
+        text = f"score {score(start, scale)} to {score(end, scale)}: {_band_in_words(kind)}"
+        band = page.Band(kind=kind, start=round(place, 2), width=round(width, 2), text=text)
+        bands.append(band)
+    estimate, sure = (
+        None if end is None else max(end, entry.score_min) for end in lookup.marks(entry)
+    )
+    stated, words = DASH, f"{name}: no threshold for 90 % precision"
+    if estimate is not None:
+        stated = "any" if estimate <= entry.score_min else round_score(estimate, scale)
+        words = f"{name}: 90 % precision from {stated}"
+    if INSUFFICIENT_BAND in kinds:
+        words += "; insufficient data for part of the scores"
+
+    def place_of(value: float | None) -> float | None:
+        return None if value is None else round(100.0 * (value - low) / (high - low), 2)
+
+    return page.Strip(
+        name=name,
+        anchor=anchor,
+        label=words,
+        bands=tuple(bands),
+        estimate=place_of(estimate),
+        sure=place_of(sure),
+        cells=(*cells, stated),
+    )
+
+
+def _band(value: float, lower: float, upper: float) -> int:
+    """Return the colour of a confidence; insufficient data has its own, whatever the value."""
+    if not upper - lower <= WIDEST_EVIDENCE:
+        return INSUFFICIENT_BAND
+    return int(np.searchsorted(COLOUR_BANDS, value, side="right"))
+
+
+def _band_in_words(kind: int) -> str:
+    words = LEGEND[kind]
+    return words if kind in (0, INSUFFICIENT_BAND) else f"confidence {words}"
+
+
+def _runs(edges: NDArray[np.float64], kinds: Sequence[int]) -> list[tuple[int, float, float]]:
+    """Return stretches of one kind: kind, start and end."""
+    runs: list[tuple[int, float, float]] = []
+    for (start, end), kind in zip(pairwise(edges.tolist()), kinds, strict=True):
+        if runs and runs[-1][0] == kind:
+            runs[-1] = (kind, runs[-1][1], end)
+        else:
+            runs.append((kind, start, end))
+    return runs
+
+
+def _basis(lookup: Lookup) -> str:
+    thresholds, calibrated = lookup.findings.thresholds, "the calibration set"
+    whose = calibrated if lookup.corrected is None else lookup.corrected.name
+    text = (
+        "▽: at or above this score, at least 90 % of the predictions of the class are right, by "
+        f"the estimate for the class proportions of {whose}"
+    )
+    if thresholds is not None:
+        text += f"; ▼: the same, guaranteed with {percent(thresholds.certainty)} certainty"
+        if whose != calibrated:
+            text += f" for the class proportions of {calibrated}"
+    return f"{text}. Choose a class to see its figures.{lookup.of_score_alone}"
 
 
 def _panel(lookup: Lookup, entry: ClassCount, name: str, anchor: str) -> page.Panel:
@@ -94,20 +224,49 @@ def _panel(lookup: Lookup, entry: ClassCount, name: str, anchor: str) -> page.Pa
         for notice in all_notices(lookup.findings)
         if notice.class_name == entry.class_name and notice.is_warning
     ]
-    made = (_confidence_figure(lookup, entry, name), _reliability_figure(lookup, entry, name))
+    made = (reliability_figure(lookup, entry, name), _confidence_figure(lookup, entry, name))
     figures = tuple(figure for figure in made if figure is not None)
     few = len(lookup.findings.results.classes) <= MOST_WITH_CURVES
     if few and lookup.findings.thresholds is not None:
-        figures += kept_figures(lookup.findings.thresholds, entry.class_name, name)
-    summary = f"{entry.class_name}: every method in numbers, and its test"
+        figures += precision_figures(lookup.findings.thresholds, entry.class_name, name)
     blocks = page.flat(
         page.lead(sentence(lookup, entry)),
         advice(lookup, entry),
         warnings,
         figures and page.FigureRow(figures=figures),
-        page.Folded(summary=summary, blocks=_overlay(lookup, entry, name)),
+        (_examples(lookup, entry, query_set) for query_set in lookup.findings.queries),
     )
     return page.Panel(title=entry.class_name, anchor=anchor, blocks=blocks)
+
+
+def _examples(lookup: Lookup, entry: ClassCount, query_set: QuerySet) -> page.TableBlock | None:
+    """Return the predictions of a class with the highest confidence, accepted ones first."""
+    rows = query_set.proteins
+    if rows is None:
+        return None
+    at = lookup.findings.results.class_names.index(entry.class_name)
+    places = [row for row, class_ in enumerate(rows.classes) if class_ == at]
+    known = [row for row in places if not math.isnan(rows.confidence[row])]
+    first = sorted(known, key=lambda row: (rows.decisions[row], -rows.confidence[row]))
+    shown = first[:MOST_EXAMPLES]
+    if not shown:
+        return None
+    stated = with_interval
+    return page.table(
+        f"Examples of {query_set.name} predicted {entry.class_name}: the surest of "
+        f"{count(len(places))}",
+        shown,
+        page.word("protein", lambda row: rows.ids[row]),
+        page.number(
+            "confidence",
+            lambda row: stated(rows.confidence[row], rows.lower[row], rows.upper[row]),
+        ),
+        page.word("decision", lambda row: DECISIONS[rows.decisions[row]]),
+        page.word("note", lambda row: rows.texts[rows.notes[row]] or DASH),
+        anchors=tuple(
+            f"proteins&set={quote(query_set.name)}&id={quote(rows.ids[row])}" for row in shown
+        ),
+    )
 
 
 def sentence(lookup: Lookup, entry: ClassCount) -> str:
@@ -174,9 +333,7 @@ def _confidence_figure(lookup: Lookup, entry: ClassCount, name: str) -> page.Fig
     elif math.isnan(curve.lower[0]):
         words = " No interval was fitted."
     else:
-        words = f" Band: {100 * findings.results.level:g} % interval, pointwise."
-    if lookup.of_score_alone:
-        words += " Drawn: its answer to class and score alone."
+        words = f" Band: {100 * findings.results.level:g} % interval."
     if lookup.corrected is not None:
         words += " For the class proportions of the calibration set."
     rising = ", ".join(
@@ -188,65 +345,9 @@ def _confidence_figure(lookup: Lookup, entry: ClassCount, name: str) -> page.Fig
     )
     return page.Figure(
         name=f"confidence-{name}",
-        caption=f"{entry.class_name}: confidence of {findings.chosen} over the score, from "
-        f"{lookup.evidence(entry)}.{words} Dashed: share right, whatever the score. "
-        "Dotted: beyond the scores that calibration saw.",
+        caption=f"Confidence over the score, n = {count(entry.n_predicted)}.{words} Dotted: "
+        "beyond the calibrated scores.",
         alternative=f"Confidence of {entry.class_name} over the score: "
         f"{rising or 'see the table'}.",
         plot=plot,
     )
-
-
-def _reliability_figure(lookup: Lookup, entry: ClassCount, name: str) -> page.Figure | None:
-    reliability = lookup.reliability.get((lookup.findings.chosen, entry.class_name, "held_out"))
-    if reliability is None or sum(reliability.bins.n) == 0:
-        return None
-    bins = reliability.bins
-    filled = np.flatnonzero(bins.n)
-    n_off = sum(not bins.lower[k] <= bins.mean[k] <= bins.upper[k] for k in filled)
-    return page.Figure(
-        name=f"reliability-{name}",
-        caption=f"{entry.class_name}: held-out confidence of {lookup.findings.chosen} against the "
-        f"share right, {plural(sum(bins.n), 'protein')}. Intervals count "
-        f"{lookup.families}." + lookup.chance_in_words(reliability),
-        alternative=f"Reliability of {entry.class_name}: of {plural(len(filled), 'bin')} of "
-        f"confidence, in {n_off} the mean confidence lies outside the interval of the share "
-        "right.",
-        plot=reliability_plot(("held out",), (reliability,)),
-    )
-
-
-def _overlay(lookup: Lookup, entry: ClassCount, name: str) -> tuple[page.Block, ...]:
-    def test_of(method: str) -> str:
-        test = lookup.tests.get((method, entry.class_name, MAIN_TEST))
-        return DASH if test is None else words_of_test(test.p_adjusted, test.power)
-
-    names = [method.name for method in lookup.findings.methods]
-    bandwidths = "".join(
-        f"; bandwidth of {name}: {score(bandwidth.value, lookup.findings.results.scale)}"
-        for name in names
-        if (bandwidth := lookup.parameters.get((name, entry.class_name, "bandwidth"))) is not None
-    )
-    losses = page.table(
-        f"{entry.class_name}: every method, from {lookup.evidence(entry)}{bandwidths}",
-        names,
-        page.word("method", str),
-        *page.numbers(
-            ("NLL in-sample", "Brier in-sample", "NLL held-out", "Brier held-out"),
-            lambda method, at: lookup.loss(method, entry.class_name, *SHOWN_LOSSES[at]),
-        ),
-        *page.known(names, page.word("test, held-out", test_of)),
-        explained={"test, held-out": "Kolmogorov–Smirnov, p corrected (Holm), with its power"},
-    )
-    plot = lookup.confidence_plot(entry, names)
-    if len(names) < 2 or plot is None or not plot.curves:
-        return (losses,)
-    caption = (
-        f"{entry.class_name}: confidence of every method over the score. Bars: share right "
-        "in bins of the score."
-    )
-    alternative = f"Curves of {', '.join(names)}; the table below gives their numbers."
-    figure = page.Figure(
-        name=f"methods-{name}", caption=caption, alternative=alternative, plot=plot
-    )
-    return page.flat(figure, losses)

@@ -139,7 +139,7 @@ def section(findings: Findings) -> page.Section | None:
         page.word("what it is", "summary"),
         page.word("used", lambda entry: entry.missing or "yes"),
     )
-    seen = page.Folded(summary="What forecasts look at", blocks=(features,), is_expert=True)
+    seen = page.Folded(summary="What forecasts look at", blocks=(features,))
     words = (agreement, predicted_words(events), WHAT_IT_SAYS, together)
     blocks = page.flat(page.lead(lead), overview, words, single, seen)
     return page.Section(
@@ -227,4 +227,4 @@ def _forecasts(events: EventsFinding, event: EventFinding, name: str) -> page.Fo
         f"{as_sentence(event.words)}: {so}", page.FigureRow(figures=tuple(figures)), compared
     )
     summary = f"Event {event.name}: forecasters"
-    return page.Folded(summary=summary, blocks=blocks, anchor=f"event-{name}", is_expert=True)
+    return page.Folded(summary=summary, blocks=blocks, anchor=f"event-{name}")

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -27,7 +26,7 @@ def section(findings: Findings) -> page.Section | None:
     if findings.thresholds is not None and findings.thresholds.rows:
         blocks += _of_classes(findings.thresholds, findings)
     return (
-        page.Section(name="lists", title="Which predictions can I use?", blocks=tuple(blocks))
+        page.Section(name="lists", title="Lists and thresholds", blocks=tuple(blocks))
         if blocks
         else None
     )
@@ -307,17 +306,23 @@ def _curve_plot(
     )
 
 
-def kept_figures(thresholds: AllThresholds, class_name: str, name: str) -> tuple[page.Figure, ...]:
-    """Return what is kept of a class and how much of it is wrong, both thresholds marked."""
+def precision_figures(
+    thresholds: AllThresholds, class_name: str, name: str
+) -> tuple[page.Figure, ...]:
+    """Return precision and recall of a class against the threshold on its confidence."""
+    bound = f"precision, lower {percent(thresholds.certainty)} bound"
     return tuple(
         page.Figure(
-            name=f"kept-{name}",
-            caption=f"{class_name}: how many of the calibration proteins predicted to be of it "
-            f"are kept, "
-            "by confidences held out, and how many of these are wrong.",
-            alternative=f"Share wrong over the share kept, {class_name}.",
-            plot=replace(
-                _curve_plot(curve, thresholds.certainty, marks_of(thresholds, curve)), top=1.0
+            name=f"precision-{name}",
+            caption="Precision and recall against the threshold on the confidence, held-out. "
+            "Recall: of the right predictions of the class, how many are accepted.",
+            alternative=f"Precision and recall of {class_name} against the threshold.",
+            plot=LinesPlot(
+                axis="threshold on the confidence",
+                upright="precision, recall",
+                names=("precision", bound, "recall"),
+                x=curve.confidence,
+                series=precision_and_recall(curve),
             ),
         )
         for curve in thresholds.curves
@@ -325,20 +330,14 @@ def kept_figures(thresholds: AllThresholds, class_name: str, name: str) -> tuple
     )
 
 
-def marks_of(thresholds: AllThresholds, curve: ErrorCurve) -> tuple[tuple[str, float, float], ...]:
-    """Return where thresholds on the confidence of a class lie, for nine of ten right."""
-    rows = [
-        row
-        for row in thresholds.rows
-        if (row.class_name, row.precision) == (curve.class_name, 0.9) and row.on != ON_SCORE
-    ]
-    ends = [("90 % right", row.threshold, row.kept) for row in rows]
-    ends += [("90 % guaranteed", row.sure, row.sure_kept) for row in rows]
-    return tuple(
-        (label, kept, float(np.interp(kept, curve.kept[::-1], curve.error[::-1])))
-        for label, end, kept in ends
-        if not math.isnan(end)
-    )
+def precision_and_recall(curve: ErrorCurve) -> tuple[tuple[float, ...], ...]:
+    """Return precision, its lower bound and the recall of right predictions, by threshold."""
+    precision = np.clip(1.0 - np.array(curve.error), 0.0, 1.0)
+    right = np.array(curve.kept) * precision
+    known = right[~np.isnan(right)]
+    recall = right / known.max() if known.size and known.max() > 0 else np.full_like(right, np.nan)
+    bound = np.clip(1.0 - np.array(curve.bound), 0.0, 1.0)
+    return tuple(tuple(part.tolist()) for part in (precision, bound, recall))
 
 
 def _of_classes(thresholds: AllThresholds, findings: Findings) -> list[page.Block]:

@@ -22,7 +22,7 @@ from credence.findings import (
 from credence.problems import plural
 from credence.report import blocks as page
 from credence.report.plots import ConfidencePlot, ReliabilityPlot
-from credence.report.wording import DASH, loss, slug
+from credence.report.wording import DASH, count, loss, slug
 
 One = TypeVar("One")
 
@@ -270,6 +270,25 @@ def reliability_plot(names: tuple[str, ...], diagrams: tuple[Reliability, ...]) 
         band_upper=first.band_upper,
         curve=first.curve,
         counts=first.counts,
+    )
+
+
+def reliability_figure(lookup: Lookup, entry: ClassCount, name: str) -> page.Figure | None:
+    """Return the reliability diagram of a class; None where nothing was cross-validated."""
+    reliability = lookup.reliability.get((lookup.findings.chosen, entry.class_name, "held_out"))
+    if reliability is None or sum(reliability.bins.n) == 0:
+        return None
+    bins = reliability.bins
+    filled = np.flatnonzero(bins.n)
+    n_off = sum(not bins.lower[k] <= bins.mean[k] <= bins.upper[k] for k in filled)
+    chance = " Grey: where points would lie by chance." if reliability.band_lower else ""
+    return page.Figure(
+        name=f"reliability-{name}",
+        caption=f"Reliability diagram, held-out, n = {count(sum(bins.n))}. Points on the diagonal "
+        f"are calibrated.{chance}",
+        alternative=f"Reliability of {entry.class_name}: of {plural(len(filled), 'bin')} of "
+        f"confidence, in {n_off} the mean confidence lies outside the interval of the precision.",
+        plot=reliability_plot(("held-out",), (reliability,)),
     )
 
 

@@ -1,26 +1,30 @@
 """How far confidences lie from what turned out, and what to be careful with."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from credence.evaluation.verdict import by_gap
-from credence.findings import CalibrationTest, Findings, Notice
+from credence.findings import CalibrationTest, Findings, MetricValue, Notice, ProteinList
 from credence.problems import plural
 from credence.report import blocks as page
-from credence.report.plots import comparison, interval_of
-from credence.report.sections.lookup import Lookup
+from credence.report.plots import ReliabilityPlot, comparison, interval_of, without_interval
+from credence.report.sections.lists import expected_right, whole_of
+from credence.report.sections.lookup import Lookup, class_anchors, reliability_figure
+from credence.report.sections.methods import verdict_on_methods
 from credence.report.sections.splits import lead_of
 from credence.report.wording import (
     DASH,
     KEPT,
     TEST_LEVEL,
     as_sentence,
+    count,
     in_words,
     interval,
     points,
     rounded,
     share,
+    slug,
     three_decimals,
     two_decimals,
 )
@@ -48,66 +52,206 @@ TESTS = {
     "spiegelhalter_one_sided": "Spiegelhalter, one-sided (too near 0 and 1)",
 }
 MAIN_TEST = next(iter(TESTS))  # the one that sentences and notices go by
+WIDEST_EVIDENCE = 0.4  # of an interval that is evidence
 MOST_BLIND = 0.5  # power below which a test that finds nothing says nothing
 
 
+RAW, CLASS_ALONE = "uncalibrated", "class_only"  # methods that calibration is compared with
+
+
 def section(findings: Findings) -> page.Section | None:
-    """Return how far each class's confidences are off, tests, and calibration errors."""
+    """Return whether confidences are calibrated: diagrams of all classes, and the numbers."""
     lookup = Lookup(findings)
-    blocks: list[page.Block] = []
-    gaps = [
+    if all(entry.n_predicted == 0 for entry in findings.results.classes):
+        return None
+    blocks = page.flat(
+        page.lead(_gaps_in_words(lookup)),
+        truth_in_words(findings),
+        _small_diagrams(lookup),
+        f"Confidence across, precision upwards; bars: {100 * findings.results.level:g} % "
+        f"intervals over {lookup.families}; grey: where points lie by chance; orange: off by "
+        "more than the interval.",
+        _numbers(lookup),
+        verdict_on_methods(lookup),
+        _seen_by_tests(lookup),
+    )
+    return page.Section(name="measuring", title="Is it calibrated?", blocks=blocks)
+
+
+def _small_diagrams(lookup: Lookup) -> page.Tiles:
+    """Return a small reliability diagram of every class that was predicted."""
+    anchors = class_anchors(lookup.findings)
+    tiles = []
+    for at, entry in enumerate(lookup.findings.results.classes, start=1):
+        if entry.n_predicted == 0:
+            continue
+        figure = reliability_figure(lookup, entry, slug(entry.class_name, at))
+        nothing = f"{entry.class_name}: nothing was cross-validated."
+        tile = page.Tile(
+            name=anchors[entry.class_name],
+            caption=f"n = {count(entry.n_predicted)}",
+            alternative=figure.alternative if figure else nothing,
+            plot=figure.plot if figure else ReliabilityPlot(names=(), bins=()),
+            title=entry.class_name,
+        )
+        tiles.append(tile)
+    return page.Tiles(tiles=tuple(tiles))
+
+
+def truth_in_words(findings: Findings) -> str:
+    """Return what was right, where the true classes of a query set are known."""
+    parts = []
+    for query_set in findings.queries:
+        right = {
+            entry.class_name: entry.n_right
+            for entry in query_set.classes
+            if entry.n_right is not None
+        }
+        whole = whole_of(findings, query_set.name)
+        if not right or whole is None:
+            continue
+        listed = {name: whole_of(findings, query_set.name, name) for name in right}
+        asked = {name: entry for name, entry in listed.items() if entry is not None and entry.n}
+        parts.append(
+            f"The true classes of {query_set.name} are known: {count(sum(right.values()))} of "
+            f"{plural(whole.n, 'prediction')} are right, {expected_right(whole)} were expected."
+        )
+        if asked:
+            parts.append(_intervals_held(asked, right))
+    return " ".join(parts)
+
+
+def _intervals_held(asked: Mapping[str, ProteinList], right: Mapping[str, int]) -> str:
+    """Return in how many classes the interval held the true number, and if it could miss it."""
+    ends = {
+        name: (math.floor(entry.right_lower), math.ceil(entry.right_upper))
+        for name, entry in asked.items()
+    }
+    missed = [name for name, (low, high) in ends.items() if not low <= right[name] <= high]
+    n_wide = sum(
+        high - low > WIDEST_EVIDENCE * asked[name].n
+        for name, (low, high) in ends.items()
+        if name not in missed
+    )
+    n_held = len(asked) - len(missed)
+    of_them = plural(len(asked), "class", "classes")
+    text = f"The intervals held the true number in {count(n_held)} of {of_them}"
+    if n_wide:
+        text += f" ({count(n_wide)} of them so wide that they could hardly miss)"
+    return f"{text}, but not in {in_words(missed)}." if missed else f"{text}."
+
+
+def _gaps(lookup: Lookup) -> list[tuple[str, MetricValue]]:
+    chosen = lookup.findings.chosen
+    return [
         (entry.class_name, gap)
-        for entry in findings.results.classes
-        if (gap := lookup.metrics.get((findings.chosen, entry.class_name, "held_out", "gap")))
+        for entry in lookup.findings.results.classes
+        if (gap := lookup.metrics.get((chosen, entry.class_name, "held_out", "gap")))
         and not math.isnan(gap.value)
     ]
-    if gaps:
-        zone = lookup.findings.limits.off_by
-        classes = by_gap(dict(gaps), zone)
-        words = {
-            f"within {points(zone)}": classes.held,
-            "off by more": classes.off,
-            f"too few {lookup.families} to tell": classes.unsure,
-        }
-        parts = [f"{lead}: {in_words(names)}" for lead, names in words.items() if names]
-        gaps_in_words = (
-            "Do mean confidence and share right agree for proteins of each class, on "
-            f"{lookup.families} held out? {as_sentence('; '.join(parts))}."
-        )
-        stated = "; ".join(f"{name} {rounded(100.0 * gap.value, 1, '+')}" for name, gap in gaps)
-        gaps_figure = page.Figure(
-            name="gaps",
-            caption=f"Mean confidence of {lookup.findings.chosen} minus share right, held out; "
-            f"lines: {100 * lookup.findings.results.level:g} % intervals over {lookup.families}. "
-            f"Right of 0 confidences are too high. Shaded: within {points(zone)}.",
-            alternative=f"Percentage points by which confidences are too high (+) or too low (−): "
-            f"{stated}.",
-            plot=comparison(
-                "mean confidence − share right, percentage points",
-                (name for name, _ in gaps),
-                [(findings.chosen, [interval_of(gap, times=100.0) for _, gap in gaps])],
-                zone=100.0 * zone,
-            ),
-        )
-        blocks += page.flat(page.lead(gaps_in_words), gaps_figure)
+
+
+def _gaps_in_words(lookup: Lookup) -> str:
+    gaps, zone = _gaps(lookup), lookup.findings.limits.off_by
+    if not gaps:
+        return "Not known: nothing could be cross-validated."
+    classes = by_gap(dict(gaps), zone)
+    words = {
+        f"calibrated within {points(zone)}": classes.held,
+        "off by more": classes.off,
+        f"too few {lookup.families} to say": classes.unsure,
+    }
+    parts = [f"{lead}: {in_words(names)}" for lead, names in words.items() if names]
+    return f"{as_sentence('; '.join(parts))}."
+
+
+def _numbers(lookup: Lookup) -> page.TableBlock:
+    """Return the main numbers of the method beside raw scores and the class alone."""
+    findings = lookup.findings
+    words = {findings.chosen: findings.chosen, RAW: "raw scores", CLASS_ALONE: "class only"}
+    fitted = {method.name for method in findings.methods}
+    return page.table(
+        f"Over all classes, cross-validated by {lookup.families}: less is better. In brackets "
+        "after the ECE what chance alone gives.",
+        [name for name in words if name in fitted],
+        page.word("confidence from", lambda name: words[name]),
+        page.number("NLL", lambda name: lookup.loss(name, None)),
+        page.number("ECE, debiased", lambda name: floor_words(lookup, name, None, "ece_debiased")),
+        page.number("proteins", lambda name: _n_judged(lookup, name)),
+    )
+
+
+def _n_judged(lookup: Lookup, method: str) -> str:
+    entry = lookup.metrics.get((method, None, "held_out", "nll"))
+    return DASH if entry is None else count(entry.n)
+
+
+def _seen_by_tests(lookup: Lookup) -> str:
+    """Return what the tests of the classes could see, and what they could not."""
+    asked = (lookup.findings.chosen, MAIN_TEST)
+    tests = [
+        test
+        for test in lookup.findings.results.tests
+        if (test.method, test.test) == asked
+        and test.class_name is not None
+        and not math.isnan(test.p_adjusted)
+    ]
+    if not tests:
+        return ""
+    off = [test.class_name or "" for test in tests if test.p_adjusted <= TEST_LEVEL]
+    blind = [
+        test for test in tests if test.p_adjusted > TEST_LEVEL and not test.power >= MOST_BLIND
+    ]
+    stated = f"Tests found {in_words(off)} off" if off else "No test found a class off"
+    if not blind:
+        return f"{stated}."
+    return (
+        f"{stated}. In {count(len(blind))} of {plural(len(tests), 'class', 'classes')} the test "
+        "would notice confidences five percentage points off in less than half of the cases: "
+        "there it says nothing."
+    )
+
+
+def _gaps_figure(lookup: Lookup) -> page.Figure | None:
+    gaps, zone = _gaps(lookup), lookup.findings.limits.off_by
+    if not gaps:
+        return None
+    stated = "; ".join(f"{name} {rounded(100.0 * gap.value, 1, '+')}" for name, gap in gaps)
+    return page.Figure(
+        name="gaps",
+        caption=f"Mean confidence of {lookup.findings.chosen} minus precision, held-out; "
+        f"lines: {100 * lookup.findings.results.level:g} % intervals over {lookup.families}. "
+        f"Right of 0 confidences are too high. Shaded: within {points(zone)}.",
+        alternative=f"Percentage points by which confidences are too high (+) or too low (−): "
+        f"{stated}.",
+        plot=comparison(
+            "mean confidence − precision, percentage points",
+            (name for name, _ in gaps),
+            [(lookup.findings.chosen, [interval_of(gap, times=100.0) for _, gap in gaps])],
+            zone=100.0 * zone,
+        ),
+    )
+
+
+def errors_and_tests(findings: Findings) -> page.Section | None:
+    """Return the tests with their power, and the calibration errors of every method."""
+    lookup = Lookup(findings)
+    blocks = page.flat(_gaps_figure(lookup))
     if findings.results.tests:
         often = " Were there relatives, it would reject too often."
-        note = page.Paragraph(
-            text="No test shows that confidences are right. One that finds nothing counts only "
-            "where "
-            "its power is high: the chance to see, at 5 %, confidences five percentage points off "
-            f"throughout.{'' if lookup.knows_relatives else often}"
+        note = (
+            "A test that finds nothing counts only where its power is high: the chance to see, at "
+            "5 %, confidences five percentage points off throughout."
+            f"{'' if lookup.knows_relatives else often}"
         )
-        title = "Tests, with their power"
-        blocks.append(page.Folded(summary=title, blocks=(note, _tests(lookup)), is_expert=True))
+        blocks += page.flat(note, _tests(lookup))
     if findings.results.floors:
         alike = " and were known relatives right or wrong together (the truth lies between)"
-        note = page.Paragraph(
-            text="In brackets what a perfect method would score by chance on as many independent "
-            f"proteins{alike if lookup.knows_relatives else ''}. An error no greater is no "
-            "evidence against a method; a small one is none for it: choose by NLL or Brier score."
+        note = (
+            "In brackets what a perfect method would score by chance on as many independent "
+            f"proteins{alike if lookup.knows_relatives else ''}. Differences below that noise "
+            "floor do not rank methods: choose by NLL or Brier score."
         )
-        title = "Calibration errors of every method"
         errors = page.table(
             "Calibration errors over all classes, held-out. In brackets: by chance alone. SCE, "
             "ACE and TACE only for methods that give a probability for every class.",
@@ -118,55 +262,69 @@ def section(findings: Findings) -> page.Section | None:
                 lambda method, at: floor_words(lookup, method.name, None, list(ERRORS)[at]),
             ),
         )
-        blocks.append(page.Folded(summary=title, blocks=(note, errors), is_expert=True))
-    if findings.by_identity:
-        heading = page.Heading(text="Far from known proteins", anchor="by-identity")
-        blocks += [heading, page.lead(_identity_text(findings)), _by_identity(findings)]
-    if not blocks:
+        blocks += page.flat(note, errors)
+    title = "Tests and calibration errors"
+    return page.Section(name="tests", title=title, blocks=blocks) if blocks else None
+
+
+def identity(findings: Findings) -> page.Section | None:
+    """Return the quality by identity to the nearest known protein; None where not known."""
+    bands = findings.by_identity
+    if not bands:
         return None
-    return page.Section(
-        name="measuring", title="Do confidences keep their word?", blocks=tuple(blocks)
+    promised = [without_interval(band.promised) for band in bands]
+    right = [(band.right, band.lower, band.upper) for band in bands]
+    stated = "; ".join(f"{band.name}: {share(band.right)}" for band in bands)
+    figure = page.Figure(
+        name="by-identity",
+        caption=f"Mean confidence and precision by identity to the nearest known protein of "
+        f"another family; n = {', '.join(count(band.n) for band in bands)}, from the top.",
+        alternative=f"Precision by identity: {stated}.",
+        plot=comparison(
+            "precision",
+            (band.name for band in bands),
+            [("mean confidence", promised), ("precision", right)],
+        ),
     )
+    table = page.Folded(summary="The numbers", blocks=(_by_identity(findings),))
+    blocks = page.flat(page.lead(_identity_text(findings)), figure, table)
+    title = "Quality by identity to the nearest known"
+    return page.Section(name="by-identity", title=title, blocks=blocks)
 
 
 def _identity_text(findings: Findings) -> str:
     """Return whether confidences hold far from known proteins."""
-    text = (
-        "Do confidences hold far from known proteins? The table has calibration proteins, each "
-        "with its family left out, by identity with the nearest known protein of another family. "
-    )
     if off := [band.name for band in findings.by_identity if band.is_off]:
         return (
-            f"{text}What was promised and what was right differ beyond noise ({', '.join(off)}). "
-            "No confidence is changed for it: your proteins at such an identity are flagged, with "
-            "a note."
+            f"Confidence and precision differ beyond noise at an identity of {', '.join(off)}. "
+            "No confidence is changed for it: your proteins at such an identity have a note."
         )
     tested = [band for band in findings.by_identity if not math.isnan(band.p)]
     if not tested:
-        return f"{text}No identity has ten families, so this is not known."
+        return "Not known: no range of identity has ten families."
     widest = max(tested, key=lambda band: band.upper - band.lower)
     return (
-        f"{text}What was promised and what was right differ nowhere beyond noise. Smaller "
-        f"differences are not seen: where the identity is {widest.name}, any share right from "
-        f"{two_decimals(widest.lower)} to {two_decimals(widest.upper)} fits."
+        "Confidence and precision differ nowhere beyond noise. Smaller differences are not seen: "
+        f"where the identity is {widest.name}, any precision from {two_decimals(widest.lower)} to "
+        f"{two_decimals(widest.upper)} fits."
     )
 
 
 def _by_identity(findings: Findings) -> page.TableBlock:
     return page.table(
-        "What was promised and what was right, by identity with the nearest known protein of "
-        "another family",
+        "Mean confidence and precision, by identity with the nearest known protein of another "
+        "family, each family left out",
         findings.by_identity,
         page.word("identity", "name"),
         page.number("proteins", "n"),
         page.number("families", "n_families"),
-        page.number("promised", "promised", two_decimals),
-        page.number("right", "right", two_decimals),
+        page.number("mean confidence", "promised", two_decimals),
+        page.number("precision", "right", two_decimals),
         page.number("interval", "lower upper", lambda *ends: interval(*ends).strip("()") or DASH),
         page.number("p", "p", two_decimals),
         explained={
             "identity": "Of the best alignment: its share of identical columns",
-            "interval": "Of the share right; relatives count as one",
+            "interval": "Of the precision; relatives count as one",
             "p": "That promised and right are the same, Holm over the bands; not asked of fewer "
             "than ten families",
         },

@@ -24,19 +24,16 @@ def section(findings: Findings) -> page.Section:
         "A cumulative confidence is the share right among predictions with that score or better "
         "(or, below the cut-off, of all those below), not at that very score." * is_cumulative,
     )
-    shown = (
-        page.lead(_verdict(lookup)),
-        page.Folded(summary="Every method in numbers", blocks=blocks),
-    )
-    return page.Section(name="methods", title="Which method, and why", blocks=shown)
+    return page.Section(name="methods", title="All methods", blocks=blocks)
 
 
-def _verdict(lookup: Lookup) -> str:
+def verdict_on_methods(lookup: Lookup) -> str:
+    """Return which method was chosen, and what the others would do."""
     findings = lookup.findings
     losses = [(lookup.value(method.name, None), method.name) for method in findings.methods]
     known = [pair for pair in losses if not math.isnan(pair[0])]
     if not known:
-        return "Nothing could be held out, so the methods cannot be compared."
+        return "Nothing could be cross-validated, so the methods cannot be compared."
     if len(known) == 1:
         return f"Only {known[0][1]} was fitted; its held-out NLL is {known[0][0]:.3f}."
     best = min(known)[1]

@@ -1,7 +1,6 @@
-"""What is taken for what, and which labels are doubtful, where a run looked for them."""
+"""The confusion matrix, and which labels are doubtful, where a run looked for them."""
 
 from functools import partial
-from operator import itemgetter
 
 from credence.findings import Findings
 from credence.problems import plural
@@ -13,12 +12,12 @@ MOST_MISTAKES = 3  # mistakes named in the sentence
 MOST_NUMBERED = 36  # classes whose numbers can be read in the cells
 NOT_ASKED = (
     "Labels were taken as they are. evaluation: {doubtful_labels: true} in the configuration "
-    "lists those that scores and relatives contradict, in a section of its own."
+    "lists those that scores and relatives contradict."
 )
 
 
 def section(findings: Findings) -> page.Section | None:
-    """Return both confusion matrices as pictures, and the counts; None where nothing is known."""
+    """Return the confusion matrix, coloured both ways; None where nothing is known."""
     results = findings.results
     if not results.given_predicted:
         return None
@@ -26,35 +25,29 @@ def section(findings: Findings) -> page.Section | None:
     key = "Numbers are proteins, colours shares: the darker, the more."
     if len(names) > MOST_NUMBERED:
         key = "Colours are shares: the darker, the more. Point at a cell for its proteins."
-    right = "What predictions truly are: read down a column. The diagonal is the share right."
-    recognised = "What proteins are predicted to be: read along a row. The diagonal is the share "
-    recognised += "recognised."
-    given = ("predicted", results.given_predicted, right), ("true", results.given_true, recognised)
-    alternative = f"Matrix of {count(len(names))} classes; the folded table gives its numbers."
+    ways = (
+        ("predicted", "By predicted class", results.given_predicted, "Read down a column"),
+        ("true", "By true class", results.given_true, "Read along a row"),
+    )
+    means = {"predicted": "precision", "true": "recall"}
     heat = partial(Heat, names=names, key="", counts=results.confusion)
     figures = tuple(
         page.Figure(
-            name=f"mistakes-{word}",
-            caption=f"{caption} {key}",
-            alternative=alternative,
+            name=f"mistakes-{way}",
+            caption=f"{read}: the diagonal is the {means[way]}. {key}",
+            alternative=f"Confusion matrix of {count(len(names))} classes, {title.lower()}.",
             plot=heat(values=values),
         )
-        for word, values, caption in given
+        for way, title, values, read in ways
     )
-    counts = page.table(
-        "Calibration proteins by true and predicted class.",
-        zip(names, results.confusion, strict=True),
-        page.word("truly ↓, predicted →", itemgetter(0)),
-        *page.numbers(names, lambda row, at: count(row[1][at]) if row[1][at] else ""),
+    matrix = page.Choice(
+        name="matrix",
+        label="Colours",
+        titles=tuple(title for _, title, *_ in ways),
+        figures=figures,
     )
-    blocks = page.flat(
-        page.lead(_most_often(findings)),
-        page.FigureRow(figures=figures),
-        page.Folded(summary="The counts as a table", blocks=(counts,)),
-        findings.labels is None
-        and page.Folded(summary="Are labels wrong?", blocks=page.flat(NOT_ASKED)),
-    )
-    return page.Section(name="mistakes", title="What is taken for what", blocks=blocks)
+    blocks = page.flat(page.lead(_most_often(findings)), matrix)
+    return page.Section(name="mistakes", title="Confusion matrix", blocks=blocks)
 
 
 def _most_often(findings: Findings) -> str:
@@ -76,10 +69,10 @@ def _most_often(findings: Findings) -> str:
 
 
 def doubtful_labels(findings: Findings) -> page.Section | None:
-    """Return the most doubtful labels; None where nobody looked for them."""
-    labels = findings.labels
+    """Return the most doubtful labels, or how to look for them."""
+    labels, title = findings.labels, "Doubtful labels"
     if labels is None:
-        return None
+        return page.Section(name="labels", title=title, blocks=page.flat(NOT_ASKED))
     lead = f"Of {plural(labels.n, 'calibration label')}, {count(labels.n_listed)} are doubtful."
     text = " ".join(
         (*labels.sentences, "No label was changed; look at each before you change one.")
@@ -95,4 +88,4 @@ def doubtful_labels(findings: Findings) -> page.Section | None:
         page.word("why", "why"),
     )
     blocks = page.flat(page.lead(lead), text, labels.first and table)
-    return page.Section(name="labels", title="Which labels are doubtful?", blocks=blocks)
+    return page.Section(name="labels", title=title, blocks=blocks)

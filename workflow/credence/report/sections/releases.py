@@ -40,45 +40,28 @@ from credence.report.wording import (
 CHANGED_TO = f"{KEPT}→{KEPT}"  # keeps both numbers on one line
 
 
-def outcome_tables(step: ReleaseStep) -> page.Folded | None:
+def outcome_table(step: ReleaseStep) -> page.Folded | None:
     """Return what became of the proteins of a trove."""
     outcomes = [entry for entry in step.newer.outcomes if entry.n]
     if not outcomes:
         return None
     table = page.table(
-        f"What became of the proteins of {step.newer.name}; each has one outcome.",
+        f"What became of the proteins of {step.newer.name}; attach.tsv has each.",
         outcomes,
         page.word("outcome", _words),
         page.number("proteins", "n"),
         page.word("meaning", "meaning"),
     )
-    tables = tuple(_examples(entry) for entry in outcomes if entry.examples)
     n_apart = sum(entry.n for entry in outcomes if entry.outcome != "added")
     summary = (
         f"Not added: {plural(n_apart, 'protein')}, and why" if n_apart else "What became of them"
     )
-    return page.Folded(summary=summary, blocks=(table, *tables))
+    return page.Folded(summary=summary, blocks=(table,))
 
 
 def _words(entry: Outcome) -> str:
     """Return the name of an outcome, as it is in attach.tsv but for the underscore."""
     return entry.outcome.replace("_", " ")
-
-
-def _examples(entry: Outcome) -> page.TableBlock:
-    n_shown = len(entry.examples)
-    rest = f", the first {n_shown}; all are in attach.tsv" if entry.n > n_shown else ""
-    return page.table(
-        f"{_words(entry)}: {plural(entry.n, 'protein')}{rest}.",
-        entry.examples,
-        page.word("protein", "id"),
-        page.word("label", "true_class"),
-        page.word("decided by", "relative"),
-        page.word("its label", "relative_class"),
-        page.number("identity", "identity", two_decimals),
-        page.number("coverage", "coverage", two_decimals),
-        page.word("reason", "reason"),
-    )
 
 
 def drift_blocks(drift: Drift, step: ReleaseStep) -> tuple[page.Block, ...]:
@@ -174,7 +157,7 @@ def _points(ends: tuple[float, float, float]) -> str:
 EVIDENCE_FIELDS = "evidence evidence_lower evidence_upper"
 COMPOSITION_FIELDS = "composition composition_lower composition_upper"
 
-TITLE = "What changed since last time?"
+TITLE = "What changed"
 EXPLAINED = (
     "Re-weighting: the same classes, mixed in other shares; new evidence: all else. Power: the "
     "chance of a test to notice confidences five percentage points off."
@@ -265,7 +248,7 @@ def step_blocks(step: ReleaseStep) -> tuple[page.Block, ...]:
             for at, text in enumerate(step_sentences(step))
         ),
         _arrows(step, changed, name) if changed else None,
-        outcome_tables(step),
+        outcome_table(step),
         drift_blocks(step.drift, step) if step.drift else None,
         touched and page.Folded(summary=summary, blocks=inside),
         metrics_of(step),

@@ -34,7 +34,7 @@ def section(findings: Findings) -> page.Section | None:
         "In confidences.tsv, uncorrected_confidence is the one before.",
         (_blocks(findings, *named) for named in page.with_slugs(findings.shifts)),
     )
-    return page.Section(name="shift", title="Does it hold for my samples?", blocks=blocks)
+    return page.Section(name="shift", title="Label shift", blocks=blocks)
 
 
 def _blocks(findings: Findings, shift: ShiftFinding, name: str) -> tuple[page.Block, ...]:
