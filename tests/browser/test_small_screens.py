@@ -18,7 +18,7 @@ CUT = """() => [...document.querySelectorAll("main .scroll")]
 def test_the_contents_are_behind_a_button(width: int, open_page: Any, small_page: str) -> None:
     page = open_page(small_page, width).page
     menu = page.get_by_role("button", name="Contents")
-    link = page.locator("#contents a", has_text="What is taken for what")
+    link = page.locator("#contents a", has_text="Confusion matrix")
     assert menu.get_attribute("aria-expanded") == "false"
     assert not link.is_visible()
     menu.click()

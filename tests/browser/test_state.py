@@ -62,7 +62,7 @@ def test_an_address_that_was_sent_opens_the_same_class(page: Any) -> None:
     assert shown(page) == ["Tail fiber"]
     assert is_in_sight(page, "class-2-tail-fiber")
     # Another part of the page leaves the class open; the overview closes it.
-    page.locator("#contents a", has_text="What is taken for what").click()
+    page.locator("#contents a", has_text="Confusion matrix").click()
     assert shown(page) == ["Tail fiber"]
     page.locator("#contents a", has_text="Class by class").click()
     assert shown(page) == []

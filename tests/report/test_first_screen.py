@@ -123,7 +123,7 @@ def test_a_tool_without_scores_has_one_colour_a_class(small: Findings) -> None:
     results = replace(small.results, curves=(), histograms=())
     found = screen(replace(small, results=results, thresholds=None))
     assert not found.ticks
-    assert found.strips[0].bands == ((1, 0.0, 100.0),)  # a share right of 0.75
+    assert found.strips[0].bands == ((1, 0.0, 100.0),)  # a precision of 0.75
 
 
 def test_several_samples_are_named_and_curves_are_not_corrected(small: Findings) -> None:
@@ -242,8 +242,8 @@ def test_the_estimate_is_for_the_proportions_of_the_sample_and_the_guarantee_for
     assert Lookup(found).corrected is not None
     assert Lookup(found).marks(entry) == (9.5, 8.75)
     assert screen(found).basis.startswith(
-        "▽: at or above this score, at least 90 % of the predictions of the class are right, by "
-        f"the estimate for the class proportions of {shift.name}; ▼: the same, guaranteed with "
+        "▽: at or above this score, at least 90 % of the predictions of the class are right, "
+        f"estimated for the class proportions of {shift.name}; ▼: the same, guaranteed with "
         "95 % certainty for the class proportions of the calibration set."
     )
     assert Lookup(replace(small, shifts=(shift_finding(),))).marks(entry) == (None, 8.75)

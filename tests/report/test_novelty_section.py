@@ -138,7 +138,7 @@ def test_the_page_says_whether_confidences_hold_at_each_identity(small: Findings
     )
     assert words(0.4).endswith(
         "What was promised and what was right differ nowhere beyond noise. Smaller differences "
-        "are not seen: where the identity is 30 to 40 %, any share right from 0.50 to 0.70 fits."
+        "are not seen: where the identity is 30 to 40 %, any precision from 0.50 to 0.70 fits."
     )
     unknown = words(NAN)
     assert unknown.endswith("No identity has ten families, so this is not known.")

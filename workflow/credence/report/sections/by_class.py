@@ -38,11 +38,10 @@ SHOWN_LOSSES = (
 )
 
 HOW_TO_READ = (
-    "The left figure shows the confidence over the score, with its interval, beside the plain "
-    "share of right predictions in bins of the score; below it, how right and wrong predictions "
-    "are spread, each scaled to its own highest bar. The right figure asks whether confidences "
-    "keep their word on proteins that the fit did not see: points should lie on the diagonal "
-    "within their intervals."
+    "The left figure shows the confidence over the score, with its interval, beside the "
+    "precision in bins of the score; below it, how right and wrong predictions are spread, each "
+    "scaled to its own highest bar. The right figure shows whether confidences are calibrated on "
+    "proteins that the fit did not see: points should lie on the diagonal within their intervals."
 )
 
 
@@ -61,8 +60,8 @@ def section(findings: Findings) -> page.Section | None:
         name="explorer", script="explorer", label="Classes and methods shown", shares="curves"
     )
     blocks = page.flat(
-        "Confidence across, share right upwards. Points on the diagonal: confidences keep their "
-        f"word on {lookup.families} that the fit did not see. Orange: off by more than the "
+        "Confidence across, precision upwards. Points on the diagonal: confidences are "
+        f"calibrated on {lookup.families} that the fit did not see. Orange: off by more than the "
         "interval. Choose a class to see all of it.",
         page.Tiles(tiles=tuple(_tile(lookup, *entry) for entry in predicted)),
         page.Folded(
@@ -147,7 +146,7 @@ def advice(lookup: Lookup, entry: ClassCount) -> str:
     if threshold is not None:
         parts.append(
             f"At or above score {round_score(threshold, results.scale)}, at least {share(MARKED)} "
-            "of its predictions are right, by the estimate."
+            "of its predictions are right, as estimated."
         )
     point = lookup.at(lookup.shown(entry.class_name), lookup.example_score(entry))
     if point is not None and not math.isnan(point.lower):
@@ -189,7 +188,7 @@ def _confidence_figure(lookup: Lookup, entry: ClassCount, name: str) -> page.Fig
     return page.Figure(
         name=f"confidence-{name}",
         caption=f"{entry.class_name}: confidence of {findings.chosen} over the score, from "
-        f"{lookup.evidence(entry)}.{words} Dashed: share right, whatever the score. "
+        f"{lookup.evidence(entry)}.{words} Dashed: precision, whatever the score. "
         "Dotted: beyond the scores that calibration saw.",
         alternative=f"Confidence of {entry.class_name} over the score: "
         f"{rising or 'see the table'}.",
@@ -207,12 +206,12 @@ def _reliability_figure(lookup: Lookup, entry: ClassCount, name: str) -> page.Fi
     return page.Figure(
         name=f"reliability-{name}",
         caption=f"{entry.class_name}: held-out confidence of {lookup.findings.chosen} against the "
-        f"share right, {plural(sum(bins.n), 'protein')}. Intervals count "
+        f"precision, {plural(sum(bins.n), 'protein')}. Intervals count "
         f"{lookup.families}." + lookup.chance_in_words(reliability),
         alternative=f"Reliability of {entry.class_name}: of {plural(len(filled), 'bin')} of "
-        f"confidence, in {n_off} the mean confidence lies outside the interval of the share "
-        "right.",
-        plot=reliability_plot(("held out",), (reliability,)),
+        f"confidence, in {n_off} the mean confidence lies outside the interval of the "
+        "precision.",
+        plot=reliability_plot(("held-out",), (reliability,)),
     )
 
 
@@ -242,7 +241,7 @@ def _overlay(lookup: Lookup, entry: ClassCount, name: str) -> tuple[page.Block, 
     if len(names) < 2 or plot is None or not plot.curves:
         return (losses,)
     caption = (
-        f"{entry.class_name}: confidence of every method over the score. Bars: share right "
+        f"{entry.class_name}: confidence of every method over the score. Bars: precision "
         "in bins of the score."
     )
     alternative = f"Curves of {', '.join(names)}; the table below gives their numbers."

@@ -274,8 +274,8 @@ def _basis(lookup: Lookup) -> str:
     thresholds, calibrated = lookup.findings.thresholds, "the calibration set"
     whose = calibrated if lookup.corrected is None else lookup.corrected.name
     text = (
-        "▽: at or above this score, at least 90 % of the predictions of the class are right, by "
-        f"the estimate for the class proportions of {whose}"
+        "▽: at or above this score, at least 90 % of the predictions of the class are right, "
+        f"estimated for the class proportions of {whose}"
     )
     if thresholds is not None:
         text += f"; ▼: the same, guaranteed with {percent(thresholds.certainty)} certainty"

@@ -71,19 +71,20 @@ def section(findings: Findings) -> page.Section | None:
         }
         parts = [f"{lead}: {in_words(names)}" for lead, names in words.items() if names]
         gaps_in_words = (
-            "Do mean confidence and share right agree for proteins of each class, on "
-            f"{lookup.families} held out? {as_sentence('; '.join(parts))}."
+            "Do mean confidence and precision agree for proteins of each class, in "
+            f"cross-validation over {lookup.families}? {as_sentence('; '.join(parts))}."
         )
         stated = "; ".join(f"{name} {rounded(100.0 * gap.value, 1, '+')}" for name, gap in gaps)
         gaps_figure = page.Figure(
             name="gaps",
-            caption=f"Mean confidence of {lookup.findings.chosen} minus share right, held out; "
-            f"lines: {100 * lookup.findings.results.level:g} % intervals over {lookup.families}. "
-            f"Right of 0 confidences are too high. Shaded: within {points(zone)}.",
+            caption=f"Mean confidence of {lookup.findings.chosen} minus precision, "
+            f"cross-validated; lines: {100 * lookup.findings.results.level:g} % intervals over "
+            f"{lookup.families}. Right of 0 confidences are too high. Shaded: within "
+            f"{points(zone)}.",
             alternative=f"Percentage points by which confidences are too high (+) or too low (−): "
             f"{stated}.",
             plot=comparison(
-                "mean confidence − share right, percentage points",
+                "mean confidence − precision, percentage points",
                 (name for name, _ in gaps),
                 [(findings.chosen, [interval_of(gap, times=100.0) for _, gap in gaps])],
                 zone=100.0 * zone,
@@ -104,8 +105,8 @@ def section(findings: Findings) -> page.Section | None:
         alike = " and were known relatives right or wrong together (the truth lies between)"
         note = page.Paragraph(
             text="In brackets what a perfect method would score by chance on as many independent "
-            f"proteins{alike if lookup.knows_relatives else ''}. An error no greater is no "
-            "evidence against a method; a small one is none for it: choose by NLL or Brier score."
+            f"proteins{alike if lookup.knows_relatives else ''}. Differences below this "
+            "noise floor do not rank methods: choose by NLL or Brier score."
         )
         title = "Calibration errors of every method"
         errors = page.table(
@@ -125,7 +126,7 @@ def section(findings: Findings) -> page.Section | None:
     if not blocks:
         return None
     return page.Section(
-        name="measuring", title="Do confidences keep their word?", blocks=tuple(blocks)
+        name="measuring", title="Are the confidences calibrated?", blocks=tuple(blocks)
     )
 
 
@@ -147,7 +148,7 @@ def _identity_text(findings: Findings) -> str:
     widest = max(tested, key=lambda band: band.upper - band.lower)
     return (
         f"{text}What was promised and what was right differ nowhere beyond noise. Smaller "
-        f"differences are not seen: where the identity is {widest.name}, any share right from "
+        f"differences are not seen: where the identity is {widest.name}, any precision from "
         f"{two_decimals(widest.lower)} to {two_decimals(widest.upper)} fits."
     )
 
@@ -166,7 +167,7 @@ def _by_identity(findings: Findings) -> page.TableBlock:
         page.number("p", "p", two_decimals),
         explained={
             "identity": "Of the best alignment: its share of identical columns",
-            "interval": "Of the share right; relatives count as one",
+            "interval": "Of the precision; relatives count as one",
             "p": "That promised and right are the same, Holm over the bands; not asked of fewer "
             "than ten families",
         },
@@ -197,7 +198,7 @@ def _tests(lookup: Lookup) -> page.TableBlock:
 
     asked = (findings.chosen, MAIN_TEST)
     return page.table(
-        f"Are the confidences of {findings.chosen} off, held out? By random signs over "
+        f"Are the confidences of {findings.chosen} off in cross-validation? By random signs over "
         f"{lookup.families}; p corrected for the number of classes (Holm).",
         [row for row in findings.results.tests if (row.method, row.test) == asked],
         page.word("predicted class", lambda row: row.class_name or "all classes"),

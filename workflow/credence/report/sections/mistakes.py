@@ -1,4 +1,4 @@
-"""What is taken for what, and which labels are doubtful, where a run looked for them."""
+"""Confusion matrix, and which labels are doubtful, where a run looked for them."""
 
 from functools import partial
 from operator import itemgetter
@@ -26,10 +26,9 @@ def section(findings: Findings) -> page.Section | None:
     key = "Numbers are proteins, colours shares: the darker, the more."
     if len(names) > MOST_NUMBERED:
         key = "Colours are shares: the darker, the more. Point at a cell for its proteins."
-    right = "What predictions truly are: read down a column. The diagonal is the share right."
-    recognised = "What proteins are predicted to be: read along a row. The diagonal is the share "
-    recognised += "recognised."
-    given = ("predicted", results.given_predicted, right), ("true", results.given_true, recognised)
+    right = "What predictions truly are: read down a column. The diagonal is the precision."
+    recalled = "What proteins are predicted to be: read along a row. The diagonal is the recall."
+    given = ("predicted", results.given_predicted, right), ("true", results.given_true, recalled)
     alternative = f"Matrix of {count(len(names))} classes; the folded table gives its numbers."
     heat = partial(Heat, names=names, key="", counts=results.confusion)
     figures = tuple(
@@ -54,7 +53,7 @@ def section(findings: Findings) -> page.Section | None:
         findings.labels is None
         and page.Folded(summary="Are labels wrong?", blocks=page.flat(NOT_ASKED)),
     )
-    return page.Section(name="mistakes", title="What is taken for what", blocks=blocks)
+    return page.Section(name="mistakes", title="Confusion matrix", blocks=blocks)
 
 
 def _most_often(findings: Findings) -> str:
